@@ -18,7 +18,9 @@ const MAX_VISITS: usize = 256;
 #[non_exhaustive]
 pub enum ArgumentError {
     /// An argument was given twice.
-    #[error("the argument `{name}` is given twice; give it once, and write several values as a JSON array")]
+    #[error(
+        "the argument `{name}` is given twice; give it once, and write several values as a JSON array"
+    )]
     Duplicate {
         /// The name of the argument.
         name: String,
@@ -67,7 +69,9 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
     for (name, text) in pairs {
         let (name, text) = (name.as_ref(), text.as_ref());
         if arguments.contains_key(name) {
-            return Err(ArgumentError::Duplicate { name: name.to_owned() });
+            return Err(ArgumentError::Duplicate {
+                name: name.to_owned(),
+            });
         }
         let property = property(schema, schema, name, &mut { MAX_VISITS }).unwrap_or(&Value::Null);
         let accepted = tools::schema::accepted_values(schema, property);
@@ -78,15 +82,26 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
         })?;
         arguments.insert(name.to_owned(), value);
     }
-    let members: Vec<_> = arguments.iter().map(|(name, value)| format!("{}:{value}", json!(name))).collect();
+    let members: Vec<_> = arguments
+        .iter()
+        .map(|(name, value)| format!("{}:{value}", json!(name)))
+        .collect();
     Ok(Json::parse(format!("{{{}}}", members.join(",")))?)
 }
 
 /// Returns the pairs from which [`arguments_from_pairs`] makes these arguments, the required ones first. Returns `None` if pairs
 /// cannot express them, such as a key that contains `=`.
 pub fn pairs_from_arguments(schema: &Value, arguments: &Value) -> Option<Vec<(String, String)>> {
-    let text = |value: &Value| value.as_str().map_or_else(|| canonical_json(value), str::to_owned);
-    let mut pairs: Vec<_> = arguments.as_object()?.iter().map(|(key, value)| (key.clone(), text(value))).collect();
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| canonical_json(value), str::to_owned)
+    };
+    let mut pairs: Vec<_> = arguments
+        .as_object()?
+        .iter()
+        .map(|(key, value)| (key.clone(), text(value)))
+        .collect();
     pairs.sort_by_key(|(key, _)| (!is_required(schema, key), key.clone()));
     let is_key = |key: &str| !key.is_empty() && !key.contains('=');
     let read = arguments_from_pairs(schema, pairs.iter().map(|(key, value)| (key, value))).ok()?;
@@ -98,23 +113,40 @@ fn shown(schema: &Value, name: &str, text: &str) -> String {
     let pair = json!({ name: text });
     let masked = tools::Secret::masked(schema, &pair);
     // An unreadable schema masks the whole object.
-    masked.get(name).unwrap_or(&masked).as_str().unwrap_or_default().chars().take(80).collect()
+    masked
+        .get(name)
+        .unwrap_or(&masked)
+        .as_str()
+        .unwrap_or_default()
+        .chars()
+        .take(80)
+        .collect()
 }
 
 /// Returns the argument as JSON text, or `None` if the schema does not accept it. `accepted` is `None` for any value.
 fn read(accepted: Option<&[AcceptedValues<'_>]>, text: &str) -> Option<String> {
-    let listed = accepted.into_iter().flatten().filter_map(|accepted| match accepted {
-        AcceptedValues::Listed(values) => Some(values),
-        AcceptedValues::Typed { .. } => None,
-    });
+    let listed = accepted
+        .into_iter()
+        .flatten()
+        .filter_map(|accepted| match accepted {
+            AcceptedValues::Listed(values) => Some(values),
+            AcceptedValues::Typed { .. } => None,
+        });
     let mut listed = listed.flatten();
     let types = accepted.into_iter().flatten().filter_map(type_name);
     if let Ok(parsed) = Json::parse(text) {
         let value = parsed.node().to_rounded_value();
-        if let Some(literal) = listed.clone().find(|literal| !literal.is_string() && is_same(literal, &value)) {
+        if let Some(literal) = listed
+            .clone()
+            .find(|literal| !literal.is_string() && is_same(literal, &value))
+        {
             return Some(literal.to_string());
         }
-        if accepted.is_none() || types.clone().any(|name| name != "string" && has_type(&value, name)) {
+        if accepted.is_none()
+            || types
+                .clone()
+                .any(|name| name != "string" && has_type(&value, name))
+        {
             return Some(text.to_owned());
         }
     }
@@ -125,10 +157,24 @@ fn read(accepted: Option<&[AcceptedValues<'_>]>, text: &str) -> Option<String> {
 }
 
 /// Returns the accepted values in words, with an example of an argument.
-fn expected(root: &Value, property: &Value, accepted: Option<&[AcceptedValues<'_>]>, name: &str) -> String {
-    let example = accepted.into_iter().flatten().filter_map(type_name).find_map(example_of);
-    let example = example.map(|example| format!(", such as {name}={example}")).unwrap_or_default();
-    format!("{}{example}", tools::schema::describe_schema(root, property))
+fn expected(
+    root: &Value,
+    property: &Value,
+    accepted: Option<&[AcceptedValues<'_>]>,
+    name: &str,
+) -> String {
+    let example = accepted
+        .into_iter()
+        .flatten()
+        .filter_map(type_name)
+        .find_map(example_of);
+    let example = example
+        .map(|example| format!(", such as {name}={example}"))
+        .unwrap_or_default();
+    format!(
+        "{}{example}",
+        tools::schema::describe_schema(root, property)
+    )
 }
 
 fn type_name<'a>(accepted: &AcceptedValues<'a>) -> Option<&'a str> {
@@ -139,17 +185,33 @@ fn type_name<'a>(accepted: &AcceptedValues<'a>) -> Option<&'a str> {
 }
 
 /// Returns the schema of a property, resolving `$ref` and `allOf`. Returns `None` if the schema does not describe it.
-fn property<'a>(root: &'a Value, schema: &'a Value, name: &str, visits: &mut usize) -> Option<&'a Value> {
+fn property<'a>(
+    root: &'a Value,
+    schema: &'a Value,
+    name: &str,
+    visits: &mut usize,
+) -> Option<&'a Value> {
     if !visit(visits) {
         return None;
     }
-    if let Some(property) = schema.get("properties").and_then(|properties| properties.get(name)) {
+    if let Some(property) = schema
+        .get("properties")
+        .and_then(|properties| properties.get(name))
+    {
         return Some(property);
     }
-    let parts = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
+    let parts = schema
+        .get("allOf")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     let mut elsewhere = referenced(root, schema).into_iter().chain(parts);
-    let additional = schema.get("additionalProperties").filter(|additional| additional.is_object());
-    elsewhere.find_map(|schema| property(root, schema, name, visits)).or(additional)
+    let additional = schema
+        .get("additionalProperties")
+        .filter(|additional| additional.is_object());
+    elsewhere
+        .find_map(|schema| property(root, schema, name, visits))
+        .or(additional)
 }
 
 fn visit(visits: &mut usize) -> bool {
@@ -172,7 +234,11 @@ fn is_same(a: &Value, b: &Value) -> bool {
 
 fn has_type(value: &Value, name: &str) -> bool {
     match name {
-        "integer" => value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "integer" => {
+            value.is_i64()
+                || value.is_u64()
+                || value.as_f64().is_some_and(|number| number.fract() == 0.0)
+        }
         "number" => value.is_number(),
         "boolean" => value.is_boolean(),
         "null" => value.is_null(),

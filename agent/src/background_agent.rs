@@ -31,18 +31,49 @@ pub(crate) struct AgentEnd {
 
 impl BackgroundAgent {
     /// Creates a sub-agent whose work the token cancels.
-    pub(crate) fn new(name: &str, task: &str, token: CancellationToken, budget: Budget) -> (Self, AgentEnd) {
+    pub(crate) fn new(
+        name: &str,
+        task: &str,
+        token: CancellationToken,
+        budget: Budget,
+    ) -> (Self, AgentEnd) {
         let (end, ended) = watch::channel(None);
-        let line: String = task.lines().next().unwrap_or_default().chars().take(TITLE_CHARS).collect();
-        let dots = if line.len() < task.trim_end().len() { "…" } else { "" };
+        let line: String = task
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(TITLE_CHARS)
+            .collect();
+        let dots = if line.len() < task.trim_end().len() {
+            "…"
+        } else {
+            ""
+        };
         let title = format!("{name}: {line}{dots}");
-        let end = AgentEnd { name: name.to_owned(), token: token.clone(), end };
-        (Self { title, token, budget, end: ended }, end)
+        let end = AgentEnd {
+            name: name.to_owned(),
+            token: token.clone(),
+            end,
+        };
+        (
+            Self {
+                title,
+                token,
+                budget,
+                end: ended,
+            },
+            end,
+        )
     }
 
     fn used(&self) -> String {
         let spent = self.budget.spent();
-        format!("{}, {}", counted(spent.steps, "step"), counted(spent.calls, "call"))
+        format!(
+            "{}, {}",
+            counted(spent.steps, "step"),
+            counted(spent.calls, "call")
+        )
     }
 }
 
@@ -54,7 +85,8 @@ impl AgentEnd {
         let stop = token.drop_guard();
         let result = Isolated::new(|| Box::pin(work)).await;
         drop(stop);
-        let panicked = |Panic(message)| ToolResult::error(format!("the sub-agent {name} panicked: {message}"));
+        let panicked =
+            |Panic(message)| ToolResult::error(format!("the sub-agent {name} panicked: {message}"));
         end.send_replace(Some(result.unwrap_or_else(panicked)));
     }
 }
@@ -81,7 +113,8 @@ impl Task for BackgroundAgent {
 
     fn result<'a>(&'a self, _: &'a ToolContext) -> TaskFuture<'a, Result<ToolResult, ToolError>> {
         let result = self.end.borrow().clone();
-        let dropped = || ToolError::execution_failed("the runtime dropped the sub-agent; start it again");
+        let dropped =
+            || ToolError::execution_failed("the runtime dropped the sub-agent; start it again");
         Box::pin(std::future::ready(result.ok_or_else(dropped)))
     }
 

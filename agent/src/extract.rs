@@ -8,8 +8,7 @@ use crate::json_answer::{bound_prompt, checked, repair_prompt};
 use crate::{Driver, DriverError, Outcome, Run, Session, StopReason};
 
 /// The request to answer again, after an answer that was cut off.
-const SHORTER: &str =
-    "Your answer was cut off, because it was too long. Answer again with the whole JSON alone, and shorter.";
+const SHORTER: &str = "Your answer was cut off, because it was too long. Answer again with the whole JSON alone, and shorter.";
 
 /// Runs a prompt until the model's answer is a value of the type, and returns the value.
 ///
@@ -58,7 +57,9 @@ pub async fn extract<T: DeserializeOwned + JsonSchema + Send>(
 ) -> Result<T, ExtractError> {
     let mut reader = AnswerReader::new()?;
     let prompt = bound_prompt(&prompt.into(), &reader.schema);
-    let summary = driver.run_checked(session, prompt, &mut |text, stop| reader.check(text, stop)).await?;
+    let summary = driver
+        .run_checked(session, prompt, &mut |text, stop| reader.check(text, stop))
+        .await?;
     reader.into_value(summary.outcome)
 }
 
@@ -75,7 +76,9 @@ pub async fn extract_resumed<T: DeserializeOwned + JsonSchema + Send>(
     run: Run,
 ) -> Result<T, ExtractError> {
     let mut reader = AnswerReader::new()?;
-    let summary = driver.resume_checked(session, run, &mut |text, stop| reader.check(text, stop)).await?;
+    let summary = driver
+        .resume_checked(session, run, &mut |text, stop| reader.check(text, stop))
+        .await?;
     reader.into_value(summary.outcome)
 }
 
@@ -90,7 +93,9 @@ pub enum ExtractError {
     #[error(transparent)]
     Driver(#[from] DriverError),
     /// Two answers were cut off by the limit of their length.
-    #[error("the answers were cut off, because they were too long; raise the limit of output tokens, or ask for less")]
+    #[error(
+        "the answers were cut off, because they were too long; raise the limit of output tokens, or ask for less"
+    )]
     TooLong,
     /// The run ended without an answer of the type. [`extract_resumed`] continues it, for example after an approval.
     #[error("the run ended without an answer of the type: {}", outcome.reason())]
@@ -110,7 +115,11 @@ struct AnswerReader<T> {
 
 impl<T: DeserializeOwned + JsonSchema> AnswerReader<T> {
     fn new() -> Result<Self, SchemaError> {
-        Ok(Self { schema: ValueSchema::new(schema_of::<T>())?, value: None, is_cut: false })
+        Ok(Self {
+            schema: ValueSchema::new(schema_of::<T>())?,
+            value: None,
+            is_cut: false,
+        })
     }
 
     /// Keeps the value of an answer, or returns the message that asks for another one. A second answer that was cut off is the last one.
@@ -121,7 +130,9 @@ impl<T: DeserializeOwned + JsonSchema> AnswerReader<T> {
                 self.value = Some(value);
                 return None;
             }
-            Err(_) if *stop == StopReason::Length && std::mem::replace(&mut self.is_cut, true) => return None,
+            Err(_) if *stop == StopReason::Length && std::mem::replace(&mut self.is_cut, true) => {
+                return None;
+            }
             Err(_) if *stop == StopReason::Length => SHORTER.to_owned(),
             Err(problem) => repair_prompt(&problem),
         };
@@ -130,14 +141,22 @@ impl<T: DeserializeOwned + JsonSchema> AnswerReader<T> {
 
     /// Returns the value of an answer, or the problem with it.
     fn read(&self, text: &str) -> Result<T, String> {
-        checked(text, &self.schema)?.deserialize().map_err(|error| format!("- {error}"))
+        checked(text, &self.schema)?
+            .deserialize()
+            .map_err(|error| format!("- {error}"))
     }
 
     /// Returns the value, or the reason that the run ended without one.
     fn into_value(self, outcome: Outcome) -> Result<T, ExtractError> {
         match (self.value, outcome) {
             (Some(value), _) => Ok(value),
-            (None, Outcome::Answer { stop: StopReason::Length, .. }) => Err(ExtractError::TooLong),
+            (
+                None,
+                Outcome::Answer {
+                    stop: StopReason::Length,
+                    ..
+                },
+            ) => Err(ExtractError::TooLong),
             (None, outcome) => Err(ExtractError::NoValue { outcome }),
         }
     }

@@ -19,7 +19,10 @@ pub(crate) const FOUND: &str = "found";
 ///
 /// The conversation has them, so they survive as long as it does.
 pub(crate) fn found(messages: &[Message], turns: u32) -> BTreeSet<String> {
-    let present = messages.iter().rposition(|message| message.role == Role::Assistant).unwrap_or_default();
+    let present = messages
+        .iter()
+        .rposition(|message| message.role == Role::Assistant)
+        .unwrap_or_default();
     known(&messages[..present], turns)
 }
 
@@ -34,9 +37,19 @@ pub(crate) fn known(messages: &[Message], turns: u32) -> BTreeSet<String> {
                 break;
             }
             left -= 1;
-            names.extend(message.calls().map(|call| inner_call::name(call).to_owned()));
+            names.extend(
+                message
+                    .calls()
+                    .map(|call| inner_call::name(call).to_owned()),
+            );
         } else if left > 0 {
-            names.extend(message.parts.iter().flat_map(|part| searched(part, &searches)).map(str::to_owned));
+            names.extend(
+                message
+                    .parts
+                    .iter()
+                    .flat_map(|part| searched(part, &searches))
+                    .map(str::to_owned),
+            );
         }
     }
     names
@@ -45,27 +58,50 @@ pub(crate) fn known(messages: &[Message], turns: u32) -> BTreeSet<String> {
 /// Returns the ids of the searches among the calls.
 pub(crate) fn searches(messages: &[Message]) -> HashSet<&str> {
     let calls = messages.iter().flat_map(Message::calls);
-    calls.filter(|call| inner_call::name(call) == SEARCHER).map(|call| call.id.as_str()).collect()
+    calls
+        .filter(|call| inner_call::name(call) == SEARCHER)
+        .map(|call| call.id.as_str())
+        .collect()
 }
 
 /// Returns the names that the results of all searches have.
 pub(crate) fn all_found(messages: &[Message]) -> BTreeSet<&str> {
     let searches = searches(messages);
-    messages.iter().flat_map(|message| &message.parts).flat_map(|part| searched(part, &searches)).collect()
+    messages
+        .iter()
+        .flat_map(|message| &message.parts)
+        .flat_map(|part| searched(part, &searches))
+        .collect()
 }
 
 /// Returns the ids of the searches whose results have one of these names.
-pub(crate) fn searches_for<'m>(messages: &'m [Message], names: &BTreeSet<String>) -> HashSet<&'m str> {
+pub(crate) fn searches_for<'m>(
+    messages: &'m [Message],
+    names: &BTreeSet<String>,
+) -> HashSet<&'m str> {
     let searches = searches(messages);
     let has_name = |part: &&Part| searched(part, &searches).any(|name| names.contains(name));
-    let parts = messages.iter().flat_map(|message| &message.parts).filter(has_name);
-    parts.filter_map(|part| if let Part::ToolResult { id, .. } = part { Some(id.as_str()) } else { None }).collect()
+    let parts = messages
+        .iter()
+        .flat_map(|message| &message.parts)
+        .filter(has_name);
+    parts
+        .filter_map(|part| {
+            if let Part::ToolResult { id, .. } = part {
+                Some(id.as_str())
+            } else {
+                None
+            }
+        })
+        .collect()
 }
 
 /// Returns the names that the result of one of these searches has.
 fn searched<'m>(part: &'m Part, searches: &HashSet<&str>) -> impl Iterator<Item = &'m str> {
     let names = match part {
-        Part::ToolResult { id, name, result } if searches.contains(id.as_str()) => named_in(name, result),
+        Part::ToolResult { id, name, result } if searches.contains(id.as_str()) => {
+            named_in(name, result)
+        }
         _ => None,
     };
     names.into_iter().flatten()
@@ -73,15 +109,24 @@ fn searched<'m>(part: &'m Part, searches: &HashSet<&str>) -> impl Iterator<Item 
 
 /// Returns the names that the result of a call of this tool has. Returns `None` if it is not the result of a search: calls of other
 /// programs may share an id, and other tools of theirs the name of ours.
-pub(crate) fn named_in<'r>(called: &str, result: &'r ToolResult) -> Option<impl Iterator<Item = &'r str>> {
-    let names = result.structured.as_ref().and_then(|found| found.value().get(FOUND)?.as_array());
-    let is_search = [SEARCHER, inner_call::CALLER].contains(&called) && (names.is_some() || result.is_error);
+pub(crate) fn named_in<'r>(
+    called: &str,
+    result: &'r ToolResult,
+) -> Option<impl Iterator<Item = &'r str>> {
+    let names = result
+        .structured
+        .as_ref()
+        .and_then(|found| found.value().get(FOUND)?.as_array());
+    let is_search =
+        [SEARCHER, inner_call::CALLER].contains(&called) && (names.is_some() || result.is_error);
     is_search.then(|| names.into_iter().flatten().filter_map(|name| name.as_str()))
 }
 
 /// Returns the structure of a search's result that a compaction left out, which has no names. Returns `None` for other results.
 pub(crate) fn left_out(called: &str, result: &ToolResult) -> Option<Json> {
-    named_in(called, result).filter(|_| !result.is_error).map(|_| json!({FOUND: []}).into())
+    named_in(called, result)
+        .filter(|_| !result.is_error)
+        .map(|_| json!({FOUND: []}).into())
 }
 
 #[cfg(test)]
@@ -93,23 +138,47 @@ mod tests {
 
     fn calls(name: &str) -> Message {
         let call = ToolCall::new("a", name, json!({}));
-        Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)] }
+        Message {
+            role: Role::Assistant,
+            parts: vec![Part::ToolCall(call)],
+        }
     }
 
     fn results(names: &[&str]) -> Message {
-        let result = ToolResult { structured: Some(json!({FOUND: names}).into()), ..ToolResult::default() };
-        let part = Part::ToolResult { id: "a".to_owned(), name: SEARCHER.to_owned(), result };
-        Message { role: Role::Tool, parts: vec![part] }
+        let result = ToolResult {
+            structured: Some(json!({FOUND: names}).into()),
+            ..ToolResult::default()
+        };
+        let part = Part::ToolResult {
+            id: "a".to_owned(),
+            name: SEARCHER.to_owned(),
+            result,
+        };
+        Message {
+            role: Role::Tool,
+            parts: vec![part],
+        }
     }
 
     #[test]
     fn a_found_tool_is_forgotten_after_its_turns_unless_it_is_called() {
-        let mut messages = vec![Message::text(Role::User, "go"), calls(SEARCHER), results(&["x", "y"])];
-        assert!(found(&messages, 3).is_empty(), "the present turn has not seen the result");
+        let mut messages = vec![
+            Message::text(Role::User, "go"),
+            calls(SEARCHER),
+            results(&["x", "y"]),
+        ];
+        assert!(
+            found(&messages, 3).is_empty(),
+            "the present turn has not seen the result"
+        );
         for turn in 1..=5 {
             messages.push(calls(if turn == 2 { "y" } else { "z" }));
             let names = found(&messages, 3);
-            assert_eq!((names.contains("x"), names.contains("y")), (turn <= 3, true), "turn {turn}");
+            assert_eq!(
+                (names.contains("x"), names.contains("y")),
+                (turn <= 3, true),
+                "turn {turn}"
+            );
         }
         messages.push(calls("z"));
         assert!(!found(&messages, 3).contains("y"));
@@ -120,8 +189,16 @@ mod tests {
     fn a_search_through_another_call_finds_too() {
         let arguments = json!({"name": SEARCHER, "arguments": {"query": "x"}});
         let search = Part::ToolCall(ToolCall::new("a", inner_call::CALLER, arguments));
-        let mut messages = vec![Message { role: Role::Assistant, parts: vec![search] }, results(&["x"])];
-        let Part::ToolResult { name, .. } = &mut messages[1].parts[0] else { panic!() };
+        let mut messages = vec![
+            Message {
+                role: Role::Assistant,
+                parts: vec![search],
+            },
+            results(&["x"]),
+        ];
+        let Part::ToolResult { name, .. } = &mut messages[1].parts[0] else {
+            panic!()
+        };
         *name = inner_call::CALLER.to_owned();
         messages.push(calls("z"));
         assert!(found(&messages, 3).contains("x"));
@@ -132,9 +209,20 @@ mod tests {
         assert!(!found(&[calls("y"), results(&["x"]), calls("z")], 3).contains("x"));
         // Conversations of other programs may use an id twice.
         let mut other = results(&["evil"]);
-        let Part::ToolResult { name, .. } = &mut other.parts[0] else { panic!() };
+        let Part::ToolResult { name, .. } = &mut other.parts[0] else {
+            panic!()
+        };
         *name = "web.fetch".to_owned();
-        let messages = [calls(SEARCHER), results(&["x"]), calls("web.fetch"), other, calls("z")];
-        assert_eq!(found(&messages, 9), ["tools.search", "web.fetch", "x"].map(str::to_owned).into());
+        let messages = [
+            calls(SEARCHER),
+            results(&["x"]),
+            calls("web.fetch"),
+            other,
+            calls("z"),
+        ];
+        assert_eq!(
+            found(&messages, 9),
+            ["tools.search", "web.fetch", "x"].map(str::to_owned).into()
+        );
     }
 }

@@ -32,10 +32,14 @@ pub(crate) fn readable(call: ToolCall) -> ToolCall {
     let read = || {
         let outer = Some(call.arguments.node()).filter(|_| call.name == CALLER)?;
         let (name, arguments) = (outer.get(NAME)?.as_str()?, outer.get(ARGUMENTS)?);
-        let is_known = outer.members().all(|(key, _)| matches!(key, NAME | ARGUMENTS));
+        let is_known = outer
+            .members()
+            .all(|(key, _)| matches!(key, NAME | ARGUMENTS));
         let arguments = match arguments.kind() {
             Kind::Null => Json::default(),
-            Kind::String(text) => Json::parse(text).ok().filter(|arguments| arguments.node().is_object())?,
+            Kind::String(text) => Json::parse(text)
+                .ok()
+                .filter(|arguments| arguments.node().is_object())?,
             _ => return None,
         };
         is_known.then(|| ToolCall::new(call.id.as_str(), name, arguments))
@@ -67,7 +71,9 @@ impl<'a> Inner<'a> {
         let outer = arguments.filter(|_| name == CALLER)?;
         let (name, arguments) = (outer.get(NAME)?.as_str()?, outer.get(ARGUMENTS));
         // Other members are left to the validation of the outer call.
-        let is_known = outer.members().all(|(key, _)| matches!(key, NAME | ARGUMENTS));
+        let is_known = outer
+            .members()
+            .all(|(key, _)| matches!(key, NAME | ARGUMENTS));
         (is_known && arguments.is_none_or(Node::is_object)).then_some(Self { name, arguments })
     }
 
@@ -83,7 +89,11 @@ impl<'a> Inner<'a> {
 
 /// Returns a call of [`CALLER`] for another inner call.
 pub(crate) fn with_inner(call: ToolCall, inner: &ToolCall) -> ToolCall {
-    let text = format!("{{\"{NAME}\":{},\"{ARGUMENTS}\":{}}}", json!(inner.name), inner.arguments);
+    let text = format!(
+        "{{\"{NAME}\":{},\"{ARGUMENTS}\":{}}}",
+        json!(inner.name),
+        inner.arguments
+    );
     match Json::parse(text) {
         Ok(arguments) => ToolCall { arguments, ..call },
         // The arguments were JSON at one level less.
@@ -103,10 +113,20 @@ mod tests {
     fn a_call_stands_for_the_one_that_it_names() {
         let inner_of = |arguments| inner(&call(arguments));
         let named = ToolCall::new("a", "fs.read", json!({"path": "x"}));
-        assert_eq!(inner_of(json!({"name": "fs.read", "arguments": {"path": "x"}})), Some(named.clone()));
-        let nested = json!({"name": CALLER, "arguments": {"name": "fs.read", "arguments": {"path": "x"}}});
-        assert_eq!((inner_of(nested.clone()), name(&call(nested))), (Some(named), "fs.read"));
-        assert_eq!(inner_of(json!({"name": "time.now"})), Some(ToolCall::new("a", "time.now", json!({}))));
+        assert_eq!(
+            inner_of(json!({"name": "fs.read", "arguments": {"path": "x"}})),
+            Some(named.clone())
+        );
+        let nested =
+            json!({"name": CALLER, "arguments": {"name": "fs.read", "arguments": {"path": "x"}}});
+        assert_eq!(
+            (inner_of(nested.clone()), name(&call(nested))),
+            (Some(named), "fs.read")
+        );
+        assert_eq!(
+            inner_of(json!({"name": "time.now"})),
+            Some(ToolCall::new("a", "time.now", json!({})))
+        );
     }
 
     #[test]
@@ -122,16 +142,29 @@ mod tests {
             let call = call(arguments.clone());
             assert_eq!((inner(&call), name(&call)), (None, CALLER), "{arguments}");
         }
-        assert_eq!(inner(&ToolCall::new("a", "fs.read", json!({"name": "x"}))), None);
+        assert_eq!(
+            inner(&ToolCall::new("a", "fs.read", json!({"name": "x"}))),
+            None
+        );
     }
 
     #[test]
     fn arguments_in_a_text_are_read_and_others_stay() {
         let read = |arguments| readable(call(arguments)).arguments;
         let named = json!({"name": "x", "arguments": {"path": "y"}});
-        assert_eq!(read(json!({"name": "x", "arguments": "{\"path\": \"y\"}"})), named);
-        assert_eq!(read(json!({"name": "x", "arguments": null})), json!({"name": "x", "arguments": {}}));
-        for other in [named, json!({"name": "x", "arguments": "y"}), json!({"name": "x", "arguments": "{}", "z": 1})] {
+        assert_eq!(
+            read(json!({"name": "x", "arguments": "{\"path\": \"y\"}"})),
+            named
+        );
+        assert_eq!(
+            read(json!({"name": "x", "arguments": null})),
+            json!({"name": "x", "arguments": {}})
+        );
+        for other in [
+            named,
+            json!({"name": "x", "arguments": "y"}),
+            json!({"name": "x", "arguments": "{}", "z": 1}),
+        ] {
             assert_eq!(read(other.clone()), other);
         }
     }
@@ -141,7 +174,10 @@ mod tests {
         let text = r#"{"name":"x","arguments":{"id":123456789012345678901234567890}}"#;
         let outer = ToolCall::new("a", CALLER, Json::parse(text).unwrap());
         let inner = inner(&outer).unwrap();
-        assert_eq!(inner.arguments.to_string(), r#"{"id":123456789012345678901234567890}"#);
+        assert_eq!(
+            inner.arguments.to_string(),
+            r#"{"id":123456789012345678901234567890}"#
+        );
         assert_eq!(with_inner(outer, &inner).arguments.to_string(), text);
     }
 }

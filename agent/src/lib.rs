@@ -39,12 +39,14 @@ mod workspace_domain;
 
 pub use argument::{ArgumentError, arguments_from_pairs, pairs_from_arguments};
 pub use budget::{
-    Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, InvalidCost, Price, Resource,
-    Spending, WindowFuture,
+    Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, InvalidCost,
+    Price, Resource, Spending, WindowFuture,
 };
 pub use compacted::{Compacted, CompactionCause, RequestSize, SummaryProblem};
 pub use consent::{ApprovalRequest, DeferredConsent, SessionConsent};
-pub use disclosure::{DefinitionCosts, Disclosure, DisclosureBudget, FoundTool, ToolFinder, ToolSearch};
+pub use disclosure::{
+    DefinitionCosts, Disclosure, DisclosureBudget, FoundTool, ToolFinder, ToolSearch,
+};
 pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};
 pub use extract::{ExtractError, extract, extract_resumed};
@@ -54,9 +56,10 @@ pub use parameter::{Parameter, Presence, parameters};
 pub use plan::{Plan, PlanItem, PlanStatus};
 pub use prefix::PrefixChange;
 pub use provider::{
-    Direct, FailureKind, GenerationOptions, KeyError, KeySource, LostReplySink, Provider, ProviderError,
-    ProviderOptions, ProviderSubmission, Proxy, ReasoningEffort, Request, RequestRetry, RetryCause, RetryPolicy,
-    RetrySink, Scripted, StopReason, TextSink, Timeouts, ToolChoice, Turn, TurnFuture, Usage,
+    Direct, FailureKind, GenerationOptions, KeyError, KeySource, LostReplySink, Provider,
+    ProviderError, ProviderOptions, ProviderSubmission, Proxy, ReasoningEffort, Request,
+    RequestRetry, RetryCause, RetryPolicy, RetrySink, Scripted, StopReason, TextSink, Timeouts,
+    ToolChoice, Turn, TurnFuture, Usage,
 };
 pub use repeat::{RepeatLimits, Repeated};
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};

@@ -44,7 +44,10 @@ pub struct ModelChoice {
 impl ModelChoice {
     /// Creates a choice. Without a name, the model is `default`.
     pub fn new(provider: impl Into<String>, model: Option<String>) -> Self {
-        Self { provider: provider.into(), model: model.unwrap_or_else(|| DEFAULT.to_owned()) }
+        Self {
+            provider: provider.into(),
+            model: model.unwrap_or_else(|| DEFAULT.to_owned()),
+        }
     }
 
     /// Creates a choice from its written form. Returns `None` if it has no `/`. The name of a model may contain further ones.
@@ -72,7 +75,12 @@ impl Models {
     /// Offers the provider of the session alone.
     pub fn new(session: Arc<dyn Provider>) -> Self {
         let name = ModelChoice::new(session.name(), None);
-        Self { session, name, open: None, prices: BTreeMap::new() }
+        Self {
+            session,
+            name,
+            open: None,
+            prices: BTreeMap::new(),
+        }
     }
 
     /// Sets the name of the session's model. The default is the provider's own name without a model.
@@ -87,7 +95,10 @@ impl Models {
     where
         F: Fn(&ModelChoice) -> Result<Arc<dyn Provider>, ProviderError> + Send + Sync + 'static,
     {
-        Self { open: Some(Arc::new(open)), ..self }
+        Self {
+            open: Some(Arc::new(open)),
+            ..self
+        }
     }
 
     /// Sets the price of a model, for the budgets that limit money. Without a price, a model costs nothing.
@@ -112,7 +123,10 @@ impl Models {
             Some(open) => open(choice),
             None => Err(ProviderError::Options {
                 provider: choice.provider.clone(),
-                reason: format!("this session offers its own model only; leave model out, or name {}", self.name),
+                reason: format!(
+                    "this session offers its own model only; leave model out, or name {}",
+                    self.name
+                ),
             }),
         }
     }
@@ -125,7 +139,9 @@ impl Models {
 
 impl fmt::Debug for Models {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Models").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Models")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -135,17 +151,22 @@ pub fn with_session_model(
     entries: impl IntoIterator<Item = Arc<Entry>>,
     services: &Services,
 ) -> impl Iterator<Item = Arc<Entry>> {
-    let default = services.get::<Models>().map(|models| models.name.to_string());
+    let default = services
+        .get::<Models>()
+        .map(|models| models.name.to_string());
     let (tool, argument) = GENERATE;
     entries.into_iter().map(move |entry| match &default {
-        Some(default) if *entry.name() == *tool && needs_models(&entry) => {
-            entry.with_default(argument, default.as_str().into()).unwrap_or(entry)
-        }
+        Some(default) if *entry.name() == *tool && needs_models(&entry) => entry
+            .with_default(argument, default.as_str().into())
+            .unwrap_or(entry),
         _ => entry,
     })
 }
 
 /// Returns true if this is the tool that asks the models of this service, and not another one of its name.
 fn needs_models(entry: &Entry) -> bool {
-    entry.needs().iter().any(|need| need.id() == TypeId::of::<Models>())
+    entry
+        .needs()
+        .iter()
+        .any(|need| need.id() == TypeId::of::<Models>())
 }

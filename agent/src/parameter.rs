@@ -54,7 +54,10 @@ pub fn parameters(schema: &Value) -> Vec<Parameter> {
     let mut properties: Vec<_> = properties.into_iter().flatten().collect();
     properties.sort_by_key(|(name, _)| !is_required(schema, name));
     let parameter = |(name, property): (&String, &Value)| {
-        let description = property.get("description").and_then(Value::as_str).unwrap_or_default();
+        let description = property
+            .get("description")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
         Parameter {
             name: visible(name).into_owned(),
@@ -73,10 +76,15 @@ pub fn parameters(schema: &Value) -> Vec<Parameter> {
 
 /// Returns the pattern of the strings that a property accepts.
 fn pattern<'a>(schema: &'a Value, property: &'a Value) -> Option<&'a str> {
-    accepted_values(schema, property)?.into_iter().find_map(|accepted| match accepted {
-        AcceptedValues::Typed { name: "string", schema } => schema.get("pattern")?.as_str(),
-        _ => None,
-    })
+    accepted_values(schema, property)?
+        .into_iter()
+        .find_map(|accepted| match accepted {
+            AcceptedValues::Typed {
+                name: "string",
+                schema,
+            } => schema.get("pattern")?.as_str(),
+            _ => None,
+        })
 }
 
 /// Returns true if the schema requires the parameter.

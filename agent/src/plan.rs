@@ -79,7 +79,10 @@ impl Plan {
 /// Writes a line for each item, such as `[done] Find it`.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = self.items().into_iter().map(|PlanItem { text, status }| format!("[{}] {text}", status.word()));
+        let lines = self
+            .items()
+            .into_iter()
+            .map(|PlanItem { text, status }| format!("[{}] {text}", status.word()));
         f.write_str(&lines.collect::<Vec<_>>().join("\n"))
     }
 }
@@ -109,9 +112,16 @@ pub(crate) fn plan_of(messages: &[Message]) -> Vec<PlanItem> {
             _ => None,
         })
         .collect();
-    let calls = messages.iter().rev().flat_map(|message| message.calls().collect::<Vec<_>>().into_iter().rev());
-    let written = calls.filter(|call| inner_call::name(call) == PLAN_WRITER && !failed.contains(call.id.as_str()));
+    let calls = messages
+        .iter()
+        .rev()
+        .flat_map(|message| message.calls().collect::<Vec<_>>().into_iter().rev());
+    let written = calls
+        .filter(|call| inner_call::name(call) == PLAN_WRITER && !failed.contains(call.id.as_str()));
     let written = written.map(|call| inner_call::inner(call).unwrap_or_else(|| call.clone()));
     let items = written.filter_map(|call| call.arguments.deserialize::<Written>().ok());
-    items.map(|Written { items }| items).next().unwrap_or_default()
+    items
+        .map(|Written { items }| items)
+        .next()
+        .unwrap_or_default()
 }

@@ -47,9 +47,14 @@ pub(crate) struct Prefix {
 impl Prefix {
     /// Returns the prefix of requests with these messages and tools to this provider.
     pub(crate) fn new(messages: &[Message], tools: &ToolSet, provider: &dyn Provider) -> Self {
-        let system = messages.first().filter(|message| message.role == Role::System);
+        let system = messages
+            .first()
+            .filter(|message| message.role == Role::System);
         let wire = wire_tools(provider, tools);
-        let definitions = wire.map_or_else(|| tools.definition_digests(), WireToolSet::definition_digests);
+        let definitions = wire.map_or_else(
+            || tools.definition_digests(),
+            WireToolSet::definition_digests,
+        );
         Self {
             definitions: definitions.clone(),
             found: wire.and_then(|wire| wire.found_digests(messages)),
@@ -64,11 +69,20 @@ impl Prefix {
     pub(crate) fn changes_since(&self, earlier: &Self) -> Option<PrefixChange> {
         let (now, before) = (&self.definitions, &earlier.definitions);
         let missing = |of: &BTreeMap<ToolName, u64>, others: &BTreeMap<ToolName, u64>| -> Vec<_> {
-            of.keys().filter(|name| !others.contains_key(*name)).cloned().collect()
+            of.keys()
+                .filter(|name| !others.contains_key(*name))
+                .cloned()
+                .collect()
         };
-        let is_changed = |(name, digest): &(&ToolName, &u64)| before.get(*name).is_some_and(|before| before != *digest);
+        let is_changed = |(name, digest): &(&ToolName, &u64)| {
+            before.get(*name).is_some_and(|before| before != *digest)
+        };
         let mut removed = missing(before, now);
-        let mut changed: Vec<_> = now.iter().filter(is_changed).map(|(name, _)| name.clone()).collect();
+        let mut changed: Vec<_> = now
+            .iter()
+            .filter(is_changed)
+            .map(|(name, _)| name.clone())
+            .collect();
         if let (Some(now), Some(before)) = (&self.found, &earlier.found) {
             let is_offered = |name: &ToolName| self.definitions.contains_key(name);
             for (name, digest) in before.iter().filter(|(name, _)| !is_offered(name)) {

@@ -55,27 +55,63 @@ enum Cause {
 impl Refusal {
     /// Reads the refusal from the result of a call that touches these targets. Both are in [`Event`](crate::Event)s. Returns `None`
     /// if the call failed for another reason.
-    pub fn from_result(tool: &str, touched: &[Target], code: ErrorCode, result: &ToolResult) -> Option<Self> {
+    pub fn from_result(
+        tool: &str,
+        touched: &[Target],
+        code: ErrorCode,
+        result: &ToolResult,
+    ) -> Option<Self> {
         let error = result.structured.as_ref()?.value().get("error")?;
-        let list = |key| error.get(key).and_then(Value::as_array).into_iter().flatten();
-        let needed = || list("needed").filter_map(|target| target.as_str()?.parse().ok()).collect();
-        let is_setting =
-            |entry: &&Value| entry.get("sensitivity").is_some_and(|kind| *kind == json!(Sensitivity::Settings));
-        let is_unnamable = |entry: &&Value| entry.get("can_be_named").is_some_and(|can| *can == json!(false));
-        let settings = list("sensitive").filter(is_setting).chain(error.get("concern").filter(is_unnamable));
-        let settings = settings.filter_map(|entry| entry.get("target")?.as_str()?.parse().ok()).collect();
+        let list = |key| {
+            error
+                .get(key)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+        };
+        let needed = || {
+            list("needed")
+                .filter_map(|target| target.as_str()?.parse().ok())
+                .collect()
+        };
+        let is_setting = |entry: &&Value| {
+            entry
+                .get("sensitivity")
+                .is_some_and(|kind| *kind == json!(Sensitivity::Settings))
+        };
+        let is_unnamable = |entry: &&Value| {
+            entry
+                .get("can_be_named")
+                .is_some_and(|can| *can == json!(false))
+        };
+        let settings = list("sensitive")
+            .filter(is_setting)
+            .chain(error.get("concern").filter(is_unnamable));
+        let settings = settings
+            .filter_map(|entry| entry.get("target")?.as_str()?.parse().ok())
+            .collect();
         let (cause, targets) = match code {
             ErrorCode::PermissionDenied => (Cause::Ungranted, needed()),
             ErrorCode::Unapproved => (Cause::Unapproved, needed()),
             ErrorCode::Denied => (Cause::Denied, touched.to_vec()),
             _ => return None,
         };
-        Some(Self { tool: tool.parse().ok()?, targets, settings, cause })
+        Some(Self {
+            tool: tool.parse().ok()?,
+            targets,
+            settings,
+            cause,
+        })
     }
 
     /// Reads the refusal from the error of a call that touches these targets. Returns `None` for other errors.
     pub fn from_error(error: &ToolError, touched: &[Target]) -> Option<Self> {
-        Self::from_result(error.tool_name(), touched, error.code(), &ToolResult::from(error))
+        Self::from_result(
+            error.tool_name(),
+            touched,
+            error.code(),
+            &ToolResult::from(error),
+        )
     }
 
     /// Returns the tool.
@@ -92,26 +128,43 @@ impl Refusal {
     fn rules(&self, rules: &[&Rule]) -> Vec<usize> {
         match &self.targets[..] {
             [] => self.rule(None, rules).into_iter().collect(),
-            targets => targets.iter().filter_map(|target| self.rule(Some(target), rules)).collect(),
+            targets => targets
+                .iter()
+                .filter_map(|target| self.rule(Some(target), rules))
+                .collect(),
         }
     }
 
     fn rule(&self, target: Option<&Target>, rules: &[&Rule]) -> Option<usize> {
-        let verdict = if self.cause == Cause::Denied { Verdict::Deny } else { Verdict::Ask };
-        rules.iter().position(|rule| rule.verdict() == verdict && rule.applies(&self.tool, target))
+        let verdict = if self.cause == Cause::Denied {
+            Verdict::Deny
+        } else {
+            Verdict::Ask
+        };
+        rules
+            .iter()
+            .position(|rule| rule.verdict() == verdict && rule.applies(&self.tool, target))
     }
 }
 
 /// Returns the changes that would permit the calls, each once. `rules` are the rules of the policy that a person can change.
-pub fn remedies<'a>(refusals: &[Refusal], rules: impl IntoIterator<Item = &'a Rule>) -> Vec<Remedy<'a>> {
+pub fn remedies<'a>(
+    refusals: &[Refusal],
+    rules: impl IntoIterator<Item = &'a Rule>,
+) -> Vec<Remedy<'a>> {
     let rules: Vec<_> = rules.into_iter().collect();
     let mut needed = BTreeSet::new();
-    let settings: BTreeSet<_> = refusals.iter().flat_map(|refusal| &refusal.settings).collect();
+    let settings: BTreeSet<_> = refusals
+        .iter()
+        .flat_map(|refusal| &refusal.settings)
+        .collect();
     let mut causes = Vec::new();
     for refusal in refusals {
         let can_be_granted = |target: &&Target| match refusal.cause {
             Cause::Ungranted => true,
-            Cause::Unapproved => !refusal.settings.contains(target) && refusal.rule(Some(target), &rules).is_none(),
+            Cause::Unapproved => {
+                !refusal.settings.contains(target) && refusal.rule(Some(target), &rules).is_none()
+            }
             Cause::Denied => false,
         };
         needed.extend(refusal.targets.iter().filter(can_be_granted).cloned());
@@ -121,10 +174,16 @@ pub fn remedies<'a>(refusals: &[Refusal], rules: impl IntoIterator<Item = &'a Ru
             }
         }
     }
-    let (unknown, needed): (Vec<_>, Vec<_>) = needed.into_iter().partition(Target::has_unknown_words);
+    let (unknown, needed): (Vec<_>, Vec<_>) =
+        needed.into_iter().partition(Target::has_unknown_words);
     let grant = (!needed.is_empty()).then_some(Remedy::Grant(needed));
-    let approve = unknown.into_iter().chain(settings.into_iter().cloned()).map(Remedy::Approve);
-    let change = causes.into_iter().map(|index| Remedy::ChangeRule(rules[index]));
+    let approve = unknown
+        .into_iter()
+        .chain(settings.into_iter().cloned())
+        .map(Remedy::Approve);
+    let change = causes
+        .into_iter()
+        .map(|index| Remedy::ChangeRule(rules[index]));
     grant.into_iter().chain(approve).chain(change).collect()
 }
 
@@ -134,20 +193,41 @@ pub fn for_person(error: &ToolError) -> String {
     let tool = error.tool_name();
     match error.kind() {
         ToolErrorKind::PermissionDenied { needed, granted } => {
-            format!("{tool} needs {}, but the grant is {}", listed(needed), granted.excerpt(needed))
+            format!(
+                "{tool} needs {}, but the grant is {}",
+                listed(needed),
+                granted.excerpt(needed)
+            )
         }
         ToolErrorKind::Denied { reason } => format!("{tool} was not run: {reason}"),
-        ToolErrorKind::Unapproved { waited, sensitive, unnamed, concern, .. } => {
+        ToolErrorKind::Unapproved {
+            waited,
+            sensitive,
+            unnamed,
+            concern,
+            ..
+        } => {
             let reason = match waited {
                 None => "it needs approval, and there is no one to ask".to_owned(),
                 Some(waited) => format!("the approval request timed out after {waited:?}"),
             };
             let warning = |(target, path): &(Target, SensitivePath)| {
-                format!("; `{}` is {}", target.value(), path.describe(target.value()))
+                format!(
+                    "; `{}` is {}",
+                    target.value(),
+                    path.describe(target.value())
+                )
             };
             let host = |target: &Target| format!("; no grant names the host `{}`", target.value());
-            let warnings: String = sensitive.iter().map(warning).chain(unnamed.iter().map(host)).collect();
-            let concern = concern.as_ref().map(|concern| format!("; {}", concern.reason)).unwrap_or_default();
+            let warnings: String = sensitive
+                .iter()
+                .map(warning)
+                .chain(unnamed.iter().map(host))
+                .collect();
+            let concern = concern
+                .as_ref()
+                .map(|concern| format!("; {}", concern.reason))
+                .unwrap_or_default();
             format!("{tool} was not run: {reason}{warnings}{concern}")
         }
         _ => error.to_string(),
@@ -159,7 +239,10 @@ impl fmt::Display for Remedy<'_> {
         match self {
             Self::Grant(targets) => {
                 // As clauses, in which the brackets of an address or a file name are escaped.
-                let clauses: Vec<_> = targets.iter().map(|target| target.to_clause().to_string()).collect();
+                let clauses: Vec<_> = targets
+                    .iter()
+                    .map(|target| target.to_clause().to_string())
+                    .collect();
                 write!(f, "to allow it, grant {}", clauses.join(", "))
             }
             Self::Approve(target) if target.has_unknown_words() => write!(
@@ -172,7 +255,11 @@ impl fmt::Display for Remedy<'_> {
             ),
             Self::ChangeRule(rule) => {
                 let (origins, verdict) = (rule.origins(), rule.verdict());
-                let at = if origins.is_empty() { String::new() } else { format!(" at {origins}") };
+                let at = if origins.is_empty() {
+                    String::new()
+                } else {
+                    format!(" at {origins}")
+                };
                 let words = match verdict {
                     Verdict::Deny => "denies it; to allow it, change the rule",
                     _ => "asks about it even if granted; change the rule, or approve the call",
@@ -184,5 +271,9 @@ impl fmt::Display for Remedy<'_> {
 }
 
 fn listed(targets: &[Target]) -> String {
-    targets.iter().map(Target::to_string).collect::<Vec<_>>().join(", ")
+    targets
+        .iter()
+        .map(Target::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -90,7 +90,12 @@ impl Default for RepeatLimits {
 
 impl RepeatGuard {
     pub(crate) fn new(limits: RepeatLimits) -> Self {
-        Self { limits, calls: HashMap::new(), hasher: RandomState::new(), compaction: 0 }
+        Self {
+            limits,
+            calls: HashMap::new(),
+            hasher: RandomState::new(),
+            compaction: 0,
+        }
     }
 
     /// Starts all counts anew if requests leave out more than before, because the model has to repeat calls whose results it no longer
@@ -103,7 +108,13 @@ impl RepeatGuard {
     }
 
     /// Records the result of a call of this turn. Returns the number of turns that made the call with this result.
-    pub(crate) fn record(&mut self, turn: u64, call: &ToolCall, result: &ToolResult, effect: CallEffect) -> u32 {
+    pub(crate) fn record(
+        &mut self,
+        turn: u64,
+        call: &ToolCall,
+        result: &ToolResult,
+        effect: CallEffect,
+    ) -> u32 {
         if self.limits == RepeatLimits::new(None, None) {
             return 1;
         }
@@ -124,7 +135,13 @@ impl RepeatGuard {
                 other.rounds = 0;
             }
         }
-        let mut last = last.unwrap_or(LastResult { arguments: arguments.clone(), hash, times: 0, rounds: 0, turn: 0 });
+        let mut last = last.unwrap_or(LastResult {
+            arguments: arguments.clone(),
+            hash,
+            times: 0,
+            rounds: 0,
+            turn: 0,
+        });
         if is_new || last.turn != turn {
             last.times = last.times.saturating_add(1);
             last.rounds = last.rounds.saturating_add(1);
@@ -144,10 +161,14 @@ impl RepeatGuard {
     pub(crate) fn hint(&self, times: u32, is_wait: bool) -> Option<String> {
         self.limits.hint.filter(|hint| times >= *hint)?;
         if is_wait {
-            return Some(format!("[this call was made {times} times with the same arguments and the same result]"));
+            return Some(format!(
+                "[this call was made {times} times with the same arguments and the same result]"
+            ));
         }
         let end = self.limits.end.filter(|end| times < *end);
-        let end = end.map(|end| format!(" The run ends when there are {end} such calls.")).unwrap_or_default();
+        let end = end
+            .map(|end| format!(" The run ends when there are {end} such calls."))
+            .unwrap_or_default();
         Some(format!(
             "[this call was made {times} times with the same arguments and the same result; repeating it changes nothing, \
              so try something else or answer.{end}]"
@@ -167,11 +188,16 @@ impl RepeatGuard {
                 // Each truncated output has a handle of its own.
                 Some(text) => OutputStore::without_handles(text).hash(&mut hasher),
                 // Content serializes without errors: its keys are texts.
-                None => serde_json::to_string(content).unwrap_or_default().hash(&mut hasher),
+                None => serde_json::to_string(content)
+                    .unwrap_or_default()
+                    .hash(&mut hasher),
             }
         }
         // A model reads the structure only if there is no content.
-        let structured = result.structured.as_ref().filter(|_| result.content.is_empty());
+        let structured = result
+            .structured
+            .as_ref()
+            .filter(|_| result.content.is_empty());
         structured.map(Json::to_string).hash(&mut hasher);
         hasher.finish()
     }

@@ -32,7 +32,8 @@ pub(crate) use self::past_results::{PastResults, is_media, text_of};
 pub use self::pending_call::PendingCall;
 
 /// The result of each call in a turn that was cut off, because its arguments may be incomplete.
-const CUT_OFF: &str = "the turn was cut off by the length limit, so this call was not run; make it again, shorter";
+const CUT_OFF: &str =
+    "the turn was cut off by the length limit, so this call was not run; make it again, shorter";
 
 /// The agent loop (prompt → model → calls → results → model …) as a state machine without I/O.
 ///
@@ -162,7 +163,9 @@ impl Run {
     pub fn reopened(mut self) -> Self {
         match &mut self.state {
             State::Done(Outcome::Budget(_) | Outcome::Loop(_)) => self.state = State::Asking,
-            State::Calling { ending, waiting, .. } => {
+            State::Calling {
+                ending, waiting, ..
+            } => {
                 waiting.clear();
                 ending.take_if(|ending| matches!(ending, Outcome::Budget(_) | Outcome::Loop(_)));
             }
@@ -180,15 +183,30 @@ impl Run {
                 Step::Call(open.map(|slot| slot.pending.clone()).collect())
             }
             State::Calling { waiting, .. } => {
-                Step::Done(self.summary(Outcome::WaitingForApproval { requests: waiting.clone() }))
+                Step::Done(self.summary(Outcome::WaitingForApproval {
+                    requests: waiting.clone(),
+                }))
             }
             State::Done(outcome) => Step::Done(self.summary(outcome.clone())),
         }
     }
 
     fn summary(&self, outcome: Outcome) -> Summary {
-        let Self { steps, calls, failed_calls, usage, .. } = *self;
-        Summary { outcome, steps, calls, failed_calls, usage, spent: self.spent() }
+        let Self {
+            steps,
+            calls,
+            failed_calls,
+            usage,
+            ..
+        } = *self;
+        Summary {
+            outcome,
+            steps,
+            calls,
+            failed_calls,
+            usage,
+            spent: self.spent(),
+        }
     }
 
     /// Returns true if the run has ended with an answer of the model.
@@ -210,10 +228,19 @@ impl Run {
         if self.state != State::Asking {
             return Err(RunError::UnexpectedTurn);
         }
-        let Turn { mut message, stop, usage, faults, model: _, response_id: _ } = turn;
+        let Turn {
+            mut message,
+            stop,
+            usage,
+            faults,
+            model: _,
+            response_id: _,
+        } = turn;
         message.role = Role::Assistant;
         // Results come from tools, never from the model.
-        message.parts.retain(|part| !matches!(part, Part::ToolResult { .. }));
+        message
+            .parts
+            .retain(|part| !matches!(part, Part::ToolResult { .. }));
         self.messages.rename_calls(&mut message);
         if let Some(usage) = usage {
             *self.usage.get_or_insert_default() += usage;
@@ -223,15 +250,31 @@ impl Run {
             let cut_off = || (stop == StopReason::Length).then(|| CUT_OFF.to_owned());
             let refused = faults.get(&position).cloned().or_else(cut_off);
             let index = u32::try_from(position).unwrap_or(u32::MAX);
-            CallSlot { pending: PendingCall { call: call.clone(), index, refused }, result: None }
+            CallSlot {
+                pending: PendingCall {
+                    call: call.clone(),
+                    index,
+                    refused,
+                },
+                result: None,
+            }
         };
         let slots: Vec<_> = message.calls().enumerate().map(slot).collect();
-        self.calls = self.calls.saturating_add(u32::try_from(slots.len()).unwrap_or(u32::MAX));
+        self.calls = self
+            .calls
+            .saturating_add(u32::try_from(slots.len()).unwrap_or(u32::MAX));
         self.messages.push(message);
         self.state = match stop {
-            _ if !slots.is_empty() => State::Calling { slots, ending: None, waiting: Vec::new() },
+            _ if !slots.is_empty() => State::Calling {
+                slots,
+                ending: None,
+                waiting: Vec::new(),
+            },
             StopReason::Paused => State::Asking,
-            stop => State::Done(Outcome::Answer { text: self.last_text(), stop }),
+            stop => State::Done(Outcome::Answer {
+                text: self.last_text(),
+                stop,
+            }),
         };
         Ok(())
     }
@@ -266,7 +309,10 @@ impl Run {
         let ending = match error.code() {
             ErrorCode::Cancelled => Some(Outcome::Cancelled),
             _ if error.is_recoverable() => None,
-            _ => Some(Outcome::Failed { message: error.to_string(), failure: None }),
+            _ => Some(Outcome::Failed {
+                message: error.to_string(),
+                failure: None,
+            }),
         };
         self.settle(id, result, ending)
     }
@@ -291,10 +337,20 @@ impl Run {
         self.earlier_turns.saturating_add(self.steps.into())
     }
 
-    fn settle(&mut self, id: &str, result: ToolResult, ends: Option<Outcome>) -> Result<(), RunError> {
+    fn settle(
+        &mut self,
+        id: &str,
+        result: ToolResult,
+        ends: Option<Outcome>,
+    ) -> Result<(), RunError> {
         let unknown = || RunError::UnknownCall { id: id.to_owned() };
-        let State::Calling { slots, ending, .. } = &mut self.state else { return Err(unknown()) };
-        let slot = slots.iter_mut().find(|slot| slot.pending.call.id == id).ok_or_else(unknown)?;
+        let State::Calling { slots, ending, .. } = &mut self.state else {
+            return Err(unknown());
+        };
+        let slot = slots
+            .iter_mut()
+            .find(|slot| slot.pending.call.id == id)
+            .ok_or_else(unknown)?;
         if slot.result.is_some() {
             return Err(RunError::AlreadyAnswered { id: id.to_owned() });
         }
@@ -314,7 +370,9 @@ impl Run {
 
     /// Completes the turn if all its calls have results.
     fn advance(&mut self) {
-        let State::Calling { slots, ending, .. } = &mut self.state else { return };
+        let State::Calling { slots, ending, .. } = &mut self.state else {
+            return;
+        };
         if slots.iter().all(|slot| slot.result.is_some()) {
             let ending = ending.take();
             self.complete_turn(|_| ToolResult::default());
@@ -326,16 +384,27 @@ impl Run {
 
     /// Appends the message of the results if calls are pending.
     fn complete_turn(&mut self, missing: impl Fn(&ToolCall) -> ToolResult) {
-        let State::Calling { slots, .. } = std::mem::replace(&mut self.state, State::Asking) else { return };
+        let State::Calling { slots, .. } = std::mem::replace(&mut self.state, State::Asking) else {
+            return;
+        };
         let parts: Vec<_> = slots
             .into_iter()
             .map(|CallSlot { pending, result }| {
-                let result = result.or_else(|| pending.refusal()).unwrap_or_else(|| missing(&pending.call));
+                let result = result
+                    .or_else(|| pending.refusal())
+                    .unwrap_or_else(|| missing(&pending.call));
                 let call = pending.call;
                 self.failed_calls = self.failed_calls.saturating_add(result.is_error.into());
-                Part::ToolResult { id: call.id, name: call.name, result }
+                Part::ToolResult {
+                    id: call.id,
+                    name: call.name,
+                    result,
+                }
             })
             .collect();
-        self.messages.push(Message { role: Role::Tool, parts });
+        self.messages.push(Message {
+            role: Role::Tool,
+            parts,
+        });
     }
 }

@@ -35,7 +35,9 @@ pub struct Selection {
 
 /// A text that does not parse as a rule of a [`Selection`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot select tools by {text:?}: {reason}; write a glob such as `fs.*`, or `!fs.*` to exclude tools")]
+#[error(
+    "cannot select tools by {text:?}: {reason}; write a glob such as `fs.*`, or `!fs.*` to exclude tools"
+)]
 #[non_exhaustive]
 pub struct InvalidSelection {
     /// The text as given.
@@ -52,7 +54,10 @@ impl Selection {
 
     /// Creates a selection of no tools.
     pub fn none() -> Self {
-        Self { is_none: true, ..Self::default() }
+        Self {
+            is_none: true,
+            ..Self::default()
+        }
     }
 
     /// Parses globs: `fs.*` includes, `!fs.write` excludes.
@@ -114,9 +119,11 @@ impl Selection {
 
     /// Returns false if no tool whose name begins with this prefix is selected. Returns true if one may be.
     pub fn may_match(&self, prefix: &str) -> bool {
-        let is_left_out =
-            |glob: &ToolGlob| glob.as_str().strip_suffix('*') == Some(head(glob)) && prefix.starts_with(head(glob));
-        let may_include = |glob: &ToolGlob| prefix.starts_with(head(glob)) || head(glob).starts_with(prefix);
+        let is_left_out = |glob: &ToolGlob| {
+            glob.as_str().strip_suffix('*') == Some(head(glob)) && prefix.starts_with(head(glob))
+        };
+        let may_include =
+            |glob: &ToolGlob| prefix.starts_with(head(glob)) || head(glob).starts_with(prefix);
         !self.is_none
             && (self.include.is_empty() || self.include.iter().any(may_include))
             && !self.exclude.iter().any(is_left_out)
@@ -124,9 +131,12 @@ impl Selection {
 
     /// Returns the include and exclude globs that do not match any of these tools. They are usually misspelt.
     pub fn unmatched(&self, entries: &[Arc<Entry>]) -> Vec<String> {
-        let matches_nothing = |glob: &&ToolGlob| !entries.iter().any(|entry| glob.matches(entry.tool()));
+        let matches_nothing =
+            |glob: &&ToolGlob| !entries.iter().any(|entry| glob.matches(entry.tool()));
         let all = self.include.iter().chain(&self.exclude);
-        all.filter(matches_nothing).map(|glob| glob.as_str().to_owned()).collect()
+        all.filter(matches_nothing)
+            .map(|glob| glob.as_str().to_owned())
+            .collect()
     }
 }
 
@@ -137,22 +147,36 @@ impl fmt::Display for Selection {
             return f.pad("nothing");
         }
         let globs: Vec<String> = (self.include.iter().map(|glob| glob.as_str().to_owned()))
-            .chain(self.exclude.iter().map(|glob| format!("!{}", glob.as_str())))
+            .chain(
+                self.exclude
+                    .iter()
+                    .map(|glob| format!("!{}", glob.as_str())),
+            )
             .collect();
         let mut rules = Vec::new();
         rules.extend((!globs.is_empty()).then(|| globs.join(" ")));
         rules.extend(self.read_only.then(|| "read-only".to_owned()));
         let tags: Vec<_> = self.tags.iter().map(String::as_str).collect();
         rules.extend((!tags.is_empty()).then(|| format!("tagged {}", tags.join(" or "))));
-        f.pad(&if rules.is_empty() { "everything".to_owned() } else { rules.join(", ") })
+        f.pad(&if rules.is_empty() {
+            "everything".to_owned()
+        } else {
+            rules.join(", ")
+        })
     }
 }
 
 fn compile(text: &str) -> Result<ToolGlob, InvalidSelection> {
-    ToolGlob::compile(text).map_err(|reason| InvalidSelection { text: text.to_owned(), reason })
+    ToolGlob::compile(text).map_err(|reason| InvalidSelection {
+        text: text.to_owned(),
+        reason,
+    })
 }
 
 /// Returns the text before the first special character.
 fn head(glob: &ToolGlob) -> &str {
-    glob.as_str().split(['*', '?', '[', '{', '\\']).next().unwrap_or_default()
+    glob.as_str()
+        .split(['*', '?', '[', '{', '\\'])
+        .next()
+        .unwrap_or_default()
 }

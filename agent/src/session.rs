@@ -48,12 +48,32 @@ impl Session {
     /// context has one. In a call, it always gets its own, because that of the context belongs to the agent that made the call, and
     /// so do [services of which each agent has its own](tools::Services::insert_per_agent). Its [`Exposure`] and its
     /// [`KnownTexts`] are those of the context, if it has them, or new ones.
-    pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>, selection: Selection, cx: ToolContext) -> Self {
-        let services = if cx.depth() == 0 { cx.services().clone() } else { cx.services().for_sub_agent() };
+    pub fn new(
+        entries: impl IntoIterator<Item = Arc<Entry>>,
+        selection: Selection,
+        cx: ToolContext,
+    ) -> Self {
+        let services = if cx.depth() == 0 {
+            cx.services().clone()
+        } else {
+            cx.services().for_sub_agent()
+        };
         let cx = cx.with_services(services);
-        let cx = if cx.depth() == 0 && cx.service::<Plan>().is_some() { cx } else { cx.with_service(Plan::new()) };
-        let cx = if cx.service::<Exposure>().is_some() { cx } else { cx.with_service(Exposure::new()) };
-        let cx = if cx.service::<KnownTexts>().is_some() { cx } else { cx.with_service(KnownTexts::new()) };
+        let cx = if cx.depth() == 0 && cx.service::<Plan>().is_some() {
+            cx
+        } else {
+            cx.with_service(Plan::new())
+        };
+        let cx = if cx.service::<Exposure>().is_some() {
+            cx
+        } else {
+            cx.with_service(Exposure::new())
+        };
+        let cx = if cx.service::<KnownTexts>().is_some() {
+            cx
+        } else {
+            cx.with_service(KnownTexts::new())
+        };
         let mut disclosure = SessionDisclosure::default();
         let tools = tool_set(entries, &selection, cx.services(), &mut disclosure);
         Self {
@@ -172,7 +192,12 @@ impl Session {
 
     /// Selects from these tools again, with the current selection.
     pub fn refresh(&mut self, entries: impl IntoIterator<Item = Arc<Entry>>) {
-        let tools = tool_set(entries, &self.selection, self.cx.services(), &mut self.disclosure);
+        let tools = tool_set(
+            entries,
+            &self.selection,
+            self.cx.services(),
+            &mut self.disclosure,
+        );
         self.tools = tools.with_index_of(&self.tools);
     }
 
@@ -242,7 +267,8 @@ fn tool_set(
     services: &Services,
     disclosure: &mut SessionDisclosure,
 ) -> ToolSet {
-    let (of_search, entries): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| is_of_search(entry));
+    let (of_search, entries): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|entry| is_of_search(entry));
     disclosure.set_catalog(&of_search);
     ToolSet::new(with_session_model(entries, services), selection, services)
 }

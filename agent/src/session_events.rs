@@ -26,7 +26,10 @@ impl SessionEvents {
     /// Removes a run, unless another one has taken its place.
     pub(crate) fn detach(&self, run: &Arc<dyn EventSink>) {
         let mut present = self.lock();
-        if present.as_ref().is_some_and(|present| Arc::ptr_eq(present, run)) {
+        if present
+            .as_ref()
+            .is_some_and(|present| Arc::ptr_eq(present, run))
+        {
             *present = None;
         }
     }

@@ -70,26 +70,51 @@ pub enum SkipReason {
 
 impl SkipReason {
     /// Returns the reason to skip the tool of this name, or `None` to take it. The same tool offered twice counts once.
-    pub(crate) fn in_set(same: &[Arc<Entry>], offered: &[Arc<Entry>], services: &Services) -> Option<Self> {
+    pub(crate) fn in_set(
+        same: &[Arc<Entry>],
+        offered: &[Arc<Entry>],
+        services: &Services,
+    ) -> Option<Self> {
         let first = &same[0];
         if !same.iter().all(|entry| entry.is_same(first)) {
-            return Some(Self::Ambiguous { sources: sources(same) });
+            return Some(Self::Ambiguous {
+                sources: sources(same),
+            });
         }
         for was in &first.tool().was {
-            let holds = |other: &&Arc<Entry>| ToolNames::from(other.tool()).iter().any(|name| name == was);
-            let others: Vec<_> =
-                offered.iter().filter(|other| other.name() != first.name()).filter(holds).cloned().collect();
+            let holds =
+                |other: &&Arc<Entry>| ToolNames::from(other.tool()).iter().any(|name| name == was);
+            let others: Vec<_> = offered
+                .iter()
+                .filter(|other| other.name() != first.name())
+                .filter(holds)
+                .cloned()
+                .collect();
             if !others.is_empty() {
-                return Some(Self::FormerName { was: was.clone(), sources: sources(&others) });
+                return Some(Self::FormerName {
+                    was: was.clone(),
+                    sources: sources(&others),
+                });
             }
         }
         let unmet = services.unmet(first.needs());
-        let reasons: Vec<_> = unmet.iter().filter_map(|need| services.absence(need)).map(str::to_owned).collect();
+        let reasons: Vec<_> = unmet
+            .iter()
+            .filter_map(|need| services.absence(need))
+            .map(str::to_owned)
+            .collect();
         if !reasons.is_empty() {
             return Some(Self::Absent { reasons });
         }
-        let services = || unmet.iter().map(|need| need.type_name().to_owned()).collect();
-        (!unmet.is_empty()).then(|| Self::Unmet { services: services() })
+        let services = || {
+            unmet
+                .iter()
+                .map(|need| need.type_name().to_owned())
+                .collect()
+        };
+        (!unmet.is_empty()).then(|| Self::Unmet {
+            services: services(),
+        })
     }
 }
 
@@ -108,17 +133,32 @@ impl fmt::Display for SkippedTool {
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unmet { services } => write!(f, "the host offers no {}", services.join(" and no ")),
+            Self::Unmet { services } => {
+                write!(f, "the host offers no {}", services.join(" and no "))
+            }
             Self::Absent { reasons } => f.write_str(&reasons.join("; ")),
             Self::Ambiguous { sources } => {
-                write!(f, "different tools have this name: {}; offer only one of them", listed(sources))
+                write!(
+                    f,
+                    "different tools have this name: {}; offer only one of them",
+                    listed(sources)
+                )
             }
             Self::FormerName { was, sources } => {
-                write!(f, "its former name {was} is also declared by {}; offer only one of them", listed(sources))
+                write!(
+                    f,
+                    "its former name {was} is also declared by {}; offer only one of them",
+                    listed(sources)
+                )
             }
-            Self::Unsendable { format, reason } => write!(f, "it cannot be sent as {format}: {reason}"),
+            Self::Unsendable { format, reason } => {
+                write!(f, "it cannot be sent as {format}: {reason}")
+            }
             Self::RequestLimit { format, most } => {
-                write!(f, "a request as {format} takes at most {most} tools; select fewer")
+                write!(
+                    f,
+                    "a request as {format} takes at most {most} tools; select fewer"
+                )
             }
             Self::Collision(collision) => collision.fmt(f),
         }
@@ -126,7 +166,11 @@ impl fmt::Display for SkipReason {
 }
 
 fn listed(sources: &[Source]) -> String {
-    sources.iter().map(Source::to_string).collect::<Vec<_>>().join(" and ")
+    sources
+        .iter()
+        .map(Source::to_string)
+        .collect::<Vec<_>>()
+        .join(" and ")
 }
 
 fn as_text<S: Serializer>(value: &impl fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {

@@ -15,7 +15,9 @@ impl SubAgents {
 
     /// Permits [`DEFAULT_MAX_DEPTH`](Self::DEFAULT_MAX_DEPTH) levels: a sub-agent may start sub-agents, which may start none.
     pub fn new() -> Self {
-        Self { max_depth: Self::DEFAULT_MAX_DEPTH }
+        Self {
+            max_depth: Self::DEFAULT_MAX_DEPTH,
+        }
     }
 
     /// Sets the number of levels. The pipeline's limit of nested calls holds too.

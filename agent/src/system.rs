@@ -63,20 +63,35 @@ impl SystemText {
 
     /// Returns the name and text of each section that is not empty, in order, for these tools.
     pub fn sections(&self, tools: &ToolSet) -> Vec<(&str, String)> {
-        self.sections.iter().filter_map(|section| Some((section.name.as_str(), section.render(tools)?))).collect()
+        self.sections
+            .iter()
+            .filter_map(|section| Some((section.name.as_str(), section.render(tools)?)))
+            .collect()
     }
 
     /// Returns the whole text for these tools. Empty if no section has text.
     pub fn render(&self, tools: &ToolSet) -> String {
         let sections = self.sections(tools);
         let section = |(name, text): &(&str, String)| {
-            format!("<section name=\"{}\">\n{}\n</section>", escape_name(name), escape_tags(text))
+            format!(
+                "<section name=\"{}\">\n{}\n</section>",
+                escape_name(name),
+                escape_tags(text)
+            )
         };
-        sections.iter().map(section).collect::<Vec<_>>().join("\n\n")
+        sections
+            .iter()
+            .map(section)
+            .collect::<Vec<_>>()
+            .join("\n\n")
     }
 
     fn with(mut self, name: String, text: SectionText) -> Self {
-        match self.sections.iter_mut().find(|section| section.name == name) {
+        match self
+            .sections
+            .iter_mut()
+            .find(|section| section.name == name)
+        {
             Some(section) => section.text = text,
             None => self.sections.push(Section { name, text }),
         }
@@ -97,7 +112,15 @@ impl Section {
 
 /// Replaces the characters that could end the quoted `name` attribute.
 fn escape_name(name: &str) -> String {
-    name.chars().map(|c| if is_invisible(c) || "\"<>&".contains(c) { '_' } else { c }).collect()
+    name.chars()
+        .map(|c| {
+            if is_invisible(c) || "\"<>&".contains(c) {
+                '_'
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
 /// Replaces `<` by `&lt;` if it could start a section tag, also one with space or invisible characters in it. Every other `<`
@@ -106,9 +129,15 @@ fn escape_tags(text: &str) -> String {
     let mut pieces = text.split('<');
     let mut out = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
-        let word: String = piece.chars().filter(char::is_ascii_graphic).take(1 + TAG.len()).collect();
+        let word: String = piece
+            .chars()
+            .filter(char::is_ascii_graphic)
+            .take(1 + TAG.len())
+            .collect();
         let word = word.strip_prefix('/').unwrap_or(&word);
-        let is_tag = word.get(..TAG.len()).is_some_and(|word| word.eq_ignore_ascii_case(TAG));
+        let is_tag = word
+            .get(..TAG.len())
+            .is_some_and(|word| word.eq_ignore_ascii_case(TAG));
         out.push_str(if is_tag { "&lt;" } else { "<" });
         out.push_str(piece);
     }

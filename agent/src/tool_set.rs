@@ -8,8 +8,8 @@ use tools::call::Resolve;
 use tools::protocol::ToolNames;
 use tools::protocol::wire::{Format, FormatCell, Strictness};
 use tools::{
-    Arguments, Digest, Entry, Execution, Json, Services, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
-    ToolName, ToolResult,
+    Arguments, Digest, Entry, Execution, Json, Services, Tool, ToolCall, ToolContext, ToolError,
+    ToolErrorKind, ToolName, ToolResult,
 };
 use tools_search::Index;
 
@@ -64,15 +64,26 @@ impl ToolSet {
     /// Creates a set of the selected tools. Tools whose services are missing are [skipped](Self::skipped), so that the model
     /// is not offered a tool that can only fail. So are tools whose [former name](Tool::was) is a name of another tool of `entries`,
     /// selected or not: no tool can take over the calls, rules and selections of another.
-    pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>, selection: &Selection, services: &Services) -> Self {
+    pub fn new(
+        entries: impl IntoIterator<Item = Arc<Entry>>,
+        selection: &Selection,
+        services: &Services,
+    ) -> Self {
         let mut offered: Vec<_> = entries.into_iter().collect();
         offered.sort_by(|a, b| a.name().cmp(b.name()));
-        let selected: Vec<_> = offered.iter().filter(|entry| selection.matches(entry)).cloned().collect();
+        let selected: Vec<_> = offered
+            .iter()
+            .filter(|entry| selection.matches(entry))
+            .cloned()
+            .collect();
         let mut skipped = Vec::new();
         let mut entries = Vec::new();
         for same in selected.chunk_by(|a, b| a.name() == b.name()) {
             match SkipReason::in_set(same, &offered, services) {
-                Some(reason) => skipped.push(SkippedTool { name: same[0].name().clone(), reason }),
+                Some(reason) => skipped.push(SkippedTool {
+                    name: same[0].name().clone(),
+                    reason,
+                }),
                 None => entries.push(same[0].clone()),
             }
         }
@@ -86,7 +97,15 @@ impl ToolSet {
         index: Arc<OnceLock<Index>>,
     ) -> Self {
         let (digest, definition_digests, wires) = Default::default();
-        Self(Arc::new(Inner { entries, offer, skipped, index, digest, definition_digests, wires }))
+        Self(Arc::new(Inner {
+            entries,
+            offer,
+            skipped,
+            index,
+            digest,
+            definition_digests,
+            wires,
+        }))
     }
 
     /// Returns the same tools with those of a search, of which requests offer these and the chosen ones. A service that defers the others
@@ -97,7 +116,11 @@ impl ToolSet {
         is_deferring: bool,
         is_offered: impl Fn(&Entry) -> bool,
     ) -> Option<Self> {
-        let has_name = |name: &ToolName| self.list().binary_search_by(|entry| entry.name().cmp(name)).is_ok();
+        let has_name = |name: &ToolName| {
+            self.list()
+                .binary_search_by(|entry| entry.name().cmp(name))
+                .is_ok()
+        };
         if of_search.iter().any(|entry| has_name(entry.name())) {
             return None;
         }
@@ -107,10 +130,27 @@ impl ToolSet {
             entries
         };
         let entries = with_search(self.list().to_vec());
-        let mut offered = with_search(self.list().iter().filter(|entry| is_offered(entry)).cloned().collect());
-        offered.retain(|entry| !is_deferring || *entry.name() != *inner_call::CALLER || is_offered(entry));
-        let offer = Offer { entries: offered, of_search: of_search.to_vec(), is_deferring };
-        Some(Self::assemble(entries, Some(offer), self.skipped().to_vec(), self.0.index.clone()))
+        let mut offered = with_search(
+            self.list()
+                .iter()
+                .filter(|entry| is_offered(entry))
+                .cloned()
+                .collect(),
+        );
+        offered.retain(|entry| {
+            !is_deferring || *entry.name() != *inner_call::CALLER || is_offered(entry)
+        });
+        let offer = Offer {
+            entries: offered,
+            of_search: of_search.to_vec(),
+            is_deferring,
+        };
+        Some(Self::assemble(
+            entries,
+            Some(offer),
+            self.skipped().to_vec(),
+            self.0.index.clone(),
+        ))
     }
 
     /// Takes over the parts of another set's index that this set needs too.
@@ -128,8 +168,15 @@ impl ToolSet {
 
     /// Returns the definitions that can be found.
     fn searched(&self) -> impl Iterator<Item = &Tool> {
-        let is_of_search = |entry: &&Arc<Entry>| self.of_search().iter().any(|other| other.name() == entry.name());
-        self.list().iter().filter(move |entry| !is_of_search(entry)).map(|entry| entry.tool())
+        let is_of_search = |entry: &&Arc<Entry>| {
+            self.of_search()
+                .iter()
+                .any(|other| other.name() == entry.name())
+        };
+        self.list()
+            .iter()
+            .filter(move |entry| !is_of_search(entry))
+            .map(|entry| entry.tool())
     }
 
     /// Returns the tools, sorted by name. All of them can be called.
@@ -140,7 +187,10 @@ impl ToolSet {
     /// Returns the tools that requests offer, sorted by name: all of them, unless the session's [disclosure](crate::Disclosure) makes its
     /// model search for the others.
     pub fn offered(&self) -> &[Arc<Entry>] {
-        self.0.offer.as_ref().map_or(&self.0.entries, |offer| &offer.entries)
+        self.0
+            .offer
+            .as_ref()
+            .map_or(&self.0.entries, |offer| &offer.entries)
     }
 
     /// Returns the tools that find and call those which requests do not offer. Empty if they offer all.
@@ -161,14 +211,21 @@ impl ToolSet {
     /// Returns true if the service defers the definitions of the tools that requests do not offer, so that its model calls a found one by
     /// its name.
     pub fn is_deferring(&self) -> bool {
-        self.0.offer.as_ref().is_some_and(|offer| offer.is_deferring)
+        self.0
+            .offer
+            .as_ref()
+            .is_some_and(|offer| offer.is_deferring)
     }
 
     /// Returns the tool of this name or former name if requests do not offer it.
     pub(crate) fn hidden(&self, name: &str) -> Option<Arc<Entry>> {
         let offer = self.0.offer.as_ref()?;
         let entry = self.0.find(name)?;
-        offer.entries.binary_search_by(|other| other.name().cmp(entry.name())).is_err().then(|| entry.clone())
+        offer
+            .entries
+            .binary_search_by(|other| other.name().cmp(entry.name()))
+            .is_err()
+            .then(|| entry.clone())
     }
 
     /// Returns the call for which a call of `tools.call` stands. Returns `None` for another call, and if the set has a tool of its own by
@@ -187,10 +244,21 @@ impl ToolSet {
     pub fn wire_as(&self, options: WireOptions) -> &WireToolSet {
         let wires = &self.0.wires[usize::from(options.examples)][usize::from(options.is_limited)];
         wires.get_or_init(options.format, options.strictness, || {
-            let hidden: Vec<_> =
-                self.list().iter().filter(|entry| self.hidden(entry.name()).is_some()).cloned().collect();
+            let hidden: Vec<_> = self
+                .list()
+                .iter()
+                .filter(|entry| self.hidden(entry.name()).is_some())
+                .cloned()
+                .collect();
             let (of_search, skipped) = (self.of_search(), self.skipped().to_vec());
-            WireToolSet::new(self.offered(), &hidden, of_search, self.is_deferring(), skipped, options)
+            WireToolSet::new(
+                self.offered(),
+                &hidden,
+                of_search,
+                self.is_deferring(),
+                skipped,
+                options,
+            )
         })
     }
 
@@ -227,7 +295,9 @@ impl ToolSet {
     pub(crate) fn definition_digests(&self) -> &Arc<BTreeMap<ToolName, u64>> {
         let text = |tool: &Tool| json!([tool.description, tool.parameters]).to_string();
         self.0.definition_digests.get_or_init(|| {
-            let digests = self.definitions().map(|tool| (tool.name.clone(), fingerprint(&text(tool))));
+            let digests = self
+                .definitions()
+                .map(|tool| (tool.name.clone(), fingerprint(&text(tool))));
             Arc::new(digests.collect())
         })
     }
@@ -249,7 +319,9 @@ impl ToolSet {
         match self.get(&call.name) {
             Ok(entry) => entry.masked_in(&call.arguments, &|name| self.get(name).ok()),
             Err(_) if self.list().iter().any(|entry| entry.has_secrets()) => {
-                tools::Secret::masked(&json!({"writeOnly": true}), call.arguments.value()).into_owned().into()
+                tools::Secret::masked(&json!({"writeOnly": true}), call.arguments.value())
+                    .into_owned()
+                    .into()
             }
             Err(_) => call.arguments.clone(),
         }
@@ -259,7 +331,12 @@ impl ToolSet {
     ///
     /// # Errors
     /// The future returns a [`ToolError`] if the call is refused or the tool fails.
-    pub fn execute(&self, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
+    pub fn execute(
+        &self,
+        cx: &ToolContext,
+        name: &str,
+        arguments: impl Into<Arguments>,
+    ) -> Execution {
         tools::call::execute(self.0.clone(), cx, name, arguments)
     }
 
@@ -267,11 +344,18 @@ impl ToolSet {
     ///
     /// # Errors
     /// Returns the errors that [end a run](ToolError::is_recoverable), such as a cancellation.
-    pub async fn answer(&self, cx: &ToolContext, wire: &WireToolSet, call: ToolCall) -> Result<ToolResult, ToolError> {
+    pub async fn answer(
+        &self,
+        cx: &ToolContext,
+        wire: &WireToolSet,
+        call: ToolCall,
+    ) -> Result<ToolResult, ToolError> {
         let cx = cx.clone().with_wire(wire.format());
         let call = wire.read_call(call);
         match self.execute(&cx, &call.name, call.arguments).await {
-            Err(error) if error.is_recoverable() => Ok(cx.error_result(self.get(&call.name).ok().as_deref(), &error)),
+            Err(error) if error.is_recoverable() => {
+                Ok(cx.error_result(self.get(&call.name).ok().as_deref(), &error))
+            }
             outcome => outcome,
         }
     }
@@ -295,14 +379,29 @@ impl Resolve for Inner {
         if let Some(entry) = self.find(name) {
             return Ok(entry.clone());
         }
-        match self.skipped.iter().find(|skipped| skipped.name.as_str() == name) {
-            Some(SkippedTool { name, reason }) => {
-                Err(ToolError::new(name.as_str(), ToolErrorKind::Unavailable { reason: reason.to_string() }))
-            }
+        match self
+            .skipped
+            .iter()
+            .find(|skipped| skipped.name.as_str() == name)
+        {
+            Some(SkippedTool { name, reason }) => Err(ToolError::new(
+                name.as_str(),
+                ToolErrorKind::Unavailable {
+                    reason: reason.to_string(),
+                },
+            )),
             None => {
-                let error = ToolError::not_found(name, self.entries.iter().flat_map(|entry| names_of(entry)));
-                let is_alone = matches!(error.kind(), ToolErrorKind::NotFound { near } if near.is_empty());
-                Err(if is_alone { self.unlike_any(name).unwrap_or(error) } else { error })
+                let error = ToolError::not_found(
+                    name,
+                    self.entries.iter().flat_map(|entry| names_of(entry)),
+                );
+                let is_alone =
+                    matches!(error.kind(), ToolErrorKind::NotFound { near } if near.is_empty());
+                Err(if is_alone {
+                    self.unlike_any(name).unwrap_or(error)
+                } else {
+                    error
+                })
             }
         }
     }
@@ -315,15 +414,25 @@ impl Inner {
     /// Returns the error for a name that is similar to none, with the names of the tools that requests offer, among them that of a search.
     /// Returns `None` if these are too many.
     fn unlike_any(&self, name: &str) -> Option<ToolError> {
-        let offered = self.offer.as_ref().map_or(&self.entries, |offer| &offer.entries);
-        let near = offered.iter().take(MOST_LISTED + 1).map(|entry| entry.name().to_string()).collect::<Vec<_>>();
+        let offered = self
+            .offer
+            .as_ref()
+            .map_or(&self.entries, |offer| &offer.entries);
+        let near = offered
+            .iter()
+            .take(MOST_LISTED + 1)
+            .map(|entry| entry.name().to_string())
+            .collect::<Vec<_>>();
         let name: String = name.chars().take(ToolName::MAX_LENGTH).collect();
         (near.len() <= MOST_LISTED).then(|| ToolError::new(name, ToolErrorKind::NotFound { near }))
     }
 
     /// Returns the tool of this name or former name.
     fn find(&self, name: &str) -> Option<&Arc<Entry>> {
-        match self.entries.binary_search_by(|entry| entry.name().as_str().cmp(name)) {
+        match self
+            .entries
+            .binary_search_by(|entry| entry.name().as_str().cmp(name))
+        {
             Ok(position) => Some(&self.entries[position]),
             Err(_) => ToolNames::holder(&self.entries, |entry| entry.tool().into(), name),
         }
@@ -332,7 +441,9 @@ impl Inner {
 
 /// Returns the names of a tool, each with the present one.
 fn names_of(entry: &Entry) -> impl Iterator<Item = (&str, &str)> {
-    ToolNames::from(entry.tool()).iter().map(|name| (name.as_str(), entry.name().as_str()))
+    ToolNames::from(entry.tool())
+        .iter()
+        .map(|name| (name.as_str(), entry.name().as_str()))
 }
 
 /// Returns the digest over every tool's name and digest. A NUL ends each name, because names contain none.

@@ -20,18 +20,28 @@ pub fn visible_line(line: &str) -> Cow<'_, str> {
 ///
 /// A single joiner or variation selector stays after a character that is not of ASCII, as in emoji.
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    let text: Cow<'_, str> = if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() };
+    let text: Cow<'_, str> = if text.contains("\r\n") {
+        text.replace("\r\n", "\n").into()
+    } else {
+        text.into()
+    };
     let is_kept = |c: char| matches!(c, '\n' | '\t') || !is_invisible(c);
     if text.chars().all(is_kept) {
         return text;
     }
     let (mut out, mut before) = (String::with_capacity(text.len() + 16), None);
     for c in text.chars() {
-        let may_join = before.is_none_or(|before: char| !before.is_ascii() && !is_invisible(before));
+        let may_join =
+            before.is_none_or(|before: char| !before.is_ascii() && !is_invisible(before));
         match c {
             _ if is_kept(c) => out.push(c),
             '\u{200c}' | '\u{200d}' | '\u{fe0f}' if may_join => out.push(c),
-            '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => out.push(' '),
+            '\u{a0}'
+            | '\u{1680}'
+            | '\u{2000}'..='\u{200a}'
+            | '\u{202f}'
+            | '\u{205f}'
+            | '\u{3000}' => out.push(' '),
             _ => out.extend(c.escape_default()),
         }
         before = Some(c);
@@ -58,20 +68,31 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
 }
 
 fn escaped_in_json(c: char) -> String {
-    c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+    c.encode_utf16(&mut [0; 2])
+        .iter()
+        .map(|unit| format!("\\u{unit:04x}"))
+        .collect()
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     replaced(text, is_escaped, |c| c.escape_default().to_string())
 }
 
-fn replaced(text: &str, is_replaced: impl Fn(char) -> bool, by: impl Fn(char) -> String) -> Cow<'_, str> {
+fn replaced(
+    text: &str,
+    is_replaced: impl Fn(char) -> bool,
+    by: impl Fn(char) -> String,
+) -> Cow<'_, str> {
     if !text.contains(&is_replaced) {
         return text.into();
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        if is_replaced(c) { out += &by(c) } else { out.push(c) }
+        if is_replaced(c) {
+            out += &by(c)
+        } else {
+            out.push(c)
+        }
     }
     out.into()
 }
@@ -88,7 +109,10 @@ mod tests {
 
     #[test]
     fn nothing_a_person_cannot_see_is_left_in_a_question() {
-        assert_eq!(visible("a\u{1b}[2J\u{202e}b\u{200b}\n\u{9b}"), "a\\u{1b}[2J\\u{202e}b\\u{200b}\\n\\u{9b}");
+        assert_eq!(
+            visible("a\u{1b}[2J\u{202e}b\u{200b}\n\u{9b}"),
+            "a\\u{1b}[2J\\u{202e}b\\u{200b}\\n\\u{9b}"
+        );
     }
 
     #[test]
@@ -96,21 +120,36 @@ mod tests {
         for c in ('\0'..=char::MAX).filter(|c| is_invisible(*c)) {
             let text = format!("a{c}b");
             assert!(!visible(&text).contains(is_invisible), "{c:?}");
-            assert!(matches!(c, '\n' | '\t') || !message(&text).contains(is_invisible), "{c:?}");
+            assert!(
+                matches!(c, '\n' | '\t') || !message(&text).contains(is_invisible),
+                "{c:?}"
+            );
         }
     }
 
     #[test]
     fn escape_sequences_lose_their_power_and_lines_stay_lines() {
-        assert_eq!(harmless("a\r\nb\x1b]0;title\x07\u{9b}31m\rc"), "a\nb\\u{1b}]0;title\\u{7}\\u{9b}31m\\rc");
-        assert_eq!(harmless("a\u{202e}b\u{200b}c\u{e0041}\u{a0}d"), "a\\u{202e}b\\u{200b}c\\u{e0041} d");
-        assert_eq!(harmless("⚠\u{fe0f}\u{fe0f} a\u{200d}"), "⚠\u{fe0f}\\u{fe0f} a\\u{200d}");
+        assert_eq!(
+            harmless("a\r\nb\x1b]0;title\x07\u{9b}31m\rc"),
+            "a\nb\\u{1b}]0;title\\u{7}\\u{9b}31m\\rc"
+        );
+        assert_eq!(
+            harmless("a\u{202e}b\u{200b}c\u{e0041}\u{a0}d"),
+            "a\\u{202e}b\\u{200b}c\\u{e0041} d"
+        );
+        assert_eq!(
+            harmless("⚠\u{fe0f}\u{fe0f} a\u{200d}"),
+            "⚠\u{fe0f}\\u{fe0f} a\\u{200d}"
+        );
         assert_eq!(harmless("שלום"), "שלום");
     }
 
     #[test]
     fn no_line_of_a_message_looks_like_another_message() {
-        assert_eq!(message("a\r\nhint: b\u{202e}\u{1b}\n\tc\n"), "a\n  hint: b\\u{202e}\\u{1b}\n  \tc");
+        assert_eq!(
+            message("a\r\nhint: b\u{202e}\u{1b}\n\tc\n"),
+            "a\n  hint: b\\u{202e}\\u{1b}\n  \tc"
+        );
     }
 
     #[test]
@@ -118,10 +157,16 @@ mod tests {
         let value = serde_json::json!({"a": "\u{9b}31m\u{7f}\u{1b}"});
         let text = harmless_json(&value.to_string()).into_owned();
         assert!(!text.contains(char::is_control));
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&text).unwrap(),
+            value
+        );
         let value = serde_json::json!("a\u{202e}\u{e0041}b");
         let text = visible_json(&value.to_string()).into_owned();
         assert!(!text.contains(is_invisible), "{text}");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&text).unwrap(),
+            value
+        );
     }
 }

@@ -15,7 +15,12 @@ pub struct WireOptions {
 impl WireOptions {
     /// Creates the default form for a format.
     pub fn new(format: Format) -> Self {
-        Self { format, strictness: Strictness::Relaxed, examples: false, is_limited: true }
+        Self {
+            format,
+            strictness: Strictness::Relaxed,
+            examples: false,
+            is_limited: true,
+        }
     }
 
     /// Sets the mode of the definitions.

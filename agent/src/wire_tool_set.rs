@@ -10,7 +10,9 @@ use serde_json::Value;
 use tools::protocol::ToolNames;
 use tools::protocol::wire::schema::NotStrict;
 use tools::protocol::wire::schema::Unsendable;
-use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
+use tools::protocol::wire::{
+    Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool,
+};
 use tools::{Entry, ToolCall, ToolName};
 
 use crate::fingerprint::fingerprint;
@@ -79,13 +81,26 @@ impl WireToolSet {
         mut skipped: Vec<SkippedTool>,
         options: WireOptions,
     ) -> Self {
-        let WireOptions { format, strictness, examples, is_limited } = options;
-        let render: Render = if examples { Entry::wire_with_examples } else { Entry::wire };
+        let WireOptions {
+            format,
+            strictness,
+            examples,
+            is_limited,
+        } = options;
+        let render: Render = if examples {
+            Entry::wire_with_examples
+        } else {
+            Entry::wire
+        };
         let mut limits = format.strict_limits();
         let mut tools = Vec::with_capacity(entries.len());
-        collect(entries, &mut tools, &mut skipped, |entry| wire(entry, format, strictness, render, &mut limits));
+        collect(entries, &mut tools, &mut skipped, |entry| {
+            wire(entry, format, strictness, render, &mut limits)
+        });
         let (mut found, mut unfit) = (Vec::with_capacity(hidden.len()), Vec::new());
-        collect(hidden, &mut found, &mut unfit, |entry| wire(entry, format, Strictness::Relaxed, render, &mut None));
+        collect(hidden, &mut found, &mut unfit, |entry| {
+            wire(entry, format, Strictness::Relaxed, render, &mut None)
+        });
         let mut hidden = found;
         skipped.extend(unfit.into_iter().filter(|_| is_deferring));
         let names = loop {
@@ -102,7 +117,8 @@ impl WireToolSet {
         if let Some(most) = format.most_tools().filter(|_| is_limited) {
             let reason = SkipReason::RequestLimit { format, most };
             // The tools that find and call the others are sent in any case.
-            let is_sent = |entry: &Entry| of_search.iter().any(|other| other.name() == entry.name());
+            let is_sent =
+                |entry: &Entry| of_search.iter().any(|other| other.name() == entry.name());
             let mut left = most.saturating_sub(of_search.len());
             let (sent, over): (Vec<_>, Vec<_>) = tools.into_iter().partition(|(entry, _)| {
                 let is_sent = is_sent(entry);
@@ -112,7 +128,10 @@ impl WireToolSet {
             });
             tools = sent;
             let over = over.into_iter();
-            skipped.extend(over.map(|(entry, _)| SkippedTool { name: entry.name().clone(), reason: reason.clone() }));
+            skipped.extend(over.map(|(entry, _)| SkippedTool {
+                name: entry.name().clone(),
+                reason: reason.clone(),
+            }));
         }
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
         let is_caller = |(entry, _): &&(Arc<Entry>, _)| *entry.name() == *inner_call::CALLER;
@@ -150,7 +169,10 @@ impl WireToolSet {
     /// Returns the digests of the definitions by the names in the catalog. Computed on first use.
     pub(crate) fn definition_digests(&self) -> &Arc<BTreeMap<ToolName, u64>> {
         self.digests.get_or_init(|| {
-            let digests = self.tools.iter().map(|(entry, wire)| (entry.name().clone(), fingerprint(&wire.definition)));
+            let digests = self
+                .tools
+                .iter()
+                .map(|(entry, wire)| (entry.name().clone(), fingerprint(&wire.definition)));
             Arc::new(digests.collect())
         })
     }
@@ -162,7 +184,8 @@ impl WireToolSet {
 
     /// Returns the definitions as a JSON array, for clients that take JSON values. Built on first use.
     pub fn value(&self) -> &Value {
-        self.value.get_or_init(|| self.list().map(WireTool::value).collect())
+        self.value
+            .get_or_init(|| self.list().map(WireTool::value).collect())
     }
 
     /// Returns the selected tools that are not sent, sorted by name: those that the set [skipped](crate::ToolSet::skipped), and those that
@@ -186,14 +209,23 @@ impl WireToolSet {
     /// becomes a text that names no tool, here or in any other set. The call that a call of `tools.call` stands for is read too.
     pub fn read_call(&self, call: ToolCall) -> ToolCall {
         let call = self.read_outer(call);
-        let call = if self.has_own_caller { call } else { inner_call::readable(call) };
-        self.with_inner(&call, &|inner| self.read_call(inner)).unwrap_or(call)
+        let call = if self.has_own_caller {
+            call
+        } else {
+            inner_call::readable(call)
+        };
+        self.with_inner(&call, &|inner| self.read_call(inner))
+            .unwrap_or(call)
     }
 
     fn read_outer(&self, call: ToolCall) -> ToolCall {
         let own = self.names.tool(&call.name).map(|own| own.to_string());
         let is_known = own.as_deref().is_some_and(|own| self.get(own).is_some());
-        let near = if is_known { None } else { self.near(&call.name) };
+        let near = if is_known {
+            None
+        } else {
+            self.near(&call.name)
+        };
         let name = match near.or(own) {
             Some(own) => own,
             None if ToolName::new(&call.name).is_ok() => WireNames::absent(&call.name),
@@ -203,13 +235,20 @@ impl WireToolSet {
             Some(wire) => wire.arguments.decode(&call.arguments),
             None => call.arguments,
         };
-        ToolCall { id: call.id, name, arguments }
+        ToolCall {
+            id: call.id,
+            name,
+            arguments,
+        }
     }
 
     /// Returns the only tool whose name differs from this one by punctuation, case or the prefix of a namespace alone.
     fn near(&self, name: &str) -> Option<String> {
         let both = || self.tools.iter().chain(&self.hidden);
-        let bare = NAMESPACES.iter().find_map(|namespace| name.strip_prefix(namespace)).unwrap_or(name);
+        let bare = NAMESPACES
+            .iter()
+            .find_map(|namespace| name.strip_prefix(namespace))
+            .unwrap_or(name);
         let letters = plain(bare);
         let is_own = both().any(|(entry, _)| entry.name().as_str() == name);
         if letters.is_empty() || is_own || NameGrammar::is_digested(name) {
@@ -228,13 +267,23 @@ impl WireToolSet {
             Some(wire) => wire.arguments.encode(&call.arguments),
             None => call.arguments.clone(),
         };
-        ToolCall { id: call.id.clone(), name: self.name(&call.name).into_owned(), arguments }
+        ToolCall {
+            id: call.id.clone(),
+            name: self.name(&call.name).into_owned(),
+            arguments,
+        }
     }
 
     /// Changes the call for which a call of `tools.call` stands. Returns `None` for any other call.
-    fn with_inner(&self, call: &ToolCall, change: &dyn Fn(ToolCall) -> ToolCall) -> Option<ToolCall> {
+    fn with_inner(
+        &self,
+        call: &ToolCall,
+        change: &dyn Fn(ToolCall) -> ToolCall,
+    ) -> Option<ToolCall> {
         let inner = inner_call::direct_inner(call)?;
-        let changed = (!self.has_own_caller).then(|| change(inner.clone())).filter(|changed| *changed != inner)?;
+        let changed = (!self.has_own_caller)
+            .then(|| change(inner.clone()))
+            .filter(|changed| *changed != inner)?;
         Some(inner_call::with_inner(call.clone(), &changed))
     }
 
@@ -242,10 +291,15 @@ impl WireToolSet {
     pub(crate) fn get(&self, name: &str) -> Option<&WireTool> {
         let both = [&self.tools, &self.hidden];
         let named = both.iter().find_map(|tools| {
-            let position = tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok()?;
+            let position = tools
+                .binary_search_by(|(entry, _)| entry.name().as_str().cmp(name))
+                .ok()?;
             Some(&tools[position])
         });
-        let former = || both.iter().find_map(|tools| ToolNames::holder(tools, |(entry, _)| entry.tool().into(), name));
+        let former = || {
+            both.iter()
+                .find_map(|tools| ToolNames::holder(tools, |(entry, _)| entry.tool().into(), name))
+        };
         named.or_else(former).map(|(_, wire)| &**wire)
     }
 }
@@ -255,7 +309,10 @@ const NAMESPACES: [&str; 4] = ["functions.", "functions:", "default_api.", "defa
 
 /// Returns a name without case and punctuation.
 fn plain(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Adds each entry to the tools, or to the skipped tools with the reason.
@@ -268,7 +325,10 @@ fn collect(
     for entry in entries {
         match wire(entry) {
             Ok(wire) => tools.push((entry.clone(), wire)),
-            Err(reason) => skipped.push(SkippedTool { name: entry.name().clone(), reason }),
+            Err(reason) => skipped.push(SkippedTool {
+                name: entry.name().clone(),
+                reason,
+            }),
         }
     }
 }
@@ -281,16 +341,22 @@ fn wire(
     render: Render,
     limits: &mut Option<StrictLimits>,
 ) -> Result<Arc<WireTool>, SkipReason> {
-    let unsendable = |reason: &_| SkipReason::Unsendable { format, reason: Clone::clone(reason) };
+    let unsendable = |reason: &_| SkipReason::Unsendable {
+        format,
+        reason: Clone::clone(reason),
+    };
     let wire = render(entry, format, strictness).map_err(unsendable)?;
-    let Some(left) = limits.filter(|_| wire.strict.is_ok()) else { return Ok(wire.clone()) };
+    let Some(left) = limits.filter(|_| wire.strict.is_ok()) else {
+        return Ok(wire.clone());
+    };
     match left.after(wire) {
         Some(left) => {
             *limits = Some(left);
             Ok(wire.clone())
         }
         None => {
-            let mut relaxed = WireTool::clone(render(entry, format, Strictness::Relaxed).map_err(unsendable)?);
+            let mut relaxed =
+                WireTool::clone(render(entry, format, Strictness::Relaxed).map_err(unsendable)?);
             relaxed.strict = Err(NotStrict::RequestLimit);
             Ok(Arc::new(relaxed))
         }
@@ -298,16 +364,30 @@ fn wire(
 }
 
 /// Skips both tools of a collision.
-fn skip(collision: NameCollision, lists: [&mut Vec<(Arc<Entry>, Arc<WireTool>)>; 2], skipped: &mut Vec<SkippedTool>) {
+fn skip(
+    collision: NameCollision,
+    lists: [&mut Vec<(Arc<Entry>, Arc<WireTool>)>; 2],
+    skipped: &mut Vec<SkippedTool>,
+) {
     let colliding = [collision.first.clone(), collision.second.clone()];
     for tools in lists {
-        tools.retain(|(entry, _)| !ToolNames::from(entry.tool()).iter().any(|name| colliding.contains(name)));
+        tools.retain(|(entry, _)| {
+            !ToolNames::from(entry.tool())
+                .iter()
+                .any(|name| colliding.contains(name))
+        });
     }
-    skipped.extend(colliding.map(|name| SkippedTool { name, reason: SkipReason::Collision(collision.clone()) }));
+    skipped.extend(colliding.map(|name| SkippedTool {
+        name,
+        reason: SkipReason::Collision(collision.clone()),
+    }));
 }
 
 fn joined(tools: &[(Arc<Entry>, Arc<WireTool>)]) -> String {
-    let bytes: usize = tools.iter().map(|(_, wire)| wire.definition.len() + 1).sum();
+    let bytes: usize = tools
+        .iter()
+        .map(|(_, wire)| wire.definition.len() + 1)
+        .sum();
     let mut text = String::with_capacity(bytes + 2);
     text.push('[');
     for (position, (_, wire)) in tools.iter().enumerate() {
@@ -331,18 +411,38 @@ mod tests {
     fn a_tool_that_a_service_refuses_is_skipped_with_the_reason() {
         let mut catalog = Catalog::new();
         for name in ["a", "m", "z"] {
-            let tool = Tool::new(name, "Answers.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
-            catalog.register(tool, async |_: ToolContext, _: Value| "pong").unwrap();
+            let tool = Tool::new(name, "Answers.", json!({"type": "object"}))
+                .unwrap()
+                .with_effects(Effects::Pure);
+            catalog
+                .register(tool, async |_: ToolContext, _: Value| "pong")
+                .unwrap();
         }
         let (format, mut tools, mut skipped) = (Format::Anthropic, Vec::new(), Vec::new());
-        collect(&catalog.list(), &mut tools, &mut skipped, |entry| match entry.name().as_str() {
-            "m" => Err(SkipReason::Unsendable { format, reason: Unsendable::NotAnObject }),
-            _ => wire(entry, format, Strictness::Relaxed, Entry::wire, &mut None),
-        });
+        collect(
+            &catalog.list(),
+            &mut tools,
+            &mut skipped,
+            |entry| match entry.name().as_str() {
+                "m" => Err(SkipReason::Unsendable {
+                    format,
+                    reason: Unsendable::NotAnObject,
+                }),
+                _ => wire(entry, format, Strictness::Relaxed, Entry::wire, &mut None),
+            },
+        );
         let sent: Vec<Value> = serde_json::from_str(&joined(&tools)).unwrap();
-        assert_eq!(sent.iter().map(|tool| &tool["name"]).collect::<Vec<_>>(), ["a", "z"]);
-        let [skipped] = &skipped[..] else { panic!("{skipped:?}") };
+        assert_eq!(
+            sent.iter().map(|tool| &tool["name"]).collect::<Vec<_>>(),
+            ["a", "z"]
+        );
+        let [skipped] = &skipped[..] else {
+            panic!("{skipped:?}")
+        };
         assert_eq!(skipped.name.as_str(), "m");
-        assert!(skipped.to_string().contains("anthropic") && skipped.to_string().contains("object"), "{skipped}");
+        assert!(
+            skipped.to_string().contains("anthropic") && skipped.to_string().contains("object"),
+            "{skipped}"
+        );
     }
 }

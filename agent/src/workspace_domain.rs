@@ -34,7 +34,10 @@ impl WorkspaceDomain {
     /// Creates a domain without control files. The identity is that of the root directory itself, not a path that may contain
     /// links. Calls in different domains do not wait for each other.
     pub fn new(identity: impl Into<Arc<str>>) -> Self {
-        Self { identity: identity.into(), control: Vec::new() }
+        Self {
+            identity: identity.into(),
+            control: Vec::new(),
+        }
     }
 
     /// Adds control files by their paths relative to the root. Leaves out paths that are no valid targets, because no call can name
@@ -55,12 +58,15 @@ impl WorkspaceDomain {
     #[must_use]
     pub fn enter(self, cx: ToolContext) -> ToolContext {
         let paths = cx.sensitive_paths().clone().with_paths(self.control);
-        cx.with_domain("fs", self.identity).with_sensitive_paths(paths)
+        cx.with_domain("fs", self.identity)
+            .with_sensitive_paths(paths)
     }
 
     fn with(mut self, patterns: impl IntoIterator<Item = String>) -> Self {
-        let settings = |pattern| SensitivePath::new(pattern, Sensitivity::Settings, CONTROL_FILE).ok();
-        self.control.extend(patterns.into_iter().filter_map(settings));
+        let settings =
+            |pattern| SensitivePath::new(pattern, Sensitivity::Settings, CONTROL_FILE).ok();
+        self.control
+            .extend(patterns.into_iter().filter_map(settings));
         self
     }
 }

@@ -16,7 +16,10 @@ use workshop::{calling, scripted, session, tool};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_of_a_dropped_run_counts_until_it_ends() {
-    let (is_begun, is_released) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (is_begun, is_released) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicBool::new(false)),
+    );
     let (begun, released) = (is_begun.clone(), is_released.clone());
     let mut catalog = Catalog::new();
     let spins = move |_: ToolContext, _: Value| {

@@ -1,6 +1,9 @@
 //! Conflicts and problems of linked providers. A separate program, because these providers are linked for all tests in it.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy takes functions beside the tests for code outside of tests"
+)]
 
 use std::sync::Arc;
 
@@ -32,19 +35,41 @@ fn two_linked_providers_of_one_name_conflict_and_neither_wins() {
         matches!(&error, ProviderError::Lookup(LookupError::Conflict(conflict)) if conflict.sources.len() == 2),
         "{error}"
     );
-    assert_eq!(error.to_string().matches("provider_conflict.rs:").count(), 2, "{error}");
-    assert!(provider::list().iter().all(|submission| submission.name != "twin"));
-    let [conflict] = &provider::conflicts()[..] else { panic!() };
+    assert_eq!(
+        error.to_string().matches("provider_conflict.rs:").count(),
+        2,
+        "{error}"
+    );
+    assert!(
+        provider::list()
+            .iter()
+            .all(|submission| submission.name != "twin")
+    );
+    let [conflict] = &provider::conflicts()[..] else {
+        panic!()
+    };
     assert_eq!((conflict.name, conflict.sources.len()), ("twin", 2));
 }
 
 #[test]
 fn a_linked_provider_without_a_valid_name_is_a_problem() {
     let error = provider::get("not a name").unwrap_err();
-    assert!(matches!(&error, ProviderError::Lookup(LookupError::Unknown { .. })), "{error}");
-    assert!(provider::list().iter().all(|submission| submission.name != "not a name"));
-    let [problem] = &provider::problems()[..] else { panic!() };
+    assert!(
+        matches!(&error, ProviderError::Lookup(LookupError::Unknown { .. })),
+        "{error}"
+    );
+    assert!(
+        provider::list()
+            .iter()
+            .all(|submission| submission.name != "not a name")
+    );
+    let [problem] = &provider::problems()[..] else {
+        panic!()
+    };
     assert_eq!(problem.name, "not a name");
     let text = problem.to_string();
-    assert!(text.contains("use letters, digits") && text.contains("provider_conflict.rs:"), "{text}");
+    assert!(
+        text.contains("use letters, digits") && text.contains("provider_conflict.rs:"),
+        "{text}"
+    );
 }

@@ -61,7 +61,9 @@ impl FromStr for Access {
             "read" => Ok(Self::Read),
             "write" => Ok(Self::Write),
             "destroy" => Ok(Self::Destroy),
-            _ => Err(UnknownAccess { text: text.chars().take(80).collect() }),
+            _ => Err(UnknownAccess {
+                text: text.chars().take(80).collect(),
+            }),
         }
     }
 }

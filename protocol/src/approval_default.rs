@@ -43,8 +43,9 @@ impl Effects {
             Self::Pure => ApprovalDefault::Run,
             Self::Declared(declared) => {
                 let templates = declared.templates();
-                let greatest =
-                    templates.map(|(access, template)| ApprovalDefault::for_access(template.scheme(), access));
+                let greatest = templates.map(|(access, template)| {
+                    ApprovalDefault::for_access(template.scheme(), access)
+                });
                 greatest.max().unwrap_or(ApprovalDefault::AlwaysAsk)
             }
             Self::Undeclared => ApprovalDefault::AlwaysAsk,

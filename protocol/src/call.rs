@@ -34,29 +34,59 @@ struct SerializedCall<T, J> {
 
 impl Serialize for ToolCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let exact = self.arguments.extent().has_big_integer.then(|| self.arguments.to_string());
-        SerializedCall { id: &*self.id, name: &*self.name, arguments: &self.arguments, exact }.serialize(serializer)
+        let exact = self
+            .arguments
+            .extent()
+            .has_big_integer
+            .then(|| self.arguments.to_string());
+        SerializedCall {
+            id: &*self.id,
+            name: &*self.name,
+            arguments: &self.arguments,
+            exact,
+        }
+        .serialize(serializer)
     }
 }
 
 impl From<SerializedCall<String, Json>> for ToolCall {
-    fn from(SerializedCall { id, name, arguments, exact }: SerializedCall<String, Json>) -> Self {
+    fn from(
+        SerializedCall {
+            id,
+            name,
+            arguments,
+            exact,
+        }: SerializedCall<String, Json>,
+    ) -> Self {
         let exact = exact.and_then(|text| Json::parse(text).ok());
-        Self { id, name, arguments: exact.unwrap_or(arguments) }
+        Self {
+            id,
+            name,
+            arguments: exact.unwrap_or(arguments),
+        }
     }
 }
 
 impl ToolCall {
     /// Creates a call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Json>) -> Self {
-        Self { id: id.into(), name: name.into(), arguments: arguments.into() }
+        Self {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        }
     }
 }
 
 /// Shows the names of the arguments without their values. Some may be secret, and only the tool knows which.
 impl fmt::Debug for ToolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.arguments.node().members().map(|(name, _)| name).collect();
+        let names: Vec<_> = self
+            .arguments
+            .node()
+            .members()
+            .map(|(name, _)| name)
+            .collect();
         f.debug_struct("ToolCall")
             .field("id", &self.id)
             .field("name", &self.name)
@@ -72,7 +102,10 @@ mod tests {
 
     #[test]
     fn a_call_with_integers_of_any_length_survives_json() {
-        for text in [r#"{"n":1}"#, r#"{"n":[18446744073709551617,-340282366920938463463374607431768211457]}"#] {
+        for text in [
+            r#"{"n":1}"#,
+            r#"{"n":[18446744073709551617,-340282366920938463463374607431768211457]}"#,
+        ] {
             let part = Part::ToolCall(ToolCall::new("a", "b", Json::parse(text).unwrap()));
             let json = serde_json::to_string(&part).unwrap();
             assert_eq!(serde_json::from_str::<Part>(&json).unwrap(), part, "{json}");

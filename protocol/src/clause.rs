@@ -176,8 +176,13 @@ impl Clause {
 
     /// Returns the word for which the clause matches the target and does not [permit](Self::permits) it.
     pub fn unspelled(&self, target: &Target) -> Option<UnspelledWord> {
-        let Pattern::Words(pattern) = &self.compiled.pattern else { return None };
-        let (words, special) = self.matches(target).then(|| pattern.unspelled(target.value())).flatten()?;
+        let Pattern::Words(pattern) = &self.compiled.pattern else {
+            return None;
+        };
+        let (words, special) = self
+            .matches(target)
+            .then(|| pattern.unspelled(target.value()))
+            .flatten()?;
         Some(UnspelledWord::new(&words, &special))
     }
 
@@ -188,7 +193,11 @@ impl Clause {
         self.matches(target)
             || is_command
                 && target.command().is_some_and(|command| {
-                    command.plainer().iter().filter_map(|value| target.with_command(value)).any(|it| self.matches(&it))
+                    command
+                        .plainer()
+                        .iter()
+                        .filter_map(|value| target.with_command(value))
+                        .any(|it| self.matches(&it))
                 })
     }
 
@@ -203,8 +212,15 @@ impl Clause {
     /// Returns true if the pattern matches the target. What the clause [permits](Self::permits) in a grant can be less, and what it
     /// [concerns](Self::concerns) in a rule that asks or denies can be more.
     pub fn matches(&self, target: &Target) -> bool {
-        let Compiled { scheme, access, pattern, .. } = &*self.compiled;
-        scheme.as_deref().is_none_or(|scheme| scheme == target.scheme())
+        let Compiled {
+            scheme,
+            access,
+            pattern,
+            ..
+        } = &*self.compiled;
+        scheme
+            .as_deref()
+            .is_none_or(|scheme| scheme == target.scheme())
             && access.is_none_or(|access| access == target.access())
             && pattern.matches(target)
     }
@@ -252,11 +268,22 @@ impl Clause {
 
     /// Creates the clause that covers only this target.
     pub(crate) fn for_target(target: &Target) -> Self {
-        let (value, scheme, access) = (target.value(), Some(target.scheme()), Some(target.access()));
+        let (value, scheme, access) =
+            (target.value(), Some(target.scheme()), Some(target.access()));
         if target.scheme() == Target::COMMAND_SCHEME {
-            return Self::assemble(scheme, access, value, Pattern::Words(WordsPattern::for_value(value)));
+            return Self::assemble(
+                scheme,
+                access,
+                value,
+                Pattern::Words(WordsPattern::for_value(value)),
+            );
         }
-        Self::assemble(scheme, access, &pattern::escape(target.scheme(), value), Pattern::Literal(value.to_owned()))
+        Self::assemble(
+            scheme,
+            access,
+            &pattern::escape(target.scheme(), value),
+            Pattern::Literal(value.to_owned()),
+        )
     }
 
     /// Creates the clause that covers `base` and its subtree, or the whole scheme if `base` is empty.
@@ -265,14 +292,37 @@ impl Clause {
             return Self::assemble(Some(scheme), Some(access), "**", Pattern::Any);
         }
         let pattern = format!("{}**", pattern::escape(scheme, &format!("{base}/")));
-        Self::assemble(Some(scheme), Some(access), &pattern, Pattern::Subtree(base.to_owned()))
+        Self::assemble(
+            Some(scheme),
+            Some(access),
+            &pattern,
+            Pattern::Subtree(base.to_owned()),
+        )
     }
 
-    fn assemble(scheme: Option<&str>, access: Option<Access>, text: &str, pattern: Pattern) -> Self {
-        let head = format!("{}:{}:", scheme.unwrap_or("*"), access.map_or("*", Access::as_str));
+    fn assemble(
+        scheme: Option<&str>,
+        access: Option<Access>,
+        text: &str,
+        pattern: Pattern,
+    ) -> Self {
+        let head = format!(
+            "{}:{}:",
+            scheme.unwrap_or("*"),
+            access.map_or("*", Access::as_str)
+        );
         let start = head.len();
-        let compiled = Compiled { text: head + text, start, scheme: scheme.map(str::to_owned), access, pattern };
-        Self { compiled: Arc::new(compiled), origins: Origins::default() }
+        let compiled = Compiled {
+            text: head + text,
+            start,
+            scheme: scheme.map(str::to_owned),
+            access,
+            pattern,
+        };
+        Self {
+            compiled: Arc::new(compiled),
+            origins: Origins::default(),
+        }
     }
 }
 
@@ -291,14 +341,22 @@ impl FromStr for Clause {
     type Err = InvalidClause;
 
     fn from_str(text: &str) -> Result<Self, InvalidClause> {
-        if let Some(tools) = text.strip_prefix(SERVERS).filter(|tools| !tools.contains(':')) {
+        if let Some(tools) = text
+            .strip_prefix(SERVERS)
+            .filter(|tools| !tools.contains(':'))
+        {
             let tools = if tools == "**" { "*/**" } else { tools };
             return format!("{}:write:{SERVERS}{tools}", Target::UNBOUNDED_SCHEME).parse();
         }
         let shown = || InvalidTarget::excerpt(text);
-        let target = |reason| InvalidClause::Target { text: shown(), reason };
+        let target = |reason| InvalidClause::Target {
+            text: shown(),
+            reason,
+        };
         let mut parts = text.splitn(3, ':');
-        let (Some(scheme), Some(access), Some(pattern)) = (parts.next(), parts.next(), parts.next()) else {
+        let (Some(scheme), Some(access), Some(pattern)) =
+            (parts.next(), parts.next(), parts.next())
+        else {
             return Err(InvalidClause::Syntax { text: shown() });
         };
         let scheme = match scheme {
@@ -310,13 +368,24 @@ impl FromStr for Clause {
         };
         let access = match access {
             "*" => None,
-            access => Some(access.parse().map_err(|reason| InvalidClause::Access { text: shown(), reason })?),
+            access => Some(access.parse().map_err(|reason| InvalidClause::Access {
+                text: shown(),
+                reason,
+            })?),
         };
         InvalidTarget::check_control(pattern).map_err(target)?;
-        let invalid = |reason| InvalidClause::Pattern { text: shown(), reason };
+        let invalid = |reason| InvalidClause::Pattern {
+            text: shown(),
+            reason,
+        };
         if scheme == Some(Target::COMMAND_SCHEME) {
             let (pattern, compiled) = WordsPattern::compile(pattern).map_err(invalid)?;
-            return Ok(Self::assemble(scheme, access, &pattern, Pattern::Words(compiled)));
+            return Ok(Self::assemble(
+                scheme,
+                access,
+                &pattern,
+                Pattern::Words(compiled),
+            ));
         }
         if scheme == Some("fs") {
             let pattern = pattern::normalise(pattern).map_err(target)?;
@@ -332,11 +401,24 @@ impl FromStr for Clause {
                 let head = &text[..text.len() - pattern.len()];
                 let spelling = host::respelled(pattern).map(|host| format!("{head}{host}"));
                 // A URL may contain a password or a key.
-                let text = if pattern.contains(['@', '?']) { format!("{head}…") } else { shown() };
-                return Err(InvalidClause::Host { text, reason, spelling });
+                let text = if pattern.contains(['@', '?']) {
+                    format!("{head}…")
+                } else {
+                    shown()
+                };
+                return Err(InvalidClause::Host {
+                    text,
+                    reason,
+                    spelling,
+                });
             }
         }
-        Ok(Self::assemble(scheme, access, pattern, Pattern::compile(pattern).map_err(invalid)?))
+        Ok(Self::assemble(
+            scheme,
+            access,
+            pattern,
+            Pattern::compile(pattern).map_err(invalid)?,
+        ))
     }
 }
 

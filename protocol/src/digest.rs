@@ -56,7 +56,9 @@ impl FromStr for Digest {
     type Err = InvalidDigest;
 
     fn from_str(text: &str) -> Result<Self, InvalidDigest> {
-        let invalid = || InvalidDigest { text: text.chars().take(80).collect() };
+        let invalid = || InvalidDigest {
+            text: text.chars().take(80).collect(),
+        };
         if text.len() != 64 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Err(invalid());
         }

@@ -9,11 +9,19 @@
 /// - a segment ends at `;`, where servers cut off parameters, at `?` and `#`, and at NUL,
 /// - spaces and control characters are ignored, because URL parsers remove them.
 pub(crate) fn has_dot_segment(value: &str) -> bool {
-    decoded(value).split(|byte| matches!(byte, b'/' | b'\\')).any(|segment| {
-        let name = segment.split(|byte| matches!(byte, b';' | b'?' | b'#' | 0)).next().unwrap_or_default();
-        let mut seen = name.iter().filter(|byte| !matches!(byte, 0..=b' ' | 0x7f));
-        matches!((seen.next(), seen.next(), seen.next()), (Some(b'.'), None | Some(b'.'), None))
-    })
+    decoded(value)
+        .split(|byte| matches!(byte, b'/' | b'\\'))
+        .any(|segment| {
+            let name = segment
+                .split(|byte| matches!(byte, b';' | b'?' | b'#' | 0))
+                .next()
+                .unwrap_or_default();
+            let mut seen = name.iter().filter(|byte| !matches!(byte, 0..=b' ' | 0x7f));
+            matches!(
+                (seen.next(), seen.next(), seen.next()),
+                (Some(b'.'), None | Some(b'.'), None)
+            )
+        })
 }
 
 /// Decodes escapes until none is left. One pass suffices: each byte may complete an escape, and the decoded byte another one.
@@ -32,9 +40,15 @@ fn decoded(value: &str) -> Vec<u8> {
 /// Returns the start of the escape that ends `bytes`, and its decoded byte. Returns `None` if `bytes` does not end in an escape.
 fn last_escape(bytes: &[u8]) -> Option<(usize, u8)> {
     let (before, [high, low]) = bytes.split_last_chunk()?;
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let digit = |byte: u8| {
+        char::from(byte)
+            .to_digit(16)
+            .and_then(|digit| u8::try_from(digit).ok())
+    };
     let byte = digit(*high)? * 16 + digit(*low)?;
-    let start =
-        before.strip_suffix(b"%").or_else(|| before.strip_suffix(b"%u00")).or_else(|| before.strip_suffix(b"%U00"))?;
+    let start = before
+        .strip_suffix(b"%")
+        .or_else(|| before.strip_suffix(b"%u00"))
+        .or_else(|| before.strip_suffix(b"%U00"))?;
     Some((start.len(), byte))
 }

@@ -149,7 +149,9 @@ impl Effects {
             Self::Undeclared => false,
             Self::Pure => true,
             Self::Declared(declared) => {
-                !declared.reads.is_empty() && declared.writes.is_empty() && declared.destroys.is_empty()
+                !declared.reads.is_empty()
+                    && declared.writes.is_empty()
+                    && declared.destroys.is_empty()
             }
         }
     }
@@ -182,12 +184,22 @@ impl Effects {
 impl Declared {
     /// Returns all templates with their access: reads, then writes, then destroys.
     pub fn templates(&self) -> impl Iterator<Item = (Access, &Template)> {
-        let all = [(Access::Read, &self.reads), (Access::Write, &self.writes), (Access::Destroy, &self.destroys)];
-        all.into_iter().flat_map(|(access, templates)| templates.iter().map(move |template| (access, template)))
+        let all = [
+            (Access::Read, &self.reads),
+            (Access::Write, &self.writes),
+            (Access::Destroy, &self.destroys),
+        ];
+        all.into_iter().flat_map(|(access, templates)| {
+            templates.iter().map(move |template| (access, template))
+        })
     }
 
     /// Returns the targets of one call. Each argument of a template is there or has a default.
-    fn own_targets(&self, parameters: &Value, arguments: Node<'_>) -> Result<Vec<Target>, TargetError> {
+    fn own_targets(
+        &self,
+        parameters: &Value,
+        arguments: Node<'_>,
+    ) -> Result<Vec<Target>, TargetError> {
         let mut targets = Vec::new();
         for (access, template) in self.templates() {
             let remaining = Effects::MAX_TARGETS - targets.len();
@@ -217,8 +229,10 @@ impl fmt::Display for Effects {
             Self::Pure => return f.pad("pure"),
             Self::Declared(declared) => declared,
         };
-        let mut words: Vec<String> =
-            declared.templates().map(|(access, template)| format!("{access}s {template}")).collect();
+        let mut words: Vec<String> = declared
+            .templates()
+            .map(|(access, template)| format!("{access}s {template}"))
+            .collect();
         words.extend(declared.open_world.then(|| "open world".to_owned()));
         words.extend(declared.idempotent.then(|| "idempotent".to_owned()));
         f.pad(&words.join(", "))
@@ -256,7 +270,11 @@ impl<'de> Visitor<'de> for EffectsVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Effects, E> {
-        if text == "pure" { Ok(Effects::Pure) } else { Err(E::invalid_value(Unexpected::Str(text), &self)) }
+        if text == "pure" {
+            Ok(Effects::Pure)
+        } else {
+            Err(E::invalid_value(Unexpected::Str(text), &self))
+        }
     }
 
     /// Reads the map itself, so that a repeated key is an error: of two `writes`, the last would count.
@@ -266,35 +284,79 @@ impl<'de> Visitor<'de> for EffectsVisitor {
 }
 
 /// Returns the argument of a field, or its default.
-fn argument<'a>(parameters: &'a Value, arguments: Node<'a>, field: &str) -> Result<Node<'a>, TargetError> {
+fn argument<'a>(
+    parameters: &'a Value,
+    arguments: Node<'a>,
+    field: &str,
+) -> Result<Node<'a>, TargetError> {
     if !arguments.is_object() {
-        return Err(TargetError::NotAnObject { field: field.to_owned() });
+        return Err(TargetError::NotAnObject {
+            field: field.to_owned(),
+        });
     }
-    let default = || parameters.get("properties")?.get(field)?.get("default").map(Node::from);
-    arguments.get(field).or_else(default).ok_or_else(|| TargetError::Missing { field: field.to_owned() })
+    let default = || {
+        parameters
+            .get("properties")?
+            .get(field)?
+            .get("default")
+            .map(Node::from)
+    };
+    arguments
+        .get(field)
+        .or_else(default)
+        .ok_or_else(|| TargetError::Missing {
+            field: field.to_owned(),
+        })
 }
 
-fn check_field(template: &Template, field: &str, parameters: &Value, is_foreign: bool) -> Result<(), EffectsError> {
+fn check_field(
+    template: &Template,
+    field: &str,
+    parameters: &Value,
+    is_foreign: bool,
+) -> Result<(), EffectsError> {
     let template_text = || template.to_string();
     let properties = parameters.get("properties").and_then(Value::as_object);
     if is_foreign && foreign::is_field(parameters, field) {
         let default = properties.and_then(|properties| properties.get(field)?.get("default"));
-        let unusable = |reason| EffectsError::Default { template: template_text(), field: field.to_owned(), reason };
-        return default.map_or(Ok(()), |default| template.accepts_or_skips(field, default.into()).map_err(unusable));
+        let unusable = |reason| EffectsError::Default {
+            template: template_text(),
+            field: field.to_owned(),
+            reason,
+        };
+        return default.map_or(Ok(()), |default| {
+            template
+                .accepts_or_skips(field, default.into())
+                .map_err(unusable)
+        });
     }
     let Some(property) = properties.and_then(|properties| properties.get(field)) else {
-        let mut known: Vec<String> = properties.into_iter().flat_map(|properties| properties.keys().cloned()).collect();
+        let mut known: Vec<String> = properties
+            .into_iter()
+            .flat_map(|properties| properties.keys().cloned())
+            .collect();
         known.sort();
-        return Err(EffectsError::UnknownField { template: template_text(), field: field.to_owned(), known });
+        return Err(EffectsError::UnknownField {
+            template: template_text(),
+            field: field.to_owned(),
+            known,
+        });
     };
     let required = parameters.get("required").and_then(Value::as_array);
     if required.is_some_and(|names| names.iter().any(|name| name == field)) {
         return Ok(());
     }
     let Some(default) = property.get("default") else {
-        return Err(EffectsError::Optional { template: template_text(), field: field.to_owned() });
+        return Err(EffectsError::Optional {
+            template: template_text(),
+            field: field.to_owned(),
+        });
     };
-    let unusable = |reason| EffectsError::Default { template: template_text(), field: field.to_owned(), reason };
+    let unusable = |reason| EffectsError::Default {
+        template: template_text(),
+        field: field.to_owned(),
+        reason,
+    };
     template.accepts(field, default.into()).map_err(unusable)
 }
 

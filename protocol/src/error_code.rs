@@ -64,7 +64,9 @@ impl FromStr for ErrorCode {
     type Err = UnknownErrorCode;
 
     fn from_str(text: &str) -> Result<Self, UnknownErrorCode> {
-        Self::deserialize(text.into_deserializer()).map_err(|_: Error| UnknownErrorCode { text: text.to_owned() })
+        Self::deserialize(text.into_deserializer()).map_err(|_: Error| UnknownErrorCode {
+            text: text.to_owned(),
+        })
     }
 }
 
@@ -83,7 +85,10 @@ mod tests {
 
     #[test]
     fn a_code_is_the_same_word_in_text_and_in_json() {
-        for (code, word) in [(ErrorCode::Cancelled, "cancelled"), (ErrorCode::PermissionDenied, "permission_denied")] {
+        for (code, word) in [
+            (ErrorCode::Cancelled, "cancelled"),
+            (ErrorCode::PermissionDenied, "permission_denied"),
+        ] {
             assert_eq!((code.to_string().as_str(), word.parse()), (word, Ok(code)));
             assert_eq!(serde_json::to_value(code).unwrap(), word);
         }

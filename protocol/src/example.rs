@@ -10,14 +10,21 @@ pub struct Example {
     /// The arguments of the call.
     pub arguments: Value,
     /// The result of the call, if stated. `null` is a result; an absent field is `None`.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::present::present")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::present::present"
+    )]
     pub result: Option<Value>,
 }
 
 impl Example {
     /// Creates an example without a result.
     pub fn new(arguments: Value) -> Self {
-        Self { arguments, result: None }
+        Self {
+            arguments,
+            result: None,
+        }
     }
 
     /// Sets the result.

@@ -49,7 +49,10 @@ impl Grant {
     /// # Errors
     /// Returns [`InvalidClause`] for the first clause that cannot be parsed.
     pub fn parse(clauses: impl IntoIterator<Item: AsRef<str>>) -> Result<Self, InvalidClause> {
-        let clauses: Layer = clauses.into_iter().map(|clause| clause.as_ref().parse()).collect::<Result<_, _>>()?;
+        let clauses: Layer = clauses
+            .into_iter()
+            .map(|clause| clause.as_ref().parse())
+            .collect::<Result<_, _>>()?;
         Ok(Self::new(clauses))
     }
 
@@ -67,13 +70,22 @@ impl Grant {
     #[must_use]
     pub fn with_origin(self, origin: impl Into<Arc<str>>) -> Self {
         let origin = origin.into();
-        let labelled = |layer: &Layer| layer.iter().map(|clause| clause.clone().with_origin(origin.clone())).collect();
-        Self { layers: self.layers.iter().map(labelled).collect() }
+        let labelled = |layer: &Layer| {
+            layer
+                .iter()
+                .map(|clause| clause.clone().with_origin(origin.clone()))
+                .collect()
+        };
+        Self {
+            layers: self.layers.iter().map(labelled).collect(),
+        }
     }
 
     /// Returns true if a call may touch the target.
     pub fn permits(&self, target: &Target) -> bool {
-        self.layers.iter().all(|layer| layer.iter().any(|clause| clause.permits(target)))
+        self.layers
+            .iter()
+            .all(|layer| layer.iter().any(|clause| clause.permits(target)))
     }
 
     /// Returns each clause that matches the target and does not permit it for a [word](UnspelledWord) that it does not spell, if the grant
@@ -82,7 +94,9 @@ impl Grant {
         if self.permits(target) {
             return Vec::new();
         }
-        self.clauses().filter_map(|clause| Some((clause, clause.unspelled(target)?))).collect()
+        self.clauses()
+            .filter_map(|clause| Some((clause, clause.unspelled(target)?)))
+            .collect()
     }
 
     /// Returns false if the grant permits no target of this clause. Returns true if it may permit one, as far as
@@ -139,7 +153,9 @@ impl Grant {
     /// ```
     pub fn excerpt(&self, needed: &[Target]) -> String {
         let is_near = |clause: &&Clause| {
-            clause.scheme().is_none_or(|scheme| needed.iter().any(|target| target.scheme() == scheme))
+            clause
+                .scheme()
+                .is_none_or(|scheme| needed.iter().any(|target| target.scheme() == scheme))
         };
         let layer = |layer: &Layer| {
             if layer.len() <= MAX_SHOWN {
@@ -150,11 +166,19 @@ impl Grant {
             match near[..] {
                 [] => format!("{others} clauses, none of them of this scheme"),
                 _ if others == 0 => alternatives(near),
-                _ => format!("{} or {others} other clause{}", alternatives(near), if others == 1 { "" } else { "s" }),
+                _ => format!(
+                    "{} or {others} other clause{}",
+                    alternatives(near),
+                    if others == 1 { "" } else { "s" }
+                ),
             }
         };
-        let unspelled = needed.iter().flat_map(|target| self.unspelled(target)).take(MAX_SHOWN);
-        let unspelled = unspelled.map(|(clause, word)| format!(", where {clause} does not cover it: {word}"));
+        let unspelled = needed
+            .iter()
+            .flat_map(|target| self.unspelled(target))
+            .take(MAX_SHOWN);
+        let unspelled =
+            unspelled.map(|(clause, word)| format!(", where {clause} does not cover it: {word}"));
         self.text(layer) + &unspelled.collect::<String>()
     }
 
@@ -179,9 +203,14 @@ impl Grant {
             sort_and_merge(layer, Clause::merge_origins);
         }
         sort_and_merge(&mut layers, |layer, equal| {
-            layer.iter_mut().zip(equal).for_each(|(clause, equal)| clause.merge_origins(equal));
+            layer
+                .iter_mut()
+                .zip(equal)
+                .for_each(|(clause, equal)| clause.merge_origins(equal));
         });
-        Self { layers: layers.into() }
+        Self {
+            layers: layers.into(),
+        }
     }
 }
 
@@ -192,13 +221,19 @@ const MAX_TRIED: usize = 300;
 const MAX_SHOWN: usize = 5;
 
 fn alternatives<'a>(clauses: impl IntoIterator<Item = &'a Clause>) -> String {
-    clauses.into_iter().map(Clause::as_str).collect::<Vec<_>>().join(" or ")
+    clauses
+        .into_iter()
+        .map(Clause::as_str)
+        .collect::<Vec<_>>()
+        .join(" or ")
 }
 
 /// Returns true if one clause of each layer overlaps the others and the chosen ones. Subtrees and single values that overlap in pairs have
 /// a common target. Also returns true once too many were tried.
 fn common<'a>(layers: &'a [Layer], chosen: &mut Vec<&'a Clause>, left: &mut usize) -> bool {
-    let Some((layer, deeper)) = layers.split_first() else { return true };
+    let Some((layer, deeper)) = layers.split_first() else {
+        return true;
+    };
     layer.iter().any(|clause| {
         *left = left.saturating_sub(1);
         if *left == 0 {

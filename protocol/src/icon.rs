@@ -23,6 +23,11 @@ pub struct Icon {
 impl Icon {
     /// Creates an icon from its address.
     pub fn new(src: impl Into<String>) -> Self {
-        Self { src: src.into(), mime_type: None, sizes: None, theme: None }
+        Self {
+            src: src.into(),
+            mime_type: None,
+            sizes: None,
+            theme: None,
+        }
     }
 }

@@ -16,7 +16,9 @@ pub enum InvalidTarget {
     #[error(transparent)]
     Access(#[from] UnknownAccess),
     /// The scheme is invalid.
-    #[error("{scheme:?} is not a scheme; use 1 to 32 of a-z 0-9 + . - with a letter first, such as `fs` or `net`")]
+    #[error(
+        "{scheme:?} is not a scheme; use 1 to 32 of a-z 0-9 + . - with a letter first, such as `fs` or `net`"
+    )]
     Scheme {
         /// The scheme, cut after 80 characters.
         scheme: String,
@@ -25,7 +27,10 @@ pub enum InvalidTarget {
     #[error("the value is empty; write a value (the root of a file tree is `.`)")]
     Empty,
     /// The value has more than [`Target::MAX_LENGTH`](crate::Target::MAX_LENGTH) bytes.
-    #[error("the value has {length} bytes, more than {}; shorten it", Self::MAX_LENGTH)]
+    #[error(
+        "the value has {length} bytes, more than {}; shorten it",
+        Self::MAX_LENGTH
+    )]
     TooLong {
         /// The length, in bytes.
         length: usize,
@@ -51,7 +56,9 @@ pub enum InvalidTarget {
         value: String,
     },
     /// The path begins with `/` or a drive letter.
-    #[error("the path {value:?} is absolute; write it relative to the root (the root itself is `.`)")]
+    #[error(
+        "the path {value:?} is absolute; write it relative to the root (the root itself is `.`)"
+    )]
     Absolute {
         /// The path, cut after 80 characters.
         value: String,
@@ -86,7 +93,10 @@ impl InvalidTarget {
 
     /// Creates the error for a text that is not a list of words.
     pub(crate) fn words(value: &str, reason: &'static str) -> Self {
-        Self::Words { value: Self::excerpt(value).into(), reason }
+        Self::Words {
+            value: Self::excerpt(value).into(),
+            reason,
+        }
     }
 
     /// Returns the first 80 characters of a value, for errors.
@@ -100,18 +110,25 @@ impl InvalidTarget {
             return Ok(());
         }
         match value.chars().find(|c| c.is_control()) {
-            Some(character) => Err(Self::Control { value: Self::excerpt(value), character }),
+            Some(character) => Err(Self::Control {
+                value: Self::excerpt(value),
+                character,
+            }),
             None => Ok(()),
         }
     }
 
     /// Returns an error if the scheme is not 1 to 32 of `[a-z0-9+.-]` with a letter first.
     pub(crate) fn check_scheme(scheme: &str) -> Result<(), Self> {
-        let letters = scheme.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'.' | b'-'));
+        let letters = scheme
+            .bytes()
+            .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'.' | b'-'));
         if letters && scheme.starts_with(|c: char| c.is_ascii_lowercase()) && scheme.len() <= 32 {
             Ok(())
         } else {
-            Err(Self::Scheme { scheme: Self::excerpt(scheme) })
+            Err(Self::Scheme {
+                scheme: Self::excerpt(scheme),
+            })
         }
     }
 }

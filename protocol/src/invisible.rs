@@ -39,8 +39,9 @@ mod tests {
             r"[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\x{2800}\x{13441}\x{13442}\x{1d159}]--[\x20\p{Prepended_Concatenation_Mark}]]",
         )
         .unwrap();
-        let differing: Vec<char> =
-            ('\0'..=char::MAX).filter(|c| is_invisible(*c) != expected.is_match(c.encode_utf8(&mut [0; 4]))).collect();
+        let differing: Vec<char> = ('\0'..=char::MAX)
+            .filter(|c| is_invisible(*c) != expected.is_match(c.encode_utf8(&mut [0; 4])))
+            .collect();
         assert_eq!(differing, []);
     }
 }

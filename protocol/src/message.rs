@@ -61,7 +61,10 @@ pub enum Part {
 impl Message {
     /// Creates a message with one text.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
-        Self { role, parts: vec![Part::Content(Content::text(text))] }
+        Self {
+            role,
+            parts: vec![Part::Content(Content::text(text))],
+        }
     }
 
     /// Returns the tool calls, in order.

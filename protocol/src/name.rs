@@ -56,7 +56,10 @@ pub enum InvalidName {
         position: usize,
     },
     /// The text has more than 512 characters.
-    #[error("a tool name has at most {} characters, this one has {length}; shorten it", ToolName::MAX_LENGTH)]
+    #[error(
+        "a tool name has at most {} characters, this one has {length}; shorten it",
+        ToolName::MAX_LENGTH
+    )]
     TooLong {
         /// The length of the text, in bytes. Allowed characters have one byte each.
         length: usize,
@@ -64,7 +67,12 @@ pub enum InvalidName {
 }
 
 /// The characters that [`ToolName::from_foreign`] escapes, including `%`, so that decoding is exact.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'.').remove(b':').remove(b'/').remove(b'-');
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b':')
+    .remove(b'/')
+    .remove(b'-');
 
 impl ToolName {
     /// The maximum length of a name, in characters.
@@ -80,10 +88,16 @@ impl ToolName {
             return Err(InvalidName::Empty);
         }
         if name.chars().all(char::is_whitespace) {
-            return Err(InvalidName::Blank { name: name.chars().take(80).collect() });
+            return Err(InvalidName::Blank {
+                name: name.chars().take(80).collect(),
+            });
         }
         if let Some((position, character)) = name.char_indices().find(|&(_, c)| !is_allowed(c)) {
-            return Err(InvalidName::Character { name: name.chars().take(80).collect(), character, position });
+            return Err(InvalidName::Character {
+                name: name.chars().take(80).collect(),
+                character,
+                position,
+            });
         }
         if name.len() > Self::MAX_LENGTH {
             return Err(InvalidName::TooLong { length: name.len() });

@@ -45,7 +45,9 @@ impl Normaliser {
 
     /// Returns the normaliser with this name in templates. Returns `None` if there is no such normaliser.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|normaliser| normaliser.name() == name)
+        Self::ALL
+            .into_iter()
+            .find(|normaliser| normaliser.name() == name)
     }
 
     /// Returns the name in templates.
@@ -63,9 +65,10 @@ impl Normaliser {
     pub fn apply(self, value: &str) -> Result<String, InvalidTarget> {
         match self {
             Self::Path => path(value.to_owned()),
-            Self::Host => {
-                host(value).map_err(|reason| InvalidTarget::Host { value: InvalidTarget::excerpt(value), reason })
-            }
+            Self::Host => host(value).map_err(|reason| InvalidTarget::Host {
+                value: InvalidTarget::excerpt(value),
+                reason,
+            }),
         }
     }
 }
@@ -80,7 +83,9 @@ impl fmt::Display for Normaliser {
 pub(crate) fn relative(value: &str) -> Result<(), InvalidTarget> {
     let drive = matches!(value.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     if drive || value.starts_with('/') {
-        return Err(InvalidTarget::Absolute { value: InvalidTarget::excerpt(value) });
+        return Err(InvalidTarget::Absolute {
+            value: InvalidTarget::excerpt(value),
+        });
     }
     Ok(())
 }
@@ -89,7 +94,10 @@ pub(crate) fn relative(value: &str) -> Result<(), InvalidTarget> {
 pub(crate) fn resolve(path: String) -> Result<String, InvalidTarget> {
     relative(&path)?;
     // A fast path: most paths are resolved already.
-    if !path.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
+    if !path
+        .split('/')
+        .any(|segment| matches!(segment, "" | "." | ".."))
+    {
         return Ok(path);
     }
     let mut kept = Vec::new();
@@ -98,13 +106,19 @@ pub(crate) fn resolve(path: String) -> Result<String, InvalidTarget> {
             "" | "." => {}
             ".." => {
                 if kept.pop().is_none() {
-                    return Err(InvalidTarget::OutsideRoot { value: InvalidTarget::excerpt(&path) });
+                    return Err(InvalidTarget::OutsideRoot {
+                        value: InvalidTarget::excerpt(&path),
+                    });
                 }
             }
             segment => kept.push(segment),
         }
     }
-    let resolved = if kept.is_empty() { ".".to_owned() } else { kept.join("/") };
+    let resolved = if kept.is_empty() {
+        ".".to_owned()
+    } else {
+        kept.join("/")
+    };
     // `x/../c:y` begins with a drive letter only after it is resolved.
     relative(&resolved)?;
     Ok(resolved)
@@ -116,7 +130,9 @@ pub(crate) fn path(value: String) -> Result<String, InvalidTarget> {
     }
     InvalidTarget::check_control(&value)?;
     if value.contains('\\') {
-        return Err(InvalidTarget::Backslash { value: InvalidTarget::excerpt(&value) });
+        return Err(InvalidTarget::Backslash {
+            value: InvalidTarget::excerpt(&value),
+        });
     }
     resolve(value)
 }
@@ -125,8 +141,13 @@ fn host(url: &str) -> Result<String, &'static str> {
     if url.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
         return Err("it has white space, control characters or backslashes; remove them");
     }
-    let (scheme, rest) = url.split_once("://").ok_or("it does not begin with a scheme; write `https://host/…`")?;
-    if !["http", "https", "ws", "wss"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+    let (scheme, rest) = url
+        .split_once("://")
+        .ok_or("it does not begin with a scheme; write `https://host/…`")?;
+    if !["http", "https", "ws", "wss"]
+        .iter()
+        .any(|known| scheme.eq_ignore_ascii_case(known))
+    {
         return Err("its scheme is not http, https, ws or wss; write one of these");
     }
     let authority = rest.split('/').next().unwrap_or_default();
@@ -137,12 +158,16 @@ fn host(url: &str) -> Result<String, &'static str> {
         return Err("it has a user name before the host; remove it");
     }
     if !authority.is_ascii() || authority.contains('%') {
-        return Err("its host has non-ASCII characters or percent escapes; write an international name as `xn--…`");
+        return Err(
+            "its host has non-ASCII characters or percent escapes; write an international name as `xn--…`",
+        );
     }
     let authority = authority.to_ascii_lowercase();
     let (host, port) = match authority.strip_prefix('[') {
         Some(bracketed) => {
-            let (address, rest) = bracketed.split_once(']').ok_or("its `[` is not closed; write `[address]`")?;
+            let (address, rest) = bracketed
+                .split_once(']')
+                .ok_or("its `[` is not closed; write `[address]`")?;
             (ipv6(address)?, port(rest)?)
         }
         None => {
@@ -150,7 +175,11 @@ fn host(url: &str) -> Result<String, &'static str> {
             (domain(&authority[..end])?, port(&authority[end..])?)
         }
     };
-    let own = if scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("ws") { 80 } else { 443 };
+    let own = if scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("ws") {
+        80
+    } else {
+        443
+    };
     Ok(match port {
         Some(port) if port != own => format!("{host}:{port}"),
         _ => host,
@@ -161,17 +190,26 @@ fn host(url: &str) -> Result<String, &'static str> {
 fn port(rest: &str) -> Result<Option<u16>, &'static str> {
     let Some(digits) = rest.strip_prefix(':') else {
         let other = "the host is followed by other text than a port; remove it";
-        return if rest.is_empty() { Ok(None) } else { Err(other) };
+        return if rest.is_empty() {
+            Ok(None)
+        } else {
+            Err(other)
+        };
     };
     // `parse` alone would accept a `+`.
-    let port = digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten();
+    let port = digits
+        .bytes()
+        .all(|b| b.is_ascii_digit())
+        .then(|| digits.parse().ok())
+        .flatten();
     let invalid = "its port is not a number from 0 to 65535; write a number or leave out the colon";
     port.map(Some).ok_or(invalid)
 }
 
 fn ipv6(address: &str) -> Result<String, &'static str> {
-    let address: Ipv6Addr =
-        address.parse().map_err(|_| "its brackets do not hold an IPv6 address; write one without a zone")?;
+    let address: Ipv6Addr = address
+        .parse()
+        .map_err(|_| "its brackets do not hold an IPv6 address; write one without a zone")?;
     // Programs write these addresses in two ways, and both mean the plain IPv4 address.
     if address.to_ipv4_mapped().is_some() {
         return Err("it is an IPv4 address inside IPv6; write the IPv4 address");
@@ -188,10 +226,17 @@ fn domain(name: &str) -> Result<String, &'static str> {
     }
     for label in name.split('.') {
         if label.is_empty() || label.len() > 63 {
-            return Err("a part of its host between dots is empty or longer than 63 characters; write `name.example`");
+            return Err(
+                "a part of its host between dots is empty or longer than 63 characters; write `name.example`",
+            );
         }
-        if !label.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_') {
-            return Err("its host has characters other than a-z 0-9 - _ and dots; write a plain host name");
+        if !label
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_')
+        {
+            return Err(
+                "its host has characters other than a-z 0-9 - _ and dots; write a plain host name",
+            );
         }
         // Some parsers decode `xn--example-` to `example`.
         if label.starts_with('-') || label.ends_with('-') {
@@ -199,7 +244,9 @@ fn domain(name: &str) -> Result<String, &'static str> {
         }
     }
     if is_number(name.rsplit('.').next().unwrap_or(name)) && name.parse::<Ipv4Addr>().is_err() {
-        return Err("its host is an IPv4 address in an unusual spelling; write four decimal numbers such as 192.0.2.1");
+        return Err(
+            "its host is an IPv4 address in an unusual spelling; write four decimal numbers such as 192.0.2.1",
+        );
     }
     Ok(name.to_owned())
 }
@@ -227,13 +274,30 @@ mod tests {
             ("...", "..."),
             ("ab:c", "ab:c"),
         ] {
-            assert_eq!(Normaliser::Path.apply(path).as_deref(), Ok(expected), "{path}");
+            assert_eq!(
+                Normaliser::Path.apply(path).as_deref(),
+                Ok(expected),
+                "{path}"
+            );
         }
     }
 
     #[test]
     fn a_path_that_leaves_the_root_is_refused() {
-        for path in ["", "/", "/etc", "..", "a/../..", "../root/a", "a\\b", "a\0", "a\nb", "C:/x", "c:", "a/../c:/x"] {
+        for path in [
+            "",
+            "/",
+            "/etc",
+            "..",
+            "a/../..",
+            "../root/a",
+            "a\\b",
+            "a\0",
+            "a\nb",
+            "C:/x",
+            "c:",
+            "a/../c:/x",
+        ] {
             assert!(Normaliser::Path.apply(path).is_err(), "{path:?}");
         }
     }
@@ -242,14 +306,21 @@ mod tests {
     fn a_host_is_taken_from_a_plain_url() {
         for (url, expected) in [
             ("http://a", "a"),
-            ("HTTPS://Api.Open-Meteo.com/v1/forecast?x=@y#z", "api.open-meteo.com"),
+            (
+                "HTTPS://Api.Open-Meteo.com/v1/forecast?x=@y#z",
+                "api.open-meteo.com",
+            ),
             ("https://de.example.org/wiki/Zürich", "de.example.org"),
             ("http://[0:0:0:0:0:0:0:1]:80/", "[::1]"),
             ("http://xn--mnchen-3ya.example/", "xn--mnchen-3ya.example"),
             ("http://localhost/@user", "localhost"),
             ("http://1.a-b_c/", "1.a-b_c"),
         ] {
-            assert_eq!(Normaliser::Host.apply(url).as_deref(), Ok(expected), "{url}");
+            assert_eq!(
+                Normaliser::Host.apply(url).as_deref(),
+                Ok(expected),
+                "{url}"
+            );
         }
     }
 
@@ -269,21 +340,59 @@ mod tests {
             ("http://a:65535", "a:65535"),
             ("http://a:0/", "a:0"),
         ] {
-            assert_eq!(Normaliser::Host.apply(url).as_deref(), Ok(expected), "{url}");
+            assert_eq!(
+                Normaliser::Host.apply(url).as_deref(),
+                Ok(expected),
+                "{url}"
+            );
         }
     }
 
     #[test]
     fn a_url_that_has_more_than_one_reading_is_refused() {
         for url in [
-            "", "a.example", "http:a.example", "http:///a.example", "http://", "file://a/b", "http://u@a/",
-            "http://a\\@b/", "http://a%2eb/", "http://ａ.example/", "http://a.example。b/", "http://a?@b/",
-            "http://a#@b/", " http://a/", "http://a/\t", "http://a/\u{1}", "http://a/b c", "http://a/b\\c",
-            "http://-a/", "http://a-/", "http://a.-b.c/", "http://a!b/", "http://0x7f.1/", "http://2130706433/",
-            "http://127.1/", "http://0177.0.0.1/", "http://1.2.3.4.5/", "http://256.0.0.1/", "http://0x/",
-            "http://a.0X7F/", "http://[::1/", "http://[::1]x/", "http://[::ffff:127.0.0.1]/",
-            "http://[fe80::1%25eth0]/", "http://a:/", "http://a:+80/", "http://a:65536/", "http://a:b:80/",
-            "http://a./", "http://a..b/", "http://xn--a-/", "http://*/",
+            "",
+            "a.example",
+            "http:a.example",
+            "http:///a.example",
+            "http://",
+            "file://a/b",
+            "http://u@a/",
+            "http://a\\@b/",
+            "http://a%2eb/",
+            "http://ａ.example/",
+            "http://a.example。b/",
+            "http://a?@b/",
+            "http://a#@b/",
+            " http://a/",
+            "http://a/\t",
+            "http://a/\u{1}",
+            "http://a/b c",
+            "http://a/b\\c",
+            "http://-a/",
+            "http://a-/",
+            "http://a.-b.c/",
+            "http://a!b/",
+            "http://0x7f.1/",
+            "http://2130706433/",
+            "http://127.1/",
+            "http://0177.0.0.1/",
+            "http://1.2.3.4.5/",
+            "http://256.0.0.1/",
+            "http://0x/",
+            "http://a.0X7F/",
+            "http://[::1/",
+            "http://[::1]x/",
+            "http://[::ffff:127.0.0.1]/",
+            "http://[fe80::1%25eth0]/",
+            "http://a:/",
+            "http://a:+80/",
+            "http://a:65536/",
+            "http://a:b:80/",
+            "http://a./",
+            "http://a..b/",
+            "http://xn--a-/",
+            "http://*/",
         ] {
             assert!(Normaliser::Host.apply(url).is_err(), "{url:?}");
         }
@@ -293,15 +402,24 @@ mod tests {
     fn the_error_for_an_international_or_escaped_host_says_how_to_write_it() {
         for url in ["http://ａ.example/", "http://a%2eb/", "http://[é]/"] {
             let refused = Normaliser::Host.apply(url);
-            assert!(matches!(refused, Err(InvalidTarget::Host { reason, .. }) if reason.contains("xn--")), "{url}");
+            assert!(
+                matches!(refused, Err(InvalidTarget::Host { reason, .. }) if reason.contains("xn--")),
+                "{url}"
+            );
         }
     }
 
     #[test]
     fn a_host_has_at_most_253_characters_in_labels_of_at_most_63() {
         let host = |labels: &[usize]| {
-            let name = labels.iter().map(|length| "a".repeat(*length)).collect::<Vec<_>>().join(".");
-            Normaliser::Host.apply(&format!("http://{name}/")).map(|host| host.len())
+            let name = labels
+                .iter()
+                .map(|length| "a".repeat(*length))
+                .collect::<Vec<_>>()
+                .join(".");
+            Normaliser::Host
+                .apply(&format!("http://{name}/"))
+                .map(|host| host.len())
         };
         assert_eq!(host(&[63, 63, 63, 61]), Ok(253));
         assert!(host(&[63, 63, 63, 62]).is_err());
@@ -311,7 +429,10 @@ mod tests {
     #[test]
     fn a_normaliser_has_one_name() {
         for (normaliser, name) in [(Normaliser::Path, "path"), (Normaliser::Host, "host")] {
-            assert_eq!((Normaliser::from_name(name), normaliser.name()), (Some(normaliser), name));
+            assert_eq!(
+                (Normaliser::from_name(name), normaliser.name()),
+                (Some(normaliser), name)
+            );
             assert_eq!(normaliser.to_string(), name);
         }
         assert_eq!(Normaliser::from_name("url"), None);

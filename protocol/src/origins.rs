@@ -40,7 +40,11 @@ impl Origins {
 
     /// Returns the item with these origins, such as "`fs:read:**` (toolcrib.toml:3)", or alone if no origin is known.
     pub fn located(&self, item: impl fmt::Display) -> String {
-        if self.is_empty() { format!("`{item}`") } else { format!("`{item}` ({self})") }
+        if self.is_empty() {
+            format!("`{item}`")
+        } else {
+            format!("`{item}` ({self})")
+        }
     }
 
     /// Returns true if no origin is known.

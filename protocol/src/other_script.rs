@@ -12,10 +12,13 @@
 /// ```
 #[must_use]
 pub fn has_other_script(text: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && !is_imitation(c)).any(is_mixed)
-        || text
-            .split(['.', '/', '@'])
-            .any(|label| label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--")))
+    text.split(|c: char| !c.is_alphanumeric() && !is_imitation(c))
+        .any(is_mixed)
+        || text.split(['.', '/', '@']).any(|label| {
+            label
+                .get(..4)
+                .is_some_and(|start| start.eq_ignore_ascii_case("xn--"))
+        })
 }
 
 /// Returns true if a word imitates one of ASCII.
@@ -61,17 +64,50 @@ mod tests {
     #[test]
     fn imitations_are_told_from_names_in_other_scripts() {
         for imitation in [
-            "g\u{456}thub.com", "раураl", "apple.\u{441}om", "\u{441}url x", "git \u{440}ush",
-            "\u{430}\u{440}\u{440}\u{4cf}\u{435}", "xn--80ak6aa92e.com", "https://a.XN--P1AI/x", "ｅｘａｍｐｌｅ.com",
-            "𝐬𝐡", "a\u{2044}b", "rm \u{2010}rf", "\u{2212}x", "M\u{430}kefile", "ρackage.json", "ѕh", "ꓢꓧ",
-            "admin\u{585}", "run.ꜱh\u{1d04}", "ᏢᎪᎽ1a", "\u{212a}ey", "с1",
+            "g\u{456}thub.com",
+            "раураl",
+            "apple.\u{441}om",
+            "\u{441}url x",
+            "git \u{440}ush",
+            "\u{430}\u{440}\u{440}\u{4cf}\u{435}",
+            "xn--80ak6aa92e.com",
+            "https://a.XN--P1AI/x",
+            "ｅｘａｍｐｌｅ.com",
+            "𝐬𝐡",
+            "a\u{2044}b",
+            "rm \u{2010}rf",
+            "\u{2212}x",
+            "M\u{430}kefile",
+            "ρackage.json",
+            "ѕh",
+            "ꓢꓧ",
+            "admin\u{585}",
+            "run.ꜱh\u{1d04}",
+            "ᏢᎪᎽ1a",
+            "\u{212a}ey",
+            "с1",
         ] {
             assert!(has_other_script(imitation), "{imitation}");
         }
         for name in [
-            "", "src/main.rs", "für/naïve/ışık.txt", "документ.txt", "δοκιμή/αρχείο", "東京tower.md", "報告v2",
-            "한글abc", "a–b — c…", "50 % … ok", "x-n--a", "été2024", "ça va?", "Москва 2024", "héllo@example.com",
-            "→ a", "µs", "Ærø",
+            "",
+            "src/main.rs",
+            "für/naïve/ışık.txt",
+            "документ.txt",
+            "δοκιμή/αρχείο",
+            "東京tower.md",
+            "報告v2",
+            "한글abc",
+            "a–b — c…",
+            "50 % … ok",
+            "x-n--a",
+            "été2024",
+            "ça va?",
+            "Москва 2024",
+            "héllo@example.com",
+            "→ a",
+            "µs",
+            "Ærø",
         ] {
             assert!(!has_other_script(name), "{name}");
         }

@@ -12,7 +12,11 @@ pub struct ToolResult {
     /// The content that the model reads.
     pub content: Vec<Content>,
     /// The result as a JSON value, if the tool returns one. `null` is a value; an absent field is `None`.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::present::present")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::present::present"
+    )]
     pub structured: Option<Json>,
     /// True if the call failed. The content then explains the failure and the next step.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -25,13 +29,20 @@ pub struct ToolResult {
 impl ToolResult {
     /// Creates a result with one text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { content: vec![Content::text(text)], ..Self::default() }
+        Self {
+            content: vec![Content::text(text)],
+            ..Self::default()
+        }
     }
 
     /// Creates a result with a structured value. The content is its JSON text.
     pub fn structured(value: impl Into<Json>) -> Self {
         let value = value.into();
-        Self { content: vec![Content::text(value.to_text())], structured: Some(value), ..Self::default() }
+        Self {
+            content: vec![Content::text(value.to_text())],
+            structured: Some(value),
+            ..Self::default()
+        }
     }
 
     /// Sets the handle of the task as which the call goes on.
@@ -43,19 +54,29 @@ impl ToolResult {
 
     /// Creates a failed result whose content is an error message.
     pub fn error(text: impl Into<String>) -> Self {
-        Self { is_error: true, ..Self::text(text) }
+        Self {
+            is_error: true,
+            ..Self::text(text)
+        }
     }
 
     /// Returns the error code of a failed call, or [`ErrorCode::ToolError`] if the result holds no code. Returns `None` if the call
     /// succeeded.
     pub fn error_code(&self) -> Option<ErrorCode> {
-        let code = || ErrorCode::deserialize(self.structured.as_ref()?.value().pointer("/error/kind")?).ok();
-        self.is_error.then(|| code().unwrap_or(ErrorCode::ToolError))
+        let code = || {
+            ErrorCode::deserialize(self.structured.as_ref()?.value().pointer("/error/kind")?).ok()
+        };
+        self.is_error
+            .then(|| code().unwrap_or(ErrorCode::ToolError))
     }
 
     /// Returns the texts of the content, joined with line breaks. Other kinds of content are skipped.
     pub fn to_text(&self) -> String {
-        self.content.iter().filter_map(Content::as_text).collect::<Vec<_>>().join("\n")
+        self.content
+            .iter()
+            .filter_map(Content::as_text)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 
@@ -73,6 +94,9 @@ impl fmt::Debug for ToolResult {
 
 impl From<Content> for ToolResult {
     fn from(content: Content) -> Self {
-        Self { content: vec![content], ..Self::default() }
+        Self {
+            content: vec![content],
+            ..Self::default()
+        }
     }
 }

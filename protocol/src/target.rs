@@ -54,17 +54,27 @@ impl Target {
     ///
     /// # Errors
     /// Returns [`InvalidTarget`] if the scheme or the value breaks a rule of [`Target`].
-    pub fn new(access: Access, scheme: &str, value: impl Into<String>) -> Result<Self, InvalidTarget> {
+    pub fn new(
+        access: Access,
+        scheme: &str,
+        value: impl Into<String>,
+    ) -> Result<Self, InvalidTarget> {
         InvalidTarget::check_scheme(scheme)?;
         let value = value.into();
         if scheme == Self::COMMAND_SCHEME {
-            return Ok(Self { scheme: scheme.to_owned(), access, value: value.parse::<Words>()?.to_value() });
+            return Ok(Self {
+                scheme: scheme.to_owned(),
+                access,
+                value: value.parse::<Words>()?.to_value(),
+            });
         }
         if value.is_empty() {
             return Err(InvalidTarget::Empty);
         }
         if value.len() > Self::MAX_LENGTH {
-            return Err(InvalidTarget::TooLong { length: value.len() });
+            return Err(InvalidTarget::TooLong {
+                length: value.len(),
+            });
         }
         InvalidTarget::check_control(&value)?;
         let value = match scheme {
@@ -73,16 +83,26 @@ impl Target {
             "world" => value,
             // The pattern `docs/**` must not cover a value that a server resolves to `docs/../secret`.
             _ if has_dot_segment(&value) => {
-                return Err(InvalidTarget::DotSegment { value: InvalidTarget::excerpt(&value) });
+                return Err(InvalidTarget::DotSegment {
+                    value: InvalidTarget::excerpt(&value),
+                });
             }
             _ => value,
         };
-        Ok(Self { scheme: scheme.to_owned(), access, value })
+        Ok(Self {
+            scheme: scheme.to_owned(),
+            access,
+            value,
+        })
     }
 
     /// Creates `world:write:<tool name>`, the target of a tool with undeclared or unbounded effects.
     pub fn unbounded(tool: &ToolName) -> Self {
-        Self { scheme: Self::UNBOUNDED_SCHEME.to_owned(), access: Access::Write, value: tool.to_string() }
+        Self {
+            scheme: Self::UNBOUNDED_SCHEME.to_owned(),
+            access: Access::Write,
+            value: tool.to_string(),
+        }
     }
 
     /// Returns the access.
@@ -97,7 +117,9 @@ impl Target {
 
     /// Returns the command, if the scheme is `exec`.
     pub fn command(&self) -> Option<Words> {
-        (self.scheme == Self::COMMAND_SCHEME).then(|| self.value.parse().ok()).flatten()
+        (self.scheme == Self::COMMAND_SCHEME)
+            .then(|| self.value.parse().ok())
+            .flatten()
     }
 
     /// Returns the target with another command, in its canonical text.
@@ -129,8 +151,11 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, InvalidTarget> {
         let mut parts = text.splitn(3, ':');
-        let (Some(scheme), Some(access), Some(value)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(InvalidTarget::Syntax { text: InvalidTarget::excerpt(text) });
+        let (Some(scheme), Some(access), Some(value)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return Err(InvalidTarget::Syntax {
+                text: InvalidTarget::excerpt(text),
+            });
         };
         Self::new(access.parse()?, scheme, value)
     }
@@ -143,14 +168,23 @@ mod tests {
     #[test]
     fn the_value_may_contain_colons() {
         let target: Target = "net:read:[::1]".parse().unwrap();
-        assert_eq!((target.scheme(), target.access(), target.value()), ("net", Access::Read, "[::1]"));
+        assert_eq!(
+            (target.scheme(), target.access(), target.value()),
+            ("net", Access::Read, "[::1]")
+        );
     }
 
     #[test]
     fn dots_are_resolved_in_paths_and_refused_elsewhere() {
         assert_eq!("fs:write:a/./b".parse::<Target>().unwrap().value(), "a/b");
         for text in ["git:read:a/../b", "git:read:.", "git:read:a\\..\\b"] {
-            assert!(matches!(text.parse::<Target>(), Err(InvalidTarget::DotSegment { .. })), "{text}");
+            assert!(
+                matches!(
+                    text.parse::<Target>(),
+                    Err(InvalidTarget::DotSegment { .. })
+                ),
+                "{text}"
+            );
         }
     }
 

@@ -19,7 +19,9 @@ pub enum TargetError {
         field: String,
     },
     /// An argument, or an element of its list, is not a text, number or boolean.
-    #[error("the argument `{field}` is or contains {found}; pass a text, number or boolean, or a list of those")]
+    #[error(
+        "the argument `{field}` is or contains {found}; pass a text, number or boolean, or a list of those"
+    )]
     NotScalar {
         /// The argument.
         field: String,
@@ -63,7 +65,9 @@ pub enum TargetError {
         reason: String,
     },
     /// The function of the tool computed a target that no template of the tool covers.
-    #[error("the function of the tool computed the target `{target}`, which its effects do not declare; declare it")]
+    #[error(
+        "the function of the tool computed the target `{target}`, which its effects do not declare; declare it"
+    )]
     Undeclared {
         /// The target.
         target: Target,
@@ -86,7 +90,9 @@ impl TargetError {
     /// Returns the JSON pointer (RFC 6901) of the invalid argument. Returns `""` if the error concerns the arguments as a whole.
     pub fn pointer(&self) -> String {
         match self {
-            Self::NotScalar { field, .. } | Self::EmptyList { field } | Self::Argument { field, .. } => {
+            Self::NotScalar { field, .. }
+            | Self::EmptyList { field }
+            | Self::Argument { field, .. } => {
                 format!("/{}", field.replace('~', "~0").replace('/', "~1"))
             }
             _ => String::new(),

@@ -46,7 +46,9 @@ pub struct Template {
 #[non_exhaustive]
 pub enum InvalidTemplate {
     /// The text has no colon, or no value after it.
-    #[error("{template:?} is not a template; write `scheme:value`, such as `fs:{{path}}` or `net:{{url|host}}`")]
+    #[error(
+        "{template:?} is not a template; write `scheme:value`, such as `fs:{{path}}` or `net:{{url|host}}`"
+    )]
     Syntax {
         /// The template, cut after 80 characters.
         template: String,
@@ -70,13 +72,17 @@ pub enum InvalidTemplate {
         brace: char,
     },
     /// A field has no name.
-    #[error("{template:?} is not a template: a field has no name; write the name of an argument in its braces")]
+    #[error(
+        "{template:?} is not a template: a field has no name; write the name of an argument in its braces"
+    )]
     Unnamed {
         /// The template, cut after 80 characters.
         template: String,
     },
     /// The normaliser does not exist.
-    #[error("{template:?} is not a template: unknown normaliser {normaliser:?}; write `path` or `host`, or remove it")]
+    #[error(
+        "{template:?} is not a template: unknown normaliser {normaliser:?}; write `path` or `host`, or remove it"
+    )]
     Normaliser {
         /// The template, cut after 80 characters.
         template: String,
@@ -136,17 +142,27 @@ impl Template {
             let texts = match piece {
                 Piece::Text(text) => vec![text.clone()],
                 Piece::Field { name, normaliser } => texts(name, *normaliser)?,
-                Piece::Computed => return Err(TargetError::Computed { template: self.to_string() }),
+                Piece::Computed => {
+                    return Err(TargetError::Computed {
+                        template: self.to_string(),
+                    });
+                }
             };
-            let count = values.as_ref().map_or(1, Vec::len).saturating_mul(texts.len());
+            let count = values
+                .as_ref()
+                .map_or(1, Vec::len)
+                .saturating_mul(texts.len());
             if count > limit {
-                return Err(TargetError::TooMany { template: self.to_string() });
+                return Err(TargetError::TooMany {
+                    template: self.to_string(),
+                });
             }
             values = Some(match values {
                 None => texts,
-                Some(values) => {
-                    values.iter().flat_map(|value| texts.iter().map(move |text| format!("{value}{text}"))).collect()
-                }
+                Some(values) => values
+                    .iter()
+                    .flat_map(|value| texts.iter().map(move |text| format!("{value}{text}")))
+                    .collect(),
             });
         }
         let target = |value| Target::new(access, &self.scheme, value);
@@ -154,8 +170,14 @@ impl Template {
         targets.map_err(|reason| {
             let mut fields = self.fields();
             match (fields.next(), fields.next()) {
-                (Some(field), None) => TargetError::Argument { field: field.to_owned(), reason },
-                _ => TargetError::Target { template: self.to_string(), reason },
+                (Some(field), None) => TargetError::Argument {
+                    field: field.to_owned(),
+                    reason,
+                },
+                _ => TargetError::Target {
+                    template: self.to_string(),
+                    reason,
+                },
             }
         })
     }
@@ -168,15 +190,22 @@ impl Template {
                 // Parsing checked this target, so this arm is unreachable.
                 Err(_) => String::new(),
             },
-            [Piece::Text(text), Piece::Field { normaliser: Some(Normaliser::Path), .. }]
-                if self.scheme == "fs" && text.ends_with('/') =>
-            {
+            [
+                Piece::Text(text),
+                Piece::Field {
+                    normaliser: Some(Normaliser::Path),
+                    ..
+                },
+            ] if self.scheme == "fs" && text.ends_with('/') => {
                 resolve(text.clone()).unwrap_or_default()
             }
-            [Piece::Text(text), ..] if self.scheme == Target::COMMAND_SCHEME => return words::ceiling(access, text),
-            [Piece::Text(text), ..] if self.scheme != "fs" => {
-                text.rsplit_once('/').map(|(base, _)| base.to_owned()).unwrap_or_default()
+            [Piece::Text(text), ..] if self.scheme == Target::COMMAND_SCHEME => {
+                return words::ceiling(access, text);
             }
+            [Piece::Text(text), ..] if self.scheme != "fs" => text
+                .rsplit_once('/')
+                .map(|(base, _)| base.to_owned())
+                .unwrap_or_default(),
             _ => String::new(),
         };
         Clause::for_subtree(&self.scheme, access, if base == "." { "" } else { &base })
@@ -191,8 +220,13 @@ impl Template {
     ) -> Result<Vec<String>, TargetError> {
         match argument.kind() {
             // Some programs treat an empty list as everything.
-            Kind::Array if argument.elements().len() == 0 => Err(TargetError::EmptyList { field: field.to_owned() }),
-            Kind::Array => argument.elements().map(|value| self.text(field, normaliser, value)).collect(),
+            Kind::Array if argument.elements().len() == 0 => Err(TargetError::EmptyList {
+                field: field.to_owned(),
+            }),
+            Kind::Array => argument
+                .elements()
+                .map(|value| self.text(field, normaliser, value))
+                .collect(),
             _ => Ok(vec![self.text(field, normaliser, argument)?]),
         }
     }
@@ -207,14 +241,25 @@ impl Template {
         let text = match value.kind() {
             Kind::String(text) => text.to_owned(),
             Kind::Null | Kind::Array | Kind::Object => {
-                return Err(TargetError::NotScalar { field: field.to_owned(), found: described(value) });
+                return Err(TargetError::NotScalar {
+                    field: field.to_owned(),
+                    found: described(value),
+                });
             }
             _ => canonical_json(value),
         };
-        self.normalised(normaliser, text).map_err(|reason| TargetError::Argument { field: field.to_owned(), reason })
+        self.normalised(normaliser, text)
+            .map_err(|reason| TargetError::Argument {
+                field: field.to_owned(),
+                reason,
+            })
     }
 
-    fn normalised(&self, normaliser: Option<Normaliser>, text: String) -> Result<String, InvalidTarget> {
+    fn normalised(
+        &self,
+        normaliser: Option<Normaliser>,
+        text: String,
+    ) -> Result<String, InvalidTarget> {
         let text = match normaliser {
             Some(normaliser) => normaliser.apply(&text)?,
             None => text,
@@ -224,7 +269,11 @@ impl Template {
             relative(&text)?;
         }
         // Checked early, because lists multiply the text.
-        if text.len() > Target::MAX_LENGTH { Err(InvalidTarget::TooLong { length: text.len() }) } else { Ok(text) }
+        if text.len() > Target::MAX_LENGTH {
+            Err(InvalidTarget::TooLong { length: text.len() })
+        } else {
+            Ok(text)
+        }
     }
 }
 
@@ -235,7 +284,10 @@ impl FromStr for Template {
 
     fn from_str(text: &str) -> Result<Self, InvalidTemplate> {
         let shown = || InvalidTarget::excerpt(text);
-        let target = |reason| InvalidTemplate::Target { template: shown(), reason };
+        let target = |reason| InvalidTemplate::Target {
+            template: shown(),
+            reason,
+        };
         let (scheme, value) = text
             .split_once(':')
             .filter(|(_, value)| !value.is_empty())
@@ -244,13 +296,27 @@ impl FromStr for Template {
         InvalidTarget::check_control(value).map_err(target)?;
         let pieces = parse(value, &shown)?;
         if let Some(reason) = words::fault(scheme, &pieces) {
-            return Err(InvalidTemplate::Words { template: shown(), reason });
+            return Err(InvalidTemplate::Words {
+                template: shown(),
+                reason,
+            });
         }
         // A probe with harmless field values finds literal text that no target can have, such as `../{path}`.
-        let probe: String =
-            pieces.iter().map(|piece| if let Piece::Text(text) = piece { text } else { "xx" }).collect();
+        let probe: String = pieces
+            .iter()
+            .map(|piece| {
+                if let Piece::Text(text) = piece {
+                    text
+                } else {
+                    "xx"
+                }
+            })
+            .collect();
         Target::new(Access::Read, scheme, &probe).map_err(target)?;
-        Ok(Self { scheme: scheme.to_owned(), pieces })
+        Ok(Self {
+            scheme: scheme.to_owned(),
+            pieces,
+        })
     }
 }
 
@@ -261,8 +327,14 @@ impl fmt::Display for Template {
             match piece {
                 Piece::Text(text) => f.write_str(&text.replace('{', "{{").replace('}', "}}"))?,
                 Piece::Computed => f.write_str("{*}")?,
-                Piece::Field { name, normaliser: None } => write!(f, "{{{name}}}")?,
-                Piece::Field { name, normaliser: Some(normaliser) } => write!(f, "{{{name}|{normaliser}}}")?,
+                Piece::Field {
+                    name,
+                    normaliser: None,
+                } => write!(f, "{{{name}}}")?,
+                Piece::Field {
+                    name,
+                    normaliser: Some(normaliser),
+                } => write!(f, "{{{name}|{normaliser}}}")?,
             }
         }
         Ok(())

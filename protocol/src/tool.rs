@@ -46,7 +46,11 @@ pub struct Tool {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Map<String, Value>>,
     /// The JSON Schema of the structured result.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::present::present")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::present::present"
+    )]
     pub output: Option<Value>,
     /// The targets that a call touches. An absent field means undeclared effects, which count as an open-world write.
     #[serde(default, skip_serializing_if = "Effects::is_undeclared")]
@@ -70,7 +74,11 @@ impl Tool {
     ///
     /// # Errors
     /// Returns [`InvalidName`] if `name` is not a [`ToolName`]. Registration checks the schema and the description.
-    pub fn new(name: impl AsRef<str>, description: impl Into<String>, parameters: Value) -> Result<Self, InvalidName> {
+    pub fn new(
+        name: impl AsRef<str>,
+        description: impl Into<String>,
+        parameters: Value,
+    ) -> Result<Self, InvalidName> {
         Ok(Self {
             name: ToolName::new(name)?,
             was: Vec::new(),

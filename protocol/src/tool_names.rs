@@ -16,10 +16,16 @@ impl<'a> ToolNames<'a> {
     }
 
     /// Returns the tool that holds a name: the tool of this name, or else the only one of this former name.
-    pub fn holder<'t, T>(tools: &'t [T], names: impl Fn(&'t T) -> ToolNames<'t>, name: &str) -> Option<&'t T> {
+    pub fn holder<'t, T>(
+        tools: &'t [T],
+        names: impl Fn(&'t T) -> ToolNames<'t>,
+        name: &str,
+    ) -> Option<&'t T> {
         let present = tools.iter().find(|tool| names(tool).name == name);
         present.or_else(|| {
-            let mut former = tools.iter().filter(|tool| names(tool).was.iter().any(|was| was == name));
+            let mut former = tools
+                .iter()
+                .filter(|tool| names(tool).was.iter().any(|was| was == name));
             former.next().filter(|_| former.next().is_none())
         })
     }
@@ -27,7 +33,10 @@ impl<'a> ToolNames<'a> {
 
 impl<'a> From<&'a Tool> for ToolNames<'a> {
     fn from(tool: &'a Tool) -> Self {
-        Self { name: &tool.name, was: &tool.was }
+        Self {
+            name: &tool.name,
+            was: &tool.was,
+        }
     }
 }
 

@@ -99,9 +99,12 @@ impl Words {
             [Word::Known(program), ..] if program.is_empty() => {
                 Some("its first word, the program, is empty; write the name of a program")
             }
-            [before @ .., _] if before.iter().any(|word| matches!(word, Word::Digest(_))) => Some(lexer::DIGEST),
+            [before @ .., _] if before.iter().any(|word| matches!(word, Word::Digest(_))) => {
+                Some(lexer::DIGEST)
+            }
             words => {
-                let has_nul = |word: &Word| matches!(word, Word::Known(text) if text.contains('\0'));
+                let has_nul =
+                    |word: &Word| matches!(word, Word::Known(text) if text.contains('\0'));
                 words.iter().any(has_nul).then_some(lexer::NUL)
             }
         };
@@ -166,7 +169,11 @@ impl Word {
     fn for_display(self) -> Self {
         let shown = |text: String| {
             let text = text.replace(is_invisible, "\u{fffd}");
-            if text.contains('$') { text } else { format!("${text}") }
+            if text.contains('$') {
+                text
+            } else {
+                format!("${text}")
+            }
         };
         match self {
             Self::Unknown(text) => Self::Unknown(shown(text)),

@@ -24,7 +24,11 @@ fn linked_tools_match_the_golden_list() {
         _ => true,
     };
     let declared = NAMES.lines().filter(is_enabled);
-    assert_eq!(linked, declared.collect::<Vec<_>>(), "write a new tool down in tests/names.txt");
+    assert_eq!(
+        linked,
+        declared.collect::<Vec<_>>(),
+        "write a new tool down in tests/names.txt"
+    );
     assert_eq!(tools::conflicts(), []);
     assert!(tools::problems().is_empty(), "{:?}", tools::problems());
 }
@@ -72,6 +76,10 @@ fn every_tool_keeps_the_house_rules() {
 #[test]
 fn every_tool_has_a_title_and_a_tag() {
     for entry in tools::list() {
-        assert!(entry.tool().title.is_some() && !entry.tool().tags.is_empty(), "{}", entry.name());
+        assert!(
+            entry.tool().title.is_some() && !entry.tool().tags.is_empty(),
+            "{}",
+            entry.name()
+        );
     }
 }

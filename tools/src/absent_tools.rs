@@ -26,13 +26,19 @@ impl AbsentTools {
 
     /// Returns the service of a context for an error about an unknown name.
     pub(crate) fn for_error(cx: &ToolContext, error: &ToolError) -> Option<Arc<Self>> {
-        if matches!(error.kind(), ToolErrorKind::NotFound { .. }) { cx.services().get() } else { None }
+        if matches!(error.kind(), ToolErrorKind::NotFound { .. }) {
+            cx.services().get()
+        } else {
+            None
+        }
     }
 
     /// Returns the error with the reason, if there is one.
     pub(crate) async fn explained(&self, error: ToolError) -> ToolError {
         match (self.0)(error.tool_name()).await {
-            Some(reason) => ToolError::new(error.tool_name(), ToolErrorKind::Unavailable { reason }),
+            Some(reason) => {
+                ToolError::new(error.tool_name(), ToolErrorKind::Unavailable { reason })
+            }
             None => error,
         }
     }

@@ -9,8 +9,8 @@ use crate::call::{self, Execution};
 use crate::slot::{Slot, Slots};
 use crate::subscription::Publisher;
 use crate::{
-    Admission, Arguments, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Source, Submission, Subscription,
-    ToolContext, ToolError, submission,
+    Admission, Arguments, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Source,
+    Submission, Subscription, ToolContext, ToolError, submission,
 };
 
 /// A set of tools by name. Every catalog, clones included, is independent of the others and of the process-wide one.
@@ -73,7 +73,11 @@ impl Catalog {
                 Ok(name) => named.push((name, submission)),
                 Err(error) => {
                     let (name, source, error) = ((*name).to_owned(), source.clone(), error.into());
-                    catalog.nameless.push(Problem { name, source, error });
+                    catalog.nameless.push(Problem {
+                        name,
+                        source,
+                        error,
+                    });
                 }
             }
         }
@@ -103,7 +107,11 @@ impl Catalog {
     /// # Errors
     /// Returns a [`RegisterError`] and leaves the catalog unchanged if the definition is invalid or the name is taken.
     #[track_caller]
-    pub fn register(&mut self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
+    pub fn register(
+        &mut self,
+        tool: Tool,
+        handler: impl Handler,
+    ) -> Result<Arc<Entry>, RegisterError> {
         self.insert(Entry::from_caller(tool, handler)?)
     }
 
@@ -124,7 +132,11 @@ impl Catalog {
     /// Returns a [`RegisterError`] and leaves the catalog unchanged if the definition is invalid, the name is a former name of another
     /// tool, or a former name is taken.
     #[track_caller]
-    pub fn replace(&mut self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
+    pub fn replace(
+        &mut self,
+        tool: Tool,
+        handler: impl Handler,
+    ) -> Result<Arc<Entry>, RegisterError> {
         let entry = Arc::new(Entry::from_caller(tool, handler)?);
         let replaced = self.put_checked(entry.clone())?;
         self.publish();
@@ -190,7 +202,12 @@ impl Catalog {
     ///
     /// # Errors
     /// The future returns a [`ToolError`] if the tool was not run or failed.
-    pub fn execute(&self, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
+    pub fn execute(
+        &self,
+        cx: &ToolContext,
+        name: &str,
+        arguments: impl Into<Arguments>,
+    ) -> Execution {
         call::execute(self.slots.clone(), cx, name, arguments)
     }
 
@@ -227,7 +244,10 @@ impl Catalog {
     }
 
     /// Adds the entries that are not registered yet, all or none, without publishing the change.
-    pub(crate) fn add_missing(&mut self, mut entries: Vec<Arc<Entry>>) -> Result<(), RegisterError> {
+    pub(crate) fn add_missing(
+        &mut self,
+        mut entries: Vec<Arc<Entry>>,
+    ) -> Result<(), RegisterError> {
         let mut seen = HashSet::new();
         entries.retain(|entry| {
             let held = self.slots.get(entry.name()).map(Slot::sources);
@@ -239,7 +259,11 @@ impl Catalog {
 
     /// Inserts an entry if no other tool holds one of its names and returns the replaced slot, without publishing the change.
     pub(crate) fn put_checked(&mut self, entry: Arc<Entry>) -> Result<Option<Slot>, RegisterError> {
-        if self.slots.present(entry.name()).is_some_and(|present| present != entry.name()) {
+        if self
+            .slots
+            .present(entry.name())
+            .is_some_and(|present| present != entry.name())
+        {
             let existing = self.slots.holders(entry.name(), &[]).unwrap_or_default();
             return Err(self.exists(&entry, existing));
         }
@@ -258,7 +282,11 @@ impl Catalog {
     /// Removes a name and returns its slot, without publishing the change.
     #[must_use = "dropping a handler runs foreign code, which must not run under a lock"]
     pub(crate) fn remove(&mut self, name: &str) -> Option<Slot> {
-        if self.slots.present(name).is_none_or(|present| present.as_str() != name) {
+        if self
+            .slots
+            .present(name)
+            .is_none_or(|present| present.as_str() != name)
+        {
             return None;
         }
         self.generation += 1;
@@ -270,7 +298,10 @@ impl Catalog {
     /// # Errors
     /// Returns all slots if the name does not exist, so that the caller can suggest names without the lock.
     pub(crate) fn slot(&self, name: &str) -> Result<Slot, Arc<Slots>> {
-        self.slots.get(name).cloned().ok_or_else(|| self.slots.clone())
+        self.slots
+            .get(name)
+            .cloned()
+            .ok_or_else(|| self.slots.clone())
     }
 
     pub(crate) fn slots(&self) -> Arc<Slots> {
@@ -306,14 +337,20 @@ impl Catalog {
             let kept = name.len().min(ToolName::MAX_LENGTH - suffix.len());
             ToolName::new(format!("{}{suffix}", &name[..kept])).unwrap_or_else(|_| name.clone())
         };
-        (2..).map(suffixed).find(|free| !self.contains(free)).unwrap_or_else(|| name.clone())
+        (2..)
+            .map(suffixed)
+            .find(|free| !self.contains(free))
+            .unwrap_or_else(|| name.clone())
     }
 }
 
 /// Builds the entries of submissions.
 pub(crate) fn built(submissions: &[&'static Submission]) -> Result<Vec<Arc<Entry>>, RegisterError> {
     let build = |submission: &&'static Submission| submission.to_entry()?.with_checked_dialects();
-    submissions.iter().map(|submission| build(submission).map(Arc::new)).collect()
+    submissions
+        .iter()
+        .map(|submission| build(submission).map(Arc::new))
+        .collect()
 }
 
 impl Clone for Catalog {

@@ -21,7 +21,12 @@ pub struct Concern {
 impl Concern {
     /// Creates a concern about a target of the call.
     pub fn new(target: Target, reason: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { target, reason: reason.into(), remedy: remedy.into(), is_lifted_by_name: false }
+        Self {
+            target,
+            reason: reason.into(),
+            remedy: remedy.into(),
+            is_lifted_by_name: false,
+        }
     }
 
     /// Drops the concern if each layer of the grant has a clause without wildcards for the target, or a rule allows it by such a

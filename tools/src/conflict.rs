@@ -20,6 +20,11 @@ pub struct Conflict {
 
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is declared by {}", self.name, Source::listed(&self.sources))
+        write!(
+            f,
+            "{} is declared by {}",
+            self.name,
+            Source::listed(&self.sources)
+        )
     }
 }

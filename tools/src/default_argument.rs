@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use crate::context::Need;
 use crate::handler::{ConnectFuture, KeptCall, PreviewFuture};
-use crate::{Concern, Entry, Handler, HandlerFuture, Input, RegisterError, Targets, ToolContext, ToolError};
+use crate::{
+    Concern, Entry, Handler, HandlerFuture, Input, RegisterError, Targets, ToolContext, ToolError,
+};
 
 impl Entry {
     /// Returns the tool with this default for an argument, which calls may then leave out. The tool does not change without such a
@@ -16,23 +18,39 @@ impl Entry {
     ///
     /// # Errors
     /// Returns a [`RegisterError`] if the default has no text for a template of the effects.
-    pub fn with_default(self: &Arc<Self>, argument: &str, default: Value) -> Result<Arc<Self>, RegisterError> {
+    pub fn with_default(
+        self: &Arc<Self>,
+        argument: &str,
+        default: Value,
+    ) -> Result<Arc<Self>, RegisterError> {
         let mut tool = self.tool().clone();
         let properties = tool.parameters.get_mut("properties");
-        let property = properties.and_then(|properties| properties.get_mut(argument)?.as_object_mut());
+        let property =
+            properties.and_then(|properties| properties.get_mut(argument)?.as_object_mut());
         match property {
             Some(property) if property.get("default") != Some(&default) => {
                 property.insert("default".to_owned(), default.clone());
             }
             _ => return Ok(self.clone()),
         }
-        if let Some(required) = tool.parameters.get_mut("required").and_then(Value::as_array_mut) {
+        if let Some(required) = tool
+            .parameters
+            .get_mut("required")
+            .and_then(Value::as_array_mut)
+        {
             required.retain(|name| name != argument);
         }
-        tool.examples.iter_mut().filter_map(|example| example.arguments.as_object_mut()).for_each(|arguments| {
-            arguments.remove(argument);
-        });
-        let handler = WithDefault { entry: self.clone(), argument: argument.to_owned(), default };
+        tool.examples
+            .iter_mut()
+            .filter_map(|example| example.arguments.as_object_mut())
+            .for_each(|arguments| {
+                arguments.remove(argument);
+            });
+        let handler = WithDefault {
+            entry: self.clone(),
+            argument: argument.to_owned(),
+            default,
+        };
         let entry = Self::build(tool, Box::new(handler), self.source().clone())?;
         entry.set_admission(self.admission());
         Ok(Arc::new(entry))
@@ -73,11 +91,15 @@ impl Handler for WithDefault {
     }
 
     fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
-        self.entry.handler().check(cx, &self.complete(arguments.clone()))
+        self.entry
+            .handler()
+            .check(cx, &self.complete(arguments.clone()))
     }
 
     fn concerns(&self, cx: &ToolContext, arguments: &Input) -> Vec<Concern> {
-        self.entry.handler().concerns(cx, &self.complete(arguments.clone()))
+        self.entry
+            .handler()
+            .concerns(cx, &self.complete(arguments.clone()))
     }
 
     fn connect<'a>(&'a self, cx: &'a ToolContext) -> Option<ConnectFuture<'a>> {

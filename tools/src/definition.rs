@@ -13,13 +13,17 @@ pub enum DefinitionError {
     #[error(transparent)]
     Template(#[from] InvalidTemplate),
     /// The arguments' schema does not describe an object with properties.
-    #[error("the arguments of {tool} are not an object; take a struct with named fields as #[args]")]
+    #[error(
+        "the arguments of {tool} are not an object; take a struct with named fields as #[args]"
+    )]
     NotAnObject {
         /// The tool.
         tool: String,
     },
     /// A field of the argument struct has no description.
-    #[error("the argument `{field}` of {tool} has no description; write a doc comment on the field")]
+    #[error(
+        "the argument `{field}` of {tool} has no description; write a doc comment on the field"
+    )]
     Undocumented {
         /// The tool.
         tool: String,
@@ -27,7 +31,9 @@ pub enum DefinitionError {
         field: String,
     },
     /// The argument struct accepts unknown fields, so a model's typo in an optional field would go unnoticed.
-    #[error("the arguments of {tool} accept unknown fields; put #[serde(deny_unknown_fields)] on the struct")]
+    #[error(
+        "the arguments of {tool} accept unknown fields; put #[serde(deny_unknown_fields)] on the struct"
+    )]
     Open {
         /// The tool.
         tool: String,

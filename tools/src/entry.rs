@@ -92,7 +92,8 @@ impl Entry {
     /// Returns the admission of the catalog that the entry was first added to. Entries without a catalog share one.
     pub fn admission(&self) -> &Arc<Admission> {
         static LOOSE: OnceLock<Arc<Admission>> = OnceLock::new();
-        self.admission.get_or_init(|| LOOSE.get_or_init(Arc::default).clone())
+        self.admission
+            .get_or_init(|| LOOSE.get_or_init(Arc::default).clone())
     }
 
     /// Sets the admission, unless it is set already.
@@ -114,10 +115,18 @@ impl Entry {
     ///
     /// # Errors
     /// Returns the reason if the service would refuse every form of the tool.
-    pub fn wire(&self, format: Format, strictness: Strictness) -> Result<&Arc<WireTool>, &Unsendable> {
+    pub fn wire(
+        &self,
+        format: Format,
+        strictness: Strictness,
+    ) -> Result<&Arc<WireTool>, &Unsendable> {
         // Boxed, because most tools of a large catalog are not sent.
         let wires = self.wires.get_or_init(Box::default);
-        wires.get_or_init(format, strictness, || format.tool(&self.tool, strictness).map(Arc::new)).as_ref()
+        wires
+            .get_or_init(format, strictness, || {
+                format.tool(&self.tool, strictness).map(Arc::new)
+            })
+            .as_ref()
     }
 
     /// Returns the tool like [`wire`](Self::wire), with [its examples](Format::tool_with_examples). Examples that do not match both
@@ -125,31 +134,55 @@ impl Entry {
     ///
     /// # Errors
     /// Returns the reason if the service would refuse every form of the tool.
-    pub fn wire_with_examples(&self, format: Format, strictness: Strictness) -> Result<&Arc<WireTool>, &Unsendable> {
+    pub fn wire_with_examples(
+        &self,
+        format: Format,
+        strictness: Strictness,
+    ) -> Result<&Arc<WireTool>, &Unsendable> {
         let plain = self.wire(format, strictness)?;
         if self.tool.examples.is_empty() {
             return Ok(plain);
         }
         let render = || {
             let examples = self.sendable_examples(plain);
-            format.tool_with_examples(&Tool { examples, ..self.tool.clone() }, strictness).map(Arc::new)
+            format
+                .tool_with_examples(
+                    &Tool {
+                        examples,
+                        ..self.tool.clone()
+                    },
+                    strictness,
+                )
+                .map(Arc::new)
         };
-        self.exemplified.get_or_init(Box::default).get_or_init(format, strictness, render).as_ref()
+        self.exemplified
+            .get_or_init(Box::default)
+            .get_or_init(format, strictness, render)
+            .as_ref()
     }
 
     /// Returns the examples whose arguments match the tool's schema, and in their form on the wire the schema there.
     fn sendable_examples(&self, wire: &WireTool) -> Vec<Example> {
         let own = self.parameters().ok();
         let inspected = Inspected::for_parameters(&wire.parameters).ok();
-        let sent = inspected.as_ref().and_then(|inspected| inspected.validator(&wire.parameters).ok());
-        let (Some((schema, own)), Some(sent)) = (own, sent) else { return Vec::new() };
+        let sent = inspected
+            .as_ref()
+            .and_then(|inspected| inspected.validator(&wire.parameters).ok());
+        let (Some((schema, own)), Some(sent)) = (own, sent) else {
+            return Vec::new();
+        };
         let is_sendable = |example: &&Example| {
             let arguments = Json::from(example.arguments.clone());
             let encoded = wire.arguments.encode(&arguments);
             own.check(schema, arguments.node(), None).is_ok()
                 && sent.check(&wire.parameters, encoded.node(), None).is_ok()
         };
-        self.tool.examples.iter().filter(is_sendable).cloned().collect()
+        self.tool
+            .examples
+            .iter()
+            .filter(is_sendable)
+            .cloned()
+            .collect()
     }
 
     /// Returns the names for a reader who knows the tools in this format and called this one.
@@ -166,22 +199,32 @@ impl Entry {
 
     /// Returns true if both entries have the same definition and the same source.
     pub fn is_same(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other) || (self.source() == other.source() && self.digest() == other.digest())
+        std::ptr::eq(self, other)
+            || (self.source() == other.source() && self.digest() == other.digest())
     }
 
     /// Checks that the arguments are an object and fit the schema. A schema without a `type` would accept any value.
     ///
     /// Compiles the output schema as well, so that a faulty one fails the call before the tool runs.
     pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<(), ToolErrorKind> {
-        self.output().transpose().map_err(|error| self.unavailable("output", error))?;
+        self.output()
+            .transpose()
+            .map_err(|error| self.unavailable("output", error))?;
         if !arguments.node().is_object() {
             let violation = Violation::no_object(arguments.value());
-            return Err(ToolErrorKind::InvalidArguments { violations: vec![violation] });
+            return Err(ToolErrorKind::InvalidArguments {
+                violations: vec![violation],
+            });
         }
-        if self.plain().is_some_and(|plain| plain.accepts(arguments.node())) {
+        if self
+            .plain()
+            .is_some_and(|plain| plain.accepts(arguments.node()))
+        {
             return Ok(());
         }
-        let (schema, validator) = self.parameters().map_err(|error| self.unavailable("parameters", error))?;
+        let (schema, validator) = self
+            .parameters()
+            .map_err(|error| self.unavailable("parameters", error))?;
         validator
             .check(schema, arguments.node(), self.mask.as_deref())
             .map_err(|violations| ToolErrorKind::InvalidArguments { violations })
@@ -189,8 +232,13 @@ impl Entry {
 
     /// Checks a structured result against the output schema, if the tool has one.
     pub(crate) fn check_output(&self, structured: Option<&Json>) -> Result<(), ToolErrorKind> {
-        let output = self.output().transpose().map_err(|error| self.unavailable("output", error))?;
-        let Some((schema, validator)) = output else { return Ok(()) };
+        let output = self
+            .output()
+            .transpose()
+            .map_err(|error| self.unavailable("output", error))?;
+        let Some((schema, validator)) = output else {
+            return Ok(());
+        };
         let violations = match structured {
             None => vec![Violation::whole(
                 "a structured result, as the output schema requires".to_owned(),
@@ -204,21 +252,40 @@ impl Entry {
         Err(ToolErrorKind::InvalidOutput { violations })
     }
 
-    pub(crate) fn build(tool: Tool, handler: Box<dyn Handler>, source: Source) -> Result<Self, RegisterError> {
-        let Tool { name, description, parameters, output, effects, limits, .. } = &tool;
-        let limiter = Limiter::new(limits).map_err(|reason| RegisterError::Limits { name: name.clone(), reason })?;
+    pub(crate) fn build(
+        tool: Tool,
+        handler: Box<dyn Handler>,
+        source: Source,
+    ) -> Result<Self, RegisterError> {
+        let Tool {
+            name,
+            description,
+            parameters,
+            output,
+            effects,
+            limits,
+            ..
+        } = &tool;
+        let limiter = Limiter::new(limits).map_err(|reason| RegisterError::Limits {
+            name: name.clone(),
+            reason,
+        })?;
         if description.trim().is_empty() {
             return Err(RegisterError::Description { name: name.clone() });
         }
         let inspected = (
-            Inspected::for_parameters(parameters).map_err(|error| schema_error(name, "parameters", error))?,
+            Inspected::for_parameters(parameters)
+                .map_err(|error| schema_error(name, "parameters", error))?,
             output
                 .as_ref()
                 .map(Inspected::for_output)
                 .transpose()
                 .map_err(|error| schema_error(name, "output", error))?,
         );
-        let refused = |error| RegisterError::Effects { name: name.clone(), source: Box::new(error) };
+        let refused = |error| RegisterError::Effects {
+            name: name.clone(),
+            source: Box::new(error),
+        };
         effects.check(parameters).map_err(refused)?;
         let own = Mask::from_schema(parameters);
         let has_secrets = own.is_some();
@@ -227,10 +294,19 @@ impl Entry {
             None => own,
         };
         if let (Some(mask), Effects::Declared(declared)) = (&mask, effects) {
-            let fields = declared.templates().flat_map(|(_, template)| template.fields().map(move |it| (template, it)));
-            if let Some((template, field)) = fields.into_iter().find(|(_, field)| mask.hides_property(field)) {
+            let fields = declared
+                .templates()
+                .flat_map(|(_, template)| template.fields().map(move |it| (template, it)));
+            if let Some((template, field)) = fields
+                .into_iter()
+                .find(|(_, field)| mask.hides_property(field))
+            {
                 let (template, field) = (template.to_string(), field.to_owned());
-                return Err(RegisterError::SecretTarget { name: name.clone(), template, field });
+                return Err(RegisterError::SecretTarget {
+                    name: name.clone(),
+                    template,
+                    field,
+                });
             }
         }
         let is_closed = tool.parameters.get("additionalProperties") == Some(&Value::Bool(false));
@@ -254,17 +330,28 @@ impl Entry {
 
     /// Checks that both schemas are valid in their dialects.
     pub(crate) fn with_checked_dialects(self) -> Result<Self, RegisterError> {
-        let Tool { name, parameters, output, .. } = &self.tool;
-        self.parameters.check_dialect(parameters).map_err(|error| schema_error(name, "parameters", error))?;
+        let Tool {
+            name,
+            parameters,
+            output,
+            ..
+        } = &self.tool;
+        self.parameters
+            .check_dialect(parameters)
+            .map_err(|error| schema_error(name, "parameters", error))?;
         if let (Some(inspected), Some(output)) = (&self.output, output) {
-            inspected.check_dialect(output).map_err(|error| schema_error(name, "output", error))?;
+            inspected
+                .check_dialect(output)
+                .map_err(|error| schema_error(name, "output", error))?;
         }
         Ok(self)
     }
 
     /// Returns the simple form of the parameter schema, or `None` if the schema needs a validator.
     pub(crate) fn plain(&self) -> Option<&SimpleSchema> {
-        self.plain.get_or_init(|| SimpleSchema::from_schema(&self.tool.parameters).map(Box::new)).as_deref()
+        self.plain
+            .get_or_init(|| SimpleSchema::from_schema(&self.tool.parameters).map(Box::new))
+            .as_deref()
     }
 
     /// Returns the parameter schema and its validator, compiled on first use.
@@ -276,7 +363,11 @@ impl Entry {
     /// Returns the output schema and its validator, compiled on first use, or `None` if the tool has no output schema.
     pub(crate) fn output(&self) -> Option<Result<(&Value, &Validator), &SchemaError>> {
         let (inspected, schema) = self.output.as_ref().zip(self.tool.output.as_ref())?;
-        Some(inspected.validator(schema).map(|validator| (schema, validator)))
+        Some(
+            inspected
+                .validator(schema)
+                .map(|validator| (schema, validator)),
+        )
     }
 
     /// Returns the error of calls to a tool with a schema that does not compile.
@@ -286,12 +377,23 @@ impl Entry {
     }
 }
 
-pub(crate) fn schema_error(name: &ToolName, part: &'static str, source: SchemaError) -> RegisterError {
-    RegisterError::Schema { name: name.clone(), part, source }
+pub(crate) fn schema_error(
+    name: &ToolName,
+    part: &'static str,
+    source: SchemaError,
+) -> RegisterError {
+    RegisterError::Schema {
+        name: name.clone(),
+        part,
+        source,
+    }
 }
 
 impl fmt::Debug for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry").field("tool", &self.tool).field("source", &self.source).finish_non_exhaustive()
+        f.debug_struct("Entry")
+            .field("tool", &self.tool)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
     }
 }

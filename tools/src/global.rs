@@ -8,8 +8,8 @@ use protocol::Tool;
 use crate::call::Execution;
 use crate::sync::RwLock;
 use crate::{
-    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, SharedCatalog, Submission, Subscription,
-    ToolContext, ToolError,
+    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, SharedCatalog,
+    Submission, Subscription, ToolContext, ToolError,
 };
 
 static CATALOG: Lazy<RwLock<Catalog>> = Lazy::new(|| RwLock::new(Catalog::linked()));

@@ -38,7 +38,10 @@ impl Input {
 
     /// Sets whether errors about the arguments hide their reason.
     pub(crate) fn with_secrets(self, has_secrets: bool) -> Self {
-        Self { has_secrets, ..self }
+        Self {
+            has_secrets,
+            ..self
+        }
     }
 
     /// Returns the arguments as JSON.
@@ -67,9 +70,13 @@ impl Input {
     /// Returns serde's error if the type is narrower than the tool's schema. If some arguments may be secret, the error hides the
     /// reason, which might quote them.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        self.json
-            .deserialize()
-            .map_err(|error| if self.has_secrets { Error::custom(REFUSED_WITH_SECRETS) } else { error })
+        self.json.deserialize().map_err(|error| {
+            if self.has_secrets {
+                Error::custom(REFUSED_WITH_SECRETS)
+            } else {
+                error
+            }
+        })
     }
 }
 

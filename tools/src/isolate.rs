@@ -43,7 +43,10 @@ impl Panic {
 
     /// Returns the message of a panic payload. If dropping the payload panics too, the second payload is leaked.
     pub fn from_payload(payload: Box<dyn Any + Send>) -> Self {
-        let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        let message = match (
+            payload.downcast_ref::<&str>(),
+            payload.downcast_ref::<String>(),
+        ) {
             (Some(text), _) => (*text).to_owned(),
             (None, Some(text)) => text.clone(),
             (None, None) => "a panic without a message".to_owned(),

@@ -78,7 +78,8 @@ impl<'a> Next<'a> {
     /// The future returns [`ToolErrorKind::Internal`] if `cx` belongs to another call, because only this one was authorised.
     pub fn call(self, cx: ToolContext) -> HandlerFuture<'a> {
         if !cx.is_of_same_call(&self.cx) {
-            let message = "a layer passed the context of another call to Next::call; pass its own".to_owned();
+            let message =
+                "a layer passed the context of another call to Next::call; pass its own".to_owned();
             return HandlerFuture::ready(Err(ToolErrorKind::Internal { message }.into()));
         }
         call(self.layers, self.handler, cx, self.arguments)
@@ -87,7 +88,9 @@ impl<'a> Next<'a> {
 
 impl fmt::Debug for Next<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Next").field("layers", &self.layers.len()).finish_non_exhaustive()
+        f.debug_struct("Next")
+            .field("layers", &self.layers.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -101,7 +104,12 @@ pub(crate) fn call<'a>(
     match layers.split_first() {
         None => handler.call(cx, arguments),
         Some((layer, layers)) => {
-            let next = Next { layers, handler, arguments, cx: cx.clone() };
+            let next = Next {
+                layers,
+                handler,
+                arguments,
+                cx: cx.clone(),
+            };
             layer.call(cx, next)
         }
     }

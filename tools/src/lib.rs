@@ -80,14 +80,15 @@ pub use catalog::Catalog;
 pub use concern::Concern;
 pub use conflict::Conflict;
 pub use context::{
-    Approval, Approver, Decision, Person, Progress, ProgressSink, ProtectedFate, ProtectedFile, Services, ToolContext,
+    Approval, Approver, Decision, Person, Progress, ProgressSink, ProtectedFate, ProtectedFile,
+    Services, ToolContext,
 };
 pub use counted::counted;
 pub use definition::DefinitionError;
 pub use entry::Entry;
 pub use global::{
-    conflicts, contains, execute, get, list, problems, register, replace, snapshot, submit, subscribe, unregister,
-    validate,
+    conflicts, contains, execute, get, list, problems, register, replace, snapshot, submit,
+    subscribe, unregister, validate,
 };
 pub use handler::{Handler, HandlerFuture, Targets};
 pub use input::Input;
@@ -100,8 +101,8 @@ pub use preview::{Basis, Preview};
 pub use problem::Problem;
 pub use protocol;
 pub use protocol::{
-    Access, Clause, Content, Digest, Effects, ErrorCode, Grant, Json, Limits, Target, Tool, ToolCall, ToolName,
-    ToolResult,
+    Access, Clause, Content, Digest, Effects, ErrorCode, Grant, Json, Limits, Target, Tool,
+    ToolCall, ToolName, ToolResult,
 };
 pub use question::{Answer, Question};
 pub use register_error::RegisterError;

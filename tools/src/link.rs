@@ -51,9 +51,17 @@ pub fn expect_linked(names: &[&str]) -> Result<(), NotLinked> {
     // Cargo replaces `-` in the name of a package to make that of its library.
     let library = |name: &str| name.replace('-', "_");
     let submissions = submission::linked();
-    let names_of = |source: &'static Source| [library(&source.crate_name), source.library().to_owned()];
-    let linked: BTreeSet<_> = submissions.iter().flat_map(|submission| names_of(&submission.source)).collect();
+    let names_of =
+        |source: &'static Source| [library(&source.crate_name), source.library().to_owned()];
+    let linked: BTreeSet<_> = submissions
+        .iter()
+        .flat_map(|submission| names_of(&submission.source))
+        .collect();
     let missing = names.iter().filter(|name| !linked.contains(&library(name)));
     let missing: Vec<String> = missing.map(|name| (*name).to_owned()).collect();
-    if missing.is_empty() { Ok(()) } else { Err(NotLinked { missing }) }
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(NotLinked { missing })
+    }
 }

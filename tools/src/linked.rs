@@ -104,7 +104,11 @@ pub fn get<T: NamedSubmission>(name: &str) -> Result<&'static T, LookupError> {
         Some((name, claims)) => Err(LookupError::Conflict(conflict(name, &claims))),
         None => {
             let known = list::<T>().into_iter().map(T::name).collect();
-            Err(LookupError::Unknown { noun: T::NOUN, name: name.to_owned(), known })
+            Err(LookupError::Unknown {
+                noun: T::NOUN,
+                name: name.to_owned(),
+                known,
+            })
         }
     }
 }
@@ -120,47 +124,85 @@ pub fn list<T: NamedSubmission>() -> Vec<&'static T> {
 
 /// Returns the names claimed by several linked crates, sorted.
 pub fn conflicts<T: NamedSubmission>() -> Vec<NameConflict> {
-    let claimed = by_name::<T>().into_iter().filter(|(name, claims)| is_name(name) && claims.len() > 1);
-    claimed.map(|(name, claims)| conflict(name, &claims)).collect()
+    let claimed = by_name::<T>()
+        .into_iter()
+        .filter(|(name, claims)| is_name(name) && claims.len() > 1);
+    claimed
+        .map(|(name, claims)| conflict(name, &claims))
+        .collect()
 }
 
 /// Returns the linked records with unusable names, sorted by name.
 pub fn problems<T: NamedSubmission>() -> Vec<UnusableName> {
-    let unusable = by_name::<T>().into_iter().filter(|(name, _)| !is_name(name)).flat_map(|(_, claims)| claims);
-    unusable.map(|claim| UnusableName { noun: T::NOUN, name: claim.name(), source: claim.source().clone() }).collect()
+    let unusable = by_name::<T>()
+        .into_iter()
+        .filter(|(name, _)| !is_name(name))
+        .flat_map(|(_, claims)| claims);
+    unusable
+        .map(|claim| UnusableName {
+            noun: T::NOUN,
+            name: claim.name(),
+            source: claim.source().clone(),
+        })
+        .collect()
 }
 
 /// Returns all records by name. Those of one name are sorted by source.
 fn by_name<T: NamedSubmission>() -> BTreeMap<&'static str, Vec<&'static T>> {
     let mut by_name: BTreeMap<_, Vec<&'static T>> = BTreeMap::new();
     for submission in inventory::iter::<T> {
-        by_name.entry(submission.name()).or_default().push(submission);
+        by_name
+            .entry(submission.name())
+            .or_default()
+            .push(submission);
     }
-    by_name.values_mut().for_each(|claims| claims.sort_by(|a, b| a.source().cmp(b.source())));
+    by_name
+        .values_mut()
+        .for_each(|claims| claims.sort_by(|a, b| a.source().cmp(b.source())));
     by_name
 }
 
 fn conflict<T: NamedSubmission>(name: &'static str, claims: &[&T]) -> NameConflict {
-    NameConflict { noun: T::NOUN, name, sources: claims.iter().map(|claim| claim.source().clone()).collect() }
+    NameConflict {
+        noun: T::NOUN,
+        name,
+        sources: claims.iter().map(|claim| claim.source().clone()).collect(),
+    }
 }
 
 fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
 fn listed(known: &[&str]) -> String {
-    if known.is_empty() { "(there are none)".to_owned() } else { known.join(", ") }
+    if known.is_empty() {
+        "(there are none)".to_owned()
+    } else {
+        known.join(", ")
+    }
 }
 
 impl fmt::Display for NameConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the {} {} is declared by {}", self.noun, self.name, Source::listed(&self.sources))
+        write!(
+            f,
+            "the {} {} is declared by {}",
+            self.noun,
+            self.name,
+            Source::listed(&self.sources)
+        )
     }
 }
 
 impl fmt::Display for UnusableName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { noun, name, source } = self;
-        write!(f, "{name:?} is not a valid {noun} name (declared by {source}); use letters, digits, `-`, `_` and `.`")
+        write!(
+            f,
+            "{name:?} is not a valid {noun} name (declared by {source}); use letters, digits, `-`, `_` and `.`"
+        )
     }
 }

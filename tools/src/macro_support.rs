@@ -6,7 +6,8 @@ use std::fmt::Display;
 use std::marker::PhantomData;
 
 use protocol::{
-    Declared, Effects, Example, InvalidName, InvalidTemplate, Limits, TargetError, Template, Tool, ToolResult,
+    Declared, Effects, Example, InvalidName, InvalidTemplate, Limits, TargetError, Template, Tool,
+    ToolResult,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,7 +16,8 @@ use serde_json::Value;
 
 use crate::handler::{PreviewFuture, deserialized, result_from_value};
 use crate::{
-    Concern, DefinitionError, Entry, Handler, Input, Preview, Targets, ToolContext, ToolError, ToolErrorKind, schema_of,
+    Concern, DefinitionError, Entry, Handler, Input, Preview, Targets, ToolContext, ToolError,
+    ToolErrorKind, schema_of,
 };
 
 pub use crate::context::Need;
@@ -56,11 +58,13 @@ impl Handler for Function {
     }
 
     fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
-        self.check.map_or(Ok(()), |check| check(cx, arguments.clone()))
+        self.check
+            .map_or(Ok(()), |check| check(cx, arguments.clone()))
     }
 
     fn concerns(&self, cx: &ToolContext, arguments: &Input) -> Vec<Concern> {
-        self.concerns.map_or_else(Vec::new, |concerns| concerns(cx, arguments.clone()))
+        self.concerns
+            .map_or_else(Vec::new, |concerns| concerns(cx, arguments.clone()))
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
@@ -123,18 +127,26 @@ impl Definition {
     pub fn build(self) -> Result<Tool, DefinitionError> {
         self.check()?;
         let effects = self.effects()?;
-        let mut tool = Tool::new(self.name, self.description.join("\n").trim(), self.parameters)?
-            .with_effects(effects)
-            .with_limits(Limits {
-                timeout_ms: self.timeout_ms,
-                max_output_bytes: self.max_output_bytes,
-                delegates: self.delegates,
-                ..Limits::default()
-            })
-            .with_tags(self.tags.iter().copied())
-            .with_audit(self.audit);
+        let mut tool = Tool::new(
+            self.name,
+            self.description.join("\n").trim(),
+            self.parameters,
+        )?
+        .with_effects(effects)
+        .with_limits(Limits {
+            timeout_ms: self.timeout_ms,
+            max_output_bytes: self.max_output_bytes,
+            delegates: self.delegates,
+            ..Limits::default()
+        })
+        .with_tags(self.tags.iter().copied())
+        .with_audit(self.audit);
         tool.title = self.title.map(str::to_owned);
-        tool.examples = self.examples.into_iter().map(|(arguments, result)| Example { arguments, result }).collect();
+        tool.examples = self
+            .examples
+            .into_iter()
+            .map(|(arguments, result)| Example { arguments, result })
+            .collect();
         Ok(tool)
     }
 
@@ -143,7 +155,10 @@ impl Definition {
             return Ok(Effects::Pure);
         }
         let parsed = |templates: &[&str]| {
-            templates.iter().map(|template| template.parse()).collect::<Result<Vec<Template>, _>>()
+            templates
+                .iter()
+                .map(|template| template.parse())
+                .collect::<Result<Vec<Template>, _>>()
         };
         Ok(Effects::Declared(Declared {
             reads: parsed(self.reads)?,
@@ -160,13 +175,23 @@ impl Definition {
     fn check(&self) -> Result<(), DefinitionError> {
         let parameters = &self.parameters;
         let tool = || self.name.to_owned();
-        let properties = parameters["properties"].as_object().filter(|_| parameters["type"] == "object");
-        let Some(properties) = properties else { return Err(DefinitionError::NotAnObject { tool: tool() }) };
+        let properties = parameters["properties"]
+            .as_object()
+            .filter(|_| parameters["type"] == "object");
+        let Some(properties) = properties else {
+            return Err(DefinitionError::NotAnObject { tool: tool() });
+        };
         if let Some((field, _)) = properties.iter().find(|(_, schema)| !is_described(schema)) {
-            return Err(DefinitionError::Undocumented { tool: tool(), field: field.clone() });
+            return Err(DefinitionError::Undocumented {
+                tool: tool(),
+                field: field.clone(),
+            });
         }
         // schemars writes the second keyword if a field is flattened.
-        if ["additionalProperties", "unevaluatedProperties"].iter().all(|word| parameters[word] != Value::Bool(false)) {
+        if ["additionalProperties", "unevaluatedProperties"]
+            .iter()
+            .all(|word| parameters[word] != Value::Bool(false))
+        {
             return Err(DefinitionError::Open { tool: tool() });
         }
         Ok(())
@@ -174,7 +199,9 @@ impl Definition {
 }
 
 fn is_described(schema: &Value) -> bool {
-    schema["description"].as_str().is_some_and(|text| !text.trim().is_empty())
+    schema["description"]
+        .as_str()
+        .is_some_and(|text| !text.trim().is_empty())
 }
 
 /// A type that can hold the arguments of a tool.
@@ -209,13 +236,20 @@ pub fn parameters_of<A: Arguments>() -> Value {
 }
 
 /// Deserializes the arguments.
-pub fn arguments<A: Arguments>(entry: Option<&Entry>, arguments: Input) -> Result<A, ToolErrorKind> {
+pub fn arguments<A: Arguments>(
+    entry: Option<&Entry>,
+    arguments: Input,
+) -> Result<A, ToolErrorKind> {
     deserialized(entry, arguments)
 }
 
 /// Deserializes the arguments for the function that computes the targets.
 pub fn arguments_for_targets<A: Arguments>(arguments: &Input) -> Result<A, TargetError> {
-    arguments.deserialize().map_err(|error| TargetError::Function { reason: error.to_string() })
+    arguments
+        .deserialize()
+        .map_err(|error| TargetError::Function {
+            reason: error.to_string(),
+        })
 }
 
 /// A type that a tool can return, directly or in `Ok`.
@@ -260,7 +294,9 @@ pub trait ReturnKind {
 impl<T, E: Error + 'static> ReturnKind for &&&&&Returned<'_, Result<T, E>> {
     type Kind = Fallible<E>;
     fn kind(self) -> Fallible<E> {
-        Fallible { chain: |error| Some(error) }
+        Fallible {
+            chain: |error| Some(error),
+        }
     }
 }
 
@@ -268,14 +304,18 @@ impl<T, E: Error + 'static> ReturnKind for &&&&&Returned<'_, Result<T, E>> {
 impl<T, E: AsRef<dyn Error + Send + Sync>> ReturnKind for &&&&Returned<'_, Result<T, E>> {
     type Kind = Fallible<E>;
     fn kind(self) -> Fallible<E> {
-        Fallible { chain: |error| Some(error.as_ref()) }
+        Fallible {
+            chain: |error| Some(error.as_ref()),
+        }
     }
 }
 
 impl<T> ReturnKind for &&&Returned<'_, Result<T, Box<dyn Error>>> {
     type Kind = Fallible<Box<dyn Error>>;
     fn kind(self) -> Self::Kind {
-        Fallible { chain: |error| Some(error.as_ref()) }
+        Fallible {
+            chain: |error| Some(error.as_ref()),
+        }
     }
 }
 

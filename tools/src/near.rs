@@ -13,7 +13,10 @@ pub(crate) fn near<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) 
 }
 
 /// Returns the present names of the similar candidates, given with each candidate.
-pub(crate) fn near_present<'a>(wanted: &str, candidates: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
+pub(crate) fn near_present<'a>(
+    wanted: &str,
+    candidates: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Vec<String> {
     if wanted.is_empty() || wanted.len() > COMPARED {
         return Vec::new();
     }
@@ -26,13 +29,24 @@ pub(crate) fn near_present<'a>(wanted: &str, candidates: impl Iterator<Item = (&
     let mut seen = BTreeSet::new();
     found.retain(|(_, present)| seen.insert(*present));
     found.truncate(MOST);
-    found.into_iter().map(|(_, present)| present.to_owned()).collect()
+    found
+        .into_iter()
+        .map(|(_, present)| present.to_owned())
+        .collect()
 }
 
 fn distance(wanted: &str, name: &str) -> Option<usize> {
-    let (short, long) = if wanted.len() <= name.len() { (wanted, name) } else { (name, wanted) };
+    let (short, long) = if wanted.len() <= name.len() {
+        (wanted, name)
+    } else {
+        (name, wanted)
+    };
     // Names with a common prefix may differ by one more letter: `retry` and `retries`.
-    let alike = short.bytes().zip(long.bytes()).take_while(|(own, other)| own == other).count();
+    let alike = short
+        .bytes()
+        .zip(long.bytes())
+        .take_while(|(own, other)| own == other)
+        .count();
     let allowed = (long.len() / 3).max(1) + usize::from(alike > 3);
     let edits = (long.len() - short.len() <= allowed * 2)
         .then(|| strsim::osa_distance(wanted, name))
@@ -45,7 +59,10 @@ fn distance(wanted: &str, name: &str) -> Option<usize> {
 
 /// Returns the letters and digits of a name in lower case.
 pub(crate) fn fold(name: &str) -> String {
-    name.chars().filter(|character| !matches!(character, '_' | '-' | '.' | ' ')).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|character| !matches!(character, '_' | '-' | '.' | ' '))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 #[cfg(test)]
@@ -59,18 +76,31 @@ mod tests {
     #[test]
     fn a_slip_of_the_pen_is_near() {
         assert_eq!(among("ftle", &["file", "line", "zone"]), ["file"]);
-        assert_eq!(among("fs.raed", &["fs.read", "fs.list", "time.now"]), ["fs.read"]);
+        assert_eq!(
+            among("fs.raed", &["fs.read", "fs.list", "time.now"]),
+            ["fs.read"]
+        );
     }
 
     #[test]
     fn case_and_separators_hardly_count() {
-        assert_eq!(among("filePath", &["file_path", "path", "mode"]), ["file_path", "path"]);
+        assert_eq!(
+            among("filePath", &["file_path", "path", "mode"]),
+            ["file_path", "path"]
+        );
     }
 
     #[test]
     fn a_name_near_to_a_former_one_is_led_to_the_present_one_once() {
-        let names = [("text.upper", "text.upper"), ("string.upper", "text.upper"), ("string.lower", "text.lower")];
-        assert_eq!(near_present("string.uper", names.into_iter()), ["text.upper", "text.lower"]);
+        let names = [
+            ("text.upper", "text.upper"),
+            ("string.upper", "text.upper"),
+            ("string.lower", "text.lower"),
+        ];
+        assert_eq!(
+            near_present("string.uper", names.into_iter()),
+            ["text.upper", "text.lower"]
+        );
     }
 
     #[test]

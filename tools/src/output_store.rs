@@ -90,7 +90,9 @@ impl OutputStore {
         }
         let mut state = self.state();
         while state.bytes + text.len() > self.max_bytes || state.outputs.len() >= self.max_outputs {
-            let Some(oldest) = state.outputs.pop_front() else { break };
+            let Some(oldest) = state.outputs.pop_front() else {
+                break;
+            };
             state.bytes -= oldest.text.len();
         }
         state.count += 1;
@@ -98,14 +100,21 @@ impl OutputStore {
         let handle = format!("{PREFIX}{:016x}", self.secret.hash_one(state.count));
         state.bytes += text.len();
         let session = session.map(str::to_owned);
-        state.outputs.push_back(StoredOutput { handle: handle.clone(), session, text: text.into() });
+        state.outputs.push_back(StoredOutput {
+            handle: handle.clone(),
+            session,
+            text: text.into(),
+        });
         Some(handle)
     }
 
     /// Returns the output, or `None` if the handle is unknown, belongs to another session or was removed.
     pub fn read(&self, session: Option<&str>, handle: &str) -> Option<Arc<str>> {
         let state = self.state();
-        let kept = state.outputs.iter().find(|kept| kept.handle == handle && kept.session.as_deref() == session);
+        let kept = state
+            .outputs
+            .iter()
+            .find(|kept| kept.handle == handle && kept.session.as_deref() == session);
         kept.map(|kept| kept.text.clone())
     }
 
@@ -119,7 +128,12 @@ impl OutputStore {
         for piece in pieces {
             let is_handle = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_hexdigit());
             out.push_str(PREFIX);
-            out.push_str(piece.get(..DIGITS).filter(|digits| is_handle(digits)).map_or(piece, |_| &piece[DIGITS..]));
+            out.push_str(
+                piece
+                    .get(..DIGITS)
+                    .filter(|digits| is_handle(digits))
+                    .map_or(piece, |_| &piece[DIGITS..]),
+            );
         }
         Cow::Owned(out)
     }
@@ -154,22 +168,50 @@ mod tests {
     fn the_oldest_outputs_make_room() {
         let store = OutputStore::new().with_max_bytes(10).with_max_outputs(3);
         let keep = |text: &str| store.keep(None, text.to_owned());
-        let read = |handle: &Option<String>| store.read(None, handle.as_ref()?).map(|text| text.to_string());
+        let read = |handle: &Option<String>| {
+            store
+                .read(None, handle.as_ref()?)
+                .map(|text| text.to_string())
+        };
         let handles = [keep("four"), keep("4444"), keep("2!")];
-        assert_eq!(handles.each_ref().map(read), ["four", "4444", "2!"].map(|text| Some(text.to_owned())));
+        assert_eq!(
+            handles.each_ref().map(read),
+            ["four", "4444", "2!"].map(|text| Some(text.to_owned()))
+        );
         let fifth = keep("5five");
-        assert_eq!(handles.each_ref().map(read), [None, None, Some("2!".to_owned())], "by bytes");
+        assert_eq!(
+            handles.each_ref().map(read),
+            [None, None, Some("2!".to_owned())],
+            "by bytes"
+        );
         let small = [keep("a"), keep("b")];
         assert_eq!(read(&handles[2]), None, "by count");
-        assert_eq!([read(&fifth), read(&small[0])], ["5five", "a"].map(|text| Some(text.to_owned())));
+        assert_eq!(
+            [read(&fifth), read(&small[0])],
+            ["5five", "a"].map(|text| Some(text.to_owned()))
+        );
         assert_eq!(keep("eleven bytes"), None);
-        assert_eq!(read(&fifth), Some("5five".to_owned()), "what has no room at all takes none");
+        assert_eq!(
+            read(&fifth),
+            Some("5five".to_owned()),
+            "what has no room at all takes none"
+        );
     }
 
     #[test]
     fn nothing_is_kept_where_there_is_no_room_for_anything() {
-        assert_eq!(OutputStore::new().with_max_bytes(0).keep(None, "a".to_owned()), None);
-        assert_eq!(OutputStore::new().with_max_outputs(0).keep(None, "a".to_owned()), None);
+        assert_eq!(
+            OutputStore::new()
+                .with_max_bytes(0)
+                .keep(None, "a".to_owned()),
+            None
+        );
+        assert_eq!(
+            OutputStore::new()
+                .with_max_outputs(0)
+                .keep(None, "a".to_owned()),
+            None
+        );
     }
 
     #[test]
@@ -177,16 +219,27 @@ mod tests {
         let (one, other) = (OutputStore::new(), OutputStore::new());
         let keep = |store: &OutputStore| store.keep(None, "the same".to_owned()).unwrap();
         let handles = [keep(&one), keep(&one), keep(&other)];
-        assert!(handles[0] != handles[1] && handles[0] != handles[2], "{handles:?}");
+        assert!(
+            handles[0] != handles[1] && handles[0] != handles[2],
+            "{handles:?}"
+        );
         assert_eq!(one.read(None, &handles[2]), None);
     }
 
     #[test]
     fn texts_that_differ_in_handles_alone_are_equal_without_them() {
         let store = OutputStore::new();
-        let [one, other] = [(); 2].map(|()| format!("[handle {}, start 1]", store.keep(None, "x".to_owned()).unwrap()));
+        let [one, other] = [(); 2].map(|()| {
+            format!(
+                "[handle {}, start 1]",
+                store.keep(None, "x".to_owned()).unwrap()
+            )
+        });
         assert_ne!(one, other);
-        assert_eq!(OutputStore::without_handles(&one), OutputStore::without_handles(&other));
+        assert_eq!(
+            OutputStore::without_handles(&one),
+            OutputStore::without_handles(&other)
+        );
         for text in ["", "out-", "out-of-order éééééééééééé", "time-out-0123"] {
             assert_eq!(OutputStore::without_handles(text), text);
         }
@@ -196,8 +249,13 @@ mod tests {
     fn an_output_belongs_to_its_session() {
         let store = OutputStore::new();
         let handle = store.keep(Some("a"), "secret".to_owned()).unwrap();
-        assert_eq!([store.read(None, &handle), store.read(Some("b"), &handle)], [None, None]);
+        assert_eq!(
+            [store.read(None, &handle), store.read(Some("b"), &handle)],
+            [None, None]
+        );
         assert!(store.read(Some("a"), &handle).is_some());
-        assert!(!format!("{store:?}").contains("secret") && !format!("{store:?}").contains(&handle));
+        assert!(
+            !format!("{store:?}").contains("secret") && !format!("{store:?}").contains(&handle)
+        );
     }
 }

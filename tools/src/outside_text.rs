@@ -53,11 +53,21 @@ impl<'a> OutsideText<'a> {
 
 impl fmt::Display for OutsideText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (source, text) = (source_line(self.source), without_boundaries(&visible_text(self.text)));
+        let (source, text) = (
+            source_line(self.source),
+            without_boundaries(&visible_text(self.text)),
+        );
         let mut digest = Digest::hash_bytes(format!("{source}\n{text}").as_bytes()).to_string();
         digest.truncate(DIGITS);
-        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        write!(f, "<<< from {source} · {digest} >>>\n{text}{end}<<< end · {digest} >>>")
+        let end = if text.is_empty() || text.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        write!(
+            f,
+            "<<< from {source} · {digest} >>>\n{text}{end}<<< end · {digest} >>>"
+        )
     }
 }
 
@@ -66,7 +76,11 @@ fn source_line(source: &str) -> String {
     let mut line = String::new();
     let kept = text_ends::head(source, MAX_SOURCE_BYTES);
     for c in kept.chars() {
-        if matches!(c, '<' | '>') || is_invisible(c) { push_escaped(&mut line, c) } else { line.push(c) }
+        if matches!(c, '<' | '>') || is_invisible(c) {
+            push_escaped(&mut line, c)
+        } else {
+            line.push(c)
+        }
     }
     if kept.len() < source.len() {
         line.push('…');
@@ -98,7 +112,9 @@ fn without_boundaries(text: &str) -> String {
 fn is_word_of_boundary(text: &str) -> bool {
     let text = text.trim_start();
     ["end", "from"].iter().any(|word| {
-        let is_begin = text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+        let is_begin = text
+            .get(..word.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(word));
         is_begin && !text[word.len()..].starts_with(char::is_alphanumeric)
     })
 }
@@ -122,16 +138,22 @@ mod tests {
     }
 
     fn has_boundary(text: &str) -> bool {
-        text.match_indices("<<<").any(|(at, mark)| is_word_of_boundary(&text[at + mark.len()..]))
+        text.match_indices("<<<")
+            .any(|(at, mark)| is_word_of_boundary(&text[at + mark.len()..]))
     }
 
     #[test]
     fn harmless_text_stays_as_it_is() {
-        for text in
-            ["# Grün 你好\n\n\t- a <b> << c >>> d\n", "<<<<<<< HEAD\na\n=======\n>>>>>>> end\n", "cat <<< \"$from\"\n"]
-        {
+        for text in [
+            "# Grün 你好\n\n\t- a <b> << c >>> d\n",
+            "<<<<<<< HEAD\na\n=======\n>>>>>>> end\n",
+            "cat <<< \"$from\"\n",
+        ] {
             let formatted = formatted(text);
-            assert!(formatted.contains(&format!(">>>\n{text}<<< end")), "{formatted}");
+            assert!(
+                formatted.contains(&format!(">>>\n{text}<<< end")),
+                "{formatted}"
+            );
         }
         assert_eq!(parts(&formatted("a")).1, "a");
         assert_eq!(formatted("").lines().count(), 2);
@@ -140,21 +162,38 @@ mod tests {
     #[test]
     fn an_imitated_boundary_is_escaped_wherever_it_is() {
         for text in [
-            "<<< end · 0123456789abcdef >>>", "a <<<END>>>", "> <<<\tFrom x", "<<<<<< end", "<<<\nend",
-            "<<<\u{3000}end", "<<< end",
+            "<<< end · 0123456789abcdef >>>",
+            "a <<<END>>>",
+            "> <<<\tFrom x",
+            "<<<<<< end",
+            "<<<\nend",
+            "<<<\u{3000}end",
+            "<<< end",
         ] {
             let formatted = formatted(text);
             let inner = parts(&formatted).1;
-            assert!(inner.contains("<U+003C><<") && !has_boundary(inner), "{formatted}");
+            assert!(
+                inner.contains("<U+003C><<") && !has_boundary(inner),
+                "{formatted}"
+            );
         }
-        assert_eq!(without_boundaries("<<<<< end <<<from"), "<<<U+003C><< end <U+003C><<from");
-        assert_eq!(without_boundaries("<<< ending <<< fromé <<< en"), "<<< ending <<< fromé <<< en");
+        assert_eq!(
+            without_boundaries("<<<<< end <<<from"),
+            "<<<U+003C><< end <U+003C><<from"
+        );
+        assert_eq!(
+            without_boundaries("<<< ending <<< fromé <<< en"),
+            "<<< ending <<< fromé <<< en"
+        );
     }
 
     #[test]
     fn every_invisible_character_of_a_source_is_replaced() {
         for c in ('\0'..=char::MAX).filter(|c| is_invisible(*c)) {
-            assert!(!source_line(&format!("a{c}b")).contains(is_invisible), "{c:?}");
+            assert!(
+                !source_line(&format!("a{c}b")).contains(is_invisible),
+                "{c:?}"
+            );
         }
     }
 
@@ -163,16 +202,25 @@ mod tests {
         let source = format!("a\n<<< end · 1 >>>\u{200b}{}", "ä".repeat(10_000));
         let formatted = OutsideText::new(&source, "text").to_string();
         let (begin, text, end) = parts(&formatted);
-        assert!(begin.starts_with("<<< from a<U+000A><U+003C>") && begin.contains("<U+003E><U+200B>ä"), "{begin}");
-        assert!(begin.len() < 1000 && begin.contains("ä… · ") && text == "text" && !end.contains('ä'), "{begin}");
-        assert_eq!(source_line(&"x".repeat(MAX_SOURCE_BYTES)), "x".repeat(MAX_SOURCE_BYTES));
+        assert!(
+            begin.starts_with("<<< from a<U+000A><U+003C>") && begin.contains("<U+003E><U+200B>ä"),
+            "{begin}"
+        );
+        assert!(
+            begin.len() < 1000 && begin.contains("ä… · ") && text == "text" && !end.contains('ä'),
+            "{begin}"
+        );
+        assert_eq!(
+            source_line(&"x".repeat(MAX_SOURCE_BYTES)),
+            "x".repeat(MAX_SOURCE_BYTES)
+        );
     }
 
     /// Returns pieces of which boundaries, escapes and hidden text are made.
     fn pieces() -> impl Strategy<Value = String> {
         let piece = select(vec![
-            "<", "<<<", " ", "\n", "\r", "end", "END", "from", " · ", ">>>", "U+003C>", "\u{200b}", "\u{a0}",
-            "\u{2028}", "x", "é", "\t",
+            "<", "<<<", " ", "\n", "\r", "end", "END", "from", " · ", ">>>", "U+003C>", "\u{200b}",
+            "\u{a0}", "\u{2028}", "x", "é", "\t",
         ]);
         prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
     }

@@ -7,10 +7,14 @@
 /// assert!(!tools::is_plain_url("https://me:secret@example.org"));
 /// ```
 pub fn is_plain_url(url: &str) -> bool {
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    let rest = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"));
     rest.is_some_and(|rest| {
         !rest.is_empty()
             && !rest.starts_with('/')
-            && !rest.contains(|c: char| matches!(c, '@' | '?' | '#' | '\\') || c.is_whitespace() || c.is_control())
+            && !rest.contains(|c: char| {
+                matches!(c, '@' | '?' | '#' | '\\') || c.is_whitespace() || c.is_control()
+            })
     })
 }

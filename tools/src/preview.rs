@@ -51,14 +51,27 @@ impl Preview {
     /// Creates a preview from a unified diff.
     pub fn diff(text: impl Into<String>) -> Self {
         let text = text.into();
-        let changes: Vec<_> = text.lines().filter(|line| line.starts_with(['+', '-'])).collect();
-        Self { is_diff: true, bound: Digest::hash_bytes(changes.join("\n").as_bytes()), text, basis: Basis::default() }
+        let changes: Vec<_> = text
+            .lines()
+            .filter(|line| line.starts_with(['+', '-']))
+            .collect();
+        Self {
+            is_diff: true,
+            bound: Digest::hash_bytes(changes.join("\n").as_bytes()),
+            text,
+            basis: Basis::default(),
+        }
     }
 
     /// Creates a preview from a description.
     pub fn summary(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { is_diff: false, bound: Digest::hash_bytes(text.as_bytes()), text, basis: Basis::default() }
+        Self {
+            is_diff: false,
+            bound: Digest::hash_bytes(text.as_bytes()),
+            text,
+            basis: Basis::default(),
+        }
     }
 
     /// Sets the content on which the effect depends. The default is [`Basis::Arguments`].
@@ -70,7 +83,10 @@ impl Preview {
     /// Appends text that is another one at another time, such as the next run of a job. An approval is not bound to it.
     #[must_use]
     pub fn with_unbound_text(self, text: &str) -> Self {
-        Self { text: self.text + text, ..self }
+        Self {
+            text: self.text + text,
+            ..self
+        }
     }
 
     /// Returns the text.

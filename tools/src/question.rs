@@ -65,13 +65,20 @@ impl Question {
         if let AnswerKind::Choice { options } = &kind {
             check_options(options)?;
         }
-        Ok(Self { text, kind, may_be_empty: false })
+        Ok(Self {
+            text,
+            kind,
+            may_be_empty: false,
+        })
     }
 
     /// Permits an empty answer, as the asker's default or none: `Answer::Text` without characters, whatever the kind is.
     #[must_use]
     pub fn with_empty_answer(self) -> Self {
-        Self { may_be_empty: true, ..self }
+        Self {
+            may_be_empty: true,
+            ..self
+        }
     }
 
     /// Returns the text.
@@ -104,7 +111,9 @@ impl Question {
 
 fn check_options(options: &[String]) -> Result<(), InvalidQuestion> {
     if !(2..=Question::MAX_OPTIONS).contains(&options.len()) {
-        return Err(InvalidQuestion::OptionCount { count: options.len() });
+        return Err(InvalidQuestion::OptionCount {
+            count: options.len(),
+        });
     }
     for (position, option) in options.iter().enumerate() {
         let number = position + 1;
@@ -115,8 +124,14 @@ fn check_options(options: &[String]) -> Result<(), InvalidQuestion> {
         if length > Question::MAX_OPTION_CHARS {
             return Err(InvalidQuestion::LongOption { number, length });
         }
-        if let Some(first) = options[..position].iter().position(|earlier| earlier == option) {
-            return Err(InvalidQuestion::RepeatedOption { first: first + 1, number });
+        if let Some(first) = options[..position]
+            .iter()
+            .position(|earlier| earlier == option)
+        {
+            return Err(InvalidQuestion::RepeatedOption {
+                first: first + 1,
+                number,
+            });
         }
     }
     Ok(())

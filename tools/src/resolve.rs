@@ -30,7 +30,10 @@ pub enum Scope {
 impl Scope {
     /// Returns the intersection: the tools of `inner` that this scope contains too.
     pub(crate) fn intersect(&self, inner: Self) -> Self {
-        Self::Shared(Arc::new(Intersection { outer: self.clone(), inner }))
+        Self::Shared(Arc::new(Intersection {
+            outer: self.clone(),
+            inner,
+        }))
     }
 }
 
@@ -46,7 +49,10 @@ impl Resolve for Intersection {
         if entry.is_same(&outer) {
             return Ok(entry);
         }
-        Err(ToolError::new(name, ToolErrorKind::NotFound { near: Vec::new() }))
+        Err(ToolError::new(
+            name,
+            ToolErrorKind::NotFound { near: Vec::new() },
+        ))
     }
 }
 

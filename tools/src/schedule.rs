@@ -26,7 +26,10 @@ const STACK: usize = 1024 * 1024;
 pub(crate) type Thread = Box<dyn FnOnce() + Send>;
 
 /// Creates a thread with its own clone of the shared state.
-pub(crate) fn thread<T: Clone + Send + 'static>(shared: &T, act: impl FnOnce(&T) + Send + 'static) -> Thread {
+pub(crate) fn thread<T: Clone + Send + 'static>(
+    shared: &T,
+    act: impl FnOnce(&T) + Send + 'static,
+) -> Thread {
     let shared = shared.clone();
     Box::new(move || act(&shared))
 }
@@ -36,7 +39,9 @@ pub(crate) async fn nothing(_: ToolContext, _: Value) {}
 
 /// Creates a pure tool.
 pub(crate) fn tool(name: &str) -> Tool {
-    Tool::new(name, "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure)
+    Tool::new(name, "A tool.", json!({"type": "object"}))
+        .unwrap()
+        .with_effects(Effects::Pure)
 }
 
 pub(crate) fn check(test: impl Fn() + Send + Sync + 'static) {
@@ -47,7 +52,8 @@ pub(crate) fn check(test: impl Fn() + Send + Sync + 'static) {
         config.stack_size = STACK;
         config
     };
-    let schedules = std::env::var("TOOLCRIB_SCHEDULES").map_or(SCHEDULES, |schedules| schedules.parse().unwrap());
+    let schedules = std::env::var("TOOLCRIB_SCHEDULES")
+        .map_or(SCHEDULES, |schedules| schedules.parse().unwrap());
     Runner::new(RandomScheduler::new(schedules / 2), config()).run(move || same());
     Runner::new(PctScheduler::new(3, schedules / 2), config()).run(move || test());
 }
@@ -55,5 +61,7 @@ pub(crate) fn check(test: impl Fn() + Send + Sync + 'static) {
 /// Runs the threads concurrently and joins them.
 pub(crate) fn all(threads: impl IntoIterator<Item = Thread>) {
     let threads: Vec<_> = threads.into_iter().map(shuttle::thread::spawn).collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
 }

@@ -33,7 +33,10 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     });
     let settings = settings.with_transform(RecursiveTransform(with_properties));
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
-    if schema.get("title").is_some_and(|title| *title == *T::schema_name()) {
+    if schema
+        .get("title")
+        .is_some_and(|title| *title == *T::schema_name())
+    {
         schema.remove("title");
     }
     schema.to_value()
@@ -41,7 +44,10 @@ pub fn schema_of<T: JsonSchema>() -> Value {
 
 fn with_properties(schema: &mut Schema) {
     if schema.get("type").is_some_and(|kind| kind == "object") {
-        schema.ensure_object().entry("properties").or_insert_with(|| Value::Object(Map::new()));
+        schema
+            .ensure_object()
+            .entry("properties")
+            .or_insert_with(|| Value::Object(Map::new()));
     }
 }
 
@@ -68,16 +74,31 @@ mod tests {
 
     #[test]
     fn a_struct_without_fields_has_empty_properties() {
-        assert_eq!(schema_of::<Nothing>(), json!({"type": "object", "properties": {}}));
+        assert_eq!(
+            schema_of::<Nothing>(),
+            json!({"type": "object", "properties": {}})
+        );
     }
 
     #[test]
     fn only_recursion_makes_references() {
         let schema = schema_of::<Tree>();
-        assert_eq!(schema["properties"]["nothing"]["properties"], json!({}), "{schema}");
-        assert!(schema.get("$schema").is_none() && schema.get("title").is_none(), "{schema}");
-        let reference = schema["properties"]["branches"]["items"]["$ref"].as_str().unwrap();
-        assert!(schema.pointer(reference.trim_start_matches('#')).is_some(), "{schema}");
+        assert_eq!(
+            schema["properties"]["nothing"]["properties"],
+            json!({}),
+            "{schema}"
+        );
+        assert!(
+            schema.get("$schema").is_none() && schema.get("title").is_none(),
+            "{schema}"
+        );
+        let reference = schema["properties"]["branches"]["items"]["$ref"]
+            .as_str()
+            .unwrap();
+        assert!(
+            schema.pointer(reference.trim_start_matches('#')).is_some(),
+            "{schema}"
+        );
     }
 
     #[test]

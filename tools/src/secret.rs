@@ -134,24 +134,52 @@ mod tests {
     #[test]
     fn no_way_of_formatting_shows_it() {
         let secret = Secret::new("7Yt");
-        let shown = format!("{secret} {secret:?} {secret:#?} {secret:>12} {:?}", Some((&secret, [secret.clone()])));
-        assert_eq!(shown, "[secret] [secret] [secret]     [secret] Some(([secret], [[secret]]))");
+        let shown = format!(
+            "{secret} {secret:?} {secret:#?} {secret:>12} {:?}",
+            Some((&secret, [secret.clone()]))
+        );
+        assert_eq!(
+            shown,
+            "[secret] [secret] [secret]     [secret] Some(([secret], [[secret]]))"
+        );
         assert_eq!(secret.expose(), "7Yt");
     }
 
     #[test]
     fn an_error_does_not_quote_the_value() {
-        for value in [json!(7041), json!(-7041), json!(7041.5), json!(true), json!(["7041"]), json!({"7041": "7041"})] {
-            let from_value = serde_json::from_value::<Secret>(value.clone()).unwrap_err().to_string();
-            let from_text = serde_json::from_str::<Secret>(&value.to_string()).unwrap_err().to_string();
-            assert!(!format!("{from_value} {from_text}").contains("704"), "{from_value} {from_text}");
+        for value in [
+            json!(7041),
+            json!(-7041),
+            json!(7041.5),
+            json!(true),
+            json!(["7041"]),
+            json!({"7041": "7041"}),
+        ] {
+            let from_value = serde_json::from_value::<Secret>(value.clone())
+                .unwrap_err()
+                .to_string();
+            let from_text = serde_json::from_str::<Secret>(&value.to_string())
+                .unwrap_err()
+                .to_string();
+            assert!(
+                !format!("{from_value} {from_text}").contains("704"),
+                "{from_value} {from_text}"
+            );
         }
-        assert_eq!(serde_json::from_str::<Secret>(r#""7\u0059t""#).unwrap().expose(), "7Yt");
+        assert_eq!(
+            serde_json::from_str::<Secret>(r#""7\u0059t""#)
+                .unwrap()
+                .expose(),
+            "7Yt"
+        );
     }
 
     #[test]
     fn its_schema_says_that_it_is_only_written() {
-        assert_eq!(schema_of::<Secret>(), json!({"type": "string", "format": "password", "writeOnly": true}));
+        assert_eq!(
+            schema_of::<Secret>(),
+            json!({"type": "string", "format": "password", "writeOnly": true})
+        );
         let optional = schema_of::<Option<Secret>>();
         assert_eq!(optional["writeOnly"], true, "{optional}");
     }

@@ -17,8 +17,8 @@ use crate::catalog::built;
 use crate::slot::Slot;
 use crate::sync::{RwLock, RwLockReadGuard};
 use crate::{
-    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Scope, Submission, Subscription,
-    ToolContext, ToolError,
+    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Scope,
+    Submission, Subscription, ToolContext, ToolError,
 };
 
 /// A [`Catalog`] behind a lock, with the same methods. Clones share the catalog.
@@ -121,7 +121,12 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
     ///
     /// # Errors
     /// Returns the errors of [`Catalog::execute`].
-    pub fn execute(&self, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
+    pub fn execute(
+        &self,
+        cx: &ToolContext,
+        name: &str,
+        arguments: impl Into<Arguments>,
+    ) -> Execution {
         call::execute(self.0.clone(), cx, name, arguments)
     }
 
@@ -198,9 +203,11 @@ mod tests {
     #[test]
     fn a_writer_that_panics_does_not_brick_the_catalog() {
         let catalog = SharedCatalog::new();
-        let tool = || protocol::Tool::new("t", "A tool.", serde_json::json!({"type": "object"})).unwrap();
+        let tool =
+            || protocol::Tool::new("t", "A tool.", serde_json::json!({"type": "object"})).unwrap();
         let entry = |handler| Entry::new(tool(), handler, crate::source!()).unwrap();
-        let echo = async |_: crate::ToolContext, arguments: serde_json::Value| Ok::<_, String>(arguments);
+        let echo =
+            async |_: crate::ToolContext, arguments: serde_json::Value| Ok::<_, String>(arguments);
 
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             catalog.change(|_| panic!("in the middle of a change"));

@@ -41,12 +41,22 @@ mod tests {
 
     #[test]
     fn a_value_is_over_a_limit_when_its_text_is() {
-        let values =
-            [json!(null), json!([]), json!(-1.797_693_134_862_315_7e308), json!({"a\u{1}": ["é\u{7}", {"b": 2}]})];
-        for value in values.into_iter().chain([json!("x".repeat(100)), json!(vec![u64::MAX; 20])]) {
+        let values = [
+            json!(null),
+            json!([]),
+            json!(-1.797_693_134_862_315_7e308),
+            json!({"a\u{1}": ["é\u{7}", {"b": 2}]}),
+        ];
+        for value in values
+            .into_iter()
+            .chain([json!("x".repeat(100)), json!(vec![u64::MAX; 20])])
+        {
             let size = value.to_string().len();
             assert_eq!(encoded(&value), size);
-            for json in [Json::from(value.clone()), Json::from_serialize(&value).unwrap()] {
+            for json in [
+                Json::from(value.clone()),
+                Json::from_serialize(&value).unwrap(),
+            ] {
                 let overs = [size - 1, size, 10 * size].map(|limit| over(&json, limit));
                 assert_eq!(overs, [Some(size), None, None], "{value}");
             }

@@ -11,8 +11,8 @@ use protocol::{ToolName, ToolNames};
 
 use crate::sync::{OnceLock, thread_local};
 use crate::{
-    Admission, Conflict, DefinitionError, Entry, Problem, RegisterError, Resolve, Source, Submission, ToolError,
-    ToolErrorKind,
+    Admission, Conflict, DefinitionError, Entry, Problem, RegisterError, Resolve, Source,
+    Submission, ToolError, ToolErrorKind,
 };
 
 /// A catalog's content under one name. Cheap to clone, so that slow work is done outside of the catalog's lock.
@@ -35,20 +35,34 @@ pub(crate) struct Linked {
 
 impl Slot {
     pub(crate) fn linked(submission: &'static Submission, admission: Arc<Admission>) -> Self {
-        Self::Linked(Arc::new(Linked { submission, admission, entry: OnceLock::new() }))
+        Self::Linked(Arc::new(Linked {
+            submission,
+            admission,
+            entry: OnceLock::new(),
+        }))
     }
 
     /// Creates the slot of a linked tool that cannot be used.
-    fn refused(submission: &'static Submission, admission: Arc<Admission>, error: RegisterError) -> Self {
+    fn refused(
+        submission: &'static Submission,
+        admission: Arc<Admission>,
+        error: RegisterError,
+    ) -> Self {
         let entry = OnceLock::new();
         entry.get_or_init(|| Err(error));
-        Self::Linked(Arc::new(Linked { submission, admission, entry }))
+        Self::Linked(Arc::new(Linked {
+            submission,
+            admission,
+            entry,
+        }))
     }
 
     /// Sets the admission of a linked tool. An entry that is built already keeps its admission.
     pub(crate) fn with_admission(self, admission: &Arc<Admission>) -> Self {
         match self {
-            Self::Linked(linked) if linked.entry.get().is_none() => Self::linked(linked.submission, admission.clone()),
+            Self::Linked(linked) if linked.entry.get().is_none() => {
+                Self::linked(linked.submission, admission.clone())
+            }
             other => other,
         }
     }
@@ -82,22 +96,38 @@ impl Slot {
     pub(crate) fn problem(&self) -> Option<Problem> {
         let (name, source, entry) = match self {
             Self::Entry(entry) => (entry.name().as_str(), entry.source(), Ok(entry.clone())),
-            Self::Linked(linked) => (linked.submission.name, &linked.submission.source, linked.entry()),
+            Self::Linked(linked) => (
+                linked.submission.name,
+                &linked.submission.source,
+                linked.entry(),
+            ),
             Self::Conflict(_) => return None,
         };
         let error = entry.and_then(|entry| entry.verify()).err()?;
-        Some(Problem { name: name.to_owned(), source: source.clone(), error })
+        Some(Problem {
+            name: name.to_owned(),
+            source: source.clone(),
+            error,
+        })
     }
 
     pub(crate) fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         match self {
             Self::Entry(entry) => Ok(entry.clone()),
-            Self::Linked(linked) => linked
-                .entry()
-                .map_err(|error| ToolError::new(name, ToolErrorKind::Internal { message: error.to_string() })),
-            Self::Conflict(conflict) => {
-                Err(ToolError::new(name, ToolErrorKind::Conflict { sources: conflict.sources.clone() }))
-            }
+            Self::Linked(linked) => linked.entry().map_err(|error| {
+                ToolError::new(
+                    name,
+                    ToolErrorKind::Internal {
+                        message: error.to_string(),
+                    },
+                )
+            }),
+            Self::Conflict(conflict) => Err(ToolError::new(
+                name,
+                ToolErrorKind::Conflict {
+                    sources: conflict.sources.clone(),
+                },
+            )),
         }
     }
 }
@@ -123,7 +153,12 @@ impl Linked {
         }
         BUILDING.with(|building| building.set(true));
         // `to_entry` catches panics of the builder, so the flag is always reset.
-        let build = || self.submission.to_entry().inspect(|entry| entry.set_admission(&self.admission)).map(Arc::new);
+        let build = || {
+            self.submission
+                .to_entry()
+                .inspect(|entry| entry.set_admission(&self.admission))
+                .map(Arc::new)
+        };
         let built = self.entry.get_or_init(build).clone();
         BUILDING.with(|building| building.set(false));
         built
@@ -146,11 +181,19 @@ impl Slots {
     ///
     /// A present name that several submissions have is a conflict. A tool that claims a name of another tool as a former name cannot be
     /// used: rules about the other tool would also be about it.
-    pub(crate) fn linked(submissions: &[(ToolName, &'static Submission)], admission: &Arc<Admission>) -> Self {
+    pub(crate) fn linked(
+        submissions: &[(ToolName, &'static Submission)],
+        admission: &Arc<Admission>,
+    ) -> Self {
         let mut present: BTreeMap<&ToolName, Vec<&'static Submission>> = BTreeMap::new();
         let mut former: BTreeMap<ToolName, BTreeSet<&ToolName>> = BTreeMap::new();
         // An invalid former name is an error of the definition.
-        let former_names = |submission: &Submission| submission.was.iter().filter_map(|was| ToolName::new(was).ok());
+        let former_names = |submission: &Submission| {
+            submission
+                .was
+                .iter()
+                .filter_map(|was| ToolName::new(was).ok())
+        };
         for (name, submission) in submissions {
             present.entry(name).or_default().push(submission);
             for was in former_names(submission) {
@@ -160,9 +203,20 @@ impl Slots {
         let refusal = |name: &ToolName, submission: &Submission| {
             former_names(submission).find_map(|was| {
                 let claimants = former[&was].iter().copied().filter(|other| *other != name);
-                let holders = present.get_key_value(&was).map(|(present, _)| *present).into_iter().chain(claimants);
-                let existing: Vec<_> = holders.flat_map(|name| &present[name]).map(|it| it.source.clone()).collect();
-                (!existing.is_empty()).then(|| RegisterError::FormerName { name: name.clone(), was, existing })
+                let holders = present
+                    .get_key_value(&was)
+                    .map(|(present, _)| *present)
+                    .into_iter()
+                    .chain(claimants);
+                let existing: Vec<_> = holders
+                    .flat_map(|name| &present[name])
+                    .map(|it| it.source.clone())
+                    .collect();
+                (!existing.is_empty()).then(|| RegisterError::FormerName {
+                    name: name.clone(),
+                    was,
+                    existing,
+                })
             })
         };
         let mut slots = Self::default();
@@ -173,9 +227,13 @@ impl Slots {
                     None => Slot::linked(only, admission.clone()),
                 },
                 several => {
-                    let mut sources: Vec<_> = several.iter().map(|holder| holder.source.clone()).collect();
+                    let mut sources: Vec<_> =
+                        several.iter().map(|holder| holder.source.clone()).collect();
                     sources.sort();
-                    Slot::Conflict(Arc::new(Conflict { name: (*name).clone(), sources }))
+                    Slot::Conflict(Arc::new(Conflict {
+                        name: (*name).clone(),
+                        sources,
+                    }))
                 }
             };
             slots.slots.insert((*name).clone(), slot);
@@ -190,19 +248,38 @@ impl Slots {
 
     /// Returns the places that declare a name here, or else in one of the entries. Returns `None` if the name is free.
     pub(crate) fn holders(&self, name: &ToolName, entries: &[Arc<Entry>]) -> Option<Vec<Source>> {
-        let holds = |entry: &&Arc<Entry>| ToolNames::from(entry.tool()).iter().any(|held| held == name);
-        let twin = || entries.iter().find(holds).map(|twin| vec![twin.source().clone()]);
+        let holds = |entry: &&Arc<Entry>| {
+            ToolNames::from(entry.tool())
+                .iter()
+                .any(|held| held == name)
+        };
+        let twin = || {
+            entries
+                .iter()
+                .find(holds)
+                .map(|twin| vec![twin.source().clone()])
+        };
         self.get(name).map(Slot::sources).or_else(twin)
     }
 
     /// Checks that the former names of an entry are free here and in the entries.
-    pub(crate) fn check_former(&self, entry: &Entry, entries: &[Arc<Entry>]) -> Result<(), RegisterError> {
+    pub(crate) fn check_former(
+        &self,
+        entry: &Entry,
+        entries: &[Arc<Entry>],
+    ) -> Result<(), RegisterError> {
         for was in &entry.tool().was {
             let own = (was == entry.name()).then(|| vec![entry.source().clone()]);
             // The replaced tool may have had the same former name.
             let is_inherited = self.present(was) == Some(entry.name());
-            if let Some(existing) = own.or_else(|| self.holders(was, entries).filter(|_| !is_inherited)) {
-                return Err(RegisterError::FormerName { name: entry.name().clone(), was: was.clone(), existing });
+            if let Some(existing) =
+                own.or_else(|| self.holders(was, entries).filter(|_| !is_inherited))
+            {
+                return Err(RegisterError::FormerName {
+                    name: entry.name().clone(),
+                    was: was.clone(),
+                    existing,
+                });
             }
         }
         Ok(())
@@ -210,20 +287,30 @@ impl Slots {
 
     /// Returns the present name of the tool or the conflict that holds a name.
     pub(crate) fn present(&self, name: &str) -> Option<&ToolName> {
-        let (present, _) =
-            self.slots.get_key_value(name).or_else(|| self.slots.get_key_value(self.renamed.get(name)?))?;
+        let (present, _) = self
+            .slots
+            .get_key_value(name)
+            .or_else(|| self.slots.get_key_value(self.renamed.get(name)?))?;
         Some(present)
     }
 
     /// Returns the slot of a present or former name.
     pub(crate) fn get(&self, name: &str) -> Option<&Slot> {
-        self.slots.get(name).or_else(|| self.slots.get(self.renamed.get(name)?))
+        self.slots
+            .get(name)
+            .or_else(|| self.slots.get(self.renamed.get(name)?))
     }
 
     /// Inserts an entry and returns the replaced slot. No other tool may hold a name of the entry.
     pub(crate) fn put(&mut self, entry: Arc<Entry>) -> Option<Slot> {
         let replaced = self.remove(entry.name());
-        self.renamed.extend(entry.tool().was.iter().map(|was| (was.clone(), entry.name().clone())));
+        self.renamed.extend(
+            entry
+                .tool()
+                .was
+                .iter()
+                .map(|was| (was.clone(), entry.name().clone())),
+        );
         self.slots.insert(entry.name().clone(), Slot::Entry(entry));
         replaced
     }
@@ -254,13 +341,18 @@ impl Slots {
 
     pub(crate) fn not_found(&self, name: &str) -> ToolError {
         let present = self.names().map(|name| (name.as_str(), name.as_str()));
-        let former = self.renamed.iter().map(|(former, present)| (former.as_str(), present.as_str()));
+        let former = self
+            .renamed
+            .iter()
+            .map(|(former, present)| (former.as_str(), present.as_str()));
         ToolError::not_found(name, present.chain(former))
     }
 }
 
 impl Resolve for Slots {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
-        self.get(name).ok_or_else(|| self.not_found(name))?.resolve(name)
+        self.get(name)
+            .ok_or_else(|| self.not_found(name))?
+            .resolve(name)
     }
 }

@@ -44,9 +44,20 @@ macro_rules! source {
 
 impl Source {
     /// Creates a source of an unknown module, also in constants such as a [`Submission`](crate::Submission).
-    pub const fn new(crate_name: &'static str, version: &'static str, file: &'static str, line: u32) -> Self {
+    pub const fn new(
+        crate_name: &'static str,
+        version: &'static str,
+        file: &'static str,
+        line: u32,
+    ) -> Self {
         let (crate_name, version) = (Cow::Borrowed(crate_name), Cow::Borrowed(version));
-        Self { crate_name, version, module: Cow::Borrowed(""), file: Cow::Borrowed(file), line }
+        Self {
+            crate_name,
+            version,
+            module: Cow::Borrowed(""),
+            file: Cow::Borrowed(file),
+            line,
+        }
     }
 
     /// Returns the name of the library, which can differ from the name of its package. Empty if it is unknown.
@@ -68,12 +79,19 @@ impl Source {
         let place = Location::caller();
         let path = type_name.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
         let crate_name = path.split("::").next().unwrap_or(path);
-        Self { module: Cow::Borrowed(crate_name), ..Self::new(crate_name, "", place.file(), place.line()) }
+        Self {
+            module: Cow::Borrowed(crate_name),
+            ..Self::new(crate_name, "", place.file(), place.line())
+        }
     }
 
     /// Joins sources into one text for error messages.
     pub(crate) fn listed(sources: &[Self]) -> String {
-        sources.iter().map(Self::to_string).collect::<Vec<_>>().join(" and by ")
+        sources
+            .iter()
+            .map(Self::to_string)
+            .collect::<Vec<_>>()
+            .join(" and by ")
     }
 }
 

@@ -20,7 +20,10 @@ pub(crate) struct Spelling<'a> {
 
 impl<'a> Spelling<'a> {
     pub(crate) fn new(format: Option<Format>) -> Self {
-        Self { format, codec: None }
+        Self {
+            format,
+            codec: None,
+        }
     }
 
     /// Sets the codec of the arguments that the reader sent.
@@ -43,7 +46,11 @@ impl<'a> Spelling<'a> {
 
     /// Returns the note about the present name of a tool that was called by a former one.
     pub(crate) fn renamed(self, former: &str, present: &str) -> String {
-        format!("note: {} is now called {}; use the new name", self.tool(former), self.tool(present))
+        format!(
+            "note: {} is now called {}; use the new name",
+            self.tool(former),
+            self.tool(present)
+        )
     }
 
     /// Returns the name of an argument for the reader.
@@ -51,34 +58,58 @@ impl<'a> Spelling<'a> {
     where
         'a: 't,
     {
-        let mut keys = self.codec.into_iter().flat_map(ArgumentsCodec::replaced_keys);
-        keys.find(|(own, _)| *own == key).map_or(key, |(_, wire)| wire)
+        let mut keys = self
+            .codec
+            .into_iter()
+            .flat_map(ArgumentsCodec::replaced_keys);
+        keys.find(|(own, _)| *own == key)
+            .map_or(key, |(_, wire)| wire)
     }
 
     /// Returns the name of an argument that the schema does not name, for the reader.
     pub(crate) fn unnamed<'t>(self, key: &'t str) -> Cow<'t, str> {
-        let Some(codec) = self.codec else { return Cow::Borrowed(key) };
+        let Some(codec) = self.codec else {
+            return Cow::Borrowed(key);
+        };
         let encoded = codec.encode(&json!({key: null}).into());
-        let wire = encoded.value().as_object().and_then(|members| members.keys().next().cloned());
+        let wire = encoded
+            .value()
+            .as_object()
+            .and_then(|members| members.keys().next().cloned());
         wire.map_or(Cow::Borrowed(key), Cow::Owned)
     }
 
     /// Returns a violation of the arguments for the reader.
     pub(crate) fn violation(self, violation: &Violation) -> Cow<'_, Violation> {
-        let Some(codec) = self.codec else { return Cow::Borrowed(violation) };
+        let Some(codec) = self.codec else {
+            return Cow::Borrowed(violation);
+        };
         let segment = |segment: &str| {
             let key = segment.replace("~1", "/").replace("~0", "~");
             self.argument(&key).replace('~', "~0").replace('/', "~1")
         };
         let mut spelt = Violation {
-            pointer: violation.pointer.split('/').map(segment).collect::<Vec<_>>().join("/"),
-            near: violation.near.iter().map(|name| self.argument(name).to_owned()).collect(),
+            pointer: violation
+                .pointer
+                .split('/')
+                .map(segment)
+                .collect::<Vec<_>>()
+                .join("/"),
+            near: violation
+                .near
+                .iter()
+                .map(|name| self.argument(name).to_owned())
+                .collect(),
             ..violation.clone()
         };
         for (own, wire) in codec.replaced_keys() {
             // Phrases quote names, and the found value is JSON.
-            spelt.expected = spelt.expected.replace(&format!("`{own}`"), &format!("`{wire}`"));
-            spelt.found = spelt.found.replace(&format!("\"{own}\":"), &format!("\"{wire}\":"));
+            spelt.expected = spelt
+                .expected
+                .replace(&format!("`{own}`"), &format!("`{wire}`"));
+            spelt.found = spelt
+                .found
+                .replace(&format!("\"{own}\":"), &format!("\"{wire}\":"));
         }
         Cow::Owned(spelt)
     }

@@ -6,8 +6,8 @@ use crate::context::Need;
 use crate::handler::{ConnectFuture, KeptCall, PreviewFuture};
 use crate::isolate::Panic;
 use crate::{
-    Concern, DefinitionError, Entry, Handler, HandlerFuture, Input, RegisterError, Source, Targets, ToolContext,
-    ToolError,
+    Concern, DefinitionError, Entry, Handler, HandlerFuture, Input, RegisterError, Source, Targets,
+    ToolContext, ToolError,
 };
 
 /// A link-time registration of a tool. `#[tool]` generates one for each function.
@@ -30,7 +30,10 @@ inventory::collect!(Submission);
 
 impl std::fmt::Debug for Submission {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Submission").field("name", &self.name).field("source", &self.source).finish_non_exhaustive()
+        f.debug_struct("Submission")
+            .field("name", &self.name)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
     }
 }
 
@@ -60,8 +63,16 @@ impl Submission {
                 place: Box::new(self.source.clone()),
             });
         }
-        let was = self.was.iter().map(ToolName::new).collect::<Result<Vec<_>, _>>()?;
-        Entry::build(tool.with_was(was), Box::new(LinkedHandler(self.handler)), self.source.clone())
+        let was = self
+            .was
+            .iter()
+            .map(ToolName::new)
+            .collect::<Result<Vec<_>, _>>()?;
+        Entry::build(
+            tool.with_was(was),
+            Box::new(LinkedHandler(self.handler)),
+            self.source.clone(),
+        )
     }
 }
 

@@ -16,7 +16,11 @@ impl Subscription {
     ///
     /// Several changes may be reported as one. Returns `None` if the catalog was dropped.
     pub async fn changed(&mut self) -> Option<u64> {
-        self.0.changed().await.ok().map(|()| *self.0.borrow_and_update())
+        self.0
+            .changed()
+            .await
+            .ok()
+            .map(|()| *self.0.borrow_and_update())
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) fn head(text: &str, most: usize) -> &str {
 
 /// Returns the longest suffix of whole characters with at most `most` bytes.
 pub(crate) fn tail(text: &str, most: usize) -> &str {
-    let start = (text.len() - most.min(text.len())..=text.len()).find(|at| text.is_char_boundary(*at));
+    let start =
+        (text.len() - most.min(text.len())..=text.len()).find(|at| text.is_char_boundary(*at));
     &text[start.unwrap_or(text.len())..]
 }

@@ -52,25 +52,42 @@ struct Failure {
 
 impl Failure {
     fn message<'a>(&'a self, spelling: Spelling<'a>) -> Message<'a> {
-        Message { kind: &self.kind, tool: self.tool.as_deref(), spelling, is_unclear: self.is_unclear }
+        Message {
+            kind: &self.kind,
+            tool: self.tool.as_deref(),
+            spelling,
+            is_unclear: self.is_unclear,
+        }
     }
 }
 
 impl ToolError {
     /// Creates an error with a tool name, for code that runs tools. A handler returns a [kind](ToolErrorKind) instead.
     pub fn new(tool: impl Into<String>, kind: ToolErrorKind) -> Self {
-        Self(Failure { tool: Some(tool.into()), renamed: None, kind, is_unclear: false })
+        Self(Failure {
+            tool: Some(tool.into()),
+            renamed: None,
+            kind,
+            is_unclear: false,
+        })
     }
 
     /// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error. The message should name the next step.
     pub fn execution_failed(message: impl Into<String>) -> Self {
-        ToolErrorKind::ExecutionFailed { message: message.into() }.into()
+        ToolErrorKind::ExecutionFailed {
+            message: message.into(),
+        }
+        .into()
     }
 
     /// Creates a [`Transient`](ToolErrorKind::Transient) error, such as for a busy service or a broken connection. The pipeline retries
     /// the call if the tool's effects and limits allow it.
     pub fn transient(message: impl Into<String>) -> Self {
-        ToolErrorKind::Transient { message: message.into(), retry_after: None }.into()
+        ToolErrorKind::Transient {
+            message: message.into(),
+            retry_after: None,
+        }
+        .into()
     }
 
     /// Creates a [`NotFound`](ToolErrorKind::NotFound) error that suggests the tools with the most similar names.
@@ -79,9 +96,15 @@ impl ToolError {
     pub fn not_found<'a>(name: &str, names: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let tool: String = name.chars().take(ToolName::MAX_LENGTH).collect();
         // Of a wire name of an unknown tool, only the words can be similar to a name.
-        let wanted =
-            WireNames::absent_wire(name).map_or(name, |wire| NameGrammar::digested_words(wire).unwrap_or(wire));
-        Self::new(tool, ToolErrorKind::NotFound { near: near_present(wanted, names) })
+        let wanted = WireNames::absent_wire(name).map_or(name, |wire| {
+            NameGrammar::digested_words(wire).unwrap_or(wire)
+        });
+        Self::new(
+            tool,
+            ToolErrorKind::NotFound {
+                near: near_present(wanted, names),
+            },
+        )
     }
 
     /// Returns at most three candidates that `wanted` may be a misspelling of, the most similar first.
@@ -121,7 +144,10 @@ impl ToolError {
     /// Returns true if the run continues and the model receives the error. [`Cancelled`](ToolErrorKind::Cancelled),
     /// [`Diverged`](ToolErrorKind::Diverged) and [`Internal`](ToolErrorKind::Internal) errors end the run.
     pub fn is_recoverable(&self) -> bool {
-        !matches!(self.code(), ErrorCode::Cancelled | ErrorCode::Diverged | ErrorCode::Internal)
+        !matches!(
+            self.code(),
+            ErrorCode::Cancelled | ErrorCode::Diverged | ErrorCode::Internal
+        )
     }
 
     /// Adds that the tool may have taken effect. The pipeline adds it to the [`Timeout`](ToolErrorKind::Timeout) and the
@@ -142,8 +168,8 @@ impl ToolError {
     /// [`Overloaded`](ToolErrorKind::Overloaded).
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
-        if let ToolErrorKind::Transient { retry_after, .. } | ToolErrorKind::Overloaded { retry_after } =
-            self.kind_mut()
+        if let ToolErrorKind::Transient { retry_after, .. }
+        | ToolErrorKind::Overloaded { retry_after } = self.kind_mut()
         {
             *retry_after = Some(wait);
         }
@@ -153,7 +179,8 @@ impl ToolError {
     /// Returns the time until a retry, or `None` if the error has none.
     pub fn retry_after(&self) -> Option<Duration> {
         match self.kind() {
-            ToolErrorKind::Transient { retry_after, .. } | ToolErrorKind::Overloaded { retry_after } => *retry_after,
+            ToolErrorKind::Transient { retry_after, .. }
+            | ToolErrorKind::Overloaded { retry_after } => *retry_after,
             _ => None,
         }
     }
@@ -175,11 +202,21 @@ impl ToolError {
     /// Converts a tool's own error: returns the first `ToolError` or [`ToolErrorKind`] in its source chain, which starts at `chain`.
     ///
     /// Otherwise returns an `ExecutionFailed` with the error's `{:#}` text, which contains the causes for errors such as anyhow's.
-    pub(crate) fn from_failure(error: &impl Display, chain: Option<&(dyn Error + 'static)>) -> Self {
+    pub(crate) fn from_failure(
+        error: &impl Display,
+        chain: Option<&(dyn Error + 'static)>,
+    ) -> Self {
         successors(chain, |error| inside(*error))
             .find_map(|error| {
-                let kind = || error.downcast_ref().map(|kind: &ToolErrorKind| kind.clone().into());
-                error.downcast_ref().map(|failure: &Failure| Self(failure.clone())).or_else(kind)
+                let kind = || {
+                    error
+                        .downcast_ref()
+                        .map(|kind: &ToolErrorKind| kind.clone().into())
+                };
+                error
+                    .downcast_ref()
+                    .map(|failure: &Failure| Self(failure.clone()))
+                    .or_else(kind)
             })
             .unwrap_or_else(|| Self::execution_failed(format!("{error:#}")))
     }
@@ -188,7 +225,12 @@ impl ToolError {
 impl From<ToolErrorKind> for ToolError {
     /// Returns the error without a name, for the pipeline to add.
     fn from(kind: ToolErrorKind) -> Self {
-        Self(Failure { tool: None, renamed: None, kind, is_unclear: false })
+        Self(Failure {
+            tool: None,
+            renamed: None,
+            kind,
+            is_unclear: false,
+        })
     }
 }
 
@@ -202,5 +244,7 @@ impl From<io::Error> for ToolError {
 /// Returns the inner error of an I/O error, whose `source` skips it, and otherwise the source.
 fn inside<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     let inner = error.downcast_ref().and_then(io::Error::get_ref);
-    inner.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source())
+    inner
+        .map(|inner| inner as &(dyn Error + 'static))
+        .or_else(|| error.source())
 }

@@ -35,7 +35,9 @@ impl Trees {
     /// Returns the paths that every layer of the grant covers with this access.
     pub fn from_grant(grant: &Grant, access: Access) -> Self {
         let layers = grant.layers().map(|layer| Self::from_layer(layer, access));
-        layers.reduce(|all, layer| all.intersect(&layer)).unwrap_or_default()
+        layers
+            .reduce(|all, layer| all.intersect(&layer))
+            .unwrap_or_default()
     }
 
     fn from_layer(layer: &[Clause], access: Access) -> Self {
@@ -53,7 +55,10 @@ impl Trees {
             }
         }
         let mut trees = trees.simplified();
-        let missed = patterns.into_iter().filter(|clause| !trees.cover_all_of(clause.pattern())).map(Clause::to_string);
+        let missed = patterns
+            .into_iter()
+            .filter(|clause| !trees.cover_all_of(clause.pattern()))
+            .map(Clause::to_string);
         trees.left_out.append(&mut missed.collect());
         trees.simplified()
     }
@@ -61,30 +66,55 @@ impl Trees {
     /// Returns true if a tree covers the folder in which all matches of the pattern lie.
     fn cover_all_of(&self, pattern: &str) -> bool {
         let has_wildcard = |name: &&str| name.contains(['*', '?', '[', '{', '\\']);
-        let names: Vec<_> = pattern.split('/').take_while(|name| !has_wildcard(name)).collect();
-        let path = if names.is_empty() { ".".to_owned() } else { names.join("/") };
-        let folder = TreePath { path, is_tree: true };
+        let names: Vec<_> = pattern
+            .split('/')
+            .take_while(|name| !has_wildcard(name))
+            .collect();
+        let path = if names.is_empty() {
+            ".".to_owned()
+        } else {
+            names.join("/")
+        };
+        let folder = TreePath {
+            path,
+            is_tree: true,
+        };
         !names.contains(&"..") && self.paths.iter().any(|path| path.covers(&folder))
     }
 
     fn push(&mut self, path: &str, is_tree: bool) {
-        self.paths.push(TreePath { path: path.to_owned(), is_tree });
+        self.paths.push(TreePath {
+            path: path.to_owned(),
+            is_tree,
+        });
     }
 
     /// Returns the paths that both sets cover.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Self {
-        let mut both = Self { paths: Vec::new(), left_out: [&self.left_out[..], &other.left_out].concat() };
+        let mut both = Self {
+            paths: Vec::new(),
+            left_out: [&self.left_out[..], &other.left_out].concat(),
+        };
         for a in &self.paths {
-            both.paths.extend(other.paths.iter().filter(|b| a.covers(b)).cloned());
-            both.paths.extend(other.paths.iter().filter(|b| b.covers(a)).map(|_| a.clone()));
+            both.paths
+                .extend(other.paths.iter().filter(|b| a.covers(b)).cloned());
+            both.paths.extend(
+                other
+                    .paths
+                    .iter()
+                    .filter(|b| b.covers(a))
+                    .map(|_| a.clone()),
+            );
         }
         both.simplified()
     }
 
     /// Returns one target for each path, by which a call of a program conflicts with calls on these paths.
     pub(crate) fn targets(&self, access: Access) -> impl Iterator<Item = Target> {
-        self.paths.iter().filter_map(move |path| Target::new(access, "fs", &*path.path).ok())
+        self.paths
+            .iter()
+            .filter_map(move |path| Target::new(access, "fs", &*path.path).ok())
     }
 
     /// Sorts the paths and removes those that another one covers.
@@ -92,7 +122,8 @@ impl Trees {
         self.paths.sort();
         self.paths.dedup();
         let all = self.paths.clone();
-        self.paths.retain(|path| !all.iter().any(|other| other != path && other.covers(path)));
+        self.paths
+            .retain(|path| !all.iter().any(|other| other != path && other.covers(path)));
         let beyond = self.paths.drain(MAX_PATHS.min(self.paths.len())..);
         self.left_out.extend(beyond.map(|path| path.to_string()));
         self.left_out.sort();
@@ -118,8 +149,11 @@ impl TreePath {
         if self.path == other.path {
             return self.is_tree || !other.is_tree;
         }
-        let is_below =
-            self.path == "." || other.path.strip_prefix(&self.path).is_some_and(|rest| rest.starts_with('/'));
+        let is_below = self.path == "."
+            || other
+                .path
+                .strip_prefix(&self.path)
+                .is_some_and(|rest| rest.starts_with('/'));
         self.is_tree && is_below
     }
 }
@@ -133,18 +167,37 @@ mod tests {
     fn trees(layers: &[&[&str]], access: Access) -> Vec<String> {
         let layers = layers.iter().map(|layer| Grant::parse(*layer).unwrap());
         let grant = layers.reduce(|all, layer| all.intersect(&layer)).unwrap();
-        Trees::from_grant(&grant, access).paths.iter().map(TreePath::to_string).collect()
+        Trees::from_grant(&grant, access)
+            .paths
+            .iter()
+            .map(TreePath::to_string)
+            .collect()
     }
 
     #[test]
     fn a_tree_is_covered_if_every_layer_covers_it() {
         for (layers, expected) in [
-            (&[&["fs:write:**"] as &[&str]] as &[&[&str]], &["**"] as &[&str]),
-            (&[&["fs:*:src/**", "fs:write:Cargo.toml", "fs:read:doc/**"]], &["Cargo.toml", "src/**"]),
-            (&[&["fs:write:**"], &["fs:write:src/**", "fs:write:a"]], &["a", "src/**"]),
-            (&[&["fs:write:a/**"], &["fs:write:a/b/**"], &["*:*:**"]], &["a/b/**"]),
+            (
+                &[&["fs:write:**"] as &[&str]] as &[&[&str]],
+                &["**"] as &[&str],
+            ),
+            (
+                &[&["fs:*:src/**", "fs:write:Cargo.toml", "fs:read:doc/**"]],
+                &["Cargo.toml", "src/**"],
+            ),
+            (
+                &[&["fs:write:**"], &["fs:write:src/**", "fs:write:a"]],
+                &["a", "src/**"],
+            ),
+            (
+                &[&["fs:write:a/**"], &["fs:write:a/b/**"], &["*:*:**"]],
+                &["a/b/**"],
+            ),
             (&[&["fs:write:a/**"], &["fs:write:ab/**"]], &[]),
-            (&[&["fs:write:a/**", "fs:write:a/b", "fs:write:a"]], &["a/**"]),
+            (
+                &[&["fs:write:a/**", "fs:write:a/b", "fs:write:a"]],
+                &["a/**"],
+            ),
             (&[&["fs:write:src/*.rs", "fs:write:{a,b}/**"]], &[]),
             (&[&["net:write:**"]], &[]),
             (&[&[]], &[]),
@@ -156,28 +209,57 @@ mod tests {
     #[test]
     fn the_clauses_that_are_left_out_are_named() {
         for (layers, expected) in [
-            (&[&["fs:read:src/**", "fs:write:*.rs"] as &[&str]] as &[&[&str]], &[] as &[&str]),
             (
-                &[&["fs:read:src/*.rs", "*:*:*.md"], &["fs:read:**/a", "fs:read:b"]],
+                &[&["fs:read:src/**", "fs:write:*.rs"] as &[&str]] as &[&[&str]],
+                &[] as &[&str],
+            ),
+            (
+                &[
+                    &["fs:read:src/*.rs", "*:*:*.md"],
+                    &["fs:read:**/a", "fs:read:b"],
+                ],
                 &["*:*:*.md", "fs:read:**/a", "fs:read:src/*.rs"],
             ),
             (&[&["fs:read:src/*.rs", "fs:read:**"]], &[]),
-            (&[&["fs:read:src/a/*.rs", "fs:read:src/**", "fs:read:src*/**"]], &["fs:read:src*/**"]),
-            (&[&["fs:read:src/*.rs"], &["fs:read:src/**"]], &["fs:read:src/*.rs"]),
+            (
+                &[&["fs:read:src/a/*.rs", "fs:read:src/**", "fs:read:src*/**"]],
+                &["fs:read:src*/**"],
+            ),
+            (
+                &[&["fs:read:src/*.rs"], &["fs:read:src/**"]],
+                &["fs:read:src/*.rs"],
+            ),
             (&[&["fs:read:src", "fs:read:src/*"]], &["fs:read:src/*"]),
         ] {
             let layers_of = layers.iter().map(|layer| Grant::parse(*layer).unwrap());
-            let grant = layers_of.reduce(|all, layer| all.intersect(&layer)).unwrap();
-            assert_eq!(Trees::from_grant(&grant, Access::Read).left_out, expected, "{layers:?}");
+            let grant = layers_of
+                .reduce(|all, layer| all.intersect(&layer))
+                .unwrap();
+            assert_eq!(
+                Trees::from_grant(&grant, Access::Read).left_out,
+                expected,
+                "{layers:?}"
+            );
         }
-        let many = Grant::parse((0..=MAX_PATHS).map(|number| format!("fs:read:{number:04}/**"))).unwrap();
+        let many =
+            Grant::parse((0..=MAX_PATHS).map(|number| format!("fs:read:{number:04}/**"))).unwrap();
         assert_eq!(Trees::from_grant(&many, Access::Read).left_out, ["0512/**"]);
     }
 
     fn grant() -> impl Strategy<Value = Grant> {
         let clause = select(vec![
-            "fs:write:**", "fs:write:a/**", "fs:*:a", "fs:write:a/b/**", "fs:write:a/*", "*:*:**", "fs:write:.",
-            "fs:read:**", "fs:write:a/b/c", "fs:write:ab/**", "net:write:**", "fs:write:*/**",
+            "fs:write:**",
+            "fs:write:a/**",
+            "fs:*:a",
+            "fs:write:a/b/**",
+            "fs:write:a/*",
+            "*:*:**",
+            "fs:write:.",
+            "fs:read:**",
+            "fs:write:a/b/c",
+            "fs:write:ab/**",
+            "net:write:**",
+            "fs:write:*/**",
         ]);
         let layer = prop::collection::vec(clause, 0..4);
         prop::collection::vec(layer, 1..4).prop_map(|layers| {

@@ -11,9 +11,17 @@ use protocol::is_invisible;
 /// ```
 pub fn visible_line(text: &str, max_chars: usize) -> String {
     let mut line = String::new();
-    let mut characters = text.split_whitespace().flat_map(|word| [" ", word]).flat_map(str::chars).skip(1);
+    let mut characters = text
+        .split_whitespace()
+        .flat_map(|word| [" ", word])
+        .flat_map(str::chars)
+        .skip(1);
     for c in characters.by_ref().take(max_chars) {
-        if is_invisible(c) { push_escaped(&mut line, c) } else { line.push(c) }
+        if is_invisible(c) {
+            push_escaped(&mut line, c)
+        } else {
+            line.push(c)
+        }
     }
     if characters.next().is_some() {
         line.push('…');
@@ -42,7 +50,10 @@ mod tests {
             assert_eq!(visible_line(text, 200), expected);
         }
         for c in ('\0'..=char::MAX).filter(|c| is_invisible(*c)) {
-            assert!(!visible_line(&format!("a{c}b"), 10).contains(is_invisible), "{c:?}");
+            assert!(
+                !visible_line(&format!("a{c}b"), 10).contains(is_invisible),
+                "{c:?}"
+            );
         }
     }
 

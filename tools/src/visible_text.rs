@@ -22,7 +22,11 @@ pub fn visible_text(text: &str) -> String {
                 out.push('\n');
             }
             '\n' | '\t' => out.push(c),
-            _ if is_invisible(c) && c.is_whitespace() && !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}') => {
+            _ if is_invisible(c)
+                && c.is_whitespace()
+                && !c.is_control()
+                && !matches!(c, '\u{2028}' | '\u{2029}') =>
+            {
                 out.push(' ');
             }
             _ if is_invisible(c) => push_escaped(&mut out, c),
@@ -50,7 +54,10 @@ mod tests {
     fn every_invisible_character_is_replaced() {
         for c in ('\0'..=char::MAX).filter(|c| is_invisible(*c)) {
             let text = visible_text(&format!("a{c}b"));
-            assert!(!text.contains(|c| is_invisible(c) && !matches!(c, '\n' | '\t')), "{c:?}");
+            assert!(
+                !text.contains(|c| is_invisible(c) && !matches!(c, '\n' | '\t')),
+                "{c:?}"
+            );
         }
     }
 }

@@ -26,7 +26,10 @@ impl tools::JsonSchema for AnyTool {
     }
 
     fn json_schema(_: &mut tools::schemars::SchemaGenerator) -> tools::schemars::Schema {
-        let names: Vec<_> = tools::list().iter().map(|entry| entry.name().to_string()).collect();
+        let names: Vec<_> = tools::list()
+            .iter()
+            .map(|entry| entry.name().to_string())
+            .collect();
         tools::schemars::json_schema!({"enum": names})
     }
 }
@@ -61,18 +64,32 @@ async fn linked_tools_are_registered_and_all_functions_use_one_catalog() {
     assert!(tools::unregister("any"));
 
     // Linked, without a registration.
-    let result = tools::execute(&ToolContext::default(), "greet", json!({"name": "you"})).await.unwrap();
+    let result = tools::execute(&ToolContext::default(), "greet", json!({"name": "you"}))
+        .await
+        .unwrap();
     assert_eq!(result, ToolResult::text("hello you"));
-    assert_eq!(greet("you".to_owned()), "hello you", "the function is still a function");
+    assert_eq!(
+        greet("you".to_owned()),
+        "hello you",
+        "the function is still a function"
+    );
     let source = tools::get("greet").unwrap().source().clone();
-    assert_eq!((&*source.crate_name, &*source.file), (env!("CARGO_PKG_NAME"), file!()));
+    assert_eq!(
+        (&*source.crate_name, &*source.file),
+        (env!("CARGO_PKG_NAME"), file!())
+    );
 
     // Two tools of one name: neither runs, and the error names both places.
     let conflicts = tools::conflicts();
     assert_eq!(conflicts.len(), 1);
     assert_eq!(conflicts[0].sources.len(), 2);
-    let error = tools::execute(&ToolContext::default(), "claimed", json!({})).await.unwrap_err();
-    assert!(matches!(error.kind(), ToolErrorKind::Conflict { sources, .. } if sources.len() == 2), "{error}");
+    let error = tools::execute(&ToolContext::default(), "claimed", json!({}))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error.kind(), ToolErrorKind::Conflict { sources, .. } if sources.len() == 2),
+        "{error}"
+    );
     assert!(tools::contains("claimed"));
     assert!(!tools::list().iter().any(|entry| entry.name() == "claimed"));
     assert_eq!((elsewhere::one(), elsewhere::two()), (1, 2));
@@ -93,7 +110,10 @@ async fn linked_tools_are_registered_and_all_functions_use_one_catalog() {
 
     // Submitting linked tools again changes nothing.
     tools::submit(&[&GREET_TOOL]).unwrap();
-    let names: Vec<_> = tools::list().iter().map(|entry| entry.name().to_string()).collect();
+    let names: Vec<_> = tools::list()
+        .iter()
+        .map(|entry| entry.name().to_string())
+        .collect();
     assert_eq!(names, ["claimed", "greet"]);
 
     tools::expect_linked!("toolcrib-tools", "toolcrib_tools").unwrap();

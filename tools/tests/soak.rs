@@ -17,7 +17,10 @@ use std::time::{Duration, Instant};
 use sample::closed;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
-use tools::{CancellationToken, Catalog, Effects, Grant, SharedCatalog, ToolContext, ToolError, ToolResult, handler};
+use tools::{
+    CancellationToken, Catalog, Effects, Grant, SharedCatalog, ToolContext, ToolError, ToolResult,
+    handler,
+};
 
 const TOOLS: u64 = 10_000;
 const CALLERS: u64 = 1_000;
@@ -100,27 +103,53 @@ impl Tally {
 
     /// Asserts that the counts are consistent.
     fn check(&self) {
-        let read = |counts: &[AtomicU64]| counts.iter().map(|count| count.load(Ordering::Relaxed)).collect::<Vec<_>>();
-        let (begun, ended, runs) = (self.begun.load(Ordering::Relaxed), read(&self.ended), read(&self.runs));
+        let read = |counts: &[AtomicU64]| {
+            counts
+                .iter()
+                .map(|count| count.load(Ordering::Relaxed))
+                .collect::<Vec<_>>()
+        };
+        let (begun, ended, runs) = (
+            self.begun.load(Ordering::Relaxed),
+            read(&self.ended),
+            read(&self.runs),
+        );
         let kinds = self.by_kind.lock().unwrap().clone();
         let faults: u64 = ended[1..].iter().sum();
-        let (most, crowds) = (self.most_under_way.load(Ordering::Relaxed), self.crowds.load(Ordering::Relaxed));
-        eprintln!("{begun} calls, {faults} of them with faults, at most {most} at a time: {kinds:?}");
+        let (most, crowds) = (
+            self.most_under_way.load(Ordering::Relaxed),
+            self.crowds.load(Ordering::Relaxed),
+        );
+        eprintln!(
+            "{begun} calls, {faults} of them with faults, at most {most} at a time: {kinds:?}"
+        );
         assert_eq!(
             (ended.iter().sum::<u64>(), kinds.values().sum::<u64>()),
             (begun, begun),
             "one outcome for each call"
         );
-        assert_eq!(faults, begun.div_ceil(ONE_IN), "one call in twenty goes wrong");
+        assert_eq!(
+            faults,
+            begun.div_ceil(ONE_IN),
+            "one call in twenty goes wrong"
+        );
         for (index, (name, kind, expected)) in CALLS.into_iter().enumerate() {
-            assert!(ended[index] > faults / CALLS.len() as u64, "{name}: {}, of {faults} faults", ended[index]);
+            assert!(
+                ended[index] > faults / CALLS.len() as u64,
+                "{name}: {}, of {faults} faults",
+                ended[index]
+            );
             assert!(kinds[kind] >= ended[index], "{name}");
             let fits = match expected {
                 Runs::Never => runs[index] == 0,
                 Runs::Once => runs[index] == ended[index],
                 Runs::OnceAtMost => 0 < runs[index] && runs[index] <= ended[index],
             };
-            assert!(fits, "{name}: {} calls, of which {} were run", ended[index], runs[index]);
+            assert!(
+                fits,
+                "{name}: {} calls, of which {} were run",
+                ended[index], runs[index]
+            );
         }
         assert_eq!(most, CALLERS, "as many at a time as there are callers");
         assert_eq!(crowds, 0, "calls that conflict ran side by side");
@@ -140,26 +169,39 @@ async fn a_thousand_calls_at_a_time_with_faults_have_one_outcome_each_and_leave_
             eprintln!("{info}");
         }
     }));
-    let seconds = std::env::var(SECONDS).map_or(DEFAULT_SECONDS, |seconds| seconds.parse().unwrap());
+    let seconds =
+        std::env::var(SECONDS).map_or(DEFAULT_SECONDS, |seconds| seconds.parse().unwrap());
     let tally = Arc::new(Tally::new());
     let catalog = catalog(&tally);
 
     // The first use builds a tool, and the first faults start the threads of the blocking pool.
     for tool in 0..TOOLS {
-        catalog.validate(&name(tool), json!({"text": "works"})).unwrap();
+        catalog
+            .validate(&name(tool), json!({"text": "works"}))
+            .unwrap();
     }
     soak(&catalog, &tally, Duration::from_secs(5), false).await;
     let before = resident();
     soak(&catalog, &tally, Duration::from_secs(seconds), false).await;
     let after = resident();
 
-    eprintln!("memory: {} MiB before {seconds} s and {} MiB after", before >> 20, after >> 20);
+    eprintln!(
+        "memory: {} MiB before {seconds} s and {} MiB after",
+        before >> 20,
+        after >> 20
+    );
     tally.check();
-    assert!(after.saturating_sub(before) < GROWTH, "memory grew from {before} to {after} bytes");
+    assert!(
+        after.saturating_sub(before) < GROWTH,
+        "memory grew from {before} to {after} bytes"
+    );
 
     // The control: a leak in each call would be noticed.
     soak(&catalog, &tally, Duration::from_secs(5), true).await;
-    assert!(resident().saturating_sub(before) > GROWTH, "a leak was not seen, so the figures above show nothing");
+    assert!(
+        resident().saturating_sub(before) > GROWTH,
+        "a leak was not seen, so the figures above show nothing"
+    );
 }
 
 /// Makes calls for some time. Returns after all of their tasks have ended.
@@ -171,7 +213,8 @@ async fn soak(catalog: &SharedCatalog, tally: &Arc<Tally>, time: Duration, is_le
         tokio::spawn(async move {
             while Instant::now() < until || left.load(Ordering::Relaxed) > 0 {
                 let number = tally.begun.fetch_add(1, Ordering::Relaxed);
-                let fault = (number % ONE_IN == 0).then(|| 1 + number / ONE_IN % (CALLS.len() as u64 - 1));
+                let fault =
+                    (number % ONE_IN == 0).then(|| 1 + number / ONE_IN % (CALLS.len() as u64 - 1));
                 let row = usize::try_from(fault.unwrap_or(0)).unwrap();
                 let under_way = tally.under_way.fetch_add(1, Ordering::Relaxed) + 1;
                 tally.most_under_way.fetch_max(under_way, Ordering::Relaxed);
@@ -181,7 +224,12 @@ async fn soak(catalog: &SharedCatalog, tally: &Arc<Tally>, time: Duration, is_le
                 tally.ended[row].fetch_add(1, Ordering::Relaxed);
                 *tally.by_kind.lock().unwrap().entry(kind).or_default() += 1;
                 const PIECE: u64 = 4096;
-                if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(PIECE)).is_ok() {
+                if left
+                    .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                        left.checked_sub(PIECE)
+                    })
+                    .is_ok()
+                {
                     std::mem::forget(std::hint::black_box(vec![1_u8; PIECE as usize]));
                 }
             }
@@ -192,17 +240,27 @@ async fn soak(catalog: &SharedCatalog, tally: &Arc<Tally>, time: Duration, is_le
     }
     let by = Instant::now() + Duration::from_secs(20);
     while Handle::current().metrics().num_alive_tasks() > 0 {
-        assert!(Instant::now() < by, "{} tasks are left", Handle::current().metrics().num_alive_tasks());
+        assert!(
+            Instant::now() < by,
+            "{} tasks are left",
+            Handle::current().metrics().num_alive_tasks()
+        );
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let admission = catalog.snapshot().admission().clone();
-    assert_eq!((admission.running(), admission.waiting()), (0, 0), "all that was taken is given back");
+    assert_eq!(
+        (admission.running(), admission.waiting()),
+        (0, 0),
+        "all that was taken is given back"
+    );
 }
 
 /// Returns the kind of outcome of one call.
 async fn call(catalog: &SharedCatalog, number: u64, behaviour: &str) -> String {
     let token = CancellationToken::new();
-    let cx = ToolContext::new().with_grant(Grant::all()).with_cancellation(token.clone());
+    let cx = ToolContext::new()
+        .with_grant(Grant::all())
+        .with_cancellation(token.clone());
     let cx = match behaviour {
         "hangs" | "blocks" | "deaf" => cx.with_timeout(Duration::from_millis(50)),
         _ => cx,
@@ -212,7 +270,11 @@ async fn call(catalog: &SharedCatalog, number: u64, behaviour: &str) -> String {
         "unknown" => format!("t.unknown{number}"),
         _ => name((number * 7919 + number / ONE_IN) % TOOLS),
     };
-    let arguments = if behaviour == "misfits" { json!({"text": 1, "other": null}) } else { json!({"text": behaviour}) };
+    let arguments = if behaviour == "misfits" {
+        json!({"text": 1, "other": null})
+    } else {
+        json!({"text": behaviour})
+    };
     let call = catalog.execute(&cx, &tool, arguments);
     let outcome = if behaviour == "cancelled" {
         let cancels = async {
@@ -227,7 +289,14 @@ async fn call(catalog: &SharedCatalog, number: u64, behaviour: &str) -> String {
         Ok(result) => {
             let length = result.to_text().len();
             let is_cut = behaviour == "huge";
-            assert!(if is_cut { length > 60_000 && length < 70_000 } else { length < 100 }, "{length}");
+            assert!(
+                if is_cut {
+                    length > 60_000 && length < 70_000
+                } else {
+                    length < 100
+                },
+                "{length}"
+            );
             "none".to_owned()
         }
         Err(error) => error.code().to_string(),
@@ -245,8 +314,11 @@ fn catalog(tally: &Arc<Tally>) -> SharedCatalog {
         let effects = shelf.map_or(Effects::Pure, |shelf| {
             serde_json::from_value(json!({"writes": [format!("store:{shelf}")]})).unwrap()
         });
-        let run = move |cx: ToolContext, arguments: Value| misbehave(cx, arguments, tally.clone(), shelf);
-        catalog.register(closed(&name(tool)).with_effects(effects), run).unwrap();
+        let run =
+            move |cx: ToolContext, arguments: Value| misbehave(cx, arguments, tally.clone(), shelf);
+        catalog
+            .register(closed(&name(tool)).with_effects(effects), run)
+            .unwrap();
     }
     let tally = tally.clone();
     let blocking = handler::blocking(move |cx: &ToolContext, arguments: Value| -> String {
@@ -276,7 +348,9 @@ async fn misbehave(
     let behaviour = arguments["text"].as_str().unwrap();
     tally.note_run(&cx, behaviour);
     // Its nested calls share its shelf.
-    let _at_shelf = shelf.filter(|_| cx.depth() == 1).map(|shelf| AtShelf::new(&tally, shelf));
+    let _at_shelf = shelf
+        .filter(|_| cx.depth() == 1)
+        .map(|shelf| AtShelf::new(&tally, shelf));
     // Long enough for many calls to run at a time.
     tokio::time::sleep(Duration::from_millis(2)).await;
     match behaviour {
@@ -295,7 +369,9 @@ struct AtShelf<'a>(&'a AtomicBool);
 impl<'a> AtShelf<'a> {
     fn new(tally: &'a Tally, shelf: u64) -> Self {
         let shelf = &tally.shelves[usize::try_from(shelf).unwrap()];
-        tally.crowds.fetch_add(shelf.swap(true, Ordering::SeqCst).into(), Ordering::Relaxed);
+        tally
+            .crowds
+            .fetch_add(shelf.swap(true, Ordering::SeqCst).into(), Ordering::Relaxed);
         Self(shelf)
     }
 }
@@ -309,6 +385,9 @@ impl Drop for AtShelf<'_> {
 /// Returns the resident memory of the process, in bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .unwrap();
     line.trim_end_matches("kB").trim().parse::<u64>().unwrap() * 1024
 }

@@ -39,7 +39,9 @@ impl ApprovalOptions {
     /// - Returns [`Error::NoRequest`] if the run waits for no such request.
     pub(crate) fn answer(&self, session: &Session, run: Option<&Run>) -> Result<(), Error> {
         let cx = session.context();
-        let Some(consent) = cx.service::<DeferredConsent>() else { return Ok(()) };
+        let Some(consent) = cx.service::<DeferredConsent>() else {
+            return Ok(());
+        };
         if !cx.is_recorded() || cx.session().is_none() {
             return Err(Error::Unrecorded);
         }
@@ -59,6 +61,9 @@ fn named(id: &str, requests: &[ApprovalRequest]) -> Result<ApprovalRequest, Erro
     let found = requests.iter().find(|request| request.id == id).cloned();
     found.ok_or_else(|| {
         let waiting = requests.iter().map(|request| request.id.clone()).collect();
-        Error::NoRequest { id: id.to_owned(), waiting }
+        Error::NoRequest {
+            id: id.to_owned(),
+            waiting,
+        }
     })
 }

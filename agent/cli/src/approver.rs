@@ -30,21 +30,30 @@ impl TerminalAsker {
 
     /// Writes a rule that permits the tool.
     fn keep(&self, asked: &ApprovalQuestion<'_>) -> ApprovalAnswer {
-        let Some(root) = &self.servers else { return ApprovalAnswer::Once };
+        let Some(root) = &self.servers else {
+            return ApprovalAnswer::Once;
+        };
         match mcp::permit(root, asked.approval.tool) {
             Ok(path) => {
-                notice::note(&format!("{} permits {} from now on", path.display(), asked.caller()));
+                notice::note(&format!(
+                    "{} permits {} from now on",
+                    path.display(),
+                    asked.caller()
+                ));
                 ApprovalAnswer::Always
             }
             Err(error) => {
-                notice::warning(&format!("allowed once, because the rule was not written: {error}"));
+                notice::warning(&format!(
+                    "allowed once, because the rule was not written: {error}"
+                ));
                 ApprovalAnswer::Once
             }
         }
     }
 
     async fn answer(&self, asked: ApprovalQuestion<'_>) -> ApprovalAnswer {
-        let may_be_kept = self.servers.is_some() && asked.may_be_kept() && mcp::may_permit(asked.approval.tool);
+        let may_be_kept =
+            self.servers.is_some() && asked.may_be_kept() && mcp::may_permit(asked.approval.tool);
         let mut dialogue = self.dialogue.open().await;
         // The preview is made while no other question is open, because it is the effect that the call would have now.
         let mut shown = question(&asked, asked.approval.preview().await.as_ref(), false);
@@ -72,7 +81,9 @@ impl TerminalAsker {
                     shown = question(&asked, asked.approval.preview().await.as_ref(), true);
                 }
                 // One retry: one of many lines, such as those of a pasted text, could be a yes.
-                None if is_unclear => return denied("the person at the terminal gave no clear answer"),
+                None if is_unclear => {
+                    return denied("the person at the terminal gave no clear answer");
+                }
                 None => is_unclear = true,
             }
         }
@@ -86,5 +97,7 @@ impl Asker for TerminalAsker {
 }
 
 fn denied(reason: &str) -> ApprovalAnswer {
-    ApprovalAnswer::No { reason: reason.to_owned() }
+    ApprovalAnswer::No {
+        reason: reason.to_owned(),
+    }
 }

@@ -20,7 +20,12 @@ pub(crate) struct CallArguments {
     pairs: Vec<(String, String)>,
 
     /// All arguments as one JSON object; - reads it from standard input
-    #[arg(long, value_name = "JSON", allow_hyphen_values = true, conflicts_with = "pairs")]
+    #[arg(
+        long,
+        value_name = "JSON",
+        allow_hyphen_values = true,
+        conflicts_with = "pairs"
+    )]
     args: Option<String>,
 }
 
@@ -50,6 +55,9 @@ impl CallArguments {
 fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("expected key=value, such as path=README.md; --args takes all arguments as JSON".to_owned()),
+        _ => Err(
+            "expected key=value, such as path=README.md; --args takes all arguments as JSON"
+                .to_owned(),
+        ),
     }
 }

@@ -38,15 +38,26 @@ pub(crate) fn recover(workspace: Option<&Path>) {
     let mut places: Vec<PathBuf> = workspace.map(Path::to_owned).into_iter().collect();
     places.extend(std::env::current_dir().and_then(|place| place.canonicalize()));
     places.dedup();
-    places.iter().flat_map(|place| aside.recover(place)).for_each(|file| notice::warning(&file.to_string()));
+    places
+        .iter()
+        .flat_map(|place| aside.recover(place))
+        .for_each(|file| notice::warning(&file.to_string()));
     NOTED.call_once(|| {
         let lying = lying(&aside, workspace);
         let Some(line) = count(&lying) else { return };
         let recorded = lying.iter().find(|file| !file.is_in_workspace());
         let advice = match recorded.or(lying.first()) {
             Some(first) if !first.is_in_workspace() => {
-                let folder = first.place.as_ref().and_then(|place| place.parent()?.parent()).map(quoted);
-                format!("{}, and rm -r {} forgets all", way_back(first), folder.unwrap_or_default())
+                let folder = first
+                    .place
+                    .as_ref()
+                    .and_then(|place| place.parent()?.parent())
+                    .map(quoted);
+                format!(
+                    "{}, and rm -r {} forgets all",
+                    way_back(first),
+                    folder.unwrap_or_default()
+                )
             }
             first => first.map(way_back).unwrap_or_default(),
         };
@@ -57,14 +68,21 @@ pub(crate) fn recover(workspace: Option<&Path>) {
 /// Returns the lines of `doctor` on what lies aside.
 #[cfg(feature = "builtin")]
 pub(crate) fn report(workspace: Option<&Path>) -> Vec<String> {
-    let lying = folder().map(|aside| lying(&aside, workspace)).unwrap_or_default();
-    let lines = lying.iter().take(LISTED).map(|file| format!("- {}, {}: {}", file.path, file.note, way_back(file)));
+    let lying = folder()
+        .map(|aside| lying(&aside, workspace))
+        .unwrap_or_default();
+    let lines = lying
+        .iter()
+        .take(LISTED)
+        .map(|file| format!("- {}, {}: {}", file.path, file.note, way_back(file)));
     count(&lying).into_iter().chain(lines).collect()
 }
 
 #[cfg(feature = "builtin")]
 fn lying(aside: &Aside, workspace: Option<&Path>) -> Vec<SetAside> {
-    workspace.map(|workspace| aside.list(workspace)).unwrap_or_default()
+    workspace
+        .map(|workspace| aside.list(workspace))
+        .unwrap_or_default()
 }
 
 #[cfg(feature = "builtin")]
@@ -81,9 +99,16 @@ fn way_back(file: &SetAside) -> String {
         return format!("{place} may be anybody's, so look at it, and remove it or rename it");
     }
     if file.leads_elsewhere() {
-        return format!("{} lies at {place}, and a link is on the way to where it was", file.path);
+        return format!(
+            "{} lies at {place}, and a link is on the way to where it was",
+            file.path
+        );
     }
-    format!("mv {place} {} puts back {}", quoted(&file.origin), file.path)
+    format!(
+        "mv {place} {} puts back {}",
+        quoted(&file.origin),
+        file.path
+    )
 }
 
 #[cfg(feature = "builtin")]

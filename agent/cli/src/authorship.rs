@@ -32,13 +32,31 @@ pub(crate) use trust::{ChangedRef, Pending, TrustError, clear, pending};
 
 /// Names of folders and files that tools make, and that no text can hide in.
 const KNOWN_NAMES: [&str; 16] = [
-    ".DS_Store", ".git", ".idea", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".venv", ".vscode", "__pycache__",
-    "build", "dist", "node_modules", "out", "target", "toolcrib.toml", "venv",
+    ".DS_Store",
+    ".git",
+    ".idea",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".venv",
+    ".vscode",
+    "__pycache__",
+    "build",
+    "dist",
+    "node_modules",
+    "out",
+    "target",
+    "toolcrib.toml",
+    "venv",
 ];
 
 /// Adds the judge of the files in a workspace, whose path has no links.
 pub(crate) fn insert(services: &mut Services, root: &Path) {
-    let judge = Authorship { root: root.to_owned(), marks: marks(), latest: Mutex::default() };
+    let judge = Authorship {
+        root: root.to_owned(),
+        marks: marks(),
+        latest: Mutex::default(),
+    };
     services.insert(FileAuthors::new(judge));
 }
 
@@ -59,12 +77,22 @@ struct Authorship {
 impl Authorship {
     /// Returns true if `check` does, and if nobody may have forged what it reads.
     fn judge(&self, check: impl FnOnce(&Repository, &Git, &Committed) -> bool) -> bool {
-        let Some(marks) = &self.marks else { return false };
-        let Some(repository) = Repository::find(&self.root) else { return false };
-        let Some(git) = Git::find(&repository) else { return false };
-        let Some(committed) = self.committed(&git) else { return false };
+        let Some(marks) = &self.marks else {
+            return false;
+        };
+        let Some(repository) = Repository::find(&self.root) else {
+            return false;
+        };
+        let Some(git) = Git::find(&repository) else {
+            return false;
+        };
+        let Some(committed) = self.committed(&git) else {
+            return false;
+        };
         // A program may still run, so the marks are looked at last.
-        check(&repository, &git, &committed) && repository.is_plain() && !marks.is_marked(&repository)
+        check(&repository, &git, &committed)
+            && repository.is_plain()
+            && !marks.is_marked(&repository)
     }
 
     fn committed(&self, git: &Git) -> Option<Arc<Committed>> {
@@ -73,7 +101,10 @@ impl Authorship {
         if let Some((_, committed)) = latest.as_ref().filter(|(of, _)| *of == head) {
             return committed.clone();
         }
-        let committed = git.user(&self.root).and_then(|user| Committed::read(git, &head, &user)).map(Arc::new);
+        let committed = git
+            .user(&self.root)
+            .and_then(|user| Committed::read(git, &head, &user))
+            .map(Arc::new);
         *latest = Some((head, committed.clone()));
         committed
     }
@@ -85,7 +116,9 @@ impl FileJudge for Authorship {
             return true;
         }
         // The folder of git has the texts of all commits and branches. This saves a look at them.
-        let Some(git) = Repository::find(&self.root).map(|repository| repository.git()) else { return false };
+        let Some(git) = Repository::find(&self.root).map(|repository| repository.git()) else {
+            return false;
+        };
         if paths.iter().any(|path| git.starts_with(path)) {
             return false;
         }
@@ -96,27 +129,50 @@ impl FileJudge for Authorship {
     }
 
     fn is_name_of_user(&self, paths: &[PathBuf]) -> bool {
-        let is_known =
-            |path: &PathBuf| KNOWN_NAMES.iter().any(|known| path.file_name().is_some_and(|name| name == *known));
+        let is_known = |path: &PathBuf| {
+            KNOWN_NAMES
+                .iter()
+                .any(|known| path.file_name().is_some_and(|name| name == *known))
+        };
         // A known name in a folder of a stranger shows the name of that folder.
-        let unknown: Vec<&Path> =
-            paths.iter().map(|path| if is_known(path) { path.parent().unwrap_or(path) } else { path }).collect();
+        let unknown: Vec<&Path> = paths
+            .iter()
+            .map(|path| {
+                if is_known(path) {
+                    path.parent().unwrap_or(path)
+                } else {
+                    path
+                }
+            })
+            .collect();
         if unknown.iter().all(|path| self.root.starts_with(path)) {
             return true;
         }
         self.judge(|repository, _, committed| {
-            unknown.iter().all(|path| repository.relative(path).is_some_and(|path| committed.has_name(&path)))
+            unknown.iter().all(|path| {
+                repository
+                    .relative(path)
+                    .is_some_and(|path| committed.has_name(&path))
+            })
         })
     }
 
     fn note_write(&self, path: &Path) -> io::Result<()> {
         Written::own().map_or(Ok(()), |written| written.note_write(&self.root, path))?;
-        self.marks.as_ref().map_or(Ok(()), |marks| marks.note_write(&self.root, path))
+        self.marks
+            .as_ref()
+            .map_or(Ok(()), |marks| marks.note_write(&self.root, path))
     }
 
     fn watch_writes(&self, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<WriteWatch> {
-        let written = Written::own().map(|written| written.watch(&self.root, trees)).transpose()?;
-        let marked = self.marks.as_ref().map(|marks| marks.watch(&self.root, trees, kept)).transpose()?;
+        let written = Written::own()
+            .map(|written| written.watch(&self.root, trees))
+            .transpose()?;
+        let marked = self
+            .marks
+            .as_ref()
+            .map(|marks| marks.watch(&self.root, trees, kept))
+            .transpose()?;
         Ok(Box::new((written, marked)))
     }
 }

@@ -12,23 +12,54 @@ use crate::error::Error;
 ///
 /// # Errors
 /// Returns an error if money is limited, but the model has no price.
-pub(crate) fn run_options(settings: &Settings, model: Option<&str>) -> Result<RunOptions, SettingsError> {
+pub(crate) fn run_options(
+    settings: &Settings,
+    model: Option<&str>,
+) -> Result<RunOptions, SettingsError> {
     let repeats = |times: &Setting<u32>| Some(times.value).filter(|times| *times > 0);
-    let repeats = RepeatLimits::new(repeats(&settings.program().repeat_hint), repeats(&settings.program().repeat_end));
-    let mut limits =
-        limits(None, &settings.program().max_calls, &settings.program().max_tokens, &settings.program().max_cost);
+    let repeats = RepeatLimits::new(
+        repeats(&settings.program().repeat_hint),
+        repeats(&settings.program().repeat_end),
+    );
+    let mut limits = limits(
+        None,
+        &settings.program().max_calls,
+        &settings.program().max_tokens,
+        &settings.program().max_cost,
+    );
     limits.steps = Some(settings.program().max_steps.value.into());
-    limits.time = settings.program().run_deadline.as_ref().map(|deadline| deadline.value);
+    limits.time = settings
+        .program()
+        .run_deadline
+        .as_ref()
+        .map(|deadline| deadline.value);
     let mut options = RunOptions::new().with_limits(limits).with_repeats(repeats);
-    options.context_tokens = settings.program().context_tokens.as_ref().map(|tokens| tokens.value.into());
-    let Some(model) = model else { return Ok(options) };
+    options.context_tokens = settings
+        .program()
+        .context_tokens
+        .as_ref()
+        .map(|tokens| tokens.value.into());
+    let Some(model) = model else {
+        return Ok(options);
+    };
     // A later file precedes an earlier one.
-    match settings.program().prices.iter().rev().find(|price| price.value.model == model) {
+    match settings
+        .program()
+        .prices
+        .iter()
+        .rev()
+        .find(|price| price.value.model == model)
+    {
         Some(price) => Ok(options.with_price(price.value.price())),
         None => match money_limit(settings) {
             Some((key, limit)) => {
-                let (origin, key, reason) = (limit.origin.clone(), key.to_owned(), needs_price(model));
-                Err(SettingsError::Value { origin, key, reason })
+                let (origin, key, reason) =
+                    (limit.origin.clone(), key.to_owned(), needs_price(model));
+                Err(SettingsError::Value {
+                    origin,
+                    key,
+                    reason,
+                })
             }
             None => Ok(options),
         },
@@ -42,7 +73,9 @@ pub(crate) fn money_limit(settings: &Settings) -> Option<(&'static str, &Setting
         ("daily.max_cost", &settings.program().daily_cost),
         ("monthly.max_cost", &settings.program().monthly_cost),
     ];
-    limits.into_iter().find_map(|(key, limit)| Some((key, limit.as_ref()?)))
+    limits
+        .into_iter()
+        .find_map(|(key, limit)| Some((key, limit.as_ref()?)))
 }
 
 /// Returns the problem of a model without a price, and the next step.
@@ -66,13 +99,21 @@ pub(crate) fn shared(settings: &Settings) -> Result<Option<Budget>, Error> {
         &settings.program().monthly_tokens,
         &settings.program().monthly_cost,
     );
-    let is_unlimited = [day, month].iter().all(|limits| *limits == BudgetLimits::new());
-    if is_unlimited { Ok(None) } else { open(day, month).map(Some) }
+    let is_unlimited = [day, month]
+        .iter()
+        .all(|limits| *limits == BudgetLimits::new());
+    if is_unlimited {
+        Ok(None)
+    } else {
+        open(day, month).map(Some)
+    }
 }
 
 #[cfg(feature = "journal")]
 fn open(day: BudgetLimits, month: BudgetLimits) -> Result<Budget, Error> {
-    Ok(Budget::from_window(std::sync::Arc::new(window::SharedWindows::open(day, month)?)))
+    Ok(Budget::from_window(std::sync::Arc::new(
+        window::SharedWindows::open(day, month)?,
+    )))
 }
 
 #[cfg(not(feature = "journal"))]

@@ -28,7 +28,11 @@ struct Vault<S> {
 
 impl<S: std::fmt::Debug> Vault<S> {
     fn open(self) -> Result<String, String> {
-        if self.fails == Some(true) { Err(format!("{self:?} fails")) } else { Ok(format!("{self:?} opens")) }
+        if self.fails == Some(true) {
+            Err(format!("{self:?} fails"))
+        } else {
+            Ok(format!("{self:?} opens"))
+        }
     }
 }
 
@@ -48,12 +52,23 @@ fn plain(#[args] vault: Vault<String>) -> Result<String, String> {
 fn printed(line: &[String]) -> String {
     let program = std::env::current_exe().unwrap();
     let mut command = Command::new(program);
-    command.args(["canary::nothing_that_the_program_prints_has_a_secret", "--exact", "--nocapture"]);
+    command.args([
+        "canary::nothing_that_the_program_prints_has_a_secret",
+        "--exact",
+        "--nocapture",
+    ]);
     // Keys and settings of the environment do not influence the test, and the user's sessions are not touched.
     let state = tempfile::tempdir().unwrap();
     command.env_clear().env("XDG_STATE_HOME", state.path());
-    let ended = command.env(LINE, serde_json::to_string(line).unwrap()).output().unwrap();
-    format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr))
+    let ended = command
+        .env(LINE, serde_json::to_string(line).unwrap())
+        .output()
+        .unwrap();
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&ended.stdout),
+        String::from_utf8_lossy(&ended.stderr)
+    )
 }
 
 #[test]
@@ -70,13 +85,24 @@ fn nothing_that_the_program_prints_has_a_secret() {
         &["call", "TOOL", "key=CANARY", "fails=true"],
         &["call", "TOOL", "key=CANARY", "fails=true", "--json"],
         &["call", "TOOL", "--args", r#"{"key": ["CANARY"]}"#],
-        &["call", "TOOL", "--args", r#"{"keys": ["CANARY"]}"#, "--json"],
+        &[
+            "call",
+            "TOOL",
+            "--args",
+            r#"{"keys": ["CANARY"]}"#,
+            "--json",
+        ],
         &["call", "TOOL", "--args", r#"{"kye": "CANARY"}"#],
         &["call", "TOOL", "key=", "keys=CANARY"],
         &["call", "TOOL", "key=", "keys=CANARY", "--json"],
         &["run", "TOOL key=CANARY"],
         &["run", "TOOL key=CANARY fails=true ; TOOL key=CANARY"],
-        &["run", "TOOL key=CANARY ; TOOL kye=CANARY", "--output", "stream-json"],
+        &[
+            "run",
+            "TOOL key=CANARY ; TOOL kye=CANARY",
+            "--output",
+            "stream-json",
+        ],
         &["run", "TOOL key=a keys=CANARY"],
     ]
     .into_iter()
@@ -85,17 +111,31 @@ fn nothing_that_the_program_prints_has_a_secret() {
         let canary = format!("cnry{case:02}");
         let command_line = |tool: &str| {
             let words = ["toolcrib"].iter().chain(line);
-            words.map(|word| word.replace("TOOL", tool).replace("CANARY", &canary)).collect::<Vec<_>>()
+            words
+                .map(|word| word.replace("TOOL", tool).replace("CANARY", &canary))
+                .collect::<Vec<_>>()
         };
         let output = printed(&command_line("canary.secret"));
-        assert!(output.contains("canary.secret") || output.contains("[secret]"), "{line:?} printed nothing: {output}");
+        assert!(
+            output.contains("canary.secret") || output.contains("[secret]"),
+            "{line:?} printed nothing: {output}"
+        );
         assert!(!output.contains(&canary), "{line:?}: {output}");
         // The control: the search finds a text that is not secret.
         let output = printed(&command_line("canary.plain"));
         assert!(output.contains(&canary), "{line:?}: {output}");
     }
     // The arguments of an unknown tool are not printed either.
-    let line = ["toolcrib", "run", "canary.scret key=cnry", "--output", "stream-json"];
+    let line = [
+        "toolcrib",
+        "run",
+        "canary.scret key=cnry",
+        "--output",
+        "stream-json",
+    ];
     let output = printed(&line.map(str::to_owned));
-    assert!(output.contains("canary.scret") && !output.contains("cnry"), "{output}");
+    assert!(
+        output.contains("canary.scret") && !output.contains("cnry"),
+        "{output}"
+    );
 }

@@ -43,8 +43,8 @@ impl Chat {
             notice::note("/help lists the commands; Ctrl-C cancels, Ctrl-D ends the chat");
         }
         if let Some(run) = self.resumed.take() {
-            first_failure =
-                Some(self.run_input(RunInput::Resume(Box::new(run))).await?).filter(|exit| *exit != Exit::Success);
+            first_failure = Some(self.run_input(RunInput::Resume(Box::new(run))).await?)
+                .filter(|exit| *exit != Exit::Success);
         }
         let changes = tools::subscribe();
         let mut generation = changes.generation();
@@ -77,7 +77,9 @@ impl Chat {
                 first_failure.get_or_insert(exit);
             }
         }
-        Ok(first_failure.filter(|_| !self.input.is_interactive()).unwrap_or(Exit::Success))
+        Ok(first_failure
+            .filter(|_| !self.input.is_interactive())
+            .unwrap_or(Exit::Success))
     }
 
     /// Runs a prompt. A failure ends this prompt only, except when the output is closed, the session can no longer be recorded, or Ctrl-C cancels
@@ -94,8 +96,14 @@ impl Chat {
     async fn run_prompt(&mut self, call: &PromptCall) -> Result<Exit, Error> {
         let token = CancellationToken::new();
         let attached = self.interrupts.attach(token.clone());
-        let cx = self.session.context().clone().with_cancellation(token.clone());
-        let text = token.run_until_cancelled(self.servers.prompt(call, &cx)).await;
+        let cx = self
+            .session
+            .context()
+            .clone()
+            .with_cancellation(token.clone());
+        let text = token
+            .run_until_cancelled(self.servers.prompt(call, &cx))
+            .await;
         drop(attached);
         match text.unwrap_or(Err(Error::Cancelled)) {
             Ok(text) => self.run_input(RunInput::Prompt(text)).await,
@@ -125,8 +133,15 @@ impl Chat {
                 notice::write(&page::tools(tools, wire, long, notice::width()));
                 let offered = self.runner.driver.offered_tools(&self.session);
                 if offered.offered().len() < tools.len() {
-                    let names: Vec<_> = offered.offered().iter().map(|entry| entry.name().as_str()).collect();
-                    notice::note(&format!("requests offer {}; the model finds the others", names.join(", ")));
+                    let names: Vec<_> = offered
+                        .offered()
+                        .iter()
+                        .map(|entry| entry.name().as_str())
+                        .collect();
+                    notice::note(&format!(
+                        "requests offer {}; the model finds the others",
+                        names.join(", ")
+                    ));
                 }
             }
             SlashCommand::Select { globs } => return self.select(&globs),
@@ -155,7 +170,10 @@ impl Chat {
             let entries = tools::list();
             notice::warn_unmatched(&selection, &entries);
             self.session.select(selection, entries);
-            notice::warn_left_out(&self.runner.driver, &self.runner.driver.offered_tools(&self.session));
+            notice::warn_left_out(
+                &self.runner.driver,
+                &self.runner.driver.offered_tools(&self.session),
+            );
         }
         let (selection, count) = (self.session.selection(), self.session.tools().len());
         notice::note(&format!("tools selected by {selection}: {count}"));
@@ -164,14 +182,20 @@ impl Chat {
 
     /// Adds the clauses to every layer of the grant and consents to writes that they cover.
     fn grant(&mut self, clauses: &[Clause]) {
-        let clauses: Vec<_> = clauses.iter().map(|clause| clause.clone().with_origin("/grant")).collect();
+        let clauses: Vec<_> = clauses
+            .iter()
+            .map(|clause| clause.clone().with_origin("/grant"))
+            .collect();
         if !clauses.is_empty() {
             let grant = self.session.context().grant();
-            let wider = grant.layers().map(|layer| Grant::new(layer.iter().chain(&clauses).cloned()));
+            let wider = grant
+                .layers()
+                .map(|layer| Grant::new(layer.iter().chain(&clauses).cloned()));
             if let Some(wider) = wider.reduce(|all, layer| all.intersect(&layer)) {
                 self.session.set_grant(wider);
                 let policy = self.session.context().policy().cloned().unwrap_or_default();
-                self.session.set_policy(policy.with_rules(rules_from_grant(&clauses)));
+                self.session
+                    .set_policy(policy.with_rules(rules_from_grant(&clauses)));
             }
         }
         notice::note(&format!("granted: {}", self.session.context().grant()));
@@ -180,7 +204,10 @@ impl Chat {
     fn clear(&mut self) {
         let before = self.session.messages().len();
         self.session.clear();
-        notice::note(&format!("messages removed: {}", before - self.session.messages().len()));
+        notice::note(&format!(
+            "messages removed: {}",
+            before - self.session.messages().len()
+        ));
     }
 }
 

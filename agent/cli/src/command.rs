@@ -125,7 +125,10 @@ impl Cli {
 }
 
 fn on_runtime(work: impl Future<Output = Result<Exit, Error>>) -> Result<Exit, Error> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Error::Runtime)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(Error::Runtime)?;
     let outcome = runtime.block_on(work);
     // An abandoned blocking tool may never return, so the shutdown does not wait for it.
     runtime.shutdown_background();

@@ -21,7 +21,8 @@ pub(crate) use disclosure_mode::DisclosureMode;
 pub(crate) use flags::{KeyFlags, QuestionFlag, SelectFlag, SessionFlags, ToolFlags};
 pub(crate) use help::help;
 pub(crate) use host::settings::{
-    Document, ENVIRONMENT, FileState, KeyAbout, Origin, Setting, Settings, SettingsError, SettingsFile, Values, rules,
+    Document, ENVIRONMENT, FileState, KeyAbout, Origin, Setting, Settings, SettingsError,
+    SettingsFile, Values, rules,
 };
 pub(crate) use keys::ProgramKeys;
 pub(crate) use keys::disclosure::DisclosureKeys;
@@ -50,12 +51,19 @@ impl ConfigOptions {
     /// Returns options that read no file.
     #[cfg(test)]
     pub(crate) fn none() -> Self {
-        Self { no_config: true, ..Self::default() }
+        Self {
+            no_config: true,
+            ..Self::default()
+        }
     }
 
     /// Returns the contents of the project's settings files, the nearest first, and whether the user's file trusts the directory of each.
     pub(crate) fn project_contents(&self) -> Result<Vec<(Content, bool)>, SettingsError> {
-        if self.reads_files() { settings::project_contents(&working_directory()?) } else { Ok(Vec::new()) }
+        if self.reads_files() {
+            settings::project_contents(&working_directory()?)
+        } else {
+            Ok(Vec::new())
+        }
     }
 
     /// Returns the effective settings of the files, the environment and these flags. Warns about an ignored file.
@@ -66,13 +74,24 @@ impl ConfigOptions {
             (None, false) => settings::load_default(&working_directory()?, trust::tell_narrowing)?,
         };
         loaded.layers.insert(0, settings::built_in()?);
-        for ignored in loaded.files.iter().filter(|file| file.state == FileState::Ignored) {
+        for ignored in loaded
+            .files
+            .iter()
+            .filter(|file| file.state == FileState::Ignored)
+        {
             let path = ignored.path.display();
-            notice::warning(&format!("{path} belongs to another user and is ignored; trust its directory to use it"));
+            notice::warning(&format!(
+                "{path} belongs to another user and is ignored; trust its directory to use it"
+            ));
         }
         let (mut environment, mut flags) = (environment::values()?, flags);
         let merged = |environment: &Values, flags: &Values| {
-            Settings::from_layers(loaded.layers.clone(), environment.clone(), flags.clone(), loaded.files.clone())
+            Settings::from_layers(
+                loaded.layers.clone(),
+                environment.clone(),
+                flags.clone(),
+                loaded.files.clone(),
+            )
         };
         let settings = match merged(&environment, &flags) {
             // A flag or a variable completes itself. Next to a setting of a file, the provider is to be named in the file.
@@ -95,7 +114,9 @@ impl ConfigOptions {
         match settings::unapplied() {
             Ok(unapplied) => Ok(settings.with_unapplied(unapplied)),
             Err(error) => {
-                notice::warning(&format!("{error}; the files that it names are not protected in this session"));
+                notice::warning(&format!(
+                    "{error}; the files that it names are not protected in this session"
+                ));
                 Ok(settings)
             }
         }
@@ -103,7 +124,10 @@ impl ConfigOptions {
 }
 
 fn working_directory() -> Result<PathBuf, SettingsError> {
-    std::env::current_dir().map_err(|source| SettingsError::Read { path: PathBuf::from("."), source })
+    std::env::current_dir().map_err(|source| SettingsError::Read {
+        path: PathBuf::from("."),
+        source,
+    })
 }
 
 /// The settings of the program itself.
@@ -135,7 +159,12 @@ impl ProgramSettings for Settings {
     }
 
     fn selection(&self) -> Result<Selection, InvalidSelection> {
-        Selection::parse(self.program().select.iter().flat_map(|select| &select.value))
+        Selection::parse(
+            self.program()
+                .select
+                .iter()
+                .flat_map(|select| &select.value),
+        )
     }
 
     fn request_policy(&self) -> (Timeouts, RetryPolicy) {
@@ -152,8 +181,17 @@ impl ProgramSettings for Settings {
     }
 
     fn files_hidden_in(&self, root: &str) -> Vec<PathBuf> {
-        let is_around = |file: &PathBuf| file.canonicalize().is_ok_and(|file| Path::new(root).starts_with(file));
-        let of_secrets = self.secret_files().into_iter().filter(|file| !is_around(file));
-        self.hidden_files().map(PathBuf::from).chain(of_secrets).collect()
+        let is_around = |file: &PathBuf| {
+            file.canonicalize()
+                .is_ok_and(|file| Path::new(root).starts_with(file))
+        };
+        let of_secrets = self
+            .secret_files()
+            .into_iter()
+            .filter(|file| !is_around(file));
+        self.hidden_files()
+            .map(PathBuf::from)
+            .chain(of_secrets)
+            .collect()
     }
 }

@@ -102,7 +102,10 @@ impl Console {
         let mut state = self.state();
         state.status.clear();
         state.asking_since = Some(Instant::now());
-        OpenQuestion { console: self, is_answered: false }
+        OpenQuestion {
+            console: self,
+            is_answered: false,
+        }
     }
 
     /// Returns the time since `start`, without the time that questions were open.
@@ -110,7 +113,9 @@ impl Console {
         let (state, now) = (self.state(), Instant::now());
         let open = state.asking_since.map(|since| (since, now));
         let asked = state.questions.iter().copied().chain(open);
-        let asked: Duration = asked.map(|(since, until)| until.saturating_duration_since(since.max(start))).sum();
+        let asked: Duration = asked
+            .map(|(since, until)| until.saturating_duration_since(since.max(start)))
+            .sum();
         now.saturating_duration_since(start).saturating_sub(asked)
     }
 
@@ -142,7 +147,9 @@ impl Drop for OpenQuestion<'_> {
         }
         let mut state = self.console.state();
         let since = state.asking_since.take();
-        state.questions.extend(since.map(|since| (since, Instant::now())));
+        state
+            .questions
+            .extend(since.map(|since| (since, Instant::now())));
         for line in state.held_back.drain(..) {
             match line {
                 HeldBack::Message(message) => write_line(&message),
@@ -162,7 +169,10 @@ mod tests {
         let console = Console::default();
         let question = console.question();
         console.line("later".to_owned());
-        assert_eq!(console.state().held_back, [HeldBack::Message("later".to_owned())]);
+        assert_eq!(
+            console.state().held_back,
+            [HeldBack::Message("later".to_owned())]
+        );
         drop(question);
         assert!(console.state().held_back.is_empty() && console.state().asking_since.is_none());
     }
@@ -172,9 +182,20 @@ mod tests {
         let console = Console::default();
         let now = Instant::now();
         let ago = |seconds| now.checked_sub(Duration::from_secs(seconds)).unwrap();
-        console.state().questions.extend([(ago(90), ago(60)), (ago(20), ago(10))]);
+        console
+            .state()
+            .questions
+            .extend([(ago(90), ago(60)), (ago(20), ago(10))]);
         let seconds = |start| console.time_since(start).as_secs();
-        assert_eq!([seconds(ago(100)), seconds(ago(50)), seconds(ago(15)), seconds(ago(5))], [60, 40, 10, 5]);
+        assert_eq!(
+            [
+                seconds(ago(100)),
+                seconds(ago(50)),
+                seconds(ago(15)),
+                seconds(ago(5))
+            ],
+            [60, 40, 10, 5]
+        );
         let _open = console.question();
         console.state().asking_since = Some(ago(4));
         assert_eq!(seconds(ago(5)), 1);

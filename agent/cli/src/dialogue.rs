@@ -43,7 +43,10 @@ impl Dialogue {
     /// Waits for the end of earlier questions, and of a line that is typed for a chat, and opens the next one.
     pub(crate) async fn open(&self) -> OpenDialogue<'_> {
         let reader = self.console.reader().await;
-        OpenDialogue { question: self.console.question(), _reader: reader }
+        OpenDialogue {
+            question: self.console.question(),
+            _reader: reader,
+        }
     }
 }
 
@@ -73,7 +76,11 @@ mod tests {
         let dialogue = Dialogue::new(console.clone());
         let typing = console.reader().await;
         let mut open = pin!(dialogue.open());
-        assert!(open.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert!(
+            open.as_mut()
+                .poll(&mut Context::from_waker(Waker::noop()))
+                .is_pending()
+        );
         drop(typing);
         open.await;
     }

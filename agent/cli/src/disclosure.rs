@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use agent::{
-    DefinitionCosts, Direct, Disclosure, DisclosureBudget, Driver, InvalidSelection, Provider, RunOptions, Selection,
-    Session,
+    DefinitionCosts, Direct, Disclosure, DisclosureBudget, Driver, InvalidSelection, Provider,
+    RunOptions, Selection, Session,
 };
 use tools::{Services, ToolContext};
 
@@ -49,24 +49,49 @@ pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Option
     let choice = ProviderChoice::from_settings(settings);
     let create = |choice: &ProviderChoice| {
         let options = provider_options::from_settings(settings, choice.model.as_deref());
-        program::provider(&choice.provider).ok()?.create(&options).ok()
+        program::provider(&choice.provider)
+            .ok()?
+            .create(&options)
+            .ok()
     };
     // Without a key, the definitions of the catalog are counted.
     let provider = create(&choice).unwrap_or_else(|| Arc::new(Direct) as Arc<dyn Provider>);
     let mut options = RunOptions::new();
-    options.context_tokens = settings.program().context_tokens.as_ref().map(|tokens| tokens.value.into());
-    let costs = Driver::new(provider).with_options(options).definition_costs(&session)?;
+    options.context_tokens = settings
+        .program()
+        .context_tokens
+        .as_ref()
+        .map(|tokens| tokens.value.into());
+    let costs = Driver::new(provider)
+        .with_options(options)
+        .definition_costs(&session)?;
     Some(line(costs))
 }
 
 fn line(costs: DefinitionCosts) -> String {
-    let DefinitionCosts { tools, tokens, search_tools, search_tokens, is_search, .. } = costs;
-    let shown =
-        |tools: usize, tokens| format!("about {} ({})", counted(tokens, "token"), counted(tools as u64, "tool"));
+    let DefinitionCosts {
+        tools,
+        tokens,
+        search_tools,
+        search_tokens,
+        is_search,
+        ..
+    } = costs;
+    let shown = |tools: usize, tokens| {
+        format!(
+            "about {} ({})",
+            counted(tokens, "token"),
+            counted(tools as u64, "tool")
+        )
+    };
     format!(
         "definitions in each request: {} with all tools, {} with a search; a session with a model {}. Tools of MCP servers are not counted",
         shown(tools, tokens),
         shown(search_tools, search_tokens),
-        if is_search { "searches" } else { "offers all tools" },
+        if is_search {
+            "searches"
+        } else {
+            "offers all tools"
+        },
     )
 }

@@ -30,7 +30,10 @@ pub(crate) enum Error {
     #[error("{}", for_person(.0))]
     Tool(#[from] ToolError),
     #[error("{}", for_person(error))]
-    Refused { error: Box<ToolError>, hints: Vec<String> },
+    Refused {
+        error: Box<ToolError>,
+        hints: Vec<String>,
+    },
     #[error(transparent)]
     Argument(#[from] ArgumentError),
     #[error(transparent)]
@@ -58,13 +61,17 @@ pub(crate) enum Error {
     Prompt(String),
     #[error("there is no prompt; give one as an argument, or pipe it to standard input")]
     NoPrompt,
-    #[error("the prompt is one argument, and {0:?} is another; quote it whole, such as 'time.now zone=UTC'")]
+    #[error(
+        "the prompt is one argument, and {0:?} is another; quote it whole, such as 'time.now zone=UTC'"
+    )]
     UnquotedPrompt(String),
     #[error("cannot write the output: {0}; check the destination of standard output")]
     Output(io::Error),
     #[error("cannot save {}: {source}; check the path and the permissions of its folder", path.display())]
     OutputFile { path: PathBuf, source: io::Error },
-    #[error("cannot save piece {number} of the result: its base64 is damaged; --json prints it as the tool sent it")]
+    #[error(
+        "cannot save piece {number} of the result: its base64 is damaged; --json prints it as the tool sent it"
+    )]
     BrokenContent { number: usize },
     #[error("cannot start the runtime: {0}; free some processes, memory or file handles")]
     Runtime(io::Error),
@@ -72,7 +79,9 @@ pub(crate) enum Error {
     #[error(transparent)]
     Jobs(CronError),
     #[cfg(feature = "cron")]
-    #[error("job {0} is a prompt, and no provider is configured; choose one with --provider, or set the key of one")]
+    #[error(
+        "job {0} is a prompt, and no provider is configured; choose one with --provider, or set the key of one"
+    )]
     NoProvider(i64),
     #[cfg(any(feature = "cron", feature = "memory"))]
     #[error("there is no folder for the data of this user; set HOME or XDG_DATA_HOME")]
@@ -105,7 +114,9 @@ pub(crate) enum Error {
     #[error("with --journal, --resume takes no ID; name the session with --session")]
     ResumedName,
     #[cfg(feature = "journal")]
-    #[error("the journal already has a session {0:?}; continue it with --resume, or choose another name")]
+    #[error(
+        "the journal already has a session {0:?}; continue it with --resume, or choose another name"
+    )]
     SessionExists(String),
     #[cfg(feature = "journal")]
     #[error("the journal has no session {0:?}; start it without --resume")]
@@ -142,7 +153,10 @@ pub(crate) enum Error {
         "an approval cannot be deferred in a session that is not recorded; drop --no-journal, or name the session with --session"
     )]
     Unrecorded,
-    #[error("no call waits for an approval with the request {id:?}; {}", waiting_advice(waiting))]
+    #[error(
+        "no call waits for an approval with the request {id:?}; {}",
+        waiting_advice(waiting)
+    )]
     NoRequest { id: String, waiting: Vec<String> },
     #[cfg(feature = "mcp")]
     #[error("cannot serve the tools: {0}; rename one of them, or leave one out with --select")]
@@ -155,15 +169,23 @@ pub(crate) enum Error {
     ServeHttp(#[from] tools_mcp::server::HttpError),
     #[cfg(feature = "mcp")]
     #[error("cannot listen on {address}: {source}; choose another address")]
-    Listen { address: std::net::SocketAddr, source: io::Error },
+    Listen {
+        address: std::net::SocketAddr,
+        source: io::Error,
+    },
     #[cfg(feature = "mcp")]
     #[error("cannot read the bearer token from {}: {source}; pass a file that only you can read", path.display())]
     Token { path: PathBuf, source: io::Error },
     #[cfg(feature = "mcp")]
-    #[error("there is no folder for the settings of this user, so there are no MCP servers; set HOME")]
+    #[error(
+        "there is no folder for the settings of this user, so there are no MCP servers; set HOME"
+    )]
     NoHome,
     #[cfg(feature = "mcp")]
-    #[error("there is no MCP server {server:?}; run {} mcp list to see all", program::name())]
+    #[error(
+        "there is no MCP server {server:?}; run {} mcp list to see all",
+        program::name()
+    )]
     NoServer { server: String },
     #[cfg(feature = "mcp")]
     #[error("the MCP server {server} cannot be used: {reason}")]
@@ -175,10 +197,15 @@ pub(crate) enum Error {
     #[error("this program was built without MCP servers; rebuild it with --features mcp")]
     NoServers,
     #[cfg(feature = "mcp")]
-    #[error("there is no program {command:?} for the MCP server {server}; install it, or change the command")]
+    #[error(
+        "there is no program {command:?} for the MCP server {server}; install it, or change the command"
+    )]
     NoProgram { server: String, command: String },
     #[cfg(feature = "mcp")]
-    #[error("the MCP server {server} waits for approval; run {} mcp approve {server}", program::name())]
+    #[error(
+        "the MCP server {server} waits for approval; run {} mcp approve {server}",
+        program::name()
+    )]
     Unapproved { server: String },
     #[cfg(feature = "mcp")]
     #[error(
@@ -192,10 +219,19 @@ pub(crate) enum Error {
     Record(#[from] RecordError),
     #[error(transparent)]
     Repository(#[from] crate::authorship::TrustError),
-    #[error("the digest of {what} is {shown}, and not {given}; look again, and add --digest {shown} to approve it")]
-    WrongDigest { what: &'static str, shown: tools::Digest, given: String },
+    #[error(
+        "the digest of {what} is {shown}, and not {given}; look again, and add --digest {shown} to approve it"
+    )]
+    WrongDigest {
+        what: &'static str,
+        shown: tools::Digest,
+        given: String,
+    },
     #[cfg(feature = "skill")]
-    #[error("there is no skill {name:?}; run {} skills to see all", program::name())]
+    #[error(
+        "there is no skill {name:?}; run {} skills to see all",
+        program::name()
+    )]
     NoSkill { name: String },
     #[cfg(feature = "skill")]
     #[error("several skills of the project are called {name:?}: {}; rename or remove all but one", places.join(" and "))]
@@ -266,13 +302,17 @@ impl Error {
             Self::Names(_)
             | Self::Listen { .. }
             | Self::Token { .. }
-            | Self::ServeHttp(HttpError::TokenRequired { .. } | HttpError::ShortToken { .. }) => Exit::Usage,
+            | Self::ServeHttp(HttpError::TokenRequired { .. } | HttpError::ShortToken { .. }) => {
+                Exit::Usage
+            }
             #[cfg(feature = "mcp")]
             Self::Serve(_) | Self::ServeHttp(_) => Exit::Internal,
             #[cfg(feature = "mcp")]
-            Self::NoHome | Self::Server { .. } | Self::ServerPrompt { .. } | Self::McpFile(_) | Self::Trust(_) => {
-                Exit::Usage
-            }
+            Self::NoHome
+            | Self::Server { .. }
+            | Self::ServerPrompt { .. }
+            | Self::McpFile(_)
+            | Self::Trust(_) => Exit::Usage,
             #[cfg(feature = "skill")]
             Self::NoSkill { .. } => Exit::NotFound,
             #[cfg(feature = "skill")]
@@ -315,10 +355,14 @@ impl Error {
             Self::Audit(_) => Exit::Problems,
             #[cfg(feature = "journal")]
             Self::Journal(_) => Exit::Internal,
-            Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => provider_exit(error),
+            Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => {
+                provider_exit(error)
+            }
             // The reader closed the pipe after reading enough.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
-            Self::NotLinked(_) | Self::Output(_) | Self::Runtime(_) | Self::Driver(_) => Exit::Internal,
+            Self::NotLinked(_) | Self::Output(_) | Self::Runtime(_) | Self::Driver(_) => {
+                Exit::Internal
+            }
             Self::Run(_) | Self::Loop(_) => Exit::Failed,
             Self::Budget(_) => Exit::Budget,
             Self::Waiting(_) => Exit::Waiting,

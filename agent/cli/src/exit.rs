@@ -28,23 +28,44 @@ impl Exit {
     /// All exit codes in order, with their meanings.
     pub(crate) const MEANINGS: [(Self, &str); 13] = [
         (Self::Success, "success"),
-        (Self::Failed, "the tool or the run failed, or lint or lock --check has findings"),
-        (Self::Usage, "the command line, the settings file, or a file or directory named there is not usable"),
-        (Self::NotFound, "no tool, provider or MCP server has this name"),
-        (Self::InvalidArguments, "the arguments do not match the tool's schema"),
-        (Self::Refused, "the call was not granted, or it or an MCP server not approved"),
+        (
+            Self::Failed,
+            "the tool or the run failed, or lint or lock --check has findings",
+        ),
+        (
+            Self::Usage,
+            "the command line, the settings file, or a file or directory named there is not usable",
+        ),
+        (
+            Self::NotFound,
+            "no tool, provider or MCP server has this name",
+        ),
+        (
+            Self::InvalidArguments,
+            "the arguments do not match the tool's schema",
+        ),
+        (
+            Self::Refused,
+            "the call was not granted, or it or an MCP server not approved",
+        ),
         (Self::Timeout, "a deadline passed"),
         (Self::Budget, "a budget ran out before an answer"),
         (
             Self::Problems,
             "doctor or audit found problems, providers --check an unusable service, or lock unusable tools",
         ),
-        (Self::Internal, "an internal error, or a failure of the output or the system"),
+        (
+            Self::Internal,
+            "an internal error, or a failure of the output or the system",
+        ),
         (
             Self::Unavailable,
             "the tool or MCP server is unavailable: a missing service, a name conflict, or too many calls",
         ),
-        (Self::Waiting, "calls wait for an approval; run --resume continues with --approve or --deny"),
+        (
+            Self::Waiting,
+            "calls wait for an approval; run --resume continues with --approve or --deny",
+        ),
         (Self::Cancelled, "cancelled (Ctrl-C)"),
     ];
 
@@ -63,10 +84,13 @@ impl From<ErrorCode> for Exit {
         match code {
             ErrorCode::NotFound => Self::NotFound,
             ErrorCode::InvalidArguments => Self::InvalidArguments,
-            ErrorCode::PermissionDenied | ErrorCode::Denied | ErrorCode::Unapproved => Self::Refused,
-            ErrorCode::Conflict | ErrorCode::Unavailable | ErrorCode::Overloaded | ErrorCode::Replaced => {
-                Self::Unavailable
+            ErrorCode::PermissionDenied | ErrorCode::Denied | ErrorCode::Unapproved => {
+                Self::Refused
             }
+            ErrorCode::Conflict
+            | ErrorCode::Unavailable
+            | ErrorCode::Overloaded
+            | ErrorCode::Replaced => Self::Unavailable,
             ErrorCode::Timeout => Self::Timeout,
             ErrorCode::Cancelled => Self::Cancelled,
             ErrorCode::Internal => Self::Internal,

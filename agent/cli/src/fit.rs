@@ -13,7 +13,10 @@ pub(crate) fn columns(text: &str) -> usize {
 
 /// Returns the columns to fill without a terminal: `COLUMNS`, or else 80.
 pub(crate) fn default_columns() -> usize {
-    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(80)
+    std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse().ok())
+        .unwrap_or(80)
 }
 
 /// Cuts a line to this number of columns.
@@ -27,7 +30,11 @@ pub(crate) fn cut(line: &str, room: usize) -> String {
         used >= room
     };
     let end = line.find(is_over).unwrap_or(line.len());
-    if room > 0 { format!("{}…", &line[..end]) } else { String::new() }
+    if room > 0 {
+        format!("{}…", &line[..end])
+    } else {
+        String::new()
+    }
 }
 
 /// Breaks a line to rows of at most this number of columns, after spaces if possible. The rows together are the line. They start at
@@ -41,7 +48,9 @@ pub(crate) fn rows(line: &str, start: usize, room: usize) -> Vec<&str> {
     let (mut rows, mut begin, mut used) = (Vec::new(), 0, 0);
     for (position, c) in line.char_indices() {
         while position > begin && next(used, c) > room {
-            let end = line[begin..position].rfind(' ').map_or(position, |space| begin + space + 1);
+            let end = line[begin..position]
+                .rfind(' ')
+                .map_or(position, |space| begin + space + 1);
             rows.push(&line[begin..end]);
             begin = end;
             used = line[begin..position].chars().fold(0, next);
@@ -68,8 +77,12 @@ pub(crate) fn hanging(text: &str, room: usize, first: &str, next: &str) -> Strin
 }
 
 fn with_starts(text: &str, room: usize, first: &str, next: &str) -> Vec<String> {
-    let options = Options::new(room).break_words(false).wrap_algorithm(WrapAlgorithm::FirstFit);
-    let options = options.word_separator(WordSeparator::AsciiSpace).word_splitter(WordSplitter::NoHyphenation);
+    let options = Options::new(room)
+        .break_words(false)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    let options = options
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
     let lines = wrap(text, options.initial_indent(first).subsequent_indent(next));
     lines.into_iter().map(|line| line.into_owned()).collect()
 }
@@ -84,7 +97,11 @@ pub(crate) fn paragraphs(text: &str, room: usize) -> String {
             None => lines.push(line.to_owned()),
         }
     }
-    lines.iter().flat_map(|line| wrapped(line, room)).collect::<Vec<_>>().join("\n")
+    lines
+        .iter()
+        .flat_map(|line| wrapped(line, room))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[cfg(test)]
@@ -103,28 +120,50 @@ mod tests {
     #[test]
     fn rows_break_after_spaces_or_else_anywhere_and_lose_nothing() {
         assert_eq!(rows("", 4, 16), [""]);
-        assert_eq!(rows("one two-three  four", 4, 9), ["one ", "two-three", "  four"]);
+        assert_eq!(
+            rows("one two-three  four", 4, 9),
+            ["one ", "two-three", "  four"]
+        );
         assert_eq!(rows("a    b", 4, 3), ["a  ", "  b"]);
         assert_eq!(rows("語語e\u{301}", 4, 4), ["語語", "e\u{301}"]);
-        assert_eq!(rows("a\tb\tc\td", 4, 16), ["a\tb\tc", "\td"], "tab stops are at columns 8, 16 and 24");
+        assert_eq!(
+            rows("a\tb\tc\td", 4, 16),
+            ["a\tb\tc", "\td"],
+            "tab stops are at columns 8, 16 and 24"
+        );
     }
 
     #[test]
     fn lines_break_at_spaces_and_long_words_stay_whole() {
-        assert_eq!(wrapped(&format!("a {} b", "x".repeat(40)), 24), ["a", &"x".repeat(40), "b"]);
-        assert_eq!(wrapped("one two-three\n  four", 8), ["one", "two-three", "  four"]);
+        assert_eq!(
+            wrapped(&format!("a {} b", "x".repeat(40)), 24),
+            ["a", &"x".repeat(40), "b"]
+        );
+        assert_eq!(
+            wrapped("one two-three\n  four", 8),
+            ["one", "two-three", "  four"]
+        );
         assert_eq!(wrapped("", 24), [""]);
     }
 
     #[test]
     fn lines_begin_with_their_starts_and_styles_take_no_room() {
-        assert_eq!(hanging("one two three", 9, "- ", "  "), "- one two\n  three\n");
-        assert_eq!(hanging("\u{1b}[1mone\u{1b}[0m two", 7, "", "  "), "\u{1b}[1mone\u{1b}[0m two\n");
+        assert_eq!(
+            hanging("one two three", 9, "- ", "  "),
+            "- one two\n  three\n"
+        );
+        assert_eq!(
+            hanging("\u{1b}[1mone\u{1b}[0m two", 7, "", "  "),
+            "\u{1b}[1mone\u{1b}[0m two\n"
+        );
     }
 
     #[test]
     fn paragraphs_are_filled_and_lists_stay() {
         let text = "One two\nthree four.\n\nFive:\n- six\n- seven eight\n  nine";
-        assert_eq!(paragraphs(text, 11), "One two\nthree four.\n\nFive:\n- six\n- seven\neight\n  nine");
+        assert_eq!(
+            paragraphs(text, 11),
+            "One two\nthree four.\n\nFive:\n- six\n- seven\neight\n  nine"
+        );
     }
 }

@@ -12,17 +12,27 @@ const MAX_FILES: usize = 100;
 /// Returns the user's and the system's settings files of git, those that they include under any condition, the files that are a value of
 /// a setting, and the folders of hooks with all that is in them. They need not exist.
 pub(crate) fn files() -> Vec<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     let home = variable("HOME");
     let folder = variable("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
-    let mut files: Vec<_> = NAMED.into_iter().filter_map(variable).chain([PathBuf::from("/etc/gitconfig")]).collect();
+    let mut files: Vec<_> = NAMED
+        .into_iter()
+        .filter_map(variable)
+        .chain([PathBuf::from("/etc/gitconfig")])
+        .collect();
     files.extend(home.as_ref().map(|home| home.join(".gitconfig")));
     files.extend(folder.map(|folder| folder.join("git/config")));
     let (mut named, mut read) = (Vec::new(), 0);
     while read < files.len().min(MAX_FILES) {
         let file = files[read].clone();
         read += 1;
-        let Ok(text) = fs::read_to_string(&file) else { continue };
+        let Ok(text) = fs::read_to_string(&file) else {
+            continue;
+        };
         let folder = file.parent().unwrap_or(Path::new("/"));
         for (key, value) in text.lines().filter_map(setting) {
             let path = match (value.strip_prefix("~/"), &home) {
@@ -44,7 +54,11 @@ pub(crate) fn files() -> Vec<PathBuf> {
 /// Returns the key of a line in small letters, and its value. A section can begin on the same line.
 fn setting(line: &str) -> Option<(String, &str)> {
     let line = line.trim();
-    let line = if line.starts_with('[') { line.rsplit_once(']')?.1 } else { line };
+    let line = if line.starts_with('[') {
+        line.rsplit_once(']')?.1
+    } else {
+        line
+    };
     let (key, value) = line.split_once('=')?;
     let value = value.trim().trim_start_matches('!');
     let value = match value.strip_prefix('"') {
@@ -71,7 +85,11 @@ mod tests {
             ("bare", None),
         ] {
             let found = setting(line);
-            assert_eq!(found.as_ref().map(|(key, value)| (&**key, *value)), expected, "{line}");
+            assert_eq!(
+                found.as_ref().map(|(key, value)| (&**key, *value)),
+                expected,
+                "{line}"
+            );
         }
     }
 }

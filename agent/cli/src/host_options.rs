@@ -14,7 +14,8 @@ use tools::{CancellationToken, Clause, OutputStore, Target, Tasks, ToolContext};
 use crate::approver::TerminalAsker;
 use crate::aside;
 use crate::config::{
-    ConfigOptions, KeyFlags, Origin, ProgramSettings as _, Setting, Settings, SettingsError, ToolFlags, Values,
+    ConfigOptions, KeyFlags, Origin, ProgramSettings as _, Setting, Settings, SettingsError,
+    ToolFlags, Values,
 };
 use crate::console::Console;
 use crate::dialogue::{self, Dialogue};
@@ -61,7 +62,10 @@ impl HostOptions {
         // Before any file of the workspace is read.
         aside::recover(self.root.workspace().ok().map(PathBuf::from).as_deref());
         flags.merge(self.keys.values()?);
-        flags.of_mut::<AccessKeys>().grants.extend(self.policy.allowed());
+        flags
+            .of_mut::<AccessKeys>()
+            .grants
+            .extend(self.policy.allowed());
         flags.of_mut::<AccessKeys>().policy = self.policy.rules()?;
         let (reads, mut allowed) = self.servers_root().map(mcp::permitted).unwrap_or_default();
         let default_grants = &flags.of::<AccessKeys>().default_grants;
@@ -71,7 +75,16 @@ impl HostOptions {
         let allow = |clause: Clause| {
             let origin = Origin::Flag("allow in mcp.json");
             let rule = Rule::for_target(Verdict::Allow, clause.clone().with_origin("mcp.json"));
-            (Setting { value: clause, origin: origin.clone() }, Setting { value: rule, origin })
+            (
+                Setting {
+                    value: clause,
+                    origin: origin.clone(),
+                },
+                Setting {
+                    value: rule,
+                    origin,
+                },
+            )
         };
         let (grants, rules): (Vec<_>, Vec<_>) = allowed.into_iter().map(allow).unzip();
         flags.of_mut::<AccessKeys>().grants.extend(grants);
@@ -94,9 +107,16 @@ impl HostOptions {
     ) -> Result<ToolContext, Error> {
         let context = self.unattended_context(settings, cancellation)?;
         if dialogue::has_person() {
-            let (dialogue, servers) = (Arc::new(Dialogue::new(console.clone())), self.servers_root().cloned());
+            let (dialogue, servers) = (
+                Arc::new(Dialogue::new(console.clone())),
+                self.servers_root().cloned(),
+            );
             let context = context.with_person(Arc::new(TerminalPerson::new(dialogue.clone())));
-            return Ok(context.with_approver(Arc::new(SessionConsent::new(TerminalAsker::new(dialogue, servers)))));
+            return Ok(
+                context.with_approver(Arc::new(SessionConsent::new(TerminalAsker::new(
+                    dialogue, servers,
+                )))),
+            );
         }
         Ok(context)
     }
@@ -109,7 +129,9 @@ impl HostOptions {
     ) -> Result<ToolContext, Error> {
         // Those of the files, also if this session has no server: another one has.
         let of_servers = mcp::control_files(&self.root);
-        let context = self.root.context(self.config.reads_files(), settings, &of_servers)?;
+        let context = self
+            .root
+            .context(self.config.reads_files(), settings, &of_servers)?;
         warn_once(settings)?;
         let mut context = context
             .with_service(Exposure::new())
@@ -135,7 +157,9 @@ impl HostOptions {
         // No later call could use an output handle, so none is stored.
         let outputs = OutputStore::new().with_max_bytes(0);
         let context = self.context(settings, cancellation, console)?;
-        Ok(for_one_call(context).with_service(outputs).with_policy(policy::call_policy(settings, typed)))
+        Ok(for_one_call(context)
+            .with_service(outputs)
+            .with_policy(policy::call_policy(settings, typed)))
     }
 }
 
@@ -144,7 +168,9 @@ pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
     let flags = policy::consenting_flags(refused.needed);
     match refused.answered {
         _ if refusal::is_beyond(refused.first, refused.needed) => {
-            format!("the session keeps to the grant that it began with; to allow it, start a new one with {flags}")
+            format!(
+                "the session keeps to the grant that it began with; to allow it, start a new one with {flags}"
+            )
         }
         Some(resume) => format!(
             "the session is answered; to allow it, ask again in a chat with the same flags: {} chat {resume} {flags}",
@@ -165,7 +191,9 @@ fn for_one_call(cx: ToolContext) -> ToolContext {
 fn warn_once(settings: &Settings) -> Result<(), Error> {
     static WARNED: AtomicBool = AtomicBool::new(false);
     if !WARNED.swap(true, Ordering::Relaxed) {
-        host::notices(settings)?.iter().for_each(|warning| notice::warning(warning));
+        host::notices(settings)?
+            .iter()
+            .for_each(|warning| notice::warning(warning));
     }
     Ok(())
 }

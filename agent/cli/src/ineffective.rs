@@ -21,22 +21,44 @@ static WARNED: Once = Once::new();
 pub(crate) fn warn_once(settings: &Settings, servers: Option<&RootOption>) {
     WARNED.call_once(|| {
         // A flag is given now, a setting in every session.
-        narrower(settings, |origin| matches!(origin, Origin::Flag(_))).iter().for_each(|text| notice::warning(text));
-        narrower(settings, |origin| matches!(origin, Origin::File { .. })).iter().for_each(|text| notice::note(text));
-        let flags = settings.access().grants.iter().filter(|grant| matches!(grant.origin, Origin::Flag(_)));
+        narrower(settings, |origin| matches!(origin, Origin::Flag(_)))
+            .iter()
+            .for_each(|text| notice::warning(text));
+        narrower(settings, |origin| matches!(origin, Origin::File { .. }))
+            .iter()
+            .for_each(|text| notice::note(text));
+        let flags = settings
+            .access()
+            .grants
+            .iter()
+            .filter(|grant| matches!(grant.origin, Origin::Flag(_)));
         let flags: Vec<_> = flags.collect();
         if flags.is_empty() {
             return;
         }
-        let mut known = schemes(tools::list().into_iter().map(|entry| entry.tool().effects.clone()));
+        let mut known = schemes(
+            tools::list()
+                .into_iter()
+                .map(|entry| entry.tool().effects.clone()),
+        );
         known.extend(OTHER_SCHEMES.map(str::to_owned));
         // The settings of servers are read only for a scheme that no linked tool has.
-        if flags.iter().any(|grant| grant.value.scheme().is_some_and(|scheme| !known.contains(scheme))) {
-            known.extend(schemes(servers.map(mcp::declared_effects).unwrap_or_default()));
+        if flags.iter().any(|grant| {
+            grant
+                .value
+                .scheme()
+                .is_some_and(|scheme| !known.contains(scheme))
+        }) {
+            known.extend(schemes(
+                servers.map(mcp::declared_effects).unwrap_or_default(),
+            ));
         }
         for grant in flags {
             if let Some(reason) = fault(&grant.value, &known, settings) {
-                notice::warning(&format!("{} {} permits nothing: {reason}", grant.origin, grant.value));
+                notice::warning(&format!(
+                    "{} {} permits nothing: {reason}",
+                    grant.origin, grant.value
+                ));
             }
         }
     });
@@ -46,7 +68,13 @@ pub(crate) fn warn_once(settings: &Settings, servers: Option<&RootOption>) {
 /// Returns `None` if there are no such clauses.
 fn narrower(settings: &Settings, is_from: impl Fn(&Origin) -> bool) -> Option<String> {
     let mut texts = BTreeSet::new();
-    for clause in settings.access().grants.iter().filter(|grant| is_from(&grant.origin)).map(|grant| &grant.value) {
+    for clause in settings
+        .access()
+        .grants
+        .iter()
+        .filter(|grant| is_from(&grant.origin))
+        .map(|grant| &grant.value)
+    {
         let words = clause.unpermitted_words();
         if !words.is_empty() {
             texts.insert(format!("`{clause}` does not cover {}", words.join(", ")));
@@ -74,7 +102,11 @@ const MOST_SHOWN: usize = 3;
 fn fault(clause: &Clause, known: &BTreeSet<String>, settings: &Settings) -> Option<String> {
     let scheme = clause.scheme()?;
     if !known.contains(scheme) {
-        let known = known.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let known = known
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ");
         return Some(format!("no tool has this scheme; the schemes are {known}"));
     }
     let pattern = clause.pattern();
@@ -82,7 +114,9 @@ fn fault(clause: &Clause, known: &BTreeSet<String>, settings: &Settings) -> Opti
         return None;
     }
     match scheme {
-        "memory" if !is_scope(pattern) => Some("the scopes of memories are user, project and project/NAME".to_owned()),
+        "memory" if !is_scope(pattern) => {
+            Some("the scopes of memories are user, project and project/NAME".to_owned())
+        }
         _ => host::clause_fault(clause, settings),
     }
 }
@@ -90,7 +124,10 @@ fn fault(clause: &Clause, known: &BTreeSet<String>, settings: &Settings) -> Opti
 /// Returns the schemes of the targets of these effects.
 fn schemes(effects: impl IntoIterator<Item = Effects>) -> BTreeSet<String> {
     let of_one = |effects| match effects {
-        Effects::Declared(declared) => declared.templates().map(|(_, template)| template.scheme().to_owned()).collect(),
+        Effects::Declared(declared) => declared
+            .templates()
+            .map(|(_, template)| template.scheme().to_owned())
+            .collect(),
         _ => Vec::new(),
     };
     effects.into_iter().flat_map(of_one).collect()
@@ -99,5 +136,7 @@ fn schemes(effects: impl IntoIterator<Item = Effects>) -> BTreeSet<String> {
 /// Returns true if the tools take this text as a scope of memories.
 fn is_scope(text: &str) -> bool {
     let refused = tools::validate("memory.list", json!({"scope": text}));
-    refused.err().is_none_or(|error| error.code() != ErrorCode::InvalidArguments)
+    refused
+        .err()
+        .is_none_or(|error| error.code() != ErrorCode::InvalidArguments)
 }

@@ -23,8 +23,7 @@ pub(crate) fn read(cx: &ToolContext) -> Option<Content> {
     // A text of UTF-16 has half of its bytes, or more.
     file.take(2 * MAX_BYTES + 4).read_to_end(&mut bytes).ok()?;
     let content = Content::new("instructions", &workspace.root().join(FILE), &bytes);
-    let effect =
-        "every session here sends it to the model; once you approve it, it no longer counts as text of strangers";
+    let effect = "every session here sends it to the model; once you approve it, it no longer counts as text of strangers";
     (!content.text().trim().is_empty()).then(|| content.with_effects(vec![effect.to_owned()]))
 }
 
@@ -37,7 +36,11 @@ pub(crate) fn read(_cx: &ToolContext) -> Option<Content> {
 #[cfg(feature = "builtin")]
 pub(crate) fn of_root(root: &std::path::Path) -> Option<Content> {
     let workspace = tools_builtin::fs::Workspace::open(root).ok()?;
-    read(&ToolContext::new().with_service(workspace).with_grant(Grant::all()))
+    read(
+        &ToolContext::new()
+            .with_service(workspace)
+            .with_grant(Grant::all()),
+    )
 }
 
 #[cfg(not(feature = "builtin"))]
@@ -54,7 +57,11 @@ fn with_notice(text: &str) -> String {
     let text = &*text.replace("\r\n", "\n").replace('\r', "\n");
     let most = usize::try_from(MAX_BYTES).unwrap_or(usize::MAX);
     let is_cut = text.len() > most;
-    let text = if is_cut { whole_lines(&text[..text.floor_char_boundary(most)]) } else { text };
+    let text = if is_cut {
+        whole_lines(&text[..text.floor_char_boundary(most)])
+    } else {
+        text
+    };
     let cut = if is_cut {
         format!(
             "\n\n(The file {FILE} is longer than {MAX_BYTES} bytes and was cut here. If you need the rest, read it with a tool.)"
@@ -84,7 +91,9 @@ mod tests {
         let line = "é".repeat(50) + "\n";
         let most = usize::try_from(MAX_BYTES).unwrap();
         let text = with_notice(&line.repeat(most));
-        assert!(text.len() < most + 1000 && text.contains("was cut here") && !text.contains('\u{fffd}'));
+        assert!(
+            text.len() < most + 1000 && text.contains("was cut here") && !text.contains('\u{fffd}')
+        );
         assert!(with_notice(&"x".repeat(most + 1)).contains("was cut here"));
         assert!(!with_notice(&"x".repeat(most)).contains("was cut here"));
     }
@@ -103,7 +112,11 @@ mod tests {
     #[cfg(feature = "builtin")]
     fn instructions_are_read_in_their_encoding_without_a_mark() {
         let root = tempfile::tempdir().unwrap();
-        let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+        let utf16 = |text: &str| {
+            text.encode_utf16()
+                .flat_map(u16::to_le_bytes)
+                .collect::<Vec<u8>>()
+        };
         for bytes in [
             b"# caf\xe9\r\nb\r\n",
             &b"\xEF\xBB\xBF# caf\xC3\xA9\r\nb"[..],
@@ -111,12 +124,21 @@ mod tests {
             &utf16("\u{FEFF}# café\r\nb\r\n"),
         ] {
             std::fs::write(root.path().join(FILE), bytes).unwrap();
-            assert!(section(&of_root(root.path()).unwrap()).ends_with("\n\n# café\nb"), "{bytes:?}");
+            assert!(
+                section(&of_root(root.path()).unwrap()).ends_with("\n\n# café\nb"),
+                "{bytes:?}"
+            );
         }
-        for long in [utf16(&format!("\u{FEFF}{}", "é\n".repeat(40_000))), "é".repeat(40_000).into_bytes()] {
+        for long in [
+            utf16(&format!("\u{FEFF}{}", "é\n".repeat(40_000))),
+            "é".repeat(40_000).into_bytes(),
+        ] {
             std::fs::write(root.path().join(FILE), long).unwrap();
             let text = section(&of_root(root.path()).unwrap());
-            assert!(text.contains("was cut here") && !text.contains(['\u{FFFD}', 'Ã']), "{text:?}");
+            assert!(
+                text.contains("was cut here") && !text.contains(['\u{FFFD}', 'Ã']),
+                "{text:?}"
+            );
         }
     }
 }

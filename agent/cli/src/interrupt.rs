@@ -13,12 +13,20 @@ pub(crate) fn token(console: &Arc<Console>) -> Result<CancellationToken, Error> 
     let token = CancellationToken::new();
     // The token stays attached: a tool that ignores it must not prevent a second Ctrl-C from ending the program.
     let attached = Arc::new(Mutex::new(Some(Attached::new(token.clone()))));
-    Interrupts { attached, console: console.clone() }.listen(false)?;
+    Interrupts {
+        attached,
+        console: console.clone(),
+    }
+    .listen(false)?;
     Ok(token)
 }
 
 /// Cancels the token when the system asks the program to end.
-#[cfg(any(feature = "cron", feature = "mcp", all(feature = "journal", feature = "web")))]
+#[cfg(any(
+    feature = "cron",
+    feature = "mcp",
+    all(feature = "journal", feature = "web")
+))]
 pub(crate) fn cancel_on_termination(token: CancellationToken) -> Result<(), Error> {
     #[cfg(unix)]
     {
@@ -52,7 +60,10 @@ struct Attached {
 
 impl Attached {
     fn new(token: CancellationToken) -> Self {
-        Self { token, is_interrupted: false }
+        Self {
+            token,
+            is_interrupted: false,
+        }
     }
 }
 
@@ -63,7 +74,11 @@ pub(crate) struct AttachedToken<'a>(&'a Interrupts);
 impl Interrupts {
     /// Installs the signal handler. Without an attached token, Ctrl-C ends the program unless `ignores_idle` is set.
     pub(crate) fn new(ignores_idle: bool, console: &Arc<Console>) -> Result<Self, Error> {
-        Self { attached: Arc::default(), console: console.clone() }.listen(ignores_idle)
+        Self {
+            attached: Arc::default(),
+            console: console.clone(),
+        }
+        .listen(ignores_idle)
     }
 
     fn listen(self, ignores_idle: bool) -> Result<Self, Error> {

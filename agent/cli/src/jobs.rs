@@ -28,14 +28,20 @@ pub(crate) fn insert(services: &mut Services, workspace: String) {
 pub(crate) fn open(workspace: String) -> Result<Jobs, Error> {
     let folder = folders::data().ok_or(Error::NoData)?;
     let jobs = Jobs::new(folder.join(FILE), workspace);
-    let zone = TimeZone::try_system().ok().and_then(|zone| zone.iana_name().map(str::to_owned));
+    let zone = TimeZone::try_system()
+        .ok()
+        .and_then(|zone| zone.iana_name().map(str::to_owned));
     Ok(zone.into_iter().fold(jobs, Jobs::with_zone))
 }
 
 /// Returns the line of `doctor` about the jobs.
 pub(crate) fn report(workspace: String) -> String {
     match open(workspace) {
-        Ok(jobs) => format!("jobs: run by `{} cron run`; their time zone is {}", crate::program::name(), jobs.zone()),
+        Ok(jobs) => format!(
+            "jobs: run by `{} cron run`; their time zone is {}",
+            crate::program::name(),
+            jobs.zone()
+        ),
         Err(error) => format!("jobs: unavailable: {error}"),
     }
 }

@@ -66,26 +66,40 @@ impl JournalOptions {
     /// Creates the options of calls that belong to no conversation: they are recorded in a file alone.
     #[cfg(feature = "mcp")]
     pub(crate) fn for_calls(journal: Option<PathBuf>, journal_arguments: bool) -> Self {
-        Self { journal, content: ContentOption { journal_arguments }, ..Self::default() }
+        Self {
+            journal,
+            content: ContentOption { journal_arguments },
+            ..Self::default()
+        }
     }
 
     /// Returns the options of a new session in the state folder.
     #[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
     pub(crate) fn for_new(content: ContentOption) -> Self {
-        Self { content, ..Self::default() }
+        Self {
+            content,
+            ..Self::default()
+        }
     }
 
     /// Returns the options of a session with a journal of its own, which has the session already or begins with it.
     #[cfg(all(feature = "journal", feature = "web"))]
     pub(crate) fn in_file(self, journal: PathBuf, session: String) -> Self {
         let resume = journal.exists().then_some(None);
-        Self { journal: Some(journal), session: Some(session), resume, ..self }
+        Self {
+            journal: Some(journal),
+            session: Some(session),
+            resume,
+            ..self
+        }
     }
 
     /// Returns the journal, as an absolute path if the current directory is known.
     pub(crate) fn file(&self) -> Option<Setting<PathBuf>> {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        self.journal.as_ref().map(|path| Setting::from_flag("--journal", absolute(path)))
+        self.journal
+            .as_ref()
+            .map(|path| Setting::from_flag("--journal", absolute(path)))
     }
 
     /// Returns the journal and the files that SQLite creates next to it.
@@ -95,12 +109,17 @@ impl JournalOptions {
             path.push(end);
             Some(PathBuf::from(path))
         };
-        ["", "-wal", "-shm", "-journal"].into_iter().filter_map(sibling).collect()
+        ["", "-wal", "-shm", "-journal"]
+            .into_iter()
+            .filter_map(sibling)
+            .collect()
     }
 
     /// Returns the name of the session.
     pub(crate) fn name(&self) -> Option<Setting<&str>> {
-        self.session.as_deref().map(|name| Setting::from_flag("--session", name))
+        self.session
+            .as_deref()
+            .map(|name| Setting::from_flag("--session", name))
     }
 
     /// Opens the session of this workspace to resume. Returns `None` if a new one starts.
@@ -125,7 +144,11 @@ impl JournalOptions {
             None => format!("--resume {name}"),
             Some(file) => {
                 let file = file.to_string_lossy();
-                format!("--journal {} --session {} --resume", shell::quoted(&file), shell::quoted(name))
+                format!(
+                    "--journal {} --session {} --resume",
+                    shell::quoted(&file),
+                    shell::quoted(name)
+                )
             }
         }
     }
@@ -133,18 +156,34 @@ impl JournalOptions {
     /// Adds the command line that continues the session, if the error ended a recorded session before its answer.
     pub(crate) async fn unfinished(&self, error: Error, session: &Session, command: &str) -> Error {
         let stored = session.stored_run().await.ok().flatten();
-        let (Some(name), Some(false)) = (session.context().session(), stored.map(|run| run.is_answered())) else {
+        let (Some(name), Some(false)) = (
+            session.context().session(),
+            stored.map(|run| run.is_answered()),
+        ) else {
             return error;
         };
         let flags = self.resume_flags(name);
-        let answer = if matches!(error, Error::Waiting(_)) { " --approve REQUEST, or --deny REQUEST" } else { "" };
-        let hint = format!("to continue it with the same flags: {} {command} {flags}{answer}", program::name());
-        Error::Unfinished { error: Box::new(error), hint }
+        let answer = if matches!(error, Error::Waiting(_)) {
+            " --approve REQUEST, or --deny REQUEST"
+        } else {
+            ""
+        };
+        let hint = format!(
+            "to continue it with the same flags: {} {command} {flags}{answer}",
+            program::name()
+        );
+        Error::Unfinished {
+            error: Box::new(error),
+            hint,
+        }
     }
 }
 
 /// Returns the run to resume, or `None` if a new one starts. The context is that of the session.
-pub(crate) async fn stored_run(recording: Option<&Recording>, context: &ToolContext) -> Result<Option<Run>, Error> {
+pub(crate) async fn stored_run(
+    recording: Option<&Recording>,
+    context: &ToolContext,
+) -> Result<Option<Run>, Error> {
     match recording {
         Some(recording) => recording.stored_run(context).await,
         None => Ok(None),

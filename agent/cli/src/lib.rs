@@ -93,7 +93,10 @@ use agent::visible;
 pub use program::Program;
 
 // A panicking tool must end its call, not the program.
-const _: () = assert!(tools::call::ISOLATES_PANICS, "build with panic = \"unwind\"");
+const _: () = assert!(
+    tools::call::ISOLATES_PANICS,
+    "build with panic = \"unwind\""
+);
 
 /// Runs the program `toolcrib` with the tools linked into the binary, and returns its exit code.
 pub fn main() -> ExitCode {

@@ -9,7 +9,9 @@ tools::link!(agent_rig);
 /// Returns the build option that links a provider, or `None` if no feature brings it.
 pub(crate) fn how_to_link(provider: &str) -> Option<&'static str> {
     let is_omitted = !cfg!(feature = "models") && ["openai", "anthropic"].contains(&provider);
-    is_omitted.then_some("this program was built without model providers; rebuild it with --features models")
+    is_omitted.then_some(
+        "this program was built without model providers; rebuild it with --features models",
+    )
 }
 
 /// Returns the number of linked tools that cannot be used, if there are any.

@@ -29,8 +29,8 @@ mod unknown_name;
 
 #[cfg(not(feature = "mcp"))]
 pub(crate) use absent::{
-    Attached, FirstList, attach, attach_for, control_files, declared_effects, may_permit, permit, permitted, report,
-    with_sampling,
+    Attached, FirstList, attach, attach_for, control_files, declared_effects, may_permit, permit,
+    permitted, report, with_sampling,
 };
 #[cfg(feature = "mcp")]
 pub(crate) use attach::{Attached, FirstList, attach, attach_for, with_sampling};

@@ -75,13 +75,21 @@ pub(crate) fn note(message: &str) {
 
 /// Warns about tools of the set that the provider's requests leave out.
 pub(crate) fn warn_left_out(driver: &Driver, tools: &ToolSet) {
-    driver.wire_tools(tools).iter().flat_map(|sent| left_out(sent, tools)).for_each(|message| warning(&message));
+    driver
+        .wire_tools(tools)
+        .iter()
+        .flat_map(|sent| left_out(sent, tools))
+        .for_each(|message| warning(&message));
 }
 
 /// Returns a message for each reason for which requests leave out tools of the set.
 fn left_out(sent: &WireToolSet, tools: &ToolSet) -> Vec<String> {
     let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for SkippedTool { name, reason, .. } in sent.skipped().iter().filter(|skipped| tools.contains(&skipped.name)) {
+    for SkippedTool { name, reason, .. } in sent
+        .skipped()
+        .iter()
+        .filter(|skipped| tools.contains(&skipped.name))
+    {
         by_reason.entry(reason.to_string()).or_default().push(name);
     }
     let message = |(reason, names): (String, Vec<&str>)| {
@@ -98,7 +106,10 @@ fn left_out(sent: &WireToolSet, tools: &ToolSet) -> Vec<String> {
 pub(crate) fn warn_unmatched(selection: &Selection, entries: &[Arc<Entry>]) -> bool {
     let mut has_warned = false;
     for pattern in selection.unmatched(entries) {
-        warning(&format!("no tool matches {pattern}; run {} list to see all names", program::name()));
+        warning(&format!(
+            "no tool matches {pattern}; run {} list to see all names",
+            program::name()
+        ));
         has_warned = true;
     }
     has_warned
@@ -125,13 +136,28 @@ mod tests {
     fn tools_that_requests_leave_out_are_named_once() {
         let mut catalog = Catalog::new();
         for number in 0..131 {
-            let tool = Tool::new(format!("t{number:03}"), "Does it.", json!({"type": "object"})).unwrap();
-            catalog.register(tool.with_effects(Effects::Pure), async |_: ToolContext, _: Value| "done").unwrap();
+            let tool = Tool::new(
+                format!("t{number:03}"),
+                "Does it.",
+                json!({"type": "object"}),
+            )
+            .unwrap();
+            catalog
+                .register(
+                    tool.with_effects(Effects::Pure),
+                    async |_: ToolContext, _: Value| "done",
+                )
+                .unwrap();
         }
         let set = ToolSet::new(catalog.list(), &Selection::new(), &Services::new());
         let said = |format| left_out(set.wire(format, Strictness::Relaxed), &set);
-        let [message] = &said(Format::OpenAiChat)[..] else { panic!("{:?}", said(Format::OpenAiChat)) };
-        assert!(message.contains("t128 and 2 other tools: ") && message.contains("at most 128"), "{message}");
+        let [message] = &said(Format::OpenAiChat)[..] else {
+            panic!("{:?}", said(Format::OpenAiChat))
+        };
+        assert!(
+            message.contains("t128 and 2 other tools: ") && message.contains("at most 128"),
+            "{message}"
+        );
         assert!(said(Format::Anthropic).is_empty());
     }
 }

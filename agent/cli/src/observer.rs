@@ -15,7 +15,8 @@ use tools::protocol::{Message, Part, Role};
 use tools::{CancellationToken, ErrorCode, ToolCall, ToolResult, visible_line};
 
 use self::event_line::{
-    compacted_line, failure, line, plan_lines, prefix_line, result_line, search_line, summary_line, target_suffix,
+    compacted_line, failure, line, plan_lines, prefix_line, result_line, search_line, summary_line,
+    target_suffix,
 };
 use self::run_state::{OpenCall, RunState};
 use crate::console::Console;
@@ -73,22 +74,37 @@ pub(crate) struct CallFailure {
 
 impl CallFailure {
     fn new(tool: &str, code: ErrorCode, result: &ToolResult) -> Self {
-        Self { tool: tool.to_owned(), exit: code.into(), error: visible_line(&result.to_text(), ERROR_LENGTH) }
+        Self {
+            tool: tool.to_owned(),
+            exit: code.into(),
+            error: visible_line(&result.to_text(), ERROR_LENGTH),
+        }
     }
 
     /// Returns the first failed call since the last prompt.
     pub(crate) fn from_messages(messages: &[Message]) -> Option<Self> {
-        let prompt = messages.iter().rposition(|message| message.role == Role::User)?;
-        messages[prompt..].iter().flat_map(|message| &message.parts).find_map(|part| match part {
-            Part::ToolResult { name, result, .. } => Some(Self::new(name, result.error_code()?, result)),
-            _ => None,
-        })
+        let prompt = messages
+            .iter()
+            .rposition(|message| message.role == Role::User)?;
+        messages[prompt..]
+            .iter()
+            .flat_map(|message| &message.parts)
+            .find_map(|part| match part {
+                Part::ToolResult { name, result, .. } => {
+                    Some(Self::new(name, result.error_code()?, result))
+                }
+                _ => None,
+            })
     }
 }
 
 impl Observer {
     /// Returns an observer of a run that starts now. If the output fails, it cancels the run.
-    pub(crate) fn new(format: OutputFormat, console: Arc<Console>, cancellation: CancellationToken) -> Self {
+    pub(crate) fn new(
+        format: OutputFormat,
+        console: Arc<Console>,
+        cancellation: CancellationToken,
+    ) -> Self {
         let has_status_lines = format == OutputFormat::Text && StatusLines::are_shown();
         let (is_direct, has_results_in_answer) = (false, false);
         Self {
@@ -109,12 +125,19 @@ impl Observer {
 
     /// Sets whether the answer shows the results of the calls.
     pub(crate) fn with_results_in_answer(self, has_results_in_answer: bool) -> Self {
-        Self { has_results_in_answer, ..self }
+        Self {
+            has_results_in_answer,
+            ..self
+        }
     }
 
     /// Writes the first line of a stream.
     pub(crate) fn session(&self, line: SessionLine<'_>) -> Result<(), Error> {
-        if self.format == OutputFormat::StreamJson { output::json(&StreamLine::Session(line)) } else { Ok(()) }
+        if self.format == OutputFormat::StreamJson {
+            output::json(&StreamLine::Session(line))
+        } else {
+            Ok(())
+        }
     }
 
     /// Draws a status line for each wait of the run until the returned task is dropped. Returns `None` if standard error takes no
@@ -129,7 +152,9 @@ impl Observer {
                 sleep(FRAME_INTERVAL).await;
                 // The state stays locked, so that no event is shown in between.
                 let state = observer.state();
-                observer.console.draw(state.waits(|start| observer.console.time_since(start)));
+                observer
+                    .console
+                    .draw(state.waits(|start| observer.console.time_since(start)));
             }
         });
         Some(task)
@@ -171,10 +196,18 @@ impl Observer {
 
     /// Says what became of protected files that a program created or changed. The person sees it, whatever reads the output.
     fn show_protected(&self, agent: Option<&str>, event: &Event) {
-        let Event::ProtectedFiles { files, .. } = event else { return };
-        let agent = agent.map(|agent| format!("{}: ", line(agent))).unwrap_or_default();
+        let Event::ProtectedFiles { files, .. } = event else {
+            return;
+        };
+        let agent = agent
+            .map(|agent| format!("{}: ", line(agent)))
+            .unwrap_or_default();
         for file in files {
-            self.console.line(format!("{}: {agent}{}", styled(ALERT, "warning"), visible(&file.to_string())));
+            self.console.line(format!(
+                "{}: {agent}{}",
+                styled(ALERT, "warning"),
+                visible(&file.to_string())
+            ));
         }
     }
 
@@ -185,7 +218,12 @@ impl Observer {
         self.console.clear();
         let refusals = std::mem::take(&mut state.refusals);
         let protected = std::mem::take(&mut state.protected);
-        CallFailures { first: state.first_failure(), refusals, protected, output: state.output.take() }
+        CallFailures {
+            first: state.first_failure(),
+            refusals,
+            protected,
+            output: state.output.take(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, RunState> {
@@ -195,7 +233,8 @@ impl Observer {
     /// Tells that text of a failed reply does not count.
     fn withdrawn(&self, is_withdrawn: bool) {
         if is_withdrawn {
-            self.console.line("   the text since the last call is withdrawn".to_owned());
+            self.console
+                .line("   the text since the last call is withdrawn".to_owned());
         }
     }
 
@@ -207,7 +246,9 @@ impl Observer {
         state: &mut RunState,
     ) -> Result<(), Error> {
         // The words of a sub-agent are not the answer, and its plan is not that of the session.
-        if let (Some(_), Event::Text { .. } | Event::PlanChanged { .. } | Event::Done(_)) = (agent, event) {
+        if let (Some(_), Event::Text { .. } | Event::PlanChanged { .. } | Event::Done(_)) =
+            (agent, event)
+        {
             return Ok(());
         }
         if let Event::Text { text } = event {
@@ -222,62 +263,126 @@ impl Observer {
                 None => return Ok(()),
             },
             // The last progress can tell how far a call came that failed.
-            Event::Result { result, .. } if result.is_error => ended.as_mut().and_then(OpenCall::take_progress),
+            Event::Result { result, .. } if result.is_error => {
+                ended.as_mut().and_then(OpenCall::take_progress)
+            }
             _ => None,
         };
         if self.console.set_line_open(false) {
             output::untrusted_piece("\n")?;
         }
-        progress.into_iter().for_each(|progress| self.console.line(progress));
+        progress
+            .into_iter()
+            .for_each(|progress| self.console.line(progress));
         let agent_path = agent;
-        let agent = agent.map(|agent| format!("{}: ", line(agent))).unwrap_or_default();
+        let agent = agent
+            .map(|agent| format!("{}: ", line(agent)))
+            .unwrap_or_default();
         match event {
             Event::PrefixChanged(_) if self.is_direct => {}
             Event::PrefixChanged(change) => self.console.line(prefix_line(change)),
-            Event::Compacted(compacted) => self.console.line(format!("{agent}{}", compacted_line(compacted))),
+            Event::Compacted(compacted) => self
+                .console
+                .line(format!("{agent}{}", compacted_line(compacted))),
             Event::RequestRetried(retry) => {
                 let wait = duration::shown(Duration::from_millis(retry.wait_ms));
                 let (label, cause) = (styled(ALERT, "retry"), line(&retry.cause.to_string()));
-                self.console
-                    .line(format!("{agent}{label} {} of {} in {wait}: {cause}", retry.retry, retry.max_retries));
+                self.console.line(format!(
+                    "{agent}{label} {} of {} in {wait}: {cause}",
+                    retry.retry, retry.max_retries
+                ));
                 self.withdrawn(retry.withdraws_text);
             }
-            Event::ReplyRejected { reason, withdraws_text } => {
-                self.console.line(format!("{agent}{} the model again: {}", styled(ALERT, "asking"), line(reason)));
+            Event::ReplyRejected {
+                reason,
+                withdraws_text,
+            } => {
+                self.console.line(format!(
+                    "{agent}{} the model again: {}",
+                    styled(ALERT, "asking"),
+                    line(reason)
+                ));
                 self.withdrawn(*withdraws_text);
             }
-            Event::CallStarted { id, name, arguments, targets, .. } => {
+            Event::CallStarted {
+                id,
+                name,
+                arguments,
+                targets,
+                ..
+            } => {
                 let call = Direct::prompt(&[ToolCall::new(id, name, arguments.clone())]);
-                let line = format!("{} {agent}{}{}", styled(FAINT, "->"), line(&call), target_suffix(targets));
+                let line = format!(
+                    "{} {agent}{}{}",
+                    styled(FAINT, "->"),
+                    line(&call),
+                    target_suffix(targets)
+                );
                 self.console.line(line);
             }
             Event::ProtectedFiles { .. } => self.show_protected(agent_path, event),
-            Event::Abandoned { name, abandoned, .. } => {
+            Event::Abandoned {
+                name, abandoned, ..
+            } => {
                 let count = counted(u64::try_from(*abandoned).unwrap_or(u64::MAX), "thread");
                 let name = styled(STRONG, format!("{agent}{}", line(name)));
-                self.console.line(format!("   {name} does not stop; abandoned calls occupy {count} of this program"));
+                self.console.line(format!(
+                    "   {name} does not stop; abandoned calls occupy {count} of this program"
+                ));
             }
-            Event::Result { name, result, duration_ms, .. } => {
+            Event::Result {
+                name,
+                result,
+                duration_ms,
+                ..
+            } => {
                 // If several calls of the tool ran in parallel, the targets identify the ended one.
-                let targets =
-                    ended.filter(|call| state.is_one_of_several(call)).map(|call| target_suffix(&call.targets));
-                let mut line =
-                    result_line(&format!("{agent}{name}"), result, *duration_ms, &targets.unwrap_or_default());
+                let targets = ended
+                    .filter(|call| state.is_one_of_several(call))
+                    .map(|call| target_suffix(&call.targets));
+                let mut line = result_line(
+                    &format!("{agent}{name}"),
+                    result,
+                    *duration_ms,
+                    &targets.unwrap_or_default(),
+                );
                 if result.is_error && !self.has_results_in_answer {
                     line += &failure(result);
                 }
                 self.console.line(line);
             }
             Event::ApprovalDeferred { request, .. } => {
-                let label = format!("{} {}", styled(ALERT, "<-"), styled(STRONG, line(&request.tool)));
-                self.console.line(format!("{label} waits for an approval: request {}", request.id));
+                let label = format!(
+                    "{} {}",
+                    styled(ALERT, "<-"),
+                    styled(STRONG, line(&request.tool))
+                );
+                self.console.line(format!(
+                    "{label} waits for an approval: request {}",
+                    request.id
+                ));
             }
-            Event::PlanChanged { items } => plan_lines(items).into_iter().for_each(|line| self.console.line(line)),
-            Event::ToolsSearched { query, found, others } => {
-                self.console.line(format!("{agent}{}", search_line(query, found, *others)));
+            Event::PlanChanged { items } => plan_lines(items)
+                .into_iter()
+                .for_each(|line| self.console.line(line)),
+            Event::ToolsSearched {
+                query,
+                found,
+                others,
+            } => {
+                self.console
+                    .line(format!("{agent}{}", search_line(query, found, *others)));
             }
-            Event::TaskEnded { task, name, title, state } => {
-                let (label, task) = (styled(FAINT, "task"), styled(STRONG, format!("{agent}{}", line(task))));
+            Event::TaskEnded {
+                task,
+                name,
+                title,
+                state,
+            } => {
+                let (label, task) = (
+                    styled(FAINT, "task"),
+                    styled(STRONG, format!("{agent}{}", line(task))),
+                );
                 self.console.line(format!(
                     "{label} {task} has ended: {}: {}: {}",
                     line(state),
@@ -285,7 +390,10 @@ impl Observer {
                     line(title)
                 ));
             }
-            Event::Done(summary) => self.console.line(summary_line(summary, self.console.time_since(state.started))),
+            Event::Done(summary) => self.console.line(summary_line(
+                summary,
+                self.console.time_since(state.started),
+            )),
             _ => {}
         }
         Ok(())

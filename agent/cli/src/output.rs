@@ -15,7 +15,9 @@ use crate::visible::{harmless, harmless_json, visible_json};
 /// Writes text composed by this program. Its styles are kept on terminals only.
 pub(crate) fn page(text: &str) -> Result<(), Error> {
     let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(Error::Output)
 }
 
 /// Writes one JSON document on one line.
@@ -27,24 +29,46 @@ pub(crate) fn json(document: &impl Serialize) -> Result<(), Error> {
 pub(crate) fn json_text(document: &impl Serialize) -> Result<String, Error> {
     let text = serde_json::to_string(document).map_err(|error| Error::Output(error.into()))?;
     let is_terminal = io::stdout().is_terminal();
-    Ok(if is_terminal { visible_json(&text) } else { harmless_json(&text) }.into_owned())
+    Ok(if is_terminal {
+        visible_json(&text)
+    } else {
+        harmless_json(&text)
+    }
+    .into_owned())
 }
 
 /// Writes a JSON text byte by byte, and ends its line. On a terminal its invisible characters are escaped.
 pub(crate) fn json_as_sent(text: &str) -> Result<(), Error> {
     // Line breaks between values are no part of a string.
-    let shown = |text: &str| text.split('\n').map(visible_json).collect::<Vec<_>>().join("\n");
-    if io::stdout().is_terminal() { line(&shown(text)) } else { line(text) }
+    let shown = |text: &str| {
+        text.split('\n')
+            .map(visible_json)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    if io::stdout().is_terminal() {
+        line(&shown(text))
+    } else {
+        line(text)
+    }
 }
 
 /// Writes untrusted text and ends its last line. On a terminal the text is made harmless.
 pub(crate) fn untrusted(text: &str) -> Result<(), Error> {
-    if io::stdout().is_terminal() { line(&harmless(text)) } else { line(text) }
+    if io::stdout().is_terminal() {
+        line(&harmless(text))
+    } else {
+        line(text)
+    }
 }
 
 /// Writes untrusted text like [`untrusted`], but without ending its last line.
 pub(crate) fn untrusted_piece(text: &str) -> Result<(), Error> {
-    let text = if io::stdout().is_terminal() { harmless(text) } else { text.into() };
+    let text = if io::stdout().is_terminal() {
+        harmless(text)
+    } else {
+        text.into()
+    };
     write(&[&text])
 }
 
@@ -54,7 +78,10 @@ pub(crate) fn result(result: &ToolResult) -> Result<(), Error> {
         return json(value);
     }
     for content in &result.content {
-        if let Content::Resource { resource: ResourceContents::Text { uri, .. } } = content {
+        if let Content::Resource {
+            resource: ResourceContents::Text { uri, .. },
+        } = content
+        {
             note(&format!("the resource {uri}:"));
         }
         untrusted(&content_text(content))?;
@@ -66,14 +93,21 @@ pub(crate) fn result(result: &ToolResult) -> Result<(), Error> {
 pub(crate) fn result_text(result: &ToolResult) -> Result<String, Error> {
     match (&result.content[..], &result.structured) {
         ([], Some(value)) => json_text(value),
-        (content, _) => Ok(content.iter().map(content_text).collect::<Vec<_>>().join("\n")),
+        (content, _) => Ok(content
+            .iter()
+            .map(content_text)
+            .collect::<Vec<_>>()
+            .join("\n")),
     }
 }
 
 /// Returns a text, the text of a resource, or the line for another piece.
 fn content_text(content: &Content) -> Cow<'_, str> {
     match content {
-        Content::Text { text } | Content::Resource { resource: ResourceContents::Text { text, .. } } => text.into(),
+        Content::Text { text }
+        | Content::Resource {
+            resource: ResourceContents::Text { text, .. },
+        } => text.into(),
         other => described(other).replace(['\n', '\r'], " ").into(),
     }
 }
@@ -83,12 +117,31 @@ fn described(content: &Content) -> String {
     match content {
         Content::Image { data, mime_type } => format!("[an image ({mime_type}, {})]", size(data)),
         Content::Audio { data, mime_type } => format!("[audio ({mime_type}, {})]", size(data)),
-        Content::ResourceLink { uri, name, description, .. } => {
-            let name = if name == uri { String::new() } else { format!(" {name}") };
-            let description = description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+        Content::ResourceLink {
+            uri,
+            name,
+            description,
+            ..
+        } => {
+            let name = if name == uri {
+                String::new()
+            } else {
+                format!(" {name}")
+            };
+            let description = description
+                .as_ref()
+                .map(|text| format!(": {text}"))
+                .unwrap_or_default();
             format!("[a link{name} to {uri}{description}]")
         }
-        Content::Resource { resource: ResourceContents::Blob { uri, mime_type, blob } } => {
+        Content::Resource {
+            resource:
+                ResourceContents::Blob {
+                    uri,
+                    mime_type,
+                    blob,
+                },
+        } => {
             let kind = mime_type.as_deref().unwrap_or("of an unknown type");
             format!("[the resource {uri} ({kind}, {})]", size(blob))
         }
@@ -98,7 +151,10 @@ fn described(content: &Content) -> String {
 
 /// Returns the size of base64 in words.
 fn size(data: &str) -> String {
-    format!("{} bytes; --output-file saves it", data.bytes().filter(|byte| is_digit(*byte)).count() * 3 / 4)
+    format!(
+        "{} bytes; --output-file saves it",
+        data.bytes().filter(|byte| is_digit(*byte)).count() * 3 / 4
+    )
 }
 
 /// Returns true for a digit of base64, unlike line breaks and padding.
@@ -119,6 +175,8 @@ pub(crate) fn line(text: &str) -> Result<(), Error> {
 
 fn write(parts: &[&str]) -> Result<(), Error> {
     let mut out = io::stdout().lock();
-    let written = parts.iter().try_for_each(|part| out.write_all(part.as_bytes()));
+    let written = parts
+        .iter()
+        .try_for_each(|part| out.write_all(part.as_bytes()));
     written.and_then(|()| out.flush()).map_err(Error::Output)
 }

@@ -15,7 +15,10 @@ use crate::own_path;
 
 /// Returns an error if the file could not be created: a call that has run must not lose its result.
 pub(crate) fn check(file: &Path) -> Result<(), Error> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let checked = match fs::metadata(folder) {
         Ok(folder) if !folder.is_dir() => Err(io::ErrorKind::NotADirectory.into()),
         Ok(_) if file.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
@@ -51,15 +54,23 @@ fn base64(content: &Content) -> Option<&str> {
     match content {
         Content::Image { data, .. }
         | Content::Audio { data, .. }
-        | Content::Resource { resource: ResourceContents::Blob { blob: data, .. } } => Some(data),
+        | Content::Resource {
+            resource: ResourceContents::Blob { blob: data, .. },
+        } => Some(data),
         _ => None,
     }
 }
 
 /// Returns the bytes of base64, also of the alphabet for URLs, without padding or with line breaks.
 fn decoded(data: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> = data.bytes().filter(|byte| output::is_digit(*byte)).collect();
-    BASE64_NOPAD.decode(&digits).or_else(|_| BASE64URL_NOPAD.decode(&digits)).ok()
+    let digits: Vec<u8> = data
+        .bytes()
+        .filter(|byte| output::is_digit(*byte))
+        .collect();
+    BASE64_NOPAD
+        .decode(&digits)
+        .or_else(|_| BASE64URL_NOPAD.decode(&digits))
+        .ok()
 }
 
 fn replace(file: &Path, bytes: &[u8]) -> Result<(), Error> {
@@ -72,14 +83,19 @@ fn replace(file: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// Saves a further piece with the first free number: `picture-2.png` beside `picture.png`.
 fn create_beside(file: &Path, bytes: &[u8]) -> Result<(), Error> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = file.extension().map(|extension| format!(".{}", extension.to_string_lossy())).unwrap_or_default();
+    let extension = file
+        .extension()
+        .map(|extension| format!(".{}", extension.to_string_lossy()))
+        .unwrap_or_default();
     let mut number = 2;
     loop {
         let path = file.with_file_name(format!("{stem}-{number}{extension}"));
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
             created => {
-                created.and_then(|mut file| file.write_all(bytes)).map_err(|source| failed(&path, source))?;
+                created
+                    .and_then(|mut file| file.write_all(bytes))
+                    .map_err(|source| failed(&path, source))?;
                 note(&format!("saved {}", path.display()));
                 return Ok(());
             }
@@ -88,5 +104,8 @@ fn create_beside(file: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 fn failed(path: &Path, source: io::Error) -> Error {
-    Error::OutputFile { path: PathBuf::from(path), source }
+    Error::OutputFile {
+        path: PathBuf::from(path),
+        source,
+    }
 }

@@ -21,7 +21,8 @@ pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
 }
 
 fn link_on(path: &Path) -> Option<PathBuf> {
-    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    let is_link =
+        |path: &Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
     if path.starts_with("/dev") || path.starts_with("/proc") {
         return None;
     }

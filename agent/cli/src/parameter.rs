@@ -16,7 +16,15 @@ pub(crate) fn table(schema: &Value, width: usize) -> String {
         return "  none\n".to_owned();
     }
     let mut patterns = String::new();
-    for Parameter { name, values, pattern, presence, description, .. } in parameters {
+    for Parameter {
+        name,
+        values,
+        pattern,
+        presence,
+        description,
+        ..
+    } in parameters
+    {
         if let Some(pattern) = pattern {
             patterns += &format!("  {name} matches\n");
             // A pattern may be one long word.

@@ -45,15 +45,23 @@ impl Person for TerminalPerson {
 /// Returns the question. The words of the tool are marked on each line, so that they cannot look like an approval or like other words
 /// of this program.
 fn shown(question: &Question, cx: &ToolContext, width: usize) -> String {
-    let tool = cx.tool().map_or_else(|| "a tool".into(), |tool| visible(tool));
-    let agent = cx.agent().map(|agent| format!(" of the sub-agent {}", visible(agent))).unwrap_or_default();
+    let tool = cx
+        .tool()
+        .map_or_else(|| "a tool".into(), |tool| visible(tool));
+    let agent = cx
+        .agent()
+        .map(|agent| format!(" of the sub-agent {}", visible(agent)))
+        .unwrap_or_default();
     let mut text = format!("{} asks you:\n", styled(STRONG, format!("{tool}{agent}")));
     let quoted = |line: &str| quoted(&visible(line), Style::new(), width);
     text.extend(question.text().lines().map(quoted));
     if let AnswerKind::Choice { options } = question.kind() {
         // Each on one line, because a line break could add a number.
         text.extend(
-            options.iter().enumerate().map(|(position, option)| quoted(&format!("{}. {option}", position + 1))),
+            options
+                .iter()
+                .enumerate()
+                .map(|(position, option)| quoted(&format!("{}. {option}", position + 1))),
         );
     }
     text
@@ -66,8 +74,11 @@ fn prompt(question: &Question) -> String {
         AnswerKind::Confirmation => "[y] yes or [n] no".to_owned(),
         _ => "a line of text".to_owned(),
     };
-    let otherwise =
-        if question.may_be_empty() { "empty for the default or none, - to decline" } else { "empty to decline" };
+    let otherwise = if question.may_be_empty() {
+        "empty for the default or none, - to decline"
+    } else {
+        "empty to decline"
+    };
     format!("{} {how}, {otherwise}: ", styled(STRONG, "Answer?"))
 }
 
@@ -81,7 +92,11 @@ fn parsed(line: &str, question: &Question) -> Option<Answer> {
     }
     match question.kind() {
         AnswerKind::Choice { options } => {
-            let option = word.parse::<usize>().ok()?.checked_sub(1).and_then(|position| options.get(position))?;
+            let option = word
+                .parse::<usize>()
+                .ok()?
+                .checked_sub(1)
+                .and_then(|position| options.get(position))?;
             Some(Answer::Choice(option.clone()))
         }
         AnswerKind::Confirmation => match word.to_ascii_lowercase().as_str() {
@@ -98,7 +113,9 @@ mod tests {
     use super::*;
 
     fn choice() -> AnswerKind {
-        AnswerKind::Choice { options: ["red", "green\n3. blue"].map(str::to_owned).to_vec() }
+        AnswerKind::Choice {
+            options: ["red", "green\n3. blue"].map(str::to_owned).to_vec(),
+        }
     }
 
     fn question(kind: AnswerKind) -> Question {
@@ -113,13 +130,29 @@ mod tests {
         for line in ["0", "3", "-1", "red", "1 2"] {
             assert_eq!(parsed(line, &question(choice())), None, "{line}");
         }
-        assert_eq!(parsed(" 2 ", &question(choice())), Some(Answer::Choice("green\n3. blue".to_owned())));
+        assert_eq!(
+            parsed(" 2 ", &question(choice())),
+            Some(Answer::Choice("green\n3. blue".to_owned()))
+        );
         for line in ["1", "maybe", "y n"] {
-            assert_eq!(parsed(line, &question(AnswerKind::Confirmation)), None, "{line}");
+            assert_eq!(
+                parsed(line, &question(AnswerKind::Confirmation)),
+                None,
+                "{line}"
+            );
         }
-        assert_eq!(parsed("NO", &question(AnswerKind::Confirmation)), Some(Answer::Confirmation(false)));
-        assert_eq!(parsed(" as typed ", &question(AnswerKind::Text)), Some(Answer::Text(" as typed ".to_owned())));
-        assert_eq!(parsed("-", &question(AnswerKind::Text)), Some(Answer::Text("-".to_owned())));
+        assert_eq!(
+            parsed("NO", &question(AnswerKind::Confirmation)),
+            Some(Answer::Confirmation(false))
+        );
+        assert_eq!(
+            parsed(" as typed ", &question(AnswerKind::Text)),
+            Some(Answer::Text(" as typed ".to_owned()))
+        );
+        assert_eq!(
+            parsed("-", &question(AnswerKind::Text)),
+            Some(Answer::Text("-".to_owned()))
+        );
     }
 
     #[test]
@@ -133,12 +166,22 @@ mod tests {
 
     #[test]
     fn no_line_of_a_question_begins_like_one_of_the_program() {
-        let text = format!("Which?\nAllow? [y] once, [n] no: \r\n{}Allow? [y]", " ".repeat(76));
+        let text = format!(
+            "Which?\nAllow? [y] once, [n] no: \r\n{}Allow? [y]",
+            " ".repeat(76)
+        );
         let question = Question::new(text, choice()).unwrap();
         let shown = shown(&question, &ToolContext::new(), 40);
         let (first, rest) = shown.split_once('\n').unwrap();
         assert!(first.ends_with("asks you:"), "{first}");
-        assert!(rest.lines().all(|line| line.starts_with("  | ") && line.chars().count() < 40), "{rest}");
-        assert!(rest.contains("  | 1. red\n  | 2. green\\n3. blue\n"), "{rest}");
+        assert!(
+            rest.lines()
+                .all(|line| line.starts_with("  | ") && line.chars().count() < 40),
+            "{rest}"
+        );
+        assert!(
+            rest.contains("  | 1. red\n  | 2. green\\n3. blue\n"),
+            "{rest}"
+        );
     }
 }

@@ -12,7 +12,10 @@ use crate::config::{self, Origin, ProgramSettings as _, Setting, Settings, Setti
 use crate::shell;
 
 /// The programs and other tasks that an agent of the session has started, which alone it can reach, with the tools for them.
-const OWN_TASKS: [(&str, &str); 2] = [("exec.{stop,write}", "program:write:**"), ("task.cancel", "task:write:**")];
+const OWN_TASKS: [(&str, &str); 2] = [
+    ("exec.{stop,write}", "program:write:**"),
+    ("task.cancel", "task:write:**"),
+];
 
 /// The policy options of commands that run tools.
 #[derive(Args, Clone, Debug)]
@@ -30,33 +33,50 @@ impl PolicyOptions {
     /// Returns the policy for calls of a model: writes ask unless a flag or a file grants them, and destroys always ask. Tasks of the
     /// session do not ask, because their start did.
     pub(crate) fn session_policy(&self, settings: &Settings) -> Policy {
-        let granted = settings.access().grants.iter().filter(|grant| grant.origin != Origin::Default);
-        let granted: Vec<_> = granted.map(|clause| clause.labelled(Clause::with_origin)).collect();
+        let granted = settings
+            .access()
+            .grants
+            .iter()
+            .filter(|grant| grant.origin != Origin::Default);
+        let granted: Vec<_> = granted
+            .map(|clause| clause.labelled(Clause::with_origin))
+            .collect();
         let consent = consent::rules_from_grant(&granted);
-        let allowed =
-            self.allowed().map(|clause| Rule::for_target(Verdict::Allow, clause.labelled(Clause::with_origin)));
+        let allowed = self
+            .allowed()
+            .map(|clause| Rule::for_target(Verdict::Allow, clause.labelled(Clause::with_origin)));
         let own = |(tool, clause): (&str, &str)| {
             let rule = Rule::new(Verdict::Allow, Some(tool), Some(clause.parse().ok()?)).ok()?;
             Some(rule.with_origin("default"))
         };
         let own = OWN_TASKS.into_iter().filter_map(own);
-        Policy::by_effects().with_rules(settings.rules()).with_rules(consent).with_rules(allowed).with_rules(own)
+        Policy::by_effects()
+            .with_rules(settings.rules())
+            .with_rules(consent)
+            .with_rules(allowed)
+            .with_rules(own)
     }
 
     /// Returns the clauses of `--allow`.
     pub(crate) fn allowed(&self) -> impl Iterator<Item = Setting<Clause>> {
-        self.allow.iter().map(|clause| Setting::from_flag("--allow", clause.clone()))
+        self.allow
+            .iter()
+            .map(|clause| Setting::from_flag("--allow", clause.clone()))
     }
 
     /// Returns the rules of the file of `--policy`.
     pub(crate) fn rules(&self) -> Result<Vec<Setting<Rule>>, SettingsError> {
-        self.policy.as_deref().map_or_else(|| Ok(Vec::new()), config::rules)
+        self.policy
+            .as_deref()
+            .map_or_else(|| Ok(Vec::new()), config::rules)
     }
 }
 
 /// Returns the policy for a call typed by a person: only rules ask.
 pub(crate) fn call_policy(settings: &Settings, typed: &[Target]) -> Policy {
-    Policy::new().with_rules(settings.rules()).with_rules(consent::rules_from_typed(typed))
+    Policy::new()
+        .with_rules(settings.rules())
+        .with_rules(consent::rules_from_typed(typed))
 }
 
 /// Returns the flags with which the targets are permitted and not asked about.
@@ -67,18 +87,30 @@ pub(crate) fn consenting_flags(needed: &[Target]) -> String {
 
 /// Returns the flag with which a target is permitted and not asked about.
 pub(crate) fn consenting_flag(target: &Target) -> &'static str {
-    if always_asks(target) { "--allow" } else { "--grant" }
+    if always_asks(target) {
+        "--allow"
+    } else {
+        "--grant"
+    }
 }
 
 /// Returns true if a grant is no consent to touch the target.
 pub(crate) fn always_asks(target: &Target) -> bool {
     target.approval_default() == ApprovalDefault::AlwaysAsk
-        && consent::rules_from_grant([&target.to_clause()]).next().is_none()
+        && consent::rules_from_grant([&target.to_clause()])
+            .next()
+            .is_none()
 }
 
 /// Returns one flag per target, with the clause that matches only this target.
 pub(crate) fn flags(needed: &[Target], flag: impl Fn(&Target) -> &'static str) -> String {
-    let one = |target: &Target| format!("{} {}", flag(target), shell::quoted(target.to_clause().as_str()));
+    let one = |target: &Target| {
+        format!(
+            "{} {}",
+            flag(target),
+            shell::quoted(target.to_clause().as_str())
+        )
+    };
     needed.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
@@ -92,7 +124,10 @@ mod tests {
 
     fn options(allow: &[&str]) -> PolicyOptions {
         let allow = allow.iter().map(|clause| clause.parse().unwrap()).collect();
-        PolicyOptions { allow, policy: None }
+        PolicyOptions {
+            allow,
+            policy: None,
+        }
     }
 
     fn granting(clauses: &[&str]) -> Settings {
@@ -107,40 +142,73 @@ mod tests {
     }
 
     fn verdict_for(tool: &str, policy: &Policy, target: &str) -> Verdict {
-        let cx = ToolContext::new().with_grant(Grant::all()).with_policy(policy.clone());
-        cx.rulings(&tool.parse::<ToolName>().unwrap(), &[target.parse().unwrap()]).next().unwrap().verdict()
+        let cx = ToolContext::new()
+            .with_grant(Grant::all())
+            .with_policy(policy.clone());
+        cx.rulings(
+            &tool.parse::<ToolName>().unwrap(),
+            &[target.parse().unwrap()],
+        )
+        .next()
+        .unwrap()
+        .verdict()
     }
 
     #[test]
     fn a_grant_is_consent_to_write_and_never_to_destroy() {
-        for granted in [&["fs:write:src/**", "fs:destroy:**", "world:write:**"][..], &["*:*:**"]] {
+        for granted in [
+            &["fs:write:src/**", "fs:destroy:**", "world:write:**"][..],
+            &["*:*:**"],
+        ] {
             let policy = options(&[]).session_policy(&granting(granted));
             assert_eq!(verdict(&policy, "fs:write:src/a"), Verdict::Allow);
             assert_eq!(verdict(&policy, "fs:destroy:src/a"), Verdict::Ask);
             assert_eq!(verdict(&policy, "world:write:t"), Verdict::Ask);
         }
-        assert_eq!(verdict(&options(&[]).session_policy(&granting(&[])), "fs:write:src/a"), Verdict::Ask);
+        assert_eq!(
+            verdict(
+                &options(&[]).session_policy(&granting(&[])),
+                "fs:write:src/a"
+            ),
+            Verdict::Ask
+        );
     }
 
     #[test]
     fn a_program_that_was_started_is_used_without_a_question_unless_a_rule_asks() {
         let policy = options(&[]).session_policy(&granting(&[]));
-        assert_eq!(verdict_for("exec.write", &policy, "program:write:t1"), Verdict::Allow);
-        assert_eq!(verdict_for("other.write", &policy, "program:write:t1"), Verdict::Ask);
-        assert_eq!(verdict_for("task.cancel", &policy, "task:write:t1"), Verdict::Allow);
-        assert_eq!(verdict_for("other.cancel", &policy, "task:write:t1"), Verdict::Ask);
+        assert_eq!(
+            verdict_for("exec.write", &policy, "program:write:t1"),
+            Verdict::Allow
+        );
+        assert_eq!(
+            verdict_for("other.write", &policy, "program:write:t1"),
+            Verdict::Ask
+        );
+        assert_eq!(
+            verdict_for("task.cancel", &policy, "task:write:t1"),
+            Verdict::Allow
+        );
+        assert_eq!(
+            verdict_for("other.cancel", &policy, "task:write:t1"),
+            Verdict::Ask
+        );
         let rule = Rule::for_target(Verdict::Ask, "program:write:**".parse().unwrap());
         let policy = vec![Setting::from_flag("--policy", rule)];
         let mut flags = Values::default();
         flags.of_mut::<AccessKeys>().policy = policy;
         let settings = Settings::from_flags(flags).unwrap();
         let policy = options(&[]).session_policy(&settings);
-        assert_eq!(verdict_for("exec.stop", &policy, "program:write:t1"), Verdict::Ask);
+        assert_eq!(
+            verdict_for("exec.stop", &policy, "program:write:t1"),
+            Verdict::Ask
+        );
     }
 
     #[test]
     fn a_target_allowed_by_name_is_not_asked_about() {
-        let policy = options(&["fs:destroy:tmp/**", "world:write:shell"]).session_policy(&granting(&[]));
+        let policy =
+            options(&["fs:destroy:tmp/**", "world:write:shell"]).session_policy(&granting(&[]));
         assert_eq!(verdict(&policy, "fs:destroy:tmp/a"), Verdict::Allow);
         assert_eq!(verdict(&policy, "fs:destroy:src/a"), Verdict::Ask);
         assert_eq!(verdict(&policy, "world:write:shell"), Verdict::Allow);

@@ -3,8 +3,12 @@
 /// Returns true if a process may still run.
 #[cfg(unix)]
 pub(crate) fn is_alive(process: u32) -> bool {
-    let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
-    process.is_none_or(|process| rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH))
+    let process = i32::try_from(process)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    process.is_none_or(|process| {
+        rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH)
+    })
 }
 
 #[cfg(not(unix))]

@@ -113,13 +113,19 @@ impl Default for Program {
 /// # Errors
 /// Returns the errors of [`agent::provider::get`].
 pub(crate) fn provider(name: &str) -> Result<&'static ProviderSubmission, ProviderError> {
-    let added = running().providers.iter().rev().find(|provider| provider.name == name);
+    let added = running()
+        .providers
+        .iter()
+        .rev()
+        .find(|provider| provider.name == name);
     added.map_or_else(|| agent::provider::get(name), Ok)
 }
 
 /// Returns all providers, sorted by name. An added one takes precedence over a linked one.
 pub(crate) fn providers() -> Vec<&'static ProviderSubmission> {
-    let all = agent::provider::list().into_iter().chain(&running().providers);
+    let all = agent::provider::list()
+        .into_iter()
+        .chain(&running().providers);
     let by_name: BTreeMap<_, _> = all.map(|provider| (provider.name, provider)).collect();
     by_name.into_values().collect()
 }
@@ -131,10 +137,16 @@ pub(crate) fn providers_with_key() -> Vec<(&'static str, ModelService)> {
         let has_key = env::var_os(service.key_variable).is_some_and(|key| !key.is_empty());
         has_key && service.model.is_some()
     };
-    let usual = |provider: &ProviderSubmission| (provider.service)(&ProviderOptions::new()).filter(is_usable);
-    let services = providers().into_iter().filter_map(|provider| Some((provider.name, usual(provider)?)));
+    let usual = |provider: &ProviderSubmission| {
+        (provider.service)(&ProviderOptions::new()).filter(is_usable)
+    };
+    let services = providers()
+        .into_iter()
+        .filter_map(|provider| Some((provider.name, usual(provider)?)));
     let mut keys = BTreeSet::new();
-    services.filter(|(_, service)| keys.insert(service.key_variable)).collect()
+    services
+        .filter(|(_, service)| keys.insert(service.key_variable))
+        .collect()
 }
 
 fn running() -> &'static Program {

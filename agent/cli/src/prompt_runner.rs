@@ -4,7 +4,9 @@ use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use agent::refusal::Refusal;
-use agent::{Direct, Driver, FailureKind, Outcome, Run, Selection, Session, Step, StopReason, Summary};
+use agent::{
+    Direct, Driver, FailureKind, Outcome, Run, Selection, Session, Step, StopReason, Summary,
+};
 use tools::policy::{Rule, Verdict};
 use tools::{CancellationToken, Grant, Target};
 
@@ -53,7 +55,10 @@ pub(crate) enum RunInput {
 }
 
 /// The end of a run.
-#[cfg_attr(not(feature = "cron"), allow(dead_code, reason = "only jobs read all of it"))]
+#[cfg_attr(
+    not(feature = "cron"),
+    allow(dead_code, reason = "only jobs read all of it")
+)]
 pub(crate) struct RunReport {
     /// The exit code, or the error of the run.
     pub(crate) ended: Result<Exit, Error>,
@@ -86,19 +91,34 @@ impl PromptRunner {
 
     /// Runs to the end, or until the token is cancelled. The run goes on if the output fails.
     #[cfg(feature = "cron")]
-    pub(crate) async fn run_job(&self, session: &mut Session, prompt: String, token: CancellationToken) -> RunReport {
+    pub(crate) async fn run_job(
+        &self,
+        session: &mut Session,
+        prompt: String,
+        token: CancellationToken,
+    ) -> RunReport {
         let observer = self.observer(CancellationToken::new());
         let begun = observer.session(self.session_line(session));
-        let report = self.report(session, RunInput::Prompt(prompt), token, observer).await;
-        RunReport { output: begun.and(report.output), ..report }
+        let report = self
+            .report(session, RunInput::Prompt(prompt), token, observer)
+            .await;
+        RunReport {
+            output: begun.and(report.output),
+            ..report
+        }
     }
 
     /// Returns an observer that cancels the token if the output fails.
     fn observer(&self, token: CancellationToken) -> Arc<Observer> {
         // Without a model the answer has the results, so a terminal would show each failure twice.
-        let has_results = self.is_direct() && io::stdout().is_terminal() && io::stderr().is_terminal();
+        let has_results =
+            self.is_direct() && io::stdout().is_terminal() && io::stderr().is_terminal();
         let observer = Observer::new(self.format, self.console.clone(), token);
-        Arc::new(observer.with_direct(self.is_direct()).with_results_in_answer(has_results))
+        Arc::new(
+            observer
+                .with_direct(self.is_direct())
+                .with_results_in_answer(has_results),
+        )
     }
 
     /// Runs to the end, or until the token is cancelled. The observer shows the events.
@@ -113,59 +133,116 @@ impl PromptRunner {
         let animation = observer.animate();
         let events = observer.clone();
         let before = session.messages().len();
-        let driver = self.driver.clone().with_cancellation(token).with_events(move |event| events.event(&event));
+        let driver = self
+            .driver
+            .clone()
+            .with_cancellation(token)
+            .with_events(move |event| events.event(&event));
         let is_resumed = matches!(input, RunInput::Resume(_));
         let ended = match input {
             RunInput::Prompt(prompt) => driver.run(session, prompt).await,
             RunInput::Resume(run) => driver.resume(session, *run).await,
         };
         drop(animation);
-        let CallFailures { first, refusals, protected, output: failed } = observer.finish();
+        let CallFailures {
+            first,
+            refusals,
+            protected,
+            output: failed,
+        } = observer.finish();
         let mut written = failed.map_or(Ok(()), Err);
         // A replayed call emits no event. A chat goes on after the replayed answer.
         let is_replayed = is_resumed && self.resume.is_some();
-        let failure = first.or_else(|| CallFailure::from_messages(session.messages()).filter(|_| is_replayed));
+        let failure = first
+            .or_else(|| CallFailure::from_messages(session.messages()).filter(|_| is_replayed));
         let failure = failure.filter(|_| self.is_direct());
-        let has_ended_early =
-            !matches!(&ended, Ok(Summary { outcome: Outcome::Answer { .. } | Outcome::WaitingForApproval { .. }, .. }));
+        let has_ended_early = !matches!(
+            &ended,
+            Ok(Summary {
+                outcome: Outcome::Answer { .. } | Outcome::WaitingForApproval { .. },
+                ..
+            })
+        );
         if self.is_direct() && is_text && has_ended_early && session.messages().len() > before {
             // Without a model, the results are the answer, also of a run that ends before it.
             let results = Direct::results(session.messages(), session.tools());
-            written = written.and_then(|()| results.map_or(Ok(()), |results| output::untrusted(&results)));
+            written = written
+                .and_then(|()| results.map_or(Ok(()), |results| output::untrusted(&results)));
         }
-        let is_answered = is_resumed && matches!(&ended, Ok(Summary { outcome: Outcome::Answer { .. }, .. }));
+        let is_answered = is_resumed
+            && matches!(
+                &ended,
+                Ok(Summary {
+                    outcome: Outcome::Answer { .. },
+                    ..
+                })
+            );
         let hints = self.hints(session, &refusals, is_answered);
         hints.iter().for_each(|hint| notice::hint(hint));
         // Not a hint about a refused call, which a job would count as refused.
-        if let Some(CallFailure { tool, .. }) = failure.as_ref().filter(|failure| failure.exit == Exit::NotFound) {
+        if let Some(CallFailure { tool, .. }) = failure
+            .as_ref()
+            .filter(|failure| failure.exit == Exit::NotFound)
+        {
             notice::hint(&how_to_find(tool, session.selection()));
         }
-        if ended.as_ref().is_err_and(|error| error.kind() == Some(FailureKind::ContextLength)) {
+        if ended
+            .as_ref()
+            .is_err_and(|error| error.kind() == Some(FailureKind::ContextLength))
+        {
             notice::hint(
                 "the prompt, the system text and the definitions of the tools do not fit into the model's context; offer fewer tools \
                  (--select GLOB, or /select GLOB in a chat), begin a new conversation (/clear in a chat), or start the model with a larger \
                  context",
             );
         }
-        if let Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) = &ended
+        if let Ok(Summary {
+            outcome: Outcome::Answer { text, .. },
+            ..
+        }) = &ended
             && text.trim().is_empty()
             && is_text
         {
             notice::write_line("(no answer)");
         }
-        if let Ok(Summary { outcome: Outcome::WaitingForApproval { requests }, .. }) = &ended {
-            written = written.and_then(|()| requests.iter().filter(|_| is_text).try_for_each(output::json));
+        if let Ok(Summary {
+            outcome: Outcome::WaitingForApproval { requests },
+            ..
+        }) = &ended
+        {
+            written = written.and_then(|()| {
+                requests
+                    .iter()
+                    .filter(|_| is_text)
+                    .try_for_each(output::json)
+            });
         }
         let exit = ended.map_err(Error::Driver).and_then(summary_exit);
         let ended = exit.map(|exit| failure.as_ref().map_or(exit, |failure| failure.exit));
-        RunReport { ended, failure: failure.map(|failure| failure.error), hints, protected, output: written }
+        RunReport {
+            ended,
+            failure: failure.map(|failure| failure.error),
+            hints,
+            protected,
+            output: written,
+        }
     }
 
     /// Returns the hints about refused calls. `is_answered` is true if the session was resumed and has its answer now.
-    pub(crate) fn hints(&self, session: &Session, refusals: &[Refusal], is_answered: bool) -> Vec<String> {
-        let today = session.context().clone().with_grant(self.todays_grant.clone());
+    pub(crate) fn hints(
+        &self,
+        session: &Session,
+        refusals: &[Refusal],
+        is_answered: bool,
+    ) -> Vec<String> {
+        let today = session
+            .context()
+            .clone()
+            .with_grant(self.todays_grant.clone());
         let is_missing = |target: &&Target| {
-            let mut of_target = refusals.iter().filter(|refusal| refusal.targets().contains(target));
+            let mut of_target = refusals
+                .iter()
+                .filter(|refusal| refusal.targets().contains(target));
             of_target.any(|refusal| {
                 let mut rulings = today.rulings(refusal.tool(), std::slice::from_ref(*target));
                 rulings.any(|ruling| ruling.verdict() > Verdict::Allow)
@@ -173,8 +250,16 @@ impl PromptRunner {
         };
         let how_to_grant = |needed: &[Target]| {
             let missing: Vec<_> = needed.iter().filter(is_missing).cloned().collect();
-            let (first, answered) = (self.first_grant.as_ref(), self.resume.as_deref().filter(|_| is_answered));
-            (self.how_to_grant)(&Ungranted { needed, missing: &missing, first, answered })
+            let (first, answered) = (
+                self.first_grant.as_ref(),
+                self.resume.as_deref().filter(|_| is_answered),
+            );
+            (self.how_to_grant)(&Ungranted {
+                needed,
+                missing: &missing,
+                first,
+                answered,
+            })
         };
         refusal::hints(refusals, &self.rules, how_to_grant)
     }
@@ -188,18 +273,29 @@ impl PromptRunner {
         let mut line = SessionLine::new(program::name(), program::version(), &self.provider);
         line.model = self.model.as_deref();
         line.session = session.context().session();
-        line.tools = session.tools().definitions().map(|tool| &*tool.name).collect();
+        line.tools = session
+            .tools()
+            .definitions()
+            .map(|tool| &*tool.name)
+            .collect();
         line
     }
 
     /// Prints the answer of a run that is already done, because resuming it emits no text.
     fn print_stored_answer(&self, run: &Run) -> Result<(), Error> {
         match run.step() {
-            Step::Done(Summary { outcome: Outcome::Answer { text, .. }, .. }) if self.format == OutputFormat::Text => {
+            Step::Done(Summary {
+                outcome: Outcome::Answer { text, .. },
+                ..
+            }) if self.format == OutputFormat::Text => {
                 let program = program::name();
                 let resume = self.resume.as_ref();
-                let next = resume.map(|resume| format!("; to go on with it: {program} chat {resume}"));
-                notice::note(&format!("the session is already answered{}", next.unwrap_or_default()));
+                let next =
+                    resume.map(|resume| format!("; to go on with it: {program} chat {resume}"));
+                notice::note(&format!(
+                    "the session is already answered{}",
+                    next.unwrap_or_default()
+                ));
                 output::untrusted(&text)
             }
             _ => Ok(()),
@@ -221,11 +317,18 @@ fn how_to_find(tool: &str, selection: &Selection) -> String {
 
 fn summary_exit(summary: Summary) -> Result<Exit, Error> {
     match summary.outcome {
-        Outcome::Answer { stop: StopReason::Refusal, .. } => Err(Error::Run("the model refused to answer".to_owned())),
+        Outcome::Answer {
+            stop: StopReason::Refusal,
+            ..
+        } => Err(Error::Run("the model refused to answer".to_owned())),
         Outcome::Answer { stop, .. } => {
             match stop {
-                StopReason::Length => notice::warning("the answer was cut off at the model's length limit"),
-                StopReason::Other(reason) => notice::warning(&format!("the model stopped with the reason {reason}")),
+                StopReason::Length => {
+                    notice::warning("the answer was cut off at the model's length limit")
+                }
+                StopReason::Other(reason) => {
+                    notice::warning(&format!("the model stopped with the reason {reason}"))
+                }
                 _ => {}
             }
             Ok(Exit::Success)

@@ -22,14 +22,36 @@ pub(crate) struct ProviderChoice {
 
 impl ProviderChoice {
     pub(crate) fn from_settings(settings: &Settings) -> Self {
-        let named = settings.program().model.as_ref().map(|model| model.value.clone());
-        let Some(Setting { value: provider, origin }) = &settings.program().provider else {
-            let note = "no provider is configured; the prompt is read as tool calls (--provider direct)".to_owned();
-            return Self { provider: DIRECT.to_owned(), model: named, note: Some(note) };
+        let named = settings
+            .program()
+            .model
+            .as_ref()
+            .map(|model| model.value.clone());
+        let Some(Setting {
+            value: provider,
+            origin,
+        }) = &settings.program().provider
+        else {
+            let note =
+                "no provider is configured; the prompt is read as tool calls (--provider direct)"
+                    .to_owned();
+            return Self {
+                provider: DIRECT.to_owned(),
+                model: named,
+                note: Some(note),
+            };
         };
-        let mut choice = Self { provider: provider.clone(), model: named, note: None };
+        let mut choice = Self {
+            provider: provider.clone(),
+            model: named,
+            note: None,
+        };
         let model = settings.program().model.as_ref().map(|model| &model.origin);
-        if let Some(session) = [Some(origin), model].into_iter().flatten().find_map(Origin::session) {
+        if let Some(session) = [Some(origin), model]
+            .into_iter()
+            .flatten()
+            .find_map(Origin::session)
+        {
             choice.note = Some(format!(
                 "using {choice}, because the session {session} began with it (--provider or --model chooses another)"
             ));
@@ -39,9 +61,14 @@ impl ProviderChoice {
         }
         let with_key = program::providers_with_key();
         if let Origin::Environment(variable) = origin
-            && with_key.iter().any(|(name, service)| name == provider && service.key_variable == variable)
+            && with_key
+                .iter()
+                .any(|(name, service)| name == provider && service.key_variable == variable)
         {
-            let others = with_key.iter().map(|(_, service)| service.key_variable).filter(|other| other != variable);
+            let others = with_key
+                .iter()
+                .map(|(_, service)| service.key_variable)
+                .filter(|other| other != variable);
             let others: String = others.map(|other| format!("so is {other}; ")).collect();
             choice.note = Some(format!(
                 "no provider is configured; using {choice}, because {variable} is set ({others}--provider chooses another)"
@@ -59,8 +86,14 @@ impl ProviderChoice {
 /// Returns the default model of the provider's service. One at a URL of the user's has none.
 fn default_model(settings: &Settings, provider: &str) -> Option<String> {
     let mut options = ProviderOptions::new();
-    options.base_url = settings.program().base_url.as_ref().map(|url| url.value.clone());
-    let service = program::provider(provider).ok().and_then(|provider| (provider.service)(&options))?;
+    options.base_url = settings
+        .program()
+        .base_url
+        .as_ref()
+        .map(|url| url.value.clone());
+    let service = program::provider(provider)
+        .ok()
+        .and_then(|provider| (provider.service)(&options))?;
     service.model.map(str::to_owned)
 }
 
@@ -68,6 +101,8 @@ fn default_model(settings: &Settings, provider: &str) -> Option<String> {
 impl fmt::Display for ProviderChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.provider)?;
-        self.model.as_ref().map_or(Ok(()), |model| write!(f, " with the model {model}"))
+        self.model
+            .as_ref()
+            .map_or(Ok(()), |model| write!(f, " with the model {model}"))
     }
 }

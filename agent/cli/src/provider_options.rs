@@ -13,19 +13,30 @@ use crate::provider_choice::ProviderChoice;
 pub(crate) fn from_settings(settings: &Settings, model: Option<&str>) -> ProviderOptions {
     let mut options = with_service(general(settings), settings.values());
     options.model = model.map(str::to_owned);
-    options.strictness = settings.program().strict.value.then_some(Strictness::Strict);
+    options.strictness = settings
+        .program()
+        .strict
+        .value
+        .then_some(Strictness::Strict);
     options.generation = generation(settings, options.generation);
     options
 }
 
 /// Returns the source of the key that the settings name, or else the usual one of the chosen provider's service.
-pub(crate) fn key_source(settings: &Settings, choice: &ProviderChoice) -> Setting<Option<KeySource>> {
+pub(crate) fn key_source(
+    settings: &Settings,
+    choice: &ProviderChoice,
+) -> Setting<Option<KeySource>> {
     if let Some(key) = settings.program().key() {
         return key.map(Some);
     }
     let options = from_settings(settings, choice.model.as_deref());
-    let service = program::provider(&choice.provider).ok().and_then(|provider| (provider.service)(&options));
-    Setting::from_default(service.map(|service| KeySource::Environment(service.key_variable.to_owned())))
+    let service = program::provider(&choice.provider)
+        .ok()
+        .and_then(|provider| (provider.service)(&options));
+    Setting::from_default(
+        service.map(|service| KeySource::Environment(service.key_variable.to_owned())),
+    )
 }
 
 /// Adds the service that the values name.
@@ -39,13 +50,19 @@ fn with_service(mut options: ProviderOptions, values: &Values) -> ProviderOption
 /// Returns the options that hold for every provider, with its usual service.
 pub(crate) fn general(settings: &Settings) -> ProviderOptions {
     let (timeouts, retry_policy) = settings.request_policy();
-    let mut options = ProviderOptions::new().with_timeouts(timeouts).with_retry_policy(retry_policy);
+    let mut options = ProviderOptions::new()
+        .with_timeouts(timeouts)
+        .with_retry_policy(retry_policy);
     options.streaming = Some(settings.program().streaming.value);
     options.generation.max_output_tokens = value(&settings.program().max_output_tokens);
-    options.proxy = settings.program().proxy.as_ref().map(|proxy| match proxy.value.as_str() {
-        ENVIRONMENT => Proxy::Environment,
-        url => Proxy::Url(url.to_owned()),
-    });
+    options.proxy = settings
+        .program()
+        .proxy
+        .as_ref()
+        .map(|proxy| match proxy.value.as_str() {
+            ENVIRONMENT => Proxy::Environment,
+            url => Proxy::Url(url.to_owned()),
+        });
     options
 }
 
@@ -63,18 +80,31 @@ impl ForeignKey {
     /// that they named for a replaced one.
     ///
     /// The chosen provider may have a URL or a key of its own, which says where the key goes.
-    pub(crate) fn find(settings: &Settings, choice: &ProviderChoice, provider: &ProviderSubmission) -> Option<Self> {
+    pub(crate) fn find(
+        settings: &Settings,
+        choice: &ProviderChoice,
+        provider: &ProviderSubmission,
+    ) -> Option<Self> {
         let is_chosen = provider.name == choice.provider;
-        if is_chosen && (settings.program().base_url.is_some() || settings.program().key().is_some()) {
+        if is_chosen
+            && (settings.program().base_url.is_some() || settings.program().key().is_some())
+        {
             return None;
         }
         let usual = (provider.service)(&general(settings))?;
         let chosen: Option<&Values> = (!is_chosen).then_some(settings.values());
-        let belongs_elsewhere =
-            |(variable, url): &(String, String)| variable == usual.key_variable && *url != usual.base_url;
-        let (_, url) =
-            chosen.into_iter().chain(settings.replaced()).filter_map(keyed_service).find(belongs_elsewhere)?;
-        Some(Self { variable: usual.key_variable, url })
+        let belongs_elsewhere = |(variable, url): &(String, String)| {
+            variable == usual.key_variable && *url != usual.base_url
+        };
+        let (_, url) = chosen
+            .into_iter()
+            .chain(settings.replaced())
+            .filter_map(keyed_service)
+            .find(belongs_elsewhere)?;
+        Some(Self {
+            variable: usual.key_variable,
+            url,
+        })
     }
 }
 
@@ -128,8 +158,14 @@ mod tests {
         keys.streaming = Setting::from_flag("--no-streaming", false);
         keys.temperature = Some(Setting::from_default(0.5));
         let settings = Settings::from_flags(flags).unwrap();
-        for (options, temperature) in [(general(&settings), None), (from_settings(&settings, None), Some(0.5))] {
-            assert_eq!((options.generation.max_output_tokens, options.streaming), (Some(1000), Some(false)));
+        for (options, temperature) in [
+            (general(&settings), None),
+            (from_settings(&settings, None), Some(0.5)),
+        ] {
+            assert_eq!(
+                (options.generation.max_output_tokens, options.streaming),
+                (Some(1000), Some(false))
+            );
             assert_eq!(options.generation.temperature, temperature);
         }
     }

@@ -15,7 +15,8 @@ const MIN_ROOM: usize = 16;
 pub(crate) fn quoted(line: &str, style: Style, width: usize) -> String {
     let room = width.saturating_sub(1).max(MARK.len() + MIN_ROOM) - MARK.len();
     let rows = fit::rows(line, MARK.len(), room).into_iter();
-    rows.map(|row| format!("{MARK}{}\n", styled(style, row))).collect()
+    rows.map(|row| format!("{MARK}{}\n", styled(style, row)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -26,9 +27,18 @@ mod tests {
     fn every_row_is_marked_and_shorter_than_the_terminal() {
         let quoted = |line: &str, width| quoted(line, Style::new(), width);
         assert_eq!(quoted("", 80), "  | \n");
-        assert_eq!(quoted(&"x".repeat(20), 21), format!("  | {}\n  | xxxx\n", "x".repeat(16)));
-        assert_eq!(quoted(&"語".repeat(9), 21), format!("  | {}\n  | 語\n", "語".repeat(8)));
-        assert_eq!(quoted(&"é".repeat(17), 21), format!("  | {}\n  | é\n", "é".repeat(16)));
+        assert_eq!(
+            quoted(&"x".repeat(20), 21),
+            format!("  | {}\n  | xxxx\n", "x".repeat(16))
+        );
+        assert_eq!(
+            quoted(&"語".repeat(9), 21),
+            format!("  | {}\n  | 語\n", "語".repeat(8))
+        );
+        assert_eq!(
+            quoted(&"é".repeat(17), 21),
+            format!("  | {}\n  | é\n", "é".repeat(16))
+        );
         assert_eq!(quoted("narrow terminals", 1), "  | narrow terminals\n");
     }
 }

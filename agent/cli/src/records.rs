@@ -29,7 +29,9 @@ pub(crate) fn list(folder: &Path, begin: &str) -> io::Result<Vec<PathBuf>> {
 pub(crate) fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        entries => entries?.map(|entry| entry.map(|entry| entry.path())).collect(),
+        entries => entries?
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect(),
     }
 }
 
@@ -54,5 +56,7 @@ pub(crate) fn write(file: &Path, value: &impl Serialize) -> io::Result<()> {
 
 /// Returns the nanoseconds since 1970.
 pub(crate) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_nanos() as u64)
 }

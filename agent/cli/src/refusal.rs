@@ -14,7 +14,10 @@ pub(crate) type HowToGrant = Arc<dyn Fn(&Ungranted<'_>) -> String + Send + Sync>
 pub(crate) struct Ungranted<'a> {
     pub(crate) needed: &'a [Target],
     /// The needed targets that today's flags and settings do not permit without a question.
-    #[cfg_attr(not(all(feature = "journal", feature = "web")), allow(dead_code, reason = "only `listen` reads it"))]
+    #[cfg_attr(
+        not(all(feature = "journal", feature = "web")),
+        allow(dead_code, reason = "only `listen` reads it")
+    )]
     pub(crate) missing: &'a [Target],
     /// The grant that a resumed session began with, or under which a job was made. The session has no more.
     pub(crate) first: Option<&'a Grant>,
@@ -23,12 +26,19 @@ pub(crate) struct Ungranted<'a> {
 }
 
 /// Returns true if a flag cannot grant one of the targets, because the session began without a grant for it.
-pub(crate) fn is_beyond<'a>(first: Option<&Grant>, needed: impl IntoIterator<Item = &'a Target>) -> bool {
+pub(crate) fn is_beyond<'a>(
+    first: Option<&Grant>,
+    needed: impl IntoIterator<Item = &'a Target>,
+) -> bool {
     first.is_some_and(|first| needed.into_iter().any(|target| !first.permits(target)))
 }
 
 /// Returns the hints that would permit the calls: flags or a command, worded by `how_to_grant`, and the rules to change.
-pub(crate) fn hints(refusals: &[Refusal], rules: &[Rule], how_to_grant: impl Fn(&[Target]) -> String) -> Vec<String> {
+pub(crate) fn hints(
+    refusals: &[Refusal],
+    rules: &[Rule],
+    how_to_grant: impl Fn(&[Target]) -> String,
+) -> Vec<String> {
     let hint = |remedy| match remedy {
         Remedy::Grant(needed) => how_to_grant(&needed),
         Remedy::Approve(target) if target.has_unknown_words() => format!(

@@ -18,21 +18,37 @@ use crate::error::Error;
 /// # Errors
 /// Returns an error that names the file if it cannot be created.
 #[cfg(feature = "builtin")]
-pub(crate) fn create<'a>(services: &Services, files: impl Iterator<Item = &'a Path>) -> Result<(), Error> {
-    let Some(workspace) = services.get::<tools_builtin::fs::Workspace>() else { return Ok(()) };
+pub(crate) fn create<'a>(
+    services: &Services,
+    files: impl Iterator<Item = &'a Path>,
+) -> Result<(), Error> {
+    let Some(workspace) = services.get::<tools_builtin::fs::Workspace>() else {
+        return Ok(());
+    };
     for file in files.filter(|file| !file.exists() && !workspace.paths_to(file).is_empty()) {
         let parent = file.parent().filter(|parent| !parent.exists());
-        let created = parent.map_or(Ok(()), private::prepare_folder).and_then(|()| private::create_file(file));
+        let created = parent
+            .map_or(Ok(()), private::prepare_folder)
+            .and_then(|()| private::create_file(file));
         // Another session that starts may be faster. A link that leads nowhere is still an error.
-        let is_there = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists && file.exists();
-        let created = created.map(drop).or_else(|error| if is_there(&error) { Ok(()) } else { Err(error) });
-        created.map_err(|error| Error::Reserved { path: file.to_owned(), reason: error.to_string() })?;
+        let is_there =
+            |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists && file.exists();
+        let created = created
+            .map(drop)
+            .or_else(|error| if is_there(&error) { Ok(()) } else { Err(error) });
+        created.map_err(|error| Error::Reserved {
+            path: file.to_owned(),
+            reason: error.to_string(),
+        })?;
     }
     Ok(())
 }
 
 #[cfg(not(feature = "builtin"))]
-pub(crate) fn create<'a>(_services: &Services, _files: impl Iterator<Item = &'a Path>) -> Result<(), Error> {
+pub(crate) fn create<'a>(
+    _services: &Services,
+    _files: impl Iterator<Item = &'a Path>,
+) -> Result<(), Error> {
     Ok(())
 }
 
@@ -69,6 +85,9 @@ mod tests {
         services.insert(Workspace::open(root.path()).unwrap());
         let link = root.path().join("key");
         std::os::unix::fs::symlink("missing", &link).unwrap();
-        assert!(matches!(create(&services, std::iter::once(&*link)), Err(Error::Reserved { .. })));
+        assert!(matches!(
+            create(&services, std::iter::once(&*link)),
+            Err(Error::Reserved { .. })
+        ));
     }
 }

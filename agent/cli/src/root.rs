@@ -54,11 +54,22 @@ impl RootOption {
     /// - Returns an error if it is not UTF-8: several roots would have one name, and with it each other's jobs and approvals.
     pub(crate) fn workspace(&self) -> Result<String, Error> {
         let root = self.setting().value;
-        let is_directory =
-            |root: PathBuf| if root.is_dir() { Ok(root) } else { Err(io::ErrorKind::NotADirectory.into()) };
+        let is_directory = |root: PathBuf| {
+            if root.is_dir() {
+                Ok(root)
+            } else {
+                Err(io::ErrorKind::NotADirectory.into())
+            }
+        };
         let resolved = root.canonicalize().and_then(is_directory);
-        let resolved = resolved.map_err(|error| Error::Root { path: root, reason: error.to_string() })?;
-        let refused = |path: OsString| Error::Root { path: path.into(), reason: "its path is not UTF-8".to_owned() };
+        let resolved = resolved.map_err(|error| Error::Root {
+            path: root,
+            reason: error.to_string(),
+        })?;
+        let refused = |path: OsString| Error::Root {
+            path: path.into(),
+            reason: "its path is not UTF-8".to_owned(),
+        };
         resolved.into_os_string().into_string().map_err(refused)
     }
 
@@ -68,11 +79,17 @@ impl RootOption {
     }
 
     /// Returns the services of a session that makes no calls, with these skills.
-    pub(crate) fn services_with(&self, settings: &Settings, library: &Library) -> Result<Services, Error> {
+    pub(crate) fn services_with(
+        &self,
+        settings: &Settings,
+        library: &Library,
+    ) -> Result<Services, Error> {
         let mut services = self.services_hiding(Vec::new(), settings, library)?;
         services.insert(Plan::new());
         services.insert(unused_models());
-        services.insert_absent::<ToolFinder>("a session offers it if it has more tools than its requests offer");
+        services.insert_absent::<ToolFinder>(
+            "a session offers it if it has more tools than its requests offer",
+        );
         Ok(services)
     }
 
@@ -86,17 +103,29 @@ impl RootOption {
     ) -> Result<ToolContext, Error> {
         let workspace = self.workspace()?;
         let library = Library::load(workspace.clone(), reads_project, settings);
-        let services = self.services_hiding(settings.files_hidden_in(&workspace), settings, &library)?;
-        reserved_files::create(&services, settings.secret_files().iter().map(PathBuf::as_path))?;
+        let services =
+            self.services_hiding(settings.files_hidden_in(&workspace), settings, &library)?;
+        reserved_files::create(
+            &services,
+            settings.secret_files().iter().map(PathBuf::as_path),
+        )?;
         let of_skills = skills::control_files(&library, Path::new(&workspace));
         let of_git = git_settings::files();
         let others = of_servers.iter().chain(&of_skills).chain(&of_git);
         let control = settings.control_files().chain(others.map(PathBuf::as_path));
-        Ok(in_workspace(ToolContext::new().with_services(services), control))
+        Ok(in_workspace(
+            ToolContext::new().with_services(services),
+            control,
+        ))
     }
 
     /// Returns the services for tools, which hide these files and the program's own folders.
-    fn services_hiding(&self, hidden: Vec<PathBuf>, settings: &Settings, library: &Library) -> Result<Services, Error> {
+    fn services_hiding(
+        &self,
+        hidden: Vec<PathBuf>,
+        settings: &Settings,
+        library: &Library,
+    ) -> Result<Services, Error> {
         let mut services = program::services();
         if services.get::<SubAgents>().is_none() {
             services.insert(SubAgents::new());
@@ -104,10 +133,17 @@ impl RootOption {
         services.insert(OutputStore::new());
         Tasks::offer(&mut services);
         let hidden = folders::own().chain(hidden);
-        insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
+        insert_workspace(
+            &mut services,
+            self.root.as_deref().unwrap_or(Path::new(".")),
+            hidden,
+        )?;
         insert_sandbox(&mut services, settings, library);
         authorship::insert(&mut services, Path::new(&self.workspace()?));
-        memory::insert(&mut services, self.root.as_deref().unwrap_or(Path::new(".")));
+        memory::insert(
+            &mut services,
+            self.root.as_deref().unwrap_or(Path::new(".")),
+        );
         #[cfg(feature = "cron")]
         jobs::insert(&mut services, self.workspace()?);
         host::insert_services(settings, &mut services)?;
@@ -124,7 +160,9 @@ pub(crate) fn unused_models() -> Models {
 /// Puts the context into the domain of its workspace, with the control files.
 #[cfg(feature = "builtin")]
 fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) -> ToolContext {
-    let Some(workspace) = cx.service::<tools_builtin::fs::Workspace>() else { return cx };
+    let Some(workspace) = cx.service::<tools_builtin::fs::Workspace>() else {
+        return cx;
+    };
     let files = control.flat_map(|file| workspace.paths_to(file));
     // The built-in table has the settings files of `toolcrib` alone.
     let domain = WorkspaceDomain::new(workspace.identity()).with_control_files(files);
@@ -138,9 +176,17 @@ fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &'a Path>) -
 }
 
 #[cfg(feature = "builtin")]
-fn insert_workspace(services: &mut Services, root: &Path, hidden: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
-    let workspace = tools_builtin::fs::Workspace::open(root).and_then(|workspace| workspace.with_hidden(hidden));
-    let workspace = workspace.map_err(|error| Error::Root { path: root.to_owned(), reason: error.to_string() })?;
+fn insert_workspace(
+    services: &mut Services,
+    root: &Path,
+    hidden: impl Iterator<Item = PathBuf>,
+) -> Result<(), Error> {
+    let workspace = tools_builtin::fs::Workspace::open(root)
+        .and_then(|workspace| workspace.with_hidden(hidden));
+    let workspace = workspace.map_err(|error| Error::Root {
+        path: root.to_owned(),
+        reason: error.to_string(),
+    })?;
     services.insert(tools::call::FileRoot::new(workspace.root()));
     services.insert(workspace);
     Ok(())
@@ -155,14 +201,24 @@ fn insert_sandbox(services: &mut Services, settings: &Settings, library: &Librar
         return;
     }
     let reserved = folders::own_folders().chain(library.places().iter().cloned());
-    let mut sandbox = Sandbox::new().with_unconfined(settings.program().unconfined.value).with_reserved(reserved);
+    let mut sandbox = Sandbox::new()
+        .with_unconfined(settings.program().unconfined.value)
+        .with_reserved(reserved);
     // Where the call has no observer that shows it, such as behind `serve`.
-    sandbox = sandbox.with_teller(|files| files.iter().for_each(|file| notice::warning(&file.to_string())));
+    sandbox = sandbox.with_teller(|files| {
+        files
+            .iter()
+            .for_each(|file| notice::warning(&file.to_string()))
+    });
     if let Some(aside) = aside::folder() {
         sandbox = sandbox.with_aside(aside);
     }
     if let Some((home, cache)) = folders::toolchains() {
-        let toolchains = settings.program().toolchains.iter().filter_map(|name| name.value.parse().ok());
+        let toolchains = settings
+            .program()
+            .toolchains
+            .iter()
+            .filter_map(|name| name.value.parse().ok());
         sandbox = sandbox.with_toolchains(toolchains, &home, &cache);
     }
     services.insert(sandbox);
@@ -177,8 +233,13 @@ fn insert_workspace(
     root: &Path,
     _hidden: impl Iterator<Item = PathBuf>,
 ) -> Result<(), Error> {
-    let refused = |reason: String| Error::Root { path: root.to_owned(), reason };
-    std::fs::read_dir(root).map(drop).map_err(|error| refused(error.to_string()))
+    let refused = |reason: String| Error::Root {
+        path: root.to_owned(),
+        reason,
+    };
+    std::fs::read_dir(root)
+        .map(drop)
+        .map_err(|error| refused(error.to_string()))
 }
 
 #[cfg(all(test, feature = "builtin"))]
@@ -198,7 +259,10 @@ mod tests {
         for root in [root, link] {
             let option = RootOption { root: Some(root) };
             let refused = option.workspace().unwrap_err().to_string();
-            assert!(refused.ends_with("its path is not UTF-8; choose a directory with --root"), "{refused}");
+            assert!(
+                refused.ends_with("its path is not UTF-8; choose a directory with --root"),
+                "{refused}"
+            );
         }
     }
 
@@ -206,8 +270,15 @@ mod tests {
     fn calls_in_different_roots_do_not_wait_for_each_other() {
         let [one, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let domain_of = |root: PathBuf| {
-            let services = RootOption { root: Some(root) }.services(&Settings::default()).unwrap();
-            in_workspace(ToolContext::new().with_services(services), std::iter::empty()).domain("fs").to_owned()
+            let services = RootOption { root: Some(root) }
+                .services(&Settings::default())
+                .unwrap();
+            in_workspace(
+                ToolContext::new().with_services(services),
+                std::iter::empty(),
+            )
+            .domain("fs")
+            .to_owned()
         };
         let [domain, again] = [(); 2].map(|()| domain_of(one.path().join(".")));
         assert_eq!(domain, again);

@@ -16,8 +16,14 @@ mod tests {
 
     #[test]
     fn it_ends_at_a_full_stop_or_paragraph() {
-        assert_eq!(first("Reads a file.\nMore of it. And more."), "Reads a file.");
-        assert_eq!(first("Reads v1.2 files\nof text\n\nMore."), "Reads v1.2 files of text");
+        assert_eq!(
+            first("Reads a file.\nMore of it. And more."),
+            "Reads a file."
+        );
+        assert_eq!(
+            first("Reads v1.2 files\nof text\n\nMore."),
+            "Reads v1.2 files of text"
+        );
         assert_eq!(first(""), "");
     }
 }

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent::{
-    DeferredConsent, Driver, ModelChoice, Models, Provider, ProviderError, ProviderOptions, Run, Selection, Session,
+    DeferredConsent, Driver, ModelChoice, Models, Provider, ProviderError, ProviderOptions, Run,
+    Selection, Session,
 };
 use clap::Args;
 use tools::{CancellationToken, Entry, Grant, ToolContext};
@@ -23,7 +24,9 @@ pub(crate) use self::job_bounds::JobBounds;
 #[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
 pub(crate) use self::unattended::UnattendedOptions;
 use crate::budget;
-use crate::config::{KeyFlags, ProgramSettings as _, QuestionFlag, Setting, Settings, SettingsError, Values};
+use crate::config::{
+    KeyFlags, ProgramSettings as _, QuestionFlag, Setting, Settings, SettingsError, Values,
+};
 use crate::console::Console;
 use crate::disclosure;
 use crate::error::Error;
@@ -63,7 +66,10 @@ pub(crate) struct SessionOptions {
 }
 
 /// The chat of a session whose messages come from outside.
-#[cfg_attr(not(all(feature = "journal", feature = "web")), allow(dead_code, reason = "only `listen` has chats"))]
+#[cfg_attr(
+    not(all(feature = "journal", feature = "web")),
+    allow(dead_code, reason = "only `listen` has chats")
+)]
 #[derive(Clone, Debug)]
 pub(crate) struct Chat {
     pub(crate) channel: String,
@@ -76,7 +82,10 @@ pub(crate) struct Chat {
 impl Chat {
     /// Returns the context of the chat.
     fn enter(&self, context: ToolContext) -> ToolContext {
-        context.with_channel(&*self.channel).with_chat(&*self.id).with_principal(&*self.principal)
+        context
+            .with_channel(&*self.channel)
+            .with_chat(&*self.id)
+            .with_principal(&*self.principal)
     }
 }
 
@@ -106,7 +115,11 @@ impl SessionTools {
     fn into_session(self) -> Session {
         let session = Session::new(self.entries, self.selection, self.context);
         self.texts.expose(&session);
-        let system = system_text::build(session.context(), session.tools(), self.texts.instructions.as_ref());
+        let system = system_text::build(
+            session.context(),
+            session.tools(),
+            self.texts.instructions.as_ref(),
+        );
         session.with_system(system)
     }
 }
@@ -115,13 +128,19 @@ impl SessionOptions {
     /// Returns the options with this journal, which has the session of this name already or begins with it.
     #[cfg(all(feature = "journal", feature = "web"))]
     pub(crate) fn recorded_in(self, journal: std::path::PathBuf, session: String) -> Self {
-        Self { journal: self.journal.in_file(journal, session), ..self }
+        Self {
+            journal: self.journal.in_file(journal, session),
+            ..self
+        }
     }
 
     /// Returns the effective settings of the files and these options, and the session to resume, if one is. The model of the session may
     /// be asked by default.
     pub(crate) async fn settings(&self) -> Result<(Settings, Option<Recording>), Error> {
-        let resumed = self.journal.resumed(&self.agent.host.root.workspace()?).await?;
+        let resumed = self
+            .journal
+            .resumed(&self.agent.host.root.workspace()?)
+            .await?;
         let settings = match &resumed {
             // A chat may go on for years, so it has the provider and the model of the day.
             Some(resumed) if self.chat.is_none() => {
@@ -130,9 +149,14 @@ impl SessionOptions {
             _ => self.settings_with(self.flags()?)?,
         };
         // A model that has no target cannot be asked.
-        let target = ProviderChoice::from_settings(&settings).name().target().ok();
+        let target = ProviderChoice::from_settings(&settings)
+            .name()
+            .target()
+            .ok();
         let clause = target.map(|target| Setting::from_default(target.to_clause()));
-        let settings = clause.into_iter().fold(settings, Settings::with_default_grant);
+        let settings = clause
+            .into_iter()
+            .fold(settings, Settings::with_default_grant);
         #[cfg(feature = "web")]
         let settings = match &self.chat {
             Some(_) => tools_builtin::message::settings::with_replies(settings),
@@ -141,7 +165,9 @@ impl SessionOptions {
         #[cfg(feature = "cron")]
         let settings = match &self.job {
             // The default provider would read the prompt as calls.
-            Some(job) if settings.program().provider.is_none() => return Err(Error::NoProvider(job.id)),
+            Some(job) if settings.program().provider.is_none() => {
+                return Err(Error::NoProvider(job.id));
+            }
             Some(job) => settings.within_job(job.grant.clone(), job.rules.clone()),
             None => settings,
         };
@@ -165,22 +191,36 @@ impl SessionOptions {
         let (settings, resumed) = self.settings().await?;
         let choice = ProviderChoice::from_settings(&settings);
         // The chats of a process share their provider, which its start has noted.
-        choice.note.iter().filter(|_| self.chat.is_none()).for_each(|note| notice::note(note));
+        choice
+            .note
+            .iter()
+            .filter(|_| self.chat.is_none())
+            .for_each(|note| notice::note(note));
         let provider = provider(&settings, &choice, self.agent.script.as_ref())?;
         let mut options = budget::run_options(&settings, choice.model.as_deref())?;
         options.correlation_id = self.agent.correlation_id.as_deref().map(Arc::from);
         options.agent_name = Some(program::name().into());
         let models = self.models(&settings, &choice, provider.clone());
         let selection = settings.selection()?;
-        let root = self.agent.host.servers_root().filter(|_| self.chat.is_none());
+        let root = self
+            .agent
+            .host
+            .servers_root()
+            .filter(|_| self.chat.is_none());
         let servers = mcp::attach(root, &settings, &selection, FirstList::Offered, &token).await;
         let tools = self.tools(&settings, models, token, &console)?;
         let tools = match budget::shared(&settings)? {
-            Some(budget) => SessionTools { context: tools.context.with_service(budget), ..tools },
+            Some(budget) => SessionTools {
+                context: tools.context.with_service(budget),
+                ..tools
+            },
             None => tools,
         };
         let tools = match has_asker {
-            true => SessionTools { texts: tools.texts.offered(&console).await, ..tools },
+            true => SessionTools {
+                texts: tools.texts.offered(&console).await,
+                ..tools
+            },
             false => tools,
         };
         note_session(&self.agent.host.root.workspace()?);
@@ -188,26 +228,52 @@ impl SessionOptions {
         let recording = match resumed {
             Some(resumed) => Some(resumed),
             None => {
-                let (workspace, job) = (self.agent.host.root.workspace()?, self.job.as_ref().map(|job| job.id));
-                self.journal.recording(workspace, &settings, &choice, job).await?
+                let (workspace, job) = (
+                    self.agent.host.root.workspace()?,
+                    self.job.as_ref().map(|job| job.id),
+                );
+                self.journal
+                    .recording(workspace, &settings, &choice, job)
+                    .await?
             }
         };
         let tools = match &recording {
-            Some(recording) => SessionTools { context: recording.context(tools.context), ..tools },
+            Some(recording) => SessionTools {
+                context: recording.context(tools.context),
+                ..tools
+            },
             None => tools,
         };
-        let tools = SessionTools { context: servers.with_reasons(tools.context), ..tools };
-        recording.iter().for_each(|recording| recording.keep_tasks(&tools.context, &servers));
+        let tools = SessionTools {
+            context: servers.with_reasons(tools.context),
+            ..tools
+        };
+        recording
+            .iter()
+            .for_each(|recording| recording.keep_tasks(&tools.context, &servers));
         let resumed = journal::stored_run(recording.as_ref(), &tools.context).await?;
-        let is_waiting = resumed.as_ref().is_some_and(|run| !run.waiting_requests().is_empty());
+        let is_waiting = resumed
+            .as_ref()
+            .is_some_and(|run| !run.waiting_requests().is_empty());
         let tools = match consent.or_else(|| is_waiting.then(DeferredConsent::new)) {
-            Some(consent) => SessionTools { context: consent.enter(tools.context), ..tools },
+            Some(consent) => SessionTools {
+                context: consent.enter(tools.context),
+                ..tools
+            },
             None => tools,
         };
-        let telemetry = if self.chat.is_none() { Telemetry::start(&settings) } else { None };
-        let session = tools.into_session().with_disclosure(disclosure::from_settings(&settings)?);
+        let telemetry = if self.chat.is_none() {
+            Telemetry::start(&settings)
+        } else {
+            None
+        };
+        let session = tools
+            .into_session()
+            .with_disclosure(disclosure::from_settings(&settings)?);
         let name = provider.name().to_owned();
-        let driver = Driver::new(provider).with_checkpoints(true).with_options(options);
+        let driver = Driver::new(provider)
+            .with_checkpoints(true)
+            .with_options(options);
         notice::warn_left_out(&driver, &driver.offered_tools(&session));
         let runner = PromptRunner {
             driver,
@@ -218,10 +284,20 @@ impl SessionOptions {
             how_to_grant,
             first_grant: self.first_grant(recording.as_ref()).cloned(),
             todays_grant: settings.grant(),
-            resume: session.context().session().map(|name| self.journal.resume_flags(name)),
+            resume: session
+                .context()
+                .session()
+                .map(|name| self.journal.resume_flags(name)),
             rules: settings.rules().collect(),
         };
-        Ok(OpenSession { session, runner, resumed, servers, recording, telemetry })
+        Ok(OpenSession {
+            session,
+            runner,
+            resumed,
+            servers,
+            recording,
+            telemetry,
+        })
     }
 
     /// Returns the grant of the past that limits the session: that of its start, or that of its job.
@@ -235,9 +311,17 @@ impl SessionOptions {
         let settings = self.settings_with(self.flags()?)?;
         let token = CancellationToken::new();
         let selection = settings.selection()?;
-        let _servers =
-            mcp::attach(self.agent.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
-        Ok(self.tools(&settings, unused_models(), token, &Arc::default())?.into_session())
+        let _servers = mcp::attach(
+            self.agent.host.servers_root(),
+            &settings,
+            &selection,
+            FirstList::Offered,
+            &token,
+        )
+        .await;
+        Ok(self
+            .tools(&settings, unused_models(), token, &Arc::default())?
+            .into_session())
     }
 
     /// Checks the provider, its model and the limits, before a session is opened.
@@ -251,30 +335,59 @@ impl SessionOptions {
 
     /// Returns the models that tools may ask: that of the session, other models of its provider with the same options, and those of
     /// other providers with their usual services and keys.
-    fn models(&self, settings: &Settings, choice: &ProviderChoice, provider: Arc<dyn Provider>) -> Models {
-        let (own_name, own_options) =
-            (choice.provider.clone(), provider_options(settings, choice, self.agent.script.as_ref()));
+    fn models(
+        &self,
+        settings: &Settings,
+        choice: &ProviderChoice,
+        provider: Arc<dyn Provider>,
+    ) -> Models {
+        let (own_name, own_options) = (
+            choice.provider.clone(),
+            provider_options(settings, choice, self.agent.script.as_ref()),
+        );
         let general = provider_options::general(settings);
         let models = Models::new(provider).with_name(choice.name());
         let prices = settings.program().prices.iter().map(|price| &price.value);
-        let models = prices.fold(models, |models, price| models.with_price(&price.model, price.price()));
-        let foreign_key = |provider| Some(ForeignKey::find(settings, choice, provider)?.to_string());
-        let others = program::providers().into_iter().filter(|other| other.name != own_name);
-        let refused: BTreeMap<_, _> = others.filter_map(|other| Some((other.name, foreign_key(other)?))).collect();
+        let models = prices.fold(models, |models, price| {
+            models.with_price(&price.model, price.price())
+        });
+        let foreign_key =
+            |provider| Some(ForeignKey::find(settings, choice, provider)?.to_string());
+        let others = program::providers()
+            .into_iter()
+            .filter(|other| other.name != own_name);
+        let refused: BTreeMap<_, _> = others
+            .filter_map(|other| Some((other.name, foreign_key(other)?)))
+            .collect();
         let money_limit = budget::money_limit(settings).map(|(key, _)| key);
-        let priced: BTreeSet<_> = settings.program().prices.iter().map(|price| price.value.model.clone()).collect();
+        let priced: BTreeSet<_> = settings
+            .program()
+            .prices
+            .iter()
+            .map(|price| price.value.model.clone())
+            .collect();
         models.with_others(move |wanted: &ModelChoice| {
             let name = &wanted.provider;
             if let Some(reason) = refused.get(name.as_str()) {
-                return Err(ProviderError::Options { provider: name.clone(), reason: reason.clone() });
+                return Err(ProviderError::Options {
+                    provider: name.clone(),
+                    reason: reason.clone(),
+                });
             }
             if let Some(key) = money_limit
                 && !priced.contains(&wanted.model)
             {
                 let reason = format!("{key} {}", budget::needs_price(&wanted.model));
-                return Err(ProviderError::Options { provider: name.clone(), reason });
+                return Err(ProviderError::Options {
+                    provider: name.clone(),
+                    reason,
+                });
             }
-            let mut options = if *name == own_name { own_options.clone() } else { general.clone() };
+            let mut options = if *name == own_name {
+                own_options.clone()
+            } else {
+                general.clone()
+            };
             options.model = Some(wanted.model.clone());
             program::provider(name)?.create(&options)
         })
@@ -306,18 +419,27 @@ impl SessionOptions {
         };
         skills::warn(&context);
         let texts = ProjectTexts::read(&context, settings);
-        Ok(SessionTools { entries, selection, texts, context: mcp::with_sampling(context.with_service(models)) })
+        Ok(SessionTools {
+            entries,
+            selection,
+            texts,
+            context: mcp::with_sampling(context.with_service(models)),
+        })
     }
 
     /// Returns the settings of the files and these of the command line, with the files of the session, which are protected.
     fn settings_with(&self, flags: Values) -> Result<Settings, Error> {
         let settings = self.agent.host.settings(flags)?;
-        Ok(settings.with_hidden_files(self.journal.files()).with_control_files(self.agent.script.clone()))
+        Ok(settings
+            .with_hidden_files(self.journal.files())
+            .with_control_files(self.agent.script.clone()))
     }
 
     /// Returns the settings of the command line.
     fn flags(&self) -> Result<Values, SettingsError> {
-        let mut flags = self.agent.flags(self.job.as_ref().is_some_and(|job| job.is_call))?;
+        let mut flags = self
+            .agent
+            .flags(self.job.as_ref().is_some_and(|job| job.is_call))?;
         flags.merge(self.questions.values()?);
         Ok(flags)
     }
@@ -343,12 +465,20 @@ fn provider(
     let provider = program::provider(&choice.provider)?;
     if let Some(key) = ForeignKey::find(settings, choice, provider) {
         let reason = key.to_string();
-        return Err(ProviderError::Options { provider: choice.provider.clone(), reason }.into());
+        return Err(ProviderError::Options {
+            provider: choice.provider.clone(),
+            reason,
+        }
+        .into());
     }
     Ok(provider.create(&provider_options(settings, choice, script))?)
 }
 
-fn provider_options(settings: &Settings, choice: &ProviderChoice, script: Option<&PathBuf>) -> ProviderOptions {
+fn provider_options(
+    settings: &Settings,
+    choice: &ProviderChoice,
+    script: Option<&PathBuf>,
+) -> ProviderOptions {
     let mut options = provider_options::from_settings(settings, choice.model.as_deref());
     options.script = script.cloned();
     options

@@ -50,23 +50,45 @@ pub(crate) struct SessionFiles<T = SessionId> {
 
 impl<T> SessionFiles<T> {
     /// Reads the size and the last change of a journal and the files beside it. Returns `None` if there is no journal.
-    pub(crate) fn read(id: T, journal: &Path, beside: impl Iterator<Item = PathBuf>) -> Option<Self> {
+    pub(crate) fn read(
+        id: T,
+        journal: &Path,
+        beside: impl Iterator<Item = PathBuf>,
+    ) -> Option<Self> {
         let journal = fs::metadata(journal).ok()?;
-        let files: Vec<_> = beside.filter_map(|path| fs::metadata(path).ok()).chain([journal]).collect();
-        let changed = files.iter().filter_map(|file| file.modified().ok()).max().unwrap_or(SystemTime::UNIX_EPOCH);
-        Some(Self { id, bytes: files.iter().map(fs::Metadata::len).sum(), changed })
+        let files: Vec<_> = beside
+            .filter_map(|path| fs::metadata(path).ok())
+            .chain([journal])
+            .collect();
+        let changed = files
+            .iter()
+            .filter_map(|file| file.modified().ok())
+            .max()
+            .unwrap_or(SystemTime::UNIX_EPOCH);
+        Some(Self {
+            id,
+            bytes: files.iter().map(fs::Metadata::len).sum(),
+            changed,
+        })
     }
 }
 
 impl SessionFolder {
     /// Returns `sessions` in the program's state folder.
     pub(crate) fn new() -> Result<Self, SessionError> {
-        Ok(Self { path: folders::state().ok_or(SessionError::NoHome)?.join("sessions") })
+        Ok(Self {
+            path: folders::state()
+                .ok_or(SessionError::NoHome)?
+                .join("sessions"),
+        })
     }
 
     /// Creates a session and locks it. The folder is created if it is missing, and only the user can read it.
     pub(crate) fn create(&self) -> Result<LockedSession, SessionError> {
-        let unusable = |source| SessionError::Folder { path: self.path.clone(), source };
+        let unusable = |source| SessionError::Folder {
+            path: self.path.clone(),
+            source,
+        };
         self.prepare().map_err(unusable)?;
         let mut id = SessionId::now();
         loop {
@@ -93,7 +115,9 @@ impl SessionFolder {
     pub(crate) fn private_journal(&self, id: SessionId) -> Result<PathBuf, SessionError> {
         let path = self.journal(id);
         match private::check_file(&path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(SessionError::Access { path, source }),
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(SessionError::Access { path, source })
+            }
             _ => Ok(path),
         }
     }
@@ -105,7 +129,9 @@ impl SessionFolder {
             let mut ids = Vec::new();
             for file in fs::read_dir(&self.path)? {
                 let name = file?.file_name();
-                let stem = name.to_str().and_then(|name| name.strip_suffix(JOURNAL)?.strip_suffix('.'));
+                let stem = name
+                    .to_str()
+                    .and_then(|name| name.strip_suffix(JOURNAL)?.strip_suffix('.'));
                 ids.extend(stem.and_then(SessionId::parse));
             }
             ids.sort_unstable_by(|a, b| b.cmp(a));
@@ -113,7 +139,10 @@ impl SessionFolder {
         };
         match list() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            listed => listed.map_err(|source| SessionError::Folder { path: self.path.clone(), source }),
+            listed => listed.map_err(|source| SessionError::Folder {
+                path: self.path.clone(),
+                source,
+            }),
         }
     }
 
@@ -123,29 +152,43 @@ impl SessionFolder {
         let mut found = self.ids()?;
         found.retain(|id| !prefix.is_empty() && id.to_string().starts_with(&prefix));
         match found[..] {
-            [] => Err(SessionError::Unknown { text: text.to_owned() }),
+            [] => Err(SessionError::Unknown {
+                text: text.to_owned(),
+            }),
             [id] => Ok(id),
-            _ => Err(SessionError::Ambiguous { text: text.to_owned(), ids: found }),
+            _ => Err(SessionError::Ambiguous {
+                text: text.to_owned(),
+                ids: found,
+            }),
         }
     }
 
     /// Returns the session whose ID begins with the text. Without a text, returns the newest session of the workspace that has a prompt and
     /// runs no job.
-    pub(crate) fn find_or_newest(&self, text: Option<&str>, workspace: &str) -> Result<SessionId, SessionError> {
+    pub(crate) fn find_or_newest(
+        &self,
+        text: Option<&str>,
+        workspace: &str,
+    ) -> Result<SessionId, SessionError> {
         text.map_or_else(|| self.newest(workspace), |text| self.find(text))
     }
 
     fn newest(&self, workspace: &str) -> Result<SessionId, SessionError> {
         let is_here = |id: &SessionId| match StoredSession::read(self, *id, 0) {
-            Ok(stored) => {
-                stored.is_some_and(|StoredSession { start, .. }| start.workspace == workspace && start.job.is_none())
-            }
+            Ok(stored) => stored.is_some_and(|StoredSession { start, .. }| {
+                start.workspace == workspace && start.job.is_none()
+            }),
             Err(error) => {
                 warn_of_skipped(*id, &error);
                 false
             }
         };
-        self.ids()?.into_iter().find(is_here).ok_or_else(|| SessionError::NoneHere { workspace: workspace.to_owned() })
+        self.ids()?
+            .into_iter()
+            .find(is_here)
+            .ok_or_else(|| SessionError::NoneHere {
+                workspace: workspace.to_owned(),
+            })
     }
 
     /// Returns the size and the last change of a session's files. Returns `None` if there are none.
@@ -156,7 +199,11 @@ impl SessionFolder {
 
     /// Removes the sessions that the retention does not keep, except open ones. Returns their number.
     pub(crate) fn prune(&self, retention: &Retention) -> Result<usize, SessionError> {
-        let files: Vec<_> = self.ids()?.into_iter().filter_map(|id| self.files(id)).collect();
+        let files: Vec<_> = self
+            .ids()?
+            .into_iter()
+            .filter_map(|id| self.files(id))
+            .collect();
         let mut removed = 0;
         for session in retention.surplus(&files, SystemTime::now()) {
             match self.lock(session.id) {
@@ -173,9 +220,10 @@ impl SessionFolder {
     /// Returns an error if other users have access to an existing folder.
     fn check(&self) -> Result<(), SessionError> {
         match private::check_folder(&self.path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                Err(SessionError::Folder { path: self.path.clone(), source })
-            }
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(SessionError::Folder {
+                path: self.path.clone(),
+                source,
+            }),
             _ => Ok(()),
         }
     }

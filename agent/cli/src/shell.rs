@@ -5,7 +5,11 @@ use std::borrow::Cow;
 /// Returns the text as one POSIX shell word, quoted only if necessary.
 pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
     let plain = |b: u8| {
-        b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b':' | b'@' | b'%' | b'+' | b',' | b'=')
+        b.is_ascii_alphanumeric()
+            || matches!(
+                b,
+                b'_' | b'-' | b'.' | b'/' | b':' | b'@' | b'%' | b'+' | b',' | b'='
+            )
     };
     if !text.is_empty() && text.bytes().all(plain) {
         return text.into();

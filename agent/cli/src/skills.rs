@@ -10,7 +10,9 @@ mod report;
 mod session;
 
 #[cfg(not(feature = "skill"))]
-pub(crate) use absent::{Library, control_files, findings, insert, report, section, warn, warn_for};
+pub(crate) use absent::{
+    Library, control_files, findings, insert, report, section, warn, warn_for,
+};
 #[cfg(feature = "skill")]
 use library::clash_text;
 #[cfg(feature = "skill")]

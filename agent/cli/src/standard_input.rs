@@ -35,12 +35,17 @@ pub(crate) fn arguments() -> Result<String, Error> {
     if bytes.len() > Arguments::MAX_BYTES {
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
-    decode_input(&bytes).map(Cow::into_owned).map_err(|error| Error::Input(error.into()))
+    decode_input(&bytes)
+        .map(Cow::into_owned)
+        .map_err(|error| Error::Input(error.into()))
 }
 
 /// Reads at most one byte more than `most`, which shows that the text is too long.
 fn read(most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    io::stdin().lock().take(most as u64 + 1).read_to_end(&mut bytes)?;
+    io::stdin()
+        .lock()
+        .take(most as u64 + 1)
+        .read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -24,21 +24,33 @@ impl Program {
         };
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || !name.chars().all(is_allowed) {
-            notice::error(&format!("{name:?} is not a program name; use letters, digits, `-` and `_`"));
+            notice::error(&format!(
+                "{name:?} is not a program name; use letters, digits, `-` and `_`"
+            ));
             return Exit::Internal.into();
         }
         let mut command = Cli::command().name(name).bin_name(name).version(version);
         // Commands are built when they are named. The list of all needs their descriptions.
-        if env::args_os().nth(1).is_none_or(|word| command.find_subcommand(word).is_none()) {
+        if env::args_os()
+            .nth(1)
+            .is_none_or(|word| command.find_subcommand(word).is_none())
+        {
             command.get_subcommands_mut().for_each(clap::Command::build);
         }
-        let exit = match command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
+        let exit = match command
+            .try_get_matches()
+            .and_then(|matches| Cli::from_arg_matches(&matches))
+        {
             Ok(cli) => cli.run().unwrap_or_else(|error| error.report()),
             Err(usage) => {
                 // A closed pipe while help is printed is not an error.
                 let _ = usage.print();
                 tool_hint(&usage).iter().for_each(|hint| notice::hint(hint));
-                if usage.use_stderr() { Exit::Usage } else { Exit::Success }
+                if usage.use_stderr() {
+                    Exit::Usage
+                } else {
+                    Exit::Success
+                }
             }
         };
         exit.into()
@@ -47,11 +59,21 @@ impl Program {
 
 /// Returns the hint about a word that is no command, if it names a tool by itself or with the command before it.
 fn tool_hint(usage: &clap::Error) -> Option<String> {
-    let Some(ContextValue::String(word)) = usage.get(ContextKind::InvalidSubcommand) else { return None };
+    let Some(ContextValue::String(word)) = usage.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
     let words: Vec<_> = env::args_os().collect();
-    let before = words.iter().zip(words.iter().skip(1)).find(|(_, next)| *next == word.as_str());
+    let before = words
+        .iter()
+        .zip(words.iter().skip(1))
+        .find(|(_, next)| *next == word.as_str());
     let joined = before.map(|(before, _)| format!("{}.{word}", before.to_string_lossy()));
-    let name = joined.into_iter().chain([word.clone()]).find(|name| tools::get(name).is_ok())?;
+    let name = joined
+        .into_iter()
+        .chain([word.clone()])
+        .find(|name| tools::get(name).is_ok())?;
     let program = program::name();
-    Some(format!("{name} is a tool; {program} show {name} describes it, and {program} call {name} calls it"))
+    Some(format!(
+        "{name} is a tool; {program} show {name} describes it, and {program} call {name} calls it"
+    ))
 }

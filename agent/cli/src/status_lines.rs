@@ -86,7 +86,9 @@ mod tests {
     use super::*;
 
     fn waits(count: u64) -> Vec<Wait> {
-        (0..count).map(|number| (format!("call {number}"), Duration::from_secs(number + 1))).collect()
+        (0..count)
+            .map(|number| (format!("call {number}"), Duration::from_secs(number + 1)))
+            .collect()
     }
 
     #[test]
@@ -98,6 +100,11 @@ mod tests {
         let lines = status.lines(waits(10), 80, 24);
         assert_eq!((lines.len(), lines[7].as_str()), (8, "| … and 3 more"));
         assert_eq!(status.lines(waits(10), 80, 3).len(), 2);
-        assert!(status.lines(waits(10), 9, 24).iter().all(|line| line.chars().count() <= 8));
+        assert!(
+            status
+                .lines(waits(10), 9, 24)
+                .iter()
+                .all(|line| line.chars().count() <= 8)
+        );
     }
 }

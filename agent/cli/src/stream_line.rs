@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use agent::{
-    ApprovalRequest, BudgetScope, Compacted, CompactionCause, Event, Exhausted, FailureKind, Outcome, PlanItem,
-    PrefixChange, Resource, RetryCause, Spending, StopReason, Summary,
+    ApprovalRequest, BudgetScope, Compacted, CompactionCause, Event, Exhausted, FailureKind,
+    Outcome, PlanItem, PrefixChange, Resource, RetryCause, Spending, StopReason, Summary,
 };
 use serde::Serialize;
 use tools::protocol::Content;
@@ -20,22 +20,60 @@ const VERSION: u32 = 1;
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum StreamLine<'a> {
     Session(SessionLine<'a>),
-    Started { correlation_id: &'a str },
+    Started {
+        correlation_id: &'a str,
+    },
     PrefixChanged(PrefixLine<'a>),
     Compacted(CompactedLine<'a>),
     RequestRetried(RetryLine<'a>),
-    ReplyRejected { reason: &'a str, withdraws_text: bool },
-    Text { text: &'a str },
-    CallStarted { id: &'a str, name: &'a str, arguments: &'a Json, targets: &'a [Target], rulings: &'a [Json] },
+    ReplyRejected {
+        reason: &'a str,
+        withdraws_text: bool,
+    },
+    Text {
+        text: &'a str,
+    },
+    CallStarted {
+        id: &'a str,
+        name: &'a str,
+        arguments: &'a Json,
+        targets: &'a [Target],
+        rulings: &'a [Json],
+    },
     Progress(ProgressLine<'a>),
-    ProtectedFiles { id: &'a str, name: &'a str, files: &'a [ProtectedFile] },
-    Abandoned { id: &'a str, name: &'a str },
+    ProtectedFiles {
+        id: &'a str,
+        name: &'a str,
+        files: &'a [ProtectedFile],
+    },
+    Abandoned {
+        id: &'a str,
+        name: &'a str,
+    },
     Result(ResultLine<'a>),
-    ApprovalDeferred { id: &'a str, request: &'a ApprovalRequest },
-    PlanChanged { items: &'a [PlanItem] },
-    ToolsSearched { query: &'a str, found: &'a [ToolName], others: usize },
-    TaskEnded { task: &'a str, name: &'a str, title: &'a str, state: &'a str },
-    SubAgent { agent: &'a str, call: &'a str, event: Box<StreamLine<'a>> },
+    ApprovalDeferred {
+        id: &'a str,
+        request: &'a ApprovalRequest,
+    },
+    PlanChanged {
+        items: &'a [PlanItem],
+    },
+    ToolsSearched {
+        query: &'a str,
+        found: &'a [ToolName],
+        others: usize,
+    },
+    TaskEnded {
+        task: &'a str,
+        name: &'a str,
+        title: &'a str,
+        state: &'a str,
+    },
+    SubAgent {
+        agent: &'a str,
+        call: &'a str,
+        event: Box<StreamLine<'a>>,
+    },
     Outcome(OutcomeLine<'a>),
 }
 
@@ -163,14 +201,31 @@ impl<'a> StreamLine<'a> {
     pub(crate) fn from_event(event: &'a Event, duration: Duration) -> Option<Self> {
         Some(match event {
             Event::Started { correlation_id } => Self::Started { correlation_id },
-            Event::PrefixChanged(PrefixChange { added, removed, changed, system, format, model, .. }) => {
+            Event::PrefixChanged(PrefixChange {
+                added,
+                removed,
+                changed,
+                system,
+                format,
+                model,
+                ..
+            }) => {
                 let (system, format, model) = (*system, *format, *model);
-                Self::PrefixChanged(PrefixLine { added, removed, changed, system, format, model })
+                Self::PrefixChanged(PrefixLine {
+                    added,
+                    removed,
+                    changed,
+                    system,
+                    format,
+                    model,
+                })
             }
             Event::Compacted(compacted) => Self::Compacted(CompactedLine::new(compacted)),
             Event::RequestRetried(retry) => {
                 let (cause, status, message) = match &retry.cause {
-                    RetryCause::Status { status, message, .. } => ("status", Some(*status), message),
+                    RetryCause::Status {
+                        status, message, ..
+                    } => ("status", Some(*status), message),
                     RetryCause::Reported { message, .. } => ("reported", None, message),
                     RetryCause::Timeout { message } => ("timeout", None, message),
                     RetryCause::Connection { message } => ("connection", None, message),
@@ -190,35 +245,104 @@ impl<'a> StreamLine<'a> {
                     withdraws_text,
                 })
             }
-            Event::ReplyRejected { reason, withdraws_text } => {
-                Self::ReplyRejected { reason, withdraws_text: *withdraws_text }
-            }
+            Event::ReplyRejected {
+                reason,
+                withdraws_text,
+            } => Self::ReplyRejected {
+                reason,
+                withdraws_text: *withdraws_text,
+            },
             Event::Text { text } => Self::Text { text },
-            Event::CallStarted { id, name, arguments, targets, rulings } => {
-                Self::CallStarted { id, name, arguments, targets, rulings }
-            }
-            Event::Progress { id, name, progress: Progress { done, total, message } } => {
-                Self::Progress(ProgressLine { id, name, done: *done, total: *total, message: message.as_deref() })
-            }
+            Event::CallStarted {
+                id,
+                name,
+                arguments,
+                targets,
+                rulings,
+            } => Self::CallStarted {
+                id,
+                name,
+                arguments,
+                targets,
+                rulings,
+            },
+            Event::Progress {
+                id,
+                name,
+                progress:
+                    Progress {
+                        done,
+                        total,
+                        message,
+                    },
+            } => Self::Progress(ProgressLine {
+                id,
+                name,
+                done: *done,
+                total: *total,
+                message: message.as_deref(),
+            }),
             Event::ProtectedFiles { id, name, files } => Self::ProtectedFiles { id, name, files },
             Event::Abandoned { id, name, .. } => Self::Abandoned { id, name },
-            Event::Result { id, name, result, error, duration_ms } => {
-                let ToolResult { content, structured, is_error, task } = result;
+            Event::Result {
+                id,
+                name,
+                result,
+                error,
+                duration_ms,
+            } => {
+                let ToolResult {
+                    content,
+                    structured,
+                    is_error,
+                    task,
+                } = result;
                 let (error, duration_ms, is_error) = (*error, *duration_ms, *is_error);
                 let (structured, task) = (structured.as_ref(), task.as_deref());
-                Self::Result(ResultLine { id, name, is_error, error, duration_ms, content, structured, task })
+                Self::Result(ResultLine {
+                    id,
+                    name,
+                    is_error,
+                    error,
+                    duration_ms,
+                    content,
+                    structured,
+                    task,
+                })
             }
             Event::ApprovalDeferred { id, request } => Self::ApprovalDeferred { id, request },
             Event::PlanChanged { items } => Self::PlanChanged { items },
-            Event::ToolsSearched { query, found, others } => Self::ToolsSearched { query, found, others: *others },
-            Event::TaskEnded { task, name, title, state } => Self::TaskEnded { task, name, title, state },
+            Event::ToolsSearched {
+                query,
+                found,
+                others,
+            } => Self::ToolsSearched {
+                query,
+                found,
+                others: *others,
+            },
+            Event::TaskEnded {
+                task,
+                name,
+                title,
+                state,
+            } => Self::TaskEnded {
+                task,
+                name,
+                title,
+                state,
+            },
             Event::SubAgent { agent, call, event } => {
                 let event = match &**event {
                     // The duration of a sub-agent is that of the call that started it.
                     Event::Done(summary) => Self::Outcome(OutcomeLine::new(summary, None)),
                     event => Self::from_event(event, duration)?,
                 };
-                Self::SubAgent { agent, call, event: Box::new(event) }
+                Self::SubAgent {
+                    agent,
+                    call,
+                    event: Box::new(event),
+                }
             }
             Event::Done(summary) => Self::Outcome(OutcomeLine::new(summary, Some(duration))),
             _ => return None,
@@ -228,12 +352,29 @@ impl<'a> StreamLine<'a> {
 
 impl<'a> CompactedLine<'a> {
     fn new(compacted: &'a Compacted) -> Self {
-        let Compacted { cause, replaced, summarised, dropped, summary_problem, before, after, .. } = compacted;
-        Self {
-            cause: if *cause == CompactionCause::ContextLength { "context_length" } else { "near_limit" },
+        let Compacted {
+            cause,
             replaced,
-            summarised: summarised.as_ref().map(|messages| [messages.start, messages.end]),
-            dropped: dropped.as_ref().map(|messages| [messages.start, messages.end]),
+            summarised,
+            dropped,
+            summary_problem,
+            before,
+            after,
+            ..
+        } = compacted;
+        Self {
+            cause: if *cause == CompactionCause::ContextLength {
+                "context_length"
+            } else {
+                "near_limit"
+            },
+            replaced,
+            summarised: summarised
+                .as_ref()
+                .map(|messages| [messages.start, messages.end]),
+            dropped: dropped
+                .as_ref()
+                .map(|messages| [messages.start, messages.end]),
             summary_problem: summary_problem.as_ref().map(ToString::to_string),
             bytes_before: before.bytes,
             bytes_after: after.bytes,
@@ -247,7 +388,15 @@ impl<'a> SessionLine<'a> {
     /// Returns the line of this version.
     pub(crate) fn new(program: &'a str, program_version: &'a str, provider: &'a str) -> Self {
         let (model, session, tools) = (None, None, Vec::new());
-        Self { version: VERSION, program, program_version, provider, model, session, tools }
+        Self {
+            version: VERSION,
+            program,
+            program_version,
+            provider,
+            model,
+            session,
+            tools,
+        }
     }
 }
 
@@ -259,17 +408,28 @@ impl<'a> OutcomeLine<'a> {
             calls: summary.calls,
             failed_calls: summary.failed_calls,
             input_tokens: summary.usage.map(|usage| usage.input_tokens),
-            cached_input_tokens: summary.usage.map(|usage| usage.cached_input_tokens).filter(|cached| *cached > 0),
+            cached_input_tokens: summary
+                .usage
+                .map(|usage| usage.cached_input_tokens)
+                .filter(|cached| *cached > 0),
             output_tokens: summary.usage.map(|usage| usage.output_tokens),
             spent: summary.spent,
-            duration_ms: duration.map(|duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
+            duration_ms: duration
+                .map(|duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
             ..Self::default()
         };
         match &summary.outcome {
-            Outcome::Answer { text, stop } => {
-                Self { outcome: "answer", text: Some(text), stop: Some(stop_text(stop)), ..line }
-            }
-            Outcome::Budget(Exhausted { resource, limit, scope }) => {
+            Outcome::Answer { text, stop } => Self {
+                outcome: "answer",
+                text: Some(text),
+                stop: Some(stop_text(stop)),
+                ..line
+            },
+            Outcome::Budget(Exhausted {
+                resource,
+                limit,
+                scope,
+            }) => {
                 let (outcome, max_steps) = match resource {
                     Resource::Steps => ("step_budget", Some(*limit)),
                     Resource::Calls => ("call_budget", None),
@@ -278,18 +438,44 @@ impl<'a> OutcomeLine<'a> {
                     Resource::Time => ("time_budget", None),
                     _ => ("budget", None),
                 };
-                let window = if let BudgetScope::Window(name) = scope { Some(name.as_str()) } else { None };
-                Self { outcome, max_steps, limit: Some(*limit), window, ..line }
+                let window = if let BudgetScope::Window(name) = scope {
+                    Some(name.as_str())
+                } else {
+                    None
+                };
+                Self {
+                    outcome,
+                    max_steps,
+                    limit: Some(*limit),
+                    window,
+                    ..line
+                }
             }
-            Outcome::Loop(repeated) => Self { outcome: "loop", tool: Some(&repeated.tool), ..line },
-            Outcome::WaitingForApproval { requests } => {
-                Self { outcome: "waiting_for_approval", approvals: requests, ..line }
-            }
-            Outcome::Cancelled => Self { outcome: "cancelled", ..line },
-            Outcome::Failed { message, failure } => {
-                Self { outcome: "failed", message: Some(message), kind: *failure, ..line }
-            }
-            _ => Self { outcome: "failed", message: Some("unknown outcome"), ..line },
+            Outcome::Loop(repeated) => Self {
+                outcome: "loop",
+                tool: Some(&repeated.tool),
+                ..line
+            },
+            Outcome::WaitingForApproval { requests } => Self {
+                outcome: "waiting_for_approval",
+                approvals: requests,
+                ..line
+            },
+            Outcome::Cancelled => Self {
+                outcome: "cancelled",
+                ..line
+            },
+            Outcome::Failed { message, failure } => Self {
+                outcome: "failed",
+                message: Some(message),
+                kind: *failure,
+                ..line
+            },
+            _ => Self {
+                outcome: "failed",
+                message: Some("unknown outcome"),
+                ..line
+            },
         }
     }
 }

@@ -14,11 +14,18 @@ task that the user gives you, and no more. When it is done, report it in a few p
 could not do.";
 
 /// Builds the system text of a session with this context, these tools and these instructions of the workspace.
-pub(crate) fn build(cx: &ToolContext, tools: &ToolSet, instructions: Option<&Content>) -> SystemText {
+pub(crate) fn build(
+    cx: &ToolContext,
+    tools: &ToolSet,
+    instructions: Option<&Content>,
+) -> SystemText {
     SystemText::new()
         .with_section("identity", IDENTITY)
         .with_section("workspace", workspace(cx))
-        .with_section("instructions", instructions.map(instructions::section).unwrap_or_default())
+        .with_section(
+            "instructions",
+            instructions.map(instructions::section).unwrap_or_default(),
+        )
         .with_section("memories", memory::digest(cx))
         .with_section("skills", skills::section(cx, tools))
         .with_section("channels", channels(cx))
@@ -29,7 +36,10 @@ pub(crate) fn build(cx: &ToolContext, tools: &ToolSet, instructions: Option<&Con
 #[cfg(feature = "web")]
 fn channels(cx: &ToolContext) -> String {
     let channels = cx.service::<tools_builtin::message::Channels>();
-    let names: Vec<_> = channels.iter().flat_map(|channels| channels.names()).collect();
+    let names: Vec<_> = channels
+        .iter()
+        .flat_map(|channels| channels.names())
+        .collect();
     match names[..] {
         // Every program has the terminal.
         [] | ["terminal"] => String::new(),
@@ -45,7 +55,9 @@ fn channels(_cx: &ToolContext) -> String {
 /// Returns the description of the workspace.
 #[cfg(feature = "builtin")]
 fn workspace(cx: &ToolContext) -> String {
-    let Some(workspace) = cx.service::<tools_builtin::fs::Workspace>() else { return String::new() };
+    let Some(workspace) = cx.service::<tools_builtin::fs::Workspace>() else {
+        return String::new();
+    };
     let root = workspace.root().to_string_lossy();
     format!(
         "The workspace is the directory {}. File tools take and return paths relative to it, such as src/main.rs; the workspace \

@@ -19,7 +19,11 @@ pub(crate) struct Table<const N: usize> {
 impl<const N: usize> Table<N> {
     /// Returns an empty table with one style per column, indented by this number of spaces.
     pub(crate) fn new(styles: [Style; N], indent: usize) -> Self {
-        Self { styles, indent, rows: Vec::new() }
+        Self {
+            styles,
+            indent,
+            rows: Vec::new(),
+        }
     }
 
     /// Adds a row. Cells must be single lines of visible characters.
@@ -48,20 +52,39 @@ impl<const N: usize> Table<N> {
     /// Renders the rows. `fitted` returns the lines of a last cell with at most this number of columns.
     fn rendered(&self, width: usize, fitted: impl Fn(&str, usize) -> Vec<String>) -> String {
         let widths: Vec<usize> = (0..N.saturating_sub(1))
-            .map(|column| self.rows.iter().map(|(row, _)| fit::columns(&row[column])).max().unwrap_or(0))
+            .map(|column| {
+                self.rows
+                    .iter()
+                    .map(|(row, _)| fit::columns(&row[column]))
+                    .max()
+                    .unwrap_or(0)
+            })
             .collect();
-        let used = self.indent + widths.iter().filter(|width| **width > 0).map(|width| width + 2).sum::<usize>();
+        let used = self.indent
+            + widths
+                .iter()
+                .filter(|width| **width > 0)
+                .map(|width| width + 2)
+                .sum::<usize>();
         let is_below = width.saturating_sub(used) < MIN_LAST;
         let left = if is_below { self.indent + 2 } else { used };
         let room = width.saturating_sub(left).max(1);
         let mut text = String::new();
         for (row, last_style) in &self.rows {
-            let Some((last, cells)) = row.split_last() else { continue };
+            let Some((last, cells)) = row.split_last() else {
+                continue;
+            };
             let mut line = " ".repeat(self.indent);
-            for ((cell, width), style) in
-                cells.iter().zip(&widths).zip(self.styles).filter(|((_, width), _)| **width > 0)
+            for ((cell, width), style) in cells
+                .iter()
+                .zip(&widths)
+                .zip(self.styles)
+                .filter(|((_, width), _)| **width > 0)
             {
-                line += &styled(style, format_args!("{cell}{}", " ".repeat(width - fit::columns(cell))));
+                line += &styled(
+                    style,
+                    format_args!("{cell}{}", " ".repeat(width - fit::columns(cell))),
+                );
                 line += "  ";
             }
             let mut lines = fitted(last, room).into_iter();
@@ -87,33 +110,46 @@ mod tests {
 
     fn table(rows: &[[&str; 3]]) -> Table<3> {
         let mut table = Table::new([Style::new(); 3], 1);
-        rows.iter().for_each(|row| table.push(row.map(str::to_owned)));
+        rows.iter()
+            .for_each(|row| table.push(row.map(str::to_owned)));
         table
     }
 
     #[test]
     fn columns_are_aligned_and_empty_ones_left_out() {
-        assert_eq!(table(&[["a", "b", "c"], ["größe", "", "d"]]).wrapped(80), " a      b  c\n größe     d\n");
+        assert_eq!(
+            table(&[["a", "b", "c"], ["größe", "", "d"]]).wrapped(80),
+            " a      b  c\n größe     d\n"
+        );
         assert_eq!(table(&[["a", "", "c"]]).wrapped(80), " a  c\n");
     }
 
     #[test]
     fn the_last_column_fits_the_width() {
         let words = "one two three four five six seven";
-        assert_eq!(table(&[["a", "b", words]]).wrapped(31), " a  b  one two three four five\n       six seven\n");
+        assert_eq!(
+            table(&[["a", "b", words]]).wrapped(31),
+            " a  b  one two three four five\n       six seven\n"
+        );
     }
 
     #[cfg(feature = "journal")]
     #[test]
     fn the_last_column_can_be_cut() {
         let words = "one two three four five six seven";
-        assert_eq!(table(&[["a", "b", words], ["a", "b", "c"]]).cut(31), " a  b  one two three four five…\n a  b  c\n");
+        assert_eq!(
+            table(&[["a", "b", words], ["a", "b", "c"]]).cut(31),
+            " a  b  one two three four five…\n a  b  c\n"
+        );
     }
 
     #[test]
     fn without_room_the_last_column_moves_below() {
         let words = "one two three four five six seven";
-        assert_eq!(table(&[["a", "b", words]]).wrapped(28), " a  b\n   one two three four five\n   six seven\n");
+        assert_eq!(
+            table(&[["a", "b", words]]).wrapped(28),
+            " a  b\n   one two three four five\n   six seven\n"
+        );
     }
 
     #[test]
@@ -125,6 +161,9 @@ mod tests {
 
     #[test]
     fn wide_characters_take_two_columns() {
-        assert_eq!(table(&[["你好", "b", "c"], ["abcd", "b", "c"]]).wrapped(80), " 你好  b  c\n abcd  b  c\n");
+        assert_eq!(
+            table(&[["你好", "b", "c"], ["abcd", "b", "c"]]).wrapped(80),
+            " 你好  b  c\n abcd  b  c\n"
+        );
     }
 }

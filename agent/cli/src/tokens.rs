@@ -17,20 +17,31 @@ impl Tokens {
     #[cfg(feature = "tokens")]
     pub(crate) fn count(text: &str, format: Format) -> Self {
         let is_estimate = !matches!(format, Format::OpenAiChat | Format::OpenAiResponses);
-        Self { count: tiktoken_rs::o200k_base_singleton().count_ordinary(text), is_estimate }
+        Self {
+            count: tiktoken_rs::o200k_base_singleton().count_ordinary(text),
+            is_estimate,
+        }
     }
 
     /// Estimates the tokens of a text as a quarter of its bytes.
     #[cfg(not(feature = "tokens"))]
     pub(crate) fn count(text: &str, _format: Format) -> Self {
-        Self { count: text.len().div_ceil(4), is_estimate: true }
+        Self {
+            count: text.len().div_ceil(4),
+            is_estimate: true,
+        }
     }
 }
 
 /// Writes `120`, or `~120` for an estimate.
 impl fmt::Display for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", if self.is_estimate { "~" } else { "" }, self.count)
+        write!(
+            f,
+            "{}{}",
+            if self.is_estimate { "~" } else { "" },
+            self.count
+        )
     }
 }
 
@@ -42,7 +53,8 @@ mod tests {
 
     #[test]
     fn the_tokens_of_a_foreign_family_are_marked_as_an_estimate() {
-        let [own, foreign] = [Format::OpenAiChat, Format::Anthropic].map(|format| Tokens::count(TEXT, format));
+        let [own, foreign] =
+            [Format::OpenAiChat, Format::Anthropic].map(|format| Tokens::count(TEXT, format));
         assert_eq!(own.count, foreign.count);
         assert_eq!(foreign.to_string(), format!("~{}", foreign.count));
         assert_eq!(own.is_estimate, cfg!(not(feature = "tokens")));
@@ -51,6 +63,9 @@ mod tests {
     #[test]
     #[cfg(feature = "tokens")]
     fn counts_are_those_of_the_tokenizer() {
-        assert_eq!(Tokens::count("tiktoken is great!", Format::OpenAiChat).count, 6);
+        assert_eq!(
+            Tokens::count("tiktoken is great!", Format::OpenAiChat).count,
+            6
+        );
     }
 }

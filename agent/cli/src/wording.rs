@@ -10,12 +10,20 @@ pub(crate) fn for_person(error: &ToolError) -> String {
     let tool = error.tool_name();
     match error.kind() {
         ToolErrorKind::NotFound { near } => {
-            let near = ToolError::did_you_mean(near).map(|near| near + " ").unwrap_or_default();
-            format!("there is no tool named {tool:?}; {near}{}", where_tools_are())
+            let near = ToolError::did_you_mean(near)
+                .map(|near| near + " ")
+                .unwrap_or_default();
+            format!(
+                "there is no tool named {tool:?}; {near}{}",
+                where_tools_are()
+            )
         }
         ToolErrorKind::Timeout { limit } => {
-            let unclear =
-                if error.is_unclear() { "; it may have taken effect, so check before you repeat it" } else { "" };
+            let unclear = if error.is_unclear() {
+                "; it may have taken effect, so check before you repeat it"
+            } else {
+                ""
+            };
             format!(
                 "{tool} exceeded its deadline of {limit:?} and was stopped{unclear}; set a longer one with --timeout"
             )

@@ -78,8 +78,11 @@ impl Written {
     /// Returns the record of the user. Returns `None` if the user has no servers, because nothing reads it then.
     pub(crate) fn own() -> Option<Self> {
         let state = folders::state()?;
-        let has_servers = state.join("mcp").exists() || folders::servers().is_some_and(|file| file.exists());
-        has_servers.then(|| Self { folder: state.join("written") })
+        let has_servers =
+            state.join("mcp").exists() || folders::servers().is_some_and(|file| file.exists());
+        has_servers.then(|| Self {
+            folder: state.join("written"),
+        })
     }
 
     /// Notes that a tool is about to write a file, or all that is in a folder.
@@ -89,7 +92,15 @@ impl Written {
     pub(crate) fn note_write(&self, root: &Path, path: &Path) -> io::Result<()> {
         let is_document = is_document(path) && !path.is_dir();
         let path = path.strip_prefix(root).map(relative).unwrap_or_default();
-        self.put(root, &[WrittenFile { path, at: now(), is_whole: true, is_document }])
+        self.put(
+            root,
+            &[WrittenFile {
+                path,
+                at: now(),
+                is_whole: true,
+                is_document,
+            }],
+        )
     }
 
     /// Notes that a program may write these trees until the returned value is dropped.
@@ -99,13 +110,33 @@ impl Written {
     pub(crate) fn watch(&self, root: &Path, trees: &[PathBuf]) -> io::Result<Watch> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let from = now().saturating_sub(CLOCK_LAG.as_nanos() as u64);
-        let inside = trees.iter().filter(|tree| tree.starts_with(root) || root.starts_with(tree));
-        let trees = inside.map(|tree| if root.starts_with(tree) { root.to_owned() } else { tree.clone() }).collect();
-        let running = Running { trees, from, process: process::id() };
+        let inside = trees
+            .iter()
+            .filter(|tree| tree.starts_with(root) || root.starts_with(tree));
+        let trees = inside
+            .map(|tree| {
+                if root.starts_with(tree) {
+                    root.to_owned()
+                } else {
+                    tree.clone()
+                }
+            })
+            .collect();
+        let running = Running {
+            trees,
+            from,
+            process: process::id(),
+        };
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let file = self.prepared(root)?.join(format!("program-{from}-{}-{count}.json", process::id()));
+        let file = self
+            .prepared(root)?
+            .join(format!("program-{from}-{}-{count}.json", process::id()));
         records::write(&file, &running)?;
-        Ok(Watch { written: self.clone(), root: root.to_owned(), file })
+        Ok(Watch {
+            written: self.clone(),
+            root: root.to_owned(),
+            file,
+        })
     }
 
     /// Returns the roots in which sessions wrote files.
@@ -118,7 +149,9 @@ impl Written {
         for folder in records::entries(&self.folder)? {
             match records::read::<PathBuf>(&folder.join(ROOT)) {
                 // A full disk leaves a folder that has no record yet, because the root is written first.
-                Err(error) if error.kind() == io::ErrorKind::NotFound && records::list(&folder, "")?.is_empty() => {}
+                Err(error)
+                    if error.kind() == io::ErrorKind::NotFound
+                        && records::list(&folder, "")?.is_empty() => {}
                 root => roots.push(root?),
             }
         }
@@ -136,10 +169,19 @@ impl Written {
         for file in records::list(&folder, "program-")? {
             self.settle(root, &file)?;
         }
-        let whole = || WrittenFile { path: String::new(), at: 0, is_whole: true, is_document: false };
+        let whole = || WrittenFile {
+            path: String::new(),
+            at: 0,
+            is_whole: true,
+            is_document: false,
+        };
         let files = [FILE, DOCUMENT].map(|begin| records::list(&folder, begin));
         let files = files.into_iter().collect::<io::Result<Vec<_>>>()?;
-        Ok(files.iter().flatten().map(|file| records::read(file).unwrap_or_else(|_| whole())).collect())
+        Ok(files
+            .iter()
+            .flatten()
+            .map(|file| records::read(file).unwrap_or_else(|_| whole()))
+            .collect())
     }
 
     /// Records the files that a program has written until now. Forgets the program if its session has ended.
@@ -147,25 +189,41 @@ impl Written {
         let running = match records::read::<Running>(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             // It may have written all of it.
-            other => other.unwrap_or_else(|_| Running { trees: vec![root.to_owned()], from: 0, process: 0 }),
+            other => other.unwrap_or_else(|_| Running {
+                trees: vec![root.to_owned()],
+                from: 0,
+                process: 0,
+            }),
         };
         let mut found = BTreeMap::new();
         for tree in &running.trees {
             walk::changed(root, tree, running.from, &mut found);
         }
-        let (documents, files): (BTreeMap<_, _>, _) = found.into_iter().partition(|(_, file)| file.is_document);
+        let (documents, files): (BTreeMap<_, _>, _) =
+            found.into_iter().partition(|(_, file)| file.is_document);
         for found in [files, documents] {
             self.put(root, &folded(found).into_values().collect::<Vec<_>>())?;
         }
-        if crate::process::is_alive(running.process) { Ok(()) } else { private::remove(file).map(drop) }
+        if crate::process::is_alive(running.process) {
+            Ok(())
+        } else {
+            private::remove(file).map(drop)
+        }
     }
 
     /// Records files, of which either all are documents or none.
     fn put(&self, root: &Path, written: &[WrittenFile]) -> io::Result<()> {
-        let Some(is_document) = written.first().map(|file| file.is_document) else { return Ok(()) };
+        let Some(is_document) = written.first().map(|file| file.is_document) else {
+            return Ok(());
+        };
         let folder = self.prepared(root)?;
         let begin = if is_document { DOCUMENT } else { FILE };
-        let file_of = |path: &str| folder.join(format!("{begin}{}.json", Digest::hash_bytes(path.as_bytes())));
+        let file_of = |path: &str| {
+            folder.join(format!(
+                "{begin}{}.json",
+                Digest::hash_bytes(path.as_bytes())
+            ))
+        };
         for written in written {
             records::write(&file_of(&written.path), written)?;
         }
@@ -174,10 +232,18 @@ impl Written {
             return Ok(());
         }
         // The second record is later than any that another process replaced meanwhile.
-        let whole = || WrittenFile { path: String::new(), at: now(), is_whole: true, is_document };
+        let whole = || WrittenFile {
+            path: String::new(),
+            at: now(),
+            is_whole: true,
+            is_document,
+        };
         let all = file_of("");
         records::write(&all, &whole())?;
-        files.iter().filter(|file| **file != all).try_for_each(|file| private::remove(file).map(drop))?;
+        files
+            .iter()
+            .filter(|file| **file != all)
+            .try_for_each(|file| private::remove(file).map(drop))?;
         records::write(&all, &whole())
     }
 
@@ -191,7 +257,8 @@ impl Written {
     }
 
     fn folder_of(&self, root: &Path) -> PathBuf {
-        self.folder.join(Digest::hash_bytes(root.as_os_str().as_encoded_bytes()).to_string())
+        self.folder
+            .join(Digest::hash_bytes(root.as_os_str().as_encoded_bytes()).to_string())
     }
 }
 
@@ -215,12 +282,16 @@ fn relative(below: &Path) -> String {
 
 /// Returns true if the name is that of a document.
 pub(crate) fn is_document(path: &Path) -> bool {
-    let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+    let end = path
+        .extension()
+        .map(|end| end.to_string_lossy().to_ascii_lowercase());
     end.is_some_and(|end| DOCUMENTS.contains(&&*end))
 }
 
 fn folder_of(path: &str) -> &str {
-    path.rsplit_once('/').map(|(folder, _)| folder).unwrap_or_default()
+    path.rsplit_once('/')
+        .map(|(folder, _)| folder)
+        .unwrap_or_default()
 }
 
 /// Replaces the files of the largest folders by these until few are left, so that those of other folders keep their names.
@@ -230,16 +301,28 @@ fn folded(mut files: BTreeMap<String, WrittenFile>) -> BTreeMap<String, WrittenF
         for path in files.keys().filter(|path| !path.is_empty()) {
             *counts.entry(folder_of(path)).or_default() += 1;
         }
-        let depth = |folder: &str| if folder.is_empty() { 0 } else { folder.split('/').count() };
-        let largest = counts.into_iter().max_by_key(|(folder, count)| (*count, depth(folder)));
-        let largest = largest.map(|(folder, _)| folder.to_owned()).unwrap_or_default();
+        let depth = |folder: &str| {
+            if folder.is_empty() {
+                0
+            } else {
+                folder.split('/').count()
+            }
+        };
+        let largest = counts
+            .into_iter()
+            .max_by_key(|(folder, count)| (*count, depth(folder)));
+        let largest = largest
+            .map(|(folder, _)| folder.to_owned())
+            .unwrap_or_default();
         let mut fewer: BTreeMap<String, WrittenFile> = BTreeMap::new();
         for (path, mut file) in files {
             if !path.is_empty() && folder_of(&path) == largest {
                 file.path.clone_from(&largest);
                 file.is_whole = true;
             }
-            let same = fewer.entry(file.path.clone()).or_insert_with(|| file.clone());
+            let same = fewer
+                .entry(file.path.clone())
+                .or_insert_with(|| file.clone());
             same.at = same.at.max(file.at);
             same.is_whole |= file.is_whole;
         }
@@ -259,11 +342,21 @@ mod tests {
     fn place(folder: &Path) -> (Written, PathBuf) {
         let root = folder.join("root");
         fs::create_dir(&root).unwrap();
-        (Written { folder: folder.join("state") }, root)
+        (
+            Written {
+                folder: folder.join("state"),
+            },
+            root,
+        )
     }
 
     fn paths(written: &Written, root: &Path) -> Vec<String> {
-        let mut paths: Vec<_> = written.below(root).unwrap().into_iter().map(|file| file.path).collect();
+        let mut paths: Vec<_> = written
+            .below(root)
+            .unwrap()
+            .into_iter()
+            .map(|file| file.path)
+            .collect();
         paths.sort();
         paths
     }
@@ -294,15 +387,28 @@ mod tests {
     fn a_document_that_has_another_name_is_code() {
         let folder = tempfile::tempdir().unwrap();
         let (written, root) = place(folder.path());
-        ["docs", "lib"].iter().for_each(|name| fs::create_dir(root.join(name)).unwrap());
-        ["docs/alone.md", "lib/code.py"].iter().for_each(|name| fs::write(root.join(name), "").unwrap());
+        ["docs", "lib"]
+            .iter()
+            .for_each(|name| fs::create_dir(root.join(name)).unwrap());
+        ["docs/alone.md", "lib/code.py"]
+            .iter()
+            .for_each(|name| fs::write(root.join(name), "").unwrap());
         fs::hard_link(root.join("lib/code.py"), root.join("docs/linked.md")).unwrap();
         std::thread::sleep(CLOCK_LAG * 3);
         let watch = written.watch(&root, &[root.join("docs")]).unwrap();
-        ["alone", "linked"].iter().for_each(|name| fs::write(root.join(format!("docs/{name}.md")), "evil").unwrap());
+        ["alone", "linked"]
+            .iter()
+            .for_each(|name| fs::write(root.join(format!("docs/{name}.md")), "evil").unwrap());
         drop(watch);
-        let code = written.below(&root).unwrap().into_iter().filter(|file| !file.is_document);
-        assert_eq!(code.map(|file| file.path).collect::<Vec<_>>(), ["docs/linked.md"]);
+        let code = written
+            .below(&root)
+            .unwrap()
+            .into_iter()
+            .filter(|file| !file.is_document);
+        assert_eq!(
+            code.map(|file| file.path).collect::<Vec<_>>(),
+            ["docs/linked.md"]
+        );
     }
 
     #[test]
@@ -312,7 +418,9 @@ mod tests {
         fs::create_dir(root.join("in")).unwrap();
         std::thread::sleep(CLOCK_LAG * 3);
         let watch = written.watch(&root, &[root.join("in")]).unwrap();
-        ["in/a", "out"].iter().for_each(|file| fs::write(root.join(file), "").unwrap());
+        ["in/a", "out"]
+            .iter()
+            .for_each(|file| fs::write(root.join(file), "").unwrap());
         drop(watch);
         assert_eq!(paths(&written, &root), ["in", "in/a"]);
     }
@@ -329,10 +437,17 @@ mod tests {
         assert_eq!(paths(&written, &root), ["a/b"]);
         assert!(written.below(&root).unwrap()[0].is_whole);
         for number in 0..=MAX_RECORDS {
-            written.note_write(&root, &root.join(number.to_string())).unwrap();
+            written
+                .note_write(&root, &root.join(number.to_string()))
+                .unwrap();
         }
         let left = written.below(&root).unwrap();
-        assert!(left.len() < MAX_RECORDS && left.iter().any(|file| file.path.is_empty() && file.is_whole));
+        assert!(
+            left.len() < MAX_RECORDS
+                && left
+                    .iter()
+                    .any(|file| file.path.is_empty() && file.is_whole)
+        );
     }
 
     #[test]
@@ -347,8 +462,14 @@ mod tests {
             paths.sort();
             paths
         };
-        written.note_write(&root, &root.join("a/folder.md")).unwrap();
-        assert_eq!((of(false), of(true)), (vec!["a/folder.md".to_owned()], vec![]), "a folder is no document");
+        written
+            .note_write(&root, &root.join("a/folder.md"))
+            .unwrap();
+        assert_eq!(
+            (of(false), of(true)),
+            (vec!["a/folder.md".to_owned()], vec![]),
+            "a folder is no document"
+        );
         (0..100).for_each(|number| fs::write(root.join(format!("a/{number}")), "").unwrap());
         std::thread::sleep(CLOCK_LAG * 3);
         let watch = written.watch(&root, std::slice::from_ref(&root)).unwrap();
@@ -357,9 +478,17 @@ mod tests {
         let watch = written.watch(&root, std::slice::from_ref(&root)).unwrap();
         (0..100).for_each(|number| fs::write(root.join(format!("a/{number}.PDF")), "x").unwrap());
         drop(watch);
-        assert_eq!((of(false), of(true)), (vec!["a".to_owned(), "a/folder.md".to_owned()], vec!["a".to_owned()]));
+        assert_eq!(
+            (of(false), of(true)),
+            (
+                vec!["a".to_owned(), "a/folder.md".to_owned()],
+                vec!["a".to_owned()]
+            )
+        );
         for number in 0..=MAX_RECORDS {
-            written.note_write(&root, &root.join(format!("{number}.md"))).unwrap();
+            written
+                .note_write(&root, &root.join(format!("{number}.md")))
+                .unwrap();
         }
         assert_eq!(of(false), ["a", "a/folder.md"]);
         assert!(of(true).len() < MAX_RECORDS && of(true).contains(&String::new()));
@@ -369,7 +498,9 @@ mod tests {
     fn many_files_of_one_folder_hide_no_file_of_another() {
         let folder = tempfile::tempdir().unwrap();
         let (written, root) = place(folder.path());
-        ["a/b", "other"].iter().for_each(|folder| fs::create_dir_all(root.join(folder)).unwrap());
+        ["a/b", "other"]
+            .iter()
+            .for_each(|folder| fs::create_dir_all(root.join(folder)).unwrap());
         std::thread::sleep(CLOCK_LAG * 3);
         let watch = written.watch(&root, std::slice::from_ref(&root)).unwrap();
         (0..100).for_each(|number| fs::write(root.join(format!("a/b/{number}")), "").unwrap());
@@ -398,7 +529,9 @@ mod tests {
         written.note_write(&root, &root.join("a")).unwrap();
         let files = records::list(&written.folder_of(&root), "file-").unwrap();
         fs::write(&files[0], "{").unwrap();
-        let [whole] = &written.below(&root).unwrap()[..] else { panic!("one record") };
+        let [whole] = &written.below(&root).unwrap()[..] else {
+            panic!("one record")
+        };
         assert!(whole.path.is_empty() && whole.is_whole && !whole.is_document);
         // So does that of a program.
         fs::remove_file(&files[0]).unwrap();

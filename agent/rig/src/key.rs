@@ -20,17 +20,32 @@ impl Key {
         usual: &str,
         is_optional: bool,
     ) -> Result<Self, ProviderError> {
-        let source = named.cloned().unwrap_or_else(|| KeySource::Environment(usual.to_owned()));
+        let source = named
+            .cloned()
+            .unwrap_or_else(|| KeySource::Environment(usual.to_owned()));
         let secret = match (&source, read(provider, &source)?) {
             (_, Some(secret)) => secret,
             // A variable that the user names has to exist. The usual one need not.
-            (KeySource::Environment(name), None) if !is_optional || (named.is_some() && !is_set(name)) => {
-                let reason = format!("it needs a key; set the environment variable {name}, or name a key file");
-                return Err(ProviderError::Options { provider: provider.to_owned(), reason });
+            (KeySource::Environment(name), None)
+                if !is_optional || (named.is_some() && !is_set(name)) =>
+            {
+                let reason = format!(
+                    "it needs a key; set the environment variable {name}, or name a key file"
+                );
+                return Err(ProviderError::Options {
+                    provider: provider.to_owned(),
+                    reason,
+                });
             }
             (KeySource::File(path), None) if !is_optional => {
-                let reason = format!("its key file {} is empty; write the key into it", path.display());
-                return Err(ProviderError::Options { provider: provider.to_owned(), reason });
+                let reason = format!(
+                    "its key file {} is empty; write the key into it",
+                    path.display()
+                );
+                return Err(ProviderError::Options {
+                    provider: provider.to_owned(),
+                    reason,
+                });
             }
             (_, None) => SecretString::default(),
         };
@@ -39,12 +54,21 @@ impl Key {
 
     /// Adds the missing key to the error of a service that asks for one.
     pub(crate) fn explained(&self, mut failure: Failure) -> Failure {
-        if let ProviderError::Status { status: 401 | 403, message, .. } = &mut failure.error
+        if let ProviderError::Status {
+            status: 401 | 403,
+            message,
+            ..
+        } = &mut failure.error
             && self.secret.expose_secret().is_empty()
         {
             *message = match &self.source {
-                KeySource::Environment(name) => format!("{message} (no key was sent, because {name} is not set)"),
-                KeySource::File(path) => format!("{message} (no key was sent, because {} is empty)", path.display()),
+                KeySource::Environment(name) => {
+                    format!("{message} (no key was sent, because {name} is not set)")
+                }
+                KeySource::File(path) => format!(
+                    "{message} (no key was sent, because {} is empty)",
+                    path.display()
+                ),
                 _ => format!("{message} (no key was sent)"),
             };
         }
@@ -54,7 +78,10 @@ impl Key {
 
 /// Returns `None` if the variable or the file is empty, or the variable is not set.
 fn read(provider: &str, source: &KeySource) -> Result<Option<SecretString>, ProviderError> {
-    let refused = |error: KeyError| ProviderError::Options { provider: provider.to_owned(), reason: error.to_string() };
+    let refused = |error: KeyError| ProviderError::Options {
+        provider: provider.to_owned(),
+        reason: error.to_string(),
+    };
     Ok(source.read().map_err(refused)?.map(SecretString::from))
 }
 
@@ -76,7 +103,8 @@ pub(crate) fn without_key(text: &str, key: &SecretString) -> String {
     let mut without = String::with_capacity(text.len());
     let mut end = 0;
     for (at, _) in text.match_indices(key) {
-        let is_word = !text[..at].ends_with(is_of_word) && !text[at + key.len()..].starts_with(is_of_word);
+        let is_word =
+            !text[..at].ends_with(is_of_word) && !text[at + key.len()..].starts_with(is_of_word);
         if key.len() >= SECRET_CHARS || is_word {
             without += &text[end..at];
             without += "[key]";

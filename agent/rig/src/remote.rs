@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent::provider::{GenerationOptions, ModelService, is_plain_url};
 use agent::{
-    Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, ToolSet, Turn,
-    TurnFuture, WireOptions, WireToolSet,
+    Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink,
+    ToolSet, Turn, TurnFuture, WireOptions, WireToolSet,
 };
 use tools::protocol::wire::{Format, Strictness};
 use tools::source;
@@ -91,20 +91,38 @@ impl Remote {
     }
 
     fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
-        let refused = |reason: String| ProviderError::Options { provider: api.name().to_owned(), reason };
-        if options.base_url.as_deref().is_some_and(|url| !is_plain_url(url)) {
+        let refused = |reason: String| ProviderError::Options {
+            provider: api.name().to_owned(),
+            reason,
+        };
+        if options
+            .base_url
+            .as_deref()
+            .is_some_and(|url| !is_plain_url(url))
+        {
             return Err(refused(
                 "its base URL is not plain; give http(s)://host/path, without a user, a query or a fragment".to_owned(),
             ));
         }
         let endpoint = Endpoint::new(api, options)?;
         let key = endpoint.key(options)?;
-        let named = options.model.clone().filter(|model| !model.trim().is_empty());
+        let named = options
+            .model
+            .clone()
+            .filter(|model| !model.trim().is_empty());
         let ListedModel { name, context } = match named {
-            Some(name) => ListedModel { name, context: None },
-            None if options.base_url.is_some() || api == Api::Ollama => only_model(&endpoint, &key, options)?,
+            Some(name) => ListedModel {
+                name,
+                context: None,
+            },
+            None if options.base_url.is_some() || api == Api::Ollama => {
+                only_model(&endpoint, &key, options)?
+            }
             None => {
-                let example = api.default_model().map(|model| format!(", such as {model}")).unwrap_or_default();
+                let example = api
+                    .default_model()
+                    .map(|model| format!(", such as {model}"))
+                    .unwrap_or_default();
                 return Err(refused(format!(
                     "the name of a model is missing; give one with --model or the setting `model`{example}"
                 )));
@@ -113,22 +131,41 @@ impl Remote {
         let base_url = endpoint.base_url.clone();
         let service_name = endpoint.service_name();
         let model = Model::new(endpoint, &name, key, options)?;
-        context.into_iter().for_each(|tokens| model.learn_context(tokens));
+        context
+            .into_iter()
+            .for_each(|tokens| model.learn_context(tokens));
         let retry_policy = options.retry_policy.unwrap_or_default();
         let streaming = options.streaming.unwrap_or(true);
         let strictness = options.strictness.unwrap_or_default();
         // Other services with the API of a public one have no such limit on tools.
         let is_limited = options.base_url.is_none();
         // Gateways refuse Anthropic's field, and descriptions are longer with examples.
-        let examples = options.examples.unwrap_or(api.format().takes_examples() && options.base_url.is_none());
-        Ok(Self { api, name, service_name, base_url, model, streaming, strictness, examples, is_limited, retry_policy })
+        let examples = options
+            .examples
+            .unwrap_or(api.format().takes_examples() && options.base_url.is_none());
+        Ok(Self {
+            api,
+            name,
+            service_name,
+            base_url,
+            model,
+            streaming,
+            strictness,
+            examples,
+            is_limited,
+            retry_policy,
+        })
     }
 
     fn sent<'s>(&self, tools: &'s ToolSet) -> &'s WireToolSet {
         let options = WireOptions::new(self.api.format()).with_strictness(self.strictness);
         // Anthropic refuses the field of examples beside deferred tools.
         let is_refused = tools.is_deferring() && self.api.format().takes_examples();
-        tools.wire_as(options.with_examples(self.examples && !is_refused).with_limit(self.is_limited))
+        tools.wire_as(
+            options
+                .with_examples(self.examples && !is_refused)
+                .with_limit(self.is_limited),
+        )
     }
 }
 
@@ -164,11 +201,27 @@ macro_rules! submit {
     };
 }
 
-submit!(Api::OpenAi, Remote::openai, "OpenAI's chat completions, or any service with them (--base-url, --dialect)");
-submit!(Api::OpenAiResponses, Remote::openai_responses, "OpenAI's Responses API, or any service with it (--base-url)");
-submit!(Api::Anthropic, Remote::anthropic, "Anthropic, or any service with its messages API (--base-url)");
+submit!(
+    Api::OpenAi,
+    Remote::openai,
+    "OpenAI's chat completions, or any service with them (--base-url, --dialect)"
+);
+submit!(
+    Api::OpenAiResponses,
+    Remote::openai_responses,
+    "OpenAI's Responses API, or any service with it (--base-url)"
+);
+submit!(
+    Api::Anthropic,
+    Remote::anthropic,
+    "Anthropic, or any service with its messages API (--base-url)"
+);
 submit!(Api::Gemini, Remote::gemini, "Google's Gemini API");
-submit!(Api::Ollama, Remote::ollama, "Ollama on this machine or another one (--base-url)");
+submit!(
+    Api::Ollama,
+    Remote::ollama,
+    "Ollama on this machine or another one (--base-url)"
+);
 
 impl Provider for Remote {
     fn name(&self) -> &str {
@@ -226,9 +279,18 @@ impl Remote {
             is_sent.store(true, Ordering::Relaxed);
             request.text_sink.iter().for_each(|sink| sink.send(text));
         };
-        let text_sink = (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
+        let text_sink =
+            (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
         let attempt = || self.model.turn(&request, tools, self.streaming, text_sink);
-        retry(self.name(), &self.retry_policy, request.deadline, request.retry_sink, &is_sent, attempt).await
+        retry(
+            self.name(),
+            &self.retry_policy,
+            request.deadline,
+            request.retry_sink,
+            &is_sent,
+            attempt,
+        )
+        .await
     }
 }
 
@@ -254,11 +316,23 @@ mod tests {
     fn only_the_public_service_has_a_limit_on_tools() {
         let mut catalog = Catalog::new();
         for number in 0..130 {
-            let tool = Tool::new(format!("t{number:03}"), "Does it.", json!({"type": "object"})).unwrap();
-            catalog.register(tool.with_effects(Effects::Pure), async |_: ToolContext, _: Value| "done").unwrap();
+            let tool = Tool::new(
+                format!("t{number:03}"),
+                "Does it.",
+                json!({"type": "object"}),
+            )
+            .unwrap();
+            catalog
+                .register(
+                    tool.with_effects(Effects::Pure),
+                    async |_: ToolContext, _: Value| "done",
+                )
+                .unwrap();
         }
         let set = ToolSet::new(catalog.list(), &Selection::new(), &Services::new());
-        let public = ProviderOptions::new().with_model("m").with_key(KeySource::Environment("PATH".to_owned()));
+        let public = ProviderOptions::new()
+            .with_model("m")
+            .with_key(KeySource::Environment("PATH".to_owned()));
         let counts = |options: ProviderOptions| {
             let remote = Remote::openai(&options).unwrap();
             let sent = remote.wire_tools(&set).unwrap();
@@ -270,11 +344,27 @@ mod tests {
 
     #[test]
     fn examples_go_to_the_public_service_of_anthropic_unless_requested_otherwise() {
-        let options = ProviderOptions::new().with_model("m").with_key(KeySource::Environment("PATH".to_owned()));
-        let [public, gateway] = [options.clone(), options.clone().with_base_url("http://localhost:1")];
-        assert!(Remote::anthropic(&public).unwrap().examples && !Remote::anthropic(&gateway).unwrap().examples);
+        let options = ProviderOptions::new()
+            .with_model("m")
+            .with_key(KeySource::Environment("PATH".to_owned()));
+        let [public, gateway] = [
+            options.clone(),
+            options.clone().with_base_url("http://localhost:1"),
+        ];
+        assert!(
+            Remote::anthropic(&public).unwrap().examples
+                && !Remote::anthropic(&gateway).unwrap().examples
+        );
         assert!(!Remote::openai(&public).unwrap().examples);
-        assert!(!Remote::anthropic(&public.with_examples(false)).unwrap().examples);
-        assert!(Remote::openai(&gateway.with_examples(true)).unwrap().examples);
+        assert!(
+            !Remote::anthropic(&public.with_examples(false))
+                .unwrap()
+                .examples
+        );
+        assert!(
+            Remote::openai(&gateway.with_examples(true))
+                .unwrap()
+                .examples
+        );
     }
 }

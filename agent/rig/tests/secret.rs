@@ -63,30 +63,46 @@ impl Subscriber for Recorder {
 async fn no_span_and_no_event_has_the_key() {
     let recorder = Recorder::default();
     tracing::subscriber::set_global_default(recorder.clone()).unwrap();
-    let refused = service::json(401, json!({"error": {"message": format!("not with {KEY}"), "type": "t"}}));
+    let refused = service::json(
+        401,
+        json!({"error": {"message": format!("not with {KEY}"), "type": "t"}}),
+    );
     let error = json!({"error": {"message": KEY}});
     // The data of an event may span lines.
-    let broken = service::events(format!("data: {{\"error\":\ndata: {{\"message\":\"{KEY}\"}}}}\n\n"));
+    let broken = service::events(format!(
+        "data: {{\"error\":\ndata: {{\"message\":\"{KEY}\"}}}}\n\n"
+    ));
     for streaming in [false, true] {
         let broken = |format| match (format, streaming) {
             (_, false) => service::json(200, &error),
             (Format::Ollama, _) => wire::stream(format, std::slice::from_ref(&error)),
             _ => broken.clone(),
         };
-        let replies = wire::ALL.iter().flat_map(|format| [refused.clone(), broken(*format)]);
+        let replies = wire::ALL
+            .iter()
+            .flat_map(|format| [refused.clone(), broken(*format)]);
         let service = Service::new(replies).await;
         for format in wire::ALL {
             let provider = wire::remote(format, &wire::options(format, &service, streaming));
             for _ in 0..2 {
-                let (messages, tools, token) =
-                    ([Message::text(Role::User, "go")], ToolSet::default(), CancellationToken::new());
-                let error = provider.complete(Request::new(&messages, &tools, &token)).await.unwrap_err();
+                let (messages, tools, token) = (
+                    [Message::text(Role::User, "go")],
+                    ToolSet::default(),
+                    CancellationToken::new(),
+                );
+                let error = provider
+                    .complete(Request::new(&messages, &tools, &token))
+                    .await
+                    .unwrap_err();
                 let text = format!("{error} {error:?}");
                 assert!(text.contains("[key]") && !text.contains(KEY), "{text}");
             }
         }
         assert_eq!(service.requests(), 10);
-        assert!((0..10).all(|index| service.head(index).contains(KEY)), "the key was not sent");
+        assert!(
+            (0..10).all(|index| service.head(index).contains(KEY)),
+            "the key was not sent"
+        );
     }
     let log = recorder.0.lock().unwrap();
     assert!(log.contains("gen_ai"), "no event was recorded: {log}");

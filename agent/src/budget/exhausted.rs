@@ -71,7 +71,11 @@ pub enum BudgetError {
 impl Exhausted {
     pub(super) fn time(limit: Duration, scope: BudgetScope) -> Self {
         let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-        Self { resource: Resource::Time, limit, scope }
+        Self {
+            resource: Resource::Time,
+            limit,
+            scope,
+        }
     }
 }
 

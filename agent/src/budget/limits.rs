@@ -67,20 +67,39 @@ impl BudgetLimits {
     ///
     /// # Errors
     /// Returns the first limit that would be exceeded.
-    pub fn check(&self, spent: Spending, spending: Spending, scope: BudgetScope) -> Result<(), Exhausted> {
+    pub fn check(
+        &self,
+        spent: Spending,
+        spending: Spending,
+        scope: BudgetScope,
+    ) -> Result<(), Exhausted> {
         let resources = [
             (Resource::Steps, self.steps, spent.steps, spending.steps),
             (Resource::Calls, self.calls, spent.calls, spending.calls),
             // The tokens of a step are not known before it.
-            (Resource::Tokens, self.tokens, spent.tokens, spending.tokens.max(spending.steps)),
-            (Resource::Cost, self.cost.map(Cost::nanos), spent.cost.nanos(), spending.cost.nanos().max(spending.steps)),
+            (
+                Resource::Tokens,
+                self.tokens,
+                spent.tokens,
+                spending.tokens.max(spending.steps),
+            ),
+            (
+                Resource::Cost,
+                self.cost.map(Cost::nanos),
+                spent.cost.nanos(),
+                spending.cost.nanos().max(spending.steps),
+            ),
         ];
         for (resource, limit, spent, amount) in resources {
             if let Some(limit) = limit
                 && amount > 0
                 && spent.saturating_add(amount) > limit
             {
-                return Err(Exhausted { resource, limit, scope });
+                return Err(Exhausted {
+                    resource,
+                    limit,
+                    scope,
+                });
             }
         }
         Ok(())

@@ -93,12 +93,28 @@ impl Budget {
         let (parent, tree) = (Some(self.clone()), self.0.tree.clone());
         let spent = Counters::from(spent);
         let person_clock = Arc::new(PersonClock::default().with_outer(self.person_clock().clone()));
-        Self(Arc::new(Node { limits, spent, started: Instant::now(), person_clock, parent, window: None, tree }))
+        Self(Arc::new(Node {
+            limits,
+            spent,
+            started: Instant::now(),
+            person_clock,
+            parent,
+            window: None,
+            tree,
+        }))
     }
 
     fn root(limits: BudgetLimits, window: Option<Arc<dyn BudgetWindow>>) -> Self {
         let (spent, started, person_clock) = (Counters::default(), Instant::now(), Arc::default());
-        Self(Arc::new(Node { limits, spent, started, person_clock, parent: None, window, tree: Arc::default() }))
+        Self(Arc::new(Node {
+            limits,
+            spent,
+            started,
+            person_clock,
+            parent: None,
+            window,
+            tree: Arc::default(),
+        }))
     }
 
     /// Returns the limits of this budget, without those of its ancestors.
@@ -144,7 +160,9 @@ impl Budget {
 
     /// Returns true if the budget, an ancestor or a window may limit tokens or money.
     pub(crate) fn counts_tokens(&self) -> bool {
-        let limits = |node: &Node| node.limits.tokens.is_some() || node.limits.cost.is_some() || node.window.is_some();
+        let limits = |node: &Node| {
+            node.limits.tokens.is_some() || node.limits.cost.is_some() || node.window.is_some()
+        };
         self.chain().any(|(node, _)| limits(node))
     }
 
@@ -155,7 +173,8 @@ impl Budget {
         {
             return Err(exhausted);
         }
-        self.chain().try_for_each(|(node, scope)| node.limits.check(node.spent.load(), spending, scope))?;
+        self.chain()
+            .try_for_each(|(node, scope)| node.limits.check(node.spent.load(), spending, scope))?;
         self.chain().for_each(|(node, _)| node.spent.add(spending));
         Ok(())
     }
@@ -179,7 +198,10 @@ impl Budget {
         let mut next = Some((self, BudgetScope::Run));
         std::iter::from_fn(move || {
             let (Budget(node), scope) = next.take()?;
-            next = node.parent.as_ref().map(|parent| (parent, BudgetScope::Parent));
+            next = node
+                .parent
+                .as_ref()
+                .map(|parent| (parent, BudgetScope::Parent));
             Some((&**node, scope))
         })
     }
@@ -195,7 +217,11 @@ impl Default for Budget {
 impl fmt::Debug for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Budget");
-        debug.field("limits", &self.0.limits).field("spent", &self.spent()).field("parent", &self.0.parent).finish()
+        debug
+            .field("limits", &self.0.limits)
+            .field("spent", &self.spent())
+            .field("parent", &self.0.parent)
+            .finish()
     }
 }
 

@@ -14,7 +14,9 @@ const UNIT: u64 = 1_000_000_000;
 const TOKENS: u128 = 1_000_000;
 
 /// An amount of money in the currency of the configured prices, exact to a billionth.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Cost(u64);
 
 /// The prices of a model for a million tokens each.
@@ -51,7 +53,12 @@ impl Cost {
 impl Price {
     /// Creates the price of a million tokens. Tokens that a cache holds or takes cost as much as others.
     pub fn new(input: Cost, output: Cost) -> Self {
-        Self { input, output, cached: input, cache_write: input }
+        Self {
+            input,
+            output,
+            cached: input,
+            cache_write: input,
+        }
     }
 
     /// Sets the price of a million tokens that the model reads from the service's cache.
@@ -74,7 +81,9 @@ impl Price {
         let cached = usage.cached_input_tokens.min(usage.input_tokens);
         let plain = usage.input_tokens - cached;
         let written = usage.cache_write_tokens.min(plain);
-        let input = of(plain - written, self.input) + of(cached, self.cached) + of(written, self.cache_write);
+        let input = of(plain - written, self.input)
+            + of(cached, self.cached)
+            + of(written, self.cache_write);
         let nanos = input + of(usage.output_tokens, self.output);
         Cost(u64::try_from(nanos.div_ceil(TOKENS)).unwrap_or(u64::MAX))
     }
@@ -85,13 +94,18 @@ impl FromStr for Cost {
 
     fn from_str(text: &str) -> Result<Self, InvalidCost> {
         let (units, decimals) = text.split_once('.').unwrap_or((text, "0"));
-        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         if !is_number(units) || !is_number(decimals) || decimals.len() > 9 {
             return Err(InvalidCost);
         }
         let units: u64 = units.parse().map_err(|_| InvalidCost)?;
         let decimals: u64 = format!("{decimals:0<9}").parse().map_err(|_| InvalidCost)?;
-        units.checked_mul(UNIT).and_then(|nanos| nanos.checked_add(decimals)).map(Self).ok_or(InvalidCost)
+        units
+            .checked_mul(UNIT)
+            .and_then(|nanos| nanos.checked_add(decimals))
+            .map(Self)
+            .ok_or(InvalidCost)
     }
 }
 
@@ -119,7 +133,17 @@ mod tests {
             let cost: Cost = text.parse().unwrap();
             assert_eq!((cost.nanos(), cost.to_string().as_str()), (nanos, shown));
         }
-        for text in ["", ".5", "1.", "-1", "1e3", "1.0000000001", "99999999999", "1,5", "+1"] {
+        for text in [
+            "",
+            ".5",
+            "1.",
+            "-1",
+            "1e3",
+            "1.0000000001",
+            "99999999999",
+            "1,5",
+            "+1",
+        ] {
             assert_eq!(text.parse::<Cost>(), Err(InvalidCost), "{text}");
         }
     }

@@ -21,17 +21,27 @@ pub struct Spending {
 impl Spending {
     /// Returns an amount of steps.
     pub fn steps(steps: u64) -> Self {
-        Self { steps, ..Self::default() }
+        Self {
+            steps,
+            ..Self::default()
+        }
     }
 
     /// Returns an amount of calls.
     pub fn calls(calls: u64) -> Self {
-        Self { calls, ..Self::default() }
+        Self {
+            calls,
+            ..Self::default()
+        }
     }
 
     /// Returns an amount of tokens and their price.
     pub fn tokens(tokens: u64, cost: Cost) -> Self {
-        Self { tokens, cost, ..Self::default() }
+        Self {
+            tokens,
+            cost,
+            ..Self::default()
+        }
     }
 
     /// Returns the sum, at most `u64::MAX` of each resource.

@@ -14,8 +14,9 @@ impl Budget {
     ///
     /// The time moves while a call of the budget or of a descendant waits for an approval or for the answer to a question.
     pub fn deadline(&self) -> Option<(Instant, Exhausted)> {
-        let ends =
-            self.chain().filter_map(|(node, scope)| Some((node.end()?, Exhausted::time(node.limits.time?, scope))));
+        let ends = self.chain().filter_map(|(node, scope)| {
+            Some((node.end()?, Exhausted::time(node.limits.time?, scope)))
+        });
         ends.min_by_key(|(end, _)| *end)
     }
 

@@ -67,7 +67,12 @@ impl DeferredConsent {
 
     /// Denies the call of a request, with a reason for the model.
     pub fn deny(&self, request: ApprovalRequest, reason: impl Into<String>) {
-        self.answer(request, Decision::Deny { reason: reason.into() });
+        self.answer(
+            request,
+            Decision::Deny {
+                reason: reason.into(),
+            },
+        );
     }
 
     fn answer(&self, request: ApprovalRequest, decision: Decision) {
@@ -79,7 +84,9 @@ impl DeferredConsent {
     /// Removes and returns the last answer that fits a request.
     fn take_answer(&self, request: &ApprovalRequest) -> Option<Decision> {
         let mut answers = locked(&self.answers);
-        let position = answers.iter().rposition(|(answered, _)| answered.covers(request))?;
+        let position = answers
+            .iter()
+            .rposition(|(answered, _)| answered.covers(request))?;
         Some(answers.remove(position).1)
     }
 
@@ -91,12 +98,19 @@ impl DeferredConsent {
             deferred = request.map(|request| (request, requests));
         }
         // Sessions without a name cannot be told apart.
-        let run = deferred.as_ref().map(|(_, requests)| requests.key).filter(|_| approval.cx.session().is_none());
-        let answer = deferred.as_ref().and_then(|(request, _)| Some((request, self.take_answer(request)?)));
+        let run = deferred
+            .as_ref()
+            .map(|(_, requests)| requests.key)
+            .filter(|_| approval.cx.session().is_none());
+        let answer = deferred
+            .as_ref()
+            .and_then(|(request, _)| Some((request, self.take_answer(request)?)));
         if let Some((request, decision)) = answer {
             // As at a terminal, where such a question takes no yes.
             if request.is_hidden() && ApprovalQuestion::new(approval).needs_preview() {
-                return Decision::Deny { reason: HIDDEN.to_owned() };
+                return Decision::Deny {
+                    reason: HIDDEN.to_owned(),
+                };
             }
             if decision == Decision::Allow && ApprovalQuestion::new(approval).holds_for_hosts() {
                 self.hosts.add(&approval, run, Basis::Arguments);
@@ -124,7 +138,9 @@ impl Approver for DeferredConsent {
 
 impl fmt::Debug for DeferredConsent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeferredConsent").field("answers", &locked(&self.answers).len()).finish_non_exhaustive()
+        f.debug_struct("DeferredConsent")
+            .field("answers", &locked(&self.answers).len())
+            .finish_non_exhaustive()
     }
 }
 

@@ -15,13 +15,20 @@ pub(crate) struct DeferredRequests {
 impl DeferredRequests {
     /// Creates the service of a run with this key.
     pub(crate) fn new(key: ApprovalKey) -> Self {
-        Self { key, requests: Mutex::default() }
+        Self {
+            key,
+            requests: Mutex::default(),
+        }
     }
 
     /// Returns the service of a run. Returns `None` for the calls of a running call, such as those of a sub-agent, which cannot wait:
     /// what they belong to cannot be repeated.
     pub(crate) fn of_run(cx: &ToolContext) -> Option<Arc<Self>> {
-        if cx.depth() > 0 || cx.agent().is_some() { None } else { cx.service() }
+        if cx.depth() > 0 || cx.agent().is_some() {
+            None
+        } else {
+            cx.service()
+        }
     }
 
     pub(super) fn push(&self, request: ApprovalRequest) {

@@ -35,7 +35,11 @@ pub struct ApprovalQuestion<'a> {
 
 impl<'a> ApprovalQuestion<'a> {
     pub(super) fn new(approval: Approval<'a>) -> Self {
-        Self { approval, basis: Basis::Arguments, has_changed: approval.has_changed }
+        Self {
+            approval,
+            basis: Basis::Arguments,
+            has_changed: approval.has_changed,
+        }
     }
 }
 
@@ -65,19 +69,33 @@ impl ApprovalQuestion<'_> {
     /// - No rule asks about it.
     /// - The session itself makes the call, and has read no text of strangers, who could have chosen it.
     pub fn may_be_kept(&self) -> bool {
-        let Approval { tool, targets, concerns, cx, .. } = self.approval;
-        let is_default = |reason: &Reason<'_>| matches!(reason, Reason::Ungranted | Reason::Default(_));
+        let Approval {
+            tool,
+            targets,
+            concerns,
+            cx,
+            ..
+        } = self.approval;
+        let is_default =
+            |reason: &Reason<'_>| matches!(reason, Reason::Ungranted | Reason::Default(_));
         targets == [Target::unbounded(tool)]
             && concerns.is_empty()
             && !cx.is_exposed()
             && cx.agent().is_none()
-            && self.approval.rulings().all(|ruling| ruling.reasons().iter().all(is_default))
+            && self
+                .approval
+                .rulings()
+                .all(|ruling| ruling.reasons().iter().all(is_default))
     }
 
     /// Returns true if an approval of any kind holds for the hosts in this session: the only reason to ask is that neither the grant nor a
     /// rule [names](tools::policy::Reason::UnnamedHost) them. The question says so.
     pub fn holds_for_hosts(&self) -> bool {
-        self.approval.concerns.is_empty() && self.approval.rulings().all(|ruling| is_only_unnamed(&ruling))
+        self.approval.concerns.is_empty()
+            && self
+                .approval
+                .rulings()
+                .all(|ruling| is_only_unnamed(&ruling))
     }
 
     /// Returns the arguments without the long texts of which the preview has every line, so that who reads both has read all. These are
@@ -92,7 +110,11 @@ impl ApprovalQuestion<'_> {
     /// may do, and its arguments need not have the content.
     pub fn needs_preview(&self) -> bool {
         let sensitive = |target: &Target| self.approval.cx.sensitive_paths().find_target(target);
-        self.approval.targets.iter().filter_map(sensitive).any(|path| path.sensitivity() >= Sensitivity::RunsByItself)
+        self.approval
+            .targets
+            .iter()
+            .filter_map(sensitive)
+            .any(|path| path.sensitivity() >= Sensitivity::RunsByItself)
     }
 
     /// Returns the arguments that are URLs of the hosts to approve. A URL carries data out, so show each whole, also if the other
@@ -102,7 +124,12 @@ impl ApprovalQuestion<'_> {
         push_texts(self.approval.arguments.value(), &mut urls);
         urls.retain(|url| {
             let host = Normaliser::Host.apply(url);
-            host.is_ok_and(|host| self.approval.targets.iter().any(|it| it.scheme() == "net" && it.value() == host))
+            host.is_ok_and(|host| {
+                self.approval
+                    .targets
+                    .iter()
+                    .any(|it| it.scheme() == "net" && it.value() == host)
+            })
         });
         urls
     }
@@ -131,23 +158,44 @@ impl ApprovalQuestion<'_> {
             None if target.scheme() == "world" => " (it may touch anything)",
             _ => "",
         };
-        let sensitive = self.approval.sensitive(target).map(|path| format!(", {}", path.describe(target.value())));
+        let sensitive = self
+            .approval
+            .sensitive(target)
+            .map(|path| format!(", {}", path.describe(target.value())));
         let granted = match self.approval.cx.grant().unspelled(target).pop() {
             Some((_, word)) => format!(" (not granted: {})", visible(&word.to_string())),
             None if self.approval.cx.grant().permits(target) => String::new(),
             None => " (not granted)".to_owned(),
         };
-        let mut rulings = self.approval.rulings().filter(|ruling| ruling.target == Some(target));
+        let mut rulings = self
+            .approval
+            .rulings()
+            .filter(|ruling| ruling.target == Some(target));
         let unnamed = match rulings.any(|ruling| ruling.is_granted_but_unnamed()) {
-            true if self.holds_for_hosts() => format!(" (no grant names this host; an approval holds for it {time})"),
+            true if self.holds_for_hosts() => {
+                format!(" (no grant names this host; an approval holds for it {time})")
+            }
             true => " (no grant names this host)".to_owned(),
             false => String::new(),
         };
-        let script = if has_other_script(target.value()) { " (letters of another script)" } else { "" };
-        let concerns = self.approval.concerns.iter().filter(|concern| concern.target == *target);
-        let concerns: String = concerns.map(|concern| format!(", because {}", concern.reason)).collect();
+        let script = if has_other_script(target.value()) {
+            " (letters of another script)"
+        } else {
+            ""
+        };
+        let concerns = self
+            .approval
+            .concerns
+            .iter()
+            .filter(|concern| concern.target == *target);
+        let concerns: String = concerns
+            .map(|concern| format!(", because {}", concern.reason))
+            .collect();
         let (sensitive, concerns) = (sensitive.unwrap_or_default(), visible(&concerns));
-        format!("{scope}{script}{}{unnamed}{granted}{concerns}", visible(&sensitive))
+        format!(
+            "{scope}{script}{}{unnamed}{granted}{concerns}",
+            visible(&sensitive)
+        )
     }
 
     /// Returns a target with its remarks, if it has any, for an answer that another process may receive.
@@ -165,7 +213,8 @@ impl ApprovalQuestion<'_> {
 fn elide(value: &mut Value, shown: &str) {
     match value {
         Value::String(text) => {
-            let is_shown = || text.len() <= shown.len() && text.lines().all(|line| shown.contains(line));
+            let is_shown =
+                || text.len() <= shown.len() && text.lines().all(|line| shown.contains(line));
             if text.len() > MAX_SHORT && is_shown() {
                 *text = IN_PREVIEW.to_owned();
             }
@@ -188,10 +237,26 @@ fn push_texts<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
 
 impl fmt::Display for ApprovalQuestion<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Approval { arguments, targets, .. } = self.approval;
-        writeln!(f, "{} {}:", self.caller(), if targets.is_empty() { "asks to run" } else { "asks for" })?;
+        let Approval {
+            arguments, targets, ..
+        } = self.approval;
+        writeln!(
+            f,
+            "{} {}:",
+            self.caller(),
+            if targets.is_empty() {
+                "asks to run"
+            } else {
+                "asks for"
+            }
+        )?;
         for target in targets {
-            writeln!(f, "  {}{}", visible(&target.to_string()), self.remarks(target))?;
+            writeln!(
+                f,
+                "  {}{}",
+                visible(&target.to_string()),
+                self.remarks(target)
+            )?;
         }
         if self.has_changed {
             writeln!(f, "  {CHANGED}")?;

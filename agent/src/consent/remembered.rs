@@ -49,16 +49,26 @@ impl Remembered {
         if !approval.concerns.is_empty() || keys.iter().any(|key| !allowed.contains_key(key)) {
             return Memory::Missing;
         }
-        match keys.iter().all(|key| allowed[key].contains(&Basis::Arguments)) {
+        match keys
+            .iter()
+            .all(|key| allowed[key].contains(&Basis::Arguments))
+        {
             true => Memory::Holds,
             false => Memory::Bound,
         }
     }
 
     /// Returns true if earlier approvals cover each target of the call, whose effect depends on this content.
-    pub(super) fn covers(&self, approval: &Approval<'_>, run: Option<ApprovalKey>, basis: Basis) -> bool {
+    pub(super) fn covers(
+        &self,
+        approval: &Approval<'_>,
+        run: Option<ApprovalKey>,
+        basis: Basis,
+    ) -> bool {
         let allowed = self.locked();
-        keys(approval, run).iter().all(|key| allowed.get(key).is_some_and(|bases| bases.contains(&basis)))
+        keys(approval, run)
+            .iter()
+            .all(|key| allowed.get(key).is_some_and(|bases| bases.contains(&basis)))
     }
 
     /// Remembers the approval of a call, for the run if there is one, and for this content.
@@ -86,12 +96,17 @@ fn keys(approval: &Approval<'_>, run: Option<ApprovalKey>) -> Vec<ConsentKey> {
         session: cx.session().map(str::to_owned),
         run,
         principal: cx.principal().map(str::to_owned),
-        domain: ruling.target.map(|target| cx.domain(target.scheme()).to_owned()).unwrap_or_default(),
+        domain: ruling
+            .target
+            .map(|target| cx.domain(target.scheme()).to_owned())
+            .unwrap_or_default(),
         depth: cx.depth(),
         agent: cx.agent().map(str::to_owned),
         tool_digest: approval.tool_digest,
         target: ruling.target.cloned(),
-        is_granted: ruling.target.is_none_or(|target| cx.grant().permits(target)),
+        is_granted: ruling
+            .target
+            .is_none_or(|target| cx.grant().permits(target)),
         is_only_unnamed: is_only_unnamed(&ruling),
     };
     approval.rulings().map(key).collect()

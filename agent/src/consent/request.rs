@@ -52,9 +52,14 @@ impl ApprovalRequest {
         let cx = approval.cx;
         let call = cx.call_id()?;
         let preview = approval.preview().await;
-        let effect_digest = preview.as_ref().and_then(|preview| Some(preview.as_ref().ok()?.digest()));
+        let effect_digest = preview
+            .as_ref()
+            .and_then(|preview| Some(preview.as_ref().ok()?.digest()));
         let shown = |preview: Result<Preview, ToolError>| {
-            preview.map_or_else(|error| format!("no preview: {error}"), |preview| preview.text().to_owned())
+            preview.map_or_else(
+                |error| format!("no preview: {error}"),
+                |preview| preview.text().to_owned(),
+            )
         };
         let arguments_digest = approval.hash_arguments(key.as_bytes());
         let identity = json!({
@@ -78,7 +83,11 @@ impl ApprovalRequest {
             arguments: approval.arguments.clone(),
             arguments_digest,
             targets: approval.targets.to_vec(),
-            remarks: approval.targets.iter().filter_map(|target| question.remarked_for_later(target)).collect(),
+            remarks: approval
+                .targets
+                .iter()
+                .filter_map(|target| question.remarked_for_later(target))
+                .collect(),
             preview: preview.map(shown),
             effect_digest,
         })
@@ -91,11 +100,21 @@ impl ApprovalRequest {
 
     /// Returns true if an answer to this request fits another one: it is about the same call, and needs no other targets.
     pub(super) fn covers(&self, other: &Self) -> bool {
-        let is_same_call = (&self.session, &self.call, &self.tool) == (&other.session, &other.call, &other.tool);
-        let digests = |request: &Self| (request.tool_digest, request.arguments_digest, request.effect_digest);
+        let is_same_call =
+            (&self.session, &self.call, &self.tool) == (&other.session, &other.call, &other.tool);
+        let digests = |request: &Self| {
+            (
+                request.tool_digest,
+                request.arguments_digest,
+                request.effect_digest,
+            )
+        };
         is_same_call
             && digests(self) == digests(other)
-            && other.targets.iter().all(|target| self.targets.contains(target))
+            && other
+                .targets
+                .iter()
+                .all(|target| self.targets.contains(target))
     }
 }
 

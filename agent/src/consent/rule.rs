@@ -6,8 +6,12 @@ use tools::{Clause, Target};
 
 /// Returns the allow rules implied by clauses that a person granted: writes no longer ask, and neither do tools of MCP servers that a clause
 /// [names](Clause::names_servers). Destroys and other unbounded effects still do. Do not pass default grants, which no person named.
-pub fn rules_from_grant<'a>(granted: impl IntoIterator<Item = &'a Clause>) -> impl Iterator<Item = Rule> {
-    let consenting = granted.into_iter().filter(|clause| clause.names_servers() || !always_asks(clause));
+pub fn rules_from_grant<'a>(
+    granted: impl IntoIterator<Item = &'a Clause>,
+) -> impl Iterator<Item = Rule> {
+    let consenting = granted
+        .into_iter()
+        .filter(|clause| clause.names_servers() || !always_asks(clause));
     consenting.map(|clause| Rule::for_target(Verdict::Allow, clause.clone()))
 }
 

@@ -56,7 +56,11 @@ pub struct SessionConsent<A> {
 impl<A: Asker> SessionConsent<A> {
     /// Creates an approver without remembered approvals.
     pub fn new(asker: A) -> Self {
-        Self { asker, queue: Mutex::default(), allowed: Remembered::default() }
+        Self {
+            asker,
+            queue: Mutex::default(),
+            allowed: Remembered::default(),
+        }
     }
 
     async fn decide(&self, approval: Approval<'_>) -> Decision {
@@ -90,7 +94,9 @@ impl<A: Asker> SessionConsent<A> {
     /// Returns [`Memory::Holds`] if earlier approvals cover the call with the content that it depends on now.
     async fn recall(&self, approval: &Approval<'_>) -> Memory {
         match self.allowed.recall(approval, None) {
-            Memory::Bound if self.allowed.covers(approval, None, basis(approval).await) => Memory::Holds,
+            Memory::Bound if self.allowed.covers(approval, None, basis(approval).await) => {
+                Memory::Holds
+            }
             memory => memory,
         }
     }
@@ -112,6 +118,8 @@ impl<A: Asker> Approver for SessionConsent<A> {
 
 impl<A: fmt::Debug> fmt::Debug for SessionConsent<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SessionConsent").field("asker", &self.asker).finish_non_exhaustive()
+        f.debug_struct("SessionConsent")
+            .field("asker", &self.asker)
+            .finish_non_exhaustive()
     }
 }

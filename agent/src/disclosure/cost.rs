@@ -31,8 +31,12 @@ pub(super) fn offer(
     provider: &dyn Provider,
     context_tokens: Option<u64>,
 ) -> ToolSet {
-    let is_search = |narrowed: &ToolSet| costs(tools, narrowed, disclosure, provider, context_tokens).is_search;
-    narrowed.filter(|_| is_metered(provider)).filter(is_search).unwrap_or_else(|| tools.clone())
+    let is_search =
+        |narrowed: &ToolSet| costs(tools, narrowed, disclosure, provider, context_tokens).is_search;
+    narrowed
+        .filter(|_| is_metered(provider))
+        .filter(is_search)
+        .unwrap_or_else(|| tools.clone())
 }
 
 /// Returns the costs of a set, and of the same set with the tools that a search offers.
@@ -46,12 +50,15 @@ pub(super) fn costs(
     let (all, searched) = (tokens(provider, tools), tokens(provider, narrowed));
     let is_cut = |set| {
         let skipped = wire_tools(provider, set).map_or(&[][..], |wire| wire.skipped());
-        skipped.iter().any(|tool| matches!(tool.reason, SkipReason::RequestLimit { .. }))
+        skipped
+            .iter()
+            .any(|tool| matches!(tool.reason, SkipReason::RequestLimit { .. }))
     };
     let is_search = match disclosure {
         Disclosure::All => false,
         Disclosure::Search { budget, .. } => {
-            let most = context_tokens.map(|tokens| tokens.saturating_mul(budget.context_percent.min(100).into()) / 100);
+            let most = context_tokens
+                .map(|tokens| tokens.saturating_mul(budget.context_percent.min(100).into()) / 100);
             let is_over = tools.len() > budget.tools || most.is_some_and(|most| all > most);
             is_cut(tools) || is_over && searched < all
         }

@@ -70,7 +70,12 @@ impl ToolFinder {
 
     /// Creates a finder of the tools of this set.
     pub fn new(tools: ToolSet) -> Self {
-        Self { tools, budget: DisclosureBudget::default(), reranker: None, left_out: BTreeSet::new() }
+        Self {
+            tools,
+            budget: DisclosureBudget::default(),
+            reranker: None,
+            left_out: BTreeSet::new(),
+        }
     }
 
     /// Sets the limits of results.
@@ -87,7 +92,10 @@ impl ToolFinder {
 
     /// Leaves out these tools, which the model could not call.
     pub(crate) fn without(self, left_out: impl IntoIterator<Item = ToolName>) -> Self {
-        Self { left_out: left_out.into_iter().collect(), ..self }
+        Self {
+            left_out: left_out.into_iter().collect(),
+            ..self
+        }
     }
 
     /// Returns the tools whose definitions match the query best, among those whose calls can pass in this context. A call can pass if
@@ -99,28 +107,56 @@ impl ToolFinder {
     /// # Panics
     /// Panics with a second ranking stage outside of a Tokio runtime with timers.
     pub async fn search(&self, cx: &ToolContext, query: &str, limit: usize) -> ToolSearch {
-        let may_call = |name: &ToolName| self.tools.get(name).is_ok_and(|entry| access(cx, &entry).is_some());
+        let may_call = |name: &ToolName| {
+            self.tools
+                .get(name)
+                .is_ok_and(|entry| access(cx, &entry).is_some())
+        };
         let may = |name: &ToolName| !self.left_out.contains(name) && may_call(name);
-        let (ranked, number) = self.tools.index().search_and_count(query, limit.max(CANDIDATES), may);
+        let (ranked, number) =
+            self.tools
+                .index()
+                .search_and_count(query, limit.max(CANDIDATES), may);
         let mut ranked = self.reranked(cx, query, ranked).await;
         ranked.truncate(limit);
         let others = number.saturating_sub(ranked.len());
-        let found = ranked.into_iter().filter_map(|Found { name, matches, .. }| {
-            let entry = self.tools.get(&name).ok()?;
-            let is_granted = access(cx, &entry)?;
-            Some(FoundTool { entry, matches, is_granted })
-        });
-        ToolSearch { found: found.collect(), others }
+        let found = ranked
+            .into_iter()
+            .filter_map(|Found { name, matches, .. }| {
+                let entry = self.tools.get(&name).ok()?;
+                let is_granted = access(cx, &entry)?;
+                Some(FoundTool {
+                    entry,
+                    matches,
+                    is_granted,
+                })
+            });
+        ToolSearch {
+            found: found.collect(),
+            others,
+        }
     }
 
     /// Returns the results in the order of the second stage, without those that the first stage did not have.
     async fn reranked(&self, cx: &ToolContext, query: &str, ranked: Vec<Found>) -> Vec<Found> {
-        let Some(reranker) = &self.reranker else { return ranked };
+        let Some(reranker) = &self.reranker else {
+            return ranked;
+        };
         let mut left: BTreeSet<_> = ranked.iter().map(|found| found.name.clone()).collect();
-        let time = cx.deadline().map(|end| Instant::from_std(end).saturating_duration_since(Instant::now()) / 2);
+        let time = cx
+            .deadline()
+            .map(|end| Instant::from_std(end).saturating_duration_since(Instant::now()) / 2);
         let time = time.map_or(RERANK_TIME, |time| time.min(RERANK_TIME));
-        match timeout(time, Isolated::new(|| reranker.rerank(query, ranked.clone()))).await {
-            Ok(Ok(Ok(reranked))) => reranked.into_iter().filter(|found| left.remove(&found.name)).collect(),
+        match timeout(
+            time,
+            Isolated::new(|| reranker.rerank(query, ranked.clone())),
+        )
+        .await
+        {
+            Ok(Ok(Ok(reranked))) => reranked
+                .into_iter()
+                .filter(|found| left.remove(&found.name))
+                .collect(),
             _ => ranked,
         }
     }
@@ -137,11 +173,17 @@ impl ToolFinder {
         cx: &ToolContext,
         wire: Option<&WireToolSet>,
     ) -> (String, String, Vec<ToolName>) {
-        let mut left = self.budget.search_tokens.saturating_mul(BYTES_PER_TOKEN).min(MAX_BYTES);
+        let mut left = self
+            .budget
+            .search_tokens
+            .saturating_mul(BYTES_PER_TOKEN)
+            .min(MAX_BYTES);
         let text = |found: &FoundTool| {
             let (definition, line) = (found.definition(wire), found.line(cx));
             // A service that defers tools is sent their whole definitions.
-            let whole = wire.filter(|wire| wire.is_deferring()).and_then(|wire| wire.get(found.entry.name()));
+            let whole = wire
+                .filter(|wire| wire.is_deferring())
+                .and_then(|wire| wire.get(found.entry.name()));
             let whole = whole.map_or(0, |wire| wire.definition.len());
             let size = (definition.len().max(whole) + line.len()) as u64;
             (definition, line, size)
@@ -164,7 +206,9 @@ impl ToolFinder {
         match search.others {
             0 => {}
             others => {
-                lines += &format!("Left out: {others} less relevant; ask for more with limit, or with other words.\n")
+                lines += &format!(
+                    "Left out: {others} less relevant; ask for more with limit, or with other words.\n"
+                )
             }
         }
         if !too_large.is_empty() {
@@ -185,8 +229,16 @@ impl FoundTool {
 
     /// Returns the reasons of the match. It has nothing that another party wrote, because it can be a part of a prompt.
     fn line(&self, cx: &ToolContext) -> String {
-        let access = if self.is_granted { "" } else { "; the grant does not cover it, so each call asks a person" };
-        format!("{} matches: {}{access}\n", cx.spelling(self.entry.name()), self.reasons())
+        let access = if self.is_granted {
+            ""
+        } else {
+            "; the grant does not cover it, so each call asks a person"
+        };
+        format!(
+            "{} matches: {}{access}\n",
+            cx.spelling(self.entry.name()),
+            self.reasons()
+        )
     }
 
     /// Returns the description as one line. Text from outside has no invisible characters in it.
@@ -200,7 +252,11 @@ impl FoundTool {
             let fields: Vec<_> = fields.iter().map(ToString::to_string).collect();
             format!("{word} ({})", fields.join(", "))
         };
-        self.matches.iter().map(reason).collect::<Vec<_>>().join(", ")
+        self.matches
+            .iter()
+            .map(reason)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
@@ -208,7 +264,10 @@ impl FoundTool {
 /// can pass.
 fn access(cx: &ToolContext, entry: &Entry) -> Option<bool> {
     let tool = entry.tool();
-    if cx.rulings(tool, &[]).any(|ruling| ruling.verdict() == Verdict::Deny) {
+    if cx
+        .rulings(tool, &[])
+        .any(|ruling| ruling.verdict() == Verdict::Deny)
+    {
         return None;
     }
     let ceiling = tool.effects.ceiling(entry.name());
@@ -223,6 +282,8 @@ fn access(cx: &ToolContext, entry: &Entry) -> Option<bool> {
 
 impl fmt::Debug for ToolFinder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolFinder").field("budget", &self.budget).finish_non_exhaustive()
+        f.debug_struct("ToolFinder")
+            .field("budget", &self.budget)
+            .finish_non_exhaustive()
     }
 }

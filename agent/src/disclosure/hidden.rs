@@ -28,8 +28,13 @@ impl Hidden<'_> {
         let mut seen = None;
         for PendingCall { call, .. } in calls {
             if self.tools.inner_call(&call).is_none()
-                && let Some(entry) = self.tools.hidden(&call.name).filter(|entry| !is_of_search(entry))
-                && !seen.get_or_insert_with(|| self.seen(run)).contains(entry.name())
+                && let Some(entry) = self
+                    .tools
+                    .hidden(&call.name)
+                    .filter(|entry| !is_of_search(entry))
+                && !seen
+                    .get_or_insert_with(|| self.seen(run))
+                    .contains(entry.name())
             {
                 run.refuse(&call.id, self.answer(&entry));
             }
@@ -39,12 +44,15 @@ impl Hidden<'_> {
     /// Returns the names of the tools that the model has found. It may have called them by former names.
     fn seen(&self, run: &Run) -> BTreeSet<ToolName> {
         let found = found(run.messages(), self.found_turns).into_iter();
-        found.filter_map(|name| Some(self.tools.get(&name).ok()?.name().clone())).collect()
+        found
+            .filter_map(|name| Some(self.tools.get(&name).ok()?.name().clone()))
+            .collect()
     }
 
     /// Returns the answer to a call of a tool that the model has not seen.
     fn answer(&self, entry: &Entry) -> String {
-        let [name, caller, search] = [entry.name(), CALLER, ToolFinder::SEARCH].map(|name| self.cx.spelling(name));
+        let [name, caller, search] =
+            [entry.name(), CALLER, ToolFinder::SEARCH].map(|name| self.cx.spelling(name));
         let otherwise = match self.tools.is_deferring() {
             true => format!("find it with {search} first"),
             false => format!("make it with {caller}"),
@@ -67,6 +75,7 @@ pub(super) fn described(entry: &Entry, wire: Option<&WireToolSet>, description: 
     let (own, wire) = (entry.tool(), wire.and_then(|wire| wire.get(entry.name())));
     let name = wire.map_or(own.name.as_str(), |wire| &wire.name);
     let parameters = wire.map_or(&own.parameters, |wire| &wire.parameters);
-    let (name, description, parameters) = (json!(name), json!(description), canonical_json(parameters));
+    let (name, description, parameters) =
+        (json!(name), json!(description), canonical_json(parameters));
     format!(r#"{{"name":{name},"description":{description},"parameters":{parameters}}}"#)
 }

@@ -47,7 +47,10 @@ pub enum Disclosure {
 impl Default for Disclosure {
     /// Searches above the default [budget](DisclosureBudget), without tools that are offered in any case.
     fn default() -> Self {
-        Self::Search { always: Selection::none(), budget: DisclosureBudget::default() }
+        Self::Search {
+            always: Selection::none(),
+            budget: DisclosureBudget::default(),
+        }
     }
 }
 
@@ -79,24 +82,38 @@ impl DisclosureBudget {
     /// Sets the most tokens of the definitions that are all offered, in percent of the model's context.
     #[must_use]
     pub fn with_context_percent(self, context_percent: u8) -> Self {
-        Self { context_percent, ..self }
+        Self {
+            context_percent,
+            ..self
+        }
     }
 
     /// Sets the most tokens of the definitions in the result of a search.
     #[must_use]
     pub fn with_search_tokens(self, search_tokens: u64) -> Self {
-        Self { search_tokens, ..self }
+        Self {
+            search_tokens,
+            ..self
+        }
     }
 
     /// Sets the number of model turns after which a found tool is forgotten.
     #[must_use]
     pub fn with_found_turns(self, found_turns: NonZeroU32) -> Self {
-        Self { found_turns, ..self }
+        Self {
+            found_turns,
+            ..self
+        }
     }
 }
 
 impl Default for DisclosureBudget {
     fn default() -> Self {
-        Self { tools: 64, context_percent: 10, search_tokens: 4_000, found_turns: FOUND_TURNS }
+        Self {
+            tools: 64,
+            context_percent: 10,
+            search_tokens: 4_000,
+            found_turns: FOUND_TURNS,
+        }
     }
 }

@@ -9,7 +9,10 @@ use tools_search::Reranker;
 use super::cost::{costs, offer};
 use super::is_of_search;
 use crate::provider::guarded::{defers_tools, generation};
-use crate::{DefinitionCosts, Disclosure, DisclosureBudget, Provider, ToolChoice, ToolFinder, ToolSet, WireToolSet};
+use crate::{
+    DefinitionCosts, Disclosure, DisclosureBudget, Provider, ToolChoice, ToolFinder, ToolSet,
+    WireToolSet,
+};
 
 /// The disclosure of one session.
 #[derive(Clone, Default)]
@@ -44,7 +47,11 @@ impl SessionDisclosure {
 
     /// Sets the tools of a search from those of a catalog. The tools of the session are others from now on.
     pub(crate) fn set_catalog<'a>(&mut self, entries: impl IntoIterator<Item = &'a Arc<Entry>>) {
-        self.of_search = entries.into_iter().filter(|entry| is_of_search(entry)).cloned().collect();
+        self.of_search = entries
+            .into_iter()
+            .filter(|entry| is_of_search(entry))
+            .cloned()
+            .collect();
         self.of_search.sort_by(|a, b| a.name().cmp(b.name()));
         self.of_search.dedup_by(|a, b| a.name() == b.name());
         self.forget_tools();
@@ -68,10 +75,21 @@ impl SessionDisclosure {
     }
 
     /// Returns the session's tools as requests to this provider offer them.
-    pub(crate) fn offer(&self, tools: &ToolSet, provider: &dyn Provider, context_tokens: Option<u64>) -> ToolSet {
+    pub(crate) fn offer(
+        &self,
+        tools: &ToolSet,
+        provider: &dyn Provider,
+        context_tokens: Option<u64>,
+    ) -> ToolSet {
         match &self.disclosure {
             Disclosure::All => tools.clone(),
-            disclosure => offer(tools, self.narrowed(tools, provider), disclosure, provider, context_tokens),
+            disclosure => offer(
+                tools,
+                self.narrowed(tools, provider),
+                disclosure,
+                provider,
+                context_tokens,
+            ),
         }
     }
 
@@ -82,18 +100,34 @@ impl SessionDisclosure {
         provider: &dyn Provider,
         context_tokens: Option<u64>,
     ) -> Option<DefinitionCosts> {
-        Some(costs(tools, &self.narrowed(tools, provider)?, &self.disclosure, provider, context_tokens))
+        Some(costs(
+            tools,
+            &self.narrowed(tools, provider)?,
+            &self.disclosure,
+            provider,
+            context_tokens,
+        ))
     }
 
     /// Adds the finder of the tools to the services of a run's calls, if requests do not offer all of them. It also replaces the finder
     /// that a sub-agent has from its parent, whose tools are not all its own.
-    pub(crate) fn enter(&self, cx: ToolContext, tools: &ToolSet, wire: Option<&WireToolSet>) -> ToolContext {
+    pub(crate) fn enter(
+        &self,
+        cx: ToolContext,
+        tools: &ToolSet,
+        wire: Option<&WireToolSet>,
+    ) -> ToolContext {
         let is_inherited = cx.depth() > 0 && cx.service::<ToolFinder>().is_some();
         if !tools.is_disclosing() && !is_inherited {
             return cx;
         }
-        let finder = ToolFinder::new(tools.clone()).with_budget(self.budget()).with_reranker(self.reranker.clone());
-        let skipped = wire.filter(|wire| wire.is_deferring()).into_iter().flat_map(WireToolSet::skipped);
+        let finder = ToolFinder::new(tools.clone())
+            .with_budget(self.budget())
+            .with_reranker(self.reranker.clone());
+        let skipped = wire
+            .filter(|wire| wire.is_deferring())
+            .into_iter()
+            .flat_map(WireToolSet::skipped);
         cx.with_service(finder.without(skipped.map(|tool| tool.name.clone())))
     }
 
@@ -107,14 +141,28 @@ impl SessionDisclosure {
             Disclosure::All => false,
             Disclosure::Search { always, .. } => always.matches(entry),
         };
-        let is_forced = |entry: &Entry| forced.as_deref().is_some_and(|forced| entry.name() == forced);
+        let is_forced = |entry: &Entry| {
+            forced
+                .as_deref()
+                .is_some_and(|forced| entry.name() == forced)
+        };
         let narrow = || {
             let of_search = Some(&*self.of_search).filter(|of_search| of_search.len() == 2)?;
-            tools.disclosing(of_search, is_deferring, |entry| is_always(entry) || is_forced(entry))
+            tools.disclosing(of_search, is_deferring, |entry| {
+                is_always(entry) || is_forced(entry)
+            })
         };
-        let known = self.narrowed.get_or_init(|| Narrowed { forced: forced.clone(), is_deferring, tools: narrow() });
+        let known = self.narrowed.get_or_init(|| Narrowed {
+            forced: forced.clone(),
+            is_deferring,
+            tools: narrow(),
+        });
         // One session seldom has providers that differ in this.
-        if known.forced == forced && known.is_deferring == is_deferring { known.tools.clone() } else { narrow() }
+        if known.forced == forced && known.is_deferring == is_deferring {
+            known.tools.clone()
+        } else {
+            narrow()
+        }
     }
 }
 

@@ -10,7 +10,9 @@ use super::{Driver, DriverError};
 use crate::disclosure::SessionDisclosure;
 use crate::run::PastResults;
 use crate::session_events::SessionEvents;
-use crate::{BudgetError, Event, EventSink, Provider, Run, RunOptions, Session, SystemText, ToolSet};
+use crate::{
+    BudgetError, Event, EventSink, Provider, Run, RunOptions, Session, SystemText, ToolSet,
+};
 
 /// The run that makes a call. The driver offers it to the calls of the run.
 pub(crate) struct ActiveRun {
@@ -81,7 +83,10 @@ impl ActiveRun {
 
     /// Sends an event of the run, unless the run has ended. The event is built only if there is a sink.
     pub(crate) fn send(&self, event: impl FnOnce() -> Event) {
-        let has_ended = self.has_ended.read().unwrap_or_else(PoisonError::into_inner);
+        let has_ended = self
+            .has_ended
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
         if !*has_ended {
             self.sink.send(event);
         }
@@ -89,7 +94,10 @@ impl ActiveRun {
 
     /// Ends the run after the results of its calls, because a request of a call found the budget used up or broken.
     pub(crate) fn end_by_budget(&self, error: BudgetError) {
-        self.budget_end.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.budget_end
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert(error);
     }
 
     /// Ends the run if a call met the end of its budget.
@@ -97,7 +105,12 @@ impl ActiveRun {
     /// # Errors
     /// Returns [`DriverError::Budget`] if the budget is broken.
     pub(super) fn settle_budget(&self, run: &mut Run) -> Result<(), DriverError> {
-        match self.budget_end.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        match self
+            .budget_end
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+        {
             None => {}
             Some(BudgetError::Exhausted(exhausted)) => run.exhaust(exhausted),
             Some(error) => return Err(DriverError::Budget(error)),
@@ -112,12 +125,18 @@ impl ActiveRun {
 
     /// Returns the result of an earlier call of the conversation, also if requests leave it out.
     pub(crate) fn past_result(&self, id: &str) -> Option<ToolResult> {
-        self.results.read().unwrap_or_else(PoisonError::into_inner).find(id)
+        self.results
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .find(id)
     }
 
     /// Ends the events of calls. A call that was abandoned may still be polled.
     pub(super) fn end(&self) {
-        *self.has_ended.write().unwrap_or_else(PoisonError::into_inner) = true;
+        *self
+            .has_ended
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = true;
     }
 
     /// Makes this the run that receives the events of the session's sub-agents in the background.
@@ -146,8 +165,15 @@ impl ActiveRun {
 
 impl WorkingAgent {
     fn new(receiver: Receiver, cx: &ToolContext) -> Self {
-        let (agent, call) = (cx.agent().unwrap_or_default().to_owned(), cx.call_id().unwrap_or_default().to_owned());
-        Self { receiver, agent, call }
+        let (agent, call) = (
+            cx.agent().unwrap_or_default().to_owned(),
+            cx.call_id().unwrap_or_default().to_owned(),
+        );
+        Self {
+            receiver,
+            agent,
+            call,
+        }
     }
 }
 
@@ -170,7 +196,11 @@ impl EventSink for Arc<WorkingAgent> {
             Event::SubAgent { .. } => event,
             event => {
                 let (agent, call) = (self.agent.clone(), self.call.clone());
-                Event::SubAgent { agent, call, event: Box::new(event) }
+                Event::SubAgent {
+                    agent,
+                    call,
+                    event: Box::new(event),
+                }
             }
         };
         match &self.receiver {

@@ -50,7 +50,9 @@ pub(super) struct Overdue {
 pub(super) fn alarms() -> io::Result<&'static Alarms> {
     let mut state = ALARMS.lock();
     if !state.has_thread {
-        std::thread::Builder::new().name("toolcrib-alarm".to_owned()).spawn(|| ALARMS.run())?;
+        std::thread::Builder::new()
+            .name("toolcrib-alarm".to_owned())
+            .spawn(|| ALARMS.run())?;
         state.has_thread = true;
     }
     Ok(&ALARMS)
@@ -58,12 +60,25 @@ pub(super) fn alarms() -> io::Result<&'static Alarms> {
 
 impl Alarms {
     const fn new() -> Self {
-        let state = State { pending: BTreeMap::new(), next_id: 0, has_thread: false, wakes_at: None };
-        Self { state: Mutex::new(state), changed: Condvar::new() }
+        let state = State {
+            pending: BTreeMap::new(),
+            next_id: 0,
+            has_thread: false,
+            wakes_at: None,
+        };
+        Self {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
     }
 
     /// Sets an alarm, which sends `overdue` to `sender` at that time.
-    pub(super) fn set(&'static self, at: Instant, sender: UnboundedSender<Overdue>, overdue: Overdue) -> Alarm {
+    pub(super) fn set(
+        &'static self,
+        at: Instant,
+        sender: UnboundedSender<Overdue>,
+        overdue: Overdue,
+    ) -> Alarm {
         let mut state = self.lock();
         let key = (at, state.next_id);
         state.next_id += 1;
@@ -92,8 +107,14 @@ impl Alarms {
                 continue;
             }
             state.wakes_at = state.pending.first_key_value().map(|((at, _), _)| *at);
-            let left = state.wakes_at.map_or(Duration::MAX, |at| at.saturating_duration_since(now));
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            let left = state
+                .wakes_at
+                .map_or(Duration::MAX, |at| at.saturating_duration_since(now));
+            state = self
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 
@@ -122,7 +143,9 @@ mod tests {
         let begun = Instant::now();
         let set = [60, 20, 40, 0].map(|after| {
             let limit = Duration::from_millis(after);
-            alarms().unwrap().set(begun + limit, sender.clone(), Overdue { call: None, limit })
+            alarms()
+                .unwrap()
+                .set(begun + limit, sender.clone(), Overdue { call: None, limit })
         });
         for after in [0, 20, 40, 60] {
             let limit = Duration::from_millis(after);
@@ -136,7 +159,10 @@ mod tests {
     async fn a_dropped_alarm_is_no_longer_pending() {
         let (sender, _receiver) = unbounded_channel();
         let far = Instant::now() + Duration::from_secs(3600);
-        let overdue = Overdue { call: None, limit: Duration::ZERO };
+        let overdue = Overdue {
+            call: None,
+            limit: Duration::ZERO,
+        };
         let alarm = alarms().unwrap().set(far, sender.clone(), overdue);
         let key = alarm.key;
         assert!(ALARMS.lock().pending.contains_key(&key));

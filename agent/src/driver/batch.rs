@@ -7,7 +7,9 @@ use tokio::task::JoinError;
 use tokio::time::Instant;
 use tools::call::{CallOrder, CallPlace, Panic};
 use tools::context::KnownTexts;
-use tools::{Content, Entry, ErrorCode, ToolCall, ToolContext, ToolError, ToolErrorKind, ToolResult};
+use tools::{
+    Content, Entry, ErrorCode, ToolCall, ToolContext, ToolError, ToolErrorKind, ToolResult,
+};
 use tracing::Instrument as _;
 
 use super::alarm::Overdue;
@@ -54,7 +56,9 @@ impl Driver {
         let cx = run_cx.session.context();
         if let Some(known) = cx.service::<KnownTexts>().filter(|_| !cx.is_exposed()) {
             // The model wrote these calls before it could read the result of any of them.
-            calls.iter().for_each(|pending| known.add_call(&pending.call.arguments));
+            calls
+                .iter()
+                .for_each(|pending| known.add_call(&pending.call.arguments));
         }
         let wire = self.wire_tools(run_cx.tools);
         let start = |mut pending: PendingCall| {
@@ -62,7 +66,13 @@ impl Driver {
             if let Some(inner) = run_cx.tools.inner_call(&pending.call) {
                 pending.call = inner;
             }
-            let RunContext { session, tools, sink, budget, .. } = run_cx;
+            let RunContext {
+                session,
+                tools,
+                sink,
+                budget,
+                ..
+            } = run_cx;
             let reporter = CallReporter::start(&pending, tools, session.context(), sink, budget);
             (pending, reporter)
         };
@@ -71,11 +81,26 @@ impl Driver {
         run_cx.active.set_results(run.past_results());
         let (cx, tools) = (run_cx.cx, run_cx.tools);
         let (started, deferred) = (Instant::now(), Vec::new());
-        let mut batch = Batch { run, calls, tasks, cx, tools, wire, repeats, started, deferred, fatal: None };
+        let mut batch = Batch {
+            run,
+            calls,
+            tasks,
+            cx,
+            tools,
+            wire,
+            repeats,
+            started,
+            deferred,
+            fatal: None,
+        };
         batch.refuse(run_cx);
         batch.spawn(run_cx);
         while !batch.tasks.running.is_empty() {
-            match run_cx.token.run_until_cancelled(batch.tasks.next_event()).await {
+            match run_cx
+                .token
+                .run_until_cancelled(batch.tasks.next_event())
+                .await
+            {
                 Some(BatchEvent::Joined(joined)) => batch.settle(joined)?,
                 Some(BatchEvent::Overdue(overdue)) => batch.time_out(overdue)?,
                 None => {
@@ -101,24 +126,47 @@ impl<'a> Batch<'a> {
         let turn = self.run.turns();
         for position in 0..self.calls.len() {
             let (pending, _) = &self.calls[position];
-            let (Some(refusal), Some(reason)) = (pending.refusal(), &pending.refused) else { continue };
+            let (Some(refusal), Some(reason)) = (pending.refusal(), &pending.refused) else {
+                continue;
+            };
             let (name, reason) = (pending.call.name.clone(), reason.clone());
-            let cx = cx.clone().with_place(place(cx, turn, pending.index, &pending.call));
+            let cx = cx
+                .clone()
+                .with_place(place(cx, turn, pending.index, &pending.call));
             let running = self.tasks.new_call(position, run_cx.token);
             let refused = async move {
                 tools::call::refuse(&cx, &name, ErrorCode::Refused, &reason).await?;
                 Ok(refusal)
             };
-            self.tasks.spawn(run_cx.runtime, running, refused.in_current_span());
+            self.tasks
+                .spawn(run_cx.runtime, running, refused.in_current_span());
         }
     }
 
     fn spawn(&mut self, run_cx: &RunContext<'_>) {
-        let RunContext { tools, cx, token, runtime, budget, .. } = *run_cx;
+        let RunContext {
+            tools,
+            cx,
+            token,
+            runtime,
+            budget,
+            ..
+        } = *run_cx;
         let turn = self.run.turns();
         // Conflicting calls run in the order of the turn, independently of task scheduling.
         let order = (self.calls.len() > 1).then(CallOrder::new);
-        for (position, (PendingCall { call, index, refused }, reporter)) in self.calls.iter().enumerate() {
+        for (
+            position,
+            (
+                PendingCall {
+                    call,
+                    index,
+                    refused,
+                },
+                reporter,
+            ),
+        ) in self.calls.iter().enumerate()
+        {
             if refused.is_some() {
                 continue;
             }
@@ -139,7 +187,8 @@ impl<'a> Batch<'a> {
             };
             let execution = tools.execute(&cx, &call.name, call.arguments.clone());
             running.span = execution.span();
-            let gated = GatedExecution::new(execution, &call.name, &cx, running.gated.clone(), alarm);
+            let gated =
+                GatedExecution::new(execution, &call.name, &cx, running.gated.clone(), alarm);
             self.tasks.spawn(runtime, running, gated);
         }
     }
@@ -147,16 +196,23 @@ impl<'a> Batch<'a> {
     fn settle(&mut self, joined: Joined) -> Result<(), DriverError> {
         let id = joined.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         // An abandoned call already has its result.
-        let Some(RunningCall { position, .. }) = self.tasks.running.remove(&id) else { return Ok(()) };
+        let Some(RunningCall { position, .. }) = self.tasks.running.remove(&id) else {
+            return Ok(());
+        };
         let (pending, _) = &self.calls[position];
-        match joined.map_or_else(|error| Err(task_error(&pending.call, error)), |(_, outcome)| outcome) {
+        match joined.map_or_else(
+            |error| Err(task_error(&pending.call, error)),
+            |(_, outcome)| outcome,
+        ) {
             Ok(result) => self.answer(position, result, None)?,
             Err(error) => {
                 if self.defer(position, &error) {
                     return Ok(());
                 }
                 let (pending, _) = &self.calls[position];
-                let result = pending.refusal().unwrap_or_else(|| self.error_result(&pending.call, &error));
+                let result = pending
+                    .refusal()
+                    .unwrap_or_else(|| self.error_result(&pending.call, &error));
                 self.answer(position, result, Some(&error))?;
                 if !error.is_recoverable() && error.code() != ErrorCode::Cancelled {
                     self.fatal.get_or_insert(error);
@@ -169,10 +225,17 @@ impl<'a> Batch<'a> {
     /// Keeps the request of a call that was not approved because its approval is deferred. Returns false for other errors.
     fn defer(&mut self, position: usize, error: &ToolError) -> bool {
         let (PendingCall { call, .. }, reporter) = &self.calls[position];
-        let is_unapproved = matches!(error.code(), ErrorCode::PermissionDenied | ErrorCode::Unapproved);
+        let is_unapproved = matches!(
+            error.code(),
+            ErrorCode::PermissionDenied | ErrorCode::Unapproved
+        );
         let requests = DeferredRequests::of_run(self.cx).filter(|_| is_unapproved);
-        let Some(request) = requests.and_then(|requests| requests.take(&call.id)) else { return false };
-        reporter.iter().for_each(|reporter| reporter.defer(&request));
+        let Some(request) = requests.and_then(|requests| requests.take(&call.id)) else {
+            return false;
+        };
+        reporter
+            .iter()
+            .for_each(|reporter| reporter.defer(&request));
         self.deferred.push((position, request));
         true
     }
@@ -184,7 +247,8 @@ impl<'a> Batch<'a> {
         if !deferred.is_empty() && is_cancelled {
             self.run.cancel();
         } else if !deferred.is_empty() {
-            self.run.wait_for_approval(deferred.into_iter().map(|(_, request)| request).collect());
+            self.run
+                .wait_for_approval(deferred.into_iter().map(|(_, request)| request).collect());
         }
     }
 
@@ -199,21 +263,32 @@ impl<'a> Batch<'a> {
         let is_effective = |entry: Arc<Entry>| !entry.tool().effects.is_read_only();
         let is_write = !result.is_error && self.tools.get(&call.name).is_ok_and(is_effective);
         let is_wait = RepeatGuard::is_wait(&result, self.started.elapsed());
-        self.repeats.notice_compaction(self.run.compaction().version());
-        let times = self.repeats.record(self.run.turns(), call, &result, CallEffect { is_write, is_wait });
+        self.repeats
+            .notice_compaction(self.run.compaction().version());
+        let times = self.repeats.record(
+            self.run.turns(),
+            call,
+            &result,
+            CallEffect { is_write, is_wait },
+        );
         if let Some(hint) = self.repeats.hint(times, is_wait) {
             if refused.is_some() {
                 self.run.extend_refusal(&call.id, &hint);
             }
             repeat::append(&mut result, hint);
         }
-        reporter.iter().for_each(|reporter| reporter.finish(&result));
+        reporter
+            .iter()
+            .for_each(|reporter| reporter.finish(&result));
         match error {
             Some(error) => self.run.error_with_result(&call.id, error, result)?,
             None => self.run.result(&call.id, result)?,
         }
         if self.repeats.is_end(times, is_wait) {
-            self.run.end_loop(Repeated { tool: call.name.clone(), times });
+            self.run.end_loop(Repeated {
+                tool: call.name.clone(),
+                times,
+            });
         }
         Ok(())
     }
@@ -221,28 +296,49 @@ impl<'a> Batch<'a> {
     /// Returns the result of a failed call, in the words of the model. If the arguments of a tool that is not offered are wrong, the model
     /// needs the definition.
     fn error_result(&self, call: &ToolCall, error: &ToolError) -> ToolResult {
-        let mut result = self.cx.error_result(self.tools.get(&call.name).ok().as_deref(), error);
-        let hidden = self.tools.hidden(&call.name).filter(|_| error.code() == ErrorCode::InvalidArguments);
+        let mut result = self
+            .cx
+            .error_result(self.tools.get(&call.name).ok().as_deref(), error);
+        let hidden = self
+            .tools
+            .hidden(&call.name)
+            .filter(|_| error.code() == ErrorCode::InvalidArguments);
         let definition = hidden.map(|entry| definition(&entry, self.wire));
-        result.content.extend(definition.map(|text| Content::text(format!("its definition: {text}"))));
+        result
+            .content
+            .extend(definition.map(|text| Content::text(format!("its definition: {text}"))));
         result
     }
 
     /// Abandons an overdue call.
     fn time_out(&mut self, overdue: Overdue) -> Result<(), DriverError> {
         let matches = |running: &RunningCall| Some(running.gated.number()) == overdue.call;
-        let Some((id, running)) = self.tasks.running.iter().find(|(_, running)| matches(running)) else {
+        let Some((id, running)) = self
+            .tasks
+            .running
+            .iter()
+            .find(|(_, running)| matches(running))
+        else {
             return Ok(());
         };
         let (id, state) = (*id, running.gated.abandon());
         if state == PollState::Idle {
             // The pipeline ends the call. It may hold a worker again before that.
             let grace = self.tasks.grace_alarm(overdue.call, overdue.limit);
-            self.tasks.running.entry(id).and_modify(|running| running.grace = grace);
+            self.tasks
+                .running
+                .entry(id)
+                .and_modify(|running| running.grace = grace);
             return Ok(());
         }
         if let Some(running) = self.tasks.running.remove(&id) {
-            self.abandon(&running, state, ToolErrorKind::Timeout { limit: overdue.limit })?;
+            self.abandon(
+                &running,
+                state,
+                ToolErrorKind::Timeout {
+                    limit: overdue.limit,
+                },
+            )?;
         }
         Ok(())
     }
@@ -267,7 +363,12 @@ impl<'a> Batch<'a> {
         while let Some(joined) = self.tasks.try_join() {
             self.settle(joined)?;
         }
-        let mut left: Vec<_> = self.tasks.running.drain().map(|(_, running)| running).collect();
+        let mut left: Vec<_> = self
+            .tasks
+            .running
+            .drain()
+            .map(|(_, running)| running)
+            .collect();
         left.sort_unstable_by_key(|running| running.position);
         for running in left {
             self.abandon(&running, running.gated.abandon(), ToolErrorKind::Cancelled)?;
@@ -276,22 +377,35 @@ impl<'a> Batch<'a> {
     }
 
     /// Cancels a call and gives it an error result without waiting for its task.
-    fn abandon(&mut self, running: &RunningCall, state: PollState, kind: ToolErrorKind) -> Result<(), DriverError> {
+    fn abandon(
+        &mut self,
+        running: &RunningCall,
+        state: PollState,
+        kind: ToolErrorKind,
+    ) -> Result<(), DriverError> {
         running.token.cancel();
         let (pending, reporter) = &self.calls[running.position];
         let mut error = ToolError::new(pending.call.name.as_str(), kind);
-        if self.tools.get(&pending.call.name).is_ok_and(|entry| !entry.tool().effects.is_idempotent()) {
+        if self
+            .tools
+            .get(&pending.call.name)
+            .is_ok_and(|entry| !entry.tool().effects.is_idempotent())
+        {
             error = error.with_unclear_effects();
         }
         running.span.fail(error.code(), &error);
-        let result = pending.refusal().unwrap_or_else(|| self.error_result(&pending.call, &error));
+        let result = pending
+            .refusal()
+            .unwrap_or_else(|| self.error_result(&pending.call, &error));
         if let Some(reporter) = reporter {
             if state == PollState::Polling {
                 reporter.abandon(self.tasks.gate.abandoned());
             }
             reporter.finish(&result);
         }
-        Ok(self.run.error_with_result(&pending.call.id, &error, result)?)
+        Ok(self
+            .run
+            .error_with_result(&pending.call.id, &error, result)?)
     }
 }
 
@@ -307,8 +421,12 @@ fn place(cx: &ToolContext, turn: u64, index: u32, call: &ToolCall) -> CallPlace 
 /// Returns the error of a task that ended without an outcome. The pipeline catches the panics of tools, so this is another panic.
 fn task_error(call: &ToolCall, error: JoinError) -> ToolError {
     let kind = match error.try_into_panic() {
-        Ok(payload) => ToolErrorKind::Panicked { message: Panic::from_payload(payload).0 },
-        Err(_) => ToolErrorKind::Internal { message: "the runtime dropped the call; start it again".to_owned() },
+        Ok(payload) => ToolErrorKind::Panicked {
+            message: Panic::from_payload(payload).0,
+        },
+        Err(_) => ToolErrorKind::Internal {
+            message: "the runtime dropped the call; start it again".to_owned(),
+        },
     };
     ToolError::new(call.name.as_str(), kind)
 }

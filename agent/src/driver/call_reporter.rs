@@ -4,7 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::time::Instant;
 use tools::call::PersonClock;
-use tools::{ErrorCode, Json, Progress, ProgressSink, ProtectedFile, Target, ToolCall, ToolContext, ToolResult};
+use tools::{
+    ErrorCode, Json, Progress, ProgressSink, ProtectedFile, Target, ToolCall, ToolContext,
+    ToolResult,
+};
 
 use super::guarded_sink::GuardedSink;
 use crate::{ApprovalRequest, Budget, Event, PendingCall, ToolSet};
@@ -37,19 +40,42 @@ impl CallReporter {
         let PendingCall { call, refused, .. } = pending;
         let (id, name) = (call.id.clone(), call.name.clone());
         let (targets, rulings) = judged(call, tools, cx).unwrap_or_default();
-        let rulings = if refused.is_some() { Vec::new() } else { rulings };
+        let rulings = if refused.is_some() {
+            Vec::new()
+        } else {
+            rulings
+        };
         let arguments = tools.masked_arguments(call);
-        sink.send(|| Event::CallStarted { id: id.clone(), name: name.clone(), arguments, targets, rulings });
+        sink.send(|| Event::CallStarted {
+            id: id.clone(),
+            name: name.clone(),
+            arguments,
+            targets,
+            rulings,
+        });
         let (is_refused, started, sink) = (refused.is_some(), Instant::now(), sink.clone());
-        let person_clock = Arc::new(PersonClock::default().with_outer(budget.person_clock().clone()));
-        Some(Arc::new(Self { id, name, is_refused, started, person_clock, sink, is_open: Mutex::new(true) }))
+        let person_clock =
+            Arc::new(PersonClock::default().with_outer(budget.person_clock().clone()));
+        Some(Arc::new(Self {
+            id,
+            name,
+            is_refused,
+            started,
+            person_clock,
+            sink,
+            is_open: Mutex::new(true),
+        }))
     }
 
     /// Sends that the call is abandoned. `abandoned` is the number of abandoned calls, including this one.
     pub(super) fn abandon(&self, abandoned: usize) {
         let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_open {
-            self.sink.send(|| Event::Abandoned { id: self.id.clone(), name: self.name.clone(), abandoned });
+            self.sink.send(|| Event::Abandoned {
+                id: self.id.clone(),
+                name: self.name.clone(),
+                abandoned,
+            });
         }
     }
 
@@ -57,7 +83,10 @@ impl CallReporter {
     pub(super) fn defer(&self, request: &ApprovalRequest) {
         let mut is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::replace(&mut *is_open, false) {
-            self.sink.send(|| Event::ApprovalDeferred { id: self.id.clone(), request: request.clone() });
+            self.sink.send(|| Event::ApprovalDeferred {
+                id: self.id.clone(),
+                request: request.clone(),
+            });
         }
     }
 
@@ -65,11 +94,24 @@ impl CallReporter {
     pub(super) fn finish(&self, result: &ToolResult) {
         let mut is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::replace(&mut *is_open, false) {
-            let duration = self.started.elapsed().saturating_sub(self.person_clock.waited());
+            let duration = self
+                .started
+                .elapsed()
+                .saturating_sub(self.person_clock.waited());
             let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-            let error = if self.is_refused { Some(ErrorCode::Refused) } else { result.error_code() };
+            let error = if self.is_refused {
+                Some(ErrorCode::Refused)
+            } else {
+                result.error_code()
+            };
             let (id, name, result) = (self.id.clone(), self.name.clone(), result.clone());
-            self.sink.send(|| Event::Result { id, name, result, error, duration_ms });
+            self.sink.send(|| Event::Result {
+                id,
+                name,
+                result,
+                error,
+                duration_ms,
+            });
         }
     }
 }
@@ -78,16 +120,28 @@ impl ProgressSink for CallReporter {
     fn report(&self, cx: &ToolContext, progress: Progress) {
         let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_open {
-            let name = cx.tool().map_or_else(|| self.name.clone(), ToString::to_string);
-            self.sink.send(|| Event::Progress { id: self.id.clone(), name, progress });
+            let name = cx
+                .tool()
+                .map_or_else(|| self.name.clone(), ToString::to_string);
+            self.sink.send(|| Event::Progress {
+                id: self.id.clone(),
+                name,
+                progress,
+            });
         }
     }
 
     fn protected_files(&self, cx: &ToolContext, files: &[ProtectedFile]) -> bool {
         let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_open {
-            let name = cx.tool().map_or_else(|| self.name.clone(), ToString::to_string);
-            self.sink.send(|| Event::ProtectedFiles { id: self.id.clone(), name, files: files.to_vec() });
+            let name = cx
+                .tool()
+                .map_or_else(|| self.name.clone(), ToString::to_string);
+            self.sink.send(|| Event::ProtectedFiles {
+                id: self.id.clone(),
+                name,
+                files: files.to_vec(),
+            });
         }
         *is_open && self.sink.is_active()
     }
@@ -97,9 +151,14 @@ impl ProgressSink for CallReporter {
 /// them again and reports errors.
 fn judged(call: &ToolCall, tools: &ToolSet, cx: &ToolContext) -> Option<(Vec<Target>, Vec<Json>)> {
     let entry = tools.get(&call.name).ok()?;
-    let targets = entry.targets(&tools::call::read_arguments(&entry, &call.arguments, cx)).ok()?;
+    let targets = entry
+        .targets(&tools::call::read_arguments(&entry, &call.arguments, cx))
+        .ok()?;
     // Serializing a ruling does not fail: its keys are texts.
-    let rulings = cx.rulings(entry.tool(), &targets).filter_map(|ruling| Json::from_serialize(&ruling).ok()).collect();
+    let rulings = cx
+        .rulings(entry.tool(), &targets)
+        .filter_map(|ruling| Json::from_serialize(&ruling).ok())
+        .collect();
     Some((targets, rulings))
 }
 
@@ -113,8 +172,14 @@ mod tests {
     fn no_event_is_sent_after_the_result() {
         let events = Arc::new(Mutex::new(Vec::new()));
         let log = events.clone();
-        let sink = GuardedSink::new(Some(Arc::new(move |event: Event| log.lock().unwrap().push(event))));
-        let pending = PendingCall { call: ToolCall::new("a", "x", json!({})), index: 0, refused: None };
+        let sink = GuardedSink::new(Some(Arc::new(move |event: Event| {
+            log.lock().unwrap().push(event)
+        })));
+        let pending = PendingCall {
+            call: ToolCall::new("a", "x", json!({})),
+            index: 0,
+            refused: None,
+        };
         let reporter = CallReporter::start(
             &pending,
             &ToolSet::default(),
@@ -130,7 +195,14 @@ mod tests {
         reporter.finish(&ToolResult::text("done again"));
         let events = events.lock().unwrap();
         assert!(
-            matches!(&events[..], [Event::CallStarted { .. }, Event::Progress { .. }, Event::Result { .. }]),
+            matches!(
+                &events[..],
+                [
+                    Event::CallStarted { .. },
+                    Event::Progress { .. },
+                    Event::Result { .. }
+                ]
+            ),
             "{events:?}"
         );
     }

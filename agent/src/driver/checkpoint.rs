@@ -39,12 +39,21 @@ impl Driver {
         if let Some(known) = cx.service::<KnownTexts>() {
             run.record_urls(known.count());
         }
-        let (true, Some(journal), Some(session)) = (self.checkpoints, cx.journal(), cx.session()) else {
+        let (true, Some(journal), Some(session)) = (self.checkpoints, cx.journal(), cx.session())
+        else {
             return Ok(());
         };
         // A cancelled run does not wait for the disk.
-        if let Some(id) = run_cx.token.run_until_cancelled(save(&**journal, session, run, *last)).await {
-            *last = Some(LastCheckpoint { id: id?, messages: run.messages().len(), spent: run.spent() });
+        if let Some(id) = run_cx
+            .token
+            .run_until_cancelled(save(&**journal, session, run, *last))
+            .await
+        {
+            *last = Some(LastCheckpoint {
+                id: id?,
+                messages: run.messages().len(),
+                spent: run.spent(),
+            });
         }
         Ok(())
     }
@@ -58,8 +67,13 @@ impl Driver {
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
         let cx = run_cx.session.context();
-        let (Some(last), Some(journal), Some(session)) = (last, cx.journal(), cx.session()) else { return Ok(()) };
-        let spent = Spending { steps: run.spent().steps, ..run_cx.budget.spent() };
+        let (Some(last), Some(journal), Some(session)) = (last, cx.journal(), cx.session()) else {
+            return Ok(());
+        };
+        let spent = Spending {
+            steps: run.spent().steps,
+            ..run_cx.budget.spent()
+        };
         if !run.is_interrupted() || spent == last.spent {
             return Ok(());
         }
@@ -79,10 +93,14 @@ async fn save_spent(
     last: LastCheckpoint,
     spent: Spending,
 ) -> Result<(), DriverError> {
-    let Some(stored) = isolated(|| journal.load(session)).await? else { return Ok(()) };
+    let Some(stored) = isolated(|| journal.load(session)).await? else {
+        return Ok(());
+    };
     let mut run = Run::from_checkpoint(&stored).map_err(invalid_run)?;
     if run.record_spent(spent) {
-        let state = run.to_checkpoint(run.messages().len()).map_err(invalid_run)?;
+        let state = run
+            .to_checkpoint(run.messages().len())
+            .map_err(invalid_run)?;
         isolated(|| journal.append(session, last.id, state)).await?;
     }
     Ok(())
@@ -115,20 +133,31 @@ impl Session {
     /// - Returns [`DriverError::Journal`] if the journal cannot be read.
     /// - Returns [`DriverError::Stored`] if the checkpoint is not a valid run.
     pub async fn stored_run(&self) -> Result<Option<Run>, DriverError> {
-        let (Some(journal), Some(session)) = (self.context().journal(), self.context().session()) else {
+        let (Some(journal), Some(session)) = (self.context().journal(), self.context().session())
+        else {
             return Ok(None);
         };
         let stored = isolated(|| Journal::load(&**journal, session)).await?;
-        stored.as_ref().map(Run::from_checkpoint).transpose().map_err(invalid_run)
+        stored
+            .as_ref()
+            .map(Run::from_checkpoint)
+            .transpose()
+            .map_err(invalid_run)
     }
 }
 
 fn invalid_run(error: serde_json::Error) -> DriverError {
-    DriverError::Stored { reason: error.to_string() }
+    DriverError::Stored {
+        reason: error.to_string(),
+    }
 }
 
 /// Awaits a journal operation. A panic becomes a [`JournalError`].
-async fn isolated<'a, T>(operation: impl FnOnce() -> JournalFuture<'a, T>) -> Result<T, JournalError> {
+async fn isolated<'a, T>(
+    operation: impl FnOnce() -> JournalFuture<'a, T>,
+) -> Result<T, JournalError> {
     let outcome = Isolated::new(operation).await;
-    outcome.unwrap_or_else(|Panic(message)| Err(JournalError::failed(format!("it panicked: {message}"))))
+    outcome.unwrap_or_else(|Panic(message)| {
+        Err(JournalError::failed(format!("it panicked: {message}")))
+    })
 }

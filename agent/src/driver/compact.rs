@@ -11,7 +11,9 @@ use super::summary::head;
 use super::{Driver, DriverError, RunContext};
 use crate::found::known;
 use crate::provider::guarded;
-use crate::{Compacted, CompactionCause, Event, FailureKind, ProviderError, RequestSize, Run, Session};
+use crate::{
+    Compacted, CompactionCause, Event, FailureKind, ProviderError, RequestSize, Run, Session,
+};
 
 /// The part of the context, in percent, from which on the next request is compacted.
 const NEAR_LIMIT: u64 = 80;
@@ -59,7 +61,10 @@ pub(super) fn is_context_length(error: &ProviderError) -> bool {
 impl RunContext<'_> {
     /// Returns the names of the tools that the model has found and not forgotten.
     pub(super) fn known_tools(&self, run: &Run) -> BTreeSet<String> {
-        known(run.messages(), self.session.session_disclosure().found_turns())
+        known(
+            run.messages(),
+            self.session.session_disclosure().found_turns(),
+        )
     }
 }
 
@@ -78,9 +83,18 @@ impl Driver {
     }
 
     /// Compacts the conversation if the next request would nearly fill the model's context. Returns true if it did.
-    pub(super) async fn compact_if_full(&self, run: &mut Run, run_cx: &RunContext<'_>) -> Result<bool, DriverError> {
-        let Some(tokens) = self.context_tokens() else { return Ok(false) };
-        let room = Room { tokens, cause: CompactionCause::NearLimit };
+    pub(super) async fn compact_if_full(
+        &self,
+        run: &mut Run,
+        run_cx: &RunContext<'_>,
+    ) -> Result<bool, DriverError> {
+        let Some(tokens) = self.context_tokens() else {
+            return Ok(false);
+        };
+        let room = Room {
+            tokens,
+            cause: CompactionCause::NearLimit,
+        };
         let before = self.request_size(run, run_cx);
         if before.tokens < room.percent(NEAR_LIMIT) {
             return Ok(false);
@@ -103,9 +117,19 @@ impl Driver {
         }
         // The service knows better than the options how large its context is.
         let refused = self.request_size(run, run_cx);
-        let tokens = self.context_tokens().unwrap_or(refused.tokens).min(refused.tokens);
-        let room = Room { tokens, cause: CompactionCause::ContextLength };
-        if self.compact(run, room, refused, run_cx).await? { Ok(true) } else { Err(error) }
+        let tokens = self
+            .context_tokens()
+            .unwrap_or(refused.tokens)
+            .min(refused.tokens);
+        let room = Room {
+            tokens,
+            cause: CompactionCause::ContextLength,
+        };
+        if self.compact(run, room, refused, run_cx).await? {
+            Ok(true)
+        } else {
+            Err(error)
+        }
     }
 
     /// Shortens the next request and reports it. Returns true if the request is smaller than before, or if the run has ended.
@@ -116,13 +140,23 @@ impl Driver {
         before: RequestSize,
         run_cx: &RunContext<'_>,
     ) -> Result<bool, DriverError> {
-        let (cause, replaced, summarised, dropped, summary_problem) = (room.cause, Vec::new(), None, None, None);
-        let mut compacted = Compacted { cause, replaced, summarised, dropped, summary_problem, before, after: before };
+        let (cause, replaced, summarised, dropped, summary_problem) =
+            (room.cause, Vec::new(), None, None, None);
+        let mut compacted = Compacted {
+            cause,
+            replaced,
+            summarised,
+            dropped,
+            summary_problem,
+            before,
+            after: before,
+        };
         let shortened = self.shorten(run, room, &mut compacted, run_cx).await;
         compacted.after = self.request_size(run, run_cx);
         let is_smaller = compacted.after.bytes < before.bytes;
-        let is_changed =
-            !compacted.replaced.is_empty() || compacted.summarised.is_some() || compacted.dropped.is_some();
+        let is_changed = !compacted.replaced.is_empty()
+            || compacted.summarised.is_some()
+            || compacted.dropped.is_some();
         if is_changed || compacted.summary_problem.is_some() {
             run_cx.sink.send(|| Event::Compacted(compacted));
         }
@@ -141,20 +175,42 @@ impl Driver {
         let first = run.compaction().summary_end().unwrap_or_default();
         compacted.replaced = replace_all(run, first..newest, run_cx);
         let size = self.request_size(run, run_cx).tokens;
-        if size > room.percent(GOAL) && (room.is_refused() || size >= run.compaction().next_summary()) {
-            self.summarise(run, newest, room, room.percent(WORTH_SUMMARY), compacted, run_cx).await?;
+        if size > room.percent(GOAL)
+            && (room.is_refused() || size >= run.compaction().next_summary())
+        {
+            self.summarise(
+                run,
+                newest,
+                room,
+                room.percent(WORTH_SUMMARY),
+                compacted,
+                run_cx,
+            )
+            .await?;
             if !room.is_refused() && compacted.summary_problem.is_some() {
-                run.compaction_mut().postpone_summary(size + room.percent(WORTH_SUMMARY));
+                run.compaction_mut()
+                    .postpone_summary(size + room.percent(WORTH_SUMMARY));
             }
         }
         // The model has not seen the newest results yet.
-        let most = if room.is_refused() { room.percent(NEAR_LIMIT) } else { room.tokens };
+        let most = if room.is_refused() {
+            room.percent(NEAR_LIMIT)
+        } else {
+            room.tokens
+        };
         let bytes = self.request_size(run, run_cx).bytes;
-        compacted.replaced.extend(replace_largest(run, newest, bytes, most, run_cx));
+        compacted
+            .replaced
+            .extend(replace_largest(run, newest, bytes, most, run_cx));
         if room.is_refused() && self.request_size(run, run_cx).bytes >= compacted.before.bytes {
-            self.summarise(run, newest, room, 0, compacted, run_cx).await?;
+            self.summarise(run, newest, room, 0, compacted, run_cx)
+                .await?;
         }
-        let fits = if room.is_refused() { room.percent(MUST_FREE) } else { room.tokens };
+        let fits = if room.is_refused() {
+            room.percent(MUST_FREE)
+        } else {
+            room.tokens
+        };
         if !run.has_ended() && self.request_size(run, run_cx).tokens > fits {
             compacted.dropped = self.drop_oldest(run, fits, run_cx);
         }
@@ -163,10 +219,18 @@ impl Driver {
 
     /// Leaves out the oldest turns, as few as possible, until the next request has at most so many tokens. The first message of the user
     /// and the last turn stay. Returns the positions of the messages. Returns `None` if nothing can be left out.
-    fn drop_oldest(&self, run: &mut Run, most: u64, run_cx: &RunContext<'_>) -> Option<Range<usize>> {
-        let (start, summarised) = (stable_prefix(run.messages()), run.compaction().summary_end());
-        let ends =
-            turn_starts(run.messages()).filter(|end| *end > start && summarised.is_none_or(|first| *end >= first));
+    fn drop_oldest(
+        &self,
+        run: &mut Run,
+        most: u64,
+        run_cx: &RunContext<'_>,
+    ) -> Option<Range<usize>> {
+        let (start, summarised) = (
+            stable_prefix(run.messages()),
+            run.compaction().summary_end(),
+        );
+        let ends = turn_starts(run.messages())
+            .filter(|end| *end > start && summarised.is_none_or(|first| *end >= first));
         let ends: Vec<_> = ends.collect();
         let before = request_bytes(run);
         let definitions = self.definition_bytes(run_cx);
@@ -192,16 +256,26 @@ impl Driver {
         let bytes = request_bytes(run);
         run.record_bytes(bytes);
         let bytes = self.definition_bytes(run_cx) + bytes;
-        RequestSize { bytes, tokens: run.compaction().tokens(bytes) }
+        RequestSize {
+            bytes,
+            tokens: run.compaction().tokens(bytes),
+        }
     }
 }
 
 /// Returns the text in place of messages that are left out, with the last prompt among them, which is the present task.
 fn dropped_text(messages: &[Message]) -> String {
     let title = "[The older part of this conversation was left out to save context.]";
-    let prompt = messages.iter().rev().find(|message| message.role == Role::User).map(Message::to_text);
+    let prompt = messages
+        .iter()
+        .rev()
+        .find(|message| message.role == Role::User)
+        .map(Message::to_text);
     match prompt {
-        Some(prompt) => format!("{title}\n[The user's last message in it]\n{}", head(&prompt, MAX_PROMPT_BYTES)),
+        Some(prompt) => format!(
+            "{title}\n[The user's last message in it]\n{}",
+            head(&prompt, MAX_PROMPT_BYTES)
+        ),
         None => title.to_owned(),
     }
 }
@@ -225,8 +299,16 @@ fn newest(run: &Run, room: Room) -> usize {
 
 /// Returns the number of messages that each request begins with, whatever is left out: the system text and the first message of the user.
 pub(super) fn stable_prefix(messages: &[Message]) -> usize {
-    let system = messages.iter().take_while(|message| message.role == Role::System).count();
-    system + usize::from(messages.get(system).is_some_and(|message| message.role == Role::User))
+    let system = messages
+        .iter()
+        .take_while(|message| message.role == Role::System)
+        .count();
+    system
+        + usize::from(
+            messages
+                .get(system)
+                .is_some_and(|message| message.role == Role::User),
+        )
 }
 
 /// Returns the positions after the stable prefix at which the conversation can be cut: no call is there without its result, and no part
@@ -234,7 +316,9 @@ pub(super) fn stable_prefix(messages: &[Message]) -> usize {
 pub(super) fn turn_starts(messages: &[Message]) -> impl Iterator<Item = usize> {
     let is_start = |position: &usize| match messages[*position].role {
         Role::Tool => false,
-        Role::Assistant => position.checked_sub(1).is_none_or(|before| messages[before].role != Role::Assistant),
+        Role::Assistant => position
+            .checked_sub(1)
+            .is_none_or(|before| messages[before].role != Role::Assistant),
         _ => true,
     };
     (stable_prefix(messages)..messages.len()).filter(is_start)

@@ -26,7 +26,9 @@ pub enum DriverError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// The stored checkpoint is not a valid run.
-    #[error("the session's checkpoint is not a valid run: {reason}; start a session with another name")]
+    #[error(
+        "the session's checkpoint is not a valid run: {reason}; start a session with another name"
+    )]
     Stored {
         /// The problem with the checkpoint.
         reason: String,
@@ -35,10 +37,14 @@ pub enum DriverError {
     #[error("a run needs a tokio runtime; start it inside of one")]
     NoRuntime,
     /// A budget limits the time of the run, but the runtime has no timers.
-    #[error("a run with a time limit needs the timers of tokio; build the runtime with `enable_time`")]
+    #[error(
+        "a run with a time limit needs the timers of tokio; build the runtime with `enable_time`"
+    )]
     NoTimer,
     /// The thread that watches deadlines cannot be started.
-    #[error("cannot start the thread that watches the deadlines of calls: {0}; allow the process one more thread")]
+    #[error(
+        "cannot start the thread that watches the deadlines of calls: {0}; allow the process one more thread"
+    )]
     NoThread(#[source] std::io::Error),
     /// The system has no random key for the approvals of the run.
     #[error(

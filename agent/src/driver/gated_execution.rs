@@ -52,19 +52,45 @@ impl GatedExecution {
         call: GatedCall,
         alarm: Arc<DeadlineAlarm>,
     ) -> Self {
-        Self { execution, tool: tool.to_owned(), call, ticket: None, alarm, cx: cx.clone(), is_refused: false }
+        Self {
+            execution,
+            tool: tool.to_owned(),
+            call,
+            ticket: None,
+            alarm,
+            cx: cx.clone(),
+            is_refused: false,
+        }
     }
 }
 
 impl DeadlineAlarm {
-    pub(super) fn new(call: u64, alarms: &'static Alarms, sender: UnboundedSender<Overdue>) -> Self {
-        Self { call, alarms, sender, pending: OnceLock::new() }
+    pub(super) fn new(
+        call: u64,
+        alarms: &'static Alarms,
+        sender: UnboundedSender<Overdue>,
+    ) -> Self {
+        Self {
+            call,
+            alarms,
+            sender,
+            pending: OnceLock::new(),
+        }
     }
 
     /// Sets an alarm after the deadline of the call.
     fn alarm(&self, cx: &ToolContext, limit: Duration) -> Option<Alarm> {
-        let at = cx.deadline().and_then(|deadline| deadline.checked_add(GRACE))?;
-        Some(self.alarms.set(at, self.sender.clone(), Overdue { call: Some(self.call), limit }))
+        let at = cx
+            .deadline()
+            .and_then(|deadline| deadline.checked_add(GRACE))?;
+        Some(self.alarms.set(
+            at,
+            self.sender.clone(),
+            Overdue {
+                call: Some(self.call),
+                limit,
+            },
+        ))
     }
 }
 
@@ -72,7 +98,15 @@ impl Future for GatedExecution {
     type Output = Result<ToolResult, ToolError>;
 
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { execution, tool, call, ticket, alarm, cx, is_refused } = self.get_mut();
+        let Self {
+            execution,
+            tool,
+            call,
+            ticket,
+            alarm,
+            cx,
+            is_refused,
+        } = self.get_mut();
         if *is_refused {
             return Pin::new(execution).poll(task);
         }
@@ -80,10 +114,12 @@ impl Future for GatedExecution {
             GateDecision::Enter(_slot) => Pin::new(execution).poll(task),
             GateDecision::Wait => Poll::Pending,
             GateDecision::Exhausted => {
-                let reason = "earlier calls of tools that do not yield hold all worker threads for calls; \
+                let reason =
+                    "earlier calls of tools that do not yield hold all worker threads for calls; \
                               try again later, and restart the program if that does not help"
-                    .to_owned();
-                let error = ToolError::new(std::mem::take(tool), ToolErrorKind::Unavailable { reason });
+                        .to_owned();
+                let error =
+                    ToolError::new(std::mem::take(tool), ToolErrorKind::Unavailable { reason });
                 // The refusal does not block a worker, so it needs no slot.
                 *is_refused = true;
                 execution.refuse(cx, error);
@@ -103,7 +139,12 @@ impl Drop for GatedExecution {
 
 impl DeadlineObserver for DeadlineAlarm {
     fn started(&self, cx: &ToolContext, limit: Duration) {
-        self.pending.get_or_init(|| Mutex::new(PendingAlarm { limit, alarm: self.alarm(cx, limit) }));
+        self.pending.get_or_init(|| {
+            Mutex::new(PendingAlarm {
+                limit,
+                alarm: self.alarm(cx, limit),
+            })
+        });
     }
 
     fn moved(&self, cx: &ToolContext) {

@@ -16,7 +16,10 @@ pub(super) struct GuardedSink {
 
 impl GuardedSink {
     pub(super) fn new(sink: Option<Arc<dyn EventSink>>) -> Self {
-        Self { sink, has_panicked: AtomicBool::new(false) }
+        Self {
+            sink,
+            has_panicked: AtomicBool::new(false),
+        }
     }
 
     /// Returns true if there is a sink that has not panicked.

@@ -12,8 +12,8 @@ use super::{Driver, DriverError, RunContext};
 use crate::provider::guarded;
 use crate::run::{BYTES_PER_TOKEN, Compaction};
 use crate::{
-    Budget, BudgetError, Cost, Exhausted, FailureKind, LostReplySink, Price, Provider, ProviderError, Request, Run,
-    Spending, Step, TextSink, Turn, Usage,
+    Budget, BudgetError, Cost, Exhausted, FailureKind, LostReplySink, Price, Provider,
+    ProviderError, Request, Run, Spending, Step, TextSink, Turn, Usage,
 };
 
 /// The bytes around each part of a message.
@@ -58,9 +58,15 @@ impl Meter<'_> {
             lost_reply_sink: Some(LostReplySink::new(&count_lost)),
             ..request
         };
-        let turn = request.cancellation.run_until_cancelled(request_turn(provider, counted, self.cx)).await;
+        let turn = request
+            .cancellation
+            .run_until_cancelled(request_turn(provider, counted, self.cx))
+            .await;
         let (received, lost) = (received.into_inner(), lost.into_inner());
-        let mut usage = turn.as_ref().and_then(|turn| turn.as_ref().ok()?.usage).unwrap_or_default();
+        let mut usage = turn
+            .as_ref()
+            .and_then(|turn| turn.as_ref().ok()?.usage)
+            .unwrap_or_default();
         if self.budget.counts_tokens() && guarded::is_metered(provider) {
             usage += self.estimated(request.messages, &turn, lost, received);
         }
@@ -72,8 +78,13 @@ impl Meter<'_> {
         if usage == Usage::default() {
             return Ok(());
         }
-        let cost = self.price.map_or_else(Cost::default, |price| price.cost(usage));
-        self.budget.record(Spending::tokens(usage.total(), cost)).await.map_err(DriverError::Budget)
+        let cost = self
+            .price
+            .map_or_else(Cost::default, |price| price.cost(usage));
+        self.budget
+            .record(Spending::tokens(usage.total(), cost))
+            .await
+            .map_err(DriverError::Budget)
     }
 
     /// Estimates the tokens that a request used and the service did not report: those of the attempts whose reply was lost, and of the
@@ -88,20 +99,29 @@ impl Meter<'_> {
         let (attempts, reply) = match turn {
             Some(Ok(turn)) if turn.usage.is_some() => (lost, 0),
             Some(Ok(turn)) => (lost + 1, prompt_bytes(from_ref(&turn.message))),
-            Some(Err(error)) => (lost.max((received > 0 || is_interrupted(error)).into()), received),
+            Some(Err(error)) => (
+                lost.max((received > 0 || is_interrupted(error)).into()),
+                received,
+            ),
             None => (lost + 1, received),
         };
         if attempts == 0 {
             return Usage::default();
         }
-        let input_tokens = attempts.saturating_mul((self.definitions + prompt_bytes(request)) / BYTES_PER_TOKEN);
-        Usage { input_tokens, output_tokens: reply / BYTES_PER_TOKEN, ..Usage::default() }
+        let input_tokens =
+            attempts.saturating_mul((self.definitions + prompt_bytes(request)) / BYTES_PER_TOKEN);
+        Usage {
+            input_tokens,
+            output_tokens: reply / BYTES_PER_TOKEN,
+            ..Usage::default()
+        }
     }
 }
 
 /// Returns true if the service had probably begun its reply.
 fn is_interrupted(error: &ProviderError) -> bool {
-    matches!(error, ProviderError::Timeout { .. }) || error.kind() == Some(FailureKind::MalformedReply)
+    matches!(error, ProviderError::Timeout { .. })
+        || error.kind() == Some(FailureKind::MalformedReply)
 }
 
 impl Driver {
@@ -116,14 +136,26 @@ impl Driver {
     }
 
     /// Charges the calls of a new turn. Calls beyond the budget are refused, and the run ends after the results of the turn.
-    pub(super) async fn charge_calls(&self, run: &mut Run, run_cx: &RunContext<'_>) -> Result<(), DriverError> {
-        let Step::Call(calls) = run.step() else { return Ok(()) };
-        if charge(run_cx.budget, Spending::calls(calls.len() as u64)).await?.is_none() {
+    pub(super) async fn charge_calls(
+        &self,
+        run: &mut Run,
+        run_cx: &RunContext<'_>,
+    ) -> Result<(), DriverError> {
+        let Step::Call(calls) = run.step() else {
+            return Ok(());
+        };
+        if charge(run_cx.budget, Spending::calls(calls.len() as u64))
+            .await?
+            .is_none()
+        {
             return Ok(());
         }
         for pending in calls {
             if let Some(exhausted) = charge(run_cx.budget, Spending::calls(1)).await? {
-                run.refuse(&pending.call.id, format!("{exhausted}, so this call was not run"));
+                run.refuse(
+                    &pending.call.id,
+                    format!("{exhausted}, so this call was not run"),
+                );
                 run.exhaust(exhausted);
             }
         }
@@ -132,7 +164,8 @@ impl Driver {
 
     /// Returns the bytes of the tools' definitions. Returns 0 for a provider without a format.
     pub(super) fn definition_bytes(&self, run_cx: &RunContext<'_>) -> u64 {
-        self.wire_tools(run_cx.tools).map_or(0, |tools| tools.definitions().len() as u64)
+        self.wire_tools(run_cx.tools)
+            .map_or(0, |tools| tools.definitions().len() as u64)
     }
 }
 
@@ -145,11 +178,18 @@ pub(super) fn prompt_bytes(messages: &[Message]) -> u64 {
 pub(super) fn shown_bytes(messages: &[Message], compaction: &Compaction) -> u64 {
     let bytes = |part: &Part| match part {
         Part::ToolResult { id, result, .. } => {
-            id.len() as u64 + compaction.notice(id).map_or_else(|| result_bytes(result), |notice| notice.len() as u64)
+            id.len() as u64
+                + compaction
+                    .notice(id)
+                    .map_or_else(|| result_bytes(result), |notice| notice.len() as u64)
         }
         part => part_bytes(part),
     };
-    messages.iter().flat_map(|message| &message.parts).map(|part| PART_BYTES + bytes(part)).sum()
+    messages
+        .iter()
+        .flat_map(|message| &message.parts)
+        .map(|part| PART_BYTES + bytes(part))
+        .sum()
 }
 
 /// Returns the bytes of the [messages for the next request](Run::request_messages), without a copy of them. Counts only the messages
@@ -165,7 +205,10 @@ pub(super) fn request_bytes(run: &Run) -> u64 {
 
 /// Returns the bytes of a request with this text in place of these messages.
 pub(super) fn summarised_bytes(run: &Run, messages: Range<usize>, text: &str) -> u64 {
-    let (before, after) = (&run.messages()[..messages.start], &run.messages()[messages.end..]);
+    let (before, after) = (
+        &run.messages()[..messages.start],
+        &run.messages()[messages.end..],
+    );
     let shown = |messages| shown_bytes(messages, run.compaction());
     shown(before) + PART_BYTES + text.len() as u64 + shown(after)
 }
@@ -174,7 +217,14 @@ fn part_bytes(part: &Part) -> u64 {
     let bytes = match part {
         Part::Content(content) => return content_bytes(content),
         Part::ToolCall(call) => call.id.len() + call.name.len() + call.arguments.to_string().len(),
-        Part::Reasoning { text, opaque } => text.len() + if opaque.is_null() { 0 } else { opaque.to_string().len() },
+        Part::Reasoning { text, opaque } => {
+            text.len()
+                + if opaque.is_null() {
+                    0
+                } else {
+                    opaque.to_string().len()
+                }
+        }
         _ => 0,
     };
     bytes as u64
@@ -197,7 +247,10 @@ fn content_bytes(content: &Content) -> u64 {
 }
 
 /// Charges a budget. Returns the limit that refuses the charge, or `None` if it is granted.
-pub(super) async fn charge(budget: &Budget, spending: Spending) -> Result<Option<Exhausted>, DriverError> {
+pub(super) async fn charge(
+    budget: &Budget,
+    spending: Spending,
+) -> Result<Option<Exhausted>, DriverError> {
     match budget.charge(spending).await {
         Ok(()) => Ok(None),
         Err(BudgetError::Exhausted(exhausted)) => Ok(Some(exhausted)),
@@ -215,7 +268,10 @@ mod tests {
 
     #[test]
     fn a_request_is_measured_as_it_is_sent() {
-        let mut messages = vec![Message::text(Role::System, "Be brief."), Message::text(Role::User, "Read.")];
+        let mut messages = vec![
+            Message::text(Role::System, "Be brief."),
+            Message::text(Role::User, "Read."),
+        ];
         for number in 0..9 {
             let call = ToolCall::new(format!("c{number}"), "read", json!({"number": number}));
             let result = Part::ToolResult {
@@ -223,37 +279,58 @@ mod tests {
                 name: call.name.clone(),
                 result: ToolResult::text("long ".repeat(99)),
             };
-            messages.push(Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)] });
-            messages.push(Message { role: Role::Tool, parts: vec![result] });
+            messages.push(Message {
+                role: Role::Assistant,
+                parts: vec![Part::ToolCall(call)],
+            });
+            messages.push(Message {
+                role: Role::Tool,
+                parts: vec![result],
+            });
         }
         let mut run = Run::new(messages);
         let mut sizes = vec![request_bytes(&run)];
         for id in ["c1", "c5", "c7"] {
-            run.compaction_mut().replace(id.to_owned(), format!("[handle {id}]"));
+            run.compaction_mut()
+                .replace(id.to_owned(), format!("[handle {id}]"));
             sizes.push(request_bytes(&run));
             assert_eq!(sizes.last(), Some(&prompt_bytes(&run.request_messages())));
         }
         run.summarise(2..14, "A summary.".to_owned(), String::new());
         sizes.push(request_bytes(&run));
         assert_eq!(sizes.last(), Some(&prompt_bytes(&run.request_messages())));
-        assert!(sizes.is_sorted_by(|before, after| before > after), "{sizes:?}");
+        assert!(
+            sizes.is_sorted_by(|before, after| before > after),
+            "{sizes:?}"
+        );
     }
 
     #[test]
     fn a_request_after_a_counted_one_is_measured_as_it_is_sent() {
         let mut run = Run::new(vec![Message::text(Role::User, "Read.")]);
-        let is_exact = |run: &Run| assert_eq!(request_bytes(run), prompt_bytes(&run.request_messages()));
+        let is_exact =
+            |run: &Run| assert_eq!(request_bytes(run), prompt_bytes(&run.request_messages()));
         for id in ["c1", "c2", "c3", "c4"] {
             run.record_bytes(request_bytes(&run));
             run.add_note("A note.");
             is_exact(&run);
             run.record_bytes(request_bytes(&run));
-            run.turn(Turn::calls([ToolCall::new(id, "read", json!({"path": "a.txt"}))])).unwrap();
+            run.turn(Turn::calls([ToolCall::new(
+                id,
+                "read",
+                json!({"path": "a.txt"}),
+            )]))
+            .unwrap();
             is_exact(&run);
-            run.result(id, ToolResult::structured(json!({"text": "long ".repeat(99)}))).unwrap();
+            run.result(
+                id,
+                ToolResult::structured(json!({"text": "long ".repeat(99)})),
+            )
+            .unwrap();
             is_exact(&run);
         }
-        run.compaction_mut().replace("c1".to_owned(), "[handle c1]".to_owned());
+        run.compaction_mut()
+            .replace("c1".to_owned(), "[handle c1]".to_owned());
         is_exact(&run);
         run.record_bytes(request_bytes(&run));
         run.summarise(1..5, "A summary.".to_owned(), String::new());

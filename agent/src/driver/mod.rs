@@ -41,8 +41,8 @@ use crate::repeat::RepeatGuard;
 use crate::run::AnswerCheck;
 use crate::trace::{end_agent, open_agent};
 use crate::{
-    Budget, Event, EventSink, Outcome, Provider, RequestRetry, Run, RunOptions, Session, Step, Summary, ToolSet,
-    WireToolSet,
+    Budget, Event, EventSink, Outcome, Provider, RequestRetry, Run, RunOptions, Session, Step,
+    Summary, ToolSet, WireToolSet,
 };
 
 pub(crate) use self::active_run::ActiveRun;
@@ -183,8 +183,13 @@ impl Driver {
     ///
     /// # Errors
     /// Returns a [`DriverError`] if the run fails. The session then holds the conversation up to the failure.
-    pub async fn run(&self, session: &mut Session, prompt: impl Into<String>) -> Result<Summary, DriverError> {
-        self.run_checked(session, prompt.into(), &mut |_, _| None).await
+    pub async fn run(
+        &self,
+        session: &mut Session,
+        prompt: impl Into<String>,
+    ) -> Result<Summary, DriverError> {
+        self.run_checked(session, prompt.into(), &mut |_, _| None)
+            .await
     }
 
     /// Runs a prompt as [`run`](Self::run) does. The run goes on until the check accepts its answer.
@@ -205,7 +210,9 @@ impl Driver {
         messages.extend_from_slice(session.messages());
         messages.push(Message::text(Role::User, prompt));
         let compaction = session.compaction().clone().with_added_front(before);
-        let run = Run::new(messages).with_earlier_turns(session.turns()).with_compaction(compaction);
+        let run = Run::new(messages)
+            .with_earlier_turns(session.turns())
+            .with_compaction(compaction);
         self.drive(session, run, before, check).await
     }
 
@@ -242,7 +249,10 @@ impl Driver {
             known.restore_count(run.urls());
         }
         // A leading system message of the run is its system text, not its conversation, if the session has a system text.
-        let has_system = run.messages().first().is_some_and(|message| message.role == Role::System);
+        let has_system = run
+            .messages()
+            .first()
+            .is_some_and(|message| message.role == Role::System);
         let before = usize::from(has_system && session.system_message().is_some());
         self.drive(session, run, before, check).await
     }
@@ -257,7 +267,10 @@ impl Driver {
     ) -> Result<Summary, DriverError> {
         let open = open_agent(&*self.provider, &self.options, session.context());
         let span = open.span().clone();
-        let ended = self.drive_in_span(session, run, before, check).instrument(span).await;
+        let ended = self
+            .drive_in_span(session, run, before, check)
+            .instrument(span)
+            .await;
         end_agent(open, ended.as_ref().map_err(DriverError::span_type));
         ended
     }
@@ -310,7 +323,9 @@ impl Driver {
                 step = match run.step() {
                     Step::Ask => self.turn(&mut run, &mut last, check, &run_cx).await,
                     Step::Call(calls) => {
-                        let called = self.run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx).await;
+                        let called = self
+                            .run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx)
+                            .await;
                         note_tasks(&mut run, &run_cx);
                         let is_spent = run.record_spent(budget.spent());
                         match called.and_then(|()| active.settle_budget(&mut run)) {
@@ -334,7 +349,8 @@ impl Driver {
         if let (Outcome::Cancelled, Some(Some(exhausted))) = (&summary.outcome, stop) {
             summary.outcome = Outcome::Budget(exhausted);
         }
-        if let (Some(first), Some(DriverError::Provider(error)), 0) = (first, &failure, summary.steps)
+        if let (Some(first), Some(DriverError::Provider(error)), 0) =
+            (first, &failure, summary.steps)
             && self.fits_with_search(error, session)
         {
             sink.send(|| Event::RequestRetried(RequestRetry::new(1, 1, 0, error.into())));

@@ -9,13 +9,16 @@ use super::metering::charge;
 use super::written_call::written_call;
 use super::{Driver, DriverError, RunContext};
 use crate::provider::{ToolChoice, guarded};
-use crate::{Event, FailureKind, Outcome, Provider, ProviderError, Run, Spending, Step, StopReason, Turn};
+use crate::{
+    Event, FailureKind, Outcome, Provider, ProviderError, Run, Spending, Step, StopReason, Turn,
+};
 
 /// The most requests after empty or unreadable replies, which follow one another.
 const MAX_REPEATS: u32 = 2;
 
 /// The note for a model whose reply was empty twice.
-const EMPTY: &str = "[Your last reply had neither text nor a call. Answer in text, or make a call.]";
+const EMPTY: &str =
+    "[Your last reply had neither text nor a call. Answer in text, or make a call.]";
 
 /// The note for a model whose reply its service cannot read.
 const UNREADABLE: &str = "[Your last reply was lost, because a call in it was malformed. Make the call again with valid JSON arguments, or \
@@ -36,7 +39,10 @@ pub(super) fn is_empty(turn: &Turn, provider: &dyn Provider) -> bool {
         Part::Reasoning { .. } => true,
         _ => false,
     };
-    let is_ended = matches!(turn.stop, StopReason::Answer | StopReason::Calls | StopReason::Other(_));
+    let is_ended = matches!(
+        turn.stop,
+        StopReason::Answer | StopReason::Calls | StopReason::Other(_)
+    );
     is_ended && guarded::is_metered(provider) && turn.message.parts.iter().all(says_nothing)
 }
 
@@ -54,18 +60,19 @@ impl Driver {
         // A service has repeated a request whose reply it cannot read already, so the model is told at once.
         let (note, told_at) = match error {
             DriverError::Provider(ProviderError::NoAnswer { .. }) => (EMPTY, 1),
-            DriverError::Provider(ProviderError::Status { kind, .. } | ProviderError::Reported { kind, .. })
-                if *kind == FailureKind::MalformedReply =>
-            {
-                (UNREADABLE, 0)
-            }
+            DriverError::Provider(
+                ProviderError::Status { kind, .. } | ProviderError::Reported { kind, .. },
+            ) if *kind == FailureKind::MalformedReply => (UNREADABLE, 0),
             _ => return Ok(false),
         };
         if *repeats >= MAX_REPEATS {
             return Ok(false);
         }
         let withdraws_text = is_streamed.swap(false, Ordering::Relaxed);
-        run_cx.sink.send(|| Event::ReplyRejected { reason: error.to_string(), withdraws_text });
+        run_cx.sink.send(|| Event::ReplyRejected {
+            reason: error.to_string(),
+            withdraws_text,
+        });
         if *repeats == told_at && run.can_be_noted() {
             run.add_note(note);
         }
@@ -82,9 +89,19 @@ impl Driver {
         if !guarded::is_metered(&*self.provider) {
             return;
         }
-        let Step::Done(summary) = run.step() else { return };
-        let Outcome::Answer { text, stop: StopReason::Answer } = summary.outcome else { return };
-        let (reason, request) = if let Some(tool) = written_call(&text, run_cx.tools, self.wire_tools(run_cx.tools)) {
+        let Step::Done(summary) = run.step() else {
+            return;
+        };
+        let Outcome::Answer {
+            text,
+            stop: StopReason::Answer,
+        } = summary.outcome
+        else {
+            return;
+        };
+        let (reason, request) = if let Some(tool) =
+            written_call(&text, run_cx.tools, self.wire_tools(run_cx.tools))
+        {
             let tool = run_cx.cx.spelling(&tool);
             (
                 format!("a call of {tool} is written as text and was not run"),
@@ -96,7 +113,10 @@ impl Driver {
         } else if self.requires_call(run, run_cx) {
             let request =
                 "This request requires a call of a tool, and your reply has none. Make the call now.".to_owned();
-            ("the reply has no call, although the request requires one".to_owned(), request)
+            (
+                "the reply has no call, although the request requires one".to_owned(),
+                request,
+            )
         } else {
             return;
         };
@@ -104,18 +124,27 @@ impl Driver {
             run.end_answer_with(StopReason::Other(reason));
             return;
         }
-        run_cx.sink.send(|| Event::ReplyRejected { reason, withdraws_text: false });
+        run_cx.sink.send(|| Event::ReplyRejected {
+            reason,
+            withdraws_text: false,
+        });
         run.continue_with(request);
     }
 
     /// Returns true if the request of the last turn required a call: the tool choice holds for the first turn after a prompt.
     fn requires_call(&self, run: &Run, run_cx: &RunContext<'_>) -> bool {
         let choice = guarded::generation(&*self.provider).tool_choice;
-        let prompt = run.messages().len().checked_sub(2).and_then(|position| run.messages().get(position));
+        let prompt = run
+            .messages()
+            .len()
+            .checked_sub(2)
+            .and_then(|position| run.messages().get(position));
         let is_required = matches!(choice, Some(ToolChoice::Required | ToolChoice::Tool(_)));
         is_required
             && run_cx.session.context().agent().is_none()
             && prompt.is_some_and(|message| message.role == Role::User)
-            && self.wire_tools(run_cx.tools).is_some_and(|tools| tools.list().len() > 0)
+            && self
+                .wire_tools(run_cx.tools)
+                .is_some_and(|tools| tools.list().len() > 0)
     }
 }

@@ -27,13 +27,20 @@ struct ShownResult {
 
 /// Replaces the large results of these messages. Returns the ids of their calls. A service that defers tools keeps the searches for those
 /// that the model knows, because it cannot call them without.
-pub(super) fn replace_all(run: &mut Run, messages: Range<usize>, run_cx: &RunContext<'_>) -> Vec<String> {
+pub(super) fn replace_all(
+    run: &mut Run,
+    messages: Range<usize>,
+    run_cx: &RunContext<'_>,
+) -> Vec<String> {
     let needed: HashSet<_> = match run_cx.tools.is_deferring() {
         true => found::searches_for(run.messages(), &run_cx.known_tools(run)),
         false => HashSet::new(),
     };
     let is_needed = |result: &ShownResult| needed.contains(result.id.as_str());
-    let large: Vec<_> = large_results(run, messages).into_iter().filter(|result| !is_needed(result)).collect();
+    let large: Vec<_> = large_results(run, messages)
+        .into_iter()
+        .filter(|result| !is_needed(result))
+        .collect();
     for result in &large {
         replace(run, result, run_cx);
     }
@@ -63,21 +70,35 @@ pub(super) fn replace_largest(
 }
 
 fn large_results(run: &Run, messages: Range<usize>) -> Vec<ShownResult> {
-    let parts = run.messages()[messages].iter().flat_map(|message| &message.parts);
+    let parts = run.messages()[messages]
+        .iter()
+        .flat_map(|message| &message.parts);
     let large = parts.filter_map(|part| {
-        let Part::ToolResult { id, result, .. } = part else { return None };
+        let Part::ToolResult { id, result, .. } = part else {
+            return None;
+        };
         let bytes = result_bytes(result);
         let is_large = bytes > SMALL_RESULT && run.compaction().notice(id).is_none();
-        is_large.then(|| ShownResult { id: id.clone(), bytes, size: size(result) })
+        is_large.then(|| ShownResult {
+            id: id.clone(),
+            bytes,
+            size: size(result),
+        })
     });
     large.collect()
 }
 
 /// Replaces a result by a notice, whose handle is the id of the call. Returns the bytes of the notice.
-fn replace(run: &mut Run, ShownResult { id, size, .. }: &ShownResult, run_cx: &RunContext<'_>) -> u64 {
+fn replace(
+    run: &mut Run,
+    ShownResult { id, size, .. }: &ShownResult,
+    run_cx: &RunContext<'_>,
+) -> u64 {
     let notice = if run_cx.tools.contains(OutputStore::READER) {
         let reader = run_cx.cx.spelling(OutputStore::READER);
-        format!("[this result of {size} was left out to save context; {reader} reads it: handle {id}]")
+        format!(
+            "[this result of {size} was left out to save context; {reader} reads it: handle {id}]"
+        )
     } else {
         "[this result was left out to save context; if you need it, make the call again and ask for less]".to_owned()
     };
@@ -89,7 +110,12 @@ fn replace(run: &mut Run, ShownResult { id, size, .. }: &ShownResult, run_cx: &R
 /// Returns the size of a result in words.
 fn size(result: &ToolResult) -> String {
     let bytes = text_of(result).len();
-    match result.content.iter().filter(|content| is_media(content)).count() {
+    match result
+        .content
+        .iter()
+        .filter(|content| is_media(content))
+        .count()
+    {
         0 => format!("{bytes} bytes"),
         1 => format!("{bytes} bytes and an image or recording"),
         media => format!("{bytes} bytes and {media} images or recordings"),

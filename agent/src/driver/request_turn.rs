@@ -16,8 +16,15 @@ pub(super) async fn request_turn(
 ) -> Result<Turn, ProviderError> {
     let open = open_chat(provider, &request, cx);
     let span = open.span().clone();
-    let turn = async { Isolated::new(|| provider.complete(request)).await }.instrument(span).await;
-    let panicked = |Panic(message)| Err(ProviderError::Panicked { provider: guarded::name(provider), message });
+    let turn = async { Isolated::new(|| provider.complete(request)).await }
+        .instrument(span)
+        .await;
+    let panicked = |Panic(message)| {
+        Err(ProviderError::Panicked {
+            provider: guarded::name(provider),
+            message,
+        })
+    };
     let turn = turn.unwrap_or_else(panicked);
     end_chat(open, turn.as_ref(), &request, cx);
     turn

@@ -8,7 +8,9 @@ use super::{Driver, DriverError, RunContext};
 use crate::consent::DeferredRequests;
 use crate::prefix::Prefix;
 use crate::provider::guarded;
-use crate::{Budget, DeferredConsent, DefinitionCosts, Event, Request, Run, Session, Step, ToolSet};
+use crate::{
+    Budget, DeferredConsent, DefinitionCosts, Event, Request, Run, Session, Step, ToolSet,
+};
 
 impl Driver {
     /// Creates the budget of a run: a child of the budget in the session's context. A resumed run has used a part of its own limits.
@@ -20,31 +22,53 @@ impl Driver {
 
     /// Returns the session's tools as the requests of its runs offer them.
     pub fn offered_tools(&self, session: &Session) -> ToolSet {
-        session.session_disclosure().offer(session.tools(), &*self.provider, self.known_context())
+        session
+            .session_disclosure()
+            .offer(session.tools(), &*self.provider, self.known_context())
     }
 
     /// Returns the tokens of the definitions in the session's requests, with all tools and with a search. Returns `None` if another tool
     /// of the session has the name of one that a search needs.
     pub fn definition_costs(&self, session: &Session) -> Option<DefinitionCosts> {
-        session.session_disclosure().costs(session.tools(), &*self.provider, self.known_context())
+        session
+            .session_disclosure()
+            .costs(session.tools(), &*self.provider, self.known_context())
     }
 
     /// Returns the tokens of the model's context.
     pub(super) fn known_context(&self) -> Option<u64> {
-        self.options.context_tokens.or_else(|| guarded::context_tokens(&*self.provider))
+        self.options
+            .context_tokens
+            .or_else(|| guarded::context_tokens(&*self.provider))
     }
 
     /// Returns the context of the run's calls.
-    pub(super) fn call_context(&self, session: &Session, tools: &ToolSet, budget: &Budget) -> ToolContext {
+    pub(super) fn call_context(
+        &self,
+        session: &Session,
+        tools: &ToolSet,
+        budget: &Budget,
+    ) -> ToolContext {
         let format = self.wire();
         let cx = session.context().clone().with_service(budget.clone());
-        let cx = session.session_disclosure().enter(cx, tools, self.wire_tools(tools));
-        let cx = self.options.correlation_id.iter().cloned().fold(cx, ToolContext::with_correlation_id);
+        let cx = session
+            .session_disclosure()
+            .enter(cx, tools, self.wire_tools(tools));
+        let cx = self
+            .options
+            .correlation_id
+            .iter()
+            .cloned()
+            .fold(cx, ToolContext::with_correlation_id);
         format.into_iter().fold(cx, ToolContext::with_wire)
     }
 
     /// Adds the deferred requests of the run to the services of its calls, if approvals can wait. Those of a sub-agent cannot.
-    pub(super) fn deferring(&self, cx: ToolContext, run: &mut Run) -> Result<ToolContext, DriverError> {
+    pub(super) fn deferring(
+        &self,
+        cx: ToolContext,
+        run: &mut Run,
+    ) -> Result<ToolContext, DriverError> {
         if cx.depth() > 0 || cx.service::<DeferredConsent>().is_none() {
             return Ok(cx);
         }
@@ -53,13 +77,26 @@ impl Driver {
     }
 
     /// Sends the events that precede the first request. A resumed run is compared with its own earlier requests.
-    pub(super) fn announce(&self, session: &Session, tools: &ToolSet, run: &mut Run, sink: &GuardedSink) {
+    pub(super) fn announce(
+        &self,
+        session: &Session,
+        tools: &ToolSet,
+        run: &mut Run,
+        sink: &GuardedSink,
+    ) {
         if let Some(id) = &self.options.correlation_id {
-            sink.send(|| Event::Started { correlation_id: id.to_string() });
+            sink.send(|| Event::Started {
+                correlation_id: id.to_string(),
+            });
         }
         let prefix = Prefix::new(run.messages(), tools, &*self.provider);
-        let change = run.prefix().or(session.prefix()).and_then(|earlier| prefix.changes_since(earlier));
-        change.into_iter().for_each(|change| sink.send(|| Event::PrefixChanged(change)));
+        let change = run
+            .prefix()
+            .or(session.prefix())
+            .and_then(|earlier| prefix.changes_since(earlier));
+        change
+            .into_iter()
+            .for_each(|change| sink.send(|| Event::PrefixChanged(change)));
         run.record_prefix(prefix);
     }
 
@@ -74,7 +111,10 @@ impl Driver {
         if run.step() == Step::Ask {
             let messages = run.request_messages();
             let request = Request::new(&messages, run_cx.tools, run_cx.token);
-            guarded::check(&*self.provider, request.with_agent(run_cx.session.context().agent()))?;
+            guarded::check(
+                &*self.provider,
+                request.with_agent(run_cx.session.context().agent()),
+            )?;
         }
         self.checkpoint(run, last, run_cx).await
     }

@@ -27,7 +27,8 @@ their reasons, findings with their names and numbers, the work that is done, and
 summary. Keep the handles of results that are still needed. Write the summary alone.";
 
 /// The beginning of the message that has the summary.
-const TITLE: &str = "[The older part of this conversation was left out to save context. Your summary of it:]";
+const TITLE: &str =
+    "[The older part of this conversation was left out to save context. Your summary of it:]";
 
 /// The answer to the request for a summary.
 struct SummaryAnswer {
@@ -49,7 +50,9 @@ impl Driver {
     ) -> Result<(), DriverError> {
         let start = stable_prefix(run.messages());
         let first = run.compaction().summary_end().unwrap_or(start);
-        let mut ends: Vec<_> = turn_starts(run.messages()).filter(|other| (first + 1..end).contains(other)).collect();
+        let mut ends: Vec<_> = turn_starts(run.messages())
+            .filter(|other| (first + 1..end).contains(other))
+            .collect();
         ends.push(end);
         if end <= first {
             return Ok(());
@@ -60,8 +63,12 @@ impl Driver {
             return Ok(());
         }
         let SummaryAnswer { text, problem } = loop {
-            let Some(end) = ends.last() else { return Ok(()) };
-            let Some(answer) = self.request_summary(run, *end, room, run_cx).await? else { return Ok(()) };
+            let Some(end) = ends.last() else {
+                return Ok(());
+            };
+            let Some(answer) = self.request_summary(run, *end, room, run_cx).await? else {
+                return Ok(());
+            };
             if answer.problem != Some(SummaryProblem::TooLong) || ends.len() == 1 {
                 break answer;
             }
@@ -72,10 +79,16 @@ impl Driver {
         if room.is_refused() || compacted.summary_problem.is_none() {
             let covered = start..ends.pop().unwrap_or(end);
             let is_new = !text.is_empty();
-            let written = if is_new { text } else { run.compaction().written_summary().to_owned() };
+            let written = if is_new {
+                text
+            } else {
+                run.compaction().written_summary().to_owned()
+            };
             let text = message_text(run, covered.clone(), &written, is_new, room, run_cx);
             if summarised_bytes(run, covered.clone(), &text) >= request_bytes(run) {
-                compacted.summary_problem.get_or_insert(SummaryProblem::NotShorter);
+                compacted
+                    .summary_problem
+                    .get_or_insert(SummaryProblem::NotShorter);
                 return Ok(());
             }
             run.summarise(covered.clone(), text, written);
@@ -95,8 +108,14 @@ impl Driver {
     ) -> Result<Option<SummaryAnswer>, DriverError> {
         let mut messages = run.compaction().view(&run.messages()[..end]).into_owned();
         messages.push(Message::text(Role::User, REQUEST));
-        let most = u32::try_from(room.percent(LONGEST)).map_or(OUTPUT_LIMIT, |most| most.min(OUTPUT_LIMIT));
-        let no_text = |problem| Ok(Some(SummaryAnswer { text: String::new(), problem: Some(problem) }));
+        let most = u32::try_from(room.percent(LONGEST))
+            .map_or(OUTPUT_LIMIT, |most| most.min(OUTPUT_LIMIT));
+        let no_text = |problem| {
+            Ok(Some(SummaryAnswer {
+                text: String::new(),
+                problem: Some(problem),
+            }))
+        };
         let turn = match self.complete(&messages, None, most, run_cx).await {
             None => {
                 run.cancel();
@@ -112,7 +131,9 @@ impl Driver {
                 return no_text(SummaryProblem::TooLong);
             }
             Some(Err(DriverError::Provider(error))) if !room.is_refused() => {
-                return no_text(SummaryProblem::Failed { message: error.to_string() });
+                return no_text(SummaryProblem::Failed {
+                    message: error.to_string(),
+                });
             }
             Some(turn) => turn?,
         };
@@ -121,8 +142,14 @@ impl Driver {
         match turn.stop {
             StopReason::Refusal => no_text(SummaryProblem::Refused),
             _ if text.trim().is_empty() => no_text(SummaryProblem::NoText),
-            StopReason::Length => Ok(Some(SummaryAnswer { text, problem: Some(SummaryProblem::CutOff) })),
-            _ => Ok(Some(SummaryAnswer { text, problem: None })),
+            StopReason::Length => Ok(Some(SummaryAnswer {
+                text,
+                problem: Some(SummaryProblem::CutOff),
+            })),
+            _ => Ok(Some(SummaryAnswer {
+                text,
+                problem: None,
+            })),
         }
     }
 }
@@ -140,21 +167,43 @@ fn message_text(
     let most = usize::try_from(run.compaction().bytes(room.percent(LONGEST))).unwrap_or(usize::MAX);
     let messages = &run.messages()[messages];
     let summary = head(summary.trim(), most);
-    let mut text = format!("{TITLE}\n{}", if summary.is_empty() { "(none)" } else { summary });
+    let mut text = format!(
+        "{TITLE}\n{}",
+        if summary.is_empty() {
+            "(none)"
+        } else {
+            summary
+        }
+    );
     if !is_new {
         let _ = write!(text, "\n{}", calls_text(messages, run_cx.tools));
     }
     // The last prompt is the present task.
-    let prompt = messages.iter().rev().find(|message| message.role == Role::User).map(Message::to_text);
+    let prompt = messages
+        .iter()
+        .rev()
+        .find(|message| message.role == Role::User)
+        .map(Message::to_text);
     if let Some(prompt) = prompt {
-        let _ = write!(text, "\n[The user's last message in it]\n{}", head(&prompt, most));
+        let _ = write!(
+            text,
+            "\n[The user's last message in it]\n{}",
+            head(&prompt, most)
+        );
     }
     let found = found_text(run, messages, run_cx);
     if !found.is_empty() {
-        let _ =
-            write!(text, "\n[Tools that you found and called in it; search for one again before you call it: {found}]");
+        let _ = write!(
+            text,
+            "\n[Tools that you found and called in it; search for one again before you call it: {found}]"
+        );
     }
-    if let Some(plan) = run_cx.session.context().service::<Plan>().filter(|plan| !plan.items().is_empty()) {
+    if let Some(plan) = run_cx
+        .session
+        .context()
+        .service::<Plan>()
+        .filter(|plan| !plan.items().is_empty())
+    {
         let _ = write!(text, "\n[Your plan]\n{plan}");
     }
     text
@@ -163,10 +212,24 @@ fn message_text(
 /// Returns the names of the tools that these messages call and no request offers, without the forgotten ones.
 fn found_text(run: &Run, messages: &[Message], run_cx: &RunContext<'_>) -> String {
     let known = run_cx.known_tools(run);
-    let called: BTreeSet<_> = messages.iter().flat_map(Message::calls).map(inner_call::name).collect();
-    let is_hidden = |name: &str| run_cx.tools.hidden(name).is_some_and(|entry| !is_of_search(&entry));
-    let found = called.into_iter().filter(|name| known.contains(*name) && is_hidden(name));
-    found.map(|name| run_cx.cx.spelling(name)).collect::<Vec<_>>().join(", ")
+    let called: BTreeSet<_> = messages
+        .iter()
+        .flat_map(Message::calls)
+        .map(inner_call::name)
+        .collect();
+    let is_hidden = |name: &str| {
+        run_cx
+            .tools
+            .hidden(name)
+            .is_some_and(|entry| !is_of_search(&entry))
+    };
+    let found = called
+        .into_iter()
+        .filter(|name| known.contains(*name) && is_hidden(name));
+    found
+        .map(|name| run_cx.cx.spelling(name))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Returns the beginning of a text, with at most this many bytes.
@@ -182,6 +245,9 @@ fn calls_text(messages: &[Message], tools: &ToolSet) -> String {
         let called = Some(inner_call::name(call)).filter(|name| tools.contains(name));
         *counts.entry(called.unwrap_or(&call.name)).or_default() += 1;
     }
-    let counts: Vec<_> = counts.iter().map(|(name, count)| format!("{name} ({count})")).collect();
+    let counts: Vec<_> = counts
+        .iter()
+        .map(|(name, count)| format!("{name} ({count})"))
+        .collect();
     format!("[Your calls: {}]", counts.join(", "))
 }

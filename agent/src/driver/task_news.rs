@@ -15,11 +15,24 @@ const READER: &str = "task.result";
 
 /// Runs a future of a run to its end, and sends the ends of tasks meanwhile.
 pub(super) async fn reporting<F: Future>(run_cx: &RunContext<'_>, future: F) -> F::Output {
-    let Some(tasks) = tasks(run_cx.cx) else { return future.await };
+    let Some(tasks) = tasks(run_cx.cx) else {
+        return future.await;
+    };
     let send = async {
         loop {
-            let TaskInfo { handle: task, tool: name, title, state, .. } = tasks.next_ended().await;
-            run_cx.sink.send(|| Event::TaskEnded { task, name, title, state: state.to_string() });
+            let TaskInfo {
+                handle: task,
+                tool: name,
+                title,
+                state,
+                ..
+            } = tasks.next_ended().await;
+            run_cx.sink.send(|| Event::TaskEnded {
+                task,
+                name,
+                title,
+                state: state.to_string(),
+            });
         }
     };
     let (mut send, mut future) = (pin!(send), pin!(future));
@@ -33,11 +46,27 @@ pub(super) async fn reporting<F: Future>(run_cx: &RunContext<'_>, future: F) -> 
 /// Tells the model about tasks that have ended, or wait for a call, with its next request. The text has nothing that another party
 /// wrote, because it can be a part of a prompt.
 pub(super) fn note_tasks(run: &mut Run, run_cx: &RunContext<'_>) {
-    let Some(tasks) = tasks(run_cx.cx).filter(|_| run.can_be_noted()) else { return };
+    let Some(tasks) = tasks(run_cx.cx).filter(|_| run.can_be_noted()) else {
+        return;
+    };
     let is_readable = run_cx.tools.get(READER).is_ok();
-    for TaskInfo { handle, tool, state, .. } in tasks.take_untold() {
-        let (fact, verb) = if state.has_ended() { ("has ended", "reads it") } else { ("waits", "goes on with it") };
-        let how = if is_readable { format!("; {READER} {verb}") } else { String::new() };
+    for TaskInfo {
+        handle,
+        tool,
+        state,
+        ..
+    } in tasks.take_untold()
+    {
+        let (fact, verb) = if state.has_ended() {
+            ("has ended", "reads it")
+        } else {
+            ("waits", "goes on with it")
+        };
+        let how = if is_readable {
+            format!("; {READER} {verb}")
+        } else {
+            String::new()
+        };
         run.add_note(&format!("[task {handle} ({tool}) {fact}{how}]"));
     }
 }

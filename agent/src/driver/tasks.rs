@@ -79,7 +79,11 @@ impl CallTasks {
 
     /// Returns the observer that sets the alarm of a call.
     pub(super) fn deadline_alarm(&self, call: &RunningCall) -> Arc<DeadlineAlarm> {
-        Arc::new(DeadlineAlarm::new(call.gated.number(), self.alarms, self.overdue_sender.clone()))
+        Arc::new(DeadlineAlarm::new(
+            call.gated.number(),
+            self.alarms,
+            self.overdue_sender.clone(),
+        ))
     }
 
     pub(super) fn spawn(
@@ -114,7 +118,10 @@ impl CallTasks {
     /// Sets an alarm after [`GRACE`], for one call or for all.
     pub(super) fn grace_alarm(&self, call: Option<u64>, limit: Duration) -> Option<Alarm> {
         let at = Instant::now().checked_add(GRACE)?;
-        Some(self.alarms.set(at, self.overdue_sender.clone(), Overdue { call, limit }))
+        Some(
+            self.alarms
+                .set(at, self.overdue_sender.clone(), Overdue { call, limit }),
+        )
     }
 
     /// Aborts the tasks of abandoned calls. A task that does not yield continues, and is not awaited.
@@ -130,7 +137,9 @@ impl Drop for CallTasks {
     fn drop(&mut self) {
         self.running.values().for_each(|running| {
             running.gated.abandon();
-            running.span.fail(ErrorCode::Cancelled, &ErrorCode::Cancelled);
+            running
+                .span
+                .fail(ErrorCode::Cancelled, &ErrorCode::Cancelled);
         });
     }
 }

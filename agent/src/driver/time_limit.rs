@@ -16,13 +16,18 @@ use crate::{Budget, Exhausted};
 /// # Errors
 /// Returns [`DriverError::NoTimer`] if the runtime has no timers.
 pub(super) fn check_timer(budget: &Budget) -> Result<(), DriverError> {
-    let Some((end, _)) = budget.deadline() else { return Ok(()) };
+    let Some((end, _)) = budget.deadline() else {
+        return Ok(());
+    };
     // tokio panics if the time driver of the runtime is disabled.
     Panic::catch(|| drop(sleep_until(end))).map_err(|_| DriverError::NoTimer)
 }
 
 /// Waits until a run must stop. Returns the limit if its time is over, or `None` if the token is cancelled.
-pub(super) async fn stopped(cancellation: &CancellationToken, budget: &Budget) -> Option<Exhausted> {
+pub(super) async fn stopped(
+    cancellation: &CancellationToken,
+    budget: &Budget,
+) -> Option<Exhausted> {
     cancellation.run_until_cancelled(budget.time_over()).await
 }
 

@@ -36,7 +36,10 @@ impl Driver {
             }
             match self.request_turn(run, &is_streamed, run_cx).await {
                 Ok(()) => break,
-                Err(error) if self.asks_again(&error, &mut repeats, &is_streamed, run, run_cx).await? => {}
+                Err(error)
+                    if self
+                        .asks_again(&error, &mut repeats, &is_streamed, run, run_cx)
+                        .await? => {}
                 Err(error) => is_compacted = self.compact_after(error, run, run_cx).await?,
             }
         }
@@ -56,34 +59,58 @@ impl Driver {
         is_streamed.store(false, Ordering::Relaxed);
         let send = |text: &str| {
             is_streamed.store(true, Ordering::Relaxed);
-            sink.send(|| Event::Text { text: text.to_owned() });
+            sink.send(|| Event::Text {
+                text: text.to_owned(),
+            });
         };
         let request = run.request_messages();
-        let Some(turn) = self.complete(&request, Some(TextSink::new(&send)), 0, run_cx).await else {
+        let Some(turn) = self
+            .complete(&request, Some(TextSink::new(&send)), 0, run_cx)
+            .await
+        else {
             run.cancel();
             return Ok(());
         };
         let turn = turn?;
         if is_empty(&turn, &*self.provider) {
             run.record_usage(turn.usage);
-            return Err(ProviderError::NoAnswer { provider: guarded::name(&*self.provider) }.into());
+            return Err(ProviderError::NoAnswer {
+                provider: guarded::name(&*self.provider),
+            }
+            .into());
         }
         let is_unsent = !is_streamed.load(Ordering::Relaxed) && sink.is_active();
-        let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| is_unsent);
+        let texts = turn
+            .message
+            .parts
+            .iter()
+            .filter_map(text_of)
+            .filter(|_| is_unsent);
         let texts: Vec<_> = texts.map(str::to_owned).collect();
         if let Some(usage) = turn.usage {
             let bytes = self.request_size(run, run_cx).bytes;
             run.compaction_mut().measure(bytes, usage.input_tokens);
         }
         run.turn(turn)?;
-        texts.into_iter().for_each(|text| sink.send(|| Event::Text { text }));
+        texts
+            .into_iter()
+            .for_each(|text| sink.send(|| Event::Text { text }));
         self.charge_calls(run, run_cx).await?;
         let (session, tools) = (run_cx.session, run_cx.tools);
-        let (found_turns, wire) = (session.session_disclosure().found_turns(), self.wire_tools(tools));
+        let (found_turns, wire) = (
+            session.session_disclosure().found_turns(),
+            self.wire_tools(tools),
+        );
         if tools.is_disclosing()
             && let Step::Call(calls) = run.step()
         {
-            Hidden { tools, wire, cx: run_cx.cx, found_turns }.refuse_unseen(run, calls);
+            Hidden {
+                tools,
+                wire,
+                cx: run_cx.cx,
+                found_turns,
+            }
+            .refuse_unseen(run, calls);
         }
         Ok(())
     }
@@ -97,7 +124,13 @@ impl Driver {
         min_output_tokens: u32,
         run_cx: &RunContext<'_>,
     ) -> Option<Result<Turn, DriverError>> {
-        let RunContext { session, tools, token, sink, .. } = run_cx;
+        let RunContext {
+            session,
+            tools,
+            token,
+            sink,
+            ..
+        } = run_cx;
         let send_retry = |retry| sink.send(|| Event::RequestRetried(retry));
         let mut request = Request::new(messages, tools, token)
             .with_agent(session.context().agent())

@@ -23,7 +23,16 @@ impl Meter<'_> {
             if let Err(error) = self.budget.charge(Spending::steps(1)).await {
                 return Some(Err(DriverError::Budget(error)));
             }
-            let turn = match self.request(provider, Request { messages: &messages, ..request }).await? {
+            let turn = match self
+                .request(
+                    provider,
+                    Request {
+                        messages: &messages,
+                        ..request
+                    },
+                )
+                .await?
+            {
                 Ok(turn) => turn,
                 Err(error) => return Some(Err(error)),
             };

@@ -20,7 +20,10 @@ static GATES: Mutex<Vec<(Id, Weak<WorkerGate>)>> = Mutex::new(Vec::new());
 /// If abandoned calls hold all workers of a runtime but one, further calls there are refused with
 /// [`Unavailable`](tools::ToolErrorKind::Unavailable). Only the end of the process frees the thread of a tool that never returns.
 pub fn abandoned_calls() -> usize {
-    let gates: Vec<_> = locked(&GATES).iter().filter_map(|(_, gate)| gate.upgrade()).collect();
+    let gates: Vec<_> = locked(&GATES)
+        .iter()
+        .filter_map(|(_, gate)| gate.upgrade())
+        .collect();
     gates.iter().map(|gate| gate.state().abandoned.len()).sum()
 }
 
@@ -82,7 +85,10 @@ impl WorkerGate {
     pub(super) fn for_runtime(runtime: &Handle) -> Arc<Self> {
         let mut gates = locked(&GATES);
         gates.retain(|(_, gate)| gate.strong_count() > 0);
-        let known = gates.iter().find(|(id, _)| *id == runtime.id()).and_then(|(_, gate)| gate.upgrade());
+        let known = gates
+            .iter()
+            .find(|(id, _)| *id == runtime.id())
+            .and_then(|(_, gate)| gate.upgrade());
         known.unwrap_or_else(|| {
             let gate = Arc::new(Self::new(runtime.metrics().num_workers().saturating_sub(1)));
             gates.push((runtime.id(), Arc::downgrade(&gate)));
@@ -92,12 +98,18 @@ impl WorkerGate {
 
     /// Creates a gate with this many slots, and at least one.
     fn new(slots: usize) -> Self {
-        Self { slots: slots.max(1), state: Mutex::default() }
+        Self {
+            slots: slots.max(1),
+            state: Mutex::default(),
+        }
     }
 
     pub(super) fn new_call(self: &Arc<Self>) -> GatedCall {
         let number = self.state().next_number();
-        GatedCall { gate: self.clone(), number }
+        GatedCall {
+            gate: self.clone(),
+            number,
+        }
     }
 
     /// Returns the number of abandoned calls on this runtime.
@@ -114,8 +126,17 @@ impl WorkerGate {
         let mut state = self.state();
         let outcome = update(&mut state);
         // If all slots are lost, all queued calls are woken and refused.
-        let count = if state.abandoned.len() >= self.slots { usize::MAX } else { self.free(&state) };
-        let wakers: Vec<_> = state.queue.values().take(count).map(|queued| queued.waker.clone()).collect();
+        let count = if state.abandoned.len() >= self.slots {
+            usize::MAX
+        } else {
+            self.free(&state)
+        };
+        let wakers: Vec<_> = state
+            .queue
+            .values()
+            .take(count)
+            .map(|queued| queued.waker.clone())
+            .collect();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
         outcome
@@ -142,7 +163,12 @@ impl GatedCall {
     /// Acquires a slot or enqueues the call. Pass the returned `ticket` back on the next poll.
     ///
     /// A call whose tool has begun is never refused with [`GateDecision::Exhausted`]: it waits until its deadline.
-    pub(super) fn enter(&self, ticket: &mut Option<u64>, waker: &Waker, has_begun: bool) -> GateDecision<'_> {
+    pub(super) fn enter(
+        &self,
+        ticket: &mut Option<u64>,
+        waker: &Waker,
+        has_begun: bool,
+    ) -> GateDecision<'_> {
         let mut state = self.gate.state();
         let ahead = match *ticket {
             Some(ticket) => state.queue.range(..ticket).take(self.gate.slots).count(),
@@ -158,7 +184,13 @@ impl GatedCall {
             return GateDecision::Exhausted;
         }
         let ticket = *ticket.get_or_insert_with(|| state.next_number());
-        state.queue.insert(ticket, QueuedCall { call: self.number, waker: waker.clone() });
+        state.queue.insert(
+            ticket,
+            QueuedCall {
+                call: self.number,
+                waker: waker.clone(),
+            },
+        );
         GateDecision::Wait
     }
 
@@ -173,7 +205,11 @@ impl GatedCall {
             if state.polling.contains(&self.number) {
                 state.abandoned.insert(self.number);
                 PollState::Polling
-            } else if state.queue.values().any(|queued| queued.call == self.number) {
+            } else if state
+                .queue
+                .values()
+                .any(|queued| queued.call == self.number)
+            {
                 PollState::Queued
             } else {
                 PollState::Idle
@@ -221,11 +257,16 @@ mod tests {
 
     impl Caller {
         fn new(gate: &Arc<WorkerGate>) -> Self {
-            Self { call: gate.new_call(), ticket: None, wakes: Arc::default() }
+            Self {
+                call: gate.new_call(),
+                ticket: None,
+                wakes: Arc::default(),
+            }
         }
 
         fn enter(&mut self) -> GateDecision<'_> {
-            self.call.enter(&mut self.ticket, &self.wakes.clone().into(), false)
+            self.call
+                .enter(&mut self.ticket, &self.wakes.clone().into(), false)
         }
 
         fn was_woken(&self) -> bool {
@@ -242,12 +283,18 @@ mod tests {
         let gate = Arc::new(WorkerGate::new(2));
         let [mut a, mut b, mut c, mut d] = [(); 4].map(|()| Caller::new(&gate));
         let (first, second) = (a.enter(), b.enter());
-        assert!(matches!((&first, &second), (GateDecision::Enter(_), GateDecision::Enter(_))));
+        assert!(matches!(
+            (&first, &second),
+            (GateDecision::Enter(_), GateDecision::Enter(_))
+        ));
         assert!(waits(c.enter()) && waits(d.enter()) && waits(c.enter()));
         assert!(!c.was_woken());
         drop(first);
         assert!(c.was_woken() && !d.was_woken());
-        assert!(waits(Caller::new(&gate).enter()), "a slot is free, but other calls came first");
+        assert!(
+            waits(Caller::new(&gate).enter()),
+            "a slot is free, but other calls came first"
+        );
         assert!(waits(d.enter()));
         let third = c.enter();
         assert!(matches!(third, GateDecision::Enter(_)));
@@ -276,9 +323,15 @@ mod tests {
         let first = a.enter();
         assert!(waits(b.enter()) && waits(c.enter()));
         assert_eq!(b.call.abandon(), PollState::Queued);
-        assert_eq!((abandoned.abandon(), gate.abandoned()), (PollState::Polling, 1));
+        assert_eq!(
+            (abandoned.abandon(), gate.abandoned()),
+            (PollState::Polling, 1)
+        );
         assert!(b.was_woken() && c.was_woken());
-        assert!(matches!(b.enter(), GateDecision::Exhausted) && matches!(c.enter(), GateDecision::Exhausted));
+        assert!(
+            matches!(b.enter(), GateDecision::Exhausted)
+                && matches!(c.enter(), GateDecision::Exhausted)
+        );
         let mut begun = Caller::new(&gate);
         let waker = begun.wakes.clone().into();
         assert!(waits(begun.call.enter(&mut begun.ticket, &waker, true)));

@@ -10,41 +10,74 @@ const NAMES: [&str; 4] = ["name", "tool", "tool_name", "function"];
 const ARGUMENTS: [&str; 5] = ["arguments", "parameters", "args", "input", "tool_input"];
 
 /// The texts before a call's name that need no JSON.
-const BEFORE_NAMES: [&str; 6] =
-    ["<function=", "<invoke name=\"", "<function name=\"", "<tool_call>", "[TOOL_CALLS]", "Action: "];
+const BEFORE_NAMES: [&str; 6] = [
+    "<function=",
+    "<invoke name=\"",
+    "<function name=\"",
+    "<tool_call>",
+    "[TOOL_CALLS]",
+    "Action: ",
+];
 
 /// The ends of the text before a call in JSON: a fence, or a tag.
-const BEFORE_JSON: [&str; 7] = ["```json", "```", "```tool_call", ">", "[TOOL_CALLS]", "[TOOL_CALLS] [", "["];
+const BEFORE_JSON: [&str; 7] = [
+    "```json",
+    "```",
+    "```tool_call",
+    ">",
+    "[TOOL_CALLS]",
+    "[TOOL_CALLS] [",
+    "[",
+];
 
 /// The most objects of a text that are looked at.
 const MAX_OBJECTS: usize = 64;
 
 /// Returns the tool whose call a text has. Returns `None` if it has no call of a tool of the set.
-pub(super) fn written_call(text: &str, tools: &ToolSet, wire: Option<&WireToolSet>) -> Option<String> {
+pub(super) fn written_call(
+    text: &str,
+    tools: &ToolSet,
+    wire: Option<&WireToolSet>,
+) -> Option<String> {
     let known = |name: &str| known(name, tools, wire);
     let in_json = || {
-        let starts = text.match_indices('{').map(|(at, _)| at).filter(|at| can_be_call(text[..*at].trim_end()));
+        let starts = text
+            .match_indices('{')
+            .map(|(at, _)| at)
+            .filter(|at| can_be_call(text[..*at].trim_end()));
         starts.take(MAX_OBJECTS).find_map(|at| {
-            let object =
-                serde_json::Deserializer::from_str(&text[at..]).into_iter::<Map<String, Value>>().next()?.ok()?;
+            let object = serde_json::Deserializer::from_str(&text[at..])
+                .into_iter::<Map<String, Value>>()
+                .next()?
+                .ok()?;
             named(&object).and_then(known)
         })
     };
     let in_tag = || {
-        BEFORE_NAMES.iter().flat_map(|before| text.match_indices(before).map(|(at, tag)| at + tag.len())).find_map(
-            |at| {
+        BEFORE_NAMES
+            .iter()
+            .flat_map(|before| text.match_indices(before).map(|(at, tag)| at + tag.len()))
+            .find_map(|at| {
                 let rest = text[at..].trim_start();
                 let end = rest.find(|c: char| !is_of_name(c)).unwrap_or(rest.len());
                 known(&rest[..end])
-            },
-        )
+            })
     };
     // Python's notation counts only as the whole text.
     let in_python = || {
-        let fenced = || text.trim().strip_prefix("```")?.strip_suffix("```")?.split_once('\n');
-        let call = fenced().map_or(text, |(_, inner)| inner).trim().trim_start_matches('[');
+        let fenced = || {
+            text.trim()
+                .strip_prefix("```")?
+                .strip_suffix("```")?
+                .split_once('\n')
+        };
+        let call = fenced()
+            .map_or(text, |(_, inner)| inner)
+            .trim()
+            .trim_start_matches('[');
         let (name, rest) = call.split_once('(')?;
-        (name.chars().all(is_of_name) && rest.trim_end_matches(']').ends_with(')')).then(|| known(name))?
+        (name.chars().all(is_of_name) && rest.trim_end_matches(']').ends_with(')'))
+            .then(|| known(name))?
     };
     in_json().or_else(in_tag).or_else(in_python)
 }
@@ -59,7 +92,8 @@ fn is_of_name(c: char) -> bool {
 
 /// Returns the name in an object that has a name and arguments.
 fn named(object: &Map<String, Value>) -> Option<&str> {
-    let has_arguments = |object: &Map<String, Value>| ARGUMENTS.iter().any(|key| object.contains_key(*key));
+    let has_arguments =
+        |object: &Map<String, Value>| ARGUMENTS.iter().any(|key| object.contains_key(*key));
     match object.get("function") {
         Some(Value::Object(function)) if has_arguments(function) => function.get("name")?.as_str(),
         _ if has_arguments(object) => NAMES.iter().find_map(|key| object.get(*key)?.as_str()),
@@ -87,8 +121,12 @@ mod tests {
     #[test]
     fn calls_are_found_in_the_notations_of_models_and_nowhere_else() {
         let mut catalog = Catalog::new();
-        let tool = Tool::new("fs.read", "Reads.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
-        catalog.register(tool, async |_: ToolContext, _: Value| "text").unwrap();
+        let tool = Tool::new("fs.read", "Reads.", json!({"type": "object"}))
+            .unwrap()
+            .with_effects(Effects::Pure);
+        catalog
+            .register(tool, async |_: ToolContext, _: Value| "text")
+            .unwrap();
         let tools = ToolSet::new(catalog.list(), &Selection::new(), &Services::new());
         let wire = tools.wire(Format::OpenAiChat, Strictness::Relaxed);
         for text in [
@@ -106,7 +144,11 @@ mod tests {
             "Thought: I look.\nAction: fs__read\nAction Input: {}",
             "{\"tool\": \"fs__read\", \"args\": {}}",
         ] {
-            assert_eq!(written_call(text, &tools, Some(wire)).as_deref(), Some("fs.read"), "{text}");
+            assert_eq!(
+                written_call(text, &tools, Some(wire)).as_deref(),
+                Some("fs.read"),
+                "{text}"
+            );
         }
         for text in [
             "The tool fs.read takes {\"name\": \"fs__read\", \"arguments\": {}} as its call.",

@@ -38,9 +38,15 @@ impl Direct {
     ///
     /// Use it for a run that ended at its step limit before the answer.
     pub fn results(messages: &[Message], tools: &ToolSet) -> Option<String> {
-        let prompt = messages.iter().rposition(|message| message.role == Role::User)?;
+        let prompt = messages
+            .iter()
+            .rposition(|message| message.role == Role::User)?;
         let since = &messages[prompt + 1..];
-        let results: Vec<_> = since.iter().flat_map(|message| &message.parts).filter_map(result_of).collect();
+        let results: Vec<_> = since
+            .iter()
+            .flat_map(|message| &message.parts)
+            .filter_map(result_of)
+            .collect();
         (!results.is_empty()).then(|| answer(messages, &results, tools))
     }
 }
@@ -75,7 +81,10 @@ impl Provider for Direct {
 
 fn turn(request: Request<'_>) -> Result<Turn, ProviderError> {
     let messages = request.messages;
-    let prompt = messages.iter().rposition(|message| message.role == Role::User).ok_or(ProviderError::NoPrompt)?;
+    let prompt = messages
+        .iter()
+        .rposition(|message| message.role == Role::User)
+        .ok_or(ProviderError::NoPrompt)?;
     if let Some(results) = Direct::results(messages, request.tools) {
         return Ok(Turn::answer(results));
     }
@@ -87,7 +96,10 @@ fn turn(request: Request<'_>) -> Result<Turn, ProviderError> {
         _ => None,
     });
     let parsed = prompt::parse(typed_text.unwrap_or_default())?;
-    let calls = parsed.into_iter().zip(first..).map(|(call, number)| typed(call, number, request.tools));
+    let calls = parsed
+        .into_iter()
+        .zip(first..)
+        .map(|(call, number)| typed(call, number, request.tools));
     Ok(Turn::calls(calls.collect::<Result<Vec<_>, _>>()?))
 }
 
@@ -98,9 +110,13 @@ fn typed(call: ParsedCall, number: usize, tools: &ToolSet) -> Result<ToolCall, P
         ParsedArguments::Pairs(pairs) => {
             // An unknown tool has no schema. The call itself reports it.
             let entry = tools.get(&name).ok();
-            let schema = entry.as_ref().map_or(&Value::Null, |entry| &entry.tool().parameters);
-            arguments_from_pairs(schema, pairs)
-                .map_err(|source| ProviderError::Arguments { tool: name.clone(), source })?
+            let schema = entry
+                .as_ref()
+                .map_or(&Value::Null, |entry| &entry.tool().parameters);
+            arguments_from_pairs(schema, pairs).map_err(|source| ProviderError::Arguments {
+                tool: name.clone(),
+                source,
+            })?
         }
     };
     Ok(ToolCall::new(format!("call_{number}"), name, arguments))
@@ -119,25 +135,46 @@ fn answer(messages: &[Message], results: &[(&str, &ToolResult)], tools: &ToolSet
         return shown(result);
     }
     let headed = |(id, result): &(&str, &ToolResult)| {
-        let call = messages.iter().rev().flat_map(Message::calls).find(|call| call.id == *id);
-        let call = call.map(|call| ToolCall { arguments: tools.masked_arguments(call), ..call.clone() });
+        let call = messages
+            .iter()
+            .rev()
+            .flat_map(Message::calls)
+            .find(|call| call.id == *id);
+        let call = call.map(|call| ToolCall {
+            arguments: tools.masked_arguments(call),
+            ..call.clone()
+        });
         format!("# {}\n{}", prompt::render(call.as_slice()), shown(result))
     };
     results.iter().map(headed).collect::<Vec<_>>().join("\n\n")
 }
 
 fn shown(result: &ToolResult) -> String {
-    result.content.iter().map(shown_content).collect::<Vec<_>>().join("\n")
+    result
+        .content
+        .iter()
+        .map(shown_content)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Returns text unchanged, and a description of any other content.
 fn shown_content(content: &Content) -> String {
     match content {
-        Content::Text { text } | Content::Resource { resource: ResourceContents::Text { text, .. } } => text.clone(),
-        Content::Image { data, mime_type } => format!("[picture: {mime_type}, {} bytes of base64]", data.len()),
-        Content::Audio { data, mime_type } => format!("[recording: {mime_type}, {} bytes of base64]", data.len()),
+        Content::Text { text }
+        | Content::Resource {
+            resource: ResourceContents::Text { text, .. },
+        } => text.clone(),
+        Content::Image { data, mime_type } => {
+            format!("[picture: {mime_type}, {} bytes of base64]", data.len())
+        }
+        Content::Audio { data, mime_type } => {
+            format!("[recording: {mime_type}, {} bytes of base64]", data.len())
+        }
         Content::ResourceLink { uri, name, .. } => format!("[link to {name}: {uri}]"),
-        Content::Resource { resource: ResourceContents::Blob { uri, blob, .. } } => {
+        Content::Resource {
+            resource: ResourceContents::Blob { uri, blob, .. },
+        } => {
             format!("[file {uri}: {} bytes of base64]", blob.len())
         }
         _ => "[content that cannot be shown]".to_owned(),

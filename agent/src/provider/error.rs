@@ -110,7 +110,9 @@ pub enum ProviderError {
         retry_after: Option<Duration>,
     },
     /// The service is unreachable, or the connection broke.
-    #[error("the provider {provider} could not be reached: {message}; check the network and the base URL")]
+    #[error(
+        "the provider {provider} could not be reached: {message}; check the network and the base URL"
+    )]
     Connection {
         /// The name of the provider.
         provider: String,
@@ -166,5 +168,7 @@ impl ProviderError {
 }
 
 fn placed(path: &Option<PathBuf>) -> String {
-    path.as_ref().map(|path| format!(" {}", path.display())).unwrap_or_default()
+    path.as_ref()
+        .map(|path| format!(" {}", path.display()))
+        .unwrap_or_default()
 }

@@ -78,8 +78,15 @@ pub struct UnknownEffort {
 
 impl ReasoningEffort {
     /// Every effort, least first.
-    pub const ALL: [Self; 7] =
-        [Self::Off, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::ExtraHigh, Self::Max];
+    pub const ALL: [Self; 7] = [
+        Self::Off,
+        Self::Minimal,
+        Self::Low,
+        Self::Medium,
+        Self::High,
+        Self::ExtraHigh,
+        Self::Max,
+    ];
 
     /// Returns the name, such as `low`.
     pub fn name(self) -> &'static str {
@@ -100,7 +107,9 @@ impl FromStr for ReasoningEffort {
 
     fn from_str(name: &str) -> Result<Self, UnknownEffort> {
         let found = Self::ALL.into_iter().find(|effort| effort.name() == name);
-        found.ok_or_else(|| UnknownEffort { name: name.to_owned() })
+        found.ok_or_else(|| UnknownEffort {
+            name: name.to_owned(),
+        })
     }
 }
 

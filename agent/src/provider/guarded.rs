@@ -9,7 +9,12 @@ use crate::{ToolSet, WireToolSet};
 /// Returns an error if the provider will refuse the request each time, or panics.
 pub(crate) fn check(provider: &dyn Provider, request: Request<'_>) -> Result<(), ProviderError> {
     let checked = Panic::catch(|| provider.check(request));
-    checked.unwrap_or_else(|Panic(message)| Err(ProviderError::Panicked { provider: name(provider), message }))
+    checked.unwrap_or_else(|Panic(message)| {
+        Err(ProviderError::Panicked {
+            provider: name(provider),
+            message,
+        })
+    })
 }
 
 /// Returns the format in which the provider's model knows the tools. Returns `None` if it knows their own names, or after a panic.
@@ -39,7 +44,10 @@ pub(crate) fn is_metered(provider: &dyn Provider) -> bool {
 
 /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog, or after a
 /// panic.
-pub(crate) fn wire_tools<'s>(provider: &dyn Provider, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
+pub(crate) fn wire_tools<'s>(
+    provider: &dyn Provider,
+    tools: &'s ToolSet,
+) -> Option<&'s WireToolSet> {
     Panic::catch(|| provider.wire_tools(tools)).ok().flatten()
 }
 
@@ -55,15 +63,22 @@ pub(crate) fn service_name(provider: &dyn Provider) -> String {
 
 /// Returns the configured model. Returns `None` if there is no model, or after a panic.
 pub(crate) fn model(provider: &dyn Provider) -> Option<String> {
-    Panic::catch(|| provider.model().map(str::to_owned)).ok().flatten()
+    Panic::catch(|| provider.model().map(str::to_owned))
+        .ok()
+        .flatten()
 }
 
 /// Returns the URL of the service. Returns `None` if there is none, or after a panic.
 pub(crate) fn base_url(provider: &dyn Provider) -> Option<String> {
-    Panic::catch(|| provider.base_url().map(str::to_owned)).ok().flatten()
+    Panic::catch(|| provider.base_url().map(str::to_owned))
+        .ok()
+        .flatten()
 }
 
 /// Returns the settings of the model's answers. Returns the default ones if there are none, or after a panic.
 pub(crate) fn generation(provider: &dyn Provider) -> GenerationOptions {
-    Panic::catch(|| provider.generation().cloned()).ok().flatten().unwrap_or_default()
+    Panic::catch(|| provider.generation().cloned())
+        .ok()
+        .flatten()
+        .unwrap_or_default()
 }

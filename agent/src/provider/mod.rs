@@ -122,7 +122,8 @@ pub trait Provider: Send + Sync {
 
     /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog.
     fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
-        self.wire().map(|format| tools.wire(format, Strictness::Relaxed))
+        self.wire()
+            .map(|format| tools.wire(format, Strictness::Relaxed))
     }
 
     /// Returns an error if the provider will refuse this request each time. A run that begins with such a request is neither
@@ -174,7 +175,11 @@ pub struct TextSink<'a>(&'a (dyn Fn(&str) + Send + Sync));
 
 impl<'a> Request<'a> {
     /// Creates a request of a session's own agent, without a deadline or sinks.
-    pub fn new(messages: &'a [Message], tools: &'a ToolSet, cancellation: &'a CancellationToken) -> Self {
+    pub fn new(
+        messages: &'a [Message],
+        tools: &'a ToolSet,
+        cancellation: &'a CancellationToken,
+    ) -> Self {
         Self {
             messages,
             tools,

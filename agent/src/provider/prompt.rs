@@ -28,7 +28,10 @@ pub(super) enum ParsedArguments {
 
 /// Parses a prompt, which has at least one call.
 pub(super) fn parse(prompt: &str) -> Result<Vec<ParsedCall>, ProviderError> {
-    let mut parser = Parser { text: prompt, at: 0 };
+    let mut parser = Parser {
+        text: prompt,
+        at: 0,
+    };
     let mut calls = Vec::new();
     loop {
         parser.skip_space();
@@ -44,7 +47,11 @@ pub(super) fn parse(prompt: &str) -> Result<Vec<ParsedCall>, ProviderError> {
 
 /// Returns the text that [`parse`] reads as these calls.
 pub(super) fn render<'a>(calls: impl IntoIterator<Item = &'a ToolCall>) -> String {
-    calls.into_iter().map(render_call).collect::<Vec<_>>().join(" ; ")
+    calls
+        .into_iter()
+        .map(render_call)
+        .collect::<Vec<_>>()
+        .join(" ; ")
 }
 
 struct Parser<'a> {
@@ -61,7 +68,10 @@ impl<'a> Parser<'a> {
         }
         ToolName::new(name).map_err(|error| self.refuse(start, error.to_string()))?;
         let arguments = self.arguments()?;
-        Ok(ParsedCall { name: name.to_owned(), arguments })
+        Ok(ParsedCall {
+            name: name.to_owned(),
+            arguments,
+        })
     }
 
     /// Parses the arguments of a call, up to a `;` or the end.
@@ -79,7 +89,10 @@ impl<'a> Parser<'a> {
         self.skip_space();
         match self.peek() {
             None | Some(';') => Ok(ParsedArguments::Object(object)),
-            Some(_) => Err(self.refuse(self.at, "only `;` and the next call can follow a JSON object")),
+            Some(_) => Err(self.refuse(
+                self.at,
+                "only `;` and the next call can follow a JSON object",
+            )),
         }
     }
 
@@ -123,8 +136,9 @@ impl<'a> Parser<'a> {
                     self.close(start, '"')?;
                 }
                 '\\' => {
-                    let escaped =
-                        self.peek().ok_or_else(|| self.refuse(start, "a character is missing after the backslash"))?;
+                    let escaped = self.peek().ok_or_else(|| {
+                        self.refuse(start, "a character is missing after the backslash")
+                    })?;
                     word.push(escaped);
                     self.at += escaped.len_utf8();
                 }
@@ -165,9 +179,14 @@ impl<'a> Parser<'a> {
         let mut values = Deserializer::from_str(self.rest()).into_iter::<IgnoredAny>();
         let is_whole = values.next().is_some_and(|value| value.is_ok());
         // `Json::parse` gives the reason for an incomplete value.
-        let text = if is_whole { &self.rest()[..values.byte_offset()] } else { self.rest() };
-        let json = Json::parse(text)
-            .map_err(|error| format!("the JSON that starts here is incomplete or invalid: {error}"))?;
+        let text = if is_whole {
+            &self.rest()[..values.byte_offset()]
+        } else {
+            self.rest()
+        };
+        let json = Json::parse(text).map_err(|error| {
+            format!("the JSON that starts here is incomplete or invalid: {error}")
+        })?;
         self.at += text.len();
         Ok(json)
     }
@@ -192,7 +211,10 @@ impl<'a> Parser<'a> {
     }
 
     fn refuse(&self, at: usize, reason: impl Into<String>) -> ProviderError {
-        ProviderError::Prompt { position: self.text[..at].chars().count() + 1, reason: reason.into() }
+        ProviderError::Prompt {
+            position: self.text[..at].chars().count() + 1,
+            reason: reason.into(),
+        }
     }
 }
 
@@ -204,7 +226,10 @@ fn render_call(call: &ToolCall) -> String {
     let node = call.arguments.node();
     let mut members: Vec<_> = node.members().collect();
     members.sort_by_key(|(key, _)| *key);
-    let pairs: Option<Vec<_>> = members.into_iter().map(|(key, value)| render_pair(key, value)).collect();
+    let pairs: Option<Vec<_>> = members
+        .into_iter()
+        .map(|(key, value)| render_pair(key, value))
+        .collect();
     let pairs = pairs.filter(|_| node.is_object());
     match pairs {
         Some(pairs) => [&[call.name.clone()][..], &pairs].concat().join(" "),
@@ -226,5 +251,8 @@ fn render_pair(key: &str, value: Node<'_>) -> Option<String> {
 }
 
 fn is_plain(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./:@%+,*".contains(c))
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_-./:@%+,*".contains(c))
 }

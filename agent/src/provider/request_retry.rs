@@ -65,7 +65,13 @@ pub struct RetrySink<'a>(&'a (dyn Fn(RequestRetry) + Send + Sync));
 impl RequestRetry {
     /// Creates a retry with its number from 1, the maximum number of retries, the wait in milliseconds and the cause.
     pub fn new(retry: u32, max_retries: u32, wait_ms: u64, cause: RetryCause) -> Self {
-        Self { retry, max_retries, wait_ms, cause, withdraws_text: false }
+        Self {
+            retry,
+            max_retries,
+            wait_ms,
+            cause,
+            withdraws_text: false,
+        }
     }
 
     /// Sets whether the text of the failed attempt is withdrawn.
@@ -90,13 +96,29 @@ impl RetryCause {
 impl From<&ProviderError> for RetryCause {
     fn from(error: &ProviderError) -> Self {
         match error {
-            ProviderError::Status { status, kind, message, .. } => {
-                Self::Status { status: *status, kind: *kind, message: message.clone() }
-            }
-            ProviderError::Reported { kind, message, .. } => Self::Reported { kind: *kind, message: message.clone() },
-            ProviderError::Timeout { message, .. } => Self::Timeout { message: message.clone() },
-            ProviderError::Connection { message, .. } => Self::Connection { message: message.clone() },
-            _ => Self::Other { message: error.to_string() },
+            ProviderError::Status {
+                status,
+                kind,
+                message,
+                ..
+            } => Self::Status {
+                status: *status,
+                kind: *kind,
+                message: message.clone(),
+            },
+            ProviderError::Reported { kind, message, .. } => Self::Reported {
+                kind: *kind,
+                message: message.clone(),
+            },
+            ProviderError::Timeout { message, .. } => Self::Timeout {
+                message: message.clone(),
+            },
+            ProviderError::Connection { message, .. } => Self::Connection {
+                message: message.clone(),
+            },
+            _ => Self::Other {
+                message: error.to_string(),
+            },
         }
     }
 }
@@ -104,7 +126,9 @@ impl From<&ProviderError> for RetryCause {
 impl fmt::Display for RetryCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Status { status, message, .. } => write!(f, "status {status}: {message}"),
+            Self::Status {
+                status, message, ..
+            } => write!(f, "status {status}: {message}"),
             Self::Reported { kind, message } => write!(f, "{kind}: {message}"),
             Self::Timeout { message } => write!(f, "timeout: {message}"),
             Self::Connection { message } => write!(f, "no connection: {message}"),

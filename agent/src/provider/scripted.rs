@@ -8,7 +8,9 @@ use serde::Deserialize;
 use tools::protocol::{Message, Part, Role};
 use tools::{Content, Json, ToolCall, source};
 
-use super::{Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, Turn, TurnFuture};
+use super::{
+    Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, Turn, TurnFuture,
+};
 
 /// A provider that plays a script of model turns, for tests and demonstrations. It ignores the prompt.
 ///
@@ -31,7 +33,9 @@ pub struct Scripted {
 impl Scripted {
     /// Creates a provider that plays these turns.
     pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
-        Self { turns: turns.into_iter().collect() }
+        Self {
+            turns: turns.into_iter().collect(),
+        }
     }
 
     /// Parses a script.
@@ -39,7 +43,9 @@ impl Scripted {
     /// # Errors
     /// Returns [`ProviderError::Script`] if the text is not a script.
     pub fn from_json(script: &str) -> Result<Self, ProviderError> {
-        read(script).map(Self::new).map_err(|reason| ProviderError::Script { path: None, reason })
+        read(script)
+            .map(Self::new)
+            .map_err(|reason| ProviderError::Script { path: None, reason })
     }
 
     /// Loads a script from a file.
@@ -49,10 +55,18 @@ impl Scripted {
     /// - Returns [`ProviderError::Script`] if the file is not a script.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ProviderError> {
         let path = path.as_ref();
-        let failed = |source| ProviderError::ScriptFile { path: path.to_owned(), source };
+        let failed = |source| ProviderError::ScriptFile {
+            path: path.to_owned(),
+            source,
+        };
         let bytes = std::fs::read(path).map_err(failed)?;
         let script = tools_text::decode_input(&bytes).map_err(|error| failed(error.into()))?;
-        read(&script).map(Self::new).map_err(|reason| ProviderError::Script { path: Some(path.to_owned()), reason })
+        read(&script)
+            .map(Self::new)
+            .map_err(|reason| ProviderError::Script {
+                path: Some(path.to_owned()),
+                reason,
+            })
     }
 }
 
@@ -76,9 +90,15 @@ impl Provider for Scripted {
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
-        let played = request.messages.iter().filter(|message| message.role == Role::Assistant).count();
+        let played = request
+            .messages
+            .iter()
+            .filter(|message| message.role == Role::Assistant)
+            .count();
         let turn = self.turns.get(played).cloned();
-        Box::pin(ready(turn.ok_or(ProviderError::OutOfTurns { turns: self.turns.len() })))
+        Box::pin(ready(turn.ok_or(ProviderError::OutOfTurns {
+            turns: self.turns.len(),
+        })))
     }
 }
 
@@ -100,29 +120,45 @@ struct ScriptCall {
 }
 
 fn from_options(options: &ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError> {
-    let path = options.script.as_ref().ok_or_else(|| ProviderError::Options {
-        provider: "scripted".to_owned(),
-        reason: "it needs a script; give the path of a file of model turns".to_owned(),
-    })?;
+    let path = options
+        .script
+        .as_ref()
+        .ok_or_else(|| ProviderError::Options {
+            provider: "scripted".to_owned(),
+            reason: "it needs a script; give the path of a file of model turns".to_owned(),
+        })?;
     Ok(Arc::new(Scripted::load(path)?))
 }
 
 fn read(script: &str) -> Result<Vec<Turn>, String> {
     // `Json::parse` rejects duplicate keys. serde_json reports the line and column of other errors.
     Json::parse(script).map_err(|error| error.to_string())?;
-    let written: Vec<ScriptTurn> = serde_json::from_str(script).map_err(|error| error.to_string())?;
+    let written: Vec<ScriptTurn> =
+        serde_json::from_str(script).map_err(|error| error.to_string())?;
     let mut numbers = 1..;
     let mut turns = Vec::new();
     for (index, ScriptTurn { text, calls }) in written.into_iter().enumerate() {
         if text.is_none() && calls.is_empty() {
             return Err(format!("turn {} has neither text nor calls", index + 1));
         }
-        let texts = text.into_iter().map(|text| Part::Content(Content::text(text)));
-        let calls = calls.into_iter().map(|ScriptCall { id, name, arguments }| {
-            let id = id.unwrap_or_else(|| format!("script_{}", numbers.next().unwrap_or_default()));
-            Part::ToolCall(ToolCall::new(id, name, arguments))
-        });
-        turns.push(Turn::new(Message { role: Role::Assistant, parts: texts.chain(calls).collect() }));
+        let texts = text
+            .into_iter()
+            .map(|text| Part::Content(Content::text(text)));
+        let calls = calls.into_iter().map(
+            |ScriptCall {
+                 id,
+                 name,
+                 arguments,
+             }| {
+                let id =
+                    id.unwrap_or_else(|| format!("script_{}", numbers.next().unwrap_or_default()));
+                Part::ToolCall(ToolCall::new(id, name, arguments))
+            },
+        );
+        turns.push(Turn::new(Message {
+            role: Role::Assistant,
+            parts: texts.chain(calls).collect(),
+        }));
     }
     Ok(turns)
 }

@@ -32,13 +32,21 @@ pub struct RetryPolicy {
 impl Default for Timeouts {
     /// Returns 10 seconds to connect, 5 minutes to the first byte and 90 seconds between bytes.
     fn default() -> Self {
-        Self { connect: Duration::from_secs(10), first_byte: Duration::from_secs(300), idle: Duration::from_secs(90) }
+        Self {
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_secs(300),
+            idle: Duration::from_secs(90),
+        }
     }
 }
 
 impl Default for RetryPolicy {
     /// Returns 4 retries, after delays from 0.5 to 60 seconds.
     fn default() -> Self {
-        Self { max_retries: 4, first_delay: Duration::from_millis(500), longest_delay: Duration::from_secs(60) }
+        Self {
+            max_retries: 4,
+            first_delay: Duration::from_millis(500),
+            longest_delay: Duration::from_secs(60),
+        }
     }
 }

@@ -70,8 +70,19 @@ fn is_zero(count: &u64) -> bool {
 impl Turn {
     /// Creates a turn from a message. Its stop reason is [`StopReason::Calls`] if the message has calls, else [`StopReason::Answer`].
     pub fn new(message: Message) -> Self {
-        let stop = if message.calls().next().is_some() { StopReason::Calls } else { StopReason::Answer };
-        Self { message, stop, usage: None, model: None, response_id: None, faults: BTreeMap::new() }
+        let stop = if message.calls().next().is_some() {
+            StopReason::Calls
+        } else {
+            StopReason::Answer
+        };
+        Self {
+            message,
+            stop,
+            usage: None,
+            model: None,
+            response_id: None,
+            faults: BTreeMap::new(),
+        }
     }
 
     /// Creates a turn of text only, which ends a run.
@@ -81,7 +92,10 @@ impl Turn {
 
     /// Creates a turn of calls only.
     pub fn calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
-        Self::new(Message { role: Role::Assistant, parts: calls.into_iter().map(Part::ToolCall).collect() })
+        Self::new(Message {
+            role: Role::Assistant,
+            parts: calls.into_iter().map(Part::ToolCall).collect(),
+        })
     }
 
     /// Sets the stop reason.
@@ -140,7 +154,11 @@ impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
-        self.cached_input_tokens = self.cached_input_tokens.saturating_add(other.cached_input_tokens);
-        self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
+        self.cached_input_tokens = self
+            .cached_input_tokens
+            .saturating_add(other.cached_input_tokens);
+        self.cache_write_tokens = self
+            .cache_write_tokens
+            .saturating_add(other.cache_write_tokens);
     }
 }

@@ -11,15 +11,24 @@ pub(crate) type AnswerCheck<'a> = dyn FnMut(&str, &StopReason) -> Option<String>
 impl Run {
     /// Returns the text of the last turn. Its parts before pauses are messages of their own.
     pub(super) fn last_text(&self) -> String {
-        let messages = self.messages().iter().rev().take_while(|message| message.role == Role::Assistant);
-        let mut texts: Vec<_> = messages.map(Message::to_text).filter(|text| !text.is_empty()).collect();
+        let messages = self
+            .messages()
+            .iter()
+            .rev()
+            .take_while(|message| message.role == Role::Assistant);
+        let mut texts: Vec<_> = messages
+            .map(Message::to_text)
+            .filter(|text| !text.is_empty())
+            .collect();
         texts.reverse();
         texts.join("\n")
     }
 
     /// Continues an answered run if the check asks for another answer. A refusal of the model is not checked.
     pub(crate) fn check_answer(&mut self, check: &mut AnswerCheck<'_>) {
-        let State::Done(Outcome::Answer { text, stop }) = &self.state else { return };
+        let State::Done(Outcome::Answer { text, stop }) = &self.state else {
+            return;
+        };
         if *stop == StopReason::Refusal {
             return;
         }

@@ -26,7 +26,12 @@ impl Run {
 
     /// Ends the run until these requests for approvals are answered. A run that is cancelled or failed meanwhile ends for good.
     pub(crate) fn wait_for_approval(&mut self, requests: Vec<ApprovalRequest>) {
-        let State::Calling { ending, waiting, .. } = &mut self.state else { return };
+        let State::Calling {
+            ending, waiting, ..
+        } = &mut self.state
+        else {
+            return;
+        };
         match ending {
             Some(Outcome::Cancelled | Outcome::Failed { .. }) => {
                 let outcome = ending.take().unwrap_or(Outcome::Cancelled);
@@ -47,5 +52,7 @@ impl Run {
 
 /// Returns the result of a call whose approval is no longer awaited.
 fn unapproved(_: &ToolCall) -> ToolResult {
-    ToolResult::error("this call needed an approval, and the conversation went on without one, so it was not run")
+    ToolResult::error(
+        "this call needed an approval, and the conversation went on without one, so it was not run",
+    )
 }

@@ -13,13 +13,25 @@ use crate::{Spending, Usage};
 impl Run {
     /// Returns true if the run was cancelled or failed. It can be resumed from its last checkpoint.
     pub(crate) fn is_interrupted(&self) -> bool {
-        matches!(self.state, State::Done(Outcome::Cancelled | Outcome::Failed { .. }))
+        matches!(
+            self.state,
+            State::Done(Outcome::Cancelled | Outcome::Failed { .. })
+        )
     }
 
     /// Returns the spending of the run and its children. Without a budget, that is the steps, calls and reported tokens of the run.
     pub(crate) fn spent(&self) -> Spending {
-        let (steps, calls, tokens) = (self.steps.into(), self.calls.into(), self.usage.map_or(0, Usage::total));
-        self.spent.unwrap_or(Spending { steps, calls, tokens, ..Spending::default() })
+        let (steps, calls, tokens) = (
+            self.steps.into(),
+            self.calls.into(),
+            self.usage.map_or(0, Usage::total),
+        );
+        self.spent.unwrap_or(Spending {
+            steps,
+            calls,
+            tokens,
+            ..Spending::default()
+        })
     }
 
     /// Sets the spending of the run and its children. Returns true if it has changed.
@@ -59,10 +71,28 @@ impl Run {
 
     /// Returns a checkpoint with the messages starting at index `from`.
     pub(crate) fn to_checkpoint(&self, from: usize) -> Result<Checkpoint, Error> {
-        let messages = self.messages().get(from..).unwrap_or_default().iter().map(to_string);
-        let (compaction, prefix, state) = (self.compaction.clone(), self.prefix.clone(), self.state.clone());
-        let state = Self { messages: Conversation::default(), compaction, prefix, state, ..*self };
-        Ok(Checkpoint::new(messages.collect::<Result<_, _>>()?, to_string(&state)?))
+        let messages = self
+            .messages()
+            .get(from..)
+            .unwrap_or_default()
+            .iter()
+            .map(to_string);
+        let (compaction, prefix, state) = (
+            self.compaction.clone(),
+            self.prefix.clone(),
+            self.state.clone(),
+        );
+        let state = Self {
+            messages: Conversation::default(),
+            compaction,
+            prefix,
+            state,
+            ..*self
+        };
+        Ok(Checkpoint::new(
+            messages.collect::<Result<_, _>>()?,
+            to_string(&state)?,
+        ))
     }
 
     /// Restores a run. In checkpoints of earlier versions, the state holds all messages.

@@ -78,21 +78,40 @@ impl Compaction {
         }
         let (before, summary, after) = self.split(messages);
         let summary = summary.map(|text| Message::text(Role::User, text));
-        let mut view: Vec<_> = before.iter().cloned().chain(summary).chain(after.iter().cloned()).collect();
+        let mut view: Vec<_> = before
+            .iter()
+            .cloned()
+            .chain(summary)
+            .chain(after.iter().cloned())
+            .collect();
         for part in view.iter_mut().flat_map(|message| &mut message.parts) {
             if let Part::ToolResult { id, name, result } = part
                 && let Some(notice) = self.notice(id)
             {
-                let (content, structured) = (vec![Content::text(notice)], found::left_out(name, result));
-                *result = ToolResult { content, structured, is_error: result.is_error, ..ToolResult::default() };
+                let (content, structured) =
+                    (vec![Content::text(notice)], found::left_out(name, result));
+                *result = ToolResult {
+                    content,
+                    structured,
+                    is_error: result.is_error,
+                    ..ToolResult::default()
+                };
             }
         }
         view.into()
     }
 
     /// Returns the messages before the summary, its text, and the messages after it.
-    pub(crate) fn split<'a>(&'a self, messages: &'a [Message]) -> (&'a [Message], Option<&'a str>, &'a [Message]) {
-        let Some(ConversationSummary { messages: Range { start, end }, text, .. }) = &self.summary else {
+    pub(crate) fn split<'a>(
+        &'a self,
+        messages: &'a [Message],
+    ) -> (&'a [Message], Option<&'a str>, &'a [Message]) {
+        let Some(ConversationSummary {
+            messages: Range { start, end },
+            text,
+            ..
+        }) = &self.summary
+        else {
             return (messages, None, &[]);
         };
         let (start, end) = (*start.min(&messages.len()), *end.min(&messages.len()));
@@ -183,10 +202,23 @@ impl Run {
 
     /// Replaces messages by a text in requests, of which the model wrote a part.
     pub(crate) fn summarise(&mut self, messages: Range<usize>, text: String, written: String) {
-        let (messages_shown, compaction) = (&self.messages.messages()[messages.end..], &mut self.compaction);
-        let shown: BTreeSet<_> = messages_shown.iter().flat_map(Message::calls).map(|call| &*call.id).collect();
-        compaction.notices.retain(|id, _| shown.contains(id.as_str()));
-        compaction.summary = Some(ConversationSummary { messages, text, written });
+        let (messages_shown, compaction) = (
+            &self.messages.messages()[messages.end..],
+            &mut self.compaction,
+        );
+        let shown: BTreeSet<_> = messages_shown
+            .iter()
+            .flat_map(Message::calls)
+            .map(|call| &*call.id)
+            .collect();
+        compaction
+            .notices
+            .retain(|id, _| shown.contains(id.as_str()));
+        compaction.summary = Some(ConversationSummary {
+            messages,
+            text,
+            written,
+        });
         compaction.next_summary = 0;
         compaction.version += 1;
     }

@@ -50,7 +50,8 @@ impl Conversation {
 
     /// Returns the newest message, to add to it. Its calls must stay as they are.
     pub(super) fn newest_mut(&mut self) -> Option<&mut Message> {
-        self.counted.take_if(|counted| counted.messages == self.messages.len());
+        self.counted
+            .take_if(|counted| counted.messages == self.messages.len());
         Arc::make_mut(&mut self.messages).last_mut()
     }
 
@@ -85,21 +86,36 @@ impl Run {
     /// Records the bytes that the messages have in a request.
     pub(crate) fn record_bytes(&mut self, bytes: u64) {
         let (messages, version) = (self.messages().len(), self.compaction.version());
-        self.messages.counted = Some(CountedRequest { messages, bytes, version });
+        self.messages.counted = Some(CountedRequest {
+            messages,
+            bytes,
+            version,
+        });
     }
 
     /// Returns the recorded bytes and the messages after the recorded ones. Returns `None` if these have other bytes by now.
     pub(crate) fn recorded_bytes(&self) -> Option<(u64, &[Message])> {
-        let counted = self.messages.counted.filter(|counted| counted.version == self.compaction.version())?;
+        let counted = self
+            .messages
+            .counted
+            .filter(|counted| counted.version == self.compaction.version())?;
         Some((counted.bytes, &self.messages()[counted.messages..]))
     }
 }
 
 impl From<Vec<Message>> for Conversation {
     fn from(messages: Vec<Message>) -> Self {
-        let ids = messages.iter().flat_map(Message::calls).map(|call| &call.id).filter(|id| !id.is_empty());
+        let ids = messages
+            .iter()
+            .flat_map(Message::calls)
+            .map(|call| &call.id)
+            .filter(|id| !id.is_empty());
         let used_ids = ids.map(|id| (id.clone(), 2)).collect();
-        Self { messages: Arc::new(messages), used_ids, counted: None }
+        Self {
+            messages: Arc::new(messages),
+            used_ids,
+            counted: None,
+        }
     }
 }
 

@@ -8,7 +8,9 @@ use crate::{Exhausted, FailureKind, Outcome, Repeated};
 impl Run {
     /// Cancels the run. Calls without a result get an error that says so. A run that has ended does not change.
     pub fn cancel(&mut self) {
-        self.end(Outcome::Cancelled, |call| ToolError::new(call.name.as_str(), ToolErrorKind::Cancelled).into());
+        self.end(Outcome::Cancelled, |call| {
+            ToolError::new(call.name.as_str(), ToolErrorKind::Cancelled).into()
+        });
     }
 
     /// Ends the run after a failure that the model cannot repair. Calls without a result get an error with the message. A run
@@ -20,7 +22,9 @@ impl Run {
     /// Ends the run as [`fail`](Self::fail) does, after a failure of this kind.
     pub(crate) fn fail_with(&mut self, message: String, failure: Option<FailureKind>) {
         let result = format!("the run ended before this call had a result: {message}");
-        self.end(Outcome::Failed { message, failure }, |_| ToolResult::error(result.clone()));
+        self.end(Outcome::Failed { message, failure }, |_| {
+            ToolResult::error(result.clone())
+        });
     }
 
     /// Ends the run because a budget is used up. If calls wait for their results, the run ends once all of them have one. A run that

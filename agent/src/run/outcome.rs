@@ -42,10 +42,15 @@ impl Outcome {
     /// Returns the reason that the run ended.
     pub(crate) fn reason(&self) -> String {
         match self {
-            Self::Answer { stop: StopReason::Refusal, .. } => "the model refused to answer".to_owned(),
+            Self::Answer {
+                stop: StopReason::Refusal,
+                ..
+            } => "the model refused to answer".to_owned(),
             Self::Answer { .. } => "the model answered".to_owned(),
             Self::Budget(exhausted) => exhausted.to_string(),
-            Self::Loop(Repeated { tool, times }) => format!("it made the same call to {tool} {times} times"),
+            Self::Loop(Repeated { tool, times }) => {
+                format!("it made the same call to {tool} {times} times")
+            }
             Self::WaitingForApproval { .. } => "a call waits for an approval".to_owned(),
             Self::Cancelled => "it was cancelled".to_owned(),
             Self::Failed { message, .. } => message.clone(),

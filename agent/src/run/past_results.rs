@@ -18,10 +18,16 @@ impl PastResults {
     /// Returns the newest result for a call with this id. Returns `None` if the conversation has none or has gone on.
     pub(crate) fn find(&self, id: &str) -> Option<ToolResult> {
         let messages = self.0.upgrade()?;
-        messages.iter().rev().flat_map(|message| &message.parts).find_map(|part| match part {
-            Part::ToolResult { id: other, result, .. } if other.trim() == id => Some(result.clone()),
-            _ => None,
-        })
+        messages
+            .iter()
+            .rev()
+            .flat_map(|message| &message.parts)
+            .find_map(|part| match part {
+                Part::ToolResult {
+                    id: other, result, ..
+                } if other.trim() == id => Some(result.clone()),
+                _ => None,
+            })
     }
 }
 
@@ -35,7 +41,12 @@ pub(crate) fn text_of(result: &ToolResult) -> String {
         media if is_media(media) => None,
         other => Some(other.described()),
     };
-    result.content.iter().filter_map(text).collect::<Vec<_>>().join("\n")
+    result
+        .content
+        .iter()
+        .filter_map(text)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Returns true for an image or a recording.

@@ -28,7 +28,9 @@ impl PendingCall {
 impl Run {
     /// Refuses a pending call, unless it is refused already.
     pub(crate) fn refuse(&mut self, id: &str, reason: String) {
-        let State::Calling { slots, .. } = &mut self.state else { return };
+        let State::Calling { slots, .. } = &mut self.state else {
+            return;
+        };
         if let Some(slot) = slots.iter_mut().find(|slot| slot.pending.call.id == id) {
             slot.pending.refused.get_or_insert(reason);
         }
@@ -36,7 +38,9 @@ impl Run {
 
     /// Appends a paragraph to the reason of a refused call.
     pub(crate) fn extend_refusal(&mut self, id: &str, paragraph: &str) {
-        let State::Calling { slots, .. } = &mut self.state else { return };
+        let State::Calling { slots, .. } = &mut self.state else {
+            return;
+        };
         let slot = slots.iter_mut().find(|slot| slot.pending.call.id == id);
         if let Some(reason) = slot.and_then(|slot| slot.pending.refused.as_mut()) {
             *reason = format!("{reason}\n{paragraph}");

@@ -65,7 +65,9 @@ impl TryFrom<StoredRun> for Run {
             State::Calling { slots, .. } => {
                 let mut ids = BTreeSet::new();
                 if let Some(slot) = slots.iter().find(|slot| !ids.insert(&slot.pending.call.id)) {
-                    return Err(RunError::RepeatedId { id: slot.pending.call.id.clone() });
+                    return Err(RunError::RepeatedId {
+                        id: slot.pending.call.id.clone(),
+                    });
                 }
                 run.advance();
             }

@@ -44,10 +44,16 @@ pub(crate) async fn ask(
         Kind::Confirmation => AnswerKind::Confirmation,
     };
     match cx.ask(Question::new(question, kind)?).await {
-        Ok(Answer::Text(text) | Answer::Choice(text)) => Ok(Reply::Answered { answer: Given::Text(text) }),
-        Ok(Answer::Confirmation(is_confirmed)) => Ok(Reply::Answered { answer: Given::Confirmation(is_confirmed) }),
+        Ok(Answer::Text(text) | Answer::Choice(text)) => Ok(Reply::Answered {
+            answer: Given::Text(text),
+        }),
+        Ok(Answer::Confirmation(is_confirmed)) => Ok(Reply::Answered {
+            answer: Given::Confirmation(is_confirmed),
+        }),
         Ok(Answer::Declined) => Ok(Reply::Declined),
-        Ok(other) => Err(ToolError::execution_failed(format!("the answer {other:?} has no text"))),
+        Ok(other) => Err(ToolError::execution_failed(format!(
+            "the answer {other:?} has no text"
+        ))),
         Err(AskError::NobodyThere(_)) => Ok(Reply::NobodyThere),
         Err(AskError::Unanswered { .. }) => Ok(Reply::Unanswered),
         Err(error) => Err(error.into()),

@@ -6,7 +6,10 @@ use tools::{Content, Json, ToolContext, ToolError, ToolErrorKind, ToolResult, to
 
 use crate::driver::{ActiveRun, DriverError, Meter};
 use crate::json_answer::{bound_prompt, checked, repair_prompt};
-use crate::{Budget, Event, ModelChoice, Models, Price, Provider, Request, RetrySink, StopReason, ToolSet, Turn};
+use crate::{
+    Budget, Event, ModelChoice, Models, Price, Provider, Request, RetrySink, StopReason, ToolSet,
+    Turn,
+};
 
 /// Asks a language model once and returns its text, or JSON that matches a schema.
 ///
@@ -37,25 +40,40 @@ pub(crate) async fn generate(
     #[schemars(length(max = 20_000))]
     system: Option<String>,
     /// The model with its provider, such as `openai/gpt-5.1`. The name of a model may contain `/`.
-    #[schemars(length(min = 3, max = 300), regex(pattern = r"^[A-Za-z0-9._-]+/[A-Za-z0-9._:@/+-]+$"))]
+    #[schemars(
+        length(min = 3, max = 300),
+        regex(pattern = r"^[A-Za-z0-9._-]+/[A-Za-z0-9._:@/+-]+$")
+    )]
     model: String,
     /// A JSON Schema. If present, the result is JSON that matches it.
     schema: Option<serde_json::Map<String, serde_json::Value>>,
 ) -> Result<ToolResult, ToolError> {
     let models = cx.need::<Models>()?;
-    let choice = ModelChoice::from_text(&model)
-        .ok_or_else(|| ToolError::execution_failed("the model has no provider; write provider/model"))?;
-    let schema = schema.map(|schema| ValueSchema::new(schema.into())).transpose();
-    let schema = schema.map_err(|error| ToolError::execution_failed(format!("the schema cannot be used: {error}")))?;
+    let choice = ModelChoice::from_text(&model).ok_or_else(|| {
+        ToolError::execution_failed("the model has no provider; write provider/model")
+    })?;
+    let schema = schema
+        .map(|schema| ValueSchema::new(schema.into()))
+        .transpose();
+    let schema = schema.map_err(|error| {
+        ToolError::execution_failed(format!("the schema cannot be used: {error}"))
+    })?;
     let provider = models.open(&choice).map_err(failed)?;
 
-    let mut messages: Vec<_> = system.into_iter().map(|text| Message::text(Role::System, text)).collect();
-    let prompt = schema.as_ref().map_or_else(|| prompt.clone(), |schema| bound_prompt(&prompt, schema));
+    let mut messages: Vec<_> = system
+        .into_iter()
+        .map(|text| Message::text(Role::System, text))
+        .collect();
+    let prompt = schema
+        .as_ref()
+        .map_or_else(|| prompt.clone(), |schema| bound_prompt(&prompt, schema));
     messages.push(Message::text(Role::User, prompt));
     let price = models.price(&choice);
     let ask = async |messages: &[Message]| ask(cx, &*provider, messages, price).await;
     let turn = ask(&messages).await?;
-    let Some(schema) = schema else { return Ok(ToolResult::text(turn.message.to_text())) };
+    let Some(schema) = schema else {
+        return Ok(ToolResult::text(turn.message.to_text()));
+    };
     let problem = match checked(&turn.message.to_text(), &schema) {
         Ok(value) => return Ok(json_result(value)),
         Err(problem) => problem,
@@ -64,12 +82,14 @@ pub(crate) async fn generate(
     messages.push(Message::text(Role::Assistant, turn.message.to_text()));
     messages.push(Message::text(Role::User, repair_prompt(&problem)));
     let turn = ask(&messages).await?;
-    checked(&turn.message.to_text(), &schema).map(json_result).map_err(|problem| {
-        let next = "simplify the schema, or ask for text";
-        ToolError::execution_failed(format!(
-            "the model gave no JSON that matches the schema, twice; {next}:\n{problem}"
-        ))
-    })
+    checked(&turn.message.to_text(), &schema)
+        .map(json_result)
+        .map_err(|problem| {
+            let next = "simplify the schema, or ask for text";
+            ToolError::execution_failed(format!(
+                "the model gave no JSON that matches the schema, twice; {next}:\n{problem}"
+            ))
+        })
 }
 
 /// Requests one turn as a step of the run. The end of the budget ends the run too.
@@ -79,7 +99,9 @@ async fn ask(
     messages: &[Message],
     price: Option<Price>,
 ) -> Result<Turn, ToolError> {
-    let budget = cx.service::<Budget>().map_or_else(Budget::default, |budget| Budget::clone(&budget));
+    let budget = cx
+        .service::<Budget>()
+        .map_or_else(Budget::default, |budget| Budget::clone(&budget));
     let run = cx.service::<ActiveRun>();
     let send_retry = |retry| {
         if let Some(run) = &run {
@@ -90,8 +112,16 @@ async fn ask(
     let request = Request::new(messages, &tools, cx.cancellation())
         .with_deadline(cx.deadline())
         .with_retry_sink(RetrySink::new(&send_retry));
-    let meter = Meter { cx, budget: &budget, price, definitions: 0 };
-    let turn = meter.whole_turn(provider, request).await.ok_or(ToolErrorKind::Cancelled)?;
+    let meter = Meter {
+        cx,
+        budget: &budget,
+        price,
+        definitions: 0,
+    };
+    let turn = meter
+        .whole_turn(provider, request)
+        .await
+        .ok_or(ToolErrorKind::Cancelled)?;
     let turn = turn.map_err(|error| {
         if let (DriverError::Budget(error), Some(run)) = (&error, &run) {
             run.end_by_budget(error.clone());
@@ -106,14 +136,20 @@ fn complete(turn: Turn) -> Result<Turn, ToolError> {
     let fault = match turn.stop {
         StopReason::Length => "the answer was cut off at the model's length limit; ask for less",
         StopReason::Refusal => "the model refused to answer; change the prompt",
-        _ if turn.message.to_text().trim().is_empty() => "the model answered without text; use another model or prompt",
+        _ if turn.message.to_text().trim().is_empty() => {
+            "the model answered without text; use another model or prompt"
+        }
         _ => return Ok(turn),
     };
     Err(ToolError::execution_failed(fault))
 }
 
 fn json_result(value: Json) -> ToolResult {
-    ToolResult { content: vec![Content::text(value.to_string())], structured: Some(value), ..ToolResult::default() }
+    ToolResult {
+        content: vec![Content::text(value.to_string())],
+        structured: Some(value),
+        ..ToolResult::default()
+    }
 }
 
 fn failed(error: impl std::fmt::Display) -> ToolError {

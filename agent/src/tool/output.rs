@@ -52,9 +52,18 @@ pub(crate) fn output(
     }
     let is_first = start == 0;
     let (start, end) = span(&text, start, usize::try_from(length).unwrap_or(usize::MAX));
-    let rest = if end < size { format!("continue with start {end}") } else { "this is the end".to_owned() };
-    let mut result = ToolResult::text(format!("{}\n[bytes {start} to {end} of {size}; {rest}]", &text[start..end]));
-    result.content.extend(media.into_iter().filter(|_| is_first));
+    let rest = if end < size {
+        format!("continue with start {end}")
+    } else {
+        "this is the end".to_owned()
+    };
+    let mut result = ToolResult::text(format!(
+        "{}\n[bytes {start} to {end} of {size}; {rest}]",
+        &text[start..end]
+    ));
+    result
+        .content
+        .extend(media.into_iter().filter(|_| is_first));
     Ok(result)
 }
 
@@ -71,7 +80,9 @@ fn span(text: &str, start: usize, length: usize) -> (usize, usize) {
     let is_boundary = |at: &usize| text.is_char_boundary(*at);
     let start = (0..=start).rfind(is_boundary).unwrap_or(0);
     let most = start.saturating_add(length).min(text.len());
-    let end = (start + 1..=most).rfind(is_boundary).or_else(|| (most..=text.len()).find(is_boundary));
+    let end = (start + 1..=most)
+        .rfind(is_boundary)
+        .or_else(|| (most..=text.len()).find(is_boundary));
     (start, end.unwrap_or(text.len()))
 }
 

@@ -39,25 +39,45 @@ pub(crate) async fn search(
 ) -> Result<ToolResult, ToolError> {
     let finder = cx.need::<ToolFinder>()?;
     let run = cx.service::<ActiveRun>();
-    let wire = run.as_ref().and_then(|run| wire_tools(&*run.provider, finder.tools()));
-    let search = finder.search(cx, &query, usize::try_from(limit).unwrap_or(usize::MAX)).await;
+    let wire = run
+        .as_ref()
+        .and_then(|run| wire_tools(&*run.provider, finder.tools()));
+    let search = finder
+        .search(cx, &query, usize::try_from(limit).unwrap_or(usize::MAX))
+        .await;
     let (definitions, lines, names) = finder.text(&search, cx, wire);
     // A service that defers tools loads the definitions instead of the first text. The others have nothing that another party wrote.
     let content = if names.is_empty() {
-        ["No tool matches these words.", "Try other words for the task, or its parts."].map(Content::text).to_vec()
+        [
+            "No tool matches these words.",
+            "Try other words for the task, or its parts.",
+        ]
+        .map(Content::text)
+        .to_vec()
     } else {
         let how = match finder.tools().is_deferring() {
             true => "by its name".to_owned(),
             false => format!("with {}, by its name and", cx.spelling(CALLER)),
         };
         let how = format!("Call a found tool {how} with the arguments that its parameters define.");
-        vec![Content::text(definitions + &how), Content::text(lines.trim_end())]
+        vec![
+            Content::text(definitions + &how),
+            Content::text(lines.trim_end()),
+        ]
     };
     let structured = Some(json!({FOUND: names}).into());
-    let result = ToolResult { content, structured, ..ToolResult::default() };
+    let result = ToolResult {
+        content,
+        structured,
+        ..ToolResult::default()
+    };
     if let Some(run) = run {
         let others = search.others + search.found.len() - names.len();
-        run.send(|| Event::ToolsSearched { query, found: names, others });
+        run.send(|| Event::ToolsSearched {
+            query,
+            found: names,
+            others,
+        });
     }
     Ok(result)
 }

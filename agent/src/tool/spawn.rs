@@ -6,13 +6,15 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use tools::protocol::{Message, Role};
 use tools::{
-    CancellationToken, Clause, Content, Entry, JsonSchema, Tasks, ToolContext, ToolError, ToolErrorKind, ToolResult,
-    tool,
+    CancellationToken, Clause, Content, Entry, JsonSchema, Tasks, ToolContext, ToolError,
+    ToolErrorKind, ToolResult, tool,
 };
 
 use crate::background_agent::BackgroundAgent;
 use crate::driver::{ActiveRun, DEFAULT_MAX_STEPS};
-use crate::{Budget, BudgetLimits, Driver, Outcome, Selection, Session, StopReason, SubAgents, Summary};
+use crate::{
+    Budget, BudgetLimits, Driver, Outcome, Selection, Session, StopReason, SubAgents, Summary,
+};
 use tools::counted;
 
 /// The name of this tool, which a sub-agent at the last level does not have.
@@ -75,7 +77,10 @@ pub(crate) async fn spawn(
     let call = cx;
     let cx = own.as_ref().map_or(call, |own| &own.cx).clone();
     let cx = narrowed(cx.with_agent(&name)?, grant)?;
-    let (path, level) = (cx.agent().unwrap_or(&name), cx.agent().map_or(1, |path| path.split('/').count()));
+    let (path, level) = (
+        cx.agent().unwrap_or(&name),
+        cx.agent().map_or(1, |path| path.split('/').count()),
+    );
     if level > limits.max_depth() {
         let most = limits.max_depth();
         return Err(ToolError::execution_failed(format!(
@@ -83,17 +88,34 @@ pub(crate) async fn spawn(
         )));
     }
     let is_last = level == limits.max_depth();
-    let offered = run.tools.list().iter().filter(|entry| !is_last || entry.name().as_str() != NAME).cloned();
+    let offered = run
+        .tools
+        .list()
+        .iter()
+        .filter(|entry| !is_last || entry.name().as_str() != NAME)
+        .cloned();
     let offered: Vec<_> = offered.collect();
     let selection = selection(&tools, &offered)?;
-    let system = run.system.clone().with_section("sub-agent", introduction(path));
-    let working = Arc::new(if background { run.start_background_agent(&cx) } else { run.start_agent(&cx) });
+    let system = run
+        .system
+        .clone()
+        .with_section("sub-agent", introduction(path));
+    let working = Arc::new(if background {
+        run.start_background_agent(&cx)
+    } else {
+        run.start_agent(&cx)
+    });
     let session = Session::new(offered, selection, cx).with_system(system);
     let session = session.with_session_disclosure(run.disclosure.clone());
-    let mut options = run.options.clone().with_limits(budget.unwrap_or_default().limits(session.context()));
+    let mut options = run
+        .options
+        .clone()
+        .with_limits(budget.unwrap_or_default().limits(session.context()));
     // The calls have it from the context.
     options.correlation_id = None;
-    let driver = Driver::new(run.provider.clone()).with_options(options).with_events(working);
+    let driver = Driver::new(run.provider.clone())
+        .with_options(options)
+        .with_events(working);
     match own {
         None => Ok(work(driver, session, name, task).await),
         Some(own) => own.start(call, driver, session, name, task),
@@ -121,14 +143,25 @@ impl Background {
     fn new(cx: &ToolContext, run: &ActiveRun) -> Result<Self, ToolError> {
         let tasks = cx.need::<Tasks>()?;
         if !tasks.continues_calls() {
-            return Err(ToolError::execution_failed("no later call can read the answer here; leave out `background`"));
+            return Err(ToolError::execution_failed(
+                "no later call can read the answer here; leave out `background`",
+            ));
         }
         tasks.check_room()?;
         let token = run.session_token.child_token();
-        let budget = cx.service::<Budget>().map_or_else(Budget::default, |budget| Budget::clone(&budget));
+        let budget = cx
+            .service::<Budget>()
+            .map_or_else(Budget::default, |budget| Budget::clone(&budget));
         let budget = budget.child(BudgetLimits::new());
-        let cx = tasks.context(cx, token.clone()).with_service(budget.clone());
-        Ok(Self { tasks, cx, token, budget })
+        let cx = tasks
+            .context(cx, token.clone())
+            .with_service(budget.clone());
+        Ok(Self {
+            tasks,
+            cx,
+            token,
+            budget,
+        })
     }
 
     /// Starts the sub-agent as a task of the running call.
@@ -140,13 +173,19 @@ impl Background {
         name: String,
         task: String,
     ) -> Result<ToolResult, ToolError> {
-        let Self { tasks, token, budget, .. } = self;
+        let Self {
+            tasks,
+            token,
+            budget,
+            ..
+        } = self;
         let (agent, end) = BackgroundAgent::new(&name, &task, token, budget);
         let handle = tasks.insert(call, Arc::new(agent))?;
         tokio::spawn(end.after(work(driver, session, name.clone(), task)));
         let reader = call.spelling("task.result");
-        let text =
-            format!("the sub-agent {name} works in the background; {reader} with task={handle} returns its answer");
+        let text = format!(
+            "the sub-agent {name} works in the background; {reader} with task={handle} returns its answer"
+        );
         Ok(ToolResult::text(text).with_task(handle))
     }
 }
@@ -174,12 +213,17 @@ impl SpawnBudget {
     /// Returns the limits of the run. The time ends before the deadline of the call, so that the work so far is returned. Both move while
     /// a call of the sub-agent waits for a person.
     fn limits(self, cx: &ToolContext) -> BudgetLimits {
-        let mut limits = BudgetLimits::new().with_steps(self.steps.unwrap_or(DEFAULT_MAX_STEPS).into());
+        let mut limits =
+            BudgetLimits::new().with_steps(self.steps.unwrap_or(DEFAULT_MAX_STEPS).into());
         limits.calls = self.calls.map(u64::from);
         limits.tokens = self.tokens;
-        let left = cx.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let left = cx
+            .deadline()
+            .map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let left = left.map(|left| left.saturating_sub(REPORT_TIME.min(left / 10)));
-        let own = self.seconds.map(|seconds| Duration::from_secs(seconds.into()));
+        let own = self
+            .seconds
+            .map(|seconds| Duration::from_secs(seconds.into()));
         limits.time = own.into_iter().chain(left).min();
         limits
     }
@@ -192,20 +236,28 @@ fn all_tools() -> Vec<String> {
 /// Limits the grant of the context to these clauses. Without a list it stays.
 fn narrowed(cx: ToolContext, grant: Option<Vec<String>>) -> Result<ToolContext, ToolError> {
     let Some(grant) = grant else { return Ok(cx) };
-    let clauses = grant.iter().map(|clause| clause.parse::<Clause>()).collect::<Result<Vec<_>, _>>();
+    let clauses = grant
+        .iter()
+        .map(|clause| clause.parse::<Clause>())
+        .collect::<Result<Vec<_>, _>>();
     let clauses = clauses.map_err(|error| ToolError::execution_failed(error.to_string()))?;
     Ok(cx.narrowed(clauses))
 }
 
 /// Returns the selection of these globs, each of which matches a tool.
 fn selection(globs: &[String], offered: &[Arc<Entry>]) -> Result<Selection, ToolError> {
-    let selection = Selection::parse(globs).map_err(|error| ToolError::execution_failed(error.to_string()))?;
+    let selection =
+        Selection::parse(globs).map_err(|error| ToolError::execution_failed(error.to_string()))?;
     let unmatched = selection.unmatched(offered);
     if unmatched.is_empty() {
         return Ok(selection);
     }
     let names: Vec<_> = offered.iter().map(|entry| entry.name().as_str()).collect();
-    let message = format!("no tool of yours matches {}; choose from {}", unmatched.join(", "), names.join(", "));
+    let message = format!(
+        "no tool of yours matches {}; choose from {}",
+        unmatched.join(", "),
+        names.join(", ")
+    );
     Err(ToolError::execution_failed(message))
 }
 
@@ -222,10 +274,20 @@ fn report(name: &str, summary: &Summary, messages: &[Message]) -> ToolResult {
     if let Outcome::Answer { text, stop } = &summary.outcome
         && *stop != StopReason::Refusal
     {
-        let text = if text.trim().is_empty() { "(no answer)" } else { text };
-        let cut = if *stop == StopReason::Length { "cut off at the model's length limit, " } else { "" };
+        let text = if text.trim().is_empty() {
+            "(no answer)"
+        } else {
+            text
+        };
+        let cut = if *stop == StopReason::Length {
+            "cut off at the model's length limit, "
+        } else {
+            ""
+        };
         let mut result = ToolResult::text(text);
-        result.content.push(Content::text(format!("[sub-agent {name}: {cut}{counts}]")));
+        result
+            .content
+            .push(Content::text(format!("[sub-agent {name}: {cut}{counts}]")));
         return result;
     }
     let ended = summary.outcome.reason();
@@ -234,15 +296,31 @@ fn report(name: &str, summary: &Summary, messages: &[Message]) -> ToolResult {
 
 /// Returns an error with the last text of the sub-agent.
 fn unfinished(name: &str, reason: &str, messages: &[Message]) -> ToolResult {
-    let last = messages.iter().rev().filter(|message| message.role == Role::Assistant).map(Message::to_text);
-    let last = last.map(|text| text.trim().to_owned()).find(|text| !text.is_empty());
+    let last = messages
+        .iter()
+        .rev()
+        .filter(|message| message.role == Role::Assistant)
+        .map(Message::to_text);
+    let last = last
+        .map(|text| text.trim().to_owned())
+        .find(|text| !text.is_empty());
     let mut result = ToolResult::error(format!("the sub-agent {name} did not finish: {reason}"));
-    result.content.extend(last.map(|text| Content::text(format!("its last words:\n{text}"))));
+    result
+        .content
+        .extend(last.map(|text| Content::text(format!("its last words:\n{text}"))));
     result
 }
 
 /// Returns the counts of a run, such as `3 steps, 5 calls (1 failed)`.
 fn counts(summary: &Summary) -> String {
-    let failed = if summary.failed_calls > 0 { format!(" ({} failed)", summary.failed_calls) } else { String::new() };
-    format!("{}, {}{failed}", counted(summary.steps, "step"), counted(summary.calls, "call"))
+    let failed = if summary.failed_calls > 0 {
+        format!(" ({} failed)", summary.failed_calls)
+    } else {
+        String::new()
+    };
+    format!(
+        "{}, {}{failed}",
+        counted(summary.steps, "step"),
+        counted(summary.calls, "call")
+    )
 }

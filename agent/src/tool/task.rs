@@ -18,9 +18,19 @@ const END: Duration = Duration::from_secs(5);
     example({}),
 )]
 pub(crate) async fn list(cx: &ToolContext) -> Result<String, ToolError> {
-    let line = |TaskInfo { handle, tool, title, state, .. }: &TaskInfo| format!("{handle}: {state}: {tool}: {title}");
+    let line = |TaskInfo {
+                    handle,
+                    tool,
+                    title,
+                    state,
+                    ..
+                }: &TaskInfo| format!("{handle}: {state}: {tool}: {title}");
     let lines: Vec<_> = cx.need::<Tasks>()?.list().iter().map(line).collect();
-    Ok(if lines.is_empty() { "[no tasks]".to_owned() } else { lines.join("\n") })
+    Ok(if lines.is_empty() {
+        "[no tasks]".to_owned()
+    } else {
+        lines.join("\n")
+    })
 }
 
 /// Returns the result of a background task, or its state if it has not ended. If the task has a question for the user, it is asked now.
@@ -80,13 +90,20 @@ pub(crate) async fn cancel(
 }
 
 /// Returns the result of a task that has ended, or the state.
-async fn answer(cx: &ToolContext, tasks: &Tasks, handle: &str, task: &dyn Task) -> Result<ToolResult, ToolError> {
+async fn answer(
+    cx: &ToolContext,
+    tasks: &Tasks,
+    handle: &str,
+    task: &dyn Task,
+) -> Result<ToolResult, ToolError> {
     let state = task.state();
     if !state.has_ended() {
         tasks.set_told(handle);
         return Ok(ToolResult::text(format!("[{handle}: {state}]")));
     }
     let mut result = tasks.result(cx, handle).await?;
-    result.content.insert(0, Content::text(format!("[{handle}: {state}]")));
+    result
+        .content
+        .insert(0, Content::text(format!("[{handle}: {state}]")));
     Ok(result)
 }

@@ -46,7 +46,9 @@ pub(crate) async fn write(
 )]
 pub(crate) async fn read(cx: &ToolContext) -> Result<String, ToolError> {
     let plan = cx.need::<Plan>()?;
-    Ok(format!("{}\n{plan}", counts(&plan.items())).trim_end().to_owned())
+    Ok(format!("{}\n{plan}", counts(&plan.items()))
+        .trim_end()
+        .to_owned())
 }
 
 /// Returns the number of steps by status, such as `3 steps: 1 done, 1 active, 1 open`.
@@ -55,9 +57,13 @@ fn counts(items: &[PlanItem]) -> String {
         return "the plan is empty".to_owned();
     }
     let count = |status| items.iter().filter(|item| item.status == status).count();
-    let counted = [PlanStatus::Done, PlanStatus::Active, PlanStatus::Open].map(|status| (count(status), status.word()));
-    let parts: Vec<_> =
-        counted.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    let counted = [PlanStatus::Done, PlanStatus::Active, PlanStatus::Open]
+        .map(|status| (count(status), status.word()));
+    let parts: Vec<_> = counted
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
     let steps = if items.len() == 1 { "step" } else { "steps" };
     format!("{} {steps}: {}", items.len(), parts.join(", "))
 }

@@ -3,17 +3,18 @@
 use tools::ToolContext;
 use tools::call::content;
 use tools::call::convention::{
-    CONVERSATION_ID, CORRELATION_ID, ERROR_TYPE, INTERNAL, OPERATION_NAME, OTEL_KIND, OTEL_NAME, OTEL_STATUS_CODE,
-    OTEL_STATUS_DESCRIPTION,
+    CONVERSATION_ID, CORRELATION_ID, ERROR_TYPE, INTERNAL, OPERATION_NAME, OTEL_KIND, OTEL_NAME,
+    OTEL_STATUS_CODE, OTEL_STATUS_DESCRIPTION,
 };
 use tracing::field::Empty;
 use tracing::{Span, info_span, level_enabled};
 
 use super::content::{input_messages, output_messages, system_instructions};
 use super::convention::{
-    CACHE_WRITE_TOKENS, CACHED_INPUT_TOKENS, CHAT, CLIENT, FINISH_REASONS, INPUT_MESSAGES, INPUT_TOKENS, MAX_TOKENS,
-    OUTPUT_MESSAGES, OUTPUT_TOKENS, PROVIDER_NAME, REQUEST_MODEL, RESPONSE_ID, RESPONSE_MODEL, SERVER_ADDRESS,
-    SERVER_PORT, SUMMARY, SYSTEM_INSTRUCTIONS, TEMPERATURE,
+    CACHE_WRITE_TOKENS, CACHED_INPUT_TOKENS, CHAT, CLIENT, FINISH_REASONS, INPUT_MESSAGES,
+    INPUT_TOKENS, MAX_TOKENS, OUTPUT_MESSAGES, OUTPUT_TOKENS, PROVIDER_NAME, REQUEST_MODEL,
+    RESPONSE_ID, RESPONSE_MODEL, SERVER_ADDRESS, SERVER_PORT, SUMMARY, SYSTEM_INSTRUCTIONS,
+    TEMPERATURE,
 };
 use super::server::server;
 use super::{LEVEL, OpenSpan, error_type};
@@ -21,11 +22,19 @@ use crate::provider::guarded;
 use crate::{Provider, ProviderError, Request, Turn};
 
 /// Opens the span of a request. If the context says so, it records the conversation.
-pub(crate) fn open_chat(provider: &dyn Provider, request: &Request<'_>, cx: &ToolContext) -> OpenSpan {
+pub(crate) fn open_chat(
+    provider: &dyn Provider,
+    request: &Request<'_>,
+    cx: &ToolContext,
+) -> OpenSpan {
     if !level_enabled!(LEVEL) {
         return OpenSpan::new(Span::none());
     }
-    let kind = if guarded::wire(provider).is_some() { CLIENT } else { INTERNAL };
+    let kind = if guarded::wire(provider).is_some() {
+        CLIENT
+    } else {
+        INTERNAL
+    };
     let model = guarded::model(provider);
     let (base_url, generation) = (guarded::base_url(provider), guarded::generation(provider));
     let server = base_url.as_deref().and_then(server);
@@ -69,7 +78,12 @@ pub(crate) fn open_chat(provider: &dyn Provider, request: &Request<'_>, cx: &Too
 }
 
 /// Records the turn, or the kind of the failure.
-pub(crate) fn end_chat(open: OpenSpan, turn: Result<&Turn, &ProviderError>, request: &Request<'_>, cx: &ToolContext) {
+pub(crate) fn end_chat(
+    open: OpenSpan,
+    turn: Result<&Turn, &ProviderError>,
+    request: &Request<'_>,
+    cx: &ToolContext,
+) {
     let is_recorded = cx.records_content() && !open.span().is_disabled();
     match turn {
         Ok(turn) => {
@@ -82,7 +96,8 @@ pub(crate) fn end_chat(open: OpenSpan, turn: Result<&Turn, &ProviderError>, requ
                 open.span().record(RESPONSE_ID, id.as_str());
             }
             if is_recorded {
-                open.span().record(OUTPUT_MESSAGES, output_messages(request, turn));
+                open.span()
+                    .record(OUTPUT_MESSAGES, output_messages(request, turn));
             }
             open.end(None::<String>);
         }

@@ -15,16 +15,28 @@ const NOTE_BYTES: usize = 128;
 
 /// Returns the system text. Returns `None` if the request has none.
 pub(super) fn system_instructions(request: &Request<'_>) -> Option<String> {
-    let system = request.messages.iter().filter(|message| message.role == Role::System);
-    let parts: Vec<_> = system.flat_map(|message| parts(message, request.tools)).collect();
+    let system = request
+        .messages
+        .iter()
+        .filter(|message| message.role == Role::System);
+    let parts: Vec<_> = system
+        .flat_map(|message| parts(message, request.tools))
+        .collect();
     (!parts.is_empty()).then(|| json_text(parts.into(), MOST_BYTES))
 }
 
 /// Returns the conversation without the system text: the newest messages that fit.
 pub(super) fn input_messages(request: &Request<'_>) -> String {
-    let messages: Vec<_> = request.messages.iter().filter(|message| message.role != Role::System).collect();
+    let messages: Vec<_> = request
+        .messages
+        .iter()
+        .filter(|message| message.role != Role::System)
+        .collect();
     let mut bytes = NOTE_BYTES;
-    let texts = messages.iter().rev().map(|message| json_text(described(message, request.tools), MESSAGE_BYTES));
+    let texts = messages
+        .iter()
+        .rev()
+        .map(|message| json_text(described(message, request.tools), MESSAGE_BYTES));
     let fits = |text: &String| {
         bytes += text.len() + 1;
         bytes <= MOST_BYTES

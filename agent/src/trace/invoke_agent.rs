@@ -1,22 +1,27 @@
 //! The span `invoke_agent` of a run.
 
 use tools::call::convention::{
-    CONVERSATION_ID, CORRELATION_ID, ERROR_TYPE, INTERNAL, OPERATION_NAME, OTEL_KIND, OTEL_NAME, OTEL_STATUS_CODE,
+    CONVERSATION_ID, CORRELATION_ID, ERROR_TYPE, INTERNAL, OPERATION_NAME, OTEL_KIND, OTEL_NAME,
+    OTEL_STATUS_CODE,
 };
 use tools::{ErrorCode, ToolContext};
 use tracing::field::Empty;
 use tracing::{Span, info_span, level_enabled};
 
 use super::convention::{
-    AGENT_NAME, CACHE_WRITE_TOKENS, CACHED_INPUT_TOKENS, FINISH_REASONS, INPUT_TOKENS, INVOKE_AGENT, OUTPUT_TOKENS,
-    PROVIDER_NAME, REQUEST_MODEL,
+    AGENT_NAME, CACHE_WRITE_TOKENS, CACHED_INPUT_TOKENS, FINISH_REASONS, INPUT_TOKENS,
+    INVOKE_AGENT, OUTPUT_TOKENS, PROVIDER_NAME, REQUEST_MODEL,
 };
 use super::{LEVEL, OpenSpan, error_type};
 use crate::provider::guarded;
 use crate::{Outcome, Provider, RunOptions, Summary};
 
 /// Opens the span of a run with this context.
-pub(crate) fn open_agent(provider: &dyn Provider, options: &RunOptions, cx: &ToolContext) -> OpenSpan {
+pub(crate) fn open_agent(
+    provider: &dyn Provider,
+    options: &RunOptions,
+    cx: &ToolContext,
+) -> OpenSpan {
     if !level_enabled!(LEVEL) {
         return OpenSpan::new(Span::none());
     }

@@ -28,5 +28,8 @@ const OTHER: &str = "_OTHER";
 pub(crate) fn error_type(kind: Option<FailureKind>) -> String {
     // The name of a kind is the one in outcomes.
     let name = kind.and_then(|kind| serde_json::to_value(kind).ok());
-    name.as_ref().and_then(|name| name.as_str()).unwrap_or(OTHER).to_owned()
+    name.as_ref()
+        .and_then(|name| name.as_str())
+        .unwrap_or(OTHER)
+        .to_owned()
 }

@@ -6,7 +6,9 @@ use tools::call::convention::{ERROR, ERROR_TYPE, OTEL_STATUS_CODE};
 use tracing::Span;
 use tracing::field::display;
 
-use super::convention::{CACHE_WRITE_TOKENS, CACHED_INPUT_TOKENS, FINISH_REASONS, INPUT_TOKENS, OUTPUT_TOKENS};
+use super::convention::{
+    CACHE_WRITE_TOKENS, CACHED_INPUT_TOKENS, FINISH_REASONS, INPUT_TOKENS, OUTPUT_TOKENS,
+};
 use crate::{StopReason, Usage};
 
 /// The span of a run or of a model request. It may be disabled.
@@ -17,7 +19,10 @@ pub(crate) struct OpenSpan {
 
 impl OpenSpan {
     pub(super) fn new(span: Span) -> Self {
-        Self { span, is_ended: false }
+        Self {
+            span,
+            is_ended: false,
+        }
     }
 
     /// Returns the span.
@@ -43,13 +48,15 @@ impl OpenSpan {
         ];
         for (field, count) in counts {
             // OpenTelemetry has only signed integers.
-            self.span.record(field, i64::try_from(count).unwrap_or(i64::MAX));
+            self.span
+                .record(field, i64::try_from(count).unwrap_or(i64::MAX));
         }
     }
 
     pub(super) fn record_stop(&self, stop: &StopReason) {
         if !self.span.is_disabled() {
-            self.span.record(FINISH_REASONS, display(json!([finish_reason(stop)])));
+            self.span
+                .record(FINISH_REASONS, display(json!([finish_reason(stop)])));
         }
     }
 

@@ -31,14 +31,26 @@ impl WireToolSet {
     /// Returns the ids of the searches among the calls of a conversation, also those through `tools.call`. Empty if the service does not
     /// defer tools.
     pub fn searches<'m>(&self, messages: &'m [Message]) -> HashSet<&'m str> {
-        if self.is_deferring { found::searches(messages) } else { HashSet::new() }
+        if self.is_deferring {
+            found::searches(messages)
+        } else {
+            HashSet::new()
+        }
     }
 
     /// Returns the deferred tools that the result of a search names. A tool that is gone or offered now is not among them. Returns `None`
     /// if this is not the result of a search that `called`, the called tool, made.
-    pub fn found<'a>(&'a self, called: &str, result: &'a ToolResult) -> Option<impl Iterator<Item = &'a WireTool>> {
+    pub fn found<'a>(
+        &'a self,
+        called: &str,
+        result: &'a ToolResult,
+    ) -> Option<impl Iterator<Item = &'a WireTool>> {
         let names = found::named_in(called, result)?;
-        Some(names.filter_map(|name| self.deferred(name)).map(|(_, wire)| wire))
+        Some(
+            names
+                .filter_map(|name| self.deferred(name))
+                .map(|(_, wire)| wire),
+        )
     }
 
     /// Returns the digests of the deferred tools that the searches of a conversation name, because requests have their definitions. Returns
@@ -46,11 +58,18 @@ impl WireToolSet {
     pub(crate) fn found_digests(&self, messages: &[Message]) -> Option<BTreeMap<ToolName, u64>> {
         let names = self.is_deferring.then(|| found::all_found(messages))?;
         let deferred = names.iter().filter_map(|name| self.deferred(name));
-        Some(deferred.map(|(name, wire)| (name.clone(), fingerprint(&wire.definition))).collect())
+        Some(
+            deferred
+                .map(|(name, wire)| (name.clone(), fingerprint(&wire.definition)))
+                .collect(),
+        )
     }
 
     fn deferred(&self, name: &str) -> Option<(&ToolName, &WireTool)> {
-        let at = self.hidden.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok()?;
+        let at = self
+            .hidden
+            .binary_search_by(|(entry, _)| entry.name().as_str().cmp(name))
+            .ok()?;
         let (entry, wire) = &self.hidden[at];
         (self.is_deferring && *entry.name() != *CALLER).then_some((entry.name(), wire))
     }

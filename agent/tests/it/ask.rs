@@ -39,15 +39,39 @@ async fn the_user_answers_in_the_kind_of_the_question() {
         Answer::Declined,
     ]);
     let host = host().with_person(person.clone());
-    assert_eq!(ask(&host, json!({"question": "What?"})).await, json!({"status": "answered", "answer": "an answer"}));
+    assert_eq!(
+        ask(&host, json!({"question": "What?"})).await,
+        json!({"status": "answered", "answer": "an answer"})
+    );
     let choice = json!({"question": "Which?", "kind": "choice", "options": options});
-    assert_eq!(ask(&host, choice).await, json!({"status": "answered", "answer": "green"}));
+    assert_eq!(
+        ask(&host, choice).await,
+        json!({"status": "answered", "answer": "green"})
+    );
     let confirmation = json!({"question": "Really?", "kind": "confirmation"});
-    assert_eq!(ask(&host, confirmation.clone()).await, json!({"status": "answered", "answer": false}));
-    assert_eq!(ask(&host, confirmation).await, json!({"status": "declined"}));
-    let asked: Vec<_> = person.questions().iter().map(|question| question.kind().clone()).collect();
+    assert_eq!(
+        ask(&host, confirmation.clone()).await,
+        json!({"status": "answered", "answer": false})
+    );
+    assert_eq!(
+        ask(&host, confirmation).await,
+        json!({"status": "declined"})
+    );
+    let asked: Vec<_> = person
+        .questions()
+        .iter()
+        .map(|question| question.kind().clone())
+        .collect();
     let confirmation = AnswerKind::Confirmation;
-    assert_eq!(asked, [AnswerKind::Text, AnswerKind::Choice { options }, confirmation.clone(), confirmation]);
+    assert_eq!(
+        asked,
+        [
+            AnswerKind::Text,
+            AnswerKind::Choice { options },
+            confirmation.clone(),
+            confirmation
+        ]
+    );
 }
 
 #[tokio::test]
@@ -62,8 +86,13 @@ async fn without_a_user_the_tool_is_offered_and_answers_that_nobody_is_there() {
 
 #[tokio::test(start_paused = true)]
 async fn a_question_without_an_answer_in_time_is_no_failure() {
-    let host = host().with_person(Silent).with_context(|cx| cx.with_approval_timeout(Duration::from_secs(90)));
-    assert_eq!(ask(&host, json!({"question": "What?"})).await, json!({"status": "unanswered"}));
+    let host = host()
+        .with_person(Silent)
+        .with_context(|cx| cx.with_approval_timeout(Duration::from_secs(90)));
+    assert_eq!(
+        ask(&host, json!({"question": "What?"})).await,
+        json!({"status": "unanswered"})
+    );
 }
 
 #[tokio::test]
@@ -71,13 +100,32 @@ async fn an_unclear_question_is_refused() {
     let host = host().with_person(Silent);
     for (arguments, code) in [
         (json!({"question": ""}), ErrorCode::InvalidArguments),
-        (json!({"question": "x".repeat(2001)}), ErrorCode::InvalidArguments),
-        (json!({"question": "Which?", "kind": "choice", "options": vec!["a"; 21]}), ErrorCode::InvalidArguments),
-        (json!({"question": "Which?", "kind": "choice"}), ErrorCode::ExecutionFailed),
-        (json!({"question": "Which?", "kind": "choice", "options": ["a", "a"]}), ErrorCode::ExecutionFailed),
-        (json!({"question": "Which?", "options": ["a", "b"]}), ErrorCode::ExecutionFailed),
+        (
+            json!({"question": "x".repeat(2001)}),
+            ErrorCode::InvalidArguments,
+        ),
+        (
+            json!({"question": "Which?", "kind": "choice", "options": vec!["a"; 21]}),
+            ErrorCode::InvalidArguments,
+        ),
+        (
+            json!({"question": "Which?", "kind": "choice"}),
+            ErrorCode::ExecutionFailed,
+        ),
+        (
+            json!({"question": "Which?", "kind": "choice", "options": ["a", "a"]}),
+            ErrorCode::ExecutionFailed,
+        ),
+        (
+            json!({"question": "Which?", "options": ["a", "b"]}),
+            ErrorCode::ExecutionFailed,
+        ),
     ] {
-        assert_eq!(host.call(TOOL, arguments.clone()).await.unwrap_err().code(), code, "{arguments}");
+        assert_eq!(
+            host.call(TOOL, arguments.clone()).await.unwrap_err().code(),
+            code,
+            "{arguments}"
+        );
     }
 }
 
@@ -86,9 +134,22 @@ async fn a_session_may_ask_only_if_that_is_granted() {
     let person = RecordingPerson::new([Answer::Text("yes".to_owned())]);
     let host = host().with_person(person.clone());
     let narrow = host.clone().with_grant(&["fs:read:**"]);
-    let error = narrow.call(TOOL, json!({"question": "What?"})).await.unwrap_err();
-    assert_eq!((error.code(), person.questions().len()), (ErrorCode::PermissionDenied, 0));
-    assert_eq!(ask(&host.with_grant(&["user:read:**"]), json!({"question": "What?"})).await["answer"], "yes");
+    let error = narrow
+        .call(TOOL, json!({"question": "What?"}))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.code(), person.questions().len()),
+        (ErrorCode::PermissionDenied, 0)
+    );
+    assert_eq!(
+        ask(
+            &host.with_grant(&["user:read:**"]),
+            json!({"question": "What?"})
+        )
+        .await["answer"],
+        "yes"
+    );
 }
 
 /// A user who reads the question and does not answer.
@@ -120,17 +181,24 @@ async fn the_driver_does_not_abandon_a_call_that_waited_for_an_answer() {
     let after = move |millis| begun + Duration::from_millis(millis);
     let mut catalog = tools::Catalog::new();
     let asks = move |cx: ToolContext, _: Value| async move {
-        cx.ask(Question::new("Go on?", AnswerKind::Confirmation)?).await?;
+        cx.ask(Question::new("Go on?", AnswerKind::Confirmation)?)
+            .await?;
         thread::sleep(after(3200).saturating_duration_since(Instant::now()));
         Ok::<_, ToolError>("done")
     };
     catalog.register(tool("asks"), asks).unwrap();
-    let cx = ToolContext::new().with_timeout(Duration::from_secs(2)).with_person(Arc::new(At(after(2600))));
+    let cx = ToolContext::new()
+        .with_timeout(Duration::from_secs(2))
+        .with_person(Arc::new(At(after(2600))));
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
     let log = EventLog::default();
     let driver = scripted([calling(&["asks"]), Turn::answer("finished")]).with_events(log.clone());
     let summary = driver.run(&mut session, "go").await.unwrap();
     assert_eq!(answer(&summary.outcome), "finished");
     assert_eq!(results(session.messages()).len(), 1);
-    assert!(!log.events().iter().any(|event| matches!(event, Event::Abandoned { .. })));
+    assert!(
+        !log.events()
+            .iter()
+            .any(|event| matches!(event, Event::Abandoned { .. }))
+    );
 }

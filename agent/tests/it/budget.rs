@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use agent::{Budget, BudgetError, BudgetLimits, BudgetScope, Cost, Exhausted, Price, Resource, Spending, Usage};
+use agent::{
+    Budget, BudgetError, BudgetLimits, BudgetScope, Cost, Exhausted, Price, Resource, Spending,
+    Usage,
+};
 use proptest::prelude::*;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
@@ -29,11 +32,22 @@ fn tree(branches: &[Branch]) -> Vec<Node> {
         let mut limits = BudgetLimits::new();
         (limits.steps, limits.calls, limits.tokens) = (*steps, *calls, *tokens);
         let node = match nodes.len() {
-            0 => Node { budget: Budget::new(limits), ancestors: Vec::new() },
+            0 => Node {
+                budget: Budget::new(limits),
+                ancestors: Vec::new(),
+            },
             count => {
                 let parent = parent.index(count);
-                let ancestors = nodes[parent].ancestors.iter().copied().chain([parent]).collect();
-                Node { budget: nodes[parent].budget.child(limits), ancestors }
+                let ancestors = nodes[parent]
+                    .ancestors
+                    .iter()
+                    .copied()
+                    .chain([parent])
+                    .collect();
+                Node {
+                    budget: nodes[parent].budget.child(limits),
+                    ancestors,
+                }
             }
         };
         nodes.push(node);
@@ -43,7 +57,10 @@ fn tree(branches: &[Branch]) -> Vec<Node> {
 
 fn branches() -> impl Strategy<Value = Vec<Branch>> {
     let limit = || prop::option::of(0..40_u64);
-    prop::collection::vec((any::<prop::sample::Index>(), limit(), limit(), limit()), 1..12)
+    prop::collection::vec(
+        (any::<prop::sample::Index>(), limit(), limit(), limit()),
+        1..12,
+    )
 }
 
 /// Charges to the budget at an index: steps or calls, or tokens that were already used.
@@ -52,7 +69,10 @@ fn charges() -> impl Strategy<Value = Vec<(prop::sample::Index, u8, u64)>> {
 }
 
 fn runtime() -> Runtime {
-    Builder::new_multi_thread().worker_threads(4).build().unwrap()
+    Builder::new_multi_thread()
+        .worker_threads(4)
+        .build()
+        .unwrap()
 }
 
 fn sum(amounts: impl Iterator<Item = Spending>) -> Spending {
@@ -113,12 +133,32 @@ async fn the_reason_names_the_resource_and_the_budget() {
     let child = parent.child(BudgetLimits::new().with_steps(1));
     child.charge(Spending::steps(1)).await.unwrap();
     let own = exhausted(child.charge(Spending::steps(1)).await.unwrap_err());
-    assert_eq!(own, Exhausted { resource: Resource::Steps, limit: 1, scope: BudgetScope::Run });
+    assert_eq!(
+        own,
+        Exhausted {
+            resource: Resource::Steps,
+            limit: 1,
+            scope: BudgetScope::Run
+        }
+    );
     let other = parent.child(BudgetLimits::new());
-    other.record(Spending::tokens(100, Cost::default())).await.unwrap();
+    other
+        .record(Spending::tokens(100, Cost::default()))
+        .await
+        .unwrap();
     let parents = exhausted(other.charge(Spending::steps(1)).await.unwrap_err());
-    assert_eq!(parents, Exhausted { resource: Resource::Tokens, limit: 100, scope: BudgetScope::Parent });
-    assert!(other.charge(Spending::calls(1)).await.is_ok(), "calls of the last turn still run");
+    assert_eq!(
+        parents,
+        Exhausted {
+            resource: Resource::Tokens,
+            limit: 100,
+            scope: BudgetScope::Parent
+        }
+    );
+    assert!(
+        other.charge(Spending::calls(1)).await.is_ok(),
+        "calls of the last turn still run"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -127,21 +167,35 @@ async fn a_child_has_the_time_that_is_left_to_its_parent() {
     tokio::time::advance(Duration::from_secs(7)).await;
     let child = parent.child(BudgetLimits::new().with_time(Duration::from_secs(5)));
     let (end, exhausted) = child.deadline().unwrap();
-    assert_eq!((end - tokio::time::Instant::now(), exhausted.limit), (Duration::from_secs(3), 10_000));
+    assert_eq!(
+        (end - tokio::time::Instant::now(), exhausted.limit),
+        (Duration::from_secs(3), 10_000)
+    );
     assert_eq!(exhausted.scope, BudgetScope::Parent);
     child.charge(Spending::steps(1)).await.unwrap();
     tokio::time::advance(Duration::from_secs(3)).await;
-    assert_eq!(child.charge(Spending::steps(1)).await, Err(BudgetError::Exhausted(exhausted)));
+    assert_eq!(
+        child.charge(Spending::steps(1)).await,
+        Err(BudgetError::Exhausted(exhausted))
+    );
 }
 
 #[tokio::test]
 async fn a_cost_follows_from_the_prices_of_a_million_tokens() {
     let price = Price::new("1.25".parse().unwrap(), "10".parse().unwrap());
-    let usage = Usage { input_tokens: 1000, output_tokens: 100, cached_input_tokens: 0, ..Usage::default() };
+    let usage = Usage {
+        input_tokens: 1000,
+        output_tokens: 100,
+        cached_input_tokens: 0,
+        ..Usage::default()
+    };
     assert_eq!(price.cost(usage).to_string(), "0.00225");
     let budget = Budget::new(BudgetLimits::new().with_cost("0.002".parse().unwrap()));
     budget.charge(Spending::steps(1)).await.unwrap();
-    budget.record(Spending::tokens(1100, price.cost(usage))).await.unwrap();
+    budget
+        .record(Spending::tokens(1100, price.cost(usage)))
+        .await
+        .unwrap();
     let exhausted = exhausted(budget.charge(Spending::steps(1)).await.unwrap_err());
     assert_eq!(exhausted.resource, Resource::Cost);
 }

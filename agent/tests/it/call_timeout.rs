@@ -22,10 +22,13 @@ impl Provider for SlowModel {
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
-        let is_first = request.messages.len() == 1 || request.agent.is_some() && request.messages.len() == 2;
+        let is_first =
+            request.messages.len() == 1 || request.agent.is_some() && request.messages.len() == 2;
         let turn = match (is_first, request.agent) {
             (true, None) if !request.tools.is_empty() => self.0.clone(),
-            (true, Some("one")) => Turn::calls([spawning("t", json!({"name": "two", "task": "look"}))]),
+            (true, Some("one")) => {
+                Turn::calls([spawning("t", json!({"name": "two", "task": "look"}))])
+            }
             (true, Some(_)) => Turn::calls([ToolCall::new("c", "slow", json!({}))]),
             _ => Turn::answer("done"),
         };
@@ -50,14 +53,19 @@ fn slow_catalog() -> Catalog {
 #[tokio::test(start_paused = true)]
 async fn the_time_limit_of_calls_holds_for_those_of_sub_agents_and_not_for_their_models() {
     let log = EventLog::default();
-    let turn =
-        Turn::calls([spawning("s", json!({"name": "one", "task": "delegate"})), ToolCall::new("c", "slow", json!({}))]);
+    let turn = Turn::calls([
+        spawning("s", json!({"name": "one", "task": "delegate"})),
+        ToolCall::new("c", "slow", json!({})),
+    ]);
     let driver = Driver::new(Arc::new(SlowModel(turn))).with_events(log.clone());
     let mut session = session(&slow_catalog(), context().with_timeout(LIMIT));
     let summary = driver.run(&mut session, "lead").await.unwrap();
     assert_eq!(answer(&summary.outcome), "done");
     let results = results(session.messages());
-    assert!(!results[0].1.is_error && results[0].1.to_text().starts_with("done"), "{results:?}");
+    assert!(
+        !results[0].1.is_error && results[0].1.to_text().starts_with("done"),
+        "{results:?}"
+    );
     assert_eq!(kind(&results[1].1), "timeout");
     let deepest = log.events().into_iter().find_map(|event| match event {
         Event::SubAgent { agent, event, .. } if agent == "one/two" => match *event {
@@ -71,11 +79,21 @@ async fn the_time_limit_of_calls_holds_for_those_of_sub_agents_and_not_for_their
 
 #[tokio::test(start_paused = true)]
 async fn the_time_limit_of_calls_is_not_that_of_a_model_that_is_asked_for_text() {
-    let turn = Turn::calls([ToolCall::new("g", "llm.generate", json!({"prompt": "Say something."}))]);
+    let turn = Turn::calls([ToolCall::new(
+        "g",
+        "llm.generate",
+        json!({"prompt": "Say something."}),
+    )]);
     let model = Arc::new(SlowModel(turn));
-    let cx = context().with_timeout(LIMIT).with_service(Models::new(model.clone()));
+    let cx = context()
+        .with_timeout(LIMIT)
+        .with_service(Models::new(model.clone()));
     let mut session = session(&catalog(), cx);
     Driver::new(model).run(&mut session, "lead").await.unwrap();
     let results = results(session.messages());
-    assert_eq!((results[0].1.is_error, results[0].1.to_text().as_str()), (false, "done"), "{results:?}");
+    assert_eq!(
+        (results[0].1.is_error, results[0].1.to_text().as_str()),
+        (false, "done"),
+        "{results:?}"
+    );
 }

@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use agent::{ApprovalRequest, DeferredConsent, Driver, Outcome, Run, Selection, Session, Summary, Turn};
+use agent::{
+    ApprovalRequest, DeferredConsent, Driver, Outcome, Run, Selection, Session, Summary, Turn,
+};
 use serde_json::{Value, json};
 use tools::handler::PreviewFuture;
 use tools::{
-    Catalog, Digest, Effects, Grant, Handler, HandlerFuture, Input, Policy, Preview, Tool, ToolCall, ToolContext,
-    ToolError, ToolResult,
+    Catalog, Digest, Effects, Grant, Handler, HandlerFuture, Input, Policy, Preview, Tool,
+    ToolCall, ToolContext, ToolError, ToolResult,
 };
 
 use crate::workshop::{results, scripted};
@@ -31,7 +33,14 @@ impl Post {
             log.lock().unwrap().push(arguments);
             async { "sent" }
         };
-        catalog.register(Tool::new("send", "Sends.", schema).unwrap().with_effects(effects), handler).unwrap();
+        catalog
+            .register(
+                Tool::new("send", "Sends.", schema)
+                    .unwrap()
+                    .with_effects(effects),
+                handler,
+            )
+            .unwrap();
         Self { catalog, sent }
     }
 
@@ -46,7 +55,11 @@ impl Post {
 
 /// A context that asks before each write.
 fn context() -> ToolContext {
-    DeferredConsent::new().enter(ToolContext::new().with_grant(Grant::all()).with_policy(Policy::by_effects()))
+    DeferredConsent::new().enter(
+        ToolContext::new()
+            .with_grant(Grant::all())
+            .with_policy(Policy::by_effects()),
+    )
 }
 
 fn consent(session: &Session) -> Arc<DeferredConsent> {
@@ -55,7 +68,10 @@ fn consent(session: &Session) -> Arc<DeferredConsent> {
 
 /// A call of `send` without an id, as some services give none, and the answer.
 fn driver(arguments: Value) -> Driver {
-    scripted([Turn::calls([ToolCall::new("", "send", arguments)]), Turn::answer("done")])
+    scripted([
+        Turn::calls([ToolCall::new("", "send", arguments)]),
+        Turn::answer("done"),
+    ])
 }
 
 /// The one request of a run that waits.
@@ -78,7 +94,10 @@ async fn each_of_two_sessions_of_one_context_gets_its_own_request() {
     let [anns, bobs] = &drivers;
     let (anns, bobs) = tokio::join!(anns.run(&mut ann, "go"), bobs.run(&mut bob, "go"));
     let [anns, bobs] = [anns.unwrap(), bobs.unwrap()].map(|summary| request(&summary));
-    assert_eq!((anns.arguments.clone(), bobs.arguments), (json!({"to": "ann"}).into(), json!({"to": "bob"}).into()));
+    assert_eq!(
+        (anns.arguments.clone(), bobs.arguments),
+        (json!({"to": "ann"}).into(), json!({"to": "bob"}).into())
+    );
 
     consent(&ann).allow(anns);
     let run = waiting(&ann);
@@ -114,16 +133,25 @@ async fn an_answer_is_used_up_when_the_call_runs() {
     assert_eq!(post.sent().len(), 1);
 
     // The same run again, and an equal call of a new conversation.
-    assert_eq!(request(&driver.resume(&mut session, run.clone()).await.unwrap()), asked);
+    assert_eq!(
+        request(&driver.resume(&mut session, run.clone()).await.unwrap()),
+        asked
+    );
     session.clear();
-    assert_ne!(request(&driver.run(&mut session, "go").await.unwrap()), asked);
+    assert_ne!(
+        request(&driver.run(&mut session, "go").await.unwrap()),
+        asked
+    );
     assert_eq!(post.sent().len(), 1);
 
     // The last of two answers to a request holds, and the first one does not come after it.
     consent(&session).allow(asked.clone());
     consent(&session).deny(asked.clone(), "not now");
     driver.resume(&mut session, run.clone()).await.unwrap();
-    assert_eq!(request(&driver.resume(&mut session, run).await.unwrap()), asked);
+    assert_eq!(
+        request(&driver.resume(&mut session, run).await.unwrap()),
+        asked
+    );
     assert_eq!(post.sent().len(), 1);
 }
 
@@ -135,29 +163,48 @@ async fn an_answer_does_not_fit_a_call_with_another_secret_and_the_request_does_
     let driver = driver(arguments.clone());
     let asked = request(&driver.run(&mut session, "go").await.unwrap());
     let shown = serde_json::to_string(&asked).unwrap();
-    assert!(shown.contains("[secret]") && !shown.contains("1234"), "{shown}");
-    assert!(!shown.contains(&Digest::hash_json(&arguments).to_string()), "the pin could be guessed: {shown}");
+    assert!(
+        shown.contains("[secret]") && !shown.contains("1234"),
+        "{shown}"
+    );
+    assert!(
+        !shown.contains(&Digest::hash_json(&arguments).to_string()),
+        "the pin could be guessed: {shown}"
+    );
 
     let stored = serde_json::to_string(&waiting(&session)).unwrap();
     let changed: Run = serde_json::from_str(&stored.replace("1234", "6789")).unwrap();
     consent(&session).allow(asked.clone());
     let again = request(&driver.resume(&mut session, changed).await.unwrap());
-    assert_eq!((&again.call, &again.arguments), (&asked.call, &asked.arguments));
+    assert_eq!(
+        (&again.call, &again.arguments),
+        (&asked.call, &asked.arguments)
+    );
     assert_ne!(again, asked);
     assert!(post.sent().is_empty());
 
-    driver.resume(&mut session, serde_json::from_str(&stored).unwrap()).await.unwrap();
+    driver
+        .resume(&mut session, serde_json::from_str(&stored).unwrap())
+        .await
+        .unwrap();
     assert_eq!(post.sent(), [arguments], "the answer fits its own call");
 }
 
 /// Returns a tool that reads a URL, and a context that grants every host and names none.
 fn fetching() -> (Catalog, ToolContext) {
     let mut catalog = Catalog::new();
-    let schema = json!({"type": "object", "required": ["url"], "properties": {"url": {"type": "string"}}});
-    let effects: Effects = serde_json::from_value(json!({"reads": ["net:{url|host}"], "open_world": true})).unwrap();
-    let tool = Tool::new("fetch", "Reads.", schema).unwrap().with_effects(effects);
-    catalog.register(tool, async |_: ToolContext, _: Value| "read").unwrap();
-    let cx = DeferredConsent::new().enter(ToolContext::new().with_grant(Grant::parse(["net:read:**"]).unwrap()));
+    let schema =
+        json!({"type": "object", "required": ["url"], "properties": {"url": {"type": "string"}}});
+    let effects: Effects =
+        serde_json::from_value(json!({"reads": ["net:{url|host}"], "open_world": true})).unwrap();
+    let tool = Tool::new("fetch", "Reads.", schema)
+        .unwrap()
+        .with_effects(effects);
+    catalog
+        .register(tool, async |_: ToolContext, _: Value| "read")
+        .unwrap();
+    let cx = DeferredConsent::new()
+        .enter(ToolContext::new().with_grant(Grant::parse(["net:read:**"]).unwrap()));
     (catalog, cx)
 }
 
@@ -165,9 +212,12 @@ fn fetching() -> (Catalog, ToolContext) {
 async fn a_host_is_approved_for_the_session_or_for_the_run_of_a_session_without_a_name() {
     let (catalog, cx) = fetching();
     // The name of the session that gets the approval, that of a later run, and whether the later run asks.
-    for (approved, later, asks) in
-        [(None, None, true), (Some("a"), Some("a"), false), (Some("a"), Some("b"), true), (Some("a"), None, true)]
-    {
+    for (approved, later, asks) in [
+        (None, None, true),
+        (Some("a"), Some("a"), false),
+        (Some("a"), Some("b"), true),
+        (Some("a"), None, true),
+    ] {
         let run = |name: Option<&str>| {
             let cx = name.map_or_else(|| cx.clone(), |name| cx.clone().with_session(name));
             let call = ToolCall::new("", "fetch", json!({"url": "https://a.org/"}));
@@ -180,11 +230,18 @@ async fn a_host_is_approved_for_the_session_or_for_the_run_of_a_session_without_
             consent(&session).allow(request(&summary));
             let waiting = waiting(&session);
             let outcome = driver.resume(&mut session, waiting).await.unwrap().outcome;
-            assert!(!matches!(outcome, Outcome::WaitingForApproval { .. }), "{outcome:?}");
+            assert!(
+                !matches!(outcome, Outcome::WaitingForApproval { .. }),
+                "{outcome:?}"
+            );
         }
         let (driver, mut session) = run(later);
         let outcome = driver.run(&mut session, "go").await.unwrap().outcome;
-        assert_eq!(matches!(outcome, Outcome::WaitingForApproval { .. }), asks, "{approved:?} {later:?}");
+        assert_eq!(
+            matches!(outcome, Outcome::WaitingForApproval { .. }),
+            asks,
+            "{approved:?} {later:?}"
+        );
     }
 }
 
@@ -193,12 +250,34 @@ async fn an_approval_of_an_unnamed_host_holds_for_later_calls_on_it() {
     let (catalog, cx) = fetching();
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
     let fetch = |url: &str| Turn::calls([ToolCall::new("", "fetch", json!({"url": url}))]);
-    let urls = ["https://a.org/?q=1", "https://a.org/?q=2", "https://b.org/", "https://b.org/"];
-    let driver = scripted(urls.map(fetch).into_iter().chain([Turn::answer("done")]).collect::<Vec<_>>());
+    let urls = [
+        "https://a.org/?q=1",
+        "https://a.org/?q=2",
+        "https://b.org/",
+        "https://b.org/",
+    ];
+    let driver = scripted(
+        urls.map(fetch)
+            .into_iter()
+            .chain([Turn::answer("done")])
+            .collect::<Vec<_>>(),
+    );
 
-    let first = request(&driver.run(&mut session, "ask https://a.org/?q=1 and https://a.org/?q=2").await.unwrap());
+    let first = request(
+        &driver
+            .run(
+                &mut session,
+                "ask https://a.org/?q=1 and https://a.org/?q=2",
+            )
+            .await
+            .unwrap(),
+    );
     assert_eq!(first.arguments, json!({"url": urls[0]}));
-    assert!(first.remarks[0].starts_with("net:read:a.org (no grant names this host"), "{:?}", first.remarks);
+    assert!(
+        first.remarks[0].starts_with("net:read:a.org (no grant names this host"),
+        "{:?}",
+        first.remarks
+    );
     consent(&session).allow(first);
     let run = waiting(&session);
     // The second URL has the same host. The third has another one, which is denied, and asked about again.
@@ -208,7 +287,10 @@ async fn an_approval_of_an_unnamed_host_holds_for_later_calls_on_it() {
     let run = waiting(&session);
     let fourth = request(&driver.resume(&mut session, run).await.unwrap());
     assert_eq!(fourth.arguments, json!({"url": urls[3]}));
-    let outcomes: Vec<_> = results(session.messages()).into_iter().map(|(_, result)| result.is_error).collect();
+    let outcomes: Vec<_> = results(session.messages())
+        .into_iter()
+        .map(|(_, result)| result.is_error)
+        .collect();
     assert_eq!(outcomes[..3], [false, false, true]);
 }
 
@@ -221,9 +303,16 @@ async fn a_request_says_for_how_long_an_approval_of_an_unnamed_host_holds() {
             let cx = name.map_or_else(|| cx.clone(), |name| cx.clone().with_session(name));
             let mut session = Session::new(catalog.list(), Selection::new(), cx);
             let fetch = |url: &str| Turn::calls([ToolCall::new("", "fetch", json!({"url": url}))]);
-            let urls = ["https://a.org/", "https://a.org/#2", "https://b.org/", "https://a.org/#3"];
+            let urls = [
+                "https://a.org/",
+                "https://a.org/#2",
+                "https://b.org/",
+                "https://a.org/#3",
+            ];
             let run: Option<Run> = run.map(|run| serde_json::from_value(json!(run)).unwrap());
-            answer.into_iter().for_each(|answer| consent(&session).allow(answer.clone()));
+            answer
+                .into_iter()
+                .for_each(|answer| consent(&session).allow(answer.clone()));
             let driver = scripted(urls.map(fetch));
             async move {
                 let summary = match run {
@@ -243,7 +332,10 @@ async fn a_request_says_for_how_long_an_approval_of_an_unnamed_host_holds() {
         assert_eq!(third.remarks, [format!("net:read:b.org {remark}")]);
         // The program that resumed the run has ended, so the fourth call asks again.
         let (fourth, _) = process(Some(&run), Some(&third)).await;
-        assert_eq!((&fourth.remarks, fourth.arguments), (&first.remarks, json!({"url": "https://a.org/#3"}).into()));
+        assert_eq!(
+            (&fourth.remarks, fourth.arguments),
+            (&first.remarks, json!({"url": "https://a.org/#3"}).into())
+        );
     }
 }
 
@@ -256,9 +348,15 @@ impl Handler for Write {
     }
 
     fn preview<'a>(&'a self, _: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
-        let is_there = !arguments.json().value()["path"].as_str().is_some_and(|path| path.ends_with("missing"));
+        let is_there = !arguments.json().value()["path"]
+            .as_str()
+            .is_some_and(|path| path.ends_with("missing"));
         Some(Box::pin(async move {
-            if is_there { Ok(Preview::diff("-a\n+b\n")) } else { Err(ToolError::execution_failed("not a file")) }
+            if is_there {
+                Ok(Preview::diff("-a\n+b\n"))
+            } else {
+                Err(ToolError::execution_failed("not a file"))
+            }
         }))
     }
 }
@@ -266,23 +364,45 @@ impl Handler for Write {
 /// A session with the tool, and a driver whose model writes these files.
 fn writing(paths: [&str; 2]) -> (Session, Driver) {
     let mut catalog = Catalog::new();
-    let schema = json!({"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}});
+    let schema =
+        json!({"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}});
     let effects: Effects = serde_json::from_value(json!({"writes": ["fs:{path}"]})).unwrap();
-    catalog.register(Tool::new("write", "Writes.", schema).unwrap().with_effects(effects), Write).unwrap();
-    let session = Session::new(catalog.list(), Selection::new(), DeferredConsent::new().enter(ToolContext::new()));
+    catalog
+        .register(
+            Tool::new("write", "Writes.", schema)
+                .unwrap()
+                .with_effects(effects),
+            Write,
+        )
+        .unwrap();
+    let session = Session::new(
+        catalog.list(),
+        Selection::new(),
+        DeferredConsent::new().enter(ToolContext::new()),
+    );
     let calls = paths.map(|path| ToolCall::new("", "write", json!({"path": path})));
-    (session, scripted([Turn::calls(calls), Turn::answer("done")]))
+    (
+        session,
+        scripted([Turn::calls(calls), Turn::answer("done")]),
+    )
 }
 
 #[tokio::test]
 async fn no_answer_permits_a_change_of_a_file_that_runs_by_itself_and_cannot_be_shown() {
     let (mut session, driver) = writing([".git/hooks/missing", "missing"]);
     let summary = driver.run(&mut session, "go").await.unwrap();
-    let Outcome::WaitingForApproval { requests } = summary.outcome else { panic!("{summary:?}") };
-    requests.into_iter().for_each(|request| consent(&session).allow(request));
+    let Outcome::WaitingForApproval { requests } = summary.outcome else {
+        panic!("{summary:?}")
+    };
+    requests
+        .into_iter()
+        .for_each(|request| consent(&session).allow(request));
     let run = waiting(&session);
     driver.resume(&mut session, run).await.unwrap();
-    let results: Vec<_> = results(session.messages()).into_iter().map(|(_, result)| result.is_error).collect();
+    let results: Vec<_> = results(session.messages())
+        .into_iter()
+        .map(|(_, result)| result.is_error)
+        .collect();
     assert_eq!(results, [true, false]);
 }
 
@@ -290,13 +410,27 @@ async fn no_answer_permits_a_change_of_a_file_that_runs_by_itself_and_cannot_be_
 async fn a_request_has_the_preview_and_the_remarks_of_a_question_which_bind_no_answer() {
     let (mut session, driver) = writing([".git/hooks/pre-commit", "missing"]);
     let summary = driver.run(&mut session, "go").await.unwrap();
-    let Outcome::WaitingForApproval { requests } = summary.outcome else { panic!("{summary:?}") };
+    let Outcome::WaitingForApproval { requests } = summary.outcome else {
+        panic!("{summary:?}")
+    };
     let [hook, missing] = <[ApprovalRequest; 2]>::try_from(requests).unwrap();
     assert_eq!(hook.preview.as_deref(), Some("-a\n+b\n"));
-    let [remark] = &hook.remarks[..] else { panic!("{hook:?}") };
-    assert!(remark.starts_with("fs:write:.git/hooks/pre-commit, ") && remark.ends_with(" (not granted)"), "{remark}");
+    let [remark] = &hook.remarks[..] else {
+        panic!("{hook:?}")
+    };
+    assert!(
+        remark.starts_with("fs:write:.git/hooks/pre-commit, ")
+            && remark.ends_with(" (not granted)"),
+        "{remark}"
+    );
     assert!(remark.contains("git runs the hooks"), "{remark}");
-    assert!(missing.preview.as_ref().is_some_and(|text| text.starts_with("no preview: ")), "{missing:?}");
+    assert!(
+        missing
+            .preview
+            .as_ref()
+            .is_some_and(|text| text.starts_with("no preview: ")),
+        "{missing:?}"
+    );
     assert_eq!(missing.remarks, ["fs:write:missing (not granted)"]);
 
     let mut edited = hook.clone();
@@ -306,6 +440,9 @@ async fn a_request_has_the_preview_and_the_remarks_of_a_question_which_bind_no_a
     consent(&session).deny(missing, "there is none");
     let run = waiting(&session);
     driver.resume(&mut session, run).await.unwrap();
-    let results: Vec<_> = results(session.messages()).into_iter().map(|(_, result)| result.is_error).collect();
+    let results: Vec<_> = results(session.messages())
+        .into_iter()
+        .map(|(_, result)| result.is_error)
+        .collect();
     assert_eq!(results, [false, true]);
 }

@@ -29,10 +29,18 @@ impl Drop for Alive {
 
 impl Digging {
     pub(crate) fn new(catalog: &mut Catalog) -> Self {
-        let digging = Self { permits: Arc::new(Semaphore::new(0)), begun: Arc::default(), alive: Arc::default() };
+        let digging = Self {
+            permits: Arc::new(Semaphore::new(0)),
+            begun: Arc::default(),
+            alive: Arc::default(),
+        };
         let (own, other) = (digging.clone(), digging.permits.clone());
         let dig = move |_: ToolContext, _: Value| {
-            let Self { permits, begun, alive } = own.clone();
+            let Self {
+                permits,
+                begun,
+                alive,
+            } = own.clone();
             async move {
                 alive.fetch_add(1, Ordering::SeqCst);
                 let _alive = Alive(alive);
@@ -41,8 +49,13 @@ impl Digging {
                 "dug"
             }
         };
-        let limits = tools::protocol::Limits { timeout_ms: Some(86_400_000), ..Default::default() };
-        catalog.register(tool("dig").with_limits(limits), dig).unwrap();
+        let limits = tools::protocol::Limits {
+            timeout_ms: Some(86_400_000),
+            ..Default::default()
+        };
+        catalog
+            .register(tool("dig").with_limits(limits), dig)
+            .unwrap();
         let permit = move |_: ToolContext, _: Value| {
             other.add_permits(1);
             async { "permitted" }

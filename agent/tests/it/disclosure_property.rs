@@ -16,13 +16,23 @@ use tools::protocol::Target;
 use tools::{Access, Catalog, Clause, Effects, Grant, Tool, ToolContext, ToolName};
 
 /// The values that an argument may have.
-const VALUES: [&str; 10] = ["a", "b", "a/b", "a/c", "b/a", "a/b/c", "x.md", "a/x.md", "a/a", "z"];
+const VALUES: [&str; 10] = [
+    "a", "b", "a/b", "a/c", "b/a", "a/b/c", "x.md", "a/x.md", "a/a", "z",
+];
 
 /// The templates of the tools: their scheme and the text before the argument.
-const TEMPLATES: [(&str, &str); 5] = [("db", ""), ("db", "a/"), ("db", "b/"), ("mail", ""), ("mail", "a/")];
+const TEMPLATES: [(&str, &str); 5] = [
+    ("db", ""),
+    ("db", "a/"),
+    ("db", "b/"),
+    ("mail", ""),
+    ("mail", "a/"),
+];
 
 /// `a` alone is left out: no argument makes it of `a/{arg}`, and clauses do not tell.
-const PATTERNS: [&str; 9] = ["**", "x.md", "a/**", "b/**", "a/b/**", "a/b", "b/a/**", "*.md", "a/*"];
+const PATTERNS: [&str; 9] = [
+    "**", "x.md", "a/**", "b/**", "a/b/**", "a/b", "b/a/**", "*.md", "a/*",
+];
 
 #[derive(Clone, Debug)]
 struct Made {
@@ -43,7 +53,9 @@ struct Template {
 impl Template {
     /// Returns true if the grant permits the target with this value.
     fn permits(&self, grant: &Grant, value: &str) -> bool {
-        grant.permits(&Target::new(self.access, self.scheme, format!("{}{value}", self.head)).unwrap())
+        grant.permits(
+            &Target::new(self.access, self.scheme, format!("{}{value}", self.head)).unwrap(),
+        )
     }
 
     fn may_permit(&self, grant: &Grant) -> bool {
@@ -57,19 +69,36 @@ fn access() -> impl Strategy<Value = Access> {
 
 fn made() -> impl Strategy<Value = Vec<Made>> {
     let argument = prop::option::weighted(0.8, 0..2_usize);
-    let template = (access(), select(TEMPLATES.to_vec()), argument)
-        .prop_map(|(access, (scheme, head), argument)| Template { access, scheme, head, argument });
+    let template = (access(), select(TEMPLATES.to_vec()), argument).prop_map(
+        |(access, (scheme, head), argument)| Template {
+            access,
+            scheme,
+            head,
+            argument,
+        },
+    );
     let effects = prop::option::weighted(0.9, vec(template, 0..4));
     vec(effects, 1..30).prop_map(|effects| {
         let name = |number| format!("{}.tool_{number}", ["one", "two", "three"][number % 3]);
-        effects.into_iter().enumerate().map(|(number, effects)| Made { name: name(number), effects }).collect()
+        effects
+            .into_iter()
+            .enumerate()
+            .map(|(number, effects)| Made {
+                name: name(number),
+                effects,
+            })
+            .collect()
     })
 }
 
 fn clause() -> impl Strategy<Value = Clause> {
-    let (schemes, accesses) = (select(vec!["db", "mail", "*"]), select(vec!["read", "write", "destroy", "*"]));
-    (schemes, accesses, select(PATTERNS.to_vec()))
-        .prop_map(|(scheme, access, pattern)| format!("{scheme}:{access}:{pattern}").parse().unwrap())
+    let (schemes, accesses) = (
+        select(vec!["db", "mail", "*"]),
+        select(vec!["read", "write", "destroy", "*"]),
+    );
+    (schemes, accesses, select(PATTERNS.to_vec())).prop_map(|(scheme, access, pattern)| {
+        format!("{scheme}:{access}:{pattern}").parse().unwrap()
+    })
 }
 
 fn grant() -> impl Strategy<Value = Grant> {
@@ -87,26 +116,37 @@ impl Made {
             Some(effects) if effects.is_empty() => Effects::Pure,
             Some(effects) => {
                 let of = |wanted: Access| {
-                    let text = |Template { scheme, head, argument, .. }: &Template| match argument {
+                    let text = |Template {
+                                    scheme,
+                                    head,
+                                    argument,
+                                    ..
+                                }: &Template| match argument {
                         Some(number) => format!("{scheme}:{head}{{arg{number}}}"),
                         None => format!("{scheme}:{head}{{*}}"),
                     };
-                    effects.iter().filter(|template| template.access == wanted).map(text).collect::<Vec<_>>()
+                    effects
+                        .iter()
+                        .filter(|template| template.access == wanted)
+                        .map(text)
+                        .collect::<Vec<_>>()
                 };
-                let declared =
-                    json!({"reads": of(Access::Read), "writes": of(Access::Write), "destroys": of(Access::Destroy)});
+                let declared = json!({"reads": of(Access::Read), "writes": of(Access::Write), "destroys": of(Access::Destroy)});
                 serde_json::from_value(declared).unwrap()
             }
         };
         let text = json!({"type": "string"});
-        let parameters =
-            json!({"type": "object", "properties": {"arg0": text, "arg1": text}, "required": ["arg0", "arg1"]});
-        Tool::new(&self.name, "Does the work.", parameters).unwrap().with_effects(effects)
+        let parameters = json!({"type": "object", "properties": {"arg0": text, "arg1": text}, "required": ["arg0", "arg1"]});
+        Tool::new(&self.name, "Does the work.", parameters)
+            .unwrap()
+            .with_effects(effects)
     }
 
     /// Returns true if a search with this grant returns the tool.
     fn is_found(&self, grant: &Grant) -> bool {
-        let Some(effects) = &self.effects else { return self.passes(grant) };
+        let Some(effects) = &self.effects else {
+            return self.passes(grant);
+        };
         match self.is_computed() {
             true => effects.iter().any(|template| template.may_permit(grant)),
             false => effects.iter().all(|template| template.may_permit(grant)),
@@ -117,7 +157,9 @@ impl Made {
     fn passes(&self, grant: &Grant) -> bool {
         let Some(effects) = &self.effects else {
             let name = ToolName::new(&self.name).unwrap();
-            let targets = Effects::Undeclared.targets(&name, &json!({}), &json!({})).unwrap();
+            let targets = Effects::Undeclared
+                .targets(&name, &json!({}), &json!({}))
+                .unwrap();
             return targets.iter().all(|target| grant.permits(target));
         };
         if self.is_computed() {
@@ -125,19 +167,39 @@ impl Made {
             return effects.iter().any(|template| template.may_permit(grant));
         }
         let has_value = |argument: usize| {
-            let templates = || effects.iter().filter(|template| template.argument == Some(argument));
-            VALUES.iter().any(|value| templates().all(|template| template.permits(grant, value)))
+            let templates = || {
+                effects
+                    .iter()
+                    .filter(|template| template.argument == Some(argument))
+            };
+            VALUES
+                .iter()
+                .any(|value| templates().all(|template| template.permits(grant, value)))
         };
         (0..2).all(has_value)
     }
 
     fn is_computed(&self) -> bool {
-        self.effects.iter().flatten().any(|template| template.argument.is_none())
+        self.effects
+            .iter()
+            .flatten()
+            .any(|template| template.argument.is_none())
     }
 
     fn shares_arguments(&self) -> bool {
-        let arguments: Vec<_> = self.effects.iter().flatten().filter_map(|template| template.argument).collect();
-        (0..2).any(|wanted| arguments.iter().filter(|argument| **argument == wanted).count() > 1)
+        let arguments: Vec<_> = self
+            .effects
+            .iter()
+            .flatten()
+            .filter_map(|template| template.argument)
+            .collect();
+        (0..2).any(|wanted| {
+            arguments
+                .iter()
+                .filter(|argument| **argument == wanted)
+                .count()
+                > 1
+        })
     }
 }
 
@@ -179,6 +241,8 @@ proptest! {
 
 /// Awaits a future that does not wait for anything.
 fn futures_now<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     runtime.block_on(future)
 }

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::workshop::{
-    EventLog, answer, breaking, calling, catalog, kind, misbehaving, playing, results, scripted, session, tool,
+    EventLog, answer, breaking, calling, catalog, kind, misbehaving, playing, results, scripted,
+    session, tool,
 };
 use agent::{
-    BudgetScope, DriverError, Event, Exhausted, Outcome, ProviderError, Request, Resource, Selection, Session, Turn,
+    BudgetScope, DriverError, Event, Exhausted, Outcome, ProviderError, Request, Resource,
+    Selection, Session, Turn,
 };
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
@@ -16,7 +18,9 @@ use tools::{CancellationToken, Catalog, ErrorCode, ToolContext};
 
 /// Fails if the future hangs.
 async fn soon<F: Future>(future: F) -> F::Output {
-    tokio::time::timeout(Duration::from_secs(10), future).await.unwrap()
+    tokio::time::timeout(Duration::from_secs(10), future)
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -38,10 +42,19 @@ async fn a_run_that_is_cancelled_while_an_event_is_sent_begins_no_call() {
             _ => {}
         };
         let mut turn = calling(&["counts"]);
-        turn.message.parts.insert(0, tools::protocol::Part::Content("I shall count.".into()));
-        let driver = scripted([turn, Turn::answer("done")]).with_events(sink).with_cancellation(token);
+        turn.message
+            .parts
+            .insert(0, tools::protocol::Part::Content("I shall count.".into()));
+        let driver = scripted([turn, Turn::answer("done")])
+            .with_events(sink)
+            .with_cancellation(token);
         let mut session = session(&catalog);
-        let summary = soon(tokio::spawn(async move { driver.run(&mut session, "go").await })).await.unwrap().unwrap();
+        let summary = soon(tokio::spawn(
+            async move { driver.run(&mut session, "go").await },
+        ))
+        .await
+        .unwrap()
+        .unwrap();
         assert_eq!(summary.outcome, Outcome::Cancelled, "{of}");
         assert_eq!(runs.load(std::sync::atomic::Ordering::SeqCst), 0, "{of}");
     }
@@ -65,7 +78,10 @@ async fn calls_of_one_turn_run_at_once() {
     let mut session = session(&catalog);
     let driver = scripted([calling(&["left", "right"]), Turn::answer("both")]);
     let summary = soon(driver.run(&mut session, "meet")).await.unwrap();
-    assert_eq!((answer(&summary.outcome), summary.failed_calls), ("both", 0));
+    assert_eq!(
+        (answer(&summary.outcome), summary.failed_calls),
+        ("both", 0)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -78,11 +94,15 @@ async fn calls_that_block_their_thread_do_not_wait_for_each_other() {
             barrier.wait();
             "met".to_owned()
         };
-        catalog.register(tool(name), tools::handler::blocking(meet)).unwrap();
+        catalog
+            .register(tool(name), tools::handler::blocking(meet))
+            .unwrap();
     }
     let mut session = session(&catalog);
-    let summary =
-        scripted([calling(&["left", "right"]), Turn::answer("both")]).run(&mut session, "meet").await.unwrap();
+    let summary = scripted([calling(&["left", "right"]), Turn::answer("both")])
+        .run(&mut session, "meet")
+        .await
+        .unwrap();
     assert_eq!(summary.failed_calls, 0);
 }
 
@@ -97,8 +117,14 @@ async fn results_go_to_the_model_in_the_order_of_the_calls() {
         catalog.register(tool(name), handler).unwrap();
     }
     let mut session = session(&catalog);
-    scripted([calling(&["slow", "fast"]), Turn::answer("done")]).run(&mut session, "go").await.unwrap();
-    let texts: Vec<_> = results(session.messages()).iter().map(|(_, result)| result.to_text()).collect();
+    scripted([calling(&["slow", "fast"]), Turn::answer("done")])
+        .run(&mut session, "go")
+        .await
+        .unwrap();
+    let texts: Vec<_> = results(session.messages())
+        .iter()
+        .map(|(_, result)| result.to_text())
+        .collect();
     assert_eq!(texts, ["slow", "fast"]);
 }
 
@@ -109,9 +135,24 @@ async fn a_session_keeps_the_conversation() {
     let driver = scripted([calling(&["x"]), Turn::answer("one"), Turn::answer("two")]);
     driver.run(&mut session, "first").await.unwrap();
     driver.run(&mut session, "second").await.unwrap();
-    let roles: Vec<_> = session.messages().iter().map(|message| message.role).collect();
+    let roles: Vec<_> = session
+        .messages()
+        .iter()
+        .map(|message| message.role)
+        .collect();
     use Role::{Assistant, System, User};
-    assert_eq!(roles, [System, User, Assistant, Role::Tool, Assistant, User, Assistant]);
+    assert_eq!(
+        roles,
+        [
+            System,
+            User,
+            Assistant,
+            Role::Tool,
+            Assistant,
+            User,
+            Assistant
+        ]
+    );
     session.clear();
     assert_eq!(session.messages().len(), 1);
 }
@@ -123,7 +164,11 @@ async fn a_used_up_budget_ends_the_run() {
     let summary = driver.run(&mut session, "go").await.unwrap();
     assert_eq!(
         summary.outcome,
-        Outcome::Budget(Exhausted { resource: Resource::Steps, limit: 2, scope: BudgetScope::Run })
+        Outcome::Budget(Exhausted {
+            resource: Resource::Steps,
+            limit: 2,
+            scope: BudgetScope::Run
+        })
     );
     assert_eq!((summary.steps, summary.calls), (2, 2));
     assert_eq!(results(session.messages()).len(), 2);
@@ -134,11 +179,27 @@ async fn a_misbehaving_tool_gets_a_result_and_the_run_goes_on() {
     let cx = ToolContext::new().with_timeout(Duration::from_millis(50));
     let mut session = Session::new(misbehaving().list(), Selection::new(), cx);
     let turn = calling(&["fine", "panics", "hangs", "fails", "blames", "missing"]);
-    let summary = scripted([turn, Turn::answer("well")]).run(&mut session, "go").await.unwrap();
-    assert_eq!((answer(&summary.outcome), summary.failed_calls), ("well", 5));
+    let summary = scripted([turn, Turn::answer("well")])
+        .run(&mut session, "go")
+        .await
+        .unwrap();
+    assert_eq!(
+        (answer(&summary.outcome), summary.failed_calls),
+        ("well", 5)
+    );
     let results = results(session.messages());
     let kinds: Vec<_> = results.iter().map(|(_, result)| kind(result)).collect();
-    assert_eq!(kinds, ["none", "panicked", "timeout", "execution_failed", "execution_failed", "not_found"]);
+    assert_eq!(
+        kinds,
+        [
+            "none",
+            "panicked",
+            "timeout",
+            "execution_failed",
+            "execution_failed",
+            "not_found"
+        ]
+    );
 }
 
 #[tokio::test]
@@ -146,21 +207,41 @@ async fn broken_machinery_ends_the_run_after_every_call_has_its_result() {
     let mut session = breaking();
     let driver = scripted([calling(&["breaks", "fine"]), Turn::answer("never said")]);
     let error = driver.run(&mut session, "go").await.unwrap_err();
-    assert!(matches!(&error, DriverError::Tool(error) if error.code() == ErrorCode::Internal), "{error}");
+    assert!(
+        matches!(&error, DriverError::Tool(error) if error.code() == ErrorCode::Internal),
+        "{error}"
+    );
     let results = results(session.messages());
-    assert_eq!(results.iter().map(|(_, result)| kind(result)).collect::<Vec<_>>(), ["internal", "none"]);
-    assert!(results[0].1.to_text().contains("the wheel came off"), "{}", results[0].1.to_text());
+    assert_eq!(
+        results
+            .iter()
+            .map(|(_, result)| kind(result))
+            .collect::<Vec<_>>(),
+        ["internal", "none"]
+    );
+    assert!(
+        results[0].1.to_text().contains("the wheel came off"),
+        "{}",
+        results[0].1.to_text()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_run_gives_each_call_exactly_one_result() {
     let (token, log) = (CancellationToken::new(), EventLog::default());
     let mut session = session(&misbehaving());
-    let driver = scripted([calling(&["slow", "fine", "hangs"]), Turn::answer("never said")])
-        .with_cancellation(token.clone())
-        .with_events(log.clone());
+    let driver = scripted([
+        calling(&["slow", "fine", "hangs"]),
+        Turn::answer("never said"),
+    ])
+    .with_cancellation(token.clone())
+    .with_events(log.clone());
     let cancel = async {
-        while !log.events().iter().any(|event| matches!(event, Event::Result { .. })) {
+        while !log
+            .events()
+            .iter()
+            .any(|event| matches!(event, Event::Result { .. }))
+        {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         token.cancel();
@@ -168,8 +249,18 @@ async fn a_cancelled_run_gives_each_call_exactly_one_result() {
     let (summary, ()) = tokio::join!(driver.run(&mut session, "go"), cancel);
     assert_eq!(summary.unwrap().outcome, Outcome::Cancelled);
     let results = results(session.messages());
-    assert_eq!(results.iter().map(|(_, result)| kind(result)).collect::<Vec<_>>(), ["cancelled", "none", "cancelled"]);
-    let sent = log.events().iter().filter(|event| matches!(event, Event::Result { .. })).count();
+    assert_eq!(
+        results
+            .iter()
+            .map(|(_, result)| kind(result))
+            .collect::<Vec<_>>(),
+        ["cancelled", "none", "cancelled"]
+    );
+    let sent = log
+        .events()
+        .iter()
+        .filter(|event| matches!(event, Event::Result { .. }))
+        .count();
     assert_eq!(sent, 3);
 }
 
@@ -196,7 +287,10 @@ async fn a_model_that_never_answers_can_be_cancelled() {
     let cancel = async { token.cancel() };
     let (summary, ()) = tokio::join!(driver.run(&mut session, "go"), cancel);
     assert_eq!(summary.unwrap().outcome, Outcome::Cancelled);
-    assert!(session.messages().is_empty(), "a prompt that no model took up is not kept");
+    assert!(
+        session.messages().is_empty(),
+        "a prompt that no model took up is not kept"
+    );
 }
 
 #[tokio::test]
@@ -237,20 +331,37 @@ async fn a_run_that_is_dropped_tells_its_provider_to_stop() {
         Box::pin(std::future::pending())
     });
     let mut session = session(&catalog(["x"]));
-    assert!(tokio::time::timeout(Duration::from_millis(20), driver.run(&mut session, "go")).await.is_err());
+    assert!(
+        tokio::time::timeout(Duration::from_millis(20), driver.run(&mut session, "go"))
+            .await
+            .is_err()
+    );
     assert_eq!(soon(stopped.recv()).await, Some(()));
 }
 
 #[tokio::test]
 async fn an_error_of_the_provider_is_typed_and_what_was_done_is_kept() {
     let mut session = session(&catalog(["x"]));
-    let error = scripted([calling(&["x"])]).run(&mut session, "go").await.unwrap_err();
-    assert!(matches!(error, DriverError::Provider(ProviderError::OutOfTurns { turns: 1 })));
+    let error = scripted([calling(&["x"])])
+        .run(&mut session, "go")
+        .await
+        .unwrap_err();
+    assert!(matches!(
+        error,
+        DriverError::Provider(ProviderError::OutOfTurns { turns: 1 })
+    ));
     assert_eq!(session.messages().len(), 3);
 
     let error = scripted([]).run(&mut session, "again").await.unwrap_err();
-    assert!(matches!(error, DriverError::Provider(ProviderError::OutOfTurns { turns: 0 })));
-    assert_eq!(session.messages().len(), 3, "a prompt that no model took up is not kept");
+    assert!(matches!(
+        error,
+        DriverError::Provider(ProviderError::OutOfTurns { turns: 0 })
+    ));
+    assert_eq!(
+        session.messages().len(),
+        3,
+        "a prompt that no model took up is not kept"
+    );
 }
 
 #[test]
@@ -259,7 +370,9 @@ fn a_run_without_a_runtime_is_an_error() {
     let driver = scripted([Turn::answer("hm")]);
     let mut run = std::pin::pin!(driver.run(&mut session, "go"));
     let mut task = std::task::Context::from_waker(std::task::Waker::noop());
-    let std::task::Poll::Ready(outcome) = run.as_mut().poll(&mut task) else { panic!("pending") };
+    let std::task::Poll::Ready(outcome) = run.as_mut().poll(&mut task) else {
+        panic!("pending")
+    };
     assert!(matches!(outcome, Err(DriverError::NoRuntime)));
 }
 
@@ -267,14 +380,22 @@ fn a_run_without_a_runtime_is_an_error() {
 async fn a_tool_sees_its_call_its_session_and_its_deadline() {
     let mut catalog = Catalog::new();
     let tells = async |cx: ToolContext, _: Value| {
-        let deadline = cx.deadline().is_some_and(|deadline| deadline > Instant::now());
+        let deadline = cx
+            .deadline()
+            .is_some_and(|deadline| deadline > Instant::now());
         json!([cx.call_id(), cx.session(), cx.principal(), deadline])
     };
     catalog.register(tool("tells"), tells).unwrap();
     let cx = ToolContext::new().with_session("s-1").with_principal("ada");
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
-    scripted([calling(&["tells"]), Turn::answer("done")]).run(&mut session, "go").await.unwrap();
-    assert_eq!(results(session.messages())[0].1.structured, Some(json!(["a", "s-1", "ada", true]).into()));
+    scripted([calling(&["tells"]), Turn::answer("done")])
+        .run(&mut session, "go")
+        .await
+        .unwrap();
+    assert_eq!(
+        results(session.messages())[0].1.structured,
+        Some(json!(["a", "s-1", "ada", true]).into())
+    );
 }
 
 #[tokio::test]
@@ -284,12 +405,33 @@ async fn a_call_with_a_fault_is_reported_and_never_run() {
     let all_faulty = calling(&["x"]).with_fault(0, "cut off again");
     let driver = scripted([faulty, all_faulty, Turn::answer("well")]).with_events(log.clone());
     let summary = driver.run(&mut session, "go").await.unwrap();
-    assert_eq!((answer(&summary.outcome), summary.calls, summary.failed_calls), ("well", 3, 2));
+    assert_eq!(
+        (
+            answer(&summary.outcome),
+            summary.calls,
+            summary.failed_calls
+        ),
+        ("well", 3, 2)
+    );
     let results = results(session.messages());
-    let texts: Vec<_> = results.iter().map(|(_, result)| (result.to_text(), result.is_error)).collect();
-    let expected = [("the arguments were cut off", true), ("y", false), ("cut off again", true)];
-    assert_eq!(texts, expected.map(|(text, is_error)| (text.to_owned(), is_error)));
-    let sent = log.events().iter().filter(|event| matches!(event, Event::Result { .. })).count();
+    let texts: Vec<_> = results
+        .iter()
+        .map(|(_, result)| (result.to_text(), result.is_error))
+        .collect();
+    let expected = [
+        ("the arguments were cut off", true),
+        ("y", false),
+        ("cut off again", true),
+    ];
+    assert_eq!(
+        texts,
+        expected.map(|(text, is_error)| (text.to_owned(), is_error))
+    );
+    let sent = log
+        .events()
+        .iter()
+        .filter(|event| matches!(event, Event::Result { .. }))
+        .count();
     assert_eq!(sent, 3);
 }
 
@@ -297,11 +439,26 @@ async fn a_call_with_a_fault_is_reported_and_never_run() {
 async fn streamed_text_is_not_sent_again() {
     let log = EventLog::default();
     let writes = |request: Request<'_>| {
-        ["a", "b"].iter().for_each(|text| request.text_sink.unwrap().send(text));
+        ["a", "b"]
+            .iter()
+            .for_each(|text| request.text_sink.unwrap().send(text));
         Ok(Turn::answer("ab"))
     };
-    let driver = playing(move |request| Box::pin(async move { writes(request) })).with_events(log.clone());
-    driver.run(&mut session(&catalog(["x"])), "go").await.unwrap();
-    let text = |event: &Event| if let Event::Text { text } = event { Some(text.clone()) } else { None };
-    assert_eq!(log.events().iter().filter_map(text).collect::<Vec<_>>(), ["a", "b"]);
+    let driver =
+        playing(move |request| Box::pin(async move { writes(request) })).with_events(log.clone());
+    driver
+        .run(&mut session(&catalog(["x"])), "go")
+        .await
+        .unwrap();
+    let text = |event: &Event| {
+        if let Event::Text { text } = event {
+            Some(text.clone())
+        } else {
+            None
+        }
+    };
+    assert_eq!(
+        log.events().iter().filter_map(text).collect::<Vec<_>>(),
+        ["a", "b"]
+    );
 }

@@ -36,12 +36,25 @@ impl Provider for LongWinded {
             (true, _) => Err(too_long()),
             (false, true) => Ok(Turn::answer("And then there was more to say. ".repeat(200))),
             (false, false) => {
-                self.requests.lock().unwrap().push(request.messages.to_vec());
+                self.requests
+                    .lock()
+                    .unwrap()
+                    .push(request.messages.to_vec());
                 Ok(Turn::answer("An answer. ".repeat(20)))
             }
         };
-        let usage = Usage { input_tokens, output_tokens: 40, ..Usage::default() };
-        let turn = turn.map(|turn| if self.is_open { turn.with_usage(usage) } else { turn });
+        let usage = Usage {
+            input_tokens,
+            output_tokens: 40,
+            ..Usage::default()
+        };
+        let turn = turn.map(|turn| {
+            if self.is_open {
+                turn.with_usage(usage)
+            } else {
+                turn
+            }
+        });
         Box::pin(async move { turn })
     }
 }
@@ -49,7 +62,10 @@ impl Provider for LongWinded {
 #[tokio::test]
 async fn a_chat_goes_on_while_its_first_and_its_newest_prompt_fit() {
     for is_open in [false, true] {
-        let model = LongWinded { is_open, ..LongWinded::default() };
+        let model = LongWinded {
+            is_open,
+            ..LongWinded::default()
+        };
         let log = EventLog::default();
         let driver = Driver::new(Arc::new(model.clone())).with_events(log.clone());
         let mut session = Session::new(Vec::new(), Selection::new(), ToolContext::new());
@@ -57,16 +73,34 @@ async fn a_chat_goes_on_while_its_first_and_its_newest_prompt_fit() {
         for number in 1..=12 {
             let prompt = format!("Prompt {number}: {}", "word ".repeat(40));
             let summary = driver.run(&mut session, &prompt).await.unwrap();
-            assert!(answer(&summary.outcome).starts_with("An answer."), "{is_open} {number}");
+            assert!(
+                answer(&summary.outcome).starts_with("An answer."),
+                "{is_open} {number}"
+            );
             let request = model.requests.lock().unwrap().last().unwrap().clone();
             assert_eq!(request[0].role, Role::System);
-            assert!(request[1].to_text().starts_with("Prompt 1:"), "{is_open} {number}");
-            assert_eq!(request.last().unwrap().to_text(), prompt, "{is_open} {number}");
+            assert!(
+                request[1].to_text().starts_with("Prompt 1:"),
+                "{is_open} {number}"
+            );
+            assert_eq!(
+                request.last().unwrap().to_text(),
+                prompt,
+                "{is_open} {number}"
+            );
         }
         let compactions = compactions(&log);
-        assert!(compactions.iter().any(|compacted| compacted.dropped.is_some()), "{is_open}");
+        assert!(
+            compactions
+                .iter()
+                .any(|compacted| compacted.dropped.is_some()),
+            "{is_open}"
+        );
         for compacted in compactions {
-            assert!(compacted.after.bytes <= compacted.before.bytes, "{is_open} {compacted:?}");
+            assert!(
+                compacted.after.bytes <= compacted.before.bytes,
+                "{is_open} {compacted:?}"
+            );
         }
         assert_eq!(session.messages().len(), 25, "the session keeps all");
     }

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::workshop::{EventLog, breaking, calling, catalog, misbehaving, playing, scripted, session, tool};
+use crate::workshop::{
+    EventLog, breaking, calling, catalog, misbehaving, playing, scripted, session, tool,
+};
 use agent::{
-    Driver, Event, EventSink, FailureKind, Outcome, RequestRetry, RetryCause, RunOptions, Selection, Session,
-    StopReason, Turn,
+    Driver, Event, EventSink, FailureKind, Outcome, RequestRetry, RetryCause, RunOptions,
+    Selection, Session, StopReason, Turn,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tools::context::ApprovalFuture;
 use tools::protocol::Part;
 use tools::{
-    Approval, Approver, CancellationToken, Catalog, Decision, Effects, ErrorCode, Json, Progress, Tool, ToolCall,
-    ToolContext,
+    Approval, Approver, CancellationToken, Catalog, Decision, Effects, ErrorCode, Json, Progress,
+    Tool, ToolCall, ToolContext,
 };
 
 /// Returns a short form of each event.
@@ -23,7 +25,10 @@ fn words(events: &[Event]) -> Vec<String> {
         Event::Text { text } => format!("text {text}"),
         Event::CallStarted { id, .. } => format!("start {id}"),
         Event::Progress { id, progress, .. } => {
-            format!("progress {id} {}", progress.message.clone().unwrap_or_default())
+            format!(
+                "progress {id} {}",
+                progress.message.clone().unwrap_or_default()
+            )
         }
         Event::Result { id, .. } => format!("result {id}"),
         Event::Done(_) => "done".to_owned(),
@@ -35,31 +40,62 @@ fn words(events: &[Event]) -> Vec<String> {
 /// Returns the events of a run of these turns.
 async fn events_of(mut session: Session, turns: impl IntoIterator<Item = Turn>) -> Vec<Event> {
     let log = EventLog::default();
-    scripted(turns).with_events(log.clone()).run(&mut session, "go").await.unwrap();
+    scripted(turns)
+        .with_events(log.clone())
+        .run(&mut session, "go")
+        .await
+        .unwrap();
     log.events()
 }
 
 #[tokio::test]
 async fn a_run_sends_events_from_its_first_text_to_its_end() {
     let mut turn = calling(&["x"]);
-    turn.message.parts.insert(0, Part::Content("let me see".into()));
+    turn.message
+        .parts
+        .insert(0, Part::Content("let me see".into()));
     let events = events_of(session(&catalog(["x"])), [turn, Turn::answer("done")]).await;
-    assert_eq!(words(&events), ["text let me see", "start a", "result a", "text done", "done"]);
+    assert_eq!(
+        words(&events),
+        [
+            "text let me see",
+            "start a",
+            "result a",
+            "text done",
+            "done"
+        ]
+    );
 }
 
 #[tokio::test]
 async fn the_retries_of_a_request_precede_its_text() {
     let log = EventLog::default();
     let driver = playing(|request| {
-        let cause = RetryCause::Status { status: 503, kind: FailureKind::Overloaded, message: "busy".to_owned() };
-        request.retry_sink.iter().for_each(|sink| sink.send(RequestRetry::new(1, 3, 250, cause.clone())));
+        let cause = RetryCause::Status {
+            status: 503,
+            kind: FailureKind::Overloaded,
+            message: "busy".to_owned(),
+        };
+        request
+            .retry_sink
+            .iter()
+            .for_each(|sink| sink.send(RequestRetry::new(1, 3, 250, cause.clone())));
         Box::pin(async { Ok(Turn::answer("done")) })
     });
-    driver.with_events(log.clone()).run(&mut session(&catalog([])), "go").await.unwrap();
+    driver
+        .with_events(log.clone())
+        .run(&mut session(&catalog([])), "go")
+        .await
+        .unwrap();
     let events = log.events();
-    let Event::RequestRetried(retry) = &events[0] else { panic!("{events:?}") };
+    let Event::RequestRetried(retry) = &events[0] else {
+        panic!("{events:?}")
+    };
     assert_eq!((retry.retry, retry.max_retries, retry.wait_ms), (1, 3, 250));
-    assert!(matches!(retry.cause, RetryCause::Status { status: 503, .. }), "{retry:?}");
+    assert!(
+        matches!(retry.cause, RetryCause::Status { status: 503, .. }),
+        "{retry:?}"
+    );
     assert_eq!(words(&events[1..]), ["text done", "done"]);
 }
 
@@ -77,24 +113,47 @@ async fn the_duration_of_a_call_leaves_out_the_waits_for_a_person() {
         }
     }
     let mut catalog = Catalog::new();
-    let outer = async |cx: ToolContext, _: Value| cx.execute("inner", json!({})).await.map(|result| result.to_text());
-    catalog.register(tool("outer").with_effects(Effects::Undeclared), outer).unwrap();
+    let outer = async |cx: ToolContext, _: Value| {
+        cx.execute("inner", json!({}))
+            .await
+            .map(|result| result.to_text())
+    };
+    catalog
+        .register(tool("outer").with_effects(Effects::Undeclared), outer)
+        .unwrap();
     let inner = async |_: ToolContext, _: Value| "done".to_owned();
-    catalog.register(tool("inner").with_effects(Effects::Undeclared), inner).unwrap();
+    catalog
+        .register(tool("inner").with_effects(Effects::Undeclared), inner)
+        .unwrap();
     let cx = ToolContext::new().with_approver(Arc::new(Slow));
     let session = Session::new(catalog.list(), Selection::new(), cx);
     let start = Instant::now();
     let events = events_of(session, [calling(&["outer"]), Turn::answer("ok")]).await;
     let whole = start.elapsed();
-    let Event::Result { duration_ms, result, .. } = &events[1] else { panic!("{events:?}") };
+    let Event::Result {
+        duration_ms,
+        result,
+        ..
+    } = &events[1]
+    else {
+        panic!("{events:?}")
+    };
     assert!(!result.is_error && whole >= 2 * WAIT, "{result:?}");
-    assert!(Duration::from_millis(*duration_ms) <= whole - 2 * WAIT, "{duration_ms} ms of {whole:?}");
+    assert!(
+        Duration::from_millis(*duration_ms) <= whole - 2 * WAIT,
+        "{duration_ms} ms of {whole:?}"
+    );
 }
 
 #[tokio::test]
 async fn calls_start_in_their_order_before_any_of_them_ends() {
-    let words =
-        words(&events_of(session(&catalog(["x"])), [calling(&["x", "missing", "x"]), Turn::answer("ok")]).await);
+    let words = words(
+        &events_of(
+            session(&catalog(["x"])),
+            [calling(&["x", "missing", "x"]), Turn::answer("ok")],
+        )
+        .await,
+    );
     assert_eq!(words[..3], ["start a", "start b", "start c"]);
     let mut ends = words[3..6].to_vec();
     ends.sort();
@@ -105,16 +164,35 @@ async fn calls_start_in_their_order_before_any_of_them_ends() {
 async fn the_result_of_a_call_that_failed_has_its_code() {
     let mut cut_off = calling(&["fine"]);
     cut_off.stop = StopReason::Length;
-    let turns = [calling(&["fine", "missing", "panics"]), cut_off, Turn::answer("ok")];
+    let turns = [
+        calling(&["fine", "missing", "panics"]),
+        cut_off,
+        Turn::answer("ok"),
+    ];
     let codes = |event: Event| match event {
-        Event::Result { name, result, error, .. } => Some((name, result.is_error, error)),
+        Event::Result {
+            name,
+            result,
+            error,
+            ..
+        } => Some((name, result.is_error, error)),
         _ => None,
     };
-    let mut sent: Vec<_> = events_of(session(&misbehaving()), turns).await.into_iter().filter_map(codes).collect();
+    let mut sent: Vec<_> = events_of(session(&misbehaving()), turns)
+        .await
+        .into_iter()
+        .filter_map(codes)
+        .collect();
     sent[..3].sort_by(|one, other| one.0.cmp(&other.0));
     let failed = |name: &str, code| (name.to_owned(), true, Some(code));
-    let expected = [failed("missing", ErrorCode::NotFound), failed("panics", ErrorCode::Panicked)];
-    assert_eq!((&sent[0], &sent[1..3]), (&("fine".to_owned(), false, None), &expected[..]));
+    let expected = [
+        failed("missing", ErrorCode::NotFound),
+        failed("panics", ErrorCode::Panicked),
+    ];
+    assert_eq!(
+        (&sent[0], &sent[1..3]),
+        (&("fine".to_owned(), false, None), &expected[..])
+    );
     assert_eq!(sent[3..], [failed("fine", ErrorCode::Refused)]);
 }
 
@@ -123,7 +201,9 @@ async fn progress_comes_between_start_and_result_and_names_the_tool_that_made_it
     let mut catalog = Catalog::new();
     let outer = async |cx: ToolContext, _: Value| {
         cx.report(Progress::message("outer"));
-        cx.execute("inner", json!({})).await.map(|result| result.to_text())
+        cx.execute("inner", json!({}))
+            .await
+            .map(|result| result.to_text())
     };
     let inner = async |cx: ToolContext, _: Value| {
         cx.report(Progress::message("inner"));
@@ -132,7 +212,15 @@ async fn progress_comes_between_start_and_result_and_names_the_tool_that_made_it
     catalog.register(tool("outer"), outer).unwrap();
     catalog.register(tool("inner"), inner).unwrap();
     let events = events_of(session(&catalog), [calling(&["outer"]), Turn::answer("ok")]).await;
-    assert_eq!(words(&events)[..4], ["start a", "progress a outer", "progress a inner", "result a"]);
+    assert_eq!(
+        words(&events)[..4],
+        [
+            "start a",
+            "progress a outer",
+            "progress a inner",
+            "result a"
+        ]
+    );
     assert!(matches!(&events[2], Event::Progress { name, .. } if name == "inner"));
 }
 
@@ -161,7 +249,10 @@ async fn a_result_waits_for_progress_that_is_being_sent() {
     };
     let driver = scripted([calling(&["leaks"]), Turn::answer("ok")]).with_events(sluggish);
     driver.run(&mut session(&catalog), "go").await.unwrap();
-    assert_eq!(words(&log.events()), ["start a", "progress a late", "result a", "text ok", "done"]);
+    assert_eq!(
+        words(&log.events()),
+        ["start a", "progress a late", "result a", "text ok", "done"]
+    );
 }
 
 #[tokio::test]
@@ -171,36 +262,57 @@ async fn progress_after_the_result_is_not_sent() {
     let leaks = move |cx: ToolContext, _: Value| {
         let leak = leak.clone();
         // A new token does not reopen the reporter of the call.
-        async move { leak.send(cx.with_cancellation(CancellationToken::new())).map_err(|_| "no receiver") }
+        async move {
+            leak.send(cx.with_cancellation(CancellationToken::new()))
+                .map_err(|_| "no receiver")
+        }
     };
     catalog.register(tool("leaks"), leaks).unwrap();
     let log = EventLog::default();
     let driver = scripted([calling(&["leaks"]), Turn::answer("ok")]).with_events(log.clone());
     driver.run(&mut session(&catalog), "go").await.unwrap();
-    leaked.recv().await.unwrap().report(Progress::message("late"));
-    assert_eq!(words(&log.events()), ["start a", "result a", "text ok", "done"]);
+    leaked
+        .recv()
+        .await
+        .unwrap()
+        .report(Progress::message("late"));
+    assert_eq!(
+        words(&log.events()),
+        ["start a", "result a", "text ok", "done"]
+    );
 }
 
 #[tokio::test]
 async fn a_start_shows_what_the_call_would_touch() {
     let mut catalog = Catalog::new();
-    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+    let schema =
+        json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
     let effects = serde_json::from_value(json!({"reads": ["fs:{path}"]})).unwrap();
-    let read = Tool::new("fs.read", "Reads.", schema).unwrap().with_effects(effects);
-    catalog.register(read, async |_: ToolContext, _: Value| String::new()).unwrap();
+    let read = Tool::new("fs.read", "Reads.", schema)
+        .unwrap()
+        .with_effects(effects);
+    catalog
+        .register(read, async |_: ToolContext, _: Value| String::new())
+        .unwrap();
     let call = |id: &str, arguments| ToolCall::new(id, "fs.read", arguments);
     let turn = Turn::calls([call("a", json!({"path": "src/../x"})), call("b", json!({}))]);
     let events = events_of(session(&catalog), [turn, Turn::answer("ok")]).await;
     let started = |event: &Event| match event {
-        Event::CallStarted { targets, rulings, .. } => {
-            Some((targets.iter().map(ToString::to_string).collect::<Vec<_>>(), rulings.clone()))
-        }
+        Event::CallStarted {
+            targets, rulings, ..
+        } => Some((
+            targets.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            rulings.clone(),
+        )),
         _ => None,
     };
     let started: Vec<_> = events.iter().filter_map(started).collect();
-    let [(targets, rulings), unknown] = &started[..] else { panic!("{started:?}") };
+    let [(targets, rulings), unknown] = &started[..] else {
+        panic!("{started:?}")
+    };
     assert_eq!(targets, &["fs:read:x"]);
-    let asked = json!({"target": "fs:read:x", "verdict": "ask", "reasons": [{"kind": "ungranted"}]});
+    let asked =
+        json!({"target": "fs:read:x", "verdict": "ask", "reasons": [{"kind": "ungranted"}]});
     assert_eq!(rulings, &[Json::from(asked)]);
     assert_eq!(unknown, &(vec![], vec![]));
 }
@@ -210,8 +322,12 @@ async fn a_failed_run_sends_done_too() {
     let log = EventLog::default();
     let driver = scripted([calling(&["breaks"])]).with_events(log.clone());
     driver.run(&mut breaking(), "go").await.unwrap_err();
-    let Some(Event::Done(summary)) = log.events().pop() else { panic!() };
-    assert!(matches!(summary.outcome, Outcome::Failed { message, .. } if message.contains("the wheel came off")));
+    let Some(Event::Done(summary)) = log.events().pop() else {
+        panic!()
+    };
+    assert!(
+        matches!(summary.outcome, Outcome::Failed { message, .. } if message.contains("the wheel came off"))
+    );
     assert_eq!(words(&log.events()), ["start a", "result a", "done"]);
 }
 
@@ -221,16 +337,41 @@ async fn the_correlation_id_of_a_run_reaches_its_host_and_its_calls() {
     let id = async |cx: ToolContext, _: Value| cx.correlation_id().unwrap_or("none").to_owned();
     catalog.register(tool("id"), id).unwrap();
     let mut session = session(&catalog);
-    let driver = scripted([calling(&["id"]), Turn::answer("done"), calling(&["id"]), Turn::answer("done")]);
+    let driver = scripted([
+        calling(&["id"]),
+        Turn::answer("done"),
+        calling(&["id"]),
+        Turn::answer("done"),
+    ]);
     let run = async |driver: Driver, session: &mut Session| {
         let log = EventLog::default();
-        driver.with_events(log.clone()).run(session, "go").await.unwrap();
+        driver
+            .with_events(log.clone())
+            .run(session, "go")
+            .await
+            .unwrap();
         log.events()
     };
-    let events =
-        run(driver.clone().with_options(RunOptions::new().with_correlation_id("request 7")), &mut session).await;
-    assert_eq!(events[0], Event::Started { correlation_id: "request 7".to_owned() });
-    assert!(matches!(&events[2], Event::Result { result, .. } if result.to_text() == "request 7"), "{events:?}");
+    let events = run(
+        driver
+            .clone()
+            .with_options(RunOptions::new().with_correlation_id("request 7")),
+        &mut session,
+    )
+    .await;
+    assert_eq!(
+        events[0],
+        Event::Started {
+            correlation_id: "request 7".to_owned()
+        }
+    );
+    assert!(
+        matches!(&events[2], Event::Result { result, .. } if result.to_text() == "request 7"),
+        "{events:?}"
+    );
     let events = run(driver, &mut session).await;
-    assert!(matches!(&events[1], Event::Result { result, .. } if result.to_text() == "none"), "{events:?}");
+    assert!(
+        matches!(&events[1], Event::Result { result, .. } if result.to_text() == "none"),
+        "{events:?}"
+    );
 }

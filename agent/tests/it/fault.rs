@@ -9,7 +9,9 @@ use agent::{Driver, Event, Outcome, Selection, Session, Turn};
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tools::context::ApprovalFuture;
-use tools::{Approval, Approver, CancellationToken, Catalog, Decision, Effects, ToolContext, ToolResult};
+use tools::{
+    Approval, Approver, CancellationToken, Catalog, Decision, Effects, ToolContext, ToolResult,
+};
 
 const SHORT: Duration = Duration::from_millis(50);
 
@@ -22,7 +24,10 @@ async fn soon<F: Future>(future: F) -> F::Output {
     });
     let (mut future, mut rung) = (std::pin::pin!(future), rung);
     std::future::poll_fn(|task| {
-        assert!(std::pin::Pin::new(&mut rung).poll(task).is_pending(), "this hangs");
+        assert!(
+            std::pin::Pin::new(&mut rung).poll(task).is_pending(),
+            "this hangs"
+        );
         future.as_mut().poll(task)
     })
     .await
@@ -49,7 +54,10 @@ fn spinning(release: &Release) -> Catalog {
     let mut catalog = Catalog::new();
     add(&mut catalog, "fine");
     // The second tool blocks the worker that drives the runtime's timers.
-    for (name, pause) in [("spins", None), ("waits_and_spins", Some(Duration::from_millis(5)))] {
+    for (name, pause) in [
+        ("spins", None),
+        ("waits_and_spins", Some(Duration::from_millis(5))),
+    ] {
         let is_released = release.0.clone();
         let spins = move |_: ToolContext, _: Value| {
             let is_released = is_released.clone();
@@ -73,16 +81,29 @@ fn hold(is_released: &AtomicBool) {
 }
 
 fn impatient(catalog: &Catalog) -> Session {
-    Session::new(catalog.list(), Selection::new(), ToolContext::new().with_timeout(SHORT))
+    Session::new(
+        catalog.list(),
+        Selection::new(),
+        ToolContext::new().with_timeout(SHORT),
+    )
 }
 
 fn kinds(session: &Session) -> Vec<String> {
-    results(session.messages()).iter().map(|(_, result)| kind(result).to_owned()).collect()
+    results(session.messages())
+        .iter()
+        .map(|(_, result)| kind(result).to_owned())
+        .collect()
 }
 
 /// Returns the number of abandoned calls in each event.
 fn abandoned(log: &EventLog) -> Vec<usize> {
-    let abandoned = |event| if let Event::Abandoned { abandoned, .. } = event { Some(abandoned) } else { None };
+    let abandoned = |event| {
+        if let Event::Abandoned { abandoned, .. } = event {
+            Some(abandoned)
+        } else {
+            None
+        }
+    };
     log.events().into_iter().filter_map(abandoned).collect()
 }
 
@@ -100,7 +121,10 @@ async fn a_tool_that_never_yields_ends_at_its_deadline_and_the_run_goes_on() {
         let mut session = impatient(&spinning(&release));
         let driver = scripted([calling(&[name]), Turn::answer("well")]).with_events(log.clone());
         let summary = soon(driver.run(&mut session, "go")).await.unwrap();
-        assert_eq!((answer(&summary.outcome), summary.failed_calls), ("well", 1));
+        assert_eq!(
+            (answer(&summary.outcome), summary.failed_calls),
+            ("well", 1)
+        );
         assert_eq!(kinds(&session), ["timeout"]);
         assert_eq!(abandoned(&log), [1]);
 
@@ -129,14 +153,36 @@ async fn however_many_tools_never_yield_the_runtime_keeps_a_thread_and_gets_the_
     let (release, log) = (Release::default(), EventLog::default());
     let catalog = spinning(&release);
     let mut session = impatient(&catalog);
-    let turns = [calling(&["spins"; 5]), calling(&["fine", "spins"]), Turn::answer("well")];
-    let summary = soon(scripted(turns).with_events(log.clone()).run(&mut session, "go")).await.unwrap();
-    assert_eq!((answer(&summary.outcome), summary.failed_calls), ("well", 7));
+    let turns = [
+        calling(&["spins"; 5]),
+        calling(&["fine", "spins"]),
+        Turn::answer("well"),
+    ];
+    let summary = soon(
+        scripted(turns)
+            .with_events(log.clone())
+            .run(&mut session, "go"),
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        (answer(&summary.outcome), summary.failed_calls),
+        ("well", 7)
+    );
     assert_eq!(abandoned(&log), [1, 2], "two of three workers may be held");
-    let count = |wanted: &str| kinds(&session).iter().filter(|kind| *kind == wanted).count();
+    let count = |wanted: &str| {
+        kinds(&session)
+            .iter()
+            .filter(|kind| *kind == wanted)
+            .count()
+    };
     assert_eq!((count("timeout"), count("unavailable")), (2, 5));
     let refusal = &results(session.messages())[5].1;
-    assert!(refusal.to_text().contains("restart the program"), "{}", refusal.to_text());
+    assert!(
+        refusal.to_text().contains("restart the program"),
+        "{}",
+        refusal.to_text()
+    );
 
     // The free worker runs all other tasks and timers.
     let other = async { tokio::time::sleep(SHORT).await };
@@ -145,7 +191,10 @@ async fn however_many_tools_never_yield_the_runtime_keeps_a_thread_and_gets_the_
     release.let_go();
     soon(all_gone(0)).await;
     let mut session = impatient(&catalog);
-    let summary = scripted([calling(&["fine", "spins"]), Turn::answer("done")]).run(&mut session, "go").await.unwrap();
+    let summary = scripted([calling(&["fine", "spins"]), Turn::answer("done")])
+        .run(&mut session, "go")
+        .await
+        .unwrap();
     assert_eq!(summary.failed_calls, 0, "{:?}", kinds(&session));
 }
 
@@ -182,16 +231,29 @@ async fn a_call_that_waits_for_its_turn_ends_at_its_deadline_too() {
     // Long enough for all three to begin on a busy machine.
     let cx = ToolContext::new().with_timeout(Duration::from_secs(1));
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
-    let driver = scripted([calling(&["yields", "spins_last", "yields"]), Turn::answer("well")]);
+    let driver = scripted([
+        calling(&["yields", "spins_last", "yields"]),
+        Turn::answer("well"),
+    ]);
     soon(driver.run(&mut session, "go")).await.unwrap();
     assert_eq!(kinds(&session), ["timeout", "timeout", "timeout"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_run_reports_abandoned_calls() {
-    let (release, log, token) = (Release::default(), EventLog::default(), CancellationToken::new());
-    let mut session = Session::new(spinning(&release).list(), Selection::new(), ToolContext::new());
-    let driver = scripted([calling(&["spins"])]).with_events(log.clone()).with_cancellation(token.clone());
+    let (release, log, token) = (
+        Release::default(),
+        EventLog::default(),
+        CancellationToken::new(),
+    );
+    let mut session = Session::new(
+        spinning(&release).list(),
+        Selection::new(),
+        ToolContext::new(),
+    );
+    let driver = scripted([calling(&["spins"])])
+        .with_events(log.clone())
+        .with_cancellation(token.clone());
     let cancel = async {
         // Until it is in its task.
         while Handle::current().metrics().num_alive_tasks() == 0 {
@@ -202,7 +264,10 @@ async fn a_cancelled_run_reports_abandoned_calls() {
     };
     let (summary, ()) = soon(async { tokio::join!(driver.run(&mut session, "go"), cancel) }).await;
     assert_eq!(summary.unwrap().outcome, Outcome::Cancelled);
-    assert_eq!((kinds(&session), abandoned(&log)), (vec!["cancelled".to_owned()], vec![1]));
+    assert_eq!(
+        (kinds(&session), abandoned(&log)),
+        (vec!["cancelled".to_owned()], vec![1])
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -216,7 +281,9 @@ async fn the_token_of_an_overdue_call_is_cancelled() {
     };
     catalog.register(tool("looks"), looks).unwrap();
     let mut session = impatient(&catalog);
-    soon(scripted([calling(&["looks"]), Turn::answer("done")]).run(&mut session, "go")).await.unwrap();
+    soon(scripted([calling(&["looks"]), Turn::answer("done")]).run(&mut session, "go"))
+        .await
+        .unwrap();
     assert_eq!(kinds(&session), ["timeout"]);
     soon(all_gone(0)).await;
 }
@@ -233,11 +300,22 @@ async fn the_time_of_an_approval_is_not_the_calls_even_if_who_approves_blocks_th
     }
     let mut catalog = Catalog::new();
     let writes = tool("writes").with_effects(Effects::Undeclared);
-    catalog.register(writes, async |_: ToolContext, _: Value| "written".to_owned()).unwrap();
-    let cx = ToolContext::new().with_timeout(SHORT).with_approver(Arc::new(Slow));
+    catalog
+        .register(writes, async |_: ToolContext, _: Value| {
+            "written".to_owned()
+        })
+        .unwrap();
+    let cx = ToolContext::new()
+        .with_timeout(SHORT)
+        .with_approver(Arc::new(Slow));
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
-    soon(scripted([calling(&["writes"]), Turn::answer("done")]).run(&mut session, "go")).await.unwrap();
-    assert_eq!(results(session.messages())[0].1, ToolResult::text("written"));
+    soon(scripted([calling(&["writes"]), Turn::answer("done")]).run(&mut session, "go"))
+        .await
+        .unwrap();
+    assert_eq!(
+        results(session.messages())[0].1,
+        ToolResult::text("written")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -251,8 +329,12 @@ async fn a_thousand_calls_of_a_turn_take_turns() {
     };
     catalog.register(tool("busy"), busy).unwrap();
     let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
-    let calls = (0..1000).map(|id| tools::ToolCall::new(format!("c{id}"), "busy", serde_json::json!({})));
-    let driver = Driver::new(Arc::new(agent::Scripted::new([Turn::calls(calls), Turn::answer("done")])));
+    let calls =
+        (0..1000).map(|id| tools::ToolCall::new(format!("c{id}"), "busy", serde_json::json!({})));
+    let driver = Driver::new(Arc::new(agent::Scripted::new([
+        Turn::calls(calls),
+        Turn::answer("done"),
+    ])));
     let summary = soon(driver.run(&mut session, "go")).await.unwrap();
     assert_eq!((summary.calls, summary.failed_calls), (1000, 0));
     soon(all_gone(0)).await;

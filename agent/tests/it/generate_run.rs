@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agent::{
-    Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Driver, DriverError, Event, Exhausted, Models,
-    Outcome, Provider, ProviderError, Request, RequestRetry, Resource, RetryCause, RunOptions, Selection, Session,
-    Spending, Turn, TurnFuture, WindowFuture,
+    Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Driver, DriverError, Event,
+    Exhausted, Models, Outcome, Provider, ProviderError, Request, RequestRetry, Resource,
+    RetryCause, RunOptions, Selection, Session, Spending, Turn, TurnFuture, WindowFuture,
 };
 use serde_json::json;
 use tools::{Catalog, Grant, ToolCall, ToolContext};
@@ -30,15 +30,22 @@ impl Provider for Flaky {
 /// Reports an attempt that broke off, and its retry.
 fn retried(request: &Request<'_>) {
     request.lost_reply_sink.iter().for_each(|sink| sink.send());
-    let cause = RetryCause::Connection { message: "cut".to_owned() };
-    request.retry_sink.iter().for_each(|sink| sink.send(RequestRetry::new(1, 3, 250, cause.clone())));
+    let cause = RetryCause::Connection {
+        message: "cut".to_owned(),
+    };
+    request
+        .retry_sink
+        .iter()
+        .for_each(|sink| sink.send(RequestRetry::new(1, 3, 250, cause.clone())));
 }
 
 /// Returns a session whose model may be asked.
 fn session(cx: ToolContext) -> Session {
     let mut catalog = Catalog::new();
     agent::tool::register(&mut catalog).unwrap();
-    let cx = cx.with_service(Models::new(Arc::new(Flaky))).with_grant(Grant::all());
+    let cx = cx
+        .with_service(Models::new(Arc::new(Flaky)))
+        .with_grant(Grant::all());
     Session::new(catalog.list(), Selection::parse(["llm.*"]).unwrap(), cx)
 }
 
@@ -51,9 +58,13 @@ fn asking() -> Turn {
 async fn the_retries_of_a_request_are_events_of_the_run() {
     let log = EventLog::default();
     let driver = scripted([asking(), Turn::answer("done")]).with_events(log.clone());
-    driver.run(&mut session(ToolContext::new()), "go").await.unwrap();
+    driver
+        .run(&mut session(ToolContext::new()), "go")
+        .await
+        .unwrap();
     let events = log.events();
-    let is_retry = |event: &&Event| matches!(event, Event::RequestRetried(retry) if retry.wait_ms == 250);
+    let is_retry =
+        |event: &&Event| matches!(event, Event::RequestRetried(retry) if retry.wait_ms == 250);
     assert_eq!(events.iter().filter(is_retry).count(), 2, "{events:?}");
 }
 
@@ -61,13 +72,26 @@ async fn the_retries_of_a_request_are_events_of_the_run() {
 async fn an_exhausted_budget_ends_the_run_with_its_reason() {
     let mut session = session(ToolContext::new());
     let limits = BudgetLimits::new().with_steps(2);
-    let driver = scripted([asking(), Turn::answer("never")]).with_options(RunOptions::new().with_limits(limits));
+    let driver = scripted([asking(), Turn::answer("never")])
+        .with_options(RunOptions::new().with_limits(limits));
     let summary = driver.run(&mut session, "go").await.unwrap();
-    let exhausted = Exhausted { resource: Resource::Steps, limit: 2, scope: BudgetScope::Run };
-    assert_eq!((summary.outcome, summary.steps), (Outcome::Budget(exhausted), 1));
+    let exhausted = Exhausted {
+        resource: Resource::Steps,
+        limit: 2,
+        scope: BudgetScope::Run,
+    };
+    assert_eq!(
+        (summary.outcome, summary.steps),
+        (Outcome::Budget(exhausted), 1)
+    );
     let results = results(session.messages());
-    let [first, second] = &results[..] else { panic!("{results:?}") };
-    assert!(first.1.is_error != second.1.is_error, "the work so far stays: {results:?}");
+    let [first, second] = &results[..] else {
+        panic!("{results:?}")
+    };
+    assert!(
+        first.1.is_error != second.1.is_error,
+        "the work so far stays: {results:?}"
+    );
 }
 
 /// A window that refuses the second step alone.
@@ -80,7 +104,16 @@ impl BudgetWindow for Refusing {
         let scope = BudgetScope::Window("day".to_owned());
         let is_granted = spending.steps == 0 || steps != 2;
         Box::pin(async move {
-            if is_granted { Ok(()) } else { Err(Exhausted { resource: Resource::Steps, limit: 1, scope }.into()) }
+            if is_granted {
+                Ok(())
+            } else {
+                Err(Exhausted {
+                    resource: Resource::Steps,
+                    limit: 1,
+                    scope,
+                }
+                .into())
+            }
         })
     }
 
@@ -91,10 +124,22 @@ impl BudgetWindow for Refusing {
 
 #[tokio::test]
 async fn the_model_is_not_asked_again_after_a_call_met_the_end_of_the_budget() {
-    let mut session = session(ToolContext::new().with_service(Budget::from_window(Arc::new(Refusing::default()))));
-    let summary = scripted([asking(), Turn::answer("never")]).run(&mut session, "go").await.unwrap();
+    let mut session = session(
+        ToolContext::new().with_service(Budget::from_window(Arc::new(Refusing::default()))),
+    );
+    let summary = scripted([asking(), Turn::answer("never")])
+        .run(&mut session, "go")
+        .await
+        .unwrap();
     let scope = BudgetScope::Window("day".to_owned());
-    assert_eq!(summary.outcome, Outcome::Budget(Exhausted { resource: Resource::Steps, limit: 1, scope }));
+    assert_eq!(
+        summary.outcome,
+        Outcome::Budget(Exhausted {
+            resource: Resource::Steps,
+            limit: 1,
+            scope
+        })
+    );
     assert_eq!((summary.steps, results(session.messages()).len()), (1, 2));
 }
 
@@ -107,7 +152,11 @@ impl BudgetWindow for Breaking {
     }
 
     fn record(&self, _: Spending) -> WindowFuture<'_> {
-        Box::pin(async { Err(BudgetError::Window { reason: "no disk".to_owned() }) })
+        Box::pin(async {
+            Err(BudgetError::Window {
+                reason: "no disk".to_owned(),
+            })
+        })
     }
 }
 
@@ -116,8 +165,14 @@ async fn a_broken_window_ends_the_run_as_in_a_request_of_the_driver() {
     let cx = ToolContext::new().with_service(Budget::from_window(Arc::new(Breaking)));
     let mut session = session(cx);
     // Turns of a script use no tokens.
-    let error = scripted([asking(), Turn::answer("never")]).run(&mut session, "go").await.unwrap_err();
-    assert!(matches!(error, DriverError::Budget(BudgetError::Window { .. })), "{error:?}");
+    let error = scripted([asking(), Turn::answer("never")])
+        .run(&mut session, "go")
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, DriverError::Budget(BudgetError::Window { .. })),
+        "{error:?}"
+    );
     assert_eq!(results(session.messages()).len(), 2);
 }
 
@@ -126,7 +181,10 @@ async fn spent(driver: Driver) -> (u64, bool) {
     let budget = Budget::new(BudgetLimits::new().with_tokens(100_000));
     let mut session = session(ToolContext::new().with_service(budget.clone()));
     let ended = driver.run(&mut session, "go ".repeat(400)).await;
-    (budget.spent().tokens, ended.is_ok_and(|summary| answer(&summary.outcome) == "done"))
+    (
+        budget.spent().tokens,
+        ended.is_ok_and(|summary| answer(&summary.outcome) == "done"),
+    )
 }
 
 #[tokio::test]
@@ -137,7 +195,10 @@ async fn each_attempt_whose_reply_broke_off_uses_the_tokens_of_the_prompt() {
         Box::pin(async { Ok(Turn::answer("done")) })
     }))
     .await;
-    assert!(is_answered && (whole * 2 - 30..=whole * 2).contains(&twice), "{whole} {twice}");
+    assert!(
+        is_answered && (whole * 2 - 30..=whole * 2).contains(&twice),
+        "{whole} {twice}"
+    );
     let (lost, is_answered) = spent(playing(|request| {
         retried(&request);
         retried(&request);
@@ -145,10 +206,16 @@ async fn each_attempt_whose_reply_broke_off_uses_the_tokens_of_the_prompt() {
         Box::pin(async { Err(ProviderError::Connection { provider, message }) })
     }))
     .await;
-    assert!(!is_answered && (whole * 2 - 60..=whole * 2).contains(&lost), "{whole} {lost}");
+    assert!(
+        !is_answered && (whole * 2 - 60..=whole * 2).contains(&lost),
+        "{whole} {lost}"
+    );
 
     // The turns of a script use no tokens, and the request of the tool has two attempts.
     let long = ToolCall::new("a", "llm.generate", json!({"prompt": "go ".repeat(400)}));
     let (tokens, is_answered) = spent(scripted([Turn::calls([long]), Turn::answer("done")])).await;
-    assert!(is_answered && (whole * 2 - 60..=whole * 2).contains(&tokens), "{whole} {tokens}");
+    assert!(
+        is_answered && (whole * 2 - 60..=whole * 2).contains(&tokens),
+        "{whole} {tokens}"
+    );
 }

@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::workshop::{
-    EventLog, answer, calling, catalog, kind, misbehaving, playing, results, scripted, session, tool,
+    EventLog, answer, calling, catalog, kind, misbehaving, playing, results, scripted, session,
+    tool,
 };
 use agent::{
-    Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Driver, DriverError, Event, Exhausted, Outcome,
-    Price, ProviderError, Resource, RunOptions, Selection, Session, Spending, Turn, Usage, WindowFuture,
+    Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Driver, DriverError, Event,
+    Exhausted, Outcome, Price, ProviderError, Resource, RunOptions, Selection, Session, Spending,
+    Turn, Usage, WindowFuture,
 };
 use serde_json::{Value, json};
 use tools::{Catalog, ToolCall, ToolContext};
@@ -19,26 +21,63 @@ fn limited(limits: BudgetLimits) -> RunOptions {
 }
 
 fn own(resource: Resource, limit: u64) -> Outcome {
-    Outcome::Budget(Exhausted { resource, limit, scope: BudgetScope::Run })
+    Outcome::Budget(Exhausted {
+        resource,
+        limit,
+        scope: BudgetScope::Run,
+    })
 }
 
 fn used(input_tokens: u64, output_tokens: u64) -> Usage {
-    Usage { input_tokens, output_tokens, ..Usage::default() }
+    Usage {
+        input_tokens,
+        output_tokens,
+        ..Usage::default()
+    }
 }
 
 #[tokio::test]
 async fn calls_beyond_the_budget_are_refused_and_the_run_ends_with_its_results() {
     let (log, mut session) = (EventLog::default(), session(&catalog(["x", "y"])));
-    let driver = scripted([calling(&["x", "y"]), calling(&["y", "x"]), Turn::answer("never")]);
-    let driver = driver.with_options(limited(BudgetLimits::new().with_calls(3))).with_events(log.clone());
+    let driver = scripted([
+        calling(&["x", "y"]),
+        calling(&["y", "x"]),
+        Turn::answer("never"),
+    ]);
+    let driver = driver
+        .with_options(limited(BudgetLimits::new().with_calls(3)))
+        .with_events(log.clone());
     let summary = driver.run(&mut session, "go").await.unwrap();
     assert_eq!(summary.outcome, own(Resource::Calls, 3));
-    assert_eq!((summary.steps, summary.calls, summary.failed_calls), (2, 4, 1));
+    assert_eq!(
+        (summary.steps, summary.calls, summary.failed_calls),
+        (2, 4, 1)
+    );
     let results = results(session.messages());
-    assert_eq!(results[..3].iter().map(|(_, result)| result.to_text()).collect::<Vec<_>>(), ["x", "y", "y"]);
-    assert!(results[3].1.is_error && results[3].1.to_text().contains("was not run"), "{results:?}");
-    let refused = |event: &Event| matches!(event, Event::Result { error: Some(tools::ErrorCode::Refused), .. });
-    assert_eq!(log.events().iter().filter(|event| refused(event)).count(), 1);
+    assert_eq!(
+        results[..3]
+            .iter()
+            .map(|(_, result)| result.to_text())
+            .collect::<Vec<_>>(),
+        ["x", "y", "y"]
+    );
+    assert!(
+        results[3].1.is_error && results[3].1.to_text().contains("was not run"),
+        "{results:?}"
+    );
+    let refused = |event: &Event| {
+        matches!(
+            event,
+            Event::Result {
+                error: Some(tools::ErrorCode::Refused),
+                ..
+            }
+        )
+    };
+    assert_eq!(
+        log.events().iter().filter(|event| refused(event)).count(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -48,8 +87,15 @@ async fn no_turn_begins_after_the_last_token() {
     let driver = scripted([turn(), turn(), turn()]);
     let driver = driver.with_options(limited(BudgetLimits::new().with_tokens(100)));
     let summary = driver.run(&mut session, "go").await.unwrap();
-    assert_eq!((summary.outcome, summary.steps), (own(Resource::Tokens, 100), 2));
-    assert_eq!(results(session.messages()).len(), 2, "the work so far stays");
+    assert_eq!(
+        (summary.outcome, summary.steps),
+        (own(Resource::Tokens, 100), 2)
+    );
+    assert_eq!(
+        results(session.messages()).len(),
+        2,
+        "the work so far stays"
+    );
 }
 
 #[tokio::test]
@@ -57,8 +103,14 @@ async fn tokens_that_a_service_does_not_report_are_estimated() {
     let driver = playing(|_| Box::pin(async { Ok(calling(&["x"])) }));
     let driver = driver.with_options(limited(BudgetLimits::new().with_tokens(50)));
     let prompt = "go ".repeat(100);
-    let summary = driver.run(&mut session(&catalog(["x"])), prompt).await.unwrap();
-    assert_eq!((summary.outcome, summary.steps), (own(Resource::Tokens, 50), 1));
+    let summary = driver
+        .run(&mut session(&catalog(["x"])), prompt)
+        .await
+        .unwrap();
+    assert_eq!(
+        (summary.outcome, summary.steps),
+        (own(Resource::Tokens, 50), 1)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -73,15 +125,23 @@ async fn a_turn_that_breaks_off_uses_tokens() {
     let cut = playing(|request| {
         Box::pin(async move {
             request.text_sink.unwrap().send(&"word ".repeat(400));
-            Err(ProviderError::Failed { provider: "acme".to_owned(), message: "cut".to_owned() })
+            Err(ProviderError::Failed {
+                provider: "acme".to_owned(),
+                message: "cut".to_owned(),
+            })
         })
     });
     let (ended, tokens) = spent(cut).await;
-    assert!(ended.is_err() && (575..600).contains(&tokens), "{ended:?} {tokens}");
+    assert!(
+        ended.is_err() && (575..600).contains(&tokens),
+        "{ended:?} {tokens}"
+    );
 
     let waits = playing(|_| Box::pin(std::future::pending()));
-    let (ended, tokens) =
-        spent(waits.with_options(limited(BudgetLimits::new().with_time(Duration::from_secs(5))))).await;
+    let (ended, tokens) = spent(waits.with_options(limited(
+        BudgetLimits::new().with_time(Duration::from_secs(5)),
+    )))
+    .await;
     assert_eq!(ended.unwrap(), own(Resource::Time, 5000));
     assert!((75..100).contains(&tokens), "{tokens}");
 
@@ -92,20 +152,50 @@ async fn a_turn_that_breaks_off_uses_tokens() {
 
 #[tokio::test]
 async fn money_follows_from_the_price_of_the_model() {
-    let price = Price::new("2".parse().unwrap(), "10".parse().unwrap()).with_cached("0.2".parse().unwrap());
-    let usage = Usage { input_tokens: 1000, output_tokens: 50, cached_input_tokens: 500, ..Usage::default() };
+    let price =
+        Price::new("2".parse().unwrap(), "10".parse().unwrap()).with_cached("0.2".parse().unwrap());
+    let usage = Usage {
+        input_tokens: 1000,
+        output_tokens: 50,
+        cached_input_tokens: 500,
+        ..Usage::default()
+    };
     assert_eq!(price.cost(usage).to_string(), "0.0016");
-    let writes = Usage { cache_write_tokens: 400, ..usage };
-    assert_eq!(price.cost(writes), price.cost(usage), "unless it has a price of its own");
-    assert_eq!(price.with_cache_write("2.5".parse().unwrap()).cost(writes).to_string(), "0.0018");
+    let writes = Usage {
+        cache_write_tokens: 400,
+        ..usage
+    };
+    assert_eq!(
+        price.cost(writes),
+        price.cost(usage),
+        "unless it has a price of its own"
+    );
+    assert_eq!(
+        price
+            .with_cache_write("2.5".parse().unwrap())
+            .cost(writes)
+            .to_string(),
+        "0.0018"
+    );
     let limits = BudgetLimits::new().with_cost("0.003".parse().unwrap());
     let turn = || calling(&["x"]).with_usage(usage);
     let run = async |options| {
         let driver = scripted([turn(), turn(), Turn::answer("done")]).with_options(options);
-        driver.run(&mut session(&catalog(["x"])), "go").await.unwrap().outcome
+        driver
+            .run(&mut session(&catalog(["x"])), "go")
+            .await
+            .unwrap()
+            .outcome
     };
-    assert_eq!(run(limited(limits).with_price(price)).await, own(Resource::Cost, 3_000_000));
-    assert_eq!(answer(&run(limited(limits)).await), "done", "without a price, tokens cost nothing");
+    assert_eq!(
+        run(limited(limits).with_price(price)).await,
+        own(Resource::Cost, 3_000_000)
+    );
+    assert_eq!(
+        answer(&run(limited(limits)).await),
+        "done",
+        "without a price, tokens cost nothing"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -113,27 +203,47 @@ async fn the_time_of_a_run_ends_a_request_and_a_call() {
     let limits = BudgetLimits::new().with_time(Duration::from_secs(5));
     let waits = playing(|_| Box::pin(std::future::pending()));
     let start = tokio::time::Instant::now();
-    let summary = waits.with_options(limited(limits)).run(&mut session(&catalog([])), "go").await.unwrap();
-    assert_eq!((summary.outcome, start.elapsed()), (own(Resource::Time, 5000), Duration::from_secs(5)));
+    let summary = waits
+        .with_options(limited(limits))
+        .run(&mut session(&catalog([])), "go")
+        .await
+        .unwrap();
+    assert_eq!(
+        (summary.outcome, start.elapsed()),
+        (own(Resource::Time, 5000), Duration::from_secs(5))
+    );
 
     // A provider with retries ends with an error at the deadline of its request.
     let gives_up = playing(|request| {
         Box::pin(async move {
-            let Some(end) = request.deadline else { return std::future::pending().await };
+            let Some(end) = request.deadline else {
+                return std::future::pending().await;
+            };
             tokio::time::sleep_until(end.into()).await;
             Err(ProviderError::NoPrompt)
         })
     });
-    let summary = gives_up.with_options(limited(limits)).run(&mut session(&catalog([])), "go").await.unwrap();
+    let summary = gives_up
+        .with_options(limited(limits))
+        .run(&mut session(&catalog([])), "go")
+        .await
+        .unwrap();
     assert_eq!(summary.outcome, own(Resource::Time, 5000));
 
     let start = tokio::time::Instant::now();
     let mut session = session(&misbehaving());
-    let driver = scripted([calling(&["slow", "fine"]), Turn::answer("never")]).with_options(limited(limits));
+    let driver =
+        scripted([calling(&["slow", "fine"]), Turn::answer("never")]).with_options(limited(limits));
     let summary = driver.run(&mut session, "go").await.unwrap();
-    assert_eq!((summary.outcome, start.elapsed()), (own(Resource::Time, 5000), Duration::from_secs(5)));
+    assert_eq!(
+        (summary.outcome, start.elapsed()),
+        (own(Resource::Time, 5000), Duration::from_secs(5))
+    );
     let results = results(session.messages());
-    assert_eq!((kind(&results[0].1), results[1].1.to_text().as_str()), ("cancelled", "fine"));
+    assert_eq!(
+        (kind(&results[0].1), results[1].1.to_text().as_str()),
+        ("cancelled", "fine")
+    );
 }
 
 /// A tool that runs a session of its own in the context of its call, as a sub-agent does.
@@ -141,9 +251,13 @@ fn delegating(turns: u64) -> Catalog {
     let mut catalog = catalog(["x"]);
     let delegate = move |cx: ToolContext, _: Value| async move {
         let mut inner = Session::new(crate::workshop::catalog(["x"]).list(), Selection::new(), cx);
-        let script = (0..turns)
-            .map(|number| Turn::calls([ToolCall::new("", "x", json!({"number": number}))]).with_usage(used(10, 0)));
-        let summary = scripted(script.chain([Turn::answer("done")])).run(&mut inner, "go").await.unwrap();
+        let script = (0..turns).map(|number| {
+            Turn::calls([ToolCall::new("", "x", json!({"number": number}))]).with_usage(used(10, 0))
+        });
+        let summary = scripted(script.chain([Turn::answer("done")]))
+            .run(&mut inner, "go")
+            .await
+            .unwrap();
         format!("{:?}", summary.outcome)
     };
     catalog.register(tool("delegate"), delegate).unwrap();
@@ -154,18 +268,35 @@ fn delegating(turns: u64) -> Catalog {
 async fn a_run_within_a_call_shares_the_budget_of_the_run_that_made_the_call() {
     let run = async |limits| {
         let mut session = session(&delegating(5));
-        let turns = [calling(&["delegate"]), calling(&["x"]), Turn::answer("done")];
-        let summary = scripted(turns).with_options(limited(limits)).run(&mut session, "go").await.unwrap();
+        let turns = [
+            calling(&["delegate"]),
+            calling(&["x"]),
+            Turn::answer("done"),
+        ];
+        let summary = scripted(turns)
+            .with_options(limited(limits))
+            .run(&mut session, "go")
+            .await
+            .unwrap();
         (summary.outcome, results(session.messages())[0].1.to_text())
     };
     let (outcome, inner) = run(BudgetLimits::new().with_calls(4)).await;
     assert_eq!(outcome, own(Resource::Calls, 4));
-    assert!(inner.contains("Calls") && inner.contains("Parent"), "{inner}");
+    assert!(
+        inner.contains("Calls") && inner.contains("Parent"),
+        "{inner}"
+    );
     let (outcome, inner) = run(BudgetLimits::new().with_tokens(30)).await;
     assert_eq!(outcome, own(Resource::Tokens, 30));
-    assert!(inner.contains("Tokens") && inner.contains("Parent"), "{inner}");
+    assert!(
+        inner.contains("Tokens") && inner.contains("Parent"),
+        "{inner}"
+    );
     let (outcome, inner) = run(BudgetLimits::new().with_steps(20).with_calls(20)).await;
-    assert!(matches!(outcome, Outcome::Answer { .. }) && inner.contains("done"), "{inner}");
+    assert!(
+        matches!(outcome, Outcome::Answer { .. }) && inner.contains("done"),
+        "{inner}"
+    );
 }
 
 /// A window of steps that counts in memory, or has no counters.
@@ -179,12 +310,24 @@ impl BudgetWindow for Day {
     fn charge(&self, spending: Spending) -> WindowFuture<'_> {
         Box::pin(async move {
             if self.is_broken {
-                return Err(BudgetError::Window { reason: "no disk".to_owned() });
+                return Err(BudgetError::Window {
+                    reason: "no disk".to_owned(),
+                });
             }
-            let left =
-                self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(spending.steps));
+            let left = self
+                .left
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                    left.checked_sub(spending.steps)
+                });
             let scope = BudgetScope::Window("day".to_owned());
-            left.map(drop).map_err(|_| Exhausted { resource: Resource::Steps, limit: 3, scope }.into())
+            left.map(drop).map_err(|_| {
+                Exhausted {
+                    resource: Resource::Steps,
+                    limit: 3,
+                    scope,
+                }
+                .into()
+            })
         })
     }
 
@@ -196,37 +339,68 @@ impl BudgetWindow for Day {
 
 #[tokio::test]
 async fn sessions_share_a_window() {
-    let day = Arc::new(Day { left: AtomicU64::new(3), tokens: AtomicU64::new(0), is_broken: false });
+    let day = Arc::new(Day {
+        left: AtomicU64::new(3),
+        tokens: AtomicU64::new(0),
+        is_broken: false,
+    });
     let budget = Budget::from_window(day.clone());
     let run = async || {
         let cx = ToolContext::new().with_service(budget.clone());
         let mut session = Session::new(catalog(["x"]).list(), Selection::new(), cx);
         let turns = [calling(&["x"]).with_usage(used(7, 0)), Turn::answer("done")];
-        scripted(turns).run(&mut session, "go").await.unwrap().outcome
+        scripted(turns)
+            .run(&mut session, "go")
+            .await
+            .unwrap()
+            .outcome
     };
     assert_eq!(answer(&run().await), "done");
     let scope = BudgetScope::Window("day".to_owned());
-    assert_eq!(run().await, Outcome::Budget(Exhausted { resource: Resource::Steps, limit: 3, scope }));
+    assert_eq!(
+        run().await,
+        Outcome::Budget(Exhausted {
+            resource: Resource::Steps,
+            limit: 3,
+            scope
+        })
+    );
     assert_eq!(day.tokens.load(Ordering::Relaxed), 14);
     assert_eq!(
         budget.spent(),
-        Spending { steps: 3, calls: 2, tokens: 14, cost: Cost::default() },
+        Spending {
+            steps: 3,
+            calls: 2,
+            tokens: 14,
+            cost: Cost::default()
+        },
         "a refused step is not counted"
     );
 }
 
 #[tokio::test]
 async fn a_window_that_cannot_count_ends_the_run_with_an_error() {
-    let day = Day { left: AtomicU64::new(3), tokens: AtomicU64::new(0), is_broken: true };
+    let day = Day {
+        left: AtomicU64::new(3),
+        tokens: AtomicU64::new(0),
+        is_broken: true,
+    };
     let cx = ToolContext::new().with_service(Budget::from_window(Arc::new(day)));
     let mut session = Session::new(catalog([]).list(), Selection::new(), cx);
-    let failed = scripted([Turn::answer("done")]).run(&mut session, "go").await;
-    assert!(matches!(failed, Err(DriverError::Budget(BudgetError::Window { .. }))), "{failed:?}");
+    let failed = scripted([Turn::answer("done")])
+        .run(&mut session, "go")
+        .await;
+    assert!(
+        matches!(failed, Err(DriverError::Budget(BudgetError::Window { .. }))),
+        "{failed:?}"
+    );
 }
 
 #[test]
 fn a_time_limit_needs_a_runtime_with_timers() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let limits = BudgetLimits::new().with_time(Duration::from_secs(5));
     let driver = scripted([Turn::answer("done")]).with_options(limited(limits));
     let failed = runtime.block_on(driver.run(&mut session(&catalog([])), "go"));

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use agent::{Driver, Scripted, Selection, Session, Turn};
 use serde_json::{Value, json};
 use tools::context::ApprovalFuture;
-use tools::{Approval, Approver, Catalog, Clause, Decision, Effects, Grant, Tool, ToolCall, ToolContext};
+use tools::{
+    Approval, Approver, Catalog, Clause, Decision, Effects, Grant, Tool, ToolCall, ToolContext,
+};
 
 /// A catalog with `edit`, which writes its path, and the numbers of its calls as they ran.
 fn edits() -> (Catalog, Arc<Mutex<Vec<u64>>>) {
@@ -20,12 +22,21 @@ fn edits() -> (Catalog, Arc<Mutex<Vec<u64>>>) {
     let edit = move |_: ToolContext, arguments: Value| {
         let seen = seen.clone();
         async move {
-            seen.lock().unwrap().push(arguments["number"].as_u64().unwrap());
+            seen.lock()
+                .unwrap()
+                .push(arguments["number"].as_u64().unwrap());
             tokio::task::yield_now().await;
         }
     };
     let mut catalog = Catalog::new();
-    catalog.register(Tool::new("edit", "Edits a file.", parameters).unwrap().with_effects(effects), edit).unwrap();
+    catalog
+        .register(
+            Tool::new("edit", "Edits a file.", parameters)
+                .unwrap()
+                .with_effects(effects),
+            edit,
+        )
+        .unwrap();
     (catalog, order)
 }
 
@@ -38,7 +49,10 @@ fn call(number: usize, path: &str, text: &str) -> ToolCall {
 async fn run(catalog: &Catalog, cx: ToolContext, calls: Vec<ToolCall>) -> u32 {
     let count = u32::try_from(calls.len()).unwrap();
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
-    let driver = Driver::new(Arc::new(Scripted::new([Turn::calls(calls), Turn::answer("done")])));
+    let driver = Driver::new(Arc::new(Scripted::new([
+        Turn::calls(calls),
+        Turn::answer("done"),
+    ])));
     let summary = driver.run(&mut session, "edit").await.unwrap();
     assert_eq!(summary.calls, count);
     summary.failed_calls
@@ -51,7 +65,9 @@ async fn edits_of_one_file_take_effect_in_the_order_of_the_calls() {
         let (catalog, order) = edits();
         // The first calls take longest to parse, so without an order the last calls would run first.
         let text = |number: usize| "x".repeat((20 - number) * 5_000);
-        let calls: Vec<_> = (0..20).map(|number| call(number, "a", &text(number))).collect();
+        let calls: Vec<_> = (0..20)
+            .map(|number| call(number, "a", &text(number)))
+            .collect();
         assert_eq!(run(&catalog, cx.clone(), calls).await, 0);
         assert_eq!(*order.lock().unwrap(), (0..20).collect::<Vec<_>>());
     }
@@ -84,7 +100,21 @@ async fn nobody_waits_for_a_person_who_is_asked_about_another_call() {
     }
     let (catalog, order) = edits();
     let free: Clause = "fs:write:free".parse().unwrap();
-    let cx = ToolContext::new().with_grant(Grant::new([free])).with_approver(Arc::new(Slow(order.clone())));
-    assert_eq!(run(&catalog, cx, vec![call(0, "asked", ""), call(1, "free", ""), call(2, "free", "")]).await, 0);
+    let cx = ToolContext::new()
+        .with_grant(Grant::new([free]))
+        .with_approver(Arc::new(Slow(order.clone())));
+    assert_eq!(
+        run(
+            &catalog,
+            cx,
+            vec![
+                call(0, "asked", ""),
+                call(1, "free", ""),
+                call(2, "free", "")
+            ]
+        )
+        .await,
+        0
+    );
     assert_eq!(*order.lock().unwrap(), [1, 2, 0]);
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::workshop::{EventLog, answer, calling, catalog, playing, scripted, session, tool};
-use agent::{Driver, DriverError, Event, Outcome, Provider, ProviderError, Request, Turn, TurnFuture};
+use agent::{
+    Driver, DriverError, Event, Outcome, Provider, ProviderError, Request, Turn, TurnFuture,
+};
 use serde_json::Value;
 use tools::{CancellationToken, Progress, ToolContext};
 
@@ -22,15 +24,29 @@ impl Drop for PanicsWhenDropped {
 
 #[tokio::test]
 async fn a_provider_that_panics_fails_the_run_alone() {
-    let error = playing(|_| panic!("on purpose")).run(&mut session(&catalog(["x"])), "go").await.unwrap_err();
-    let DriverError::Provider(ProviderError::Panicked { provider, message }) = error else { panic!("{error}") };
-    assert_eq!((provider.as_str(), message.as_str()), ("plays", "on purpose"));
+    let error = playing(|_| panic!("on purpose"))
+        .run(&mut session(&catalog(["x"])), "go")
+        .await
+        .unwrap_err();
+    let DriverError::Provider(ProviderError::Panicked { provider, message }) = error else {
+        panic!("{error}")
+    };
+    assert_eq!(
+        (provider.as_str(), message.as_str()),
+        ("plays", "on purpose")
+    );
 }
 
 /// A driver whose provider takes one good turn, and panics in a way of its own at the next.
 fn panicking_later(how: fn() -> TurnFuture<'static>) -> Driver {
     let first = || Box::pin(std::future::ready(Ok(calling(&["x"]))));
-    playing(move |request| if request.messages.len() == 1 { first() } else { how() })
+    playing(move |request| {
+        if request.messages.len() == 1 {
+            first()
+        } else {
+            how()
+        }
+    })
 }
 
 #[tokio::test]
@@ -49,8 +65,14 @@ async fn no_panic_of_a_provider_loses_the_conversation() {
     ];
     for how in ways {
         let mut session = session(&catalog(["x"]));
-        let error = panicking_later(how).run(&mut session, "go").await.unwrap_err();
-        assert!(matches!(error, DriverError::Provider(ProviderError::Panicked { .. })), "{error}");
+        let error = panicking_later(how)
+            .run(&mut session, "go")
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, DriverError::Provider(ProviderError::Panicked { .. })),
+            "{error}"
+        );
         assert_eq!(session.messages().len(), 3);
     }
 }
@@ -65,10 +87,16 @@ async fn a_provider_that_panics_when_it_is_cancelled_loses_nothing() {
             std::future::pending().await
         })
     };
-    let driver = panicking_later(how).with_cancellation(token.clone()).with_events(log.clone());
+    let driver = panicking_later(how)
+        .with_cancellation(token.clone())
+        .with_events(log.clone());
     let mut session = session(&catalog(["x"]));
     let cancel = async {
-        while !log.events().iter().any(|event| matches!(event, Event::Result { .. })) {
+        while !log
+            .events()
+            .iter()
+            .any(|event| matches!(event, Event::Result { .. }))
+        {
             tokio::task::yield_now().await;
         }
         token.cancel();
@@ -89,8 +117,14 @@ async fn a_provider_that_panics_with_its_name_fails_the_run_alone() {
             panic!("on purpose")
         }
     }
-    let error = Driver::new(Arc::new(Nameless)).run(&mut session(&catalog(["x"])), "go").await.unwrap_err();
-    assert!(matches!(error, DriverError::Provider(ProviderError::Panicked { .. })), "{error}");
+    let error = Driver::new(Arc::new(Nameless))
+        .run(&mut session(&catalog(["x"])), "go")
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, DriverError::Provider(ProviderError::Panicked { .. })),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -110,15 +144,27 @@ async fn a_sink_that_panics_hears_no_more_and_the_run_goes_on() {
                 std::panic::panic_any(PanicsWhenDropped);
             }
         };
-        let driver =
-            scripted([calling(&["reports", "x"]), Turn::answer("ok"), Turn::answer("again")]).with_events(sink);
+        let driver = scripted([
+            calling(&["reports", "x"]),
+            Turn::answer("ok"),
+            Turn::answer("again"),
+        ])
+        .with_events(sink);
         let mut session = session(&catalog);
         let summary = driver.run(&mut session, "go").await.unwrap();
         assert_eq!((answer(&summary.outcome), summary.failed_calls), ("ok", 0));
         assert_eq!(session.messages().len(), 4);
-        assert_eq!(received.load(Ordering::Relaxed), fatal.min(7), "7 events are sent");
+        assert_eq!(
+            received.load(Ordering::Relaxed),
+            fatal.min(7),
+            "7 events are sent"
+        );
 
         driver.run(&mut session, "go on").await.unwrap();
-        assert_eq!(received.load(Ordering::Relaxed), fatal.min(7) + if fatal == 8 { 1 } else { 2 }, "a new run");
+        assert_eq!(
+            received.load(Ordering::Relaxed),
+            fatal.min(7) + if fatal == 8 { 1 } else { 2 },
+            "a new run"
+        );
     }
 }

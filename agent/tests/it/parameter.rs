@@ -10,7 +10,13 @@ fn parameters_are_in_words_and_the_required_ones_come_first() {
         "required": ["b"],
     });
     let parameters = parameters(&schema);
-    let parts = parameters.iter().map(|parameter| (&*parameter.name, &*parameter.values, parameter.presence.clone()));
+    let parts = parameters.iter().map(|parameter| {
+        (
+            &*parameter.name,
+            &*parameter.values,
+            parameter.presence.clone(),
+        )
+    });
     assert_eq!(
         parts.collect::<Vec<_>>(),
         [
@@ -30,17 +36,31 @@ fn a_string_has_its_pattern() {
         "properties": {"a": word, "b": {"anyOf": [{"$ref": "#/$defs/word"}, {"type": "null"}]}, "c": {"type": "string"}},
         "$defs": {"word": word},
     });
-    let patterns: Vec<_> = parameters(&schema).into_iter().map(|parameter| parameter.pattern).collect();
-    assert_eq!(patterns, [Some("^\\w+$".to_owned()), Some("^\\w+$".to_owned()), None]);
+    let patterns: Vec<_> = parameters(&schema)
+        .into_iter()
+        .map(|parameter| parameter.pattern)
+        .collect();
+    assert_eq!(
+        patterns,
+        [Some("^\\w+$".to_owned()), Some("^\\w+$".to_owned()), None]
+    );
 }
 
 #[test]
 fn no_text_of_a_schema_hides_anything() {
-    let property = json!({"enum": ["v\u{200b}"], "default": "d\u{202e}", "description": "t\u{2066}"});
+    let property =
+        json!({"enum": ["v\u{200b}"], "default": "d\u{202e}", "description": "t\u{2066}"});
     let schema = json!({"properties": {"n\u{1b}": property, "o": {"type": "string", "pattern": "\u{200d}"}}});
     let parameters = parameters(&schema);
     let text = parameters.iter().map(|parameter| {
-        let Parameter { name, values, presence, description, pattern, .. } = parameter;
+        let Parameter {
+            name,
+            values,
+            presence,
+            description,
+            pattern,
+            ..
+        } = parameter;
         format!("{name} {values} {presence} {description} {pattern:?}")
     });
     let text: String = text.collect();

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Budget, BudgetLimits, BudgetWindow, Driver, Event, Outcome, ProviderError, Resource, RunOptions, Selection,
-    Session, Spending, Summary, Turn, Usage, WindowFuture,
+    Budget, BudgetLimits, BudgetWindow, Driver, Event, Outcome, ProviderError, Resource,
+    RunOptions, Selection, Session, Spending, Summary, Turn, Usage, WindowFuture,
 };
 use serde_json::json;
 use tools::{CancellationToken, ToolCall, ToolContext};
@@ -22,23 +22,37 @@ async fn resume(driver: Driver, mut session: Session) -> Summary {
 #[tokio::test]
 async fn a_resumed_run_has_used_the_tokens_of_its_sub_agents() {
     let notebook = Notebook::default();
-    let open = || session(&catalog(), context().with_journal(Arc::new(notebook.clone())).with_session("monday"));
+    let open = || {
+        session(
+            &catalog(),
+            context()
+                .with_journal(Arc::new(notebook.clone()))
+                .with_session("monday"),
+        )
+    };
     let driver = |tokens| {
         let driver = agents(|task, turns| match (task, turns) {
             ("lead", 0) => Turn::calls([spawning("a", json!({"name": "n", "task": "work"}))]),
             ("lead", _) => Turn::answer("finished"),
-            _ => Turn::answer("worked").with_usage(Usage { input_tokens: 5000, ..Usage::default() }),
+            _ => Turn::answer("worked").with_usage(Usage {
+                input_tokens: 5000,
+                ..Usage::default()
+            }),
         });
         driver
             .with_options(RunOptions::new().with_limits(BudgetLimits::new().with_tokens(tokens)))
             .with_checkpoints(true)
     };
-    let is_used_up =
-        |summary: &Summary| matches!(&summary.outcome, Outcome::Budget(used) if used.resource == Resource::Tokens);
-    assert!(is_used_up(&driver(5000).run(&mut open(), "lead").await.unwrap()));
+    let is_used_up = |summary: &Summary| matches!(&summary.outcome, Outcome::Budget(used) if used.resource == Resource::Tokens);
+    assert!(is_used_up(
+        &driver(5000).run(&mut open(), "lead").await.unwrap()
+    ));
     let again = resume(driver(5000), open()).await;
     assert!(is_used_up(&again), "{again:?}");
-    assert_eq!(answer(&resume(driver(9000), open()).await.outcome), "finished");
+    assert_eq!(
+        answer(&resume(driver(9000), open()).await.outcome),
+        "finished"
+    );
 }
 
 /// An end of a run before its answer.
@@ -56,19 +70,39 @@ enum Cut {
 
 #[tokio::test]
 async fn a_run_that_was_cut_off_has_used_the_tokens_of_its_sub_agents() {
-    for cut in [Cut::Crash, Cut::Failure, Cut::Cancellation, Cut::CancelledCall] {
+    for cut in [
+        Cut::Crash,
+        Cut::Failure,
+        Cut::Cancellation,
+        Cut::CancelledCall,
+    ] {
         let notebook = Notebook::default();
-        let open = || session(&catalog(), context().with_journal(Arc::new(notebook.clone())).with_session("monday"));
+        let open = || {
+            session(
+                &catalog(),
+                context()
+                    .with_journal(Arc::new(notebook.clone()))
+                    .with_session("monday"),
+            )
+        };
         let (token, crash) = (CancellationToken::new(), CancellationToken::new());
         let ends = [token.clone(), crash.clone()];
         let driver = playing(move |request| {
             let (task, turns, [token, crash]) = (task(&request), turns(&request), ends.clone());
             Box::pin(async move {
                 match (task.as_str(), turns) {
-                    ("lead", 0) => return Ok(Turn::calls([spawning("a", json!({"name": "n", "task": "work"}))])),
+                    ("lead", 0) => {
+                        return Ok(Turn::calls([spawning(
+                            "a",
+                            json!({"name": "n", "task": "work"}),
+                        )]));
+                    }
                     (_, 0) => {
                         let turn = Turn::calls([ToolCall::new("c", "todo.read", json!({}))]);
-                        return Ok(turn.with_usage(Usage { input_tokens: 5000, ..Usage::default() }));
+                        return Ok(turn.with_usage(Usage {
+                            input_tokens: 5000,
+                            ..Usage::default()
+                        }));
                     }
                     ("work", _) if cut != Cut::CancelledCall => return Ok(Turn::answer("worked")),
                     _ => {}
@@ -82,14 +116,24 @@ async fn a_run_that_was_cut_off_has_used_the_tokens_of_its_sub_agents() {
             })
         });
         let driver = driver.with_cancellation(token).with_checkpoints(true);
-        let ended = crash.run_until_cancelled(driver.run(&mut open(), "lead")).await;
-        assert_eq!((ended.is_none(), matches!(ended, Some(Err(_)))), (cut == Cut::Crash, cut == Cut::Failure));
+        let ended = crash
+            .run_until_cancelled(driver.run(&mut open(), "lead"))
+            .await;
+        assert_eq!(
+            (ended.is_none(), matches!(ended, Some(Err(_)))),
+            (cut == Cut::Crash, cut == Cut::Failure)
+        );
         let limits = RunOptions::new().with_limits(BudgetLimits::new().with_tokens(9000));
-        let answers = scripted([Turn::answer("the turn before"), Turn::answer("done")]).with_options(limits);
+        let answers =
+            scripted([Turn::answer("the turn before"), Turn::answer("done")]).with_options(limits);
         let ended = resume(answers, open()).await;
         assert_eq!(answer(&ended.outcome), "done");
         // Two steps of the sub-agent, and two of the lead: a request that is made again counts once.
-        assert_eq!((ended.spent.steps, ended.spent.tokens), (4, 5000), "{cut:?}");
+        assert_eq!(
+            (ended.spent.steps, ended.spent.tokens),
+            (4, 5000),
+            "{cut:?}"
+        );
     }
 }
 
@@ -114,8 +158,14 @@ async fn a_call_that_is_resumed_is_charged_once() {
     let (notebook, day) = (Notebook::default(), Arc::new(Counter::default()));
     let budget = Budget::from_window(day.clone());
     let open = || {
-        let cx = ToolContext::new().with_journal(Arc::new(notebook.clone())).with_session("monday");
-        Session::new(crate::workshop::catalog(["x", "y"]).list(), Selection::new(), cx.with_service(budget.clone()))
+        let cx = ToolContext::new()
+            .with_journal(Arc::new(notebook.clone()))
+            .with_session("monday");
+        Session::new(
+            crate::workshop::catalog(["x", "y"]).list(),
+            Selection::new(),
+            cx.with_service(budget.clone()),
+        )
     };
     let driver = || {
         let driver = scripted([calling(&["x", "y"]), Turn::answer("done")]).with_checkpoints(true);
@@ -128,7 +178,12 @@ async fn a_call_that_is_resumed_is_charged_once() {
             stop.cancel();
         }
     };
-    let ended = driver().with_cancellation(token).with_events(ends).run(&mut open(), "go").await.unwrap();
+    let ended = driver()
+        .with_cancellation(token)
+        .with_events(ends)
+        .run(&mut open(), "go")
+        .await
+        .unwrap();
     assert_eq!(ended.outcome, Outcome::Cancelled);
     assert_eq!(answer(&resume(driver(), open()).await.outcome), "done");
     assert_eq!(day.0.lock().unwrap().calls, 2);

@@ -25,15 +25,27 @@ enum Move {
 }
 
 fn turn() -> impl Strategy<Value = Turn> {
-    let call = ("[ab]{0,2}", "[xy]").prop_map(|(id, name)| Part::ToolCall(ToolCall::new(id, name, json!({}))));
-    let result =
-        Just(Part::ToolResult { id: "a".to_owned(), name: "x".to_owned(), result: ToolResult::text("forged") });
+    let call = ("[ab]{0,2}", "[xy]")
+        .prop_map(|(id, name)| Part::ToolCall(ToolCall::new(id, name, json!({}))));
+    let result = Just(Part::ToolResult {
+        id: "a".to_owned(),
+        name: "x".to_owned(),
+        result: ToolResult::text("forged"),
+    });
     let part = prop_oneof![4 => call, 1 => Just(Part::Content(Content::text("hm"))), 1 => result];
     let role = prop_oneof![Just(Role::Assistant), Just(Role::User)];
-    let turn = (role, prop::collection::vec(part, 0..5), prop::bool::weighted(0.2));
+    let turn = (
+        role,
+        prop::collection::vec(part, 0..5),
+        prop::bool::weighted(0.2),
+    );
     turn.prop_map(|(role, parts, is_cut_off)| {
         let turn = Turn::new(Message { role, parts });
-        if is_cut_off { turn.with_stop(StopReason::Length) } else { turn }
+        if is_cut_off {
+            turn.with_stop(StopReason::Length)
+        } else {
+            turn
+        }
     })
 }
 
@@ -56,15 +68,22 @@ fn make(run: &mut Run, one: Move) {
         Step::Call(calls) => calls,
         _ => Vec::new(),
     };
-    let open = |index: usize| open.get(index).map(|pending| pending.call.id.clone()).unwrap_or_default();
+    let open = |index: usize| {
+        open.get(index)
+            .map(|pending| pending.call.id.clone())
+            .unwrap_or_default()
+    };
     // Errors are expected and leave the run unchanged.
     let _ = match one {
         Move::Turn(turn) => run.turn(turn),
         Move::Result(index) => run.result(&open(index), ToolResult::text("result")),
-        Move::Error(index, true) => run.error(&open(index), &ToolError::new("x", ToolErrorKind::Cancelled)),
-        Move::Error(index, false) => {
-            run.error(&open(index), &ToolError::new("x", ToolErrorKind::NotFound { near: vec![] }))
+        Move::Error(index, true) => {
+            run.error(&open(index), &ToolError::new("x", ToolErrorKind::Cancelled))
         }
+        Move::Error(index, false) => run.error(
+            &open(index),
+            &ToolError::new("x", ToolErrorKind::NotFound { near: vec![] }),
+        ),
         Move::ForeignResult(id) => run.result(&id, ToolResult::text("by id")),
         Move::Cancel => {
             run.cancel();

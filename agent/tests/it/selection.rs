@@ -7,23 +7,40 @@ use serde_json::{Value, json};
 use tools::{Catalog, Effects, ToolContext};
 
 fn picked(selection: &Selection, catalog: &Catalog) -> Vec<String> {
-    catalog.list().iter().filter(|entry| selection.matches(entry)).map(|entry| entry.name().to_string()).collect()
+    catalog
+        .list()
+        .iter()
+        .filter(|entry| selection.matches(entry))
+        .map(|entry| entry.name().to_string())
+        .collect()
 }
 
 #[test]
 fn a_star_matches_dots_and_slashes() {
     let catalog = catalog(["fs.read", "fs.a.b", "mcp/fs.read", "time.now"]);
-    assert_eq!(picked(&Selection::parse(["fs.*"]).unwrap(), &catalog), ["fs.a.b", "fs.read"]);
-    assert_eq!(picked(&Selection::parse(["*.read"]).unwrap(), &catalog), ["fs.read", "mcp/fs.read"]);
+    assert_eq!(
+        picked(&Selection::parse(["fs.*"]).unwrap(), &catalog),
+        ["fs.a.b", "fs.read"]
+    );
+    assert_eq!(
+        picked(&Selection::parse(["*.read"]).unwrap(), &catalog),
+        ["fs.read", "mcp/fs.read"]
+    );
 }
 
 #[test]
 fn an_exclusion_wins_wherever_it_stands() {
     let catalog = catalog(["fs.read", "fs.write"]);
     for texts in [["fs.*", "!fs.write"], ["!fs.write", "fs.*"]] {
-        assert_eq!(picked(&Selection::parse(texts).unwrap(), &catalog), ["fs.read"]);
+        assert_eq!(
+            picked(&Selection::parse(texts).unwrap(), &catalog),
+            ["fs.read"]
+        );
     }
-    assert_eq!(picked(&Selection::parse(["!fs.write"]).unwrap(), &catalog), ["fs.read"]);
+    assert_eq!(
+        picked(&Selection::parse(["!fs.write"]).unwrap(), &catalog),
+        ["fs.read"]
+    );
 }
 
 #[test]
@@ -31,19 +48,44 @@ fn read_only_takes_what_changes_nothing() {
     let mut catalog = catalog(["pure"]);
     let effects = |value: Value| serde_json::from_value::<Effects>(value).unwrap();
     let handler = async |_: ToolContext, _: Value| "x".to_owned();
-    catalog.register(tool("reads").with_effects(effects(json!({"reads": ["thing:x"]}))), handler).unwrap();
-    catalog.register(tool("writes").with_effects(effects(json!({"writes": ["thing:x"]}))), handler).unwrap();
-    catalog.register(tool("undeclared").with_effects(Effects::Undeclared), handler).unwrap();
-    assert_eq!(picked(&Selection::new().with_read_only(true), &catalog), ["pure", "reads"]);
+    catalog
+        .register(
+            tool("reads").with_effects(effects(json!({"reads": ["thing:x"]}))),
+            handler,
+        )
+        .unwrap();
+    catalog
+        .register(
+            tool("writes").with_effects(effects(json!({"writes": ["thing:x"]}))),
+            handler,
+        )
+        .unwrap();
+    catalog
+        .register(
+            tool("undeclared").with_effects(Effects::Undeclared),
+            handler,
+        )
+        .unwrap();
+    assert_eq!(
+        picked(&Selection::new().with_read_only(true), &catalog),
+        ["pure", "reads"]
+    );
 }
 
 #[test]
 fn one_of_the_tags_is_enough() {
     let mut catalog = catalog(["plain"]);
     let handler = async |_: ToolContext, _: Value| "x".to_owned();
-    catalog.register(tool("a").with_tags(["web", "slow"]), handler).unwrap();
-    catalog.register(tool("b").with_tags(["files"]), handler).unwrap();
-    assert_eq!(picked(&Selection::new().with_tags(["web", "files"]), &catalog), ["a", "b"]);
+    catalog
+        .register(tool("a").with_tags(["web", "slow"]), handler)
+        .unwrap();
+    catalog
+        .register(tool("b").with_tags(["files"]), handler)
+        .unwrap();
+    assert_eq!(
+        picked(&Selection::new().with_tags(["web", "files"]), &catalog),
+        ["a", "b"]
+    );
 }
 
 #[test]
@@ -108,10 +150,23 @@ proptest! {
 fn a_glob_matches_a_former_name() {
     let mut catalog = catalog(["fs.write"]);
     let renamed = tool("fs.read").with_was(["fs.cat".parse().unwrap()]);
-    catalog.register(renamed, async |_: ToolContext, _: Value| "x".to_owned()).unwrap();
-    assert_eq!(picked(&Selection::parse(["*.cat"]).unwrap(), &catalog), ["fs.read"]);
-    assert_eq!(picked(&Selection::parse(["!fs.cat"]).unwrap(), &catalog), ["fs.write"]);
-    assert_eq!(Selection::parse(["fs.cat"]).unwrap().unmatched(&catalog.list()), [""; 0]);
+    catalog
+        .register(renamed, async |_: ToolContext, _: Value| "x".to_owned())
+        .unwrap();
+    assert_eq!(
+        picked(&Selection::parse(["*.cat"]).unwrap(), &catalog),
+        ["fs.read"]
+    );
+    assert_eq!(
+        picked(&Selection::parse(["!fs.cat"]).unwrap(), &catalog),
+        ["fs.write"]
+    );
+    assert_eq!(
+        Selection::parse(["fs.cat"])
+            .unwrap()
+            .unmatched(&catalog.list()),
+        [""; 0]
+    );
 }
 
 #[test]
@@ -128,7 +183,12 @@ fn a_selection_may_match_a_prefix_unless_its_globs_exclude_it() {
     ] {
         assert!(may_match(texts), "{texts:?}");
     }
-    for texts in [&["fs.*"][..], &["mcp:files/*"], &["*", "!mcp:*"], &["!mcp:git/*"]] {
+    for texts in [
+        &["fs.*"][..],
+        &["mcp:files/*"],
+        &["*", "!mcp:*"],
+        &["!mcp:git/*"],
+    ] {
         assert!(!may_match(texts), "{texts:?}");
     }
 }

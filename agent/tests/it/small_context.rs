@@ -1,11 +1,18 @@
 //! A model with a small context, which refuses longer requests as a service does.
-#![allow(dead_code, missing_docs, unreachable_pub, reason = "each program of tests uses a part of it")]
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "each program of tests uses a part of it"
+)]
 
 use std::collections::VecDeque;
 use std::slice::from_ref;
 use std::sync::{Arc, Mutex};
 
-use agent::{Driver, FailureKind, Provider, ProviderError, Request, Session, Turn, TurnFuture, Usage};
+use agent::{
+    Driver, FailureKind, Provider, ProviderError, Request, Session, Turn, TurnFuture, Usage,
+};
 use serde_json::{Value, json};
 use tools::protocol::{Message, Part};
 use tools::{Catalog, Effects, OutputStore, Tool, ToolCall, ToolContext};
@@ -37,7 +44,12 @@ pub struct Log {
 
 impl SmallContext {
     pub fn new(turns: u64, tokens: u64) -> Self {
-        Self { turns, tokens, is_open: false, log: Arc::default() }
+        Self {
+            turns,
+            tokens,
+            is_open: false,
+            log: Arc::default(),
+        }
     }
 
     fn answer(&self, messages: &[Message], is_summary: bool) -> Result<Turn, ProviderError> {
@@ -50,22 +62,38 @@ impl SmallContext {
         }
         log.largest = log.largest.max(tokens);
         log.requests.push(messages.to_vec());
-        let turn =
-            if is_summary {
-                log.summaries += 1;
-                let kept = messages.iter().find_map(|message| handle(&shown_text(message))).unwrap_or_default();
-                let (number, last) = (log.summaries, last_number(messages));
-                Turn::answer(format!("Summary {number}: read up to {last}. [Needed: handle {kept}]"))
-            } else {
-                match last_number(messages) + 1 {
-                    next if next > self.turns => Turn::answer(format!("read {}", self.turns)),
-                    next => Turn::calls(["a", "b"].map(|end| {
-                        ToolCall::new(format!("c{next}-{end}"), "read", json!({"number": next, "file": end}))
-                    })),
-                }
-            };
-        let usage = Usage { input_tokens: tokens, output_tokens: 40, ..Usage::default() };
-        Ok(if self.is_open { turn.with_usage(usage) } else { turn })
+        let turn = if is_summary {
+            log.summaries += 1;
+            let kept = messages
+                .iter()
+                .find_map(|message| handle(&shown_text(message)))
+                .unwrap_or_default();
+            let (number, last) = (log.summaries, last_number(messages));
+            Turn::answer(format!(
+                "Summary {number}: read up to {last}. [Needed: handle {kept}]"
+            ))
+        } else {
+            match last_number(messages) + 1 {
+                next if next > self.turns => Turn::answer(format!("read {}", self.turns)),
+                next => Turn::calls(["a", "b"].map(|end| {
+                    ToolCall::new(
+                        format!("c{next}-{end}"),
+                        "read",
+                        json!({"number": next, "file": end}),
+                    )
+                })),
+            }
+        };
+        let usage = Usage {
+            input_tokens: tokens,
+            output_tokens: 40,
+            ..Usage::default()
+        };
+        Ok(if self.is_open {
+            turn.with_usage(usage)
+        } else {
+            turn
+        })
     }
 }
 
@@ -101,7 +129,9 @@ impl Provider for Plays {
 /// Has a model read results by the handles in their notices. Returns the texts that it reads.
 pub async fn read_back(session: &mut Session, handles: &[String]) -> Vec<String> {
     let call = |handle: &String| ToolCall::new("", OutputStore::READER, json!({"handle": handle}));
-    let turns = handles.chunks(50).map(|some| Turn::calls(some.iter().map(call)));
+    let turns = handles
+        .chunks(50)
+        .map(|some| Turn::calls(some.iter().map(call)));
     let turns = turns.chain([Turn::answer("read again")]).collect();
     let driver = Driver::new(Arc::new(Plays(Mutex::new(turns)))).with_checkpoints(true);
     driver.run(session, "Read them again.").await.unwrap();
@@ -111,7 +141,11 @@ pub async fn read_back(session: &mut Session, handles: &[String]) -> Vec<String>
 
 /// Returns the text of a message and of its results.
 fn shown_text(message: &Message) -> String {
-    format!("{}\n{}", message.to_text(), result_texts(from_ref(message)).join("\n"))
+    format!(
+        "{}\n{}",
+        message.to_text(),
+        result_texts(from_ref(message)).join("\n")
+    )
 }
 
 /// Returns the texts of all results, in order.
@@ -131,8 +165,18 @@ pub fn handle(text: &str) -> Option<String> {
 
 /// The error of a service whose context is too small.
 pub fn too_long() -> ProviderError {
-    let (provider, message, kind) = ("small".to_owned(), "too long".to_owned(), FailureKind::ContextLength);
-    ProviderError::Status { provider, status: 400, kind, message, retry_after: None }
+    let (provider, message, kind) = (
+        "small".to_owned(),
+        "too long".to_owned(),
+        FailureKind::ContextLength,
+    );
+    ProviderError::Status {
+        provider,
+        status: 400,
+        kind,
+        message,
+        retry_after: None,
+    }
 }
 
 pub fn tokens(messages: &[Message]) -> u64 {
@@ -168,7 +212,9 @@ pub fn check_pairing(messages: &[Message]) {
 pub fn catalog(bytes: usize) -> Catalog {
     let mut catalog = Catalog::new();
     agent::tool::register(&mut catalog).unwrap();
-    let read = Tool::new("read", "Reads a file.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+    let read = Tool::new("read", "Reads a file.", json!({"type": "object"}))
+        .unwrap()
+        .with_effects(Effects::Pure);
     let handler = move |_: ToolContext, arguments: Value| async move { text(&arguments, bytes) };
     catalog.register(read, handler).unwrap();
     catalog

@@ -34,7 +34,11 @@ fn call(name: &str) -> ToolCall {
 
 /// A sub-agent that digs once.
 fn digger(number: usize) -> Turn {
-    if number == 0 { Turn::calls([call("dig")]) } else { Turn::answer("It is deep.") }
+    if number == 0 {
+        Turn::calls([call("dig")])
+    } else {
+        Turn::answer("It is deep.")
+    }
 }
 
 fn tasks(session: &Session) -> Vec<TaskInfo> {
@@ -74,17 +78,34 @@ async fn a_sub_agent_goes_on_beside_the_next_calls_and_its_answer_is_read_by_its
     let mut session = session(&catalog, with_tasks(context()));
     let results = delegated(&mut session, driver.with_events(log.clone())).await;
     assert_eq!(results[0].task.as_deref(), Some("t1"));
-    assert!(results[0].to_text().contains("task.result with task=t1"), "{results:?}");
+    assert!(
+        results[0].to_text().contains("task.result with task=t1"),
+        "{results:?}"
+    );
     let read = results[2].to_text();
-    assert_eq!(read, "[t1: answered: 2 steps, 1 call]\nIt is deep.\n[sub-agent mole: 2 steps, 1 call]");
-    assert_eq!(results[3].to_text(), "t1: answered: 2 steps, 1 call: agent.spawn: mole: dig…");
+    assert_eq!(
+        read,
+        "[t1: answered: 2 steps, 1 call]\nIt is deep.\n[sub-agent mole: 2 steps, 1 call]"
+    );
+    assert_eq!(
+        results[3].to_text(),
+        "t1: answered: 2 steps, 1 call: agent.spawn: mole: dig…"
+    );
 
     let names = names(&log);
-    let of =
-        |wanted: &str| names.iter().position(|name| name == wanted).unwrap_or_else(|| panic!("{wanted}: {names:?}"));
-    let own = ["started dig", "result dig", "text", "done"].map(|name| of(&format!("mole of s: {name}")));
+    let of = |wanted: &str| {
+        names
+            .iter()
+            .position(|name| name == wanted)
+            .unwrap_or_else(|| panic!("{wanted}: {names:?}"))
+    };
+    let own =
+        ["started dig", "result dig", "text", "done"].map(|name| of(&format!("mole of s: {name}")));
     assert!(own.is_sorted(), "{names:?}");
-    assert!(of("result agent.spawn") < own[1] && own[3] < of("t1 answered: 2 steps, 1 call"), "{names:?}");
+    assert!(
+        of("result agent.spawn") < own[1] && own[3] < of("t1 answered: 2 steps, 1 call"),
+        "{names:?}"
+    );
     assert_eq!(of("done"), names.len() - 1);
 }
 
@@ -108,11 +129,28 @@ async fn between_two_runs_it_works_without_events_and_the_next_run_tells_its_end
     let sent = log.events().len();
     digging.permits.add_permits(1);
     until(|| tasks(&session)[0].state.has_ended()).await;
-    assert_eq!(log.events().len(), sent, "nothing is sent after the end of the run");
+    assert_eq!(
+        log.events().len(),
+        sent,
+        "nothing is sent after the end of the run"
+    );
     driver.run(&mut session, "and?").await.unwrap();
-    assert!(names(&log)[sent..].iter().any(|name| name == "t1 answered: 2 steps, 1 call"), "{:?}", names(&log));
-    let prompt = session.messages().iter().rfind(|message| message.to_text().starts_with("and?")).unwrap();
-    assert_eq!(prompt.to_text(), "and?\n[task t1 (agent.spawn) has ended; task.result reads it]");
+    assert!(
+        names(&log)[sent..]
+            .iter()
+            .any(|name| name == "t1 answered: 2 steps, 1 call"),
+        "{:?}",
+        names(&log)
+    );
+    let prompt = session
+        .messages()
+        .iter()
+        .rfind(|message| message.to_text().starts_with("and?"))
+        .unwrap();
+    assert_eq!(
+        prompt.to_text(),
+        "and?\n[task t1 (agent.spawn) has ended; task.result reads it]"
+    );
     let read = results(session.messages()).last().unwrap().1.to_text();
     assert!(read.contains("It is deep."), "{read}");
 }
@@ -138,9 +176,18 @@ async fn a_cancelled_one_ends_with_its_calls_and_its_end_is_an_event() {
     let mut session = session(&catalog, with_tasks(context()));
     let results = delegated(&mut session, driver.with_events(log.clone())).await;
     let text = results[2].to_text();
-    assert!(text.starts_with("[t1: failed: 1 step, 1 call]\nthe sub-agent mole did not finish: "), "{text}");
+    assert!(
+        text.starts_with("[t1: failed: 1 step, 1 call]\nthe sub-agent mole did not finish: "),
+        "{text}"
+    );
     assert!(tasks(&session).is_empty());
-    assert!(names(&log).iter().any(|name| name == "t1 failed: 1 step, 1 call"), "{:?}", names(&log));
+    assert!(
+        names(&log)
+            .iter()
+            .any(|name| name == "t1 failed: 1 step, 1 call"),
+        "{:?}",
+        names(&log)
+    );
     digging.until_gone().await;
     assert_eq!(catalog.admission().running(), 0);
 }
@@ -151,10 +198,24 @@ async fn it_ends_when_its_session_is_dropped_or_cancelled() {
         let mut catalog = catalog();
         let digging = Digging::new(&mut catalog);
         let token = CancellationToken::new();
-        let mut session = session(&catalog, with_tasks(context()).with_cancellation(token.clone()));
-        delegated(&mut session, lead(vec![background("s", "mole", "dig")], |_, number| digger(number))).await;
+        let mut session = session(
+            &catalog,
+            with_tasks(context()).with_cancellation(token.clone()),
+        );
+        delegated(
+            &mut session,
+            lead(vec![background("s", "mole", "dig")], |_, number| {
+                digger(number)
+            }),
+        )
+        .await;
         digging.until_begun(1).await;
-        let task = session.context().service::<Tasks>().unwrap().find("t1").unwrap();
+        let task = session
+            .context()
+            .service::<Tasks>()
+            .unwrap()
+            .find("t1")
+            .unwrap();
         if is_dropped {
             drop(session);
         } else {
@@ -186,7 +247,10 @@ async fn a_dropped_run_leaves_it_to_the_session_and_sends_no_events() {
     until(|| digging.alive.load(Ordering::SeqCst) == 1).await;
     digging.permits.add_permits(1);
     until(|| tasks(&session)[0].state.has_ended()).await;
-    assert_eq!(tasks(&session)[0].state.to_string(), "answered: 2 steps, 1 call");
+    assert_eq!(
+        tasks(&session)[0].state.to_string(),
+        "answered: 2 steps, 1 call"
+    );
     assert_eq!(log.events().len(), sent);
 }
 
@@ -208,12 +272,18 @@ async fn it_has_at_most_the_tools_the_grant_and_the_level_of_one_in_the_foregrou
     catalog.register(tool("look"), look).unwrap();
     add(&mut catalog, "secret");
     let spawn = |id: &str, name: &str, grant: Value| {
-        spawning(id, json!({"name": name, "task": "look", "grant": grant, "background": true, "tools": ["look"]}))
+        spawning(
+            id,
+            json!({"name": name, "task": "look", "grant": grant, "background": true, "tools": ["look"]}),
+        )
     };
     let driver = agents(move |task, number| match (task, number) {
         ("lead", 0) => Turn::calls([
             spawn("a", "reader", json!(["fs:read:**", "net:read:**"])),
-            spawning("b", json!({"name": "deep", "task": "delegate", "background": true})),
+            spawning(
+                "b",
+                json!({"name": "deep", "task": "delegate", "background": true}),
+            ),
             spawn("c", "same", Value::Null),
         ]),
         ("lead", 1) => Turn::calls(["t1", "t2", "t3"].map(|task| reading(task, task))),
@@ -223,19 +293,33 @@ async fn it_has_at_most_the_tools_the_grant_and_the_level_of_one_in_the_foregrou
         _ => Turn::answer("done"),
     });
     let grant = Grant::parse(["fs:*:**", "agent:write:**", "task:*:**"]).unwrap();
-    let cx = with_tasks(context()).with_grant(grant).with_service(SubAgents::new().with_max_depth(1));
+    let cx = with_tasks(context())
+        .with_grant(grant)
+        .with_service(SubAgents::new().with_max_depth(1));
     let results = delegated(&mut session(&catalog, cx), driver).await;
     let mut seen = seen.lock().unwrap().clone();
     seen.sort();
     let expected = [("reader", true, false, false), ("same", true, true, false)];
-    assert_eq!(seen, expected.map(|(name, read, write, net)| (name.to_owned(), read, write, net)));
-    assert!(results[3].to_text().contains("2 calls (1 failed)"), "{results:?}");
-    assert!(results[4].to_text().contains("1 call (1 failed)"), "a level too deep: {results:?}");
+    assert_eq!(
+        seen,
+        expected.map(|(name, read, write, net)| (name.to_owned(), read, write, net))
+    );
+    assert!(
+        results[3].to_text().contains("2 calls (1 failed)"),
+        "{results:?}"
+    );
+    assert!(
+        results[4].to_text().contains("1 call (1 failed)"),
+        "a level too deep: {results:?}"
+    );
 }
 
 #[tokio::test]
 async fn it_shares_the_budget_of_the_run_that_started_it() {
-    let used = |input_tokens| Usage { input_tokens, ..Usage::default() };
+    let used = |input_tokens| Usage {
+        input_tokens,
+        ..Usage::default()
+    };
     // The sub-agent goes on when the lead reads its answer.
     let driver = agents(move |task, number| match (task, number) {
         ("lead", 0) => Turn::calls([background("s", "n", "work")]).with_usage(used(10)),
@@ -251,20 +335,35 @@ async fn it_shares_the_budget_of_the_run_that_started_it() {
     Digging::new(&mut catalog);
     let money = Budget::new(BudgetLimits::new().with_tokens(5000));
     let mut session = session(&catalog, with_tasks(context()).with_service(money.clone()));
-    let driver = driver.with_options(RunOptions::new().with_limits(BudgetLimits::new().with_steps(20)));
+    let driver =
+        driver.with_options(RunOptions::new().with_limits(BudgetLimits::new().with_steps(20)));
     let summary = driver.run(&mut session, "lead").await.unwrap();
-    assert!(matches!(&summary.outcome, Outcome::Budget(_)), "{summary:?}");
+    assert!(
+        matches!(&summary.outcome, Outcome::Budget(_)),
+        "{summary:?}"
+    );
     let read = results(session.messages()).last().unwrap().1.to_text();
-    assert!(read.contains("did not finish") && read.contains("5000"), "{read}");
-    assert_eq!((money.spent().tokens, summary.spent.tokens, summary.spent.steps), (6020, 6020, 5));
+    assert!(
+        read.contains("did not finish") && read.contains("5000"),
+        "{read}"
+    );
+    assert_eq!(
+        (
+            money.spent().tokens,
+            summary.spent.tokens,
+            summary.spent.steps
+        ),
+        (6020, 6020, 5)
+    );
 }
 
 #[tokio::test]
 async fn at_most_eight_run_at_once_and_those_of_a_sub_agent_end_with_it() {
     let mut catalog = catalog();
     let digging = Digging::new(&mut catalog);
-    let many =
-        |from: usize, to: usize| Turn::calls((from..to).map(|n| background(&format!("s{n}"), &format!("m{n}"), "dig")));
+    let many = |from: usize, to: usize| {
+        Turn::calls((from..to).map(|n| background(&format!("s{n}"), &format!("m{n}"), "dig")))
+    };
     let driver = agents(move |task, number| match (task, number) {
         ("lead", 0) => Turn::calls([spawning("s", json!({"name": "outer", "task": "delegate"}))]),
         ("lead", 1) => many(0, 9),
@@ -275,8 +374,14 @@ async fn at_most_eight_run_at_once_and_those_of_a_sub_agent_end_with_it() {
     });
     let mut session = session(&catalog, with_tasks(context()));
     let results = delegated(&mut session, driver).await;
-    let refused: Vec<_> = results[1..].iter().filter(|result| result.is_error).collect();
-    assert!(refused.len() == 1 && refused[0].to_text().contains("8 tasks run already"), "{results:?}");
+    let refused: Vec<_> = results[1..]
+        .iter()
+        .filter(|result| result.is_error)
+        .collect();
+    assert!(
+        refused.len() == 1 && refused[0].to_text().contains("8 tasks run already"),
+        "{results:?}"
+    );
     assert_eq!(tasks(&session).len(), 8);
     drop(session);
     digging.until_gone().await;
@@ -284,30 +389,52 @@ async fn at_most_eight_run_at_once_and_those_of_a_sub_agent_end_with_it() {
 
 #[tokio::test]
 async fn without_tasks_there_is_no_background() {
-    let driver = || lead(vec![background("s", "n", "work")], |_, _| Turn::answer("done"));
+    let driver = || {
+        lead(vec![background("s", "n", "work")], |_, _| {
+            Turn::answer("done")
+        })
+    };
     let results = delegated(&mut session(&catalog(), context()), driver()).await;
     assert_eq!(kind(&results[0]), "unavailable");
     let cx = context();
     let mut services = cx.services().clone();
     Tasks::offer_to_clients(&mut services);
-    let results = delegated(&mut session(&catalog(), cx.with_services(services)), driver()).await;
-    assert!(results[0].is_error && results[0].to_text().contains("leave out `background`"), "{results:?}");
+    let results = delegated(
+        &mut session(&catalog(), cx.with_services(services)),
+        driver(),
+    )
+    .await;
+    assert!(
+        results[0].is_error && results[0].to_text().contains("leave out `background`"),
+        "{results:?}"
+    );
 }
 
 #[tokio::test]
 async fn a_panic_of_its_provider_or_tool_is_a_failed_result() {
     let mut catalog = catalog();
     let panics: Tool = tool("panics");
-    catalog.register(panics, async |_: ToolContext, _: Value| -> String { panic!("on purpose") }).unwrap();
+    catalog
+        .register(panics, async |_: ToolContext, _: Value| -> String {
+            panic!("on purpose")
+        })
+        .unwrap();
     let driver = agents(|task, number| match (task, number) {
-        ("lead", 0) => Turn::calls([background("s", "a", "tool"), background("t", "b", "provider")]),
+        ("lead", 0) => Turn::calls([
+            background("s", "a", "tool"),
+            background("t", "b", "provider"),
+        ]),
         ("lead", 1) => Turn::calls([reading("r", "t1"), reading("q", "t2")]),
         ("lead", _) => Turn::answer("finished"),
         ("tool", 0) => Turn::calls([call("panics")]),
         ("provider", _) => panic!("on purpose"),
         _ => Turn::answer("it fell over"),
     });
-    let results: Vec<ToolResult> = delegated(&mut session(&catalog, with_tasks(context())), driver).await;
+    let results: Vec<ToolResult> =
+        delegated(&mut session(&catalog, with_tasks(context())), driver).await;
     assert!(results[2].to_text().contains("it fell over"), "{results:?}");
-    assert!(results[3].is_error && results[3].to_text().contains("b did not finish"), "{results:?}");
+    assert!(
+        results[3].is_error && results[3].to_text().contains("b did not finish"),
+        "{results:?}"
+    );
 }

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agent::{Budget, BudgetLimits, Cost, Event, Price, RunOptions, Spending, SubAgents, Turn, Usage};
+use agent::{
+    Budget, BudgetLimits, Cost, Event, Price, RunOptions, Spending, SubAgents, Turn, Usage,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::{ErrorCode, Grant, Target, ToolCall, ToolContext};
@@ -15,13 +17,28 @@ use crate::workshop::{EventLog, tool};
 type Grants = Arc<Mutex<Vec<(Option<String>, Grant)>>>;
 
 const CLAUSES: [&str; 10] = [
-    "*:*:**", "fs:*:**", "fs:read:**", "fs:write:src/**", "fs:read:src/*", "agent:*:**", "agent:write:n",
-    "net:read:a.org", "*:read:**", "world:write:**",
+    "*:*:**",
+    "fs:*:**",
+    "fs:read:**",
+    "fs:write:src/**",
+    "fs:read:src/*",
+    "agent:*:**",
+    "agent:write:n",
+    "net:read:a.org",
+    "*:read:**",
+    "world:write:**",
 ];
 
 const TARGETS: [&str; 9] = [
-    "fs:read:a", "fs:read:src/a", "fs:write:src/a/b", "fs:destroy:src/a", "fs:write:b", "net:read:a.org",
-    "net:write:a.org", "agent:write:n", "world:write:x",
+    "fs:read:a",
+    "fs:read:src/a",
+    "fs:write:src/a/b",
+    "fs:destroy:src/a",
+    "fs:write:b",
+    "net:read:a.org",
+    "net:write:a.org",
+    "agent:write:n",
+    "world:write:x",
 ];
 
 fn clauses() -> impl Strategy<Value = Vec<&'static str>> {
@@ -34,7 +51,9 @@ fn chain_of(first: &[&str], chain: &[Option<Vec<&'static str>>]) -> Vec<(Option<
     let seen = grants.clone();
     let mut catalog = catalog();
     let note = move |cx: ToolContext, _: Value| {
-        seen.lock().unwrap().push((cx.agent().map(str::to_owned), cx.grant().clone()));
+        seen.lock()
+            .unwrap()
+            .push((cx.agent().map(str::to_owned), cx.grant().clone()));
         async { "noted" }
     };
     catalog.register(tool("note"), note).unwrap();
@@ -50,11 +69,21 @@ fn chain_of(first: &[&str], chain: &[Option<Vec<&'static str>>]) -> Vec<(Option<
             }
             spawning("s", arguments)
         }));
-        if number == 0 { Turn::calls(calls) } else { Turn::answer("finished") }
+        if number == 0 {
+            Turn::calls(calls)
+        } else {
+            Turn::answer("finished")
+        }
     });
     let cx = ToolContext::new().with_grant(Grant::parse(first).unwrap());
-    let mut session = session(&catalog, cx.with_service(SubAgents::new().with_max_depth(8)));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut session = session(
+        &catalog,
+        cx.with_service(SubAgents::new().with_max_depth(8)),
+    );
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(driver.run(&mut session, "0")).unwrap();
     std::mem::take(&mut *grants.lock().unwrap())
 }
@@ -136,15 +165,35 @@ struct Limits {
 
 fn limits() -> impl Strategy<Value = Limits> {
     use proptest::option::of;
-    (of(1_u32..20), of(1_u32..30), of(1_u32..200), of(100_u32..200))
-        .prop_map(|(steps, calls, tokens, seconds)| Limits { steps, calls, tokens, seconds })
+    (
+        of(1_u32..20),
+        of(1_u32..30),
+        of(1_u32..200),
+        of(100_u32..200),
+    )
+        .prop_map(|(steps, calls, tokens, seconds)| Limits {
+            steps,
+            calls,
+            tokens,
+            seconds,
+        })
 }
 
 /// The tokens of each turn, and their price.
-const USAGE: Usage = Usage { input_tokens: 7, output_tokens: 3, cached_input_tokens: 0, cache_write_tokens: 0 };
+const USAGE: Usage = Usage {
+    input_tokens: 7,
+    output_tokens: 3,
+    cached_input_tokens: 0,
+    cache_write_tokens: 0,
+};
 
 /// The amounts of each turn without calls, at 2 and 5 nanos for a token.
-const TURN: Spending = Spending { steps: 1, calls: 0, tokens: 10, cost: Cost::from_nanos(29) };
+const TURN: Spending = Spending {
+    steps: 1,
+    calls: 0,
+    tokens: 10,
+    cost: Cost::from_nanos(29),
+};
 
 /// An agent of a chain.
 #[derive(Default)]
@@ -163,7 +212,8 @@ fn budgets_of(first: Limits, cost: Option<u64>, chain: &[Limits]) -> Vec<Level> 
     let seen = levels.clone();
     let look = move |cx: ToolContext, _: Value| {
         let number = cx.agent().map_or(0, |path| path.split('/').count());
-        seen.lock().unwrap()[number].budget = cx.service::<Budget>().map(|budget| Budget::clone(&budget));
+        seen.lock().unwrap()[number].budget =
+            cx.service::<Budget>().map(|budget| Budget::clone(&budget));
         async { "seen" }
     };
     catalog.register(tool("look"), look).unwrap();
@@ -175,10 +225,21 @@ fn budgets_of(first: Limits, cost: Option<u64>, chain: &[Limits]) -> Vec<Level> 
         turns.resize_with(reached, Level::default);
         turns[level].made = turns[level].made.saturating_add(TURN);
         let look = |id: &str| ToolCall::new(id, "look", json!({"number": number}));
-        let next = limits.get(level).map(|Limits { steps, calls, tokens, seconds }| {
-            let budget = json!({"steps": steps, "calls": calls, "tokens": tokens, "seconds": seconds});
-            spawning("s", json!({"name": "n", "task": (level + 1).to_string(), "budget": budget}))
-        });
+        let next = limits.get(level).map(
+            |Limits {
+                 steps,
+                 calls,
+                 tokens,
+                 seconds,
+             }| {
+                let budget =
+                    json!({"steps": steps, "calls": calls, "tokens": tokens, "seconds": seconds});
+                spawning(
+                    "s",
+                    json!({"name": "n", "task": (level + 1).to_string(), "budget": budget}),
+                )
+            },
+        );
         let turn = match number {
             0 => Turn::calls([look("a"), look("b")].into_iter().chain(next)),
             1 => Turn::calls([look("c"), look("d")]),
@@ -190,9 +251,17 @@ fn budgets_of(first: Limits, cost: Option<u64>, chain: &[Limits]) -> Vec<Level> 
     (own.steps, own.calls) = (first.steps.map(u64::from), first.calls.map(u64::from));
     (own.tokens, own.cost) = (first.tokens.map(u64::from), cost.map(Cost::from_nanos));
     let price = Price::new(Cost::from_nanos(2_000_000), Cost::from_nanos(5_000_000));
-    let driver = driver.with_options(RunOptions::new().with_limits(own).with_price(price)).with_events(log.clone());
-    let mut session = session(&catalog, context().with_service(SubAgents::new().with_max_depth(8)));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let driver = driver
+        .with_options(RunOptions::new().with_limits(own).with_price(price))
+        .with_events(log.clone());
+    let mut session = session(
+        &catalog,
+        context().with_service(SubAgents::new().with_max_depth(8)),
+    );
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(driver.run(&mut session, "0")).unwrap();
     let mut levels = std::mem::take(&mut *levels.lock().unwrap());
     for event in log.events() {

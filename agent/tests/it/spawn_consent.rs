@@ -19,7 +19,14 @@ struct Clerk(Arc<Mutex<Vec<String>>>);
 
 impl Asker for Clerk {
     fn ask<'a>(&'a self, question: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a> {
-        self.0.lock().unwrap().push(question.to_string().lines().next().unwrap_or_default().to_owned());
+        self.0.lock().unwrap().push(
+            question
+                .to_string()
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+        );
         Box::pin(async { ApprovalAnswer::Session })
     }
 }
@@ -29,8 +36,12 @@ async fn an_approval_of_an_agent_does_not_cover_its_sub_agents() {
     let mut catalog = catalog();
     let effects: Effects = serde_json::from_value(json!({"writes": ["page:{title}"]})).unwrap();
     let parameters = json!({"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]});
-    let publish = Tool::new("publish", "Publishes.", parameters).unwrap().with_effects(effects);
-    catalog.register(publish, async |_: ToolContext, _: Value| "published").unwrap();
+    let publish = Tool::new("publish", "Publishes.", parameters)
+        .unwrap()
+        .with_effects(effects);
+    catalog
+        .register(publish, async |_: ToolContext, _: Value| "published")
+        .unwrap();
     let published = |id: &str| ToolCall::new(id, "publish", json!({"title": "news"}));
     let driver = agents(move |task, number| match (task, number) {
         ("lead", 0 | 1) => Turn::calls([published("p")]),
@@ -41,20 +52,30 @@ async fn an_approval_of_an_agent_does_not_cover_its_sub_agents() {
         _ => Turn::answer("done"),
     });
     let clerk = Clerk::default();
-    let cx = context().with_policy(Policy::by_effects()).with_approver(Arc::new(SessionConsent::new(clerk.clone())));
+    let cx = context()
+        .with_policy(Policy::by_effects())
+        .with_approver(Arc::new(SessionConsent::new(clerk.clone())));
     let results = delegated(&mut session(&catalog, cx), driver).await;
     assert!(results.iter().all(|result| !result.is_error), "{results:?}");
     let asked = clerk.0.lock().unwrap().clone();
     let expected = [
-        "publish asks for:", "agent.spawn asks for:", "publish of the sub-agent one asks for:",
-        "agent.spawn asks for:", "publish of the sub-agent two asks for:",
+        "publish asks for:",
+        "agent.spawn asks for:",
+        "publish of the sub-agent one asks for:",
+        "agent.spawn asks for:",
+        "publish of the sub-agent two asks for:",
     ];
     assert_eq!(asked, expected);
 }
 
 #[tokio::test]
 async fn a_sub_agent_is_asked_about_and_refused_without_a_person() {
-    let driver = || lead(vec![spawning("s", json!({"name": "n", "task": "talk"}))], |_, _| Turn::answer("said"));
+    let driver = || {
+        lead(
+            vec![spawning("s", json!({"name": "n", "task": "talk"}))],
+            |_, _| Turn::answer("said"),
+        )
+    };
     let cx = context().with_policy(Policy::by_effects());
     let results = delegated(&mut session(&catalog(), cx), driver()).await;
     assert_eq!(kind(&results[0]), "unapproved");
@@ -72,9 +93,18 @@ struct Desk {
 
 impl Asker for Desk {
     fn ask<'a>(&'a self, question: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a> {
-        let name = question.to_string().lines().next().unwrap_or_default().to_owned();
+        let name = question
+            .to_string()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
         Box::pin(async move {
-            assert_eq!(self.open.fetch_add(1, Ordering::SeqCst), 0, "one question at a time");
+            assert_eq!(
+                self.open.fetch_add(1, Ordering::SeqCst),
+                0,
+                "one question at a time"
+            );
             self.asked.lock().unwrap().push(name);
             for _ in 0..100 {
                 tokio::task::yield_now().await;
@@ -91,8 +121,12 @@ async fn a_background_sub_agent_queues_for_the_person_with_its_agent_and_asks_wi
     let digging = Digging::new(&mut catalog);
     let effects: Effects = serde_json::from_value(json!({"writes": ["page:{title}"]})).unwrap();
     let parameters = json!({"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]});
-    let publish = Tool::new("publish", "Publishes.", parameters).unwrap().with_effects(effects);
-    catalog.register(publish, async |_: ToolContext, _: Value| "published").unwrap();
+    let publish = Tool::new("publish", "Publishes.", parameters)
+        .unwrap()
+        .with_effects(effects);
+    catalog
+        .register(publish, async |_: ToolContext, _: Value| "published")
+        .unwrap();
     let published = |title: &str| ToolCall::new(title, "publish", json!({"title": title}));
     let driver = agents(move |task, number| match (task, number) {
         ("lead", 0) => Turn::calls([background("s", "one", "publish")]),
@@ -111,9 +145,17 @@ async fn a_background_sub_agent_queues_for_the_person_with_its_agent_and_asks_wi
     assert!(results.iter().all(|result| !result.is_error), "{results:?}");
     digging.permits.add_permits(1);
     let tasks = session.context().service::<Tasks>().unwrap();
-    assert_eq!(tasks.next_ended().await.state.to_string(), "answered: 4 steps, 4 calls");
+    assert_eq!(
+        tasks.next_ended().await.state.to_string(),
+        "answered: 4 steps, 4 calls"
+    );
     let asked = desk.asked.lock().unwrap().clone();
     let count = |line: &str| asked.iter().filter(|asked| *asked == line).count();
-    let counts = ["agent.spawn asks for:", "publish asks for:", "publish of the sub-agent one asks for:"].map(count);
+    let counts = [
+        "agent.spawn asks for:",
+        "publish asks for:",
+        "publish of the sub-agent one asks for:",
+    ]
+    .map(count);
     assert_eq!(counts, [1, 2, 3], "{asked:?}");
 }

@@ -35,15 +35,23 @@ fn waiting() -> (Catalog, Arc<AtomicUsize>) {
             std::future::pending::<String>().await
         }
     };
-    let limits = tools::protocol::Limits { timeout_ms: Some(86_400_000), ..Default::default() };
-    catalog.register(tool("wait").with_limits(limits), wait).unwrap();
+    let limits = tools::protocol::Limits {
+        timeout_ms: Some(86_400_000),
+        ..Default::default()
+    };
+    catalog
+        .register(tool("wait").with_limits(limits), wait)
+        .unwrap();
     (catalog, alive)
 }
 
 /// An agent with a sub-agent, whose sub-agent waits for ever.
 fn chain(budget: Value) -> Driver {
     agents(move |task, number| match (task, number) {
-        ("lead", 0) => Turn::calls([spawning("s", json!({"name": "one", "task": "delegate", "budget": budget}))]),
+        ("lead", 0) => Turn::calls([spawning(
+            "s",
+            json!({"name": "one", "task": "delegate", "budget": budget}),
+        )]),
         ("delegate", 0) => Turn::calls([spawning("t", json!({"name": "two", "task": "wait"}))]),
         ("wait", 0) => Turn::calls([ToolCall::new("c", "wait", json!({}))]),
         _ => Turn::answer("finished"),
@@ -58,7 +66,10 @@ struct Desk {
 
 impl Desk {
     fn for_sub_agent(&self) -> Self {
-        Self { owner: format!("{}'s", self.owner), left: self.left.clone() }
+        Self {
+            owner: format!("{}'s", self.owner),
+            left: self.left.clone(),
+        }
     }
 }
 
@@ -96,10 +107,17 @@ async fn an_agent_out_of_time_leaves_no_sub_agent_behind() {
     let limits = BudgetLimits::new().with_time(LIMIT);
     let whole = || chain(Value::Null).with_options(RunOptions::new().with_limits(limits));
     let soon = || context().with_deadline(Instant::now() + LIMIT);
-    for (driver, cx) in [(chain(seconds), context()), (whole(), context()), (chain(Value::Null), soon())] {
+    for (driver, cx) in [
+        (chain(seconds), context()),
+        (whole(), context()),
+        (chain(Value::Null), soon()),
+    ] {
         let (catalog, alive) = waiting();
         let begun = tokio::time::Instant::now();
-        driver.run(&mut session(&catalog, cx), "lead").await.unwrap();
+        driver
+            .run(&mut session(&catalog, cx), "lead")
+            .await
+            .unwrap();
         assert!(begun.elapsed() < LIMIT * 2, "{:?}", begun.elapsed());
         until(|| alive.load(Ordering::SeqCst) == 0 && catalog.admission().running() == 0).await;
     }
@@ -107,21 +125,35 @@ async fn an_agent_out_of_time_leaves_no_sub_agent_behind() {
 
 #[tokio::test]
 async fn a_service_per_agent_ends_with_its_agent() {
-    let (left, used) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+    let (left, used) = (
+        Arc::new(Mutex::new(Vec::new())),
+        Arc::new(Mutex::new(Vec::new())),
+    );
     let mut catalog = catalog();
     let uses = used.clone();
     let work = move |cx: ToolContext, _: Value| {
-        uses.lock().unwrap().push(cx.service::<Desk>().unwrap().owner.clone());
+        uses.lock()
+            .unwrap()
+            .push(cx.service::<Desk>().unwrap().owner.clone());
         async { "done" }
     };
     catalog.register(tool("work"), work).unwrap();
     let cx = context();
     let mut services = cx.services().clone();
-    services.insert_per_agent(Desk { owner: "lead".to_owned(), left: left.clone() }, Desk::for_sub_agent);
+    services.insert_per_agent(
+        Desk {
+            owner: "lead".to_owned(),
+            left: left.clone(),
+        },
+        Desk::for_sub_agent,
+    );
     let mut session = session(&catalog, cx.with_services(services));
     let working = |id: &str| ToolCall::new(id, "work", json!({}));
     let driver = agents(move |task, number| match (task, number) {
-        ("lead", 0) => Turn::calls([spawning("s", json!({"name": "one", "task": "delegate"})), working("a")]),
+        ("lead", 0) => Turn::calls([
+            spawning("s", json!({"name": "one", "task": "delegate"})),
+            working("a"),
+        ]),
         ("lead", 1) => Turn::calls([spawning("s2", json!({"name": "one", "task": "work"}))]),
         ("delegate", 0) => Turn::calls([working("b")]),
         ("delegate", 1) => Turn::calls([spawning("t", json!({"name": "two", "task": "work"}))]),

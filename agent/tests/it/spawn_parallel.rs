@@ -25,15 +25,28 @@ async fn fifty_sub_agents_work_side_by_side() {
         }
     };
     catalog.register(tool("meet"), meet).unwrap();
-    let calls = (0..50).map(|n| spawning(&format!("s{n}"), json!({"name": format!("n{n}"), "task": "meet"}))).collect();
+    let calls = (0..50)
+        .map(|n| {
+            spawning(
+                &format!("s{n}"),
+                json!({"name": format!("n{n}"), "task": "meet"}),
+            )
+        })
+        .collect();
     let driver = lead(calls, |_, number| match number {
         0 => Turn::calls([ToolCall::new("c", "meet", json!({}))]),
         _ => Turn::answer("we met"),
     });
-    let driver = driver.with_options(RunOptions::new().with_limits(BudgetLimits::new().with_steps(102)));
+    let driver =
+        driver.with_options(RunOptions::new().with_limits(BudgetLimits::new().with_steps(102)));
     let results = delegated(&mut session(&catalog, context()), driver).await;
     assert_eq!(results.len(), 50);
-    assert!(results.iter().all(|result| !result.is_error && result.to_text().starts_with("we met")), "{results:?}");
+    assert!(
+        results
+            .iter()
+            .all(|result| !result.is_error && result.to_text().starts_with("we met")),
+        "{results:?}"
+    );
     assert_eq!(catalog.admission().running(), 0);
 }
 
@@ -69,7 +82,10 @@ async fn a_cancelled_agent_leaves_no_sub_agent_behind() {
         // Half of the calls are made by sub-agents of sub-agents.
         let calls = (0..AGENTS).map(|n| {
             let task = if n % 2 == 0 { "wait" } else { "delegate" };
-            spawning(&format!("s{n}"), json!({"name": format!("n{n}"), "task": task}))
+            spawning(
+                &format!("s{n}"),
+                json!({"name": format!("n{n}"), "task": task}),
+            )
         });
         let calls: Vec<_> = calls.collect();
         let requests = Arc::new(AtomicUsize::new(0));
@@ -82,10 +98,16 @@ async fn a_cancelled_agent_leaves_no_sub_agent_behind() {
             }
         });
         let log = EventLog::default();
-        let options = RunOptions::new().with_limits(BudgetLimits::new().with_steps(2 * AGENTS as u64));
-        let driver = driver.with_options(options).with_cancellation(token).with_events(log.clone());
+        let options =
+            RunOptions::new().with_limits(BudgetLimits::new().with_steps(2 * AGENTS as u64));
+        let driver = driver
+            .with_options(options)
+            .with_cancellation(token)
+            .with_events(log.clone());
         let cx = if is_recorded {
-            context().with_journal(Arc::new(Notebook::default())).with_session("s")
+            context()
+                .with_journal(Arc::new(Notebook::default()))
+                .with_session("s")
         } else {
             context()
         };
@@ -95,14 +117,23 @@ async fn a_cancelled_agent_leaves_no_sub_agent_behind() {
         let (sent, asked) = (log.events().len(), requests.load(Ordering::SeqCst));
         assert!(matches!(log.events().last(), Some(Event::Done(_))));
         // The runtime drops the tasks of the calls soon after, and ends the polls that the cancellation interrupted.
-        let is_left =
-            || alive.load(Ordering::SeqCst) > 0 || catalog.admission().running() > 0 || agent::abandoned_calls() > 0;
+        let is_left = || {
+            alive.load(Ordering::SeqCst) > 0
+                || catalog.admission().running() > 0
+                || agent::abandoned_calls() > 0
+        };
         let gone = async {
             while is_left() {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(20), gone).await.unwrap();
-        assert_eq!((log.events().len(), requests.load(Ordering::SeqCst)), (sent, asked), "nothing goes on");
+        tokio::time::timeout(Duration::from_secs(20), gone)
+            .await
+            .unwrap();
+        assert_eq!(
+            (log.events().len(), requests.load(Ordering::SeqCst)),
+            (sent, asked),
+            "nothing goes on"
+        );
     }
 }

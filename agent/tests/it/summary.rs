@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use agent::{
-    BudgetLimits, Compacted, Driver, FailureKind, Outcome, Provider, ProviderError, Request, RunOptions, Selection,
-    Session, StopReason, Turn, TurnFuture, extract,
+    BudgetLimits, Compacted, Driver, FailureKind, Outcome, Provider, ProviderError, Request,
+    RunOptions, Selection, Session, StopReason, Turn, TurnFuture, extract,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -31,13 +31,29 @@ impl Provider for Stubborn {
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
         assert_eq!(request.is_summary, request.min_output_tokens > 0);
         let turn = self.0.complete(request);
-        Box::pin(async move { if request.is_summary { turn.await.and_then(|_| self.1()) } else { turn.await } })
+        Box::pin(async move {
+            if request.is_summary {
+                turn.await.and_then(|_| self.1())
+            } else {
+                turn.await
+            }
+        })
     }
 }
 
 fn overloaded() -> Result<Turn, ProviderError> {
-    let (provider, message, kind) = ("small".to_owned(), "busy".to_owned(), FailureKind::Overloaded);
-    Err(ProviderError::Status { provider, status: 529, kind, message, retry_after: None })
+    let (provider, message, kind) = (
+        "small".to_owned(),
+        "busy".to_owned(),
+        FailureKind::Overloaded,
+    );
+    Err(ProviderError::Status {
+        provider,
+        status: 529,
+        kind,
+        message,
+        retry_after: None,
+    })
 }
 
 const NO_SUMMARIES: [fn() -> Result<Turn, ProviderError>; 4] = [
@@ -50,34 +66,80 @@ const NO_SUMMARIES: [fn() -> Result<Turn, ProviderError>; 4] = [
 #[tokio::test]
 async fn near_the_limit_the_messages_stay_if_there_is_no_whole_summary() {
     for no_summary in NO_SUMMARIES {
-        let model = SmallContext { is_open: true, ..SmallContext::new(34, 8_000) };
+        let model = SmallContext {
+            is_open: true,
+            ..SmallContext::new(34, 8_000)
+        };
         let (mut session, log) = (session(900), EventLog::default());
-        let driver = Driver::new(Arc::new(Stubborn(model.clone(), no_summary))).with_events(log.clone());
+        let driver =
+            Driver::new(Arc::new(Stubborn(model.clone(), no_summary))).with_events(log.clone());
         let summary = driver.run(&mut session, "Read the files.").await.unwrap();
         assert_eq!(answer(&summary.outcome), "read 34");
         let seen = model.log.lock().unwrap();
-        assert!((1..=4).contains(&seen.summaries) && seen.refused == 0, "{} {}", seen.summaries, seen.refused);
-        assert!(seen.largest > 6_400, "the model is not asked in each turn: {}", seen.largest);
-        assert_eq!(seen.requests.last().unwrap().len(), session.messages().len() - 1, "all messages are sent");
+        assert!(
+            (1..=4).contains(&seen.summaries) && seen.refused == 0,
+            "{} {}",
+            seen.summaries,
+            seen.refused
+        );
+        assert!(
+            seen.largest > 6_400,
+            "the model is not asked in each turn: {}",
+            seen.largest
+        );
+        assert_eq!(
+            seen.requests.last().unwrap().len(),
+            session.messages().len() - 1,
+            "all messages are sent"
+        );
         let compactions = compactions(&log);
-        assert!(compactions.iter().all(|compacted| compacted.summarised.is_none()));
-        let problems = compactions.iter().filter(|compacted| compacted.summary_problem.is_some()).count();
+        assert!(
+            compactions
+                .iter()
+                .all(|compacted| compacted.summarised.is_none())
+        );
+        let problems = compactions
+            .iter()
+            .filter(|compacted| compacted.summary_problem.is_some())
+            .count();
         assert_eq!(problems, seen.summaries);
     }
 }
 
 #[tokio::test]
 async fn a_summary_that_is_missing_does_not_stay_missing() {
-    let model = SmallContext { is_open: true, ..SmallContext::new(100, 8_000) };
+    let model = SmallContext {
+        is_open: true,
+        ..SmallContext::new(100, 8_000)
+    };
     static FIRST: AtomicBool = AtomicBool::new(true);
-    let no_summary = || if FIRST.swap(false, Ordering::Relaxed) { overloaded() } else { Ok(Turn::answer("Summary.")) };
+    let no_summary = || {
+        if FIRST.swap(false, Ordering::Relaxed) {
+            overloaded()
+        } else {
+            Ok(Turn::answer("Summary."))
+        }
+    };
     let (mut session, log) = (session(900), EventLog::default());
     let driver = Driver::new(Arc::new(Stubborn(model.clone(), no_summary))).with_max_steps(200);
-    driver.with_events(log.clone()).run(&mut session, "Read the files.").await.unwrap();
+    driver
+        .with_events(log.clone())
+        .run(&mut session, "Read the files.")
+        .await
+        .unwrap();
     let compactions = compactions(&log);
-    let first = compactions.iter().position(|compacted| compacted.summary_problem.is_some()).unwrap();
-    let later = compactions[first..].iter().filter(|compacted| compacted.summarised.is_some()).count();
-    assert!(later > 1 && model.log.lock().unwrap().refused == 0, "{compactions:?}");
+    let first = compactions
+        .iter()
+        .position(|compacted| compacted.summary_problem.is_some())
+        .unwrap();
+    let later = compactions[first..]
+        .iter()
+        .filter(|compacted| compacted.summarised.is_some())
+        .count();
+    assert!(
+        later > 1 && model.log.lock().unwrap().refused == 0,
+        "{compactions:?}"
+    );
 }
 
 #[tokio::test]
@@ -86,13 +148,23 @@ async fn a_model_that_writes_no_summary_keeps_the_names_of_its_calls() {
         let model = SmallContext::new(60, 8_000);
         let mut session = Session::new(catalog(900).list(), Selection::new(), ToolContext::new());
         let log = EventLog::default();
-        let driver = Driver::new(Arc::new(Stubborn(model.clone(), *no_summary))).with_max_steps(500);
-        let summary = driver.with_events(log.clone()).run(&mut session, "Read the files.").await.unwrap();
+        let driver =
+            Driver::new(Arc::new(Stubborn(model.clone(), *no_summary))).with_max_steps(500);
+        let summary = driver
+            .with_events(log.clone())
+            .run(&mut session, "Read the files.")
+            .await
+            .unwrap();
         assert_eq!((answer(&summary.outcome), summary.calls), ("read 60", 120));
         let seen = model.log.lock().unwrap();
         let shown = seen.requests.last().unwrap()[1].to_text();
-        assert!(shown.contains("read (") && !shown.contains("will not"), "{shown}");
-        let replaced = |compacted: &Compacted| compacted.summarised.is_some() && compacted.summary_problem.is_some();
+        assert!(
+            shown.contains("read (") && !shown.contains("will not"),
+            "{shown}"
+        );
+        let replaced = |compacted: &Compacted| {
+            compacted.summarised.is_some() && compacted.summary_problem.is_some()
+        };
         assert!(compactions(&log).iter().any(replaced));
     }
 }
@@ -106,11 +178,17 @@ async fn an_earlier_summary_stays_if_the_model_writes_no_later_one() {
     };
     let model = SmallContext::new(100, 8_000);
     let driver = Driver::new(Arc::new(Stubborn(model.clone(), first_alone))).with_max_steps(500);
-    driver.run(&mut session(900), "Read the files.").await.unwrap();
+    driver
+        .run(&mut session(900), "Read the files.")
+        .await
+        .unwrap();
     assert!(REQUESTS.load(Ordering::Relaxed) > 2);
     let seen = model.log.lock().unwrap();
     let shown = seen.requests.last().unwrap()[1].to_text();
-    assert!(shown.contains("The first summary.") && shown.contains("read ("), "{shown}");
+    assert!(
+        shown.contains("The first summary.") && shown.contains("read ("),
+        "{shown}"
+    );
     assert_eq!(shown.matches("[Your calls").count(), 1, "{shown}");
 }
 
@@ -118,8 +196,12 @@ async fn an_earlier_summary_stays_if_the_model_writes_no_later_one() {
 async fn a_failed_summary_ends_a_run_whose_request_is_too_long() {
     let model = SmallContext::new(60, 8_000);
     let (mut session, log) = (session(900), EventLog::default());
-    let driver = Driver::new(Arc::new(Stubborn(model.clone(), overloaded))).with_events(log.clone());
-    let error = driver.run(&mut session, "Read the files.").await.unwrap_err();
+    let driver =
+        Driver::new(Arc::new(Stubborn(model.clone(), overloaded))).with_events(log.clone());
+    let error = driver
+        .run(&mut session, "Read the files.")
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), Some(FailureKind::Overloaded));
 }
 
@@ -131,12 +213,19 @@ async fn a_typed_answer_keeps_its_schema_after_a_rejected_answer() {
         people: u32,
     }
     let driver = playing(|request| {
-        let text = request.messages.iter().map(Message::to_text).collect::<Vec<_>>().join("\n");
+        let text = request
+            .messages
+            .iter()
+            .map(Message::to_text)
+            .collect::<Vec<_>>()
+            .join("\n");
         let call = |id: String| Turn::calls([ToolCall::new("", "read", json!({"number": id}))]);
         let turn = match request.messages.iter().flat_map(Message::calls).count() {
             _ if request.is_summary => Turn::answer("Summary."),
             0 if !text.contains("Which town?") => Turn::answer("hello"),
-            0 if !text.contains("does not match") && !text.contains("Summary.") => Turn::answer("Ulm"),
+            0 if !text.contains("does not match") && !text.contains("Summary.") => {
+                Turn::answer("Ulm")
+            }
             _ if !text.contains("Summary.") => call(request.messages.len().to_string()),
             _ if text.contains("\"people\"") => Turn::answer("{\"people\": 126000}"),
             _ => Turn::answer("Which schema?"),
@@ -144,23 +233,42 @@ async fn a_typed_answer_keeps_its_schema_after_a_rejected_answer() {
         Box::pin(async move { Ok(turn) })
     });
     let log = EventLog::default();
-    let driver = driver.with_options(RunOptions::new().with_context_tokens(2000)).with_events(log.clone());
+    let driver = driver
+        .with_options(RunOptions::new().with_context_tokens(2000))
+        .with_events(log.clone());
     let mut session = session(300);
     driver.run(&mut session, "Good morning.").await.unwrap();
     let town: Town = extract(&driver, &mut session, "Which town?").await.unwrap();
     assert_eq!(town.people, 126_000);
-    assert!(compactions(&log).iter().any(|compacted| compacted.summarised.is_some()));
-    let asked_back = session.messages().iter().any(|message| message.to_text() == "Which schema?");
+    assert!(
+        compactions(&log)
+            .iter()
+            .any(|compacted| compacted.summarised.is_some())
+    );
+    let asked_back = session
+        .messages()
+        .iter()
+        .any(|message| message.to_text() == "Which schema?");
     assert!(!asked_back, "the schema is in each request");
 }
 
 #[tokio::test]
 async fn a_summary_counts_as_a_step_and_is_left_out_if_the_budget_has_none() {
-    let model = SmallContext { is_open: true, ..SmallContext::new(100, 8_000) };
+    let model = SmallContext {
+        is_open: true,
+        ..SmallContext::new(100, 8_000)
+    };
     let (mut session, log) = (session(900), EventLog::default());
-    let summary = driver(&model, &log).with_max_steps(30).run(&mut session, "Read the files.").await.unwrap();
+    let summary = driver(&model, &log)
+        .with_max_steps(30)
+        .run(&mut session, "Read the files.")
+        .await
+        .unwrap();
     let requests = model.log.lock().unwrap().requests.len();
-    assert!(matches!(summary.outcome, agent::Outcome::Budget(_)), "{summary:?}");
+    assert!(
+        matches!(summary.outcome, agent::Outcome::Budget(_)),
+        "{summary:?}"
+    );
     assert_eq!(requests, 30);
     assert!(u64::from(summary.steps) < 30);
 }
@@ -172,7 +280,12 @@ async fn a_paused_summary_is_continued_and_each_request_is_a_step() {
         let counted = requests.clone();
         let play = playing(move |request| {
             let number = counted.fetch_add(1, Ordering::Relaxed);
-            let parts = request.messages.iter().rev().take_while(|message| message.role == Role::Assistant).count();
+            let parts = request
+                .messages
+                .iter()
+                .rev()
+                .take_while(|message| message.role == Role::Assistant)
+                .count();
             let has_summary = request.messages.iter().any(|message| {
                 message.to_text().contains(
                     "Part 0
@@ -183,19 +296,39 @@ Part 2",
             let turn = match parts {
                 _ if has_summary => Turn::answer("done"),
                 parts if request.is_summary => {
-                    let stop = if parts < pauses { StopReason::Paused } else { StopReason::Answer };
+                    let stop = if parts < pauses {
+                        StopReason::Paused
+                    } else {
+                        StopReason::Answer
+                    };
                     Turn::answer(format!("Part {parts}")).with_stop(stop)
                 }
-                _ => Turn::calls([ToolCall::new(format!("c{number}"), "read", json!({"number": number}))]),
+                _ => Turn::calls([ToolCall::new(
+                    format!("c{number}"),
+                    "read",
+                    json!({"number": number}),
+                )]),
             };
             Box::pin(async move { Ok(turn) })
         });
-        let options = RunOptions::new().with_context_tokens(2000).with_limits(BudgetLimits::new().with_steps(90));
-        let summary = play.with_options(options).run(&mut session(300), "Read it.").await.unwrap();
+        let options = RunOptions::new()
+            .with_context_tokens(2000)
+            .with_limits(BudgetLimits::new().with_steps(90));
+        let summary = play
+            .with_options(options)
+            .run(&mut session(300), "Read it.")
+            .await
+            .unwrap();
         let requests = requests.load(Ordering::Relaxed);
         match pauses {
-            2 => assert_eq!((answer(&summary.outcome), requests), ("done", summary.steps as usize + 3)),
-            _ => assert!(matches!(summary.outcome, Outcome::Budget(_)) && requests == 90, "{summary:?} {requests}"),
+            2 => assert_eq!(
+                (answer(&summary.outcome), requests),
+                ("done", summary.steps as usize + 3)
+            ),
+            _ => assert!(
+                matches!(summary.outcome, Outcome::Budget(_)) && requests == 90,
+                "{summary:?} {requests}"
+            ),
         }
     }
 }

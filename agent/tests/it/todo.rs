@@ -18,7 +18,10 @@ fn session() -> Session {
 
 fn items(items: &[(&str, PlanStatus)]) -> Vec<PlanItem> {
     let of = |(text, status): &(&str, PlanStatus)| json!({"text": text, "status": status});
-    items.iter().map(|item| serde_json::from_value(of(item)).unwrap()).collect()
+    items
+        .iter()
+        .map(|item| serde_json::from_value(of(item)).unwrap())
+        .collect()
 }
 
 fn writing(id: &str, items: Value) -> Turn {
@@ -35,10 +38,19 @@ async fn a_written_plan_is_read_and_told_when_it_changes() {
     let log = EventLog::default();
     let written = json!([{"text": "look", "status": "done"}, {"text": "mend"}]);
     let read = || Turn::calls([ToolCall::new("r", "todo.read", json!({}))]);
-    let turns = [writing("a", written.clone()), writing("b", written), read(), writing("c", json!([])), read()];
+    let turns = [
+        writing("a", written.clone()),
+        writing("b", written),
+        read(),
+        writing("c", json!([])),
+        read(),
+    ];
     let driver = scripted(turns.into_iter().chain([Turn::answer("done")])).with_events(log.clone());
     driver.run(&mut session, "go").await.unwrap();
-    let texts: Vec<_> = results(session.messages()).iter().map(|(_, result)| result.to_text()).collect();
+    let texts: Vec<_> = results(session.messages())
+        .iter()
+        .map(|(_, result)| result.to_text())
+        .collect();
     let counts = "2 steps: 1 done, 1 open";
     assert_eq!(texts[..2], [counts, counts]);
     assert_eq!(texts[2], format!("{counts}\n[done] look\n[open] mend"));
@@ -51,7 +63,13 @@ async fn a_written_plan_is_read_and_told_when_it_changes() {
             _ => None,
         })
         .collect();
-    assert_eq!(changes, [items(&[("look", PlanStatus::Done), ("mend", PlanStatus::Open)]), Vec::new()]);
+    assert_eq!(
+        changes,
+        [
+            items(&[("look", PlanStatus::Done), ("mend", PlanStatus::Open)]),
+            Vec::new()
+        ]
+    );
 }
 
 #[test]
@@ -88,10 +106,17 @@ async fn a_resumed_session_has_the_plan_of_a_call_that_is_replayed() {
     let open = || {
         let mut catalog = Catalog::new();
         agent::tool::register(&mut catalog).unwrap();
-        let cx = ToolContext::new().with_journal(Arc::new(notebook.clone())).with_session("monday");
+        let cx = ToolContext::new()
+            .with_journal(Arc::new(notebook.clone()))
+            .with_session("monday");
         Session::new(catalog.list(), Selection::new(), cx)
     };
-    let turns = || [writing("a", json!([{"text": "look"}])), Turn::answer("done")];
+    let turns = || {
+        [
+            writing("a", json!([{"text": "look"}])),
+            Turn::answer("done"),
+        ]
+    };
     let driver = || scripted(turns()).with_checkpoints(true);
     let token = tools::CancellationToken::new();
     let stop = token.clone();
@@ -101,11 +126,23 @@ async fn a_resumed_session_has_the_plan_of_a_call_that_is_replayed() {
             stop.cancel();
         }
     };
-    driver().with_cancellation(token).with_events(ends).run(&mut open(), "go").await.unwrap();
+    driver()
+        .with_cancellation(token)
+        .with_events(ends)
+        .run(&mut open(), "go")
+        .await
+        .unwrap();
     let mut resumed = open();
     let run = resumed.stored_run().await.unwrap().unwrap();
     driver().resume(&mut resumed, run).await.unwrap();
-    assert_eq!(notebook.lines().iter().filter(|line| line.kind == "intent").count(), 1);
+    assert_eq!(
+        notebook
+            .lines()
+            .iter()
+            .filter(|line| line.kind == "intent")
+            .count(),
+        1
+    );
     assert_eq!(plan(&resumed), items(&[("look", PlanStatus::Open)]));
 }
 
@@ -113,21 +150,38 @@ async fn a_resumed_session_has_the_plan_of_a_call_that_is_replayed() {
 async fn a_sub_agent_has_a_plan_of_its_own() {
     let mut catalog = Catalog::new();
     agent::tool::register(&mut catalog).unwrap();
-    let cx = ToolContext::new().with_grant(Grant::all()).with_service(SubAgents::new());
+    let cx = ToolContext::new()
+        .with_grant(Grant::all())
+        .with_service(SubAgents::new());
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
     let log = EventLog::default();
     let driver = playing(|request| {
-        let is_lead = request.messages.iter().any(|message| message.to_text() == "lead");
-        let turns = request.messages.iter().filter(|message| message.role == Role::Assistant).count();
+        let is_lead = request
+            .messages
+            .iter()
+            .any(|message| message.to_text() == "lead");
+        let turns = request
+            .messages
+            .iter()
+            .filter(|message| message.role == Role::Assistant)
+            .count();
         let turn = match (is_lead, turns) {
             (true, 0) => writing("a", json!([{"text": "delegate"}])),
-            (true, 1) => Turn::calls([ToolCall::new("s", "agent.spawn", json!({"name": "n", "task": "t"}))]),
+            (true, 1) => Turn::calls([ToolCall::new(
+                "s",
+                "agent.spawn",
+                json!({"name": "n", "task": "t"}),
+            )]),
             (false, 0) => writing("a", json!([{"text": "work"}])),
             _ => Turn::answer("done"),
         };
         Box::pin(async { Ok(turn) })
     });
-    driver.with_events(log.clone()).run(&mut session, "lead").await.unwrap();
+    driver
+        .with_events(log.clone())
+        .run(&mut session, "lead")
+        .await
+        .unwrap();
     assert_eq!(plan(&session), items(&[("delegate", PlanStatus::Open)]));
     let of_agent = log.events().into_iter().any(|event| match event {
         Event::SubAgent { event, .. } => matches!(*event, Event::PlanChanged { .. }),
@@ -146,7 +200,11 @@ async fn a_session_within_a_call_leaves_the_plan_of_its_agent() {
     };
     catalog.register(tool("delegate"), delegate).unwrap();
     let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
-    let turns = [writing("a", json!([{"text": "look"}])), calling(&["delegate"]), Turn::answer("done")];
+    let turns = [
+        writing("a", json!([{"text": "look"}])),
+        calling(&["delegate"]),
+        Turn::answer("done"),
+    ];
     scripted(turns).run(&mut session, "go").await.unwrap();
     assert_eq!(results(session.messages())[1].1.to_text(), "0");
     assert_eq!(plan(&session), items(&[("look", PlanStatus::Open)]));
@@ -162,7 +220,10 @@ async fn an_unclear_plan_is_refused() {
         json!(vec![json!({"text": "a"}); 51]),
         json!([{"text": "x".repeat(301)}]),
     ] {
-        let error = session.execute("todo.write", json!({"items": items})).await.unwrap_err();
+        let error = session
+            .execute("todo.write", json!({"items": items}))
+            .await
+            .unwrap_err();
         assert_eq!(error.code(), ErrorCode::InvalidArguments, "{items}");
     }
     assert!(plan(&session).is_empty());

@@ -4,15 +4,22 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agent::{Driver, Event, EventSink, Outcome, Provider, Request, Scripted, Selection, Session, Turn, TurnFuture};
+use agent::{
+    Driver, Event, EventSink, Outcome, Provider, Request, Scripted, Selection, Session, Turn,
+    TurnFuture,
+};
 use serde_json::{Value, json};
 use tools::context::ApprovalFuture;
 use tools::protocol::{Message, Part};
-use tools::{Approval, Approver, Catalog, Effects, Tool, ToolCall, ToolContext, ToolErrorKind, ToolResult};
+use tools::{
+    Approval, Approver, Catalog, Effects, Tool, ToolCall, ToolContext, ToolErrorKind, ToolResult,
+};
 
 /// A pure tool that takes any arguments.
 pub(crate) fn tool(name: &str) -> Tool {
-    Tool::new(name, format!("The tool {name}."), json!({"type": "object"})).unwrap().with_effects(Effects::Pure)
+    Tool::new(name, format!("The tool {name}."), json!({"type": "object"}))
+        .unwrap()
+        .with_effects(Effects::Pure)
 }
 
 /// A catalog of pure tools, each of which answers with its name.
@@ -34,18 +41,30 @@ pub(crate) fn add(catalog: &mut Catalog, name: &str) {
 /// A catalog of tools that misbehave, and of one that does not.
 pub(crate) fn misbehaving() -> Catalog {
     let mut catalog = catalog(["fine"]);
-    catalog.register(tool("panics"), async |_: ToolContext, _: Value| -> String { panic!("on purpose") }).unwrap();
     catalog
-        .register(tool("hangs"), async |_: ToolContext, _: Value| -> String { std::future::pending().await })
+        .register(tool("panics"), async |_: ToolContext, _: Value| -> String {
+            panic!("on purpose")
+        })
         .unwrap();
-    catalog.register(tool("fails"), async |_: ToolContext, _: Value| Err::<String, _>("no luck")).unwrap();
+    catalog
+        .register(tool("hangs"), async |_: ToolContext, _: Value| -> String {
+            std::future::pending().await
+        })
+        .unwrap();
+    catalog
+        .register(tool("fails"), async |_: ToolContext, _: Value| {
+            Err::<String, _>("no luck")
+        })
+        .unwrap();
     let slow = async |_: ToolContext, _: Value| {
         tokio::time::sleep(Duration::from_secs(3600)).await;
         "late".to_owned()
     };
     catalog.register(tool("slow"), slow).unwrap();
     let blames = async |_: ToolContext, _: Value| {
-        Err::<String, _>(ToolErrorKind::Internal { message: "not my fault".to_owned() })
+        Err::<String, _>(ToolErrorKind::Internal {
+            message: "not my fault".to_owned(),
+        })
     };
     catalog.register(tool("blames"), blames).unwrap();
     catalog
@@ -61,8 +80,14 @@ pub(crate) fn breaking() -> Session {
     }
     let mut catalog = catalog(["fine"]);
     let breaks = tool("breaks").with_effects(Effects::Undeclared);
-    catalog.register(breaks, async |_: ToolContext, _: Value| String::new()).unwrap();
-    Session::new(catalog.list(), Selection::new(), ToolContext::new().with_approver(Arc::new(Panics)))
+    catalog
+        .register(breaks, async |_: ToolContext, _: Value| String::new())
+        .unwrap();
+    Session::new(
+        catalog.list(),
+        Selection::new(),
+        ToolContext::new().with_approver(Arc::new(Panics)),
+    )
 }
 
 pub(crate) fn session(catalog: &Catalog) -> Session {
@@ -88,14 +113,21 @@ impl<F: for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync> Provider for Pl
 }
 
 /// A driver that asks this function for its turns.
-pub(crate) fn playing(turn: impl for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync + 'static) -> Driver {
+pub(crate) fn playing(
+    turn: impl for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync + 'static,
+) -> Driver {
     Driver::new(Arc::new(Plays(turn)))
 }
 
 /// A turn that calls these tools, without arguments, by the ids `a`, `b`, ….
 pub(crate) fn calling(names: &[&str]) -> Turn {
     let ids = ('a'..='z').map(String::from);
-    Turn::calls(names.iter().zip(ids).map(|(name, id)| ToolCall::new(id, *name, json!({}))))
+    Turn::calls(
+        names
+            .iter()
+            .zip(ids)
+            .map(|(name, id)| ToolCall::new(id, *name, json!({}))),
+    )
 }
 
 /// All results of a conversation, in order, by the id of their call.
@@ -110,7 +142,10 @@ pub(crate) fn results(messages: &[Message]) -> Vec<(String, ToolResult)> {
 
 /// The `kind` of the error that a result tells.
 pub(crate) fn kind(result: &ToolResult) -> &str {
-    let kind = result.structured.as_ref().and_then(|value| value.value().pointer("/error/kind"));
+    let kind = result
+        .structured
+        .as_ref()
+        .and_then(|value| value.value().pointer("/error/kind"));
     kind.and_then(Value::as_str).unwrap_or("none")
 }
 

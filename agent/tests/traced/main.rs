@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use agent::provider::GenerationOptions;
 use agent::{
-    Driver, FailureKind, Provider, ProviderError, Request, RunOptions, Selection, Session, StopReason, SubAgents, Turn,
-    TurnFuture, Usage,
+    Driver, FailureKind, Provider, ProviderError, Request, RunOptions, Selection, Session,
+    StopReason, SubAgents, Turn, TurnFuture, Usage,
 };
 use listener::{Seen, listen, spans_of};
 use serde_json::{Value, json};
@@ -69,21 +69,42 @@ fn model(turn: impl for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync + 's
 fn failing(kind: FailureKind) -> Driver {
     model(move |_| {
         let (provider, message) = ("gemini".to_owned(), "no luck".to_owned());
-        Box::pin(async move { Err(ProviderError::Status { provider, status: 429, kind, message, retry_after: None }) })
+        Box::pin(async move {
+            Err(ProviderError::Status {
+                provider,
+                status: 429,
+                kind,
+                message,
+                retry_after: None,
+            })
+        })
     })
 }
 
 fn session(name: &str, catalog: &Catalog) -> Session {
     listen();
-    let cx = ToolContext::new().with_session(name).with_grant(Grant::all()).with_service(SubAgents::new());
+    let cx = ToolContext::new()
+        .with_session(name)
+        .with_grant(Grant::all())
+        .with_service(SubAgents::new());
     Session::new(catalog.list(), Selection::new(), cx)
 }
 
 /// Returns the number of turns that the model has taken, and the prompt.
 fn place(request: &Request<'_>) -> (usize, String) {
-    let turns = request.messages.iter().filter(|message| message.role == Role::Assistant).count();
-    let prompt = request.messages.iter().find(|message| message.role == Role::User);
-    (turns, prompt.map(|prompt| prompt.to_text()).unwrap_or_default())
+    let turns = request
+        .messages
+        .iter()
+        .filter(|message| message.role == Role::Assistant)
+        .count();
+    let prompt = request
+        .messages
+        .iter()
+        .find(|message| message.role == Role::User);
+    (
+        turns,
+        prompt.map(|prompt| prompt.to_text()).unwrap_or_default(),
+    )
 }
 
 /// Returns the spans of a session, each with the name of its parent, in the order of their start.
@@ -91,14 +112,23 @@ fn tree(session: &str) -> Vec<(String, Option<String>)> {
     let spans: BTreeMap<u64, Seen> = spans_of(session).into_iter().collect();
     assert!(spans.values().all(|span| span.is_closed), "{spans:?}");
     let name = |number: &u64| spans[number].fields["otel.name"].clone();
-    spans.iter().map(|(number, span)| (name(number), span.parent.as_ref().map(name))).collect()
+    spans
+        .iter()
+        .map(|(number, span)| (name(number), span.parent.as_ref().map(name)))
+        .collect()
 }
 
 /// Returns the only span of this operation.
 fn only(session: &str, operation: &str) -> Seen {
     let is_meant = |span: &Seen| span.fields["gen_ai.operation.name"] == operation;
-    let spans: Vec<_> = spans_of(session).into_iter().map(|(_, span)| span).filter(is_meant).collect();
-    let [span] = &spans[..] else { panic!("{spans:?}") };
+    let spans: Vec<_> = spans_of(session)
+        .into_iter()
+        .map(|(_, span)| span)
+        .filter(is_meant)
+        .collect();
+    let [span] = &spans[..] else {
+        panic!("{spans:?}")
+    };
     span.clone()
 }
 
@@ -107,7 +137,13 @@ async fn a_run_is_the_parent_of_its_requests_and_calls_also_below_a_call_that_st
     let mut catalog = workshop::catalog(["fine"]);
     agent::tool::register(&mut catalog).unwrap();
     let driver = model(|request| {
-        let spawn = || ToolCall::new("a", "agent.spawn", json!({"name": "helper", "task": "help"}));
+        let spawn = || {
+            ToolCall::new(
+                "a",
+                "agent.spawn",
+                json!({"name": "helper", "task": "help"}),
+            )
+        };
         let turn = match place(&request) {
             (0, prompt) if prompt == "go" => Turn::calls([spawn()]),
             (0, _) => calling(&["fine"]),
@@ -116,7 +152,10 @@ async fn a_run_is_the_parent_of_its_requests_and_calls_also_below_a_call_that_st
         Box::pin(async { Ok(turn) })
     });
     let driver = driver.with_options(RunOptions::new().with_agent_name("lead"));
-    driver.run(&mut session("tree", &catalog), "go").await.unwrap();
+    driver
+        .run(&mut session("tree", &catalog), "go")
+        .await
+        .unwrap();
     let expected = [
         ("invoke_agent lead", None),
         ("chat m", Some("invoke_agent lead")),
@@ -127,7 +166,10 @@ async fn a_run_is_the_parent_of_its_requests_and_calls_also_below_a_call_that_st
         ("chat m", Some("invoke_agent helper")),
         ("chat m", Some("invoke_agent lead")),
     ];
-    assert_eq!(tree("tree"), expected.map(|(name, parent)| (name.to_owned(), parent.map(str::to_owned))));
+    assert_eq!(
+        tree("tree"),
+        expected.map(|(name, parent)| (name.to_owned(), parent.map(str::to_owned)))
+    );
 }
 
 #[tokio::test]
@@ -136,11 +178,17 @@ async fn a_request_has_the_attributes_of_the_convention() {
         let mut usage = Usage::default();
         (usage.input_tokens, usage.output_tokens) = (9, 2);
         (usage.cached_input_tokens, usage.cache_write_tokens) = (5, 3);
-        let turn = Turn::answer("yes").with_usage(usage).with_model("m-1").with_response_id("r-1");
+        let turn = Turn::answer("yes")
+            .with_usage(usage)
+            .with_model("m-1")
+            .with_response_id("r-1");
         Box::pin(async { Ok(turn.with_stop(StopReason::Length)) })
     });
     let driver = driver.with_options(RunOptions::new().with_correlation_id("request 7"));
-    driver.run(&mut session("attributes", &Catalog::new()), "go").await.unwrap();
+    driver
+        .run(&mut session("attributes", &Catalog::new()), "go")
+        .await
+        .unwrap();
     let chat = only("attributes", "chat");
     assert_eq!((chat.name, chat.target.as_str()), ("chat", "agent"));
     let both = [
@@ -155,7 +203,10 @@ async fn a_request_has_the_attributes_of_the_convention() {
         ("toolcrib.correlation.id", "request 7"),
     ];
     let with = |more: &[(&'static str, &str)]| -> BTreeMap<_, _> {
-        both.iter().chain(more).map(|(name, value)| (*name, (*value).to_owned())).collect()
+        both.iter()
+            .chain(more)
+            .map(|(name, value)| (*name, (*value).to_owned()))
+            .collect()
     };
     // This model has no wire, so it is asked within the process.
     let own = [
@@ -168,21 +219,33 @@ async fn a_request_has_the_attributes_of_the_convention() {
         ("server.address", "models.example.org"),
         ("server.port", "443"),
     ];
-    assert_eq!(chat.fields, with(&[&own[..], &[("otel.name", "chat m")]].concat()));
-    let run = [("gen_ai.operation.name", "invoke_agent"), ("otel.kind", "internal"), ("otel.name", "invoke_agent")];
+    assert_eq!(
+        chat.fields,
+        with(&[&own[..], &[("otel.name", "chat m")]].concat())
+    );
+    let run = [
+        ("gen_ai.operation.name", "invoke_agent"),
+        ("otel.kind", "internal"),
+        ("otel.name", "invoke_agent"),
+    ];
     assert_eq!(only("attributes", "invoke_agent").fields, with(&run));
 }
 
 #[tokio::test]
 async fn a_request_for_a_summary_is_marked() {
-    let model = SmallContext { is_open: true, ..SmallContext::new(100, 8_000) };
+    let model = SmallContext {
+        is_open: true,
+        ..SmallContext::new(100, 8_000)
+    };
     listen();
     let cx = small_context::context().with_session("summary");
     let mut session = Session::new(small_context::catalog(900).list(), Selection::new(), cx);
     let driver = Driver::new(Arc::new(model.clone())).with_max_steps(200);
     driver.run(&mut session, "read them all").await.unwrap();
-    let marked =
-        spans_of("summary").into_iter().filter(|(_, span)| span.fields.contains_key("toolcrib.summary")).count();
+    let marked = spans_of("summary")
+        .into_iter()
+        .filter(|(_, span)| span.fields.contains_key("toolcrib.summary"))
+        .count();
     let answered = model.log.lock().unwrap().summaries;
     assert!(answered > 0 && marked >= answered, "{marked} of {answered}");
     assert!(marked < model.log.lock().unwrap().requests.len());
@@ -194,21 +257,42 @@ async fn a_failure_is_marked_with_its_kind() {
         let fields = only(session, operation).fields;
         let status = fields.get("otel.status_code").map(String::as_str);
         assert_eq!(status, fields.get("error.type").map(|_| "ERROR"));
-        assert!(!fields.contains_key("otel.status_description"), "{fields:?}");
+        assert!(
+            !fields.contains_key("otel.status_description"),
+            "{fields:?}"
+        );
         fields.get("error.type").cloned().unwrap_or_default()
     };
     for kind in [FailureKind::RateLimit, FailureKind::ContextLength] {
         let name = format!("{kind}");
-        failing(kind).run(&mut session(&name, &Catalog::new()), "go").await.unwrap_err();
+        failing(kind)
+            .run(&mut session(&name, &Catalog::new()), "go")
+            .await
+            .unwrap_err();
         let expected = json!(kind).as_str().unwrap().to_owned();
-        assert_eq!((error(&name, "chat"), error(&name, "invoke_agent")), (expected.clone(), expected));
+        assert_eq!(
+            (error(&name, "chat"), error(&name, "invoke_agent")),
+            (expected.clone(), expected)
+        );
     }
-    playing(|_| panic!("on purpose")).run(&mut session("panic", &Catalog::new()), "go").await.unwrap_err();
-    assert_eq!((error("panic", "chat"), error("panic", "invoke_agent")), ("panicked".into(), "_OTHER".into()));
+    playing(|_| panic!("on purpose"))
+        .run(&mut session("panic", &Catalog::new()), "go")
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error("panic", "chat"), error("panic", "invoke_agent")),
+        ("panicked".into(), "_OTHER".into())
+    );
 
     let endless = playing(|_| Box::pin(async { Ok(calling(&["fine"])) })).with_max_steps(1);
-    endless.run(&mut session("budget", &workshop::catalog(["fine"])), "go").await.unwrap();
-    assert_eq!((error("budget", "chat"), error("budget", "invoke_agent")), (String::new(), "budget".into()));
+    endless
+        .run(&mut session("budget", &workshop::catalog(["fine"])), "go")
+        .await
+        .unwrap();
+    assert_eq!(
+        (error("budget", "chat"), error("budget", "invoke_agent")),
+        (String::new(), "budget".into())
+    );
 
     let token = CancellationToken::new();
     let cancels = token.clone();
@@ -216,16 +300,26 @@ async fn a_failure_is_marked_with_its_kind() {
         cancels.cancel();
         Box::pin(pending())
     });
-    hanging.with_cancellation(token).run(&mut session("cancelled", &Catalog::new()), "go").await.unwrap();
+    hanging
+        .with_cancellation(token)
+        .run(&mut session("cancelled", &Catalog::new()), "go")
+        .await
+        .unwrap();
     assert_eq!(
-        (error("cancelled", "chat"), error("cancelled", "invoke_agent")),
+        (
+            error("cancelled", "chat"),
+            error("cancelled", "invoke_agent")
+        ),
         ("cancelled".into(), "cancelled".into())
     );
 
     let dropped = playing(|_| Box::pin(pending()));
     let mut session = session("dropped", &Catalog::new());
     drop(tokio::time::timeout(Duration::from_millis(20), dropped.run(&mut session, "go")).await);
-    assert_eq!((error("dropped", "chat"), error("dropped", "invoke_agent")), ("cancelled".into(), "cancelled".into()));
+    assert_eq!(
+        (error("dropped", "chat"), error("dropped", "invoke_agent")),
+        ("cancelled".into(), "cancelled".into())
+    );
 }
 
 #[tokio::test]
@@ -241,11 +335,23 @@ async fn a_refused_call_has_a_span_below_its_run() {
         };
         Box::pin(async { Ok(turn) })
     });
-    driver.run(&mut session("refused", &workshop::catalog(["fine"])), "go").await.unwrap();
+    driver
+        .run(&mut session("refused", &workshop::catalog(["fine"])), "go")
+        .await
+        .unwrap();
     let spans: BTreeMap<u64, Seen> = spans_of("refused").into_iter().collect();
-    let calls: Vec<_> = spans.values().filter(|span| span.name == "execute_tool").collect();
-    assert!(calls.iter().all(|call| call.parent.is_some_and(|parent| spans[&parent].name == "invoke_agent")));
-    let mut errors: Vec<_> = calls.iter().map(|call| call.fields.get("error.type").map(String::as_str)).collect();
+    let calls: Vec<_> = spans
+        .values()
+        .filter(|span| span.name == "execute_tool")
+        .collect();
+    assert!(calls.iter().all(|call| {
+        call.parent
+            .is_some_and(|parent| spans[&parent].name == "invoke_agent")
+    }));
+    let mut errors: Vec<_> = calls
+        .iter()
+        .map(|call| call.fields.get("error.type").map(String::as_str))
+        .collect();
     errors.sort_unstable();
     assert_eq!(errors, [None, Some("refused")]);
 }
@@ -270,15 +376,29 @@ async fn a_run_with_a_call_that_never_yields_is_marked_and_closes_with_it() {
         };
         catalog.register(workshop::tool("spins"), spins).unwrap();
         let driver = playing(|request| {
-            let turn = if place(&request).0 == 0 { calling(&["spins"]) } else { Turn::answer("done") };
+            let turn = if place(&request).0 == 0 {
+                calling(&["spins"])
+            } else {
+                Turn::answer("done")
+            };
             Box::pin(async { Ok(turn) })
         });
         let silent = session(name, &catalog);
-        let cx = silent.context().clone().with_timeout(Duration::from_millis(timeout));
+        let cx = silent
+            .context()
+            .clone()
+            .with_timeout(Duration::from_millis(timeout));
         let mut session = Session::new(catalog.list(), Selection::new(), cx);
-        driver.with_cancellation(token).run(&mut session, "go").await.unwrap();
+        driver
+            .with_cancellation(token)
+            .run(&mut session, "go")
+            .await
+            .unwrap();
         let call = only(name, "execute_tool");
-        assert_eq!((call.fields["error.type"].as_str(), call.is_closed), (kind, false));
+        assert_eq!(
+            (call.fields["error.type"].as_str(), call.is_closed),
+            (kind, false)
+        );
         is_released.store(true, Ordering::Relaxed);
         while !only(name, "invoke_agent").is_closed {
             tokio::task::yield_now().await;

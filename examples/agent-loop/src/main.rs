@@ -23,21 +23,32 @@ const SCRIPT: &str = r#"[
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workspace = tools_builtin::fs::Workspace::open(".")?;
-    let cx = ToolContext::new().with_grant(Grant::parse(["fs:read:**", "clock:read:**"])?).with_service(workspace);
+    let cx = ToolContext::new()
+        .with_grant(Grant::parse(["fs:read:**", "clock:read:**"])?)
+        .with_service(workspace);
     let mut session = Session::new(tools::list(), Selection::default(), cx);
 
-    let driver =
-        Driver::new(Arc::new(Scripted::from_json(SCRIPT)?)).with_max_steps(5).with_events(|event: Event| match event {
+    let driver = Driver::new(Arc::new(Scripted::from_json(SCRIPT)?))
+        .with_max_steps(5)
+        .with_events(|event: Event| match event {
             Event::Text { text } => println!("model: {text}"),
-            Event::CallStarted { name, arguments, .. } => println!("call: {name} {arguments}"),
+            Event::CallStarted {
+                name, arguments, ..
+            } => println!("call: {name} {arguments}"),
             Event::Result { name, result, .. } => {
                 let text = result.to_text();
                 let first = text.lines().next().unwrap_or_default();
-                println!("{}: {name}: {first:.100}", if result.is_error { "error" } else { "result" });
+                println!(
+                    "{}: {name}: {first:.100}",
+                    if result.is_error { "error" } else { "result" }
+                );
             }
             _ => {}
         });
     let summary = driver.run(&mut session, "What is this project?").await?;
-    println!("{} steps, {} calls, {} of them failed", summary.steps, summary.calls, summary.failed_calls);
+    println!(
+        "{} steps, {} calls, {} of them failed",
+        summary.steps, summary.calls, summary.failed_calls
+    );
     Ok(())
 }

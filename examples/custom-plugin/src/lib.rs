@@ -17,7 +17,10 @@ pub fn measure(
     /// The text.
     text: String,
 ) -> Measure {
-    Measure { words: text.split_whitespace().count(), characters: text.chars().count() }
+    Measure {
+        words: text.split_whitespace().count(),
+        characters: text.chars().count(),
+    }
 }
 
 /// Converts a text to upper case.
@@ -41,11 +44,13 @@ pub fn measure_file(
 ) -> Result<Measure, ToolError> {
     // Not `std::fs`: the pipeline checks only the text of the path. The workspace also checks the targets of links.
     let content = cx.need::<Workspace>()?.read_file(cx, &path)?;
-    let content =
-        content.ok_or_else(|| ToolError::execution_failed(format!("there is no `{path}`; list its directory")))?;
+    let content = content.ok_or_else(|| {
+        ToolError::execution_failed(format!("there is no `{path}`; list its directory"))
+    })?;
     let text = String::from_utf8(content);
-    let text =
-        text.map_err(|_| ToolError::execution_failed(format!("`{path}` is not UTF-8 text; choose another file")))?;
+    let text = text.map_err(|_| {
+        ToolError::execution_failed(format!("`{path}` is not UTF-8 text; choose another file"))
+    })?;
     Ok(measure(text))
 }
 

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use agent::{
-    BudgetLimits, Driver, Event, Provider, Request, RunOptions, Selection, Session, SubAgents, Turn, TurnFuture,
+    BudgetLimits, Driver, Event, Provider, Request, RunOptions, Selection, Session, SubAgents,
+    Turn, TurnFuture,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -32,14 +33,27 @@ impl Provider for Model {
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
-        let results: Vec<_> = request.messages.iter().flat_map(|message| &message.parts).filter_map(text_of).collect();
+        let results: Vec<_> = request
+            .messages
+            .iter()
+            .flat_map(|message| &message.parts)
+            .filter_map(text_of)
+            .collect();
         let turn = match (request.agent, &results[..]) {
             (None, []) => Turn::calls(["README.md", "CHANGELOG.md"].map(delegation)),
             (None, titles) => Turn::answer(json!({"titles": titles}).to_string()),
             // The last message is the task, which is a path.
             (Some(_), []) => {
-                let path = request.messages.last().map(|task| task.to_text()).unwrap_or_default();
-                Turn::calls([ToolCall::new("1", "fs.read", json!({"path": path, "end": 1}))])
+                let path = request
+                    .messages
+                    .last()
+                    .map(|task| task.to_text())
+                    .unwrap_or_default();
+                Turn::calls([ToolCall::new(
+                    "1",
+                    "fs.read",
+                    json!({"path": path, "end": 1}),
+                )])
             }
             (Some(_), [line, ..]) => Turn::answer(line),
         };
@@ -70,18 +84,27 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with_grant(Grant::parse(["fs:read:*.md", "agent:write:*"])?)
         .with_service(tools_builtin::fs::Workspace::open(".")?)
         .with_service(SubAgents::new());
-    let mut session = Session::new(tools::list(), Selection::parse(["agent.spawn", "fs.read"])?, cx);
+    let mut session = Session::new(
+        tools::list(),
+        Selection::parse(["agent.spawn", "fs.read"])?,
+        cx,
+    );
 
     // The run and its sub-agents together make at most 8 requests and 4 calls.
     let options = RunOptions::new().with_limits(BudgetLimits::new().with_steps(8).with_calls(4));
-    let driver = Driver::new(Arc::new(Model)).with_options(options).with_events(|event: Event| {
-        if let Event::SubAgent { agent, event, .. } = event
-            && let Event::CallStarted { name, arguments, .. } = *event
-        {
-            println!("{agent}: {name} {arguments}");
-        }
-    });
-    let report: Report = agent::extract(&driver, &mut session, "Report the title of each document.").await?;
+    let driver = Driver::new(Arc::new(Model))
+        .with_options(options)
+        .with_events(|event: Event| {
+            if let Event::SubAgent { agent, event, .. } = event
+                && let Event::CallStarted {
+                    name, arguments, ..
+                } = *event
+            {
+                println!("{agent}: {name} {arguments}");
+            }
+        });
+    let report: Report =
+        agent::extract(&driver, &mut session, "Report the title of each document.").await?;
     println!("titles: {}", report.titles.join(", "));
     Ok(())
 }

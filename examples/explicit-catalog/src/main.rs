@@ -35,23 +35,37 @@ impl Layer for Print {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut catalog = Catalog::new();
 
-    let divide = Tool::new("divide", "Divides two integers.", schema_of::<Divide>())?.with_effects(Effects::Pure);
+    let divide = Tool::new("divide", "Divides two integers.", schema_of::<Divide>())?
+        .with_effects(Effects::Pure);
     catalog.register(
         divide.clone(),
         handler::typed(async |_cx: ToolContext, Divide { dividend, divisor }| {
-            dividend.checked_div(divisor).ok_or("the divisor is zero; divide by something else")
+            dividend
+                .checked_div(divisor)
+                .ok_or("the divisor is zero; divide by something else")
         }),
     )?;
 
     let cx = ToolContext::new().with_layer(Arc::new(Print));
-    println!("7 / 2 = {}", catalog.execute(&cx, "divide", json!({"dividend": 7, "divisor": 2})).await?.to_text());
-    if let Err(error) = catalog.execute(&cx, "divide", json!({"dividend": 7, "divisor": 0})).await {
+    println!(
+        "7 / 2 = {}",
+        catalog
+            .execute(&cx, "divide", json!({"dividend": 7, "divisor": 2}))
+            .await?
+            .to_text()
+    );
+    if let Err(error) = catalog
+        .execute(&cx, "divide", json!({"dividend": 7, "divisor": 0}))
+        .await
+    {
         println!("7 / 0: {error}");
     }
 
     // Names are unique; the error names both places and suggests an unused name.
-    if let Err(error) = catalog.register(divide, handler::typed(async |_cx: ToolContext, _: Divide| Ok::<_, String>(0)))
-    {
+    if let Err(error) = catalog.register(
+        divide,
+        handler::typed(async |_cx: ToolContext, _: Divide| Ok::<_, String>(0)),
+    ) {
         println!("refused: {error}");
     }
 

@@ -28,6 +28,9 @@ async fn main() -> Result<(), ToolError> {
 
     // The pipeline checks every call; the error tells the model how to repair it.
     let error = tools::execute(&ToolContext::default(), "add", json!({"a": 1, "c": 2})).await;
-    println!("add(1, c=2): {}", error.map_or_else(|error| error.to_string(), |result| result.to_text()));
+    println!(
+        "add(1, c=2): {}",
+        error.map_or_else(|error| error.to_string(), |result| result.to_text())
+    );
     Ok(())
 }

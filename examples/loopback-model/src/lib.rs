@@ -48,7 +48,11 @@ fn answer(mut stream: TcpStream) -> io::Result<()> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
     let message = turn(&serde_json::from_slice(&body)?);
-    let reason = if message["content"].is_null() { "tool_calls" } else { "stop" };
+    let reason = if message["content"].is_null() {
+        "tool_calls"
+    } else {
+        "stop"
+    };
     let choice = json!({"index": 0, "message": message, "finish_reason": reason});
     let reply = json!({"id": "1", "object": "chat.completion", "created": 0, "model": "loopback", "choices": [choice]});
     let reply = reply.to_string();
@@ -62,14 +66,22 @@ fn answer(mut stream: TcpStream) -> io::Result<()> {
 /// Returns the message of the model for a request.
 fn turn(request: &Value) -> Value {
     let messages = request["messages"].as_array().into_iter().flatten();
-    let results: Vec<_> = messages.flat_map(|message| FORMAT.read_results(message)).collect();
+    let results: Vec<_> = messages
+        .flat_map(|message| FORMAT.read_results(message))
+        .collect();
     if results.is_empty() {
         let calls = [
             ToolCall::new("1", "fs__list", json!({"path": "examples"})),
             ToolCall::new("2", "fs__read", json!({"path": "Cargo.toml"})),
         ];
-        return FORMAT.write_calls(&calls.map(WireCall::from)).pop().unwrap_or_default();
+        return FORMAT
+            .write_calls(&calls.map(WireCall::from))
+            .pop()
+            .unwrap_or_default();
     }
-    let report: Vec<_> = results.iter().map(|read| format!("- {}", read.result.to_text())).collect();
+    let report: Vec<_> = results
+        .iter()
+        .map(|read| format!("- {}", read.result.to_text()))
+        .collect();
     json!({"role": "assistant", "content": format!("My calls returned:\n{}", report.join("\n"))})
 }

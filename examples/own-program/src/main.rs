@@ -20,7 +20,9 @@ fn translate(
     text: String,
 ) -> Result<String, ToolError> {
     let dictionary = cx.need::<Dictionary>()?;
-    let words = text.split_whitespace().map(|word| dictionary.0.get(word).copied().unwrap_or(word));
+    let words = text
+        .split_whitespace()
+        .map(|word| dictionary.0.get(word).copied().unwrap_or(word));
     Ok(words.collect::<Vec<_>>().join(" "))
 }
 
@@ -31,8 +33,7 @@ const DEMO: ProviderSubmission = ProviderSubmission {
     source: source!(),
     service: |_| None,
     create: |_| {
-        let script =
-            r#"[{"calls": [{"name": "word.translate", "arguments": {"text": "good morning"}}]}, {"text": "Done."}]"#;
+        let script = r#"[{"calls": [{"name": "word.translate", "arguments": {"text": "good morning"}}]}, {"text": "Done."}]"#;
         Ok(Arc::new(Scripted::from_json(script)?))
     },
 };
@@ -42,7 +43,10 @@ fn main() -> ExitCode {
         .with_name("translator")
         .with_version(env!("CARGO_PKG_VERSION"))
         .with_default_settings("select = ['word.*']")
-        .with_service(Dictionary(BTreeMap::from([("good", "bon"), ("morning", "matin")])))
+        .with_service(Dictionary(BTreeMap::from([
+            ("good", "bon"),
+            ("morning", "matin"),
+        ])))
         .with_provider(DEMO)
         .main()
 }

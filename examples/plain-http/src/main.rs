@@ -19,14 +19,25 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let http = reqwest::Client::builder().no_proxy().build()?;
 
     let workspace = tools_builtin::fs::Workspace::open(".")?;
-    let cx = ToolContext::new().with_grant(Grant::parse(["fs:read:examples/**"])?).with_service(workspace);
-    let set = ToolSet::new(tools::list(), &Selection::parse(["fs.list", "fs.read"])?, cx.services());
+    let cx = ToolContext::new()
+        .with_grant(Grant::parse(["fs:read:examples/**"])?)
+        .with_service(workspace);
+    let set = ToolSet::new(
+        tools::list(),
+        &Selection::parse(["fs.list", "fs.read"])?,
+        cx.services(),
+    );
     let wire = set.wire(FORMAT, Strictness::Relaxed);
 
     let mut messages = vec![json!({"role": "user", "content": "What is in this project?"})];
     for _ in 0..5 {
         let request = json!({"model": "loopback", "messages": messages, "tools": wire.value()});
-        let reply = http.post(&url).json(&request).send().await?.error_for_status()?;
+        let reply = http
+            .post(&url)
+            .json(&request)
+            .send()
+            .await?
+            .error_for_status()?;
         let message = reply.json::<Value>().await?["choices"][0]["message"].take();
         let calls = FORMAT.read_calls(&message);
         if calls.is_empty() {

@@ -19,14 +19,23 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = config.connect(http).chat("loopback");
 
     let workspace = tools_builtin::fs::Workspace::open(".")?;
-    let cx = ToolContext::new().with_grant(Grant::parse(["fs:read:examples/**"])?).with_service(workspace);
+    let cx = ToolContext::new()
+        .with_grant(Grant::parse(["fs:read:examples/**"])?)
+        .with_service(workspace);
 
-    let set = ToolSet::new(tools::list(), &Selection::parse(["fs.list", "fs.read"])?, cx.services());
+    let set = ToolSet::new(
+        tools::list(),
+        &Selection::parse(["fs.list", "fs.read"])?,
+        cx.services(),
+    );
     let tools = agent_rig::tools(&set, &cx, Format::OpenAiChat);
     let agent = AgentBuilder::new(model).dynamic_tools(tools).build();
 
     // The listing is granted. The other call is denied, and the model reads why.
-    let answer = agent.prompt("What is in this project?").max_turns(5).await?;
+    let answer = agent
+        .prompt("What is in this project?")
+        .max_turns(5)
+        .await?;
     println!("{}", answer.output());
     Ok(())
 }

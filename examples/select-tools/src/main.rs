@@ -11,22 +11,46 @@ tools::link!(tools_builtin);
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workspace = tools_builtin::fs::Workspace::open(".")?;
-    let cx = ToolContext::new().with_grant(Grant::parse(["fs:read:**", "clock:read:**"])?).with_service(workspace);
+    let cx = ToolContext::new()
+        .with_grant(Grant::parse(["fs:read:**", "clock:read:**"])?)
+        .with_service(workspace);
 
     // Both sessions select from everything that is linked.
-    let reader = Session::new(tools::list(), Selection::parse(["fs.*"])?.with_read_only(true), cx.clone());
+    let reader = Session::new(
+        tools::list(),
+        Selection::parse(["fs.*"])?.with_read_only(true),
+        cx.clone(),
+    );
     let clock = Session::new(tools::list(), Selection::parse(["*", "!fs.*"])?, cx);
 
     for (name, session) in [("reader", &reader), ("clock", &clock)] {
-        let tools: Vec<_> = session.tools().list().iter().map(|entry| entry.name().as_str()).collect();
-        println!("{name} has {} [{}]", tools.join(", "), session.tools().digest());
+        let tools: Vec<_> = session
+            .tools()
+            .list()
+            .iter()
+            .map(|entry| entry.name().as_str())
+            .collect();
+        println!(
+            "{name} has {} [{}]",
+            tools.join(", "),
+            session.tools().digest()
+        );
     }
 
-    println!("clock: {}", clock.execute("time.now", json!({})).await?.to_text());
-    println!("reader: {} bytes of listing", reader.execute("fs.list", json!({})).await?.to_text().len());
+    println!(
+        "clock: {}",
+        clock.execute("time.now", json!({})).await?.to_text()
+    );
+    println!(
+        "reader: {} bytes of listing",
+        reader.execute("fs.list", json!({})).await?.to_text().len()
+    );
 
     // A session cannot call a tool outside its set.
-    if let Err(error) = clock.execute("fs.read", json!({"path": "Cargo.toml"})).await {
+    if let Err(error) = clock
+        .execute("fs.read", json!({"path": "Cargo.toml"}))
+        .await
+    {
         println!("clock: {error}");
     }
     Ok(())

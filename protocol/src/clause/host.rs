@@ -18,7 +18,9 @@ pub(super) fn fault(pattern: &str) -> Option<&'static str> {
                 return Some("a host is matched without the rest of its URL");
             }
             c if !c.is_ascii() => fault = Some("a host is matched in ASCII"),
-            c if c.is_ascii_uppercase() => fault = fault.or(Some("a host is matched in lower case")),
+            c if c.is_ascii_uppercase() => {
+                fault = fault.or(Some("a host is matched in lower case"))
+            }
             _ => {}
         }
     }
@@ -54,6 +56,8 @@ pub(super) fn advice(spelling: Option<&str>) -> String {
 /// Returns true if the pattern begins with an IPv6 address whose brackets are not escaped. As a class of characters it would match
 /// no host.
 pub(super) fn is_address(pattern: &str) -> bool {
-    let class = pattern.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let class = pattern
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'));
     class.is_some_and(|(members, _)| members.contains(':'))
 }

@@ -21,7 +21,10 @@ impl Clause {
     pub fn may_overlap(&self, other: &Self) -> bool {
         let (scheme, others) = (self.scheme(), other.scheme());
         if scheme.zip(others).is_some_and(|(one, two)| one != two)
-            || self.access().zip(other.access()).is_some_and(|(one, two)| one != two)
+            || self
+                .access()
+                .zip(other.access())
+                .is_some_and(|(one, two)| one != two)
         {
             return false;
         }
@@ -35,14 +38,18 @@ impl Clause {
         }
         match (one, two) {
             (Pattern::Literal(one), Pattern::Literal(two)) => one == two,
-            (Pattern::Subtree(one), Pattern::Subtree(two)) => is_within(one, two) || is_within(two, one),
-            (Pattern::Literal(value), Pattern::Subtree(base)) | (Pattern::Subtree(base), Pattern::Literal(value)) => {
-                is_within(value, base)
+            (Pattern::Subtree(one), Pattern::Subtree(two)) => {
+                is_within(one, two) || is_within(two, one)
             }
-            (Pattern::Literal(value), Pattern::Glob(glob)) | (Pattern::Glob(glob), Pattern::Literal(value)) => {
+            (Pattern::Literal(value), Pattern::Subtree(base))
+            | (Pattern::Subtree(base), Pattern::Literal(value)) => is_within(value, base),
+            (Pattern::Literal(value), Pattern::Glob(glob))
+            | (Pattern::Glob(glob), Pattern::Literal(value)) => {
                 value != "." && glob.is_match(value.as_bytes())
             }
-            (Pattern::Words(one), Pattern::Words(two)) if one.value().is_some() || two.value().is_some() => {
+            (Pattern::Words(one), Pattern::Words(two))
+                if one.value().is_some() || two.value().is_some() =>
+            {
                 one.value().is_some_and(|value| two.matches(value))
                     || two.value().is_some_and(|value| one.matches(value))
             }
@@ -64,7 +71,9 @@ impl Clause {
             Pattern::Literal(text) | Pattern::Subtree(text) => text,
             Pattern::Glob(_) => before(self.pattern(), &['*', '?', '[', '{', '\\']),
             // `git **` also covers `git`.
-            Pattern::Words(_) => before(self.pattern(), &['*', '"', '\'', '\\', '$', '`', '#']).trim_end(),
+            Pattern::Words(_) => {
+                before(self.pattern(), &['*', '"', '\'', '\\', '$', '`', '#']).trim_end()
+            }
         }
     }
 }
@@ -107,7 +116,9 @@ fn segment_meets(one: &str, two: &str, is_pair: bool) -> bool {
 
 /// Returns true if the value is the base or below it.
 fn is_within(value: &str, base: &str) -> bool {
-    value.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    value
+        .strip_prefix(base)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]

@@ -31,7 +31,9 @@ impl Pattern {
     /// Compiles a pattern without control characters.
     pub(super) fn compile(text: &str) -> Result<Self, String> {
         if text.is_empty() {
-            return Err("the pattern is empty; write `**` for everything or `.` for the root".to_owned());
+            return Err(
+                "the pattern is empty; write `**` for everything or `.` for the root".to_owned(),
+            );
         }
         let base = text.trim_end_matches("/**");
         let is_subtree = base.len() < text.len();
@@ -42,13 +44,15 @@ impl Pattern {
         match (scan.has_wildcards, is_subtree) {
             (false, false) => Ok(Self::Literal(scan.plain)),
             (false, true) => Ok(Self::Subtree(scan.plain)),
-            (true, _) if text.len() > MAX_LENGTH => {
-                Err(format!("a pattern with wildcards has at most {MAX_LENGTH} bytes; write several shorter clauses"))
-            }
+            (true, _) if text.len() > MAX_LENGTH => Err(format!(
+                "a pattern with wildcards has at most {MAX_LENGTH} bytes; write several shorter clauses"
+            )),
             (true, _) => {
                 let below = if is_subtree { "(?-u:/(?s:.*))?" } else { "" };
                 let regex = Regex::new(&format!(r"\A{}{below}\z", scan.regex));
-                regex.map(Self::Glob).map_err(|error| format!("{error}; write several simpler clauses"))
+                regex
+                    .map(Self::Glob)
+                    .map_err(|error| format!("{error}; write several simpler clauses"))
             }
         }
     }
@@ -62,9 +66,9 @@ impl Pattern {
             // A pattern for any scheme is not a list of words.
             _ if target.scheme() == Target::COMMAND_SCHEME => false,
             Self::Literal(text) => text == value,
-            Self::Subtree(base) => {
-                value.strip_prefix(&**base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            }
+            Self::Subtree(base) => value
+                .strip_prefix(&**base)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
             // A grant for the entries of the root excludes the root: `fs:destroy:*` must not remove the workspace.
             Self::Glob(regex) => value != "." && regex.is_match(value.as_bytes()),
         }
@@ -75,7 +79,8 @@ impl Pattern {
 pub(super) fn escape(scheme: &str, value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
     for (start, c) in value.char_indices() {
-        let is_error = || c.is_ascii_uppercase() || !c.is_ascii() || value[start..].starts_with("://");
+        let is_error =
+            || c.is_ascii_uppercase() || !c.is_ascii() || value[start..].starts_with("://");
         if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\') || scheme == "net" && is_error() {
             escaped.push('\\');
         }
@@ -91,7 +96,9 @@ pub(super) fn normalise(text: &str) -> Result<String, InvalidTarget> {
         return Err(InvalidTarget::Empty);
     }
     if text.contains(['*', '?', '[', '{']) && text.split('/').any(|segment| segment == "..") {
-        return Err(InvalidTarget::DotSegment { value: InvalidTarget::excerpt(text) });
+        return Err(InvalidTarget::DotSegment {
+            value: InvalidTarget::excerpt(text),
+        });
     }
     resolve(text.to_owned())
 }
@@ -119,7 +126,10 @@ impl Scan {
             match c {
                 '\\' => match rest.chars().next() {
                     None | Some('/') => {
-                        return Err("a `\\` has no character to escape; write `\\\\` for a backslash".to_owned());
+                        return Err(
+                            "a `\\` has no character to escape; write `\\\\` for a backslash"
+                                .to_owned(),
+                        );
                     }
                     Some(escaped) => {
                         rest = &rest[escaped.len_utf8()..];
@@ -128,20 +138,26 @@ impl Scan {
                         before_next = '\0';
                     }
                 },
-                '*' => match rest.strip_prefix('*') {
-                    None => scan.regex.push_str("(?-u:[^/]*)"),
-                    Some(after) => {
-                        let segment =
-                            after.strip_prefix('/').filter(|_| !in_braces && matches!(previous, None | Some('/')));
-                        rest = segment.ok_or("`**` is only part of a segment; write `*`, or `**` between slashes")?;
-                        scan.regex.push_str("(?-u:(?s:.*)/)?");
-                        before_next = '/';
+                '*' => {
+                    match rest.strip_prefix('*') {
+                        None => scan.regex.push_str("(?-u:[^/]*)"),
+                        Some(after) => {
+                            let segment = after
+                                .strip_prefix('/')
+                                .filter(|_| !in_braces && matches!(previous, None | Some('/')));
+                            rest = segment.ok_or("`**` is only part of a segment; write `*`, or `**` between slashes")?;
+                            scan.regex.push_str("(?-u:(?s:.*)/)?");
+                            before_next = '/';
+                        }
                     }
-                },
+                }
                 '?' => scan.regex.push_str("[^/]"),
                 '[' => rest = scan.class(rest)?,
                 '{' if in_braces => {
-                    return Err("braces are nested; write all alternatives in one pair of braces".to_owned());
+                    return Err(
+                        "braces are nested; write all alternatives in one pair of braces"
+                            .to_owned(),
+                    );
                 }
                 '{' => {
                     in_braces = true;
@@ -149,7 +165,10 @@ impl Scan {
                 }
                 ',' | '}' if in_braces => {
                     if matches!(previous, Some('{' | ',')) {
-                        return Err("an alternative in braces is empty; write a second clause for it".to_owned());
+                        return Err(
+                            "an alternative in braces is empty; write a second clause for it"
+                                .to_owned(),
+                        );
                     }
                     in_braces = c == ',';
                     scan.regex.push(if in_braces { '|' } else { ')' });
@@ -159,18 +178,25 @@ impl Scan {
             }
             previous = Some(before_next);
         }
-        if in_braces { Err("a `{` is not closed; write `\\{` for a brace".to_owned()) } else { Ok(scan) }
+        if in_braces {
+            Err("a `{` is not closed; write `\\{` for a brace".to_owned())
+        } else {
+            Ok(scan)
+        }
     }
 
     /// Adds a literal character.
     fn literal(&mut self, c: char) {
         self.plain.push(c);
-        self.regex.push_str(&regex::escape(c.encode_utf8(&mut [0; 4])));
+        self.regex
+            .push_str(&regex::escape(c.encode_utf8(&mut [0; 4])));
     }
 
     /// Parses a class from the pattern after its `[`. Returns the pattern after its `]`.
     fn class<'a>(&mut self, pattern: &'a str) -> Result<&'a str, String> {
-        let (members, rest) = pattern.split_once(']').ok_or("a `[` is not closed; write `\\[` for a bracket")?;
+        let (members, rest) = pattern
+            .split_once(']')
+            .ok_or("a `[` is not closed; write `\\[` for a bracket")?;
         let (members, start) = match members.strip_prefix(['!', '^']) {
             Some(members) => (members, "[^/"),
             None => (members, "["),
@@ -181,7 +207,9 @@ impl Scan {
             return Err(invalid.to_owned());
         }
         // A `-` is a member only at the end, where it cannot form a range.
-        let (ranges, dash) = members.strip_suffix('-').map_or((members, ""), |ranges| (ranges, r"\x2d"));
+        let (ranges, dash) = members
+            .strip_suffix('-')
+            .map_or((members, ""), |ranges| (ranges, r"\x2d"));
         self.regex.extend([start, dash]);
         let mut left = ranges.as_bytes();
         while let [first, after @ ..] = left {
@@ -223,7 +251,14 @@ mod tests {
 
     #[test]
     fn two_stars_at_the_end_cover_the_directory_itself() {
-        for pattern in ["src/**", "s*/**", "{src,doc}/**", "**/src/**", "src/**/**", "s*/**/**"] {
+        for pattern in [
+            "src/**",
+            "s*/**",
+            "{src,doc}/**",
+            "**/src/**",
+            "src/**/**",
+            "s*/**/**",
+        ] {
             assert!(matches(pattern, "src"), "{pattern}");
             assert!(matches(pattern, "src/a/b"), "{pattern}");
             assert!(!matches(pattern, "a.rs"), "{pattern}");
@@ -252,9 +287,34 @@ mod tests {
     #[test]
     fn ambiguous_patterns_are_refused() {
         for pattern in [
-            "", "a**", "**a", "a/**b", "***", "{a,**}", "{a/**,b}", "{a,{b,c}}", "{a,}", "{}", "{,a}", "{a", "a}",
-            "[a", "[]", "[]a]", "[é]", "[!]", "[-a]", "[z-a]", "[a-c-e]", "[a--]", "[+--]", "[a-cc--]", "[a-c--.]",
-            "a\\", "a\\/b", "{x\\,**}",
+            "",
+            "a**",
+            "**a",
+            "a/**b",
+            "***",
+            "{a,**}",
+            "{a/**,b}",
+            "{a,{b,c}}",
+            "{a,}",
+            "{}",
+            "{,a}",
+            "{a",
+            "a}",
+            "[a",
+            "[]",
+            "[]a]",
+            "[é]",
+            "[!]",
+            "[-a]",
+            "[z-a]",
+            "[a-c-e]",
+            "[a--]",
+            "[+--]",
+            "[a-cc--]",
+            "[a-c--.]",
+            "a\\",
+            "a\\/b",
+            "{x\\,**}",
         ] {
             assert!(Pattern::compile(pattern).is_err(), "{pattern:?}");
         }

@@ -20,10 +20,14 @@ impl Effects {
         let declared = match self {
             Self::Pure => return Vec::new(),
             Self::Declared(declared) if !declared.is_unbounded() => declared,
-            Self::Undeclared | Self::Declared(_) => return vec![Target::unbounded(tool).to_clause()],
+            Self::Undeclared | Self::Declared(_) => {
+                return vec![Target::unbounded(tool).to_clause()];
+            }
         };
-        let mut clauses: Vec<Clause> =
-            declared.templates().map(|(access, template)| template.ceiling(access)).collect();
+        let mut clauses: Vec<Clause> = declared
+            .templates()
+            .map(|(access, template)| template.ceiling(access))
+            .collect();
         clauses.sort();
         clauses.dedup();
         clauses

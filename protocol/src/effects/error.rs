@@ -47,5 +47,9 @@ pub enum EffectsError {
 }
 
 fn list(names: &[String]) -> String {
-    if names.is_empty() { "(there are none)".to_owned() } else { names.join(", ") }
+    if names.is_empty() {
+        "(there are none)".to_owned()
+    } else {
+        names.join(", ")
+    }
 }

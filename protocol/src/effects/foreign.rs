@@ -14,9 +14,40 @@ const AT: [char; 3] = ['@', '\u{fe6b}', '\u{ff20}'];
 
 /// Words in the names of arguments that hold addresses, URLs and paths.
 const WORDS: [&str; 35] = [
-    "address", "addresses", "attachment", "attachments", "bcc", "callback", "cc", "destination", "dir", "directory",
-    "domain", "email", "emails", "endpoint", "file", "filename", "filepath", "files", "folder", "host", "hostname",
-    "href", "link", "links", "mail", "path", "paths", "recipient", "recipients", "server", "to", "uri", "url", "urls",
+    "address",
+    "addresses",
+    "attachment",
+    "attachments",
+    "bcc",
+    "callback",
+    "cc",
+    "destination",
+    "dir",
+    "directory",
+    "domain",
+    "email",
+    "emails",
+    "endpoint",
+    "file",
+    "filename",
+    "filepath",
+    "files",
+    "folder",
+    "host",
+    "hostname",
+    "href",
+    "link",
+    "links",
+    "mail",
+    "path",
+    "paths",
+    "recipient",
+    "recipients",
+    "server",
+    "to",
+    "uri",
+    "url",
+    "urls",
     "webhook",
 ];
 
@@ -35,16 +66,25 @@ impl Declared {
         let mut is_unbounded = false;
         for (access, template) in self.templates() {
             let values = |field: &str| values(parameters, arguments, field);
-            let fields = template.fields().map(values).collect::<Result<Vec<_>, _>>()?;
+            let fields = template
+                .fields()
+                .map(values)
+                .collect::<Result<Vec<_>, _>>()?;
             // One target of two addresses would match a clause for the last one.
-            is_unbounded |= fields.iter().flatten().any(|value| value.as_str().is_some_and(has_several));
+            is_unbounded |= fields
+                .iter()
+                .flatten()
+                .any(|value| value.as_str().is_some_and(has_several));
             if fields.iter().any(Vec::is_empty) {
                 is_unbounded |= !fields.iter().all(Vec::is_empty);
                 continue;
             }
             let remaining = Effects::MAX_TARGETS - targets.len();
             targets.extend(template.targets(access, remaining, |field, normaliser| {
-                values(field)?.into_iter().map(|value| template.text(field, normaliser, value)).collect()
+                values(field)?
+                    .into_iter()
+                    .map(|value| template.text(field, normaliser, value))
+                    .collect()
             })?);
         }
         let writes = !self.writes.is_empty() || !self.destroys.is_empty();
@@ -56,14 +96,20 @@ impl Declared {
 
     /// Returns true if an argument that no template names looks like an address, a URL or a path.
     fn has_unnamed(&self, arguments: Node<'_>) -> bool {
-        let named: Vec<String> = self.templates().flat_map(|(_, template)| template.fields()).map(plain).collect();
+        let named: Vec<String> = self
+            .templates()
+            .flat_map(|(_, template)| template.fields())
+            .map(plain)
+            .collect();
         has_address(arguments, "", "", &named)
     }
 
     /// Returns true if an argument of the schema is named by a template, or cannot hold an address, a URL or a path.
     pub fn names(&self, argument: &str) -> bool {
         let is_named = |field: &str| field == argument || root(field) == argument;
-        self.templates().any(|(_, template)| template.fields().any(is_named)) || !is_place(argument)
+        self.templates()
+            .any(|(_, template)| template.fields().any(is_named))
+            || !is_place(argument)
     }
 }
 
@@ -74,53 +120,106 @@ pub(super) fn is_place(name: &str) -> bool {
 
 /// Returns the name of the top-level argument of a field.
 pub(crate) fn root(field: &str) -> &str {
-    field.split('.').next().unwrap_or_default().trim_end_matches("[]")
+    field
+        .split('.')
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches("[]")
 }
 
 /// Returns true if a field is an argument of the schema, at any depth.
 pub(super) fn is_field(parameters: &Value, field: &str) -> bool {
     let top = parameters.get("properties").and_then(Value::as_object);
     top.is_some_and(|properties| properties.contains_key(field))
-        || is_below(parameters, parameters, &plain(field).split('.').collect::<Vec<_>>(), MAX_REFS)
+        || is_below(
+            parameters,
+            parameters,
+            &plain(field).split('.').collect::<Vec<_>>(),
+            MAX_REFS,
+        )
 }
 
 fn is_below(whole: &Value, schema: &Value, path: &[&str], refs: usize) -> bool {
-    let Some(schema) = schema.as_object() else { return false };
+    let Some(schema) = schema.as_object() else {
+        return false;
+    };
     let below = |schema: &Value, path: &[&str]| refs > 0 && is_below(whole, schema, path, refs - 1);
-    let reference = schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
-    if reference.and_then(|pointer| whole.pointer(pointer)).is_some_and(|target| below(target, path)) {
+    let reference = schema
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|reference| reference.strip_prefix('#'));
+    if reference
+        .and_then(|pointer| whole.pointer(pointer))
+        .is_some_and(|target| below(target, path))
+    {
         return true;
     }
-    let lists = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten();
-    if lists.chain(schema.get("items")).any(|schema| below(schema, path)) {
+    let lists = ["anyOf", "oneOf", "allOf"]
+        .iter()
+        .filter_map(|key| schema.get(*key)?.as_array())
+        .flatten();
+    if lists
+        .chain(schema.get("items"))
+        .any(|schema| below(schema, path))
+    {
         return true;
     }
-    let Some((first, rest)) = path.split_first() else { return true };
-    let property =
-        schema.get("properties").and_then(Value::as_object).and_then(|properties: &Map<_, _>| properties.get(*first));
+    let Some((first, rest)) = path.split_first() else {
+        return true;
+    };
+    let property = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .and_then(|properties: &Map<_, _>| properties.get(*first));
     property.is_some_and(|property| rest.is_empty() || below(property, rest))
 }
 
 /// Returns a field without the marks of lists: `attachments[].to` is `attachments.to`.
 fn plain(field: &str) -> String {
-    field.split('.').map(|name| name.trim_end_matches("[]")).collect::<Vec<_>>().join(".")
+    field
+        .split('.')
+        .map(|name| name.trim_end_matches("[]"))
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 /// Returns the values of a field that are neither null nor empty. An absent argument has its default.
-fn values<'a>(parameters: &'a Value, arguments: Node<'a>, field: &str) -> Result<Vec<Node<'a>>, TargetError> {
+fn values<'a>(
+    parameters: &'a Value,
+    arguments: Node<'a>,
+    field: &str,
+) -> Result<Vec<Node<'a>>, TargetError> {
     if !arguments.is_object() {
-        return Err(TargetError::NotAnObject { field: field.to_owned() });
+        return Err(TargetError::NotAnObject {
+            field: field.to_owned(),
+        });
     }
-    let default = || parameters.get("properties")?.get(field)?.get("default").map(Node::from);
+    let default = || {
+        parameters
+            .get("properties")?
+            .get(field)?
+            .get("default")
+            .map(Node::from)
+    };
     let mut found = Vec::new();
     match arguments.get(field).or_else(default) {
         Some(value) => collect(value, &[], field, &mut found)?,
-        None => collect(arguments, &plain(field).split('.').collect::<Vec<_>>(), field, &mut found)?,
+        None => collect(
+            arguments,
+            &plain(field).split('.').collect::<Vec<_>>(),
+            field,
+            &mut found,
+        )?,
     }
     Ok(found)
 }
 
-fn collect<'a>(value: Node<'a>, path: &[&str], field: &str, found: &mut Vec<Node<'a>>) -> Result<(), TargetError> {
+fn collect<'a>(
+    value: Node<'a>,
+    path: &[&str],
+    field: &str,
+    found: &mut Vec<Node<'a>>,
+) -> Result<(), TargetError> {
     match (value.kind(), path.split_first()) {
         (Kind::Null, _) => {}
         (Kind::Array, _) => {
@@ -136,9 +235,16 @@ fn collect<'a>(value: Node<'a>, path: &[&str], field: &str, found: &mut Vec<Node
         (Kind::Object, None) if value.members().len() == 0 => {}
         (Kind::String(""), _) => {}
         // A text where the template expects an object has another form, which hides its targets.
-        (_, Some(_)) => return Err(TargetError::NotScalar { field: field.to_owned(), found: "a single value" }),
+        (_, Some(_)) => {
+            return Err(TargetError::NotScalar {
+                field: field.to_owned(),
+                found: "a single value",
+            });
+        }
         (_, None) if found.len() == Effects::MAX_TARGETS => {
-            return Err(TargetError::TooMany { template: field.to_owned() });
+            return Err(TargetError::TooMany {
+                template: field.to_owned(),
+            });
         }
         (_, None) => found.push(value),
     }
@@ -147,15 +253,24 @@ fn collect<'a>(value: Node<'a>, path: &[&str], field: &str, found: &mut Vec<Node
 
 fn has_address(value: Node<'_>, path: &str, name: &str, named: &[String]) -> bool {
     match value.kind() {
-        Kind::Array => value.elements().any(|element| has_address(element, path, name, named)),
+        Kind::Array => value
+            .elements()
+            .any(|element| has_address(element, path, name, named)),
         Kind::Object => value.members().any(|(name, value)| {
-            let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            let path = if path.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{path}.{name}")
+            };
             is_address(name, "") || has_address(value, &path, name, named)
         }),
         Kind::String(text) if !named.iter().any(|named| named == path) => {
             let text = text.trim();
             // A list or an object may come as its JSON.
-            let json = text.starts_with(['{', '[']).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
+            let json = text
+                .starts_with(['{', '['])
+                .then(|| serde_json::from_str::<Value>(text).ok())
+                .flatten();
             match json {
                 Some(json) => has_address((&json).into(), path, name, named),
                 None => is_address(text, name),
@@ -167,8 +282,13 @@ fn has_address(value: Node<'_>, path: &str, name: &str, named: &[String]) -> boo
 
 /// Returns true if a text is an address, a URL or a path: by its form, or by a form that may be one and the name of its argument.
 fn is_address(text: &str, name: &str) -> bool {
-    let is_place = is_place(name) && (text.contains(AT) || text.contains(['/', '\\', '.', ':', '+']));
-    is_place || is_url(text) || is_path(text) || text.split([',', ';']).any(is_mail) || is_phone(text)
+    let is_place =
+        is_place(name) && (text.contains(AT) || text.contains(['/', '\\', '.', ':', '+']));
+    is_place
+        || is_url(text)
+        || is_path(text)
+        || text.split([',', ';']).any(is_mail)
+        || is_phone(text)
 }
 
 /// Returns true if a text has more than one address.
@@ -181,9 +301,14 @@ fn is_url(text: &str) -> bool {
     let scheme = lower.split_once("://").map(|(scheme, _)| scheme);
     let is_scheme = |scheme: &str| {
         scheme.starts_with(|c: char| c.is_ascii_lowercase())
-            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
+            && scheme
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
     };
-    scheme.is_some_and(is_scheme) || ["mailto:", "www.", "data:", "//"].iter().any(|start| lower.starts_with(start))
+    scheme.is_some_and(is_scheme)
+        || ["mailto:", "www.", "data:", "//"]
+            .iter()
+            .any(|start| lower.starts_with(start))
 }
 
 fn is_path(text: &str) -> bool {
@@ -191,7 +316,9 @@ fn is_path(text: &str) -> bool {
     let is_drive = start.next().is_some_and(|c| c.is_ascii_alphabetic())
         && start.next() == Some(':')
         && matches!(start.next(), Some('\\' | '/'));
-    let starts = ["/", "~/", "./", "../", "\\\\", ".\\", "..\\"].iter().any(|start| text.starts_with(start));
+    let starts = ["/", "~/", "./", "../", "\\\\", ".\\", "..\\"]
+        .iter()
+        .any(|start| text.starts_with(start));
     !text.contains('\n') && (is_drive || starts || text.contains("/../") || text.contains("\\..\\"))
 }
 
@@ -201,10 +328,16 @@ fn is_mail(text: &str) -> bool {
     let is_one = |word: &str| {
         let parts = word.split_once(AT);
         parts.is_some_and(|(user, host)| {
-            !user.is_empty() && host.len() > 1 && !word.contains(['(', ')', '=']) && !word.contains(char::is_whitespace)
+            !user.is_empty()
+                && host.len() > 1
+                && !word.contains(['(', ')', '='])
+                && !word.contains(char::is_whitespace)
         })
     };
-    match text.strip_suffix('>').and_then(|text| text.rsplit_once('<')) {
+    match text
+        .strip_suffix('>')
+        .and_then(|text| text.rsplit_once('<'))
+    {
         Some((_, inner)) => is_one(inner),
         None => !text.is_empty() && text.split_whitespace().all(is_one),
     }
@@ -212,7 +345,11 @@ fn is_mail(text: &str) -> bool {
 
 fn is_phone(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
-    text.starts_with('+') && digits >= 7 && text.chars().all(|c| c.is_ascii_digit() || "+ ()-./".contains(c))
+    text.starts_with('+')
+        && digits >= 7
+        && text
+            .chars()
+            .all(|c| c.is_ascii_digit() || "+ ()-./".contains(c))
 }
 
 /// Returns the words of a name in lower case: those of `replyTo` and of `reply_to` are `reply` and `to`.
@@ -236,10 +373,16 @@ fn words(name: &str) -> impl Iterator<Item = String> {
 
 impl Template {
     /// Returns true if a default can be part of a target, or makes none because it is null or empty.
-    pub(super) fn accepts_or_skips(&self, field: &str, default: Node<'_>) -> Result<(), TargetError> {
+    pub(super) fn accepts_or_skips(
+        &self,
+        field: &str,
+        default: Node<'_>,
+    ) -> Result<(), TargetError> {
         let mut found = Vec::new();
         collect(default, &[], field, &mut found)?;
-        found.into_iter().try_for_each(|value| self.accepts(field, value))
+        found
+            .into_iter()
+            .try_for_each(|value| self.accepts(field, value))
     }
 }
 

@@ -2,7 +2,8 @@
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
-    DeserializeSeed, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
+    DeserializeSeed, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
+    VariantAccess, Visitor,
 };
 use serde_json::Error;
 
@@ -12,9 +13,16 @@ use super::{Elements, Kind, Members, Node};
 
 impl<'de> NodeDeserializer<'de> {
     #[inline]
-    pub(super) fn array<V: Visitor<'de>>(self, elements: Elements<'de>, visitor: V) -> Result<V::Value, Error> {
+    pub(super) fn array<V: Visitor<'de>>(
+        self,
+        elements: Elements<'de>,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
         let len = elements.len();
-        let mut items = Items { elements, reader: self };
+        let mut items = Items {
+            elements,
+            reader: self,
+        };
         let value = visitor.visit_seq(&mut items)?;
         if items.elements.len() > 0 {
             return Err(Error::invalid_length(len, &"fewer elements in array"));
@@ -23,11 +31,23 @@ impl<'de> NodeDeserializer<'de> {
     }
 
     #[inline]
-    pub(super) fn object<V: Visitor<'de>>(self, members: Members<'de>, visitor: V) -> Result<V::Value, Error> {
+    pub(super) fn object<V: Visitor<'de>>(
+        self,
+        members: Members<'de>,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
         let len = members.len();
-        let mut pairs = Pairs { members, member: None, reader: self };
+        let mut pairs = Pairs {
+            members,
+            member: None,
+            reader: self,
+        };
         let value = visitor.visit_map(&mut pairs)?;
-        if pairs.members.len() > 0 { Err(Error::invalid_length(len, &"fewer elements in map")) } else { Ok(value) }
+        if pairs.members.len() > 0 {
+            Err(Error::invalid_length(len, &"fewer elements in map"))
+        } else {
+            Ok(value)
+        }
     }
 }
 
@@ -40,8 +60,14 @@ impl<'de> SeqAccess<'de> for Items<'de> {
     type Error = Error;
 
     #[inline]
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
-        self.elements.next().map(|element| seed.deserialize(self.reader.at(element))).transpose()
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Error> {
+        self.elements
+            .next()
+            .map(|element| seed.deserialize(self.reader.at(element)))
+            .transpose()
     }
 
     #[inline]
@@ -60,8 +86,13 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
     type Error = Error;
 
     #[inline]
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
-        let Some((key, member)) = self.members.next() else { return Ok(None) };
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Error> {
+        let Some((key, member)) = self.members.next() else {
+            return Ok(None);
+        };
         self.member = Some(member);
         seed.deserialize(Key(key)).map(Some)
     }
@@ -99,7 +130,8 @@ impl<'de> EnumAccess<'de> for Variant<'de> {
 impl<'de> Variant<'de> {
     #[inline]
     fn content(&self, expected: &'static str) -> Result<NodeDeserializer<'de>, Error> {
-        self.content.ok_or_else(|| Error::invalid_type(Unexpected::UnitVariant, &expected))
+        self.content
+            .ok_or_else(|| Error::invalid_type(Unexpected::UnitVariant, &expected))
     }
 }
 
@@ -126,7 +158,11 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
         }
     }
 
-    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
         let content = self.content("struct variant")?;
         match content.node.kind() {
             Kind::Object => content.object(content.node.members(), visitor),

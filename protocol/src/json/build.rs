@@ -15,8 +15,15 @@ pub(super) struct TreeBuilder<'t> {
 impl<'t> TreeBuilder<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         // Most texts have at most one value or key for every eight bytes.
-        let tree = Tree { marks: Vec::with_capacity(8 + text.len() / 8), ..Tree::default() };
-        Self { text, tree, depth: 0 }
+        let tree = Tree {
+            marks: Vec::with_capacity(8 + text.len() / 8),
+            ..Tree::default()
+        };
+        Self {
+            text,
+            tree,
+            depth: 0,
+        }
     }
 
     /// Returns the tree without its text.
@@ -31,7 +38,11 @@ impl<'t> TreeBuilder<'t> {
 
     /// Returns the string at an index.
     pub(super) fn string_at(&self, place: usize) -> &str {
-        self.tree.marks.get(place).and_then(|mark| mark.string(self.text, &self.tree.other)).unwrap_or_default()
+        self.tree
+            .marks
+            .get(place)
+            .and_then(|mark| mark.string(self.text, &self.tree.other))
+            .unwrap_or_default()
     }
 
     pub(super) fn scalar(&mut self, mark: Mark) {
@@ -44,7 +55,9 @@ impl<'t> TreeBuilder<'t> {
             (Some(number), _, _) => Mark::Unsigned(number),
             // `-0` is a float, even with serde_json's `arbitrary_precision`.
             (None, Some(number @ ..0), _) => Mark::Negative(number),
-            (None, _, Some(float)) if text.contains(['.', 'e', 'E']) || float == 0.0 => Mark::Float(float),
+            (None, _, Some(float)) if text.contains(['.', 'e', 'E']) || float == 0.0 => {
+                Mark::Float(float)
+            }
             (None, _, Some(_)) => {
                 let (start, len) = (to_u32(self.tree.other.len())?, to_u32(text.len())?);
                 self.tree.other.push_str(text);
@@ -75,7 +88,9 @@ impl<'t> TreeBuilder<'t> {
     /// Begins a container. Returns the index of its mark.
     pub(super) fn open(&mut self) -> Result<usize, ParseError> {
         if self.depth == MAX_DEPTH {
-            return Err(Box::new(InvalidJson::TooDeep { pointer: String::new() }));
+            return Err(Box::new(InvalidJson::TooDeep {
+                pointer: String::new(),
+            }));
         }
         self.depth += 1;
         self.tree.depth = self.tree.depth.max(self.depth);
@@ -87,36 +102,65 @@ impl<'t> TreeBuilder<'t> {
     /// Ends an array of `len` elements. `place` is the index of its mark, which `open` returned.
     pub(super) fn close_array(&mut self, place: usize, len: usize) -> Result<(), ParseError> {
         self.depth -= 1;
-        self.tree.marks[place] = Mark::Array { len: to_u32(len)?, end: to_u32(self.tree.marks.len())? };
+        self.tree.marks[place] = Mark::Array {
+            len: to_u32(len)?,
+            end: to_u32(self.tree.marks.len())?,
+        };
         Ok(())
     }
 
     /// Ends the object at index `place`. `distinct` skips the check for repeated keys in objects of up to [`MAX_UNSORTED`] members.
-    pub(super) fn close_object(&mut self, place: usize, len: usize, distinct: bool) -> Result<(), ParseError> {
+    pub(super) fn close_object(
+        &mut self,
+        place: usize,
+        len: usize,
+        distinct: bool,
+    ) -> Result<(), ParseError> {
         self.depth -= 1;
-        let (end, sorted) = (to_u32(self.tree.marks.len())?, to_u32(self.tree.sorted.len())?);
-        self.tree.marks[place] = Mark::Object { len: to_u32(len)?, end, sorted };
+        let (end, sorted) = (
+            to_u32(self.tree.marks.len())?,
+            to_u32(self.tree.sorted.len())?,
+        );
+        self.tree.marks[place] = Mark::Object {
+            len: to_u32(len)?,
+            end,
+            sorted,
+        };
         let repeated = match (len > MAX_UNSORTED, distinct) {
             (true, _) => self.sort(place),
             (false, true) => None,
             (false, false) => self.repeated(place),
         };
-        repeated.map_or(Ok(()), |key| Err(inside(Box::new(InvalidJson::RepeatedKey { pointer: String::new() }), &key)))
+        repeated.map_or(Ok(()), |key| {
+            Err(inside(
+                Box::new(InvalidJson::RepeatedKey {
+                    pointer: String::new(),
+                }),
+                &key,
+            ))
+        })
     }
 
     /// Returns a repeated key of the object at `place`. Returns `None` if all keys are distinct.
     fn repeated(&self, place: usize) -> Option<String> {
         let is_repeated = |(own, key): &(u32, &str)| {
-            self.keys(place).take_while(|(other, _)| other < own).any(|(_, other)| other == *key)
+            self.keys(place)
+                .take_while(|(other, _)| other < own)
+                .any(|(_, other)| other == *key)
         };
-        self.keys(place).find(is_repeated).map(|(_, key)| key.to_owned())
+        self.keys(place)
+            .find(is_repeated)
+            .map(|(_, key)| key.to_owned())
     }
 
     /// Stores the sorted order of the keys of the object at `place`. Returns a repeated key, or `None`.
     fn sort(&mut self, place: usize) -> Option<String> {
         let mut keys: Vec<_> = self.keys(place).collect();
         keys.sort_unstable_by_key(|(_, key)| *key);
-        let repeated = keys.windows(2).find(|pair| pair[0].1 == pair[1].1).map(|pair| pair[0].1.to_owned());
+        let repeated = keys
+            .windows(2)
+            .find(|pair| pair[0].1 == pair[1].1)
+            .map(|pair| pair[0].1.to_owned());
         let order: Vec<u32> = keys.into_iter().map(|(place, _)| place).collect();
         self.tree.sorted.extend(order);
         repeated
@@ -135,5 +179,7 @@ impl<'t> TreeBuilder<'t> {
 }
 
 fn to_u32(number: usize) -> Result<u32, ParseError> {
-    number.try_into().map_err(|_| Box::new(InvalidJson::TooLarge))
+    number
+        .try_into()
+        .map_err(|_| Box::new(InvalidJson::TooLarge))
 }

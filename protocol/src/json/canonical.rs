@@ -40,7 +40,9 @@ fn write_value(text: &mut Vec<u8>, value: Node<'_>, is_canonical: bool) {
         // Writing to memory cannot fail.
         Kind::Unsigned(number) => drop(write!(text, "{number}")),
         Kind::Negative(number) => drop(write!(text, "{number}")),
-        Kind::Float(number) if !is_canonical => drop(write!(text, "{}", serde_json::Value::from(number))),
+        Kind::Float(number) if !is_canonical => {
+            drop(write!(text, "{}", serde_json::Value::from(number)))
+        }
         Kind::Float(number) => text.extend(ryu_js::Buffer::new().format(number).bytes()),
         Kind::BigInteger(digits) => text.extend(digits.bytes()),
         Kind::String(string) => write_string(text, string),

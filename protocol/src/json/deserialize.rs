@@ -133,10 +133,12 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
             Kind::Bool(flag) => visitor.visit_bool(flag),
             Kind::Unsigned(number) => visitor.visit_u64(number),
             Kind::Negative(number) => visitor.visit_i64(number),
-            Kind::Float(number) => match integer(number).filter(|_| self.floats == Floats::AsIntegers) {
-                Some(number) => Self::integral(number, visitor),
-                None => visitor.visit_f64(number),
-            },
+            Kind::Float(number) => {
+                match integer(number).filter(|_| self.floats == Floats::AsIntegers) {
+                    Some(number) => Self::integral(number, visitor),
+                    None => visitor.visit_f64(number),
+                }
+            }
             Kind::BigInteger(digits) => self.big_integer(digits, visitor),
             Kind::String(string) => visitor.visit_borrowed_str(string),
             Kind::Array => self.array(self.node.elements(), visitor),
@@ -160,7 +162,10 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
     fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let number = self.node.to_number().and_then(|number| number.as_f64());
         if number.is_some_and(|number| (number as f32).is_infinite()) {
-            return Err(Error::invalid_value(self.unexpected(), &"a number in the range of f32"));
+            return Err(Error::invalid_value(
+                self.unexpected(),
+                &"a number in the range of f32",
+            ));
         }
         self.deserialize_f64(visitor)
     }
@@ -198,12 +203,20 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
     }
 
     #[inline]
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
         self.deserialize_unit(visitor)
     }
 
     #[inline]
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -243,13 +256,17 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         if let Some(variant) = self.node.as_str() {
-            return visitor.visit_enum(Variant { variant, content: None });
+            return visitor.visit_enum(Variant {
+                variant,
+                content: None,
+            });
         }
         let mut members = self.node.members();
         match (members.next(), members.next()) {
-            (Some((variant, content)), None) => {
-                visitor.visit_enum(Variant { variant, content: Some(self.at(content)) })
-            }
+            (Some((variant, content)), None) => visitor.visit_enum(Variant {
+                variant,
+                content: Some(self.at(content)),
+            }),
             _ => Err(Error::invalid_type(self.unexpected(), &"string or map")),
         }
     }

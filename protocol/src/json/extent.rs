@@ -23,7 +23,9 @@ impl Extent {
     /// Returns an upper bound of the length as JSON text without white space, in bytes. A byte of a string becomes at most six bytes,
     /// and the longest float with its separators has fewer than 34.
     pub fn max_encoded_len(self) -> usize {
-        self.text.saturating_mul(6).saturating_add(self.values.saturating_mul(34))
+        self.text
+            .saturating_mul(6)
+            .saturating_add(self.values.saturating_mul(34))
     }
 
     pub(super) fn walk(node: Node<'_>) -> Self {
@@ -37,7 +39,9 @@ impl Extent {
         match node.kind() {
             Kind::String(string) => self.text = self.text.saturating_add(string.len()),
             Kind::Float(_) | Kind::BigInteger(_) => self.has_big_integer |= node.is_big_integer(),
-            Kind::Array if self.enter(outer) => node.elements().for_each(|element| self.add(element, outer + 1)),
+            Kind::Array if self.enter(outer) => node
+                .elements()
+                .for_each(|element| self.add(element, outer + 1)),
             Kind::Object if self.enter(outer) => {
                 for (key, member) in node.members() {
                     self.values += 1;

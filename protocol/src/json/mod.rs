@@ -69,7 +69,12 @@ impl Json {
     /// # Errors
     /// Returns [`InvalidJson`] with the position of the error.
     pub fn parse(text: impl Into<String>) -> Result<Self, InvalidJson> {
-        parse::parse(text.into()).map(|tree| Self(Arc::new(Inner::Text { tree, value: OnceLock::new() })))
+        parse::parse(text.into()).map(|tree| {
+            Self(Arc::new(Inner::Text {
+                tree,
+                value: OnceLock::new(),
+            }))
+        })
     }
 
     /// Serializes a Rust type to JSON text. The text is parsed only on first access; of a repeated key, the last value counts.
@@ -135,7 +140,9 @@ impl Json {
     pub fn into_value(self) -> Value {
         match Arc::try_unwrap(self.0) {
             Ok(Inner::Value(mut wrapped)) => std::mem::take(&mut wrapped.value),
-            Ok(Inner::Text { tree, value }) => value.into_inner().unwrap_or_else(|| Node::root(&tree).to_value()),
+            Ok(Inner::Text { tree, value }) => value
+                .into_inner()
+                .unwrap_or_else(|| Node::root(&tree).to_value()),
             Ok(Inner::Serialized(serialized)) => serialized.parsed().value().clone(),
             Err(shared) => Self(shared).value().clone(),
         }
@@ -152,7 +159,9 @@ impl Json {
     /// Returns serde's error if the JSON does not match the type or nests deeper than [`MAX_DEPTH`].
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         if self.extent().depth > MAX_DEPTH {
-            return Err(serde::de::Error::custom(format_args!("JSON that nests deeper than {MAX_DEPTH} levels")));
+            return Err(serde::de::Error::custom(format_args!(
+                "JSON that nests deeper than {MAX_DEPTH} levels"
+            )));
         }
         let read = |floats| T::deserialize(NodeDeserializer::new(self.node(), floats));
         // A parameter of any type must see the value that was sent, so floats become integers only if this fails.
@@ -170,7 +179,10 @@ impl From<Value> for Json {
         let extent = Node::from(&value).extent();
         let reparse = || Self::parse(value.to_string()).ok();
         let needs_reparse = extent.depth <= MAX_DEPTH && extent.has_big_integer;
-        needs_reparse.then(reparse).flatten().unwrap_or_else(|| Self(Arc::new(Inner::Value(Wrapped { value, extent }))))
+        needs_reparse
+            .then(reparse)
+            .flatten()
+            .unwrap_or_else(|| Self(Arc::new(Inner::Value(Wrapped { value, extent }))))
     }
 }
 
@@ -184,7 +196,9 @@ impl Drop for Wrapped {
         while let Some(value) = rest.pop() {
             match value {
                 Value::Array(items) => rest.extend(items),
-                Value::Object(members) => rest.extend(members.into_iter().map(|(_, member)| member)),
+                Value::Object(members) => {
+                    rest.extend(members.into_iter().map(|(_, member)| member))
+                }
                 _ => {}
             }
         }
@@ -270,13 +284,17 @@ impl Serialize for Node<'_> {
             Kind::Array => {
                 let elements = self.elements();
                 let mut sequence = serializer.serialize_seq(Some(elements.len()))?;
-                elements.into_iter().try_for_each(|element| sequence.serialize_element(&element))?;
+                elements
+                    .into_iter()
+                    .try_for_each(|element| sequence.serialize_element(&element))?;
                 sequence.end()
             }
             Kind::Object => {
                 let members = self.members();
                 let mut map = serializer.serialize_map(Some(members.len()))?;
-                members.into_iter().try_for_each(|(key, member)| map.serialize_entry(key, &member))?;
+                members
+                    .into_iter()
+                    .try_for_each(|(key, member)| map.serialize_entry(key, &member))?;
                 map.end()
             }
         }

@@ -65,7 +65,11 @@ pub struct Elements<'a>(Children<'a, slice::Iter<'a, Value>>);
 #[derive(Clone)]
 enum Children<'a, I> {
     Values(I),
-    Tree { tree: &'a Tree, place: u32, left: u32 },
+    Tree {
+        tree: &'a Tree,
+        place: u32,
+        left: u32,
+    },
 }
 
 impl<'a> Node<'a> {
@@ -83,7 +87,9 @@ impl<'a> Node<'a> {
                 Mark::Unsigned(number) => Kind::Unsigned(number),
                 Mark::Negative(number) => Kind::Negative(number),
                 Mark::Float(number) => Kind::Float(number),
-                mark @ Mark::BigInteger { .. } => Kind::BigInteger(tree.string(mark).unwrap_or_default()),
+                mark @ Mark::BigInteger { .. } => {
+                    Kind::BigInteger(tree.string(mark).unwrap_or_default())
+                }
                 mark @ (Mark::Plain { .. } | Mark::Unescaped { .. }) => {
                     Kind::String(tree.string(mark).unwrap_or_default())
                 }
@@ -108,7 +114,9 @@ impl<'a> Node<'a> {
     /// Returns true if the value is an integer beyond 64 bits. A [`Value`] holds such integers only with `arbitrary_precision`.
     pub(super) fn is_big_integer(self) -> bool {
         match self.0 {
-            Inner::Value(Value::Number(number)) => !(number.is_u64() || number.is_i64() || number.is_f64()),
+            Inner::Value(Value::Number(number)) => {
+                !(number.is_u64() || number.is_i64() || number.is_f64())
+            }
             _ => matches!(self.kind(), Kind::BigInteger(_)),
         }
     }
@@ -145,10 +153,20 @@ impl<'a> Node<'a> {
     #[inline]
     pub fn elements(self) -> Elements<'a> {
         Elements(match self.0 {
-            Inner::Value(value) => Children::Values(value.as_array().map_or(&[][..], Vec::as_slice).iter()),
+            Inner::Value(value) => {
+                Children::Values(value.as_array().map_or(&[][..], Vec::as_slice).iter())
+            }
             Inner::Tree(tree, place) => {
-                let left = if let Mark::Array { len, .. } = tree.mark(place) { len } else { 0 };
-                Children::Tree { tree, place: place + 1, left }
+                let left = if let Mark::Array { len, .. } = tree.mark(place) {
+                    len
+                } else {
+                    0
+                };
+                Children::Tree {
+                    tree,
+                    place: place + 1,
+                    left,
+                }
             }
         })
     }
@@ -158,10 +176,22 @@ impl<'a> Node<'a> {
     pub fn members(self) -> Members<'a> {
         Members(match self.0 {
             Inner::Value(Value::Object(members)) => Children::Values(members.iter()),
-            Inner::Value(_) => Children::Tree { tree: &EMPTY, place: 0, left: 0 },
+            Inner::Value(_) => Children::Tree {
+                tree: &EMPTY,
+                place: 0,
+                left: 0,
+            },
             Inner::Tree(tree, place) => {
-                let left = if let Mark::Object { len, .. } = tree.mark(place) { len } else { 0 };
-                Children::Tree { tree, place: place + 1, left }
+                let left = if let Mark::Object { len, .. } = tree.mark(place) {
+                    len
+                } else {
+                    0
+                };
+                Children::Tree {
+                    tree,
+                    place: place + 1,
+                    left,
+                }
             }
         })
     }
@@ -173,11 +203,18 @@ impl<'a> Node<'a> {
             Inner::Value(value) => return value.get(name).map(Self::from),
             Inner::Tree(tree, place) => (tree, place),
         };
-        let Mark::Object { len, sorted, .. } = tree.mark(place) else { return None };
+        let Mark::Object { len, sorted, .. } = tree.mark(place) else {
+            return None;
+        };
         if len as usize <= MAX_UNSORTED {
-            return self.members().find(|(key, _)| *key == name).map(|(_, member)| member);
+            return self
+                .members()
+                .find(|(key, _)| *key == name)
+                .map(|(_, member)| member);
         }
-        let order = tree.sorted.get(sorted as usize..sorted as usize + len as usize)?;
+        let order = tree
+            .sorted
+            .get(sorted as usize..sorted as usize + len as usize)?;
         let key = |place: u32| tree.string(tree.mark(place)).unwrap_or_default();
         let found = order.binary_search_by(|place| key(*place).cmp(name)).ok()?;
         Some(Self(Inner::Tree(tree, order[found] + 1)))
@@ -196,7 +233,12 @@ impl<'a> Node<'a> {
         match self.0 {
             Inner::Tree(tree, 0) => {
                 let (values, text) = (tree.marks.len(), tree.text.len() + tree.other.len());
-                Extent { depth: tree.depth, values, text, has_big_integer: tree.has_big_integer }
+                Extent {
+                    depth: tree.depth,
+                    values,
+                    text,
+                    has_big_integer: tree.has_big_integer,
+                }
             }
             _ => Extent::walk(self),
         }
@@ -224,10 +266,14 @@ impl<'a> Node<'a> {
             Kind::Float(number) => number.into(),
             Kind::BigInteger(digits) => from_big_integer(digits, self),
             Kind::String(string) => string.into(),
-            Kind::Array => self.elements().map(|element| element.to_value_with(from_big_integer)).collect(),
+            Kind::Array => self
+                .elements()
+                .map(|element| element.to_value_with(from_big_integer))
+                .collect(),
             Kind::Object => {
-                let members =
-                    self.members().map(|(key, member)| (key.to_owned(), member.to_value_with(from_big_integer)));
+                let members = self
+                    .members()
+                    .map(|(key, member)| (key.to_owned(), member.to_value_with(from_big_integer)));
                 Value::Object(members.collect::<Map<_, _>>())
             }
         }
@@ -261,7 +307,9 @@ impl PartialEq for Node<'_> {
             (Kind::Array, Kind::Array) => self.elements().eq(other.elements()),
             (Kind::Object, Kind::Object) => {
                 self.members().len() == other.members().len()
-                    && self.members().all(|(key, member)| other.get(key) == Some(member))
+                    && self
+                        .members()
+                        .all(|(key, member)| other.get(key) == Some(member))
             }
             (own, other) => own == other,
         }
@@ -285,12 +333,17 @@ impl<'a> Iterator for Members<'a> {
     #[inline(always)] // Lets the compiler drop the member if a caller compares only the key.
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
-            Children::Values(members) => members.next().map(|(key, member)| (&**key, member.into())),
+            Children::Values(members) => {
+                members.next().map(|(key, member)| (&**key, member.into()))
+            }
             Children::Tree { tree, place, left } => {
                 *left = left.checked_sub(1)?;
                 let (key, member) = (*place, *place + 1);
                 *place = tree.mark(member).end(member);
-                Some((tree.string(tree.mark(key)).unwrap_or_default(), Node(Inner::Tree(tree, member))))
+                Some((
+                    tree.string(tree.mark(key)).unwrap_or_default(),
+                    Node(Inner::Tree(tree, member)),
+                ))
             }
         }
     }

@@ -12,7 +12,11 @@ use super::tree::{MAX_UNSORTED, Mark, Tree};
 
 /// Parses a whole text. Repeated keys and nesting deeper than [`MAX_DEPTH`](super::MAX_DEPTH) are errors.
 pub(super) fn parse(text: String) -> Result<Tree, InvalidJson> {
-    let mut parser = Parser { text: &text, bytes: text.as_bytes(), builder: TreeBuilder::new(&text) };
+    let mut parser = Parser {
+        text: &text,
+        bytes: text.as_bytes(),
+        builder: TreeBuilder::new(&text),
+    };
     match parser.whole() {
         Ok(()) => {
             let mut tree = parser.builder.finish();
@@ -21,7 +25,8 @@ pub(super) fn parse(text: String) -> Result<Tree, InvalidJson> {
         }
         Err(error) => Err(match *error {
             InvalidJson::Syntax { .. } => InvalidJson::Syntax {
-                message: serde_json::from_str::<Value>(&text).map_or_else(|error| error.to_string(), |_| String::new()),
+                message: serde_json::from_str::<Value>(&text)
+                    .map_or_else(|error| error.to_string(), |_| String::new()),
             },
             other => other,
         }),
@@ -32,13 +37,18 @@ pub(super) fn parse(text: String) -> Result<Tree, InvalidJson> {
 pub(super) type ParseError = Box<InvalidJson>;
 
 pub(super) fn syntax() -> ParseError {
-    Box::new(InvalidJson::Syntax { message: String::new() })
+    Box::new(InvalidJson::Syntax {
+        message: String::new(),
+    })
 }
 
 /// Prepends a token to the pointer of the error.
 pub(super) fn inside(mut error: ParseError, token: &str) -> ParseError {
     if let InvalidJson::RepeatedKey { pointer } | InvalidJson::TooDeep { pointer } = &mut *error {
-        pointer.insert_str(0, &format!("/{}", token.replace('~', "~0").replace('/', "~1")));
+        pointer.insert_str(
+            0,
+            &format!("/{}", token.replace('~', "~0").replace('/', "~1")),
+        );
     }
     error
 }
@@ -53,7 +63,11 @@ struct Parser<'t> {
 impl Parser<'_> {
     fn whole(&mut self) -> Result<(), ParseError> {
         let end = self.value(0)?;
-        if self.blank(end) == self.bytes.len() { Ok(()) } else { Err(syntax()) }
+        if self.blank(end) == self.bytes.len() {
+            Ok(())
+        } else {
+            Err(syntax())
+        }
     }
 
     /// Parses one value. The recursion is bounded by [`MAX_DEPTH`](super::MAX_DEPTH).
@@ -83,7 +97,9 @@ impl Parser<'_> {
                 }
                 let key = self.builder.next_place();
                 let (end, has_escapes) = self.string(at)?;
-                if let Some((own, earlier)) = hashes.get_mut(..=len).and_then(<[u32]>::split_last_mut) {
+                if let Some((own, earlier)) =
+                    hashes.get_mut(..=len).and_then(<[u32]>::split_last_mut)
+                {
                     *own = key_hash(&self.bytes[at + 1..end - 1]);
                     distinct &= !has_escapes && !earlier.contains(own);
                 }
@@ -91,7 +107,9 @@ impl Parser<'_> {
                 if self.peek(at) != b':' {
                     return Err(syntax());
                 }
-                at = self.value(at + 1).map_err(|error| inside(error, self.builder.string_at(key)))?;
+                at = self
+                    .value(at + 1)
+                    .map_err(|error| inside(error, self.builder.string_at(key)))?;
                 len += 1;
                 at = self.blank(at);
                 match self.peek(at) {
@@ -111,7 +129,9 @@ impl Parser<'_> {
         let mut at = self.blank(at + 1);
         if self.peek(at) != b']' {
             loop {
-                at = self.value(at).map_err(|error| inside(error, &len.to_string()))?;
+                at = self
+                    .value(at)
+                    .map_err(|error| inside(error, &len.to_string()))?;
                 len += 1;
                 at = self.blank(at);
                 match self.peek(at) {
@@ -157,16 +177,27 @@ impl Parser<'_> {
         let digits = at - first;
         let is_float = matches!(self.peek(at), b'.' | b'e' | b'E');
         // 18 digits always fit into 64 bits. A leading zero is valid only in the number 0.
-        if is_float || !(1..=18).contains(&digits) || (self.bytes[first] == b'0' && (digits > 1 || is_negative)) {
+        if is_float
+            || !(1..=18).contains(&digits)
+            || (self.bytes[first] == b'0' && (digits > 1 || is_negative))
+        {
             return self.other_number(start);
         }
-        self.builder.scalar(if is_negative { Mark::Negative(-(sum as i64)) } else { Mark::Unsigned(sum) });
+        self.builder.scalar(if is_negative {
+            Mark::Negative(-(sum as i64))
+        } else {
+            Mark::Unsigned(sum)
+        });
         Ok(at)
     }
 
     fn other_number(&mut self, start: usize) -> Result<usize, ParseError> {
         let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
-        let end = start + self.bytes[start..].iter().take_while(|byte| is_part(byte)).count();
+        let end = start
+            + self.bytes[start..]
+                .iter()
+                .take_while(|byte| is_part(byte))
+                .count();
         let text = self.text.get(start..end).ok_or_else(syntax)?;
         let number: Number = serde_json::from_str(text).map_err(|_| syntax())?;
         self.builder.number(&number, text)?;
@@ -209,7 +240,10 @@ fn key_hash(key: &[u8]) -> u32 {
 fn plain_until(bytes: &[u8], mut at: usize) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
-    while let Some(chunk) = bytes.get(at..at + 8).and_then(|chunk| chunk.try_into().ok()) {
+    while let Some(chunk) = bytes
+        .get(at..at + 8)
+        .and_then(|chunk| chunk.try_into().ok())
+    {
         let word = u64::from_le_bytes(chunk);
         let zero = |word: u64| word.wrapping_sub(ONES) & !word;
         let control = word.wrapping_sub(ONES * 0x20) & !word;

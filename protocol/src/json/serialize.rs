@@ -19,17 +19,31 @@ pub(super) struct Serialized {
 impl Serialized {
     pub(super) fn parsed(&self) -> &Json {
         // A type may serialize a key twice. The last value counts, as in `serde_json::to_value`.
-        let lenient = |_| serde_json::from_str::<Value>(&self.text).unwrap_or_default().into();
-        self.parsed.get_or_init(|| Json::parse(self.text.as_str()).unwrap_or_else(lenient))
+        let lenient = |_| {
+            serde_json::from_str::<Value>(&self.text)
+                .unwrap_or_default()
+                .into()
+        };
+        self.parsed
+            .get_or_init(|| Json::parse(self.text.as_str()).unwrap_or_else(lenient))
     }
 }
 
 /// Serializes a value. Returns `None` if it nests deeper than [`MAX_DEPTH`].
 pub(super) fn serialize(value: &impl Serialize) -> Result<Option<Serialized>, Error> {
     let (mut bytes, mut deepest) = (Vec::with_capacity(128), 0);
-    value.serialize(&mut Serializer::with_formatter(&mut bytes, Compact { depth: 0, deepest: &mut deepest }))?;
+    value.serialize(&mut Serializer::with_formatter(
+        &mut bytes,
+        Compact {
+            depth: 0,
+            deepest: &mut deepest,
+        },
+    ))?;
     let text = String::from_utf8(bytes).map_err(Error::custom)?;
-    Ok((deepest <= MAX_DEPTH).then(|| Serialized { text, parsed: OnceLock::new() }))
+    Ok((deepest <= MAX_DEPTH).then(|| Serialized {
+        text,
+        parsed: OnceLock::new(),
+    }))
 }
 
 /// Writes compact JSON and records its depth.

@@ -12,9 +12,19 @@ use crate::canonical_json;
 fn agrees(text: &str) -> Result<(), TestCaseError> {
     let expected = serde_json::from_str::<Value>(text);
     match Json::parse(text) {
-        Ok(json) => prop_assert_eq!(Some(json.node().to_rounded_value()), expected.ok(), "{}", text),
+        Ok(json) => prop_assert_eq!(
+            Some(json.node().to_rounded_value()),
+            expected.ok(),
+            "{}",
+            text
+        ),
         Err(InvalidJson::Syntax { message }) => {
-            prop_assert_eq!(Some(message), expected.err().map(|error| error.to_string()), "{}", text);
+            prop_assert_eq!(
+                Some(message),
+                expected.err().map(|error| error.to_string()),
+                "{}",
+                text
+            );
         }
         Err(_) => {}
     }
@@ -23,21 +33,51 @@ fn agrees(text: &str) -> Result<(), TestCaseError> {
 
 /// Returns a value wrapped and parsed from text.
 fn forms(value: &Value) -> [Json; 2] {
-    [value.clone().into(), Json::parse(value.to_string()).unwrap()]
+    [
+        value.clone().into(),
+        Json::parse(value.to_string()).unwrap(),
+    ]
 }
 
 #[test]
 fn text_is_read_as_serde_json_reads_it() {
     let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     let wide = |twin: &str| {
-        let members: Vec<_> = (0..40).map(|number| format!(r#""k{number}": {number}"#)).collect();
+        let members: Vec<_> = (0..40)
+            .map(|number| format!(r#""k{number}": {number}"#))
+            .collect();
         format!("{{{}, \"{twin}\": 0}}", members.join(", "))
     };
     let texts = [
-        "", " ", "nul", "{", "[1,]", "{\"a\": 1,}", "{a: 1}", "1 2", "{} {}", "\u{feff}{}", "\"\\ud800\"", "\"\u{1}\"",
-        "01", "1e999", "-1e999", "NaN", "-0", "-0.0", "1.0", "1E2", "18446744073709551615", "18446744073709551616",
-        "-9223372036854775808", "-9223372036854775809", "0.1", "123456789.12345678901234567890",
-        "2.2250738585072011e-308", r#"{"x": {"a": 1}, "y": {"a": 1}}"#, r#""\ud83d\ude00 \n é""#,
+        "",
+        " ",
+        "nul",
+        "{",
+        "[1,]",
+        "{\"a\": 1,}",
+        "{a: 1}",
+        "1 2",
+        "{} {}",
+        "\u{feff}{}",
+        "\"\\ud800\"",
+        "\"\u{1}\"",
+        "01",
+        "1e999",
+        "-1e999",
+        "NaN",
+        "-0",
+        "-0.0",
+        "1.0",
+        "1E2",
+        "18446744073709551615",
+        "18446744073709551616",
+        "-9223372036854775808",
+        "-9223372036854775809",
+        "0.1",
+        "123456789.12345678901234567890",
+        "2.2250738585072011e-308",
+        r#"{"x": {"a": 1}, "y": {"a": 1}}"#,
+        r#""\ud83d\ude00 \n é""#,
         "[[], {}, \"\", null, true, false]",
     ];
     let made = [deep(MAX_DEPTH), wide("k40")];
@@ -49,17 +89,32 @@ fn text_is_read_as_serde_json_reads_it() {
 #[test]
 fn repeated_keys_and_deep_nesting_are_refused_with_their_pointer() {
     let refused = |text: &str| Json::parse(text).expect_err(text);
-    let repeated = |pointer: &str| InvalidJson::RepeatedKey { pointer: pointer.to_owned() };
+    let repeated = |pointer: &str| InvalidJson::RepeatedKey {
+        pointer: pointer.to_owned(),
+    };
     assert_eq!(refused(r#"{"a": 1, "a": 2}"#), repeated("/a"));
     assert_eq!(refused(r#"{"a": 1, "\u0061": 2}"#), repeated("/a"));
-    assert_eq!(refused(r#"{"x": [0, {"a/b~": 1, "a/b~": 1}]}"#), repeated("/x/1/a~1b~0"));
+    assert_eq!(
+        refused(r#"{"x": [0, {"a/b~": 1, "a/b~": 1}]}"#),
+        repeated("/x/1/a~1b~0")
+    );
     for twin in ["k7", "\\u006b7"] {
-        let members: Vec<_> = (0..40).map(|number| format!(r#""k{number}": {number}"#)).collect();
-        assert_eq!(refused(&format!("{{{}, \"{twin}\": 0}}", members.join(", "))), repeated("/k7"));
+        let members: Vec<_> = (0..40)
+            .map(|number| format!(r#""k{number}": {number}"#))
+            .collect();
+        assert_eq!(
+            refused(&format!("{{{}, \"{twin}\": 0}}", members.join(", "))),
+            repeated("/k7")
+        );
     }
     for levels in [MAX_DEPTH + 1, 100_000] {
         let text = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
-        assert_eq!(refused(&text), InvalidJson::TooDeep { pointer: "/0".repeat(MAX_DEPTH) });
+        assert_eq!(
+            refused(&text),
+            InvalidJson::TooDeep {
+                pointer: "/0".repeat(MAX_DEPTH)
+            }
+        );
     }
 }
 
@@ -76,14 +131,22 @@ fn a_deep_value_is_measured_and_dropped_without_recursion() {
 fn a_value_too_deep_to_be_walked_counts_as_too_large() {
     let deep = (0..600).fold(json!(1), |inner, _| Value::Array(vec![inner]));
     let json = Json::from(json!([deep, ["x".repeat(100_000)]]));
-    assert!(json.extent().max_encoded_len() >= json.to_string().len(), "{:?}", json.extent());
+    assert!(
+        json.extent().max_encoded_len() >= json.to_string().len(),
+        "{:?}",
+        json.extent()
+    );
 }
 
 #[test]
 fn a_node_shows_nothing_of_its_content() {
     for json in forms(&json!({"key": ["hunter2"]})) {
         let (node, text) = (json.node(), |shown: &dyn fmt::Debug| format!("{shown:?}"));
-        for shown in [text(&node), text(&node.members()), text(&node.get("key").unwrap().elements())] {
+        for shown in [
+            text(&node),
+            text(&node.members()),
+            text(&node.get("key").unwrap().elements()),
+        ] {
             assert!(!shown.contains("hunter2"), "{shown}");
         }
     }
@@ -103,22 +166,37 @@ fn an_integer_of_any_length_keeps_its_digits() {
 fn equality_ignores_form_and_order() {
     let [value, text] = forms(&json!({"a": [1, 2.5, null], "b": {"c": "d"}}));
     assert_eq!(value, text);
-    assert_eq!(text, Json::parse(r#"{"b": {"c": "d"}, "a": [1, 2.5, null]}"#).unwrap());
-    assert_ne!(text, Json::parse(r#"{"b": {"c": "d"}, "a": [1, 2.5, false]}"#).unwrap());
-    assert_eq!(serde_json::from_str::<Json>(&text.to_string()).unwrap(), value);
+    assert_eq!(
+        text,
+        Json::parse(r#"{"b": {"c": "d"}, "a": [1, 2.5, null]}"#).unwrap()
+    );
+    assert_ne!(
+        text,
+        Json::parse(r#"{"b": {"c": "d"}, "a": [1, 2.5, false]}"#).unwrap()
+    );
+    assert_eq!(
+        serde_json::from_str::<Json>(&text.to_string()).unwrap(),
+        value
+    );
     assert_eq!(value["b"]["c"], "d");
 }
 
 #[test]
 fn a_member_is_found_in_small_and_in_large_objects() {
     for size in [0, 1, 16, 17, 300] {
-        let value = json!((0..size).map(|number| (format!("k{number}"), json!([number]))).collect::<BTreeMap<_, _>>());
+        let value = json!(
+            (0..size)
+                .map(|number| (format!("k{number}"), json!([number])))
+                .collect::<BTreeMap<_, _>>()
+        );
         for json in forms(&value) {
             for number in 0..size {
                 let found = json.node().get(&format!("k{number}")).unwrap();
                 assert_eq!(found.to_value(), json!([number]));
             }
-            assert!(json.node().get("k").is_none() && json.node().get(&format!("k{size}")).is_none());
+            assert!(
+                json.node().get("k").is_none() && json.node().get(&format!("k{size}")).is_none()
+            );
         }
     }
 }
@@ -212,9 +290,15 @@ fn types_of_every_kind_are_read_as_from_a_value() {
 #[test]
 fn an_integral_float_is_an_integer_only_if_the_type_requires_one() {
     for json in forms(&json!({"a": 2.0})) {
-        assert_eq!(json.deserialize::<Closed>().unwrap(), Closed { a: 2, b: None });
+        assert_eq!(
+            json.deserialize::<Closed>().unwrap(),
+            Closed { a: 2, b: None }
+        );
         assert_eq!(json.deserialize::<Value>().unwrap(), json!({"a": 2.0}));
-        assert_eq!(json.deserialize::<HashMap<String, f64>>().unwrap()["a"], 2.0);
+        assert_eq!(
+            json.deserialize::<HashMap<String, f64>>().unwrap()["a"],
+            2.0
+        );
     }
 }
 
@@ -224,7 +308,9 @@ fn values() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
         any::<u64>().prop_map(Value::from),
-        any::<f64>().prop_filter("JSON has no others", |number| number.is_finite()).prop_map(Value::from),
+        any::<f64>()
+            .prop_filter("JSON has no others", |number| number.is_finite())
+            .prop_map(Value::from),
         (-3i8..4).prop_map(Value::from),
         (-3i8..4).prop_map(|number| Value::from(f64::from(number))),
         prop::sample::select(vec!["a", "b", "Unit", "kind", "x"]).prop_map(Value::from),
@@ -232,12 +318,14 @@ fn values() -> impl Strategy<Value = Value> {
     ];
     leaf.prop_recursive(4, 64, 20, |inner| {
         let key = prop_oneof![
-            prop::sample::select(vec!["a", "b", "n", "s", "kind", "One", "Two", "1"]).prop_map(str::to_owned),
+            prop::sample::select(vec!["a", "b", "n", "s", "kind", "One", "Two", "1"])
+                .prop_map(str::to_owned),
             any::<String>()
         ];
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
-            prop::collection::btree_map(key, inner, 0..20).prop_map(|map| Value::Object(map.into_iter().collect())),
+            prop::collection::btree_map(key, inner, 0..20)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
         ]
     })
 }

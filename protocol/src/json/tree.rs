@@ -71,7 +71,10 @@ impl Tree {
     /// Returns the mark at an index, or [`Mark::Null`] beyond the end, as in the empty tree.
     #[inline]
     pub(super) fn mark(&self, place: u32) -> Mark {
-        self.marks.get(place as usize).copied().unwrap_or(Mark::Null)
+        self.marks
+            .get(place as usize)
+            .copied()
+            .unwrap_or(Mark::Null)
     }
 
     /// Returns the string or the digits of a mark. Returns `None` for other marks.

@@ -29,7 +29,10 @@ pub(super) fn parse(text: &str, shown: &dyn Fn() -> String) -> Result<Vec<Piece>
             rest = after;
             continue;
         }
-        let alone = || InvalidTemplate::Brace { template: shown(), brace };
+        let alone = || InvalidTemplate::Brace {
+            template: shown(),
+            brace,
+        };
         if brace == '}' {
             return Err(alone());
         }
@@ -57,13 +60,21 @@ fn field(inside: &str, shown: &dyn Fn() -> String) -> Result<Piece, InvalidTempl
     let (name, normaliser) = match inside.split_once('|') {
         None => (inside, None),
         Some((name, normaliser)) => {
-            let unknown =
-                || InvalidTemplate::Normaliser { template: shown(), normaliser: InvalidTarget::excerpt(normaliser) };
-            (name, Some(Normaliser::from_name(normaliser).ok_or_else(unknown)?))
+            let unknown = || InvalidTemplate::Normaliser {
+                template: shown(),
+                normaliser: InvalidTarget::excerpt(normaliser),
+            };
+            (
+                name,
+                Some(Normaliser::from_name(normaliser).ok_or_else(unknown)?),
+            )
         }
     };
     if name.trim().is_empty() {
         return Err(InvalidTemplate::Unnamed { template: shown() });
     }
-    Ok(Piece::Field { name: name.to_owned(), normaliser })
+    Ok(Piece::Field {
+        name: name.to_owned(),
+        normaliser,
+    })
 }

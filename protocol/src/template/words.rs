@@ -9,11 +9,25 @@ pub(super) fn fault(scheme: &str, pieces: &[Piece]) -> Option<&'static str> {
     if scheme != Target::COMMAND_SCHEME {
         return None;
     }
-    if pieces.iter().any(|piece| matches!(piece, Piece::Field { .. })) {
-        return Some("an argument is no list of words; write `{*}`, and a function that computes the targets");
+    if pieces
+        .iter()
+        .any(|piece| matches!(piece, Piece::Field { .. }))
+    {
+        return Some(
+            "an argument is no list of words; write `{*}`, and a function that computes the targets",
+        );
     }
     // Literal text has no NUL. `{*}` is a whole word, so that no text is glued to its quotes.
-    let probe: String = pieces.iter().map(|piece| if let Piece::Text(text) = piece { text } else { "\0" }).collect();
+    let probe: String = pieces
+        .iter()
+        .map(|piece| {
+            if let Piece::Text(text) = piece {
+                text
+            } else {
+                "\0"
+            }
+        })
+        .collect();
     let is_word = |word: &str| word == "\0" || !word.is_empty() && word.chars().all(is_plain);
     (!probe.split(' ').all(is_word)).then_some(
         "its words are not plain; write words of A-Z a-z 0-9 _ @ % + = : , . / - and `{*}`, with one space between",
@@ -24,7 +38,8 @@ pub(super) fn fault(scheme: &str, pieces: &[Piece]) -> Option<&'static str> {
 pub(super) fn ceiling(access: Access, text: &str) -> Clause {
     let words = text.trim_end();
     // Of a longer text, the digest of a long list takes the place of some words.
-    let clause = (words.len() <= Words::MAX_KEPT).then(|| format!("{}:{access}:{words} **", Target::COMMAND_SCHEME));
+    let clause = (words.len() <= Words::MAX_KEPT)
+        .then(|| format!("{}:{access}:{words} **", Target::COMMAND_SCHEME));
     let clause = clause.and_then(|clause| clause.parse().ok());
     clause.unwrap_or_else(|| Clause::for_subtree(Target::COMMAND_SCHEME, access, ""))
 }

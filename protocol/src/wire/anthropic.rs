@@ -36,14 +36,44 @@ pub(super) const DIALECT: Dialect = Dialect {
 /// features of regular expressions; patterns with others are removed, because they "may result in 400 errors".
 pub(super) const STRICT: Dialect = Dialect {
     keywords: Keywords::Only(&[
-        "$ref", "additionalProperties", "anyOf", "const", "default", "description", "enum", "format", "items",
-        "minItems", "pattern", "patternProperties", "prefixItems", "properties", "required", "title", "type",
+        "$ref",
+        "additionalProperties",
+        "anyOf",
+        "const",
+        "default",
+        "description",
+        "enum",
+        "format",
+        "items",
+        "minItems",
+        "pattern",
+        "patternProperties",
+        "prefixItems",
+        "properties",
+        "required",
+        "title",
+        "type",
     ]),
     references: References::AloneWithoutRecursion,
     enums: Enums::Scalars,
-    formats: Some(&["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]),
+    formats: Some(&[
+        "date-time",
+        "time",
+        "date",
+        "duration",
+        "email",
+        "hostname",
+        "uri",
+        "ipv4",
+        "ipv6",
+        "uuid",
+    ]),
     patterns: Patterns::Simple,
-    strict: Some(StrictRules { requires_all: false, min_items: Some(1), limits: None }),
+    strict: Some(StrictRules {
+        requires_all: false,
+        min_items: Some(1),
+        limits: None,
+    }),
     ..DIALECT
 };
 
@@ -65,8 +95,17 @@ pub(super) fn definition(parts: Parts<'_>) -> Fields {
 }
 
 pub(super) fn read_calls(message: &Value) -> Vec<ReadCall<'_>> {
-    let read = |block: &Value| parse_call(text_field(block, "id"), text_field(block, "name"), &block["input"]);
-    list(message, "content").filter(|block| block["type"] == "tool_use").map(|block| (block, read(block))).collect()
+    let read = |block: &Value| {
+        parse_call(
+            text_field(block, "id"),
+            text_field(block, "name"),
+            &block["input"],
+        )
+    };
+    list(message, "content")
+        .filter(|block| block["type"] == "tool_use")
+        .map(|block| (block, read(block)))
+        .collect()
 }
 
 pub(super) fn write_call(call: &ToolCall) -> Value {
@@ -117,9 +156,20 @@ pub(super) fn read_results(message: &Value) -> Vec<WireResult> {
             _ => list(block, "content").filter_map(read_block).collect(),
         };
         let is_error = block["is_error"] == true;
-        WireResult::new(text_field(block, "tool_use_id"), "", ToolResult { content, is_error, ..ToolResult::default() })
+        WireResult::new(
+            text_field(block, "tool_use_id"),
+            "",
+            ToolResult {
+                content,
+                is_error,
+                ..ToolResult::default()
+            },
+        )
     };
-    list(message, "content").filter(|block| block["type"] == "tool_result").map(result).collect()
+    list(message, "content")
+        .filter(|block| block["type"] == "tool_result")
+        .map(result)
+        .collect()
 }
 
 fn read_block(block: &Value) -> Option<Content> {

@@ -59,7 +59,11 @@ impl<T: Into<Value>> From<T> for Field {
 impl Parts<'_> {
     /// Returns the fields that every format has.
     pub(super) fn fields(&self, parameters: &'static str) -> Fields {
-        vec![("name", self.name.into()), ("description", self.description.into()), (parameters, Field::Parameters)]
+        vec![
+            ("name", self.name.into()),
+            ("description", self.description.into()),
+            (parameters, Field::Parameters),
+        ]
     }
 }
 
@@ -67,20 +71,50 @@ impl WireTool {
     pub(super) fn new(
         format: Format,
         tool: &Tool,
-        WireSchema { schema: parameters, arguments, changes }: WireSchema,
+        WireSchema {
+            schema: parameters,
+            arguments,
+            changes,
+        }: WireSchema,
         strict: Result<(), NotStrict>,
         has_examples: bool,
     ) -> Self {
         let name = format.names().encode(&tool.name).into_owned();
-        let encoded = |example: &Example| arguments.encode(&Json::from(example.arguments.clone())).value().clone();
-        let examples: Vec<_> = tool.examples.iter().filter(|_| has_examples).map(encoded).collect();
-        let description =
-            if !format.takes_examples() { described(&tool.description, &examples) } else { tool.description.clone() };
-        let parts =
-            Parts { tool, name: &name, description: &description, is_strict: strict.is_ok(), examples: &examples };
+        let encoded = |example: &Example| {
+            arguments
+                .encode(&Json::from(example.arguments.clone()))
+                .value()
+                .clone()
+        };
+        let examples: Vec<_> = tool
+            .examples
+            .iter()
+            .filter(|_| has_examples)
+            .map(encoded)
+            .collect();
+        let description = if !format.takes_examples() {
+            described(&tool.description, &examples)
+        } else {
+            tool.description.clone()
+        };
+        let parts = Parts {
+            tool,
+            name: &name,
+            description: &description,
+            is_strict: strict.is_ok(),
+            examples: &examples,
+        };
         let fields = format.fields(parts);
         let definition = text_of(&fields, &parameters).into();
-        Self { name, definition, parameters, arguments, changes, strict, fields }
+        Self {
+            name,
+            definition,
+            parameters,
+            arguments,
+            changes,
+            strict,
+            fields,
+        }
     }
 
     /// Returns the definition as a JSON value.
@@ -95,7 +129,10 @@ fn described(description: &str, examples: &[Value]) -> String {
         return description.to_owned();
     }
     let lines: Vec<_> = examples.iter().map(canonical_json).collect();
-    format!("{description}\n\nExamples of arguments:\n{}", lines.join("\n"))
+    format!(
+        "{description}\n\nExamples of arguments:\n{}",
+        lines.join("\n")
+    )
 }
 
 fn text_of(fields: &Fields, parameters: &Value) -> String {
@@ -104,7 +141,9 @@ fn text_of(fields: &Fields, parameters: &Value) -> String {
         Field::Parameters => order::to_text(parameters),
         Field::Object(fields) => text_of(fields, parameters),
     };
-    let fields = fields.iter().map(|(name, field)| format!("{}:{}", Value::from(*name), text(field)));
+    let fields = fields
+        .iter()
+        .map(|(name, field)| format!("{}:{}", Value::from(*name), text(field)));
     format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
 }
 
@@ -114,5 +153,8 @@ fn value_of(fields: &Fields, parameters: &Value) -> Value {
         Field::Parameters => parameters.clone(),
         Field::Object(fields) => value_of(fields, parameters),
     };
-    fields.iter().map(|(name, field)| ((*name).to_owned(), value(field))).collect()
+    fields
+        .iter()
+        .map(|(name, field)| ((*name).to_owned(), value(field)))
+        .collect()
 }

@@ -40,7 +40,11 @@ impl From<ToolCall> for WireCall {
 impl WireResult {
     /// Creates the result of a call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, result: ToolResult) -> Self {
-        Self { id: id.into(), name: name.into(), result }
+        Self {
+            id: id.into(),
+            name: name.into(),
+            result,
+        }
     }
 }
 
@@ -62,7 +66,9 @@ pub struct InvalidCall {
 /// Hides the arguments, which may be secret.
 impl fmt::Debug for InvalidCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, name, source, .. } = self;
+        let Self {
+            id, name, source, ..
+        } = self;
         f.debug_struct("InvalidCall")
             .field("id", id)
             .field("name", name)
@@ -113,7 +119,10 @@ impl Format {
         let with_fields = |(value, call): ReadCall<'_>| {
             let call = call?;
             let beside = without(value, &self.write_call(&call));
-            Ok(WireCall { call, beside: Some((self, beside)) })
+            Ok(WireCall {
+                call,
+                beside: Some((self, beside)),
+            })
         };
         calls.into_iter().map(with_fields).collect()
     }
@@ -205,7 +214,9 @@ fn without(value: &Value, other: &Value) -> Map<String, Value> {
 
 /// Adds the fields that [`without`] returned.
 fn add(value: &mut Value, fields: &Map<String, Value>) {
-    let Value::Object(members) = value else { return };
+    let Value::Object(members) = value else {
+        return;
+    };
     for (key, field) in fields {
         match (members.get_mut(key), field) {
             (Some(inner), Value::Object(fields)) => add(inner, fields),
@@ -216,29 +227,52 @@ fn add(value: &mut Value, fields: &Map<String, Value>) {
 }
 
 /// Returns a call whose arguments are a JSON value, or JSON text as OpenAI has it. An empty text and null are no arguments.
-pub(super) fn parse_call(id: String, name: String, arguments: &Value) -> Result<ToolCall, InvalidCall> {
+pub(super) fn parse_call(
+    id: String,
+    name: String,
+    arguments: &Value,
+) -> Result<ToolCall, InvalidCall> {
     let arguments = match arguments {
         Value::String(text) if text.trim().is_empty() => Json::default(),
         Value::String(text) => match Json::parse(text.as_str()) {
             Ok(arguments) => arguments,
-            Err(source) => return Err(InvalidCall { id, name, arguments: text.clone(), source }),
+            Err(source) => {
+                return Err(InvalidCall {
+                    id,
+                    name,
+                    arguments: text.clone(),
+                    source,
+                });
+            }
         },
         Value::Null => Json::default(),
         value => Json::from(value.clone()),
     };
-    Ok(ToolCall { id, name, arguments })
+    Ok(ToolCall {
+        id,
+        name,
+        arguments,
+    })
 }
 
 /// Returns the arguments of a call as a JSON object, for services that refuse other values. A model of another service may have sent
 /// one.
 pub(super) fn arguments_object(call: &ToolCall) -> Value {
     let value = call.arguments.value();
-    if value.is_object() { value.clone() } else { serde_json::json!({"arguments": value}) }
+    if value.is_object() {
+        value.clone()
+    } else {
+        serde_json::json!({"arguments": value})
+    }
 }
 
 /// Returns the elements of an array in a field. Returns nothing if there is no array.
 pub(super) fn list<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
-    value.get(field).and_then(Value::as_array).into_iter().flatten()
+    value
+        .get(field)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
 }
 
 /// Returns the text of a field, or an empty text.

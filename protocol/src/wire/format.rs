@@ -42,8 +42,14 @@ pub struct FormatCell<T>([[OnceLock<T>; 2]; Format::ALL.len()]);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 6] =
-        [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Gemini, Self::Ollama, Self::Mcp];
+    pub const ALL: [Self; 6] = [
+        Self::OpenAiChat,
+        Self::OpenAiResponses,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::Ollama,
+        Self::Mcp,
+    ];
 
     /// Returns the name, such as `openai-chat`.
     pub fn name(self) -> &'static str {
@@ -60,7 +66,9 @@ impl Format {
     /// Returns the grammar of tool names.
     pub fn names(self) -> NameGrammar {
         match self {
-            Self::OpenAiChat | Self::OpenAiResponses | Self::Anthropic | Self::Ollama => NameGrammar::Provider,
+            Self::OpenAiChat | Self::OpenAiResponses | Self::Anthropic | Self::Ollama => {
+                NameGrammar::Provider
+            }
             Self::Gemini => NameGrammar::Gemini,
             Self::Mcp => NameGrammar::Mcp,
         }
@@ -85,7 +93,9 @@ impl Format {
     /// Returns the part of JSON Schema without strict mode, and the one in strict mode.
     fn dialects(self) -> (&'static Dialect, Option<&'static Dialect>) {
         match self {
-            Self::OpenAiChat | Self::OpenAiResponses => (&openai_chat::DIALECT, Some(&openai_chat::STRICT)),
+            Self::OpenAiChat | Self::OpenAiResponses => {
+                (&openai_chat::DIALECT, Some(&openai_chat::STRICT))
+            }
             Self::Anthropic => (&anthropic::DIALECT, Some(&anthropic::STRICT)),
             Self::Gemini => (&gemini::DIALECT, None),
             Self::Ollama => (&ollama::DIALECT, None),
@@ -124,11 +134,20 @@ impl Format {
     ///
     /// # Errors
     /// Returns the reason if the service would refuse every form of the tool. A request has to skip the tool.
-    pub fn tool_with_examples(self, tool: &Tool, strictness: Strictness) -> Result<WireTool, Unsendable> {
+    pub fn tool_with_examples(
+        self,
+        tool: &Tool,
+        strictness: Strictness,
+    ) -> Result<WireTool, Unsendable> {
         self.render(tool, strictness, true)
     }
 
-    fn render(self, tool: &Tool, strictness: Strictness, has_examples: bool) -> Result<WireTool, Unsendable> {
+    fn render(
+        self,
+        tool: &Tool,
+        strictness: Strictness,
+        has_examples: bool,
+    ) -> Result<WireTool, Unsendable> {
         let (relaxed, strict) = self.dialects();
         let not_strict = match strict {
             _ if strictness == Strictness::Relaxed => NotStrict::NotRequested,
@@ -140,14 +159,23 @@ impl Format {
             },
         };
         let schema = WireSchema::new(&tool.parameters, relaxed)?;
-        Ok(WireTool::new(self, tool, schema, Err(not_strict), has_examples))
+        Ok(WireTool::new(
+            self,
+            tool,
+            schema,
+            Err(not_strict),
+            has_examples,
+        ))
     }
 
     /// Returns the fields of one element of the service's list of tools.
     pub(super) fn fields(self, parts: Parts<'_>) -> Fields {
         match self {
             Self::OpenAiChat | Self::Ollama => {
-                vec![("type", "function".into()), ("function", Field::Object(openai_chat::definition(parts)))]
+                vec![
+                    ("type", "function".into()),
+                    ("function", Field::Object(openai_chat::definition(parts))),
+                ]
             }
             Self::OpenAiResponses => openai_responses::definition(parts),
             Self::Anthropic => anthropic::definition(parts),
@@ -176,7 +204,9 @@ impl FromStr for Format {
 
     fn from_str(name: &str) -> Result<Self, UnknownFormat> {
         let found = Self::ALL.into_iter().find(|format| format.name() == name);
-        found.ok_or_else(|| UnknownFormat { name: name.to_owned() })
+        found.ok_or_else(|| UnknownFormat {
+            name: name.to_owned(),
+        })
     }
 }
 
@@ -193,7 +223,12 @@ impl<T> FormatCell<T> {
     }
 
     /// Returns the value of a format and mode. Calls `make` on first use.
-    pub fn get_or_init(&self, format: Format, strictness: Strictness, make: impl FnOnce() -> T) -> &T {
+    pub fn get_or_init(
+        &self,
+        format: Format,
+        strictness: Strictness,
+        make: impl FnOnce() -> T,
+    ) -> &T {
         self.0[format as usize][strictness as usize].get_or_init(make)
     }
 }

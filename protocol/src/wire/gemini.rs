@@ -24,8 +24,21 @@ use crate::{Content, ToolCall, ToolResult};
 pub(super) const DIALECT: Dialect = Dialect {
     is_complete: false,
     keywords: Keywords::Only(&[
-        "$ref", "additionalProperties", "anyOf", "description", "enum", "format", "items", "maximum", "minItems",
-        "minimum", "prefixItems", "properties", "required", "title", "type",
+        "$ref",
+        "additionalProperties",
+        "anyOf",
+        "description",
+        "enum",
+        "format",
+        "items",
+        "maximum",
+        "minItems",
+        "minimum",
+        "prefixItems",
+        "properties",
+        "required",
+        "title",
+        "type",
     ]),
     references: References::AloneWithoutRecursion,
     booleans: false,
@@ -51,8 +64,13 @@ pub(super) fn definition(parts: Parts<'_>) -> Fields {
 pub(super) fn read_calls(content: &Value) -> Vec<ReadCall<'_>> {
     let calls = list(content, "parts").filter_map(|part| Some((part, part.get("functionCall")?)));
     let read = |(index, (part, call)): (usize, (_, &Value))| {
-        let id = call["id"].as_str().map_or_else(|| format!("{OWN_ID}{index}"), str::to_owned);
-        (part, parse_call(id, text_field(call, "name"), &call["args"]))
+        let id = call["id"]
+            .as_str()
+            .map_or_else(|| format!("{OWN_ID}{index}"), str::to_owned);
+        (
+            part,
+            parse_call(id, text_field(call, "name"), &call["args"]),
+        )
     };
     calls.enumerate().map(read).collect()
 }
@@ -90,19 +108,35 @@ pub(super) fn read_results(content: &Value) -> Vec<WireResult> {
         let body = &response["response"];
         let error = body.get("error");
         let value = error.or_else(|| body.get("output")).unwrap_or(body);
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
         let images: Vec<_> = list(response, "parts").filter_map(read_image).collect();
         let text = (!text.is_empty() || images.is_empty()).then(|| Content::text(text));
         let content = text.into_iter().chain(images).collect();
-        let result = ToolResult { content, is_error: error.is_some(), ..ToolResult::default() };
-        WireResult::new(text_field(response, "id"), text_field(response, "name"), result)
+        let result = ToolResult {
+            content,
+            is_error: error.is_some(),
+            ..ToolResult::default()
+        };
+        WireResult::new(
+            text_field(response, "id"),
+            text_field(response, "name"),
+            result,
+        )
     };
-    list(content, "parts").filter_map(|part| part.get("functionResponse")).map(read).collect()
+    list(content, "parts")
+        .filter_map(|part| part.get("functionResponse"))
+        .map(read)
+        .collect()
 }
 
 fn read_image(part: &Value) -> Option<Content> {
     let image = part.get("inlineData")?;
-    Some(Content::Image { data: text_field(image, "data"), mime_type: text_field(image, "mimeType") })
+    Some(Content::Image {
+        data: text_field(image, "data"),
+        mime_type: text_field(image, "mimeType"),
+    })
 }
 
 fn with_id(id: &str, mut value: Value) -> Value {

@@ -33,7 +33,11 @@ pub(super) fn definition(parts: Parts<'_>) -> Fields {
     if !tool.icons.is_empty() {
         fields.push(("icons", json!(tool.icons).into()));
     }
-    if let Some(output) = tool.output.as_ref().filter(|schema| schema["type"] == "object") {
+    if let Some(output) = tool
+        .output
+        .as_ref()
+        .filter(|schema| schema["type"] == "object")
+    {
         fields.push(("outputSchema", output.clone().into()));
     }
     let annotations = match &tool.annotations {
@@ -47,7 +51,12 @@ pub(super) fn definition(parts: Parts<'_>) -> Fields {
 /// Reads the parameters of one `tools/call`. The id is that of the JSON-RPC request.
 pub(super) fn read_calls(params: &Value) -> Vec<ReadCall<'_>> {
     let name = params.get("name").and_then(Value::as_str);
-    let call = |name: &str| (params, parse_call(String::new(), name.to_owned(), &params["arguments"]));
+    let call = |name: &str| {
+        (
+            params,
+            parse_call(String::new(), name.to_owned(), &params["arguments"]),
+        )
+    };
     name.map(call).into_iter().collect()
 }
 
@@ -60,7 +69,11 @@ pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
         let content: Vec<_> = result.content.iter().map(write_content).collect();
         let mut written = json!({"content": content, "isError": result.is_error});
         // The specification has an object here.
-        if let Some(structured) = result.structured.as_ref().filter(|value| value.node().is_object()) {
+        if let Some(structured) = result
+            .structured
+            .as_ref()
+            .filter(|value| value.node().is_object())
+        {
             written["structuredContent"] = structured.value().clone();
         }
         written
@@ -74,7 +87,12 @@ pub(super) fn read_results(result: &Value) -> Vec<WireResult> {
     }
     let content = list(result, "content").filter_map(read_content).collect();
     let structured = result.get("structuredContent").cloned().map(Into::into);
-    let result = ToolResult { content, structured, is_error: result["isError"] == true, task: None };
+    let result = ToolResult {
+        content,
+        structured,
+        is_error: result["isError"] == true,
+        task: None,
+    };
     vec![WireResult::new("", "", result)]
 }
 
@@ -90,10 +108,16 @@ fn read_content(content: &Value) -> Option<Content> {
 
 /// Renames a field of a content block and of the resource in it.
 fn renamed(value: Value, from: &str, to: &str) -> Value {
-    let Value::Object(fields) = value else { return value };
+    let Value::Object(fields) = value else {
+        return value;
+    };
     let field = |(key, value): (String, Value)| {
         let key = if key == from { to.to_owned() } else { key };
-        let value = if key == "resource" { renamed(value, from, to) } else { value };
+        let value = if key == "resource" {
+            renamed(value, from, to)
+        } else {
+            value
+        };
         (key, value)
     };
     Value::Object(fields.into_iter().map(field).collect::<Map<_, _>>())

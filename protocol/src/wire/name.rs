@@ -108,8 +108,10 @@ impl NameGrammar {
     /// Returns the words of a text that can be a digested form only. Returns `None` for any other text.
     pub fn digested_words(text: &str) -> Option<&str> {
         let (words, digest) = text.rsplit_once(BEFORE_DIGEST)?;
-        let is_digested =
-            !words.is_empty() && !words.ends_with(is_separator) && digest.len() == DIGITS && is_lower_hex(digest);
+        let is_digested = !words.is_empty()
+            && !words.ends_with(is_separator)
+            && digest.len() == DIGITS
+            && is_lower_hex(digest);
         is_digested.then_some(words)
     }
 
@@ -119,7 +121,9 @@ impl NameGrammar {
         let mut words = String::new();
         for token in tokens(self, name) {
             match token {
-                Token::Literal(c) if words.is_empty() && !self.allows(c.encode_utf8(&mut [0; 4])) => {
+                Token::Literal(c)
+                    if words.is_empty() && !self.allows(c.encode_utf8(&mut [0; 4])) =>
+                {
                     words.extend(['_', c])
                 }
                 Token::Literal(c) => words.push(c),
@@ -139,7 +143,10 @@ impl NameGrammar {
     /// Returns true if the text is its own wire form.
     fn is_plain(self, text: &str) -> bool {
         let pairs = text.as_bytes().windows(2);
-        self.allows(text) && !pairs.into_iter().any(|pair| pair.iter().all(|byte| is_separator(char::from(*byte))))
+        self.allows(text)
+            && !pairs
+                .into_iter()
+                .any(|pair| pair.iter().all(|byte| is_separator(char::from(*byte))))
     }
 
     /// Returns true if the wire has the character in any place after the first, and it is not a separator.
@@ -150,7 +157,8 @@ impl NameGrammar {
 
 /// Returns true if the text consists of the digits of lower-case hexadecimal numbers.
 fn is_lower_hex(text: &str) -> bool {
-    text.bytes().all(|digit| digit.is_ascii_digit() || (b'a'..=b'f').contains(&digit))
+    text.bytes()
+        .all(|digit| digit.is_ascii_digit() || (b'a'..=b'f').contains(&digit))
 }
 
 /// Returns true for the characters whose rows have a meaning in an escaped form.

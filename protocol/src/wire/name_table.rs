@@ -30,7 +30,9 @@ const ABSENT: &str = "not offered: ";
 
 /// Two names of a set with the same digested form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the tools {first} and {second} have the same name on the wire, {wire}; rename one of them")]
+#[error(
+    "the tools {first} and {second} have the same name on the wire, {wire}; rename one of them"
+)]
 #[non_exhaustive]
 pub struct NameCollision {
     /// The common wire form.
@@ -46,7 +48,10 @@ impl WireNames {
     ///
     /// # Errors
     /// Returns an error if the digests of two names agree in 96 bits.
-    pub fn new<'a>(grammar: NameGrammar, names: impl IntoIterator<Item = &'a ToolName>) -> Result<Self, NameCollision> {
+    pub fn new<'a>(
+        grammar: NameGrammar,
+        names: impl IntoIterator<Item = &'a ToolName>,
+    ) -> Result<Self, NameCollision> {
         Self::with_encoding(grammar, names, |name| {
             let wire = grammar.encode(name);
             grammar.decode(&wire).is_none().then(|| wire.into_owned())
@@ -61,7 +66,9 @@ impl WireNames {
         if NameGrammar::is_digested(text) {
             return self.digested.get(text).cloned();
         }
-        self.grammar.decode(text).or_else(|| ToolName::new(text).ok())
+        self.grammar
+            .decode(text)
+            .or_else(|| ToolName::new(text).ok())
     }
 
     /// Returns a text that names no tool in any set, for a call by a wire name that stands for an unknown tool.
@@ -81,10 +88,16 @@ impl WireNames {
     ) -> Result<Self, NameCollision> {
         let mut digested = BTreeMap::new();
         for name in names {
-            let Some(wire) = digested_form(name) else { continue };
+            let Some(wire) = digested_form(name) else {
+                continue;
+            };
             match digested.get(&wire) {
                 Some(first) if first != name => {
-                    return Err(NameCollision { first: ToolName::clone(first), second: name.clone(), wire });
+                    return Err(NameCollision {
+                        first: ToolName::clone(first),
+                        second: name.clone(),
+                        wire,
+                    });
                 }
                 _ => drop(digested.insert(wire, name.clone())),
             }
@@ -101,9 +114,16 @@ mod tests {
     fn two_names_with_one_digested_form_are_refused() {
         let names = ["a", "b"].map(|name| ToolName::new(name).unwrap());
         let collision =
-            WireNames::with_encoding(NameGrammar::Provider, &names, |_| Some("same".to_owned())).unwrap_err();
-        assert_eq!((collision.first, collision.second), (names[0].clone(), names[1].clone()));
+            WireNames::with_encoding(NameGrammar::Provider, &names, |_| Some("same".to_owned()))
+                .unwrap_err();
+        assert_eq!(
+            (collision.first, collision.second),
+            (names[0].clone(), names[1].clone())
+        );
         let twice = [&names[0], &names[0]];
-        assert!(WireNames::with_encoding(NameGrammar::Provider, twice, |_| Some("same".to_owned())).is_ok());
+        assert!(
+            WireNames::with_encoding(NameGrammar::Provider, twice, |_| Some("same".to_owned()))
+                .is_ok()
+        );
     }
 }

@@ -38,7 +38,10 @@ pub(super) fn read_calls(message: &Value) -> Vec<ReadCall<'_>> {
         let id = Some(text_field(call, "id")).filter(|id| !id.is_empty());
         let function = &call["function"];
         let id = id.unwrap_or_else(|| format!("{OWN_ID}{index}"));
-        (call, parse_call(id, text_field(function, "name"), &function["arguments"]))
+        (
+            call,
+            parse_call(id, text_field(function, "name"), &function["arguments"]),
+        )
     };
     list(message, "tool_calls").enumerate().map(read).collect()
 }
@@ -70,10 +73,18 @@ pub(super) fn read_results(message: &Value) -> Vec<WireResult> {
     }
     let images = list(message, "images").filter_map(|data| Image::from_base64(data.as_str()?));
     let images: Vec<_> = images.map(Content::from).collect();
-    let text = Some(text_field(message, "content")).filter(|text| !text.is_empty() || images.is_empty());
+    let text =
+        Some(text_field(message, "content")).filter(|text| !text.is_empty() || images.is_empty());
     let content = text.map(Content::text).into_iter().chain(images).collect();
-    let result = ToolResult { content, ..ToolResult::default() };
-    vec![WireResult::new(text_field(message, "tool_call_id"), text_field(message, "tool_name"), result)]
+    let result = ToolResult {
+        content,
+        ..ToolResult::default()
+    };
+    vec![WireResult::new(
+        text_field(message, "tool_call_id"),
+        text_field(message, "tool_name"),
+        result,
+    )]
 }
 
 fn with_id(field: &str, id: &str, mut value: Value) -> Value {

@@ -6,7 +6,9 @@ use super::Format;
 use super::definition::{Fields, Parts};
 use super::exchange::{ReadCall, WireResult, list, parse_call, text_field};
 use super::piece::Piece;
-use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References, SchemaLimits, StrictRules};
+use super::schema::{
+    Dialect, Enums, KeyGrammar, Keywords, Patterns, References, SchemaLimits, StrictRules,
+};
 use crate::{ToolCall, ToolResult};
 
 /// The schemas of functions that are not strict, also of the Responses API.
@@ -40,18 +42,52 @@ pub(super) const DIALECT: Dialect = Dialect {
 /// Schemas per position and per pattern of keys are listed here because they are a reason against strict mode.
 pub(super) const STRICT: Dialect = Dialect {
     keywords: Keywords::Only(&[
-        "$ref", "additionalProperties", "anyOf", "const", "description", "enum", "exclusiveMaximum",
-        "exclusiveMinimum", "format", "items", "maxItems", "maximum", "minItems", "minimum", "multipleOf", "pattern",
-        "patternProperties", "prefixItems", "properties", "required", "title", "type",
+        "$ref",
+        "additionalProperties",
+        "anyOf",
+        "const",
+        "description",
+        "enum",
+        "exclusiveMaximum",
+        "exclusiveMinimum",
+        "format",
+        "items",
+        "maxItems",
+        "maximum",
+        "minItems",
+        "minimum",
+        "multipleOf",
+        "pattern",
+        "patternProperties",
+        "prefixItems",
+        "properties",
+        "required",
+        "title",
+        "type",
     ]),
     references: References::Alone,
     containers: true,
     enums: Enums::Scalars,
-    formats: Some(&["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"]),
+    formats: Some(&[
+        "date-time",
+        "time",
+        "date",
+        "duration",
+        "email",
+        "hostname",
+        "ipv4",
+        "ipv6",
+        "uuid",
+    ]),
     strict: Some(StrictRules {
         requires_all: true,
         min_items: None,
-        limits: Some(SchemaLimits { levels: 10, properties: 5_000, enum_values: 1_000, characters: 120_000 }),
+        limits: Some(SchemaLimits {
+            levels: 10,
+            properties: 5_000,
+            enum_values: 1_000,
+            characters: 120_000,
+        }),
     }),
     ..DIALECT
 };
@@ -75,9 +111,15 @@ pub(super) fn definition(parts: Parts<'_>) -> Fields {
 pub(super) fn read_calls(message: &Value) -> Vec<ReadCall<'_>> {
     let read = |call: &Value| {
         let function = call.get("function")?;
-        Some(parse_call(text_field(call, "id"), text_field(function, "name"), &function["arguments"]))
+        Some(parse_call(
+            text_field(call, "id"),
+            text_field(function, "name"),
+            &function["arguments"],
+        ))
     };
-    list(message, "tool_calls").filter_map(|call| Some((call, read(call)?))).collect()
+    list(message, "tool_calls")
+        .filter_map(|call| Some((call, read(call)?)))
+        .collect()
 }
 
 pub(super) fn write_call(call: &ToolCall) -> Value {
@@ -112,7 +154,18 @@ pub(super) fn read_results(message: &Value) -> Vec<WireResult> {
     if message["role"] != "tool" {
         return Vec::new();
     }
-    let parts = || list(message, "content").filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n");
-    let text = message["content"].as_str().map_or_else(parts, str::to_owned);
-    vec![WireResult::new(text_field(message, "tool_call_id"), "", ToolResult::text(text))]
+    let parts = || {
+        list(message, "content")
+            .filter_map(|part| part["text"].as_str())
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    let text = message["content"]
+        .as_str()
+        .map_or_else(parts, str::to_owned);
+    vec![WireResult::new(
+        text_field(message, "tool_call_id"),
+        "",
+        ToolResult::text(text),
+    )]
 }

@@ -18,13 +18,29 @@ pub(super) fn definition(parts: Parts<'_>) -> Fields {
 
 /// Returns the items of a response or of a list, or the one item.
 fn items(output: &Value) -> impl Iterator<Item = &Value> {
-    let items = if output.get("type").is_some() { output } else { output.get("output").unwrap_or(output) };
-    items.as_array().map_or(std::slice::from_ref(items), Vec::as_slice).iter()
+    let items = if output.get("type").is_some() {
+        output
+    } else {
+        output.get("output").unwrap_or(output)
+    };
+    items
+        .as_array()
+        .map_or(std::slice::from_ref(items), Vec::as_slice)
+        .iter()
 }
 
 pub(super) fn read_calls(output: &Value) -> Vec<ReadCall<'_>> {
-    let read = |item: &Value| parse_call(text_field(item, "call_id"), text_field(item, "name"), &item["arguments"]);
-    items(output).filter(|item| item["type"] == "function_call").map(|item| (item, read(item))).collect()
+    let read = |item: &Value| {
+        parse_call(
+            text_field(item, "call_id"),
+            text_field(item, "name"),
+            &item["arguments"],
+        )
+    };
+    items(output)
+        .filter(|item| item["type"] == "function_call")
+        .map(|item| (item, read(item)))
+        .collect()
 }
 
 pub(super) fn write_call(call: &ToolCall) -> Value {
@@ -55,9 +71,19 @@ pub(super) fn read_results(output: &Value) -> Vec<WireResult> {
             Value::Array(parts) => parts.iter().filter_map(read_part).collect(),
             text => vec![Content::text(text.as_str().unwrap_or_default())],
         };
-        WireResult::new(text_field(item, "call_id"), "", ToolResult { content, ..ToolResult::default() })
+        WireResult::new(
+            text_field(item, "call_id"),
+            "",
+            ToolResult {
+                content,
+                ..ToolResult::default()
+            },
+        )
     };
-    items(output).filter(|item| item["type"] == "function_call_output").map(result).collect()
+    items(output)
+        .filter(|item| item["type"] == "function_call_output")
+        .map(result)
+        .collect()
 }
 
 fn read_part(part: &Value) -> Option<Content> {

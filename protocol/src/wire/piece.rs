@@ -18,8 +18,12 @@ pub(super) struct Image {
 }
 
 /// The media types and the first bytes of their files, in base64.
-const SIGNATURES: [(&str, &str); 4] =
-    [("image/png", "iVBORw0KGgo"), ("image/jpeg", "/9j/"), ("image/gif", "R0lGOD"), ("image/webp", "UklGR")];
+const SIGNATURES: [(&str, &str); 4] = [
+    ("image/png", "iVBORw0KGgo"),
+    ("image/jpeg", "/9j/"),
+    ("image/gif", "R0lGOD"),
+    ("image/webp", "UklGR"),
+];
 
 /// Replaces the content of a result without any. A text of white space alone is none.
 ///
@@ -36,9 +40,10 @@ impl Piece {
     /// JSON, without their data.
     pub(super) fn all(result: &ToolResult, media_types: &[&str]) -> Vec<Self> {
         let piece = |content: &Content| match content {
-            Content::Text { text } | Content::Resource { resource: ResourceContents::Text { text, .. } } => {
-                Self::Text(text.clone())
-            }
+            Content::Text { text }
+            | Content::Resource {
+                resource: ResourceContents::Text { text, .. },
+            } => Self::Text(text.clone()),
             Content::Image { data, .. } => match Image::from_base64(data) {
                 Some(image) if media_types.contains(&image.media_type) => Self::Image(image),
                 _ => Self::Text(content.described()),
@@ -46,10 +51,17 @@ impl Piece {
             other => Self::Text(other.described()),
         };
         let is_blank = |piece: &Self| matches!(piece, Self::Text(text) if text.trim().is_empty());
-        let mut pieces: Vec<_> = result.content.iter().map(piece).filter(|piece| !is_blank(piece)).collect();
+        let mut pieces: Vec<_> = result
+            .content
+            .iter()
+            .map(piece)
+            .filter(|piece| !is_blank(piece))
+            .collect();
         if pieces.is_empty() {
             let structured = result.structured.as_ref().map(|value| value.to_text());
-            pieces.push(Self::Text(structured.unwrap_or_else(|| NO_CONTENT.to_owned())));
+            pieces.push(Self::Text(
+                structured.unwrap_or_else(|| NO_CONTENT.to_owned()),
+            ));
         }
         pieces
     }
@@ -80,7 +92,11 @@ impl Piece {
 
     /// Returns the text of a result whose images follow all results.
     pub(super) fn noted(text: String) -> String {
-        if text.is_empty() { "(the images follow)".to_owned() } else { text + "\n(the images follow)" }
+        if text.is_empty() {
+            "(the images follow)".to_owned()
+        } else {
+            text + "\n(the images follow)"
+        }
     }
 
     /// Returns the text before the images of a result.
@@ -98,11 +114,18 @@ impl Image {
         let digits = data.trim_end_matches('=');
         let is_base64 = data.len().is_multiple_of(4)
             && data.len() - digits.len() <= 2
-            && digits.bytes().all(|digit| digit.is_ascii_alphanumeric() || matches!(digit, b'+' | b'/'));
-        let (media_type, _) = SIGNATURES.into_iter().find(|(_, start)| data.starts_with(start))?;
+            && digits
+                .bytes()
+                .all(|digit| digit.is_ascii_alphanumeric() || matches!(digit, b'+' | b'/'));
+        let (media_type, _) = SIGNATURES
+            .into_iter()
+            .find(|(_, start)| data.starts_with(start))?;
         // Other files begin like WebP, whose own name is in the bytes 8 to 12.
         let is_complete = media_type != "image/webp" || data.get(12..16) == Some("RUJQ");
-        (is_base64 && is_complete).then(|| Self { media_type, data: data.to_owned() })
+        (is_base64 && is_complete).then(|| Self {
+            media_type,
+            data: data.to_owned(),
+        })
     }
 
     /// Returns the image as a `data:` URL.
@@ -114,7 +137,10 @@ impl Image {
 /// Returns the image in a `data:` URL.
 pub(super) fn image_from_url(url: &str) -> Option<Content> {
     let (mime_type, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
-    Some(Content::Image { data: data.to_owned(), mime_type: mime_type.to_owned() })
+    Some(Content::Image {
+        data: data.to_owned(),
+        mime_type: mime_type.to_owned(),
+    })
 }
 
 impl From<Piece> for Content {
@@ -128,6 +154,9 @@ impl From<Piece> for Content {
 
 impl From<Image> for Content {
     fn from(Image { media_type, data }: Image) -> Self {
-        Self::Image { data, mime_type: media_type.to_owned() }
+        Self::Image {
+            data,
+            mime_type: media_type.to_owned(),
+        }
     }
 }

@@ -26,18 +26,26 @@ impl Format {
     /// ```
     pub fn show_result(self, id: &str, result: &ToolResult) -> ShownResult {
         if self == Self::Mcp {
-            return ShownResult { content: result.content.clone(), following: Vec::new() };
+            return ShownResult {
+                content: result.content.clone(),
+                following: Vec::new(),
+            };
         }
         let (pieces, following) = self.pieces(id, result);
         let content = |pieces: Vec<Piece>| pieces.into_iter().map(Content::from).collect();
-        ShownResult { content: content(pieces), following: content(following) }
+        ShownResult {
+            content: content(pieces),
+            following: content(following),
+        }
     }
 
     /// Returns the parts that are in the result, and those that follow all results.
     pub(super) fn pieces(self, id: &str, result: &ToolResult) -> (Vec<Piece>, Vec<Piece>) {
         let pieces = match self {
             // The text alone tells of a failure.
-            Self::OpenAiChat | Self::OpenAiResponses => Piece::all_marked(result, &openai_chat::IMAGES),
+            Self::OpenAiChat | Self::OpenAiResponses => {
+                Piece::all_marked(result, &openai_chat::IMAGES)
+            }
             Self::Ollama => Piece::all_marked(result, &ollama::IMAGES),
             Self::Gemini => Piece::all(result, &gemini::IMAGES),
             Self::Anthropic | Self::Mcp => Piece::all(result, &anthropic::IMAGES),
@@ -57,7 +65,9 @@ impl Format {
             return (vec![Piece::Text(text)], Vec::new());
         }
         let images = images.into_iter().map(Piece::Image);
-        let following = std::iter::once(Piece::Text(Piece::label(id))).chain(images).collect();
+        let following = std::iter::once(Piece::Text(Piece::label(id)))
+            .chain(images)
+            .collect();
         (vec![Piece::Text(Piece::noted(text))], following)
     }
 }

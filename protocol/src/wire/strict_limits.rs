@@ -29,7 +29,11 @@ impl Format {
     pub fn strict_limits(self) -> Option<StrictLimits> {
         match self {
             // From the guide "Structured outputs" of Claude's platform.
-            Self::Anthropic => Some(StrictLimits { tools: 20, optional: 24, unions: 16 }),
+            Self::Anthropic => Some(StrictLimits {
+                tools: 20,
+                optional: 24,
+                unions: 16,
+            }),
             _ => None,
         }
     }
@@ -57,11 +61,20 @@ struct Used {
 
 impl Used {
     fn add(&mut self, schema: &Value) {
-        let Value::Object(keywords) = schema else { return };
+        let Value::Object(keywords) = schema else {
+            return;
+        };
         if let Some(Value::Object(properties)) = keywords.get("properties") {
-            let required = keywords.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+            let required = keywords
+                .get("required")
+                .and_then(Value::as_array)
+                .map_or(0, Vec::len);
             self.optional += properties.len().saturating_sub(required);
-            self.unions += properties.values().filter_map(Value::as_object).filter(|it| is_union(it)).count();
+            self.unions += properties
+                .values()
+                .filter_map(Value::as_object)
+                .filter(|it| is_union(it))
+                .count();
         }
         for_each(keywords, |_, schema| self.add(schema));
     }

@@ -7,13 +7,22 @@ use super::{Word, table};
 /// rest as its value.
 pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
     let index = command.1 + 1;
-    let Some(Word::Known(word)) = words.get(index) else { return };
+    let Some(Word::Known(word)) = words.get(index) else {
+        return;
+    };
     if word.starts_with('-') {
         return;
     }
     let Some(row) = table::row("tar") else { return };
-    let effects = word.chars().filter_map(|letter| row.effect(&format!("-{letter}")));
+    let effects = word
+        .chars()
+        .filter_map(|letter| row.effect(&format!("-{letter}")));
     if let Some((effect, _)) = effects.min_by_key(|(effect, _)| *effect as u8) {
-        found.push(Special { index, length: usize::MAX, effect, command });
+        found.push(Special {
+            index,
+            length: usize::MAX,
+            effect,
+            command,
+        });
     }
 }

@@ -15,7 +15,12 @@ pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Spec
         }
         is_separator = word == "-F";
         if !word.starts_with("-F") && !is_filter(word) {
-            found.push(Special { index, length: usize::MAX, effect: Effect::Runs, command });
+            found.push(Special {
+                index,
+                length: usize::MAX,
+                effect: Effect::Runs,
+                command,
+            });
         }
     }
 }
@@ -27,7 +32,8 @@ fn is_filter(program: &str) -> bool {
         return false;
     }
     // After `print` a `>` names a file. Before, it compares.
-    text.find("print").is_none_or(|at| !text[at..].replace(">=", " ").contains('>'))
+    text.find("print")
+        .is_none_or(|at| !text[at..].replace(">=", " ").contains('>'))
 }
 
 /// Returns the program with a space for each string. A program with a regular expression, a comment or an escape stays as it is, because a
@@ -46,16 +52,31 @@ mod tests {
     #[test]
     fn programs_that_only_print_are_filters_and_all_others_are_not() {
         for program in [
-            "{print $1}", "$3 > 5 {print $1}", "NR==2", "/a/ || /b/", "{print $1 \"|\" $2}", "END {printf \"%d\", n}",
-            "{s += $1} END {print s}", "$1 >= 2", "{if ($1 >= 2) print}",
+            "{print $1}",
+            "$3 > 5 {print $1}",
+            "NR==2",
+            "/a/ || /b/",
+            "{print $1 \"|\" $2}",
+            "END {printf \"%d\", n}",
+            "{s += $1} END {print s}",
+            "$1 >= 2",
+            "{if ($1 >= 2) print}",
         ] {
             assert!(is_filter(program), "{program}");
         }
         for program in [
-            "BEGIN{system(\"id\")}", "{print | \"sh\"}", "{print > \"f\"}", "{print $1 >> \"f\"}",
-            "{printf(\"x\") > \"f\"}", "BEGIN{\"id\" | getline x}", "@load \"filefuncs\"",
-            "/\"/ {system(\"id\")} /\"/", "BEGIN{f=\"system\";@f(\"id\")}", "BEGIN{print|\"\"|\"sh\"}",
-            "{print |& \"sh\"}", "# \"\nBEGIN{system(1)} # \"",
+            "BEGIN{system(\"id\")}",
+            "{print | \"sh\"}",
+            "{print > \"f\"}",
+            "{print $1 >> \"f\"}",
+            "{printf(\"x\") > \"f\"}",
+            "BEGIN{\"id\" | getline x}",
+            "@load \"filefuncs\"",
+            "/\"/ {system(\"id\")} /\"/",
+            "BEGIN{f=\"system\";@f(\"id\")}",
+            "BEGIN{print|\"\"|\"sh\"}",
+            "{print |& \"sh\"}",
+            "# \"\nBEGIN{system(1)} # \"",
         ] {
             assert!(!is_filter(program), "{program}");
         }

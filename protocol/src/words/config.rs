@@ -12,7 +12,16 @@ pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Spec
         Some(Word::Known(first)) => first,
         _ => "",
     };
-    let reads = ["-l", "--list", "--get", "--get-all", "--get-regexp", "--get-urlmatch", "get", "list"];
+    let reads = [
+        "-l",
+        "--list",
+        "--get",
+        "--get-all",
+        "--get-regexp",
+        "--get-urlmatch",
+        "get",
+        "list",
+    ];
     let is_key = args.len() == 1 && first.contains('.') && !first.starts_with('-');
     if is_key || reads.contains(&first) {
         return;
@@ -22,7 +31,12 @@ pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Spec
         if index > command.1 && is_harmless(word) {
             continue;
         }
-        found.push(Special { index, length: word.len(), effect: Effect::Loads, command });
+        found.push(Special {
+            index,
+            length: word.len(),
+            effect: Effect::Loads,
+            command,
+        });
         // The value of a key that is spelled is free.
         if index > command.1 && word.contains('.') {
             break;
@@ -32,5 +46,16 @@ pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Spec
 
 /// Returns true for options that say which file of git's own is meant, or how a value is read.
 fn is_harmless(word: &str) -> bool {
-    ["--local", "--global", "--worktree", "--bool", "--int", "--path", "set", "--add", "--replace-all"].contains(&word)
+    [
+        "--local",
+        "--global",
+        "--worktree",
+        "--bool",
+        "--int",
+        "--path",
+        "set",
+        "--add",
+        "--replace-all",
+    ]
+    .contains(&word)
 }

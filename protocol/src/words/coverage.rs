@@ -34,9 +34,13 @@ impl PatternWord {
         match (word, &parts[..]) {
             (Word::Known(word), [only]) => word == only,
             (Word::Known(word), [first, middle @ .., last]) => {
-                let Some(mut rest) = word.strip_prefix(&**first) else { return false };
+                let Some(mut rest) = word.strip_prefix(&**first) else {
+                    return false;
+                };
                 for part in middle {
-                    let Some(at) = rest.find(&**part) else { return false };
+                    let Some(at) = rest.find(&**part) else {
+                        return false;
+                    };
                     rest = &rest[at + part.len()..];
                 }
                 rest.ends_with(&**last) && first.len() >= length

@@ -26,20 +26,31 @@ impl Words {
 
 /// Returns true if the pattern spells a command that is known to run other programs, or is about every program.
 pub(crate) fn pattern_runs_programs(pattern: &str) -> bool {
-    let Ok(words) = lex(pattern, true) else { return false };
+    let Ok(words) = lex(pattern, true) else {
+        return false;
+    };
     let is_every = words.first().is_some_and(|first| !first.stars.is_empty());
     // The pattern covers no command with a special word that it does not spell.
-    let spelled = words.into_iter().filter(|lexed| lexed.stars.is_empty()).map(|lexed| lexed.word);
+    let spelled = words
+        .into_iter()
+        .filter(|lexed| lexed.stars.is_empty())
+        .map(|lexed| lexed.word);
     is_every || runs_programs(&spelled.collect::<Vec<_>>())
 }
 
 fn runs_programs(words: &[Word]) -> bool {
-    let Some(Word::Known(program)) = words.first() else { return true };
-    let Some(row) = table::row(name(program)) else { return false };
+    let Some(Word::Known(program)) = words.first() else {
+        return true;
+    };
+    let Some(row) = table::row(name(program)) else {
+        return false;
+    };
     let is_unknown = |word: &Word| !matches!(word, Word::Known(_));
     row.is_launcher
         || row.may_run() && words.iter().any(is_unknown)
-        || specials(words, &|_| false).iter().any(|special| special.effect != Effect::Writes)
+        || specials(words, &|_| false)
+            .iter()
+            .any(|special| special.effect != Effect::Writes)
 }
 
 #[cfg(test)]
@@ -82,7 +93,11 @@ mod tests {
             ("$program", true),
             ("echo $x", false),
         ] {
-            assert_eq!(text.parse::<Words>().unwrap().runs_programs(), expected, "{text}");
+            assert_eq!(
+                text.parse::<Words>().unwrap().runs_programs(),
+                expected,
+                "{text}"
+            );
         }
     }
 

@@ -3,7 +3,8 @@
 use super::{Word, Words};
 use crate::is_invisible;
 
-pub(super) const NUL: &str = "a word has a NUL, which no argument of a program can have; leave it out";
+pub(super) const NUL: &str =
+    "a word has a NUL, which no argument of a program can have; leave it out";
 pub(super) const DIGEST: &str = "words follow a digest; write the digest last";
 const UNCLOSED: &str = "a quote is not closed; close it, or put a `\\` before it";
 const OPERATOR: &str = "it has an operator of the shell, one of `; & | < > ( )`, outside quotes; write one command, or quote the character";
@@ -13,9 +14,11 @@ const GLOB: &str = "it has a `*`, `?`, `[` or `{` that is not quoted; quote it w
 const STARS: &str = "`**` is only part of a word; write `*`, or `**` as a word of its own";
 const TILDE: &str = "a `~` outside quotes is a home folder; write the folder, or quote it with `'`";
 const COMMENT: &str = "a word begins with `#`, which is a comment; quote it with `'`";
-const INVISIBLE: &str = "a line break or an invisible character is outside quotes; write a space, or quote it with `'`";
+const INVISIBLE: &str =
+    "a line break or an invisible character is outside quotes; write a space, or quote it with `'`";
 const BACKSLASH: &str = "a `\\` has no character to quote; write `\\\\` for a backslash";
-const ESCAPE: &str = "an escape in `$'…'` is unknown; write one such as `\\n`, `\\'`, `\\x1b` or `\\u202e`";
+const ESCAPE: &str =
+    "an escape in `$'…'` is unknown; write one such as `\\n`, `\\'`, `\\x1b` or `\\u202e`";
 const NOT_UTF8: &str = "a word is not UTF-8; leave out the bytes that are not";
 
 /// A word of a value or a pattern.
@@ -31,11 +34,23 @@ pub(super) fn lex(text: &str, wildcards: bool) -> Result<Vec<Lexed>, &'static st
     let mut rest = text.trim_start_matches(is_blank);
     while !rest.is_empty() {
         if let Some(digest) = rest.strip_prefix(Words::DIGEST) {
-            let digest = digest.trim_end_matches(is_blank).parse().map_err(|_| COMMENT)?;
-            words.push(Lexed { word: Word::Digest(digest), stars: Vec::new() });
+            let digest = digest
+                .trim_end_matches(is_blank)
+                .parse()
+                .map_err(|_| COMMENT)?;
+            words.push(Lexed {
+                word: Word::Digest(digest),
+                stars: Vec::new(),
+            });
             return Ok(words);
         }
-        let mut lexer = Lexer { rest, wildcards, bytes: Vec::new(), stars: Vec::new(), unknown: None };
+        let mut lexer = Lexer {
+            rest,
+            wildcards,
+            bytes: Vec::new(),
+            stars: Vec::new(),
+            unknown: None,
+        };
         lexer.word()?;
         rest = lexer.rest.trim_start_matches(is_blank);
         words.push(lexer.lexed()?);
@@ -45,12 +60,19 @@ pub(super) fn lex(text: &str, wildcards: bool) -> Result<Vec<Lexed>, &'static st
 
 /// Returns the variable after a `$`: `x`, `{x}`, or a special parameter such as `?`. Returns `None` if there is no plain variable.
 pub(super) fn variable(rest: &str) -> Option<&str> {
-    let name_length = |text: &str| text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    let name_length = |text: &str| {
+        text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .unwrap_or(text.len())
+    };
     let length = match rest.as_bytes().first()? {
         b'*' | b'@' | b'#' | b'?' | b'-' | b'$' | b'!' => 1,
         b'{' => {
             let length = 1 + name_length(&rest[1..]);
-            if length > 1 && rest[length..].starts_with('}') { length + 1 } else { 0 }
+            if length > 1 && rest[length..].starts_with('}') {
+                length + 1
+            } else {
+                0
+            }
         }
         _ => name_length(rest),
     };
@@ -104,7 +126,9 @@ impl Lexer<'_> {
                 '*' if self.wildcards => self.star(is_first)?,
                 '*' | '?' | '[' | '{' => return Err(GLOB),
                 // Shells expand it in words that look like assignments, too.
-                '~' if is_first || matches!(self.bytes.last(), Some(b'=' | b':')) => return Err(TILDE),
+                '~' if is_first || matches!(self.bytes.last(), Some(b'=' | b':')) => {
+                    return Err(TILDE);
+                }
                 '#' if is_first => return Err(COMMENT),
                 '\0' => return Err(NUL),
                 c if is_invisible(c) => return Err(INVISIBLE),
@@ -120,9 +144,18 @@ impl Lexer<'_> {
             return Err(NUL);
         }
         Ok(match self.unknown {
-            None => Lexed { word: Word::Known(text), stars: self.stars },
-            Some(Count::One) => Lexed { word: Word::Unknown(text), stars: Vec::new() },
-            Some(Count::Any) => Lexed { word: Word::UnknownWords(text), stars: Vec::new() },
+            None => Lexed {
+                word: Word::Known(text),
+                stars: self.stars,
+            },
+            Some(Count::One) => Lexed {
+                word: Word::Unknown(text),
+                stars: Vec::new(),
+            },
+            Some(Count::Any) => Lexed {
+                word: Word::UnknownWords(text),
+                stars: Vec::new(),
+            },
         })
     }
 
@@ -133,7 +166,8 @@ impl Lexer<'_> {
     }
 
     fn push(&mut self, c: char) {
-        self.bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        self.bytes
+            .extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
     }
 
     /// Adds a wildcard, or both of `**`.
@@ -174,7 +208,11 @@ impl Lexer<'_> {
                     }
                 },
                 // `"$@"` is any number of words.
-                '$' => self.variable(if self.rest.starts_with('@') { Count::Any } else { Count::One })?,
+                '$' => self.variable(if self.rest.starts_with('@') {
+                    Count::Any
+                } else {
+                    Count::One
+                })?,
                 '`' => return Err(SUBSTITUTION),
                 c => self.push(c),
             }
@@ -239,7 +277,12 @@ impl Lexer<'_> {
 
     /// Reads a number of up to `length` digits.
     fn number(&mut self, length: usize, radix: u32) -> Result<u32, &'static str> {
-        let digits = self.rest.chars().take(length).take_while(|c| c.is_digit(radix)).count();
+        let digits = self
+            .rest
+            .chars()
+            .take(length)
+            .take_while(|c| c.is_digit(radix))
+            .count();
         let (digits, rest) = self.rest.split_at(digits);
         self.rest = rest;
         u32::from_str_radix(digits, radix).map_err(|_| ESCAPE)

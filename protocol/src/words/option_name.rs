@@ -4,44 +4,127 @@ use super::row::Effect;
 
 /// Parts of the names of options by which programs usually run others.
 const RUNS: &[&str] = &[
-    "action", "askpass", "bin", "binary", "browser", "callback", "cmd", "command", "compiler", "daemon", "editor",
-    "eval", "exec", "executable", "execute", "filter", "helper", "hook", "httpd", "interpreter", "launcher", "linker",
-    "opener", "pager", "pipe", "postprocessor", "preload", "preprocessor", "processor", "program", "renderer", "run",
-    "runner", "script", "sendmail", "sh", "shell", "tool", "viewer", "wrapper",
+    "action",
+    "askpass",
+    "bin",
+    "binary",
+    "browser",
+    "callback",
+    "cmd",
+    "command",
+    "compiler",
+    "daemon",
+    "editor",
+    "eval",
+    "exec",
+    "executable",
+    "execute",
+    "filter",
+    "helper",
+    "hook",
+    "httpd",
+    "interpreter",
+    "launcher",
+    "linker",
+    "opener",
+    "pager",
+    "pipe",
+    "postprocessor",
+    "preload",
+    "preprocessor",
+    "processor",
+    "program",
+    "renderer",
+    "run",
+    "runner",
+    "script",
+    "sendmail",
+    "sh",
+    "shell",
+    "tool",
+    "viewer",
+    "wrapper",
 ];
 /// Parts by which programs usually load code or settings.
 const LOADS: &[&str] = &[
-    "addon", "agent", "backend", "bootstrap", "cfg", "conf", "config", "configuration", "driver", "engine",
-    "extension", "formatter", "import", "lib", "library", "load", "loader", "macro", "middleware", "module", "plugin",
-    "prelude", "provider", "rc", "require", "setting", "startup",
+    "addon",
+    "agent",
+    "backend",
+    "bootstrap",
+    "cfg",
+    "conf",
+    "config",
+    "configuration",
+    "driver",
+    "engine",
+    "extension",
+    "formatter",
+    "import",
+    "lib",
+    "library",
+    "load",
+    "loader",
+    "macro",
+    "middleware",
+    "module",
+    "plugin",
+    "prelude",
+    "provider",
+    "rc",
+    "require",
+    "setting",
+    "startup",
 ];
 /// Parts by which programs usually write files.
 const WRITES: &[&str] = &[
-    "cookie-jar", "dest", "destination", "dump", "export", "extract", "in-place", "inplace", "log", "out", "output",
-    "record", "report", "save", "socket", "tee", "write",
+    "cookie-jar",
+    "dest",
+    "destination",
+    "dump",
+    "export",
+    "extract",
+    "in-place",
+    "inplace",
+    "log",
+    "out",
+    "output",
+    "record",
+    "report",
+    "save",
+    "socket",
+    "tee",
+    "write",
 ];
 /// Parts by which programs load or write a file or a folder if the name says so, as in `--log-dir` and `--pidfile`.
 const LOADED_FILES: &[&str] = &["default", "env", "init", "rule", "template"];
 const WRITTEN_FILES: &[&str] = &[
-    "archive", "artifact", "backup", "baseline", "cache", "cookie", "coverage", "download", "history", "junit", "pid",
-    "profile", "snapshot", "state", "store", "target", "temp", "tmp", "trace",
+    "archive", "artifact", "backup", "baseline", "cache", "cookie", "coverage", "download",
+    "history", "junit", "pid", "profile", "snapshot", "state", "store", "target", "temp", "tmp",
+    "trace",
 ];
 /// The ends of such names.
 const FILES: &[&str] = &["file", "dir", "directory", "path", "folder"];
 /// First parts of names that say what is not done.
-const NEGATIONS: &[&str] = &["disable", "dry", "exclude", "ignore", "no", "show", "skip", "stdout", "without"];
+const NEGATIONS: &[&str] = &[
+    "disable", "dry", "exclude", "ignore", "no", "show", "skip", "stdout", "without",
+];
 /// Last parts of names whose value is no program and no file, as in `--log-level`.
 const PROPERTIES: &[&str] = &[
-    "color", "count", "encoding", "format", "interval", "level", "limit", "mode", "port", "size", "style", "timeout",
-    "type", "version", "width",
+    "color", "count", "encoding", "format", "interval", "level", "limit", "mode", "port", "size",
+    "style", "timeout", "type", "version", "width",
 ];
 /// Words that are no abbreviations of the parts above.
-const WHOLE: &[&str] =
-    &["compile", "extra", "help", "link", "open", "process", "render", "repo", "set", "start", "wrap"];
+const WHOLE: &[&str] = &[
+    "compile", "extra", "help", "link", "open", "process", "render", "repo", "set", "start", "wrap",
+];
 
 /// The usual short names of such options.
-const SHORT: &[(&str, Effect)] =
-    &[("-c", Effect::Runs), ("-e", Effect::Runs), ("-o", Effect::Writes), ("-O", Effect::Writes)];
+const SHORT: &[(&str, Effect)] = &[
+    ("-c", Effect::Runs),
+    ("-e", Effect::Runs),
+    ("-o", Effect::Writes),
+    ("-O", Effect::Writes),
+];
 
 /// Returns the effect that the name of an option tells, and the number of bytes that have to be spelled. Of a program that `is_known`, the
 /// table says what its short options do. Other programs may read `@file` as a file of options.
@@ -49,7 +132,11 @@ pub(super) fn effect(word: &str, is_known: bool) -> Option<(Effect, usize)> {
     if !is_known && word.starts_with('@') && word.len() > 1 {
         return Some((Effect::Loads, word.len()));
     }
-    let short = || SHORT.iter().find(|(name, _)| !is_known && word.starts_with(name));
+    let short = || {
+        SHORT
+            .iter()
+            .find(|(name, _)| !is_known && word.starts_with(name))
+    };
     long(word, is_known).or_else(|| short().map(|(name, effect)| (*effect, name.len())))
 }
 
@@ -60,7 +147,10 @@ fn long(word: &str, is_known: bool) -> Option<(Effect, usize)> {
     // Short options in a bundle seldom spell a part, and upper case begins the value of one, as in `-DLIB=x`.
     let (name, shortest) = match (option.strip_prefix("--"), option.strip_prefix('-')) {
         (Some(name), _) => (name, if is_known { 4 } else { 3 }),
-        (None, Some(name)) if is_known && (name.len() < 4 || !name.starts_with(|c: char| c.is_ascii_lowercase())) => {
+        (None, Some(name))
+            if is_known
+                && (name.len() < 4 || !name.starts_with(|c: char| c.is_ascii_lowercase())) =>
+        {
             return None;
         }
         (None, Some(name)) if name.len() > 2 => (name, usize::MAX),
@@ -86,7 +176,10 @@ fn parts(name: &str) -> Option<Vec<String>> {
         }
         was_lower = c.is_ascii_lowercase();
     }
-    for part in parts.iter_mut().filter(|part| part.len() > 3 && part.ends_with('s')) {
+    for part in parts
+        .iter_mut()
+        .filter(|part| part.len() > 3 && part.ends_with('s'))
+    {
         part.pop();
     }
     parts.retain(|part| !part.is_empty());
@@ -103,16 +196,24 @@ fn named(parts: &[String], shortest: usize) -> Option<Effect> {
     let has = |list: &[&str]| {
         list.iter().any(|name| {
             let words: Vec<&str> = name.split('-').collect();
-            parts.windows(words.len()).any(|window| window.iter().zip(&words).all(|(part, word)| part == word))
-                || parts.iter().any(|part| FILES.iter().any(|end| part.strip_suffix(end) == Some(name)))
+            parts
+                .windows(words.len())
+                .any(|window| window.iter().zip(&words).all(|(part, word)| part == word))
+                || parts
+                    .iter()
+                    .any(|part| FILES.iter().any(|end| part.strip_suffix(end) == Some(name)))
                 || is_abbreviated && name.starts_with(&**last)
         })
     };
     let is_file = |list: &[&str]| {
         FILES.iter().any(|end| {
             list.iter().any(|name| {
-                parts.iter().any(|part| part.strip_suffix(end).is_some_and(|part| part.trim_end_matches('s') == *name))
-                    || parts.windows(2).any(|pair| pair[0] == *name && pair[1] == *end)
+                parts.iter().any(|part| {
+                    part.strip_suffix(end)
+                        .is_some_and(|part| part.trim_end_matches('s') == *name)
+                }) || parts
+                    .windows(2)
+                    .any(|pair| pair[0] == *name && pair[1] == *end)
             })
         })
     };
@@ -168,7 +269,11 @@ mod tests {
             ("-cx", Effect::Runs),
             ("-e", Effect::Runs),
         ] {
-            assert_eq!(effect(word, false).map(|(effect, _)| effect), Some(expected), "{word}");
+            assert_eq!(
+                effect(word, false).map(|(effect, _)| effect),
+                Some(expected),
+                "{word}"
+            );
             assert_eq!(effect(word, true), None, "{word}");
         }
     }
@@ -176,15 +281,45 @@ mod tests {
     #[test]
     fn other_names_tell_nothing() {
         for word in [
-            "--help", "--no-config", "--log-level", "--output-format=json", "--dry-run", "--ignore-scripts", "--repo",
-            "--open", "--verbose", "--start", "--stdout", "--extra", "--file", "--dir", "--target", "--profile",
-            "-l/usr/lib", "exec", "@", "--", "-", "-v", "--recursive", "--show-config", "--cache", "--colour",
+            "--help",
+            "--no-config",
+            "--log-level",
+            "--output-format=json",
+            "--dry-run",
+            "--ignore-scripts",
+            "--repo",
+            "--open",
+            "--verbose",
+            "--start",
+            "--stdout",
+            "--extra",
+            "--file",
+            "--dir",
+            "--target",
+            "--profile",
+            "-l/usr/lib",
+            "exec",
+            "@",
+            "--",
+            "-",
+            "-v",
+            "--recursive",
+            "--show-config",
+            "--cache",
+            "--colour",
             "--without-plugins",
         ] {
             for is_known in [true, false] {
                 assert_eq!(effect(word, is_known), None, "{word}");
             }
         }
-        assert_eq!((effect("-rc", true), effect("-rc", false), effect("-DLIB=x", true)), (None, None, None));
+        assert_eq!(
+            (
+                effect("-rc", true),
+                effect("-rc", false),
+                effect("-DLIB=x", true)
+            ),
+            (None, None, None)
+        );
     }
 }

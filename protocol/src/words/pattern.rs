@@ -37,7 +37,14 @@ impl WordsPattern {
                 let base = literal(before)?;
                 let canonical = format!("{base} **");
                 let prefix = || Self::Prefix(base.to_string(), before.len());
-                return Ok((canonical, if base.is_known() { prefix() } else { Self::Nothing }));
+                return Ok((
+                    canonical,
+                    if base.is_known() {
+                        prefix()
+                    } else {
+                        Self::Nothing
+                    },
+                ));
             }
             all if all.iter().all(is_literal) => {
                 let value = literal(all)?.to_value();
@@ -48,7 +55,10 @@ impl WordsPattern {
         }
         let canonical = words.iter().map(canonical).collect::<Vec<_>>().join(" ");
         // A digest stands for the rest of one list.
-        if !words.iter().all(|lexed| matches!(lexed.word, Word::Known(_))) {
+        if !words
+            .iter()
+            .all(|lexed| matches!(lexed.word, Word::Known(_)))
+        {
             return Ok((canonical, Self::Nothing));
         }
         if canonical.len() > MAX_LENGTH {
@@ -57,9 +67,12 @@ impl WordsPattern {
             ));
         }
         let regex: String = words.iter().map(regex).collect();
-        let regex =
-            Regex::new(&format!(r"\A{regex}\z")).map_err(|error| format!("{error}; write several simpler clauses"))?;
-        Ok((canonical, Self::Glob(regex, words.iter().map(pattern_word).collect())))
+        let regex = Regex::new(&format!(r"\A{regex}\z"))
+            .map_err(|error| format!("{error}; write several simpler clauses"))?;
+        Ok((
+            canonical,
+            Self::Glob(regex, words.iter().map(pattern_word).collect()),
+        ))
     }
 
     /// Creates the pattern that covers only this value, or nothing if it has unknown words.
@@ -84,10 +97,12 @@ impl WordsPattern {
             Self::Any => true,
             Self::Nothing => false,
             Self::Literal(text) => text == value,
-            Self::Prefix(base, _) => {
-                value.strip_prefix(&**base).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-            }
-            Self::Glob(regex, _) => value.parse::<Words>().is_ok_and(|words| regex.is_match(&encode(&words))),
+            Self::Prefix(base, _) => value
+                .strip_prefix(&**base)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')),
+            Self::Glob(regex, _) => value
+                .parse::<Words>()
+                .is_ok_and(|words| regex.is_match(&encode(&words))),
         }
     }
 
@@ -103,7 +118,9 @@ impl WordsPattern {
         };
         let words: Words = value.parse().ok()?;
         let found = if pattern.is_empty() {
-            specials(&words.words, &|index| index < count).into_iter().find(|special| special.index >= count)
+            specials(&words.words, &|index| index < count)
+                .into_iter()
+                .find(|special| special.index >= count)
         } else {
             unspelled(pattern, &words.words)
         };
@@ -126,7 +143,9 @@ impl WordsPattern {
 /// Returns a special word for which a wildcard of the pattern stands.
 fn unspelled(pattern: &[PatternWord], words: &[Word]) -> Option<Special> {
     let is_literal = |index: usize| {
-        let Word::Known(word) = &words[index] else { return false };
+        let Word::Known(word) = &words[index] else {
+            return false;
+        };
         pattern.iter().any(|part| part.literal() == Some(word))
     };
     let mut found = specials(words, &is_literal);
@@ -136,20 +155,31 @@ fn unspelled(pattern: &[PatternWord], words: &[Word]) -> Option<Special> {
     if pattern[first..].iter().any(|part| !is_wild(part))
         && let Some(index) = wrapped(words).filter(|index| !is_literal(*index))
     {
-        found.push(Special { index, length: usize::MAX, effect: Effect::Runs, command: (0, 0) });
+        found.push(Special {
+            index,
+            length: usize::MAX,
+            effect: Effect::Runs,
+            command: (0, 0),
+        });
     }
     if found.is_empty() || is_spelled(pattern, words, &found) {
         return None;
     }
-    let position = found.iter().position(|special| !is_literal(special.index)).unwrap_or(0);
+    let position = found
+        .iter()
+        .position(|special| !is_literal(special.index))
+        .unwrap_or(0);
     Some(found.swap_remove(position))
 }
 
 fn pattern_word(lexed: &Lexed) -> PatternWord {
     match &lexed.word {
-        Word::Known(text) if !is_any(lexed) => {
-            PatternWord::One(parts(text, &lexed.stars).into_iter().map(str::to_owned).collect())
-        }
+        Word::Known(text) if !is_any(lexed) => PatternWord::One(
+            parts(text, &lexed.stars)
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+        ),
         _ => PatternWord::Any,
     }
 }
@@ -157,7 +187,9 @@ fn pattern_word(lexed: &Lexed) -> PatternWord {
 fn literal(words: &[Lexed]) -> Result<Words, String> {
     let words = Words::new(words.iter().map(|lexed| lexed.word.clone()));
     words.map_err(|error| match error {
-        InvalidTarget::Empty => "the pattern is empty; write `**` for every list of words".to_owned(),
+        InvalidTarget::Empty => {
+            "the pattern is empty; write `**` for every list of words".to_owned()
+        }
         error => error.to_string(),
     })
 }
@@ -174,14 +206,27 @@ fn is_literal(lexed: &Lexed) -> bool {
 fn parts<'a>(text: &'a str, stars: &[usize]) -> Vec<&'a str> {
     let ends = stars.iter().copied().chain([text.len()]);
     let starts = [0].into_iter().chain(stars.iter().copied());
-    starts.zip(ends).map(|(start, end)| &text[start..end]).collect()
+    starts
+        .zip(ends)
+        .map(|(start, end)| &text[start..end])
+        .collect()
 }
 
 fn canonical(lexed: &Lexed) -> String {
     match &lexed.word {
         Word::Known(text) if !is_literal(lexed) => {
-            let quoted = |part: &str| if part.is_empty() { String::new() } else { quote(part) };
-            parts(text, &lexed.stars).into_iter().map(quoted).collect::<Vec<_>>().join("*")
+            let quoted = |part: &str| {
+                if part.is_empty() {
+                    String::new()
+                } else {
+                    quote(part)
+                }
+            };
+            parts(text, &lexed.stars)
+                .into_iter()
+                .map(quoted)
+                .collect::<Vec<_>>()
+                .join("*")
         }
         word => word.to_string(),
     }
@@ -206,7 +251,9 @@ fn regex(lexed: &Lexed) -> String {
     if is_any(lexed) {
         return r"(?-u:[^\x00]*\x00)*".to_owned();
     }
-    let Word::Known(text) = &lexed.word else { return String::new() };
+    let Word::Known(text) = &lexed.word else {
+        return String::new();
+    };
     match parts(text, &lexed.stars)[..] {
         ["", ""] => r"(?-u:[^\x00\xfe]*\x00)".to_owned(),
         ref parts => {

@@ -18,13 +18,18 @@ impl Words {
         };
         let is_nested = row(0).is_some_and(|row| row.is_launcher);
         let nested = (1..words.len().min(MOST)).filter(|_| is_nested);
-        [0].into_iter().chain(nested).flat_map(|start| plain_options(&words[start..])).collect()
+        [0].into_iter()
+            .chain(nested)
+            .flat_map(|start| plain_options(&words[start..]))
+            .collect()
     }
 }
 
 /// Returns the values of the command without its folder, with fewer and fewer of the options before its subcommand.
 fn plain_options(words: &[Word]) -> Vec<String> {
-    let Some(Word::Known(program)) = words.first() else { return Vec::new() };
+    let Some(Word::Known(program)) = words.first() else {
+        return Vec::new();
+    };
     let program = Word::Known(name(program).to_owned());
     let is_option = |index: usize| match words.get(index) {
         Some(Word::Known(word)) => word.starts_with(['-', '+']),
@@ -37,7 +42,9 @@ fn plain_options(words: &[Word]) -> Vec<String> {
         starts.push(index);
     }
     let value = |start: usize| {
-        let words = [program.clone()].into_iter().chain(words[start..].iter().cloned());
+        let words = [program.clone()]
+            .into_iter()
+            .chain(words[start..].iter().cloned());
         Words::new(words).ok().map(|words| words.to_value())
     };
     starts.into_iter().filter_map(value).collect()

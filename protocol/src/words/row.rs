@@ -74,15 +74,25 @@ impl Row {
 
     /// A row of programs without any special word: their options are not even judged by name.
     pub(super) const fn exact(names: &'static str) -> Self {
-        Self { is_exact: true, ..Self::of(names) }
+        Self {
+            is_exact: true,
+            ..Self::of(names)
+        }
     }
 
     pub(super) const fn launches(self) -> Self {
-        Self { is_launcher: true, ..self }
+        Self {
+            is_launcher: true,
+            ..self
+        }
     }
 
     pub(super) const fn wraps(self, operands: usize) -> Self {
-        Self { is_launcher: true, wraps: Some(operands), ..self }
+        Self {
+            is_launcher: true,
+            wraps: Some(operands),
+            ..self
+        }
     }
 
     pub(super) const fn runs(self, runs: &'static str) -> Self {
@@ -98,7 +108,10 @@ impl Row {
     }
 
     pub(super) const fn itself(self, effect: Effect) -> Self {
-        Self { itself: Some(effect), ..self }
+        Self {
+            itself: Some(effect),
+            ..self
+        }
     }
 
     pub(super) const fn valued(self, valued: &'static str) -> Self {
@@ -110,7 +123,10 @@ impl Row {
     }
 
     pub(super) const fn writes_after(self, operands: usize) -> Self {
-        Self { operands: Some(operands), ..self }
+        Self {
+            operands: Some(operands),
+            ..self
+        }
     }
 
     pub(super) const fn commands(self, commands: &'static [Row]) -> Self {
@@ -118,11 +134,17 @@ impl Row {
     }
 
     pub(super) const fn strict(self) -> Self {
-        Self { is_strict: true, ..self }
+        Self {
+            is_strict: true,
+            ..self
+        }
     }
 
     pub(super) const fn reader(self, reader: Reader) -> Self {
-        Self { reader: Some(reader), ..self }
+        Self {
+            reader: Some(reader),
+            ..self
+        }
     }
 
     pub(super) fn has_name(&self, name: &str) -> bool {
@@ -141,8 +163,20 @@ impl Row {
 
     /// Returns true if no word of the program is special by a list.
     fn has_no_lists(&self) -> bool {
-        let Self { runs, loads, writes, itself, operands, commands, is_strict, reader, .. } = self;
-        [runs, loads, writes].into_iter().all(|list| list.is_empty())
+        let Self {
+            runs,
+            loads,
+            writes,
+            itself,
+            operands,
+            commands,
+            is_strict,
+            reader,
+            ..
+        } = self;
+        [runs, loads, writes]
+            .into_iter()
+            .all(|list| list.is_empty())
             && itself.is_none()
             && operands.is_none()
             && !is_strict
@@ -162,22 +196,33 @@ impl Row {
 
     /// Returns the effect of a word, and how many of its bytes have to be spelled for it.
     pub(super) fn effect(&self, word: &str) -> Option<(Effect, usize)> {
-        let lists = [(Effect::Runs, self.runs), (Effect::Loads, self.loads), (Effect::Writes, self.writes)];
+        let lists = [
+            (Effect::Runs, self.runs),
+            (Effect::Loads, self.loads),
+            (Effect::Writes, self.writes),
+        ];
         if self.is_plain_word(word) {
             return None;
         }
-        let forms =
-            lists.into_iter().flat_map(|(effect, list)| list.split_ascii_whitespace().map(move |form| (effect, form)));
+        let forms = lists.into_iter().flat_map(|(effect, list)| {
+            list.split_ascii_whitespace()
+                .map(move |form| (effect, form))
+        });
         // A bundle can have several.
         let mut found = forms.filter_map(|(effect, form)| Some((effect, self.length(form, word)?)));
         let (effect, length) = found.next()?;
-        Some((effect, found.map(|(_, length)| length).fold(length, usize::max)))
+        Some((
+            effect,
+            found.map(|(_, length)| length).fold(length, usize::max),
+        ))
     }
 
     /// Returns true if the row says that the word is not special.
     pub(super) fn is_plain_word(&self, word: &str) -> bool {
         let name = word.split('=').next().unwrap_or_default();
-        let is_plain = |plain: &str| plain == word || plain == name || plain.contains('*') && is_of_form(plain, name);
+        let is_plain = |plain: &str| {
+            plain == word || plain == name || plain.contains('*') && is_of_form(plain, name)
+        };
         self.plain.split_ascii_whitespace().any(is_plain)
     }
 
@@ -188,18 +233,28 @@ impl Row {
             () if option.starts_with("--") => format!("{option}={value}"),
             () => return None,
         };
-        let (effect, _) = self.effect(option).is_none().then(|| self.effect(&word)).flatten()?;
+        let (effect, _) = self
+            .effect(option)
+            .is_none()
+            .then(|| self.effect(&word))
+            .flatten()?;
         Some((effect, value.len()))
     }
 
     /// Returns true if the word is the name of the subcommand, or an abbreviation of it.
     pub(super) fn may_have_name(&self, word: &str) -> bool {
-        self.has_name(word) || word.len() > 2 && self.names.split_ascii_whitespace().any(|own| own.starts_with(word))
+        self.has_name(word)
+            || word.len() > 2
+                && self
+                    .names
+                    .split_ascii_whitespace()
+                    .any(|own| own.starts_with(word))
     }
 
     /// Returns true if the word is an option alone whose value is the next word.
     pub(super) fn takes_next(&self, word: &str) -> bool {
-        word.strip_prefix('-').is_some_and(|letter| letter.len() == 1 && self.valued.contains(letter))
+        word.strip_prefix('-')
+            .is_some_and(|letter| letter.len() == 1 && self.valued.contains(letter))
     }
 
     /// Returns the number of bytes of a word that have to be spelled, if it is of this form.
@@ -212,20 +267,34 @@ impl Row {
                 return None;
             }
             let is_start = form.find('*') == Some(form.len() - 1);
-            return is_of_form(form, word).then_some(if is_start { form.len() - 1 } else { word.len() });
+            return is_of_form(form, word).then_some(if is_start {
+                form.len() - 1
+            } else {
+                word.len()
+            });
         }
         let name = word.split('=').next().unwrap_or_default();
-        let length = if name.len() < word.len() { name.len() + 1 } else { name.len() };
+        let length = if name.len() < word.len() {
+            name.len() + 1
+        } else {
+            name.len()
+        };
         if let Some(letter) = form.strip_prefix('-').filter(|rest| rest.len() == 1) {
-            let bundle = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
-            let end = bundle.find(|c| self.valued.contains(c)).unwrap_or(bundle.len());
+            let bundle = word
+                .strip_prefix('-')
+                .filter(|rest| !rest.starts_with('-'))?;
+            let end = bundle
+                .find(|c| self.valued.contains(c))
+                .unwrap_or(bundle.len());
             return bundle.find(letter).filter(|at| *at <= end).map(|at| at + 2);
         }
         let is_same = match form.strip_prefix("--") {
             // Some programs read their long options with one dash.
             Some(form) => match name.strip_prefix("--") {
                 Some(name) => !name.is_empty() && begins(form, name),
-                None => name.strip_prefix('-').is_some_and(|name| name.len() > 3 && begins(form, name)),
+                None => name
+                    .strip_prefix('-')
+                    .is_some_and(|name| name.len() > 3 && begins(form, name)),
             },
             None => name == form || form.starts_with('-') && name.strip_prefix('-') == Some(form),
         };
@@ -241,27 +310,34 @@ fn begins(option: &str, name: &str) -> bool {
 
 /// Returns the letters of a name without their case and without what is between them.
 fn folded(name: &str) -> impl Iterator<Item = char> + '_ {
-    name.chars().filter(|c| !matches!(c, '-' | '_')).map(|c| c.to_ascii_lowercase())
+    name.chars()
+        .filter(|c| !matches!(c, '-' | '_'))
+        .map(|c| c.to_ascii_lowercase())
 }
 
 /// Returns true if a word has this form, in which `*` is any text.
 fn is_of_form(form: &str, word: &str) -> bool {
     // After one dash, the case of a letter tells options apart.
     let (form, word) = match () {
-        () if form.starts_with("--") && !form.starts_with("---") => {
-            (&*folded(form).collect::<String>(), &*folded(word).collect::<String>())
-        }
+        () if form.starts_with("--") && !form.starts_with("---") => (
+            &*folded(form).collect::<String>(),
+            &*folded(word).collect::<String>(),
+        ),
         () if form.starts_with('*') => (&*form.to_ascii_lowercase(), &*word.to_ascii_lowercase()),
         () => (form, word),
     };
     let mut parts = form.split('*');
-    let Some(mut rest) = word.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let Some(mut rest) = word.strip_prefix(parts.next().unwrap_or_default()) else {
+        return false;
+    };
     let mut parts = parts.peekable();
     while let Some(part) = parts.next() {
         if parts.peek().is_none() {
             return rest.ends_with(part);
         }
-        let Some(at) = rest.find(part) else { return false };
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
         rest = &rest[at + part.len()..];
     }
     rest.is_empty()
@@ -278,10 +354,35 @@ fn assignment(word: &str) -> Option<usize> {
 /// Returns true if no program reads a name of a program, code or a file from the variable.
 fn is_harmless(variable: &str) -> bool {
     let harmless = [
-        "CARGO_INCREMENTAL", "CI", "CLICOLOR", "CLICOLOR_FORCE", "COLOR", "COLUMNS", "DEBIAN_FRONTEND", "FORCE_COLOR",
-        "GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT", "LANG", "LANGUAGE", "LINES", "NODE_ENV", "NO_COLOR",
-        "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUNBUFFERED", "PYTHONUTF8",
-        "RUST_BACKTRACE", "RUST_LOG", "RUST_MIN_STACK", "SOURCE_DATE_EPOCH", "TERM", "TZ", "VERBOSE",
+        "CARGO_INCREMENTAL",
+        "CI",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "COLOR",
+        "COLUMNS",
+        "DEBIAN_FRONTEND",
+        "FORCE_COLOR",
+        "GIT_OPTIONAL_LOCKS",
+        "GIT_TERMINAL_PROMPT",
+        "LANG",
+        "LANGUAGE",
+        "LINES",
+        "NODE_ENV",
+        "NO_COLOR",
+        "PYTHONDONTWRITEBYTECODE",
+        "PYTHONHASHSEED",
+        "PYTHONIOENCODING",
+        "PYTHONUNBUFFERED",
+        "PYTHONUTF8",
+        "RUST_BACKTRACE",
+        "RUST_LOG",
+        "RUST_MIN_STACK",
+        "SOURCE_DATE_EPOCH",
+        "TERM",
+        "TZ",
+        "VERBOSE",
     ];
-    harmless.contains(&variable) || variable.starts_with("LC_") || variable.starts_with("CARGO_TERM_")
+    harmless.contains(&variable)
+        || variable.starts_with("LC_")
+        || variable.starts_with("CARGO_TERM_")
 }

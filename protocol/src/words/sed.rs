@@ -7,7 +7,14 @@ use super::special::Special;
 /// Adds the options of sed that are more than filters, and each script that is not certain to be one: the commands `e`, `w` and `W`, the
 /// flags `e` and `w` of `s`, and all that is not understood.
 pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
-    let mut special = |index, length, effect| found.push(Special { index, length, effect, command });
+    let mut special = |index, length, effect| {
+        found.push(Special {
+            index,
+            length,
+            effect,
+            command,
+        })
+    };
     let mut operands = Vec::new();
     let (mut has_script, mut is_script) = (false, false);
     for (index, word) in words.iter().enumerate().skip(command.1 + 1) {
@@ -20,9 +27,9 @@ pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Spec
         }
         match &**word {
             "-" | "--" => operands.push((index, word)),
-            "-n" | "-r" | "-E" | "-s" | "-u" | "-z" | "-b" | "--quiet" | "--silent" | "--regexp-extended"
-            | "--separate" | "--unbuffered" | "--null-data" | "--zero-terminated" | "--posix" | "--sandbox"
-            | "--help" | "--version" => {}
+            "-n" | "-r" | "-E" | "-s" | "-u" | "-z" | "-b" | "--quiet" | "--silent"
+            | "--regexp-extended" | "--separate" | "--unbuffered" | "--null-data"
+            | "--zero-terminated" | "--posix" | "--sandbox" | "--help" | "--version" => {}
             "-e" | "-ne" | "-rne" | "-nre" | "-nEe" | "-Ene" | "-Ee" | "-re" | "--expression" => {
                 (has_script, is_script) = (true, true);
             }
@@ -33,9 +40,24 @@ pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Spec
                 }
             }
             "-nr" | "-rn" | "-nE" | "-En" | "-nz" | "-zn" | "-Ez" | "-zE" | "-rz" | "-zr" => {}
-            word if word.starts_with("-i") || "--in-place".starts_with(word) || word.starts_with("--in-place=") => {
-                let length = if word.starts_with("--") { word.len() } else { 2 };
-                special(index, if word[length..].contains(['/', '*']) { usize::MAX } else { length }, Effect::Writes);
+            word if word.starts_with("-i")
+                || "--in-place".starts_with(word)
+                || word.starts_with("--in-place=") =>
+            {
+                let length = if word.starts_with("--") {
+                    word.len()
+                } else {
+                    2
+                };
+                special(
+                    index,
+                    if word[length..].contains(['/', '*']) {
+                        usize::MAX
+                    } else {
+                        length
+                    },
+                    Effect::Writes,
+                );
             }
             // Files of commands, and bundles that are not understood.
             word if word.starts_with('-') => special(index, usize::MAX, Effect::Runs),
@@ -58,7 +80,9 @@ fn is_filter(script: &str) -> bool {
         if rest.is_empty() {
             return true;
         }
-        let Some(next) = command(rest) else { return false };
+        let Some(next) = command(rest) else {
+            return false;
+        };
         rest = next;
     }
 }
@@ -74,13 +98,18 @@ fn command(script: &str) -> Option<&str> {
     let (name, rest) = rest.split_at_checked(1)?;
     match name {
         "{" => Some(rest),
-        "p" | "d" | "D" | "P" | "n" | "N" | "g" | "G" | "h" | "H" | "x" | "=" | "z" | "F" | "q" | "Q" | "l" => {
-            let rest = rest.trim_start_matches([' ', '\t']).trim_start_matches(|c: char| c.is_ascii_digit());
+        "p" | "d" | "D" | "P" | "n" | "N" | "g" | "G" | "h" | "H" | "x" | "=" | "z" | "F" | "q"
+        | "Q" | "l" => {
+            let rest = rest
+                .trim_start_matches([' ', '\t'])
+                .trim_start_matches(|c: char| c.is_ascii_digit());
             end(rest)
         }
         // Whether a label ends before `}` differs from sed to sed.
         "b" | "t" | "T" | ":" => {
-            let rest = rest.trim_start_matches(' ').trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            let rest = rest
+                .trim_start_matches(' ')
+                .trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
             (rest.is_empty() || rest.starts_with(['\n', ';'])).then_some(rest)
         }
         // Text to the end of the line. A text of several lines has a `\` at the ends, and is not read.
@@ -89,11 +118,20 @@ fn command(script: &str) -> Option<&str> {
             (!line.ends_with('\\') || rest.is_empty()).then_some(rest)
         }
         "s" | "y" => {
-            let delimiter = rest.chars().next().filter(|c| c.is_ascii_punctuation() && *c != '\\')?;
+            let delimiter = rest
+                .chars()
+                .next()
+                .filter(|c| c.is_ascii_punctuation() && *c != '\\')?;
             let rest = delimited(&rest[1..], delimiter)?;
             let rest = delimited(rest, delimiter)?;
-            let flags: &[char] = if name == "s" { &['g', 'p', 'i', 'I', 'm', 'M'] } else { &[] };
-            end(rest.trim_start_matches(|c: char| flags.contains(&c) || name == "s" && c.is_ascii_digit()))
+            let flags: &[char] = if name == "s" {
+                &['g', 'p', 'i', 'I', 'm', 'M']
+            } else {
+                &[]
+            };
+            end(rest.trim_start_matches(|c: char| {
+                flags.contains(&c) || name == "s" && c.is_ascii_digit()
+            }))
         }
         _ => None,
     }
@@ -102,10 +140,15 @@ fn command(script: &str) -> Option<&str> {
 /// Returns the text after an address, if the text begins with one.
 fn address(text: &str) -> Option<&str> {
     let rest = match text.chars().next()? {
-        '0'..='9' | '$' => text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | '~')),
+        '0'..='9' | '$' => {
+            text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | '~'))
+        }
         '/' => delimited(&text[1..], '/')?.trim_start_matches(['I', 'M']),
         '\\' => {
-            let delimiter = text[1..].chars().next().filter(char::is_ascii_punctuation)?;
+            let delimiter = text[1..]
+                .chars()
+                .next()
+                .filter(char::is_ascii_punctuation)?;
             delimited(&text[2..], delimiter)?.trim_start_matches(['I', 'M'])
         }
         _ => return Some(text),
@@ -125,7 +168,8 @@ fn delimited(text: &str, delimiter: char) -> Option<&str> {
             c if c == delimiter => return (!has_bracket).then(|| &text[at + 1..]),
             '[' => {
                 let class = text[at..].split_once(']').map(|(class, _)| class);
-                has_bracket |= class.is_none_or(|it| matches!(it, "[" | "[^") || it.contains([delimiter, '\\']));
+                has_bracket |= class
+                    .is_none_or(|it| matches!(it, "[" | "[^") || it.contains([delimiter, '\\']));
             }
             _ => {}
         }
@@ -146,18 +190,65 @@ mod tests {
     #[test]
     fn scripts_that_only_edit_are_filters_and_all_others_are_not() {
         for script in [
-            "5p", "1,5p", "$d", "/a/,/b/d", "s/a/b/", "s/a/b/gI2p", "s|a|b|;s/c/d/", "/x/!d", r"s/\(a\)/\1/", "1~2p",
-            "n;d", "/a/{s/b/c/;p}", ":a;N;$!ba;s/ /x/g", "y/abc/xyz/", "10q", "s/[a-z]*$//", "1i text", "=", r"\,a,d",
+            "5p",
+            "1,5p",
+            "$d",
+            "/a/,/b/d",
+            "s/a/b/",
+            "s/a/b/gI2p",
+            "s|a|b|;s/c/d/",
+            "/x/!d",
+            r"s/\(a\)/\1/",
+            "1~2p",
+            "n;d",
+            "/a/{s/b/c/;p}",
+            ":a;N;$!ba;s/ /x/g",
+            "y/abc/xyz/",
+            "10q",
+            "s/[a-z]*$//",
+            "1i text",
+            "=",
+            r"\,a,d",
             "s,a/b,c,",
         ] {
             assert!(is_filter(script), "{script}");
         }
         for script in [
-            "e", "1e", "e id", "1e id", "w f", "W f", "1,5w f", "s/a/id/e", "s/a/b/w f", "s/a/b/gw f", "s/a/b/ge",
-            "s/a/b/pe", "p;e", "/a/e", "s/a/b/;e id", "{e}", "s/[/]/e", "s/[/]/x/;e id", "s/a/b\n/e", r"1i a\
+            "e",
+            "1e",
+            "e id",
+            "1e id",
+            "w f",
+            "W f",
+            "1,5w f",
+            "s/a/id/e",
+            "s/a/b/w f",
+            "s/a/b/gw f",
+            "s/a/b/ge",
+            "s/a/b/pe",
+            "p;e",
+            "/a/e",
+            "s/a/b/;e id",
+            "{e}",
+            "s/[/]/e",
+            "s/[/]/x/;e id",
+            "s/a/b\n/e",
+            r"1i a\
 e id",
-            "}e", "!e", "$!e", "1,/a/e", "s\na\nb\ne", r"s/[\]/]/b/e", "v", "s/x/y/M e", "M", ":a}s/;e id;/x/",
-            "ba}s/;e id;/x/", "s/[]/]/e/", "a\\\ne id", "0~4e",
+            "}e",
+            "!e",
+            "$!e",
+            "1,/a/e",
+            "s\na\nb\ne",
+            r"s/[\]/]/b/e",
+            "v",
+            "s/x/y/M e",
+            "M",
+            ":a}s/;e id;/x/",
+            "ba}s/;e id;/x/",
+            "s/[]/]/e/",
+            "a\\\ne id",
+            "0~4e",
         ] {
             assert!(!is_filter(script), "{script}");
         }

@@ -25,7 +25,9 @@ pub(super) fn name(program: &str) -> &str {
 /// Returns true if the program is one that the search path or the system has.
 fn is_of_system(program: &str) -> bool {
     !program.contains('/')
-        || ["/bin/", "/usr/bin/"].iter().any(|folder| program.strip_prefix(folder) == Some(name(program)))
+        || ["/bin/", "/usr/bin/"]
+            .iter()
+            .any(|folder| program.strip_prefix(folder) == Some(name(program)))
 }
 
 /// Returns the special words of a command. `is_spelled` is true for the indices of words that a clause spells: a spelled program that
@@ -34,10 +36,14 @@ pub(crate) fn specials(words: &[Word], is_spelled: &dyn Fn(usize) -> bool) -> Ve
     let mut found = Vec::new();
     let program = |index: usize| match &words[index] {
         // A program of a project can have the name of a harmless one.
-        Word::Known(text) => Some(table::row(name(text)).filter(|row| !row.is_exact || is_of_system(text))),
+        Word::Known(text) => {
+            Some(table::row(name(text)).filter(|row| !row.is_exact || is_of_system(text)))
+        }
         _ => None,
     };
-    let Some(row) = words.first().and_then(|_| program(0)) else { return found };
+    let Some(row) = words.first().and_then(|_| program(0)) else {
+        return found;
+    };
     let row = row.unwrap_or(&table::OTHERS);
     if row.is_plain() && !row.is_launcher {
         return found;
@@ -53,11 +59,22 @@ pub(crate) fn specials(words: &[Word], is_spelled: &dyn Fn(usize) -> bool) -> Ve
             _ => continue,
         };
         is_plain &= row.is_plain();
-        find(row, words, (index, index), index == command && row.judges_names(), &mut found);
+        find(
+            row,
+            words,
+            (index, index),
+            index == command && row.judges_names(),
+            &mut found,
+        );
     }
     let is_digest = |word: &Word| matches!(word, Word::Digest(_));
     if !is_plain && let Some(index) = words.iter().position(is_digest) {
-        found.push(Special { index, length: usize::MAX, effect: Effect::Hidden, command: (0, 0) });
+        found.push(Special {
+            index,
+            length: usize::MAX,
+            effect: Effect::Hidden,
+            command: (0, 0),
+        });
     }
     found
 }
@@ -73,11 +90,19 @@ fn command_of(words: &[Word]) -> usize {
 
 /// Returns the index of the command that the first program runs, if it is known to run one.
 pub(crate) fn wrapped(words: &[Word]) -> Option<usize> {
-    let Some(Word::Known(program)) = words.first() else { return None };
+    let Some(Word::Known(program)) = words.first() else {
+        return None;
+    };
     let row = table::row(name(program))?;
     if row.has_name("python") {
-        let module = words.iter().position(|word| matches!(word, Word::Known(word) if word == "-m"))? + 1;
-        return words.get(module).is_some_and(Word::is_known).then_some(module);
+        let module = words
+            .iter()
+            .position(|word| matches!(word, Word::Known(word) if word == "-m"))?
+            + 1;
+        return words
+            .get(module)
+            .is_some_and(Word::is_known)
+            .then_some(module);
     }
     let mut operands = row.wraps?;
     let mut index = 1;
@@ -96,9 +121,19 @@ pub(crate) fn wrapped(words: &[Word]) -> Option<usize> {
 }
 
 /// Adds the special words of the program and subcommand at these indices. `by_name` is true if its options are judged by their names, too.
-fn find(row: &Row, words: &[Word], command: (usize, usize), by_name: bool, found: &mut Vec<Special>) {
+fn find(
+    row: &Row,
+    words: &[Word],
+    command: (usize, usize),
+    by_name: bool,
+    found: &mut Vec<Special>,
+) {
     let from = command.1 + 1;
-    let candidates = if row.commands.is_empty() { Vec::new() } else { subcommands(row, words, from) };
+    let candidates = if row.commands.is_empty() {
+        Vec::new()
+    } else {
+        subcommands(row, words, from)
+    };
     let end = match candidates.last() {
         Some(last) if row.is_strict => *last,
         _ => words.len(),
@@ -109,28 +144,72 @@ fn find(row: &Row, words: &[Word], command: (usize, usize), by_name: bool, found
     };
     // What follows `--` is for the program that a launcher runs.
     let is_end = |word: &Word| row.is_launcher && matches!(word, Word::Known(word) if word == "--");
-    let judged = if by_name { words.iter().position(is_end).unwrap_or(words.len()) } else { 0 };
+    let judged = if by_name {
+        words.iter().position(is_end).unwrap_or(words.len())
+    } else {
+        0
+    };
     for (index, word) in (from..end).filter_map(|index| Some((index, known(index)?))) {
         let is_judged = index < judged && !row.is_plain_word(word);
-        let named = || is_judged.then(|| option_name::effect(word, !row.names.is_empty())).flatten();
-        let value = || (index > from).then(|| row.effect_of_value(known(index - 1)?, word)).flatten();
+        let named = || {
+            is_judged
+                .then(|| option_name::effect(word, !row.names.is_empty()))
+                .flatten()
+        };
+        let value = || {
+            (index > from)
+                .then(|| row.effect_of_value(known(index - 1)?, word))
+                .flatten()
+        };
         if let Some((effect, length)) = row.effect(word).or_else(named).or_else(value) {
-            found.push(Special { index, length, effect, command });
+            found.push(Special {
+                index,
+                length,
+                effect,
+                command,
+            });
         }
     }
     let mut is_known = false;
-    for (index, word) in candidates.iter().filter_map(|index| Some((*index, known(*index)?))) {
+    for (index, word) in candidates
+        .iter()
+        .filter_map(|index| Some((*index, known(*index)?)))
+    {
         // Programs other than git may take abbreviations.
-        let is_named = |sub: &&Row| if row.is_strict { sub.has_name(word) } else { sub.may_have_name(word) };
-        let Some(sub) = row.commands.iter().find(is_named) else { continue };
+        let is_named = |sub: &&Row| {
+            if row.is_strict {
+                sub.has_name(word)
+            } else {
+                sub.may_have_name(word)
+            }
+        };
+        let Some(sub) = row.commands.iter().find(is_named) else {
+            continue;
+        };
         is_known = true;
         if let Some(effect) = sub.itself {
-            found.push(Special { index, length: word.len(), effect, command: (command.0, index) });
+            found.push(Special {
+                index,
+                length: word.len(),
+                effect,
+                command: (command.0, index),
+            });
         }
-        find(sub, words, (command.0, index), by_name && row.is_strict, found);
+        find(
+            sub,
+            words,
+            (command.0, index),
+            by_name && row.is_strict,
+            found,
+        );
     }
     if let Some(&index) = candidates.last().filter(|_| row.is_strict && !is_known) {
-        found.push(Special { index, length: usize::MAX, effect: Effect::Runs, command });
+        found.push(Special {
+            index,
+            length: usize::MAX,
+            effect: Effect::Runs,
+            command,
+        });
         find(&table::OTHERS, words, (command.0, index), by_name, found);
     }
     if let Some(most) = row.operands {
@@ -164,7 +243,13 @@ fn subcommands(row: &Row, words: &[Word], from: usize) -> Vec<usize> {
 }
 
 /// Adds the operands after the first `most`.
-fn find_operands(row: &Row, words: &[Word], command: (usize, usize), most: usize, found: &mut Vec<Special>) {
+fn find_operands(
+    row: &Row,
+    words: &[Word],
+    command: (usize, usize),
+    most: usize,
+    found: &mut Vec<Special>,
+) {
     let (mut count, mut is_value) = (0, false);
     for (index, word) in words.iter().enumerate().skip(command.1 + 1) {
         let Word::Known(word) = word else { continue };
@@ -178,7 +263,12 @@ fn find_operands(row: &Row, words: &[Word], command: (usize, usize), most: usize
         count += 1;
         // `-` is the standard output.
         if count > most && word != "-" {
-            found.push(Special { index, length: usize::MAX, effect: Effect::Writes, command });
+            found.push(Special {
+                index,
+                length: usize::MAX,
+                effect: Effect::Writes,
+                command,
+            });
         }
     }
 }

@@ -47,17 +47,34 @@ const FILES: &[&[Row]] = &[
 
 static BY_NAME: LazyLock<HashMap<&str, &Row>> = LazyLock::new(|| {
     let rows = FILES.iter().copied().flatten();
-    rows.flat_map(|row| row.names.split_ascii_whitespace().map(move |name| (name, row))).collect()
+    rows.flat_map(|row| {
+        row.names
+            .split_ascii_whitespace()
+            .map(move |name| (name, row))
+    })
+    .collect()
 });
 
 /// The ends of names of platforms before the name of a compiler for them, as in `x86_64-linux-gnu-gcc`.
-const PLATFORMS: &[&str] = &["-gnu-", "-gnueabi-", "-gnueabihf-", "-musl-", "-mingw32-", "-elf-", "-eabi-"];
+const PLATFORMS: &[&str] = &[
+    "-gnu-",
+    "-gnueabi-",
+    "-gnueabihf-",
+    "-musl-",
+    "-mingw32-",
+    "-elf-",
+    "-eabi-",
+];
 
 /// Returns the row of a program by its name, with or without a version at its end, as in `python3.12`, and a platform before it.
 pub(super) fn row(name: &str) -> Option<&'static Row> {
     let known = |name: &str| {
-        let without_version = || name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-        BY_NAME.get(name).or_else(|| BY_NAME.get(without_version())).copied()
+        let without_version =
+            || name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+        BY_NAME
+            .get(name)
+            .or_else(|| BY_NAME.get(without_version()))
+            .copied()
     };
     let without_platform = || PLATFORMS.iter().find_map(|end| name.rsplit_once(end));
     known(name).or_else(|| known(without_platform()?.1))

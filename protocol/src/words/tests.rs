@@ -21,10 +21,21 @@ fn clause(words: &[&str], end: &str) -> Clause {
 }
 
 /// Calls the function with the words up to each program and subcommand that has lists of words.
-fn each_row(rows: impl Iterator<Item = &'static Row>, before: &[&'static str], f: &mut dyn FnMut(&[&str], &Row)) {
+fn each_row(
+    rows: impl Iterator<Item = &'static Row>,
+    before: &[&'static str],
+    f: &mut dyn FnMut(&[&str], &Row),
+) {
     for row in rows {
         // One name is enough: all have the same row.
-        let words = [before, &row.names.split_ascii_whitespace().take(1).collect::<Vec<_>>()].concat();
+        let words = [
+            before,
+            &row.names
+                .split_ascii_whitespace()
+                .take(1)
+                .collect::<Vec<_>>(),
+        ]
+        .concat();
         f(&words, row);
         each_row(row.commands.iter(), &words, f);
     }
@@ -33,7 +44,13 @@ fn each_row(rows: impl Iterator<Item = &'static Row>, before: &[&'static str], f
 /// Returns words of this form.
 fn samples(row: &Row, form: &str) -> Vec<String> {
     let mut samples = match form {
-        "=" => return vec!["MY_VARIABLE=x".to_owned(), "LD_PRELOAD=./x.so".to_owned(), "PATH=.".to_owned()],
+        "=" => {
+            return vec![
+                "MY_VARIABLE=x".to_owned(),
+                "LD_PRELOAD=./x.so".to_owned(),
+                "PATH=.".to_owned(),
+            ];
+        }
         form if form.contains('*') => return vec![form.replace('*', "a"), form.replace('*', "")],
         form if form.len() == 2 && form.starts_with('-') => {
             let letter = &form[1..];
@@ -49,15 +66,20 @@ fn samples(row: &Row, form: &str) -> Vec<String> {
     if form.starts_with("--") {
         samples.extend((3..form.len()).map(|end| form[..end].to_owned()));
     }
-    let with_value: Vec<_> = samples.iter().map(|sample| format!("{sample}=a=b")).collect();
+    let with_value: Vec<_> = samples
+        .iter()
+        .map(|sample| format!("{sample}=a=b"))
+        .collect();
     samples.extend(with_value);
     samples
 }
 
 /// Returns the programs whose operands are never special.
 fn without_readers() -> Vec<&'static str> {
-    let rows = table::all().filter(|row| row.operands.is_none() && row.reader.is_none() && !row.is_strict);
-    rows.flat_map(|row| row.names.split_ascii_whitespace()).collect()
+    let rows =
+        table::all().filter(|row| row.operands.is_none() && row.reader.is_none() && !row.is_strict);
+    rows.flat_map(|row| row.names.split_ascii_whitespace())
+        .collect()
 }
 
 #[test]
@@ -72,34 +94,62 @@ fn each_special_word_needs_a_clause_that_spells_it() {
         let operands: &[&str] = if row.operands.is_some() { &[] } else { &["1p"] };
         let places: &[(&[&str], &[&str])] = match row.is_strict {
             true => &[(&[], &["log"]), (&["-C", "a"], &["log"])],
-            false => &[(&[], &[]), (operands, &[]), (&[], operands), (&["--"], operands)],
+            false => &[
+                (&[], &[]),
+                (operands, &[]),
+                (&[], operands),
+                (&["--"], operands),
+            ],
         };
         let program = clause(words, " **");
         let outer = clause(&words[..1], " **");
-        let forms = [row.runs, row.loads, row.writes].into_iter().flat_map(str::split_ascii_whitespace);
+        let forms = [row.runs, row.loads, row.writes]
+            .into_iter()
+            .flat_map(str::split_ascii_whitespace);
         let samples = forms.flat_map(|form| samples(row, form));
         // An option that takes the next word is special with some of its values.
-        for sample in samples.filter(|sample| !row.is_plain_word(sample) && !row.takes_next(sample)) {
+        for sample in samples.filter(|sample| !row.is_plain_word(sample) && !row.takes_next(sample))
+        {
             for (before, after) in places {
                 let special = [&sample[..]];
                 let command = target(&[words, before, &special, after].concat());
                 count += 1;
-                check(program.matches(&command), format!("{program} does not match {command}"));
-                check(!program.permits(&command), format!("{program} permits {command}"));
-                check(!outer.permits(&command), format!("{outer} permits {command}"));
+                check(
+                    program.matches(&command),
+                    format!("{program} does not match {command}"),
+                );
+                check(
+                    !program.permits(&command),
+                    format!("{program} permits {command}"),
+                );
+                check(
+                    !outer.permits(&command),
+                    format!("{outer} permits {command}"),
+                );
                 let spelled = clause(&[words, before, &special].concat(), " **");
-                check(spelled.permits(&command), format!("{spelled} does not permit {command}"));
+                check(
+                    spelled.permits(&command),
+                    format!("{spelled} does not permit {command}"),
+                );
                 check(command.to_clause().permits(&command), format!("{command}"));
             }
         }
         if row.itself.is_some() {
             let command = target(words);
-            check(!clause(&words[..words.len() - 1], " **").permits(&command), format!("{command}"));
+            check(
+                !clause(&words[..words.len() - 1], " **").permits(&command),
+                format!("{command}"),
+            );
             check(clause(words, " **").permits(&command), format!("{command}"));
         }
     });
     assert!(count > 10_000, "{count}");
-    assert!(faults.is_empty(), "{}: {:#?}", faults.len(), &faults[..faults.len().min(60)]);
+    assert!(
+        faults.is_empty(),
+        "{}: {:#?}",
+        faults.len(),
+        &faults[..faults.len().min(60)]
+    );
 }
 
 #[test]

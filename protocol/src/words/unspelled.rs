@@ -27,8 +27,16 @@ impl UnspelledWord {
             true => text(program).to_owned(),
             false => format!("{} {}", text(program), text(subcommand)),
         };
-        let word: String = words.words[special.index].to_string().chars().take(80).collect();
-        Self { program, word, effect: special.effect }
+        let word: String = words.words[special.index]
+            .to_string()
+            .chars()
+            .take(80)
+            .collect();
+        Self {
+            program,
+            word,
+            effect: special.effect,
+        }
     }
 
     /// Returns the word, quoted as in a clause and cut after 80 characters.
@@ -39,22 +47,35 @@ impl UnspelledWord {
 
 impl fmt::Display for UnspelledWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { program, word, effect } = self;
+        let Self {
+            program,
+            word,
+            effect,
+        } = self;
         let because = match effect {
             Effect::Runs => "it can run another program",
             Effect::Loads => "it loads settings or code",
             Effect::Writes => "it writes or removes files",
-            Effect::Hidden => return write!(f, "{program} has more words than a clause with wildcards can judge"),
+            Effect::Hidden => {
+                return write!(
+                    f,
+                    "{program} has more words than a clause with wildcards can judge"
+                );
+            }
         };
-        write!(f, "only a clause that spells `{word}` covers it, because with this word {program} does more: {because}")
+        write!(
+            f,
+            "only a clause that spells `{word}` covers it, because with this word {program} does more: {because}"
+        )
     }
 }
 
 /// Returns a few special words of the program and subcommand that a pattern begins with, for the advice about a clause with wildcards. Empty
 /// if it has none.
 pub(crate) fn examples(spelled: &[&str]) -> Vec<&'static str> {
-    let Some((mut row, mut rest)) =
-        spelled.split_first().and_then(|(program, rest)| Some((table::row(name(program))?, rest)))
+    let Some((mut row, mut rest)) = spelled
+        .split_first()
+        .and_then(|(program, rest)| Some((table::row(name(program))?, rest)))
     else {
         return Vec::new();
     };
@@ -70,8 +91,10 @@ pub(crate) fn examples(spelled: &[&str]) -> Vec<&'static str> {
         }
         rest = after;
     }
-    let forms =
-        rows.into_iter().flat_map(|row| [row.runs, row.loads, row.writes]).flat_map(str::split_ascii_whitespace);
+    let forms = rows
+        .into_iter()
+        .flat_map(|row| [row.runs, row.loads, row.writes])
+        .flat_map(str::split_ascii_whitespace);
     let mut examples = Vec::new();
     for form in forms.filter(|form| form.starts_with('-') && !form.contains('*')) {
         if !examples.contains(&form) {

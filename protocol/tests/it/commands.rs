@@ -8,20 +8,41 @@ use crate::sample::config;
 
 fn effects(template: &str) -> Effects {
     let writes = vec![template.parse::<Template>().unwrap()];
-    Effects::Declared(Declared { writes, ..Declared::default() })
+    Effects::Declared(Declared {
+        writes,
+        ..Declared::default()
+    })
 }
 
 #[test]
 fn the_template_of_a_command_has_plain_words_and_no_fields() {
     for template in [
-        "exec:{a}", "exec:{a|path}", "exec:git {a|host}", "exec:{a|words}", "exec:x{*}", "exec:{*}{*}", "exec:{*}x",
-        "exec:'{*}'", "exec:git  {*}", "exec: git", "exec:git ", "exec:git 'a'", "exec:git *", "exec:~",
-        "exec:git {{a}}", "exec:a;b", "exec:$x {*}", "exec:git\t{*}",
+        "exec:{a}",
+        "exec:{a|path}",
+        "exec:git {a|host}",
+        "exec:{a|words}",
+        "exec:x{*}",
+        "exec:{*}{*}",
+        "exec:{*}x",
+        "exec:'{*}'",
+        "exec:git  {*}",
+        "exec: git",
+        "exec:git ",
+        "exec:git 'a'",
+        "exec:git *",
+        "exec:~",
+        "exec:git {{a}}",
+        "exec:a;b",
+        "exec:$x {*}",
+        "exec:git\t{*}",
     ] {
         assert!(template.parse::<Template>().is_err(), "{template}");
     }
     let template: Template = "exec:git -C {*} --".parse().unwrap();
-    assert_eq!((&*template.to_string(), template.is_computed()), ("exec:git -C {*} --", true));
+    assert_eq!(
+        (&*template.to_string(), template.is_computed()),
+        ("exec:git -C {*} --", true)
+    );
 }
 
 #[test]
@@ -33,7 +54,11 @@ fn the_ceiling_of_a_command_is_its_literal_beginning() {
         ("exec:cargo test", "exec:write:cargo test"),
     ] {
         let ceiling = effects(template).ceiling(&ToolName::new("run").unwrap());
-        assert_eq!(ceiling.iter().map(Clause::as_str).collect::<Vec<_>>(), [expected], "{template}");
+        assert_eq!(
+            ceiling.iter().map(Clause::as_str).collect::<Vec<_>>(),
+            [expected],
+            "{template}"
+        );
     }
 }
 

@@ -9,14 +9,31 @@ use crate::sample::config;
 
 #[test]
 fn effects_decide_the_default_approval() {
-    let approval = |effects: Value| serde_json::from_value::<Effects>(effects).unwrap().approval_default();
+    let approval = |effects: Value| {
+        serde_json::from_value::<Effects>(effects)
+            .unwrap()
+            .approval_default()
+    };
     assert_eq!(approval(json!("pure")), ApprovalDefault::Run);
-    assert_eq!(approval(json!({"reads": ["fs:{path}"], "open_world": true})), ApprovalDefault::Run);
-    assert_eq!(approval(json!({"reads": ["a:b"], "writes": ["fs:{path}"]})), ApprovalDefault::Ask);
-    for worst in
-        [json!(null), json!({"open_world": true}), json!({"destroys": ["a:b"]}), json!({"writes": ["world:x"]})]
-    {
-        assert_eq!(approval(worst.clone()), ApprovalDefault::AlwaysAsk, "{worst}");
+    assert_eq!(
+        approval(json!({"reads": ["fs:{path}"], "open_world": true})),
+        ApprovalDefault::Run
+    );
+    assert_eq!(
+        approval(json!({"reads": ["a:b"], "writes": ["fs:{path}"]})),
+        ApprovalDefault::Ask
+    );
+    for worst in [
+        json!(null),
+        json!({"open_world": true}),
+        json!({"destroys": ["a:b"]}),
+        json!({"writes": ["world:x"]}),
+    ] {
+        assert_eq!(
+            approval(worst.clone()),
+            ApprovalDefault::AlwaysAsk,
+            "{worst}"
+        );
     }
 }
 
@@ -24,10 +41,17 @@ fn effects_decide_the_default_approval() {
 fn the_default_approval_of_a_tool_is_that_of_its_strictest_call() {
     let schema = json!({"properties": {"p": {"type": "string"}}, "required": ["p"]});
     let tool = ToolName::new("t").unwrap();
-    for effects in [json!(null), json!({"open_world": true}), json!({"reads": ["a:{p}"], "destroys": ["fs:{p}"]})] {
+    for effects in [
+        json!(null),
+        json!({"open_world": true}),
+        json!({"reads": ["a:{p}"], "destroys": ["fs:{p}"]}),
+    ] {
         let effects: Effects = serde_json::from_value(effects).unwrap();
         let targets = effects.targets(&tool, &schema, &json!({"p": "x"})).unwrap();
-        assert_eq!(targets.iter().map(Target::approval_default).max(), Some(effects.approval_default()));
+        assert_eq!(
+            targets.iter().map(Target::approval_default).max(),
+            Some(effects.approval_default())
+        );
     }
 }
 
@@ -36,7 +60,10 @@ fn the_ceiling_is_below_the_text_that_no_field_steps_out_of() {
     let ceiling = |effects: Value| {
         let effects: Effects = serde_json::from_value(effects).unwrap();
         let clauses = effects.ceiling(&ToolName::new("x.y").unwrap());
-        clauses.iter().map(|clause| clause.as_str().to_owned()).collect::<Vec<_>>()
+        clauses
+            .iter()
+            .map(|clause| clause.as_str().to_owned())
+            .collect::<Vec<_>>()
     };
     for (template, clause) in [
         ("fs:{p}", "fs:read:**"),
@@ -55,13 +82,20 @@ fn the_ceiling_is_below_the_text_that_no_field_steps_out_of() {
         ("git:a/{p|path}", "git:read:a/**"),
         ("clock:now", "clock:read:now"),
     ] {
-        assert_eq!(ceiling(json!({"reads": [template]})), [clause], "{template}");
+        assert_eq!(
+            ceiling(json!({"reads": [template]})),
+            [clause],
+            "{template}"
+        );
     }
     assert_eq!(ceiling(json!("pure")), [""; 0]);
     for unbounded in [json!(null), json!({"open_world": true}), json!({})] {
         assert_eq!(ceiling(unbounded), ["world:write:x.y"]);
     }
-    assert_eq!(ceiling(json!({"reads": ["a:{p}"], "writes": ["a:{p}", "a:{p}"]})), ["a:read:**", "a:write:**"]);
+    assert_eq!(
+        ceiling(json!({"reads": ["a:{p}"], "writes": ["a:{p}", "a:{p}"]})),
+        ["a:read:**", "a:write:**"]
+    );
 }
 
 proptest! {

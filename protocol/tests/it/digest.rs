@@ -26,12 +26,23 @@ fn the_example_of_the_rfc_comes_out_as_printed() {
 #[test]
 fn keys_are_sorted_by_utf_16() {
     let value = json!({"€": 1, "\r": 2, "\u{fb33}": 3, "1": 4, "😀": 5, "\u{80}": 6, "ö": 7});
-    assert_eq!(canonical_json(&value), "{\"\\r\":2,\"1\":4,\"\u{80}\":6,\"ö\":7,\"€\":1,\"😀\":5,\"\u{fb33}\":3}");
+    assert_eq!(
+        canonical_json(&value),
+        "{\"\\r\":2,\"1\":4,\"\u{80}\":6,\"ö\":7,\"€\":1,\"😀\":5,\"\u{fb33}\":3}"
+    );
 }
 
 #[test]
 fn integers_keep_their_digits_and_floats_are_as_ecmascript_prints_them() {
-    let value = json!([1.0, -0.0, 1e21, 1e20, 9007199254740993u64, u64::MAX, i64::MIN]);
+    let value = json!([
+        1.0,
+        -0.0,
+        1e21,
+        1e20,
+        9007199254740993u64,
+        u64::MAX,
+        i64::MIN
+    ]);
     assert_eq!(
         canonical_json(&value),
         "[1,0,1e+21,100000000000000000000,9007199254740993,18446744073709551615,-9223372036854775808]"
@@ -42,7 +53,10 @@ fn integers_keep_their_digits_and_floats_are_as_ecmascript_prints_them() {
 fn a_digest_is_the_sha_256_that_other_programs_compute() {
     // printf '{"a":1,"b":2}' | sha256sum
     let digest = Digest::hash_json(&json!({"b": 2, "a": 1}));
-    assert_eq!(digest.to_string(), "43258cff783fe7036d8a43033f830adfc60ec037382473548ac742b888292777");
+    assert_eq!(
+        digest.to_string(),
+        "43258cff783fe7036d8a43033f830adfc60ec037382473548ac742b888292777"
+    );
     assert_eq!(digest.to_string().parse(), Ok(digest));
     assert!("43258".parse::<Digest>().is_err());
     assert!("+".repeat(64).parse::<Digest>().is_err());
@@ -52,15 +66,25 @@ fn a_digest_is_the_sha_256_that_other_programs_compute() {
 fn a_digest_with_a_key_is_the_hmac_that_other_programs_compute() {
     // printf '{"a":1,"b":2}' | openssl dgst -sha256 -mac HMAC -macopt hexkey:0707…07
     let digest = Digest::hash_json_with_key(&[7; 32], &json!({"b": 2, "a": 1}));
-    assert_eq!(digest.to_string(), "4e9b9c9c2f63443bb40a9986da2650dd14b8a1cfc8b88315512c7f7511685b04");
-    assert_ne!(digest, Digest::hash_json_with_key(&[8; 32], &json!({"a": 1, "b": 2})));
+    assert_eq!(
+        digest.to_string(),
+        "4e9b9c9c2f63443bb40a9986da2650dd14b8a1cfc8b88315512c7f7511685b04"
+    );
+    assert_ne!(
+        digest,
+        Digest::hash_json_with_key(&[8; 32], &json!({"a": 1, "b": 2}))
+    );
 }
 
 #[test]
 fn a_tools_digest_looks_at_everything_but_the_order_of_keys() {
     let parse = |text: &str| serde_json::from_str::<Tool>(text).unwrap();
-    let a = parse(r#"{"name":"a","description":"d","parameters":{"type":"object","properties":{"x":{},"y":{}}}}"#);
-    let b = parse(r#"{"parameters":{"properties":{"y":{},"x":{}},"type":"object"},"description":"d","name":"a"}"#);
+    let a = parse(
+        r#"{"name":"a","description":"d","parameters":{"type":"object","properties":{"x":{},"y":{}}}}"#,
+    );
+    let b = parse(
+        r#"{"parameters":{"properties":{"y":{},"x":{}},"type":"object"},"description":"d","name":"a"}"#,
+    );
     assert_eq!(a.digest(), b.digest());
     assert_ne!(a.digest(), b.clone().with_audit(true).digest());
     assert_ne!(a.digest(), b.with_title("A").digest());
@@ -76,7 +100,11 @@ fn reversed(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(reversed).collect(),
         Value::Object(members) => {
-            let backwards: Vec<_> = members.iter().rev().map(|(key, member)| (key.clone(), reversed(member))).collect();
+            let backwards: Vec<_> = members
+                .iter()
+                .rev()
+                .map(|(key, member)| (key.clone(), reversed(member)))
+                .collect();
             Value::Object(backwards.into_iter().collect::<Map<_, _>>())
         }
         other => other.clone(),

@@ -6,7 +6,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use protocol::{
-    Access, Declared, Effects, EffectsError, InvalidTarget, Normaliser, Target, TargetError, Template, ToolName,
+    Access, Declared, Effects, EffectsError, InvalidTarget, Normaliser, Target, TargetError,
+    Template, ToolName,
 };
 use serde_json::{Value, json};
 
@@ -17,18 +18,34 @@ fn tool() -> ToolName {
 }
 
 fn template() -> impl Strategy<Value = Template> {
-    let part = select(vec!["{a}", "{b}", "{c|path}", "{d|host}", "x", "/", ":", "{{", "}}", "é", "-"]);
+    let part = select(vec![
+        "{a}", "{b}", "{c|path}", "{d|host}", "x", "/", ":", "{{", "}}", "é", "-",
+    ]);
     (select(vec!["fs", "git", "net"]), vec(part, 1..5))
-        .prop_filter_map("not a template", |(scheme, parts)| format!("{scheme}:{}", parts.concat()).parse().ok())
+        .prop_filter_map("not a template", |(scheme, parts)| {
+            format!("{scheme}:{}", parts.concat()).parse().ok()
+        })
 }
 
 fn effects() -> impl Strategy<Value = Effects> {
     let templates = || vec(template(), 0..3);
-    let declared = (templates(), templates(), templates(), any::<bool>(), any::<bool>()).prop_map(
-        |(reads, writes, destroys, open_world, idempotent)| {
-            Effects::Declared(Declared { reads, writes, destroys, open_world, idempotent, foreign: false })
-        },
-    );
+    let declared = (
+        templates(),
+        templates(),
+        templates(),
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(|(reads, writes, destroys, open_world, idempotent)| {
+            Effects::Declared(Declared {
+                reads,
+                writes,
+                destroys,
+                open_world,
+                idempotent,
+                foreign: false,
+            })
+        });
     prop_oneof![1 => Just(Effects::Undeclared), 1 => Just(Effects::Pure), 8 => declared]
 }
 
@@ -42,37 +59,70 @@ fn any_json() -> impl Strategy<Value = Value> {
         any::<String>().prop_map(Value::from),
         Just(json!("https://a.example/x")),
     ];
-    let key = select(vec!["a", "b", "c", "d", "properties", "default", "required"]);
+    let key = select(vec![
+        "a",
+        "b",
+        "c",
+        "d",
+        "properties",
+        "default",
+        "required",
+    ]);
     leaf.prop_recursive(4, 32, 5, move |inner| {
-        prop_oneof![vec(inner.clone(), 0..4).prop_map(Value::from), vec((key.clone(), inner), 0..5).prop_map(object)]
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Value::from),
+            vec((key.clone(), inner), 0..5).prop_map(object)
+        ]
     })
 }
 
 fn object(members: Vec<(&'static str, Value)>) -> Value {
-    Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    Value::Object(
+        members
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect(),
+    )
 }
 
 fn targets(effects: Value, arguments: Value) -> Result<Vec<String>, TargetError> {
     let effects: Effects = serde_json::from_value(effects).unwrap();
     let parameters = json!({"properties": {"path": {"default": "README.md"}}});
-    Ok(effects.targets(&tool(), &parameters, &arguments)?.iter().map(ToString::to_string).collect())
+    Ok(effects
+        .targets(&tool(), &parameters, &arguments)?
+        .iter()
+        .map(ToString::to_string)
+        .collect())
 }
 
 #[test]
 fn a_repeated_key_is_an_error() {
-    let effects = serde_json::from_str::<Effects>(r#"{"writes": ["fs:{path}"], "writes": ["fs:tmp"]}"#);
-    assert!(effects.unwrap_err().to_string().contains("duplicate field `writes`"));
+    let effects =
+        serde_json::from_str::<Effects>(r#"{"writes": ["fs:{path}"], "writes": ["fs:tmp"]}"#);
+    assert!(
+        effects
+            .unwrap_err()
+            .to_string()
+            .contains("duplicate field `writes`")
+    );
 }
 
 #[test]
 fn all_targets_of_a_call_are_counted() {
-    let effects: Effects = serde_json::from_value(json!({"reads": ["fs:{paths}"], "writes": ["fs:log"]})).unwrap();
+    let effects: Effects =
+        serde_json::from_value(json!({"reads": ["fs:{paths}"], "writes": ["fs:log"]})).unwrap();
     let found = |count| {
         let paths: Vec<_> = (0..count).map(|number| format!("a{number}")).collect();
         effects.targets(&tool(), &json!({}), &json!({"paths": paths}))
     };
-    assert_eq!(found(Effects::MAX_TARGETS - 1).unwrap().len(), Effects::MAX_TARGETS);
-    assert!(matches!(found(Effects::MAX_TARGETS), Err(TargetError::TooMany { .. })));
+    assert_eq!(
+        found(Effects::MAX_TARGETS - 1).unwrap().len(),
+        Effects::MAX_TARGETS
+    );
+    assert!(matches!(
+        found(Effects::MAX_TARGETS),
+        Err(TargetError::TooMany { .. })
+    ));
 }
 
 proptest! {
@@ -154,31 +204,59 @@ proptest! {
 
 #[test]
 fn empty_effects_are_unbounded() {
-    assert_eq!(targets(Value::Null, json!({})).unwrap(), ["world:write:demo"]);
-    assert_eq!(targets(json!({"open_world": true}), json!({})).unwrap(), ["world:write:demo"]);
+    assert_eq!(
+        targets(Value::Null, json!({})).unwrap(),
+        ["world:write:demo"]
+    );
+    assert_eq!(
+        targets(json!({"open_world": true}), json!({})).unwrap(),
+        ["world:write:demo"]
+    );
     assert_eq!(targets(json!({}), json!({})).unwrap(), ["world:write:demo"]);
     assert!(targets(json!("pure"), json!({})).unwrap().is_empty());
-    assert_eq!(targets(json!({"reads": ["clock:now"], "open_world": true}), json!(null)).unwrap(), ["clock:read:now"]);
+    assert_eq!(
+        targets(
+            json!({"reads": ["clock:now"], "open_world": true}),
+            json!(null)
+        )
+        .unwrap(),
+        ["clock:read:now"]
+    );
 }
 
 #[test]
 fn a_default_stands_in_for_an_absent_argument_only() {
     let effects = json!({"reads": ["fs:{path}"]});
-    assert_eq!(targets(effects.clone(), json!({})).unwrap(), ["fs:read:README.md"]);
+    assert_eq!(
+        targets(effects.clone(), json!({})).unwrap(),
+        ["fs:read:README.md"]
+    );
     assert!(matches!(
         targets(effects.clone(), json!({"path": null})),
         Err(TargetError::NotScalar { found: "null", .. })
     ));
-    assert!(matches!(targets(effects, json!("x")), Err(TargetError::NotAnObject { .. })));
-    assert!(matches!(targets(json!({"reads": ["fs:{other}"]}), json!({})), Err(TargetError::Missing { .. })));
+    assert!(matches!(
+        targets(effects, json!("x")),
+        Err(TargetError::NotAnObject { .. })
+    ));
+    assert!(matches!(
+        targets(json!({"reads": ["fs:{other}"]}), json!({})),
+        Err(TargetError::Missing { .. })
+    ));
 }
 
 #[test]
 fn an_argument_cannot_escape_the_text_before_it() {
     let effects = json!({"writes": ["fs:out/{path}"]});
-    assert_eq!(targets(effects.clone(), json!({"path": "../a"})).unwrap(), ["fs:write:a"]);
+    assert_eq!(
+        targets(effects.clone(), json!({"path": "../a"})).unwrap(),
+        ["fs:write:a"]
+    );
     for path in ["/etc/passwd", "C:/x", "../../a", "a\\b", "a\u{0}"] {
-        assert!(targets(effects.clone(), json!({"path": path})).is_err(), "{path:?}");
+        assert!(
+            targets(effects.clone(), json!({"path": path})).is_err(),
+            "{path:?}"
+        );
     }
 }
 
@@ -186,9 +264,18 @@ fn an_argument_cannot_escape_the_text_before_it() {
 fn lists_are_bounded_and_not_empty() {
     let effects = json!({"reads": ["item:{a}/{b}"]});
     let many: Vec<u32> = (0..40).collect();
-    assert!(matches!(targets(effects.clone(), json!({"a": many, "b": many})), Err(TargetError::TooMany { .. })));
-    assert!(matches!(targets(effects.clone(), json!({"a": [], "b": 1})), Err(TargetError::EmptyList { .. })));
-    assert!(matches!(targets(effects.clone(), json!({"a": [["x"]], "b": 1})), Err(TargetError::NotScalar { .. })));
+    assert!(matches!(
+        targets(effects.clone(), json!({"a": many, "b": many})),
+        Err(TargetError::TooMany { .. })
+    ));
+    assert!(matches!(
+        targets(effects.clone(), json!({"a": [], "b": 1})),
+        Err(TargetError::EmptyList { .. })
+    ));
+    assert!(matches!(
+        targets(effects.clone(), json!({"a": [["x"]], "b": 1})),
+        Err(TargetError::NotScalar { .. })
+    ));
     assert!(targets(effects, json!({"a": "x".repeat(10_000), "b": 1})).is_err());
 }
 
@@ -196,32 +283,73 @@ fn lists_are_bounded_and_not_empty() {
 fn all_templates_of_a_call_share_one_limit() {
     let numbers = |range: std::ops::Range<usize>| Value::from(range.collect::<Vec<_>>());
     let one = json!({"reads": ["item:{a}"]});
-    assert_eq!(targets(one.clone(), json!({"a": numbers(0..1024)})).unwrap().len(), Effects::MAX_TARGETS);
-    assert!(matches!(targets(one, json!({"a": numbers(0..1025)})), Err(TargetError::TooMany { .. })));
+    assert_eq!(
+        targets(one.clone(), json!({"a": numbers(0..1024)}))
+            .unwrap()
+            .len(),
+        Effects::MAX_TARGETS
+    );
+    assert!(matches!(
+        targets(one, json!({"a": numbers(0..1025)})),
+        Err(TargetError::TooMany { .. })
+    ));
     let two = json!({"reads": ["item:{a}"], "writes": ["item:{b}"]});
-    assert_eq!(targets(two.clone(), json!({"a": numbers(0..1000), "b": numbers(0..24)})).unwrap().len(), 1024);
+    assert_eq!(
+        targets(
+            two.clone(),
+            json!({"a": numbers(0..1000), "b": numbers(0..24)})
+        )
+        .unwrap()
+        .len(),
+        1024
+    );
     let error = targets(two, json!({"a": numbers(0..1000), "b": numbers(0..25)})).unwrap_err();
-    assert_eq!(error, TargetError::TooMany { template: "item:{b}".to_owned() });
+    assert_eq!(
+        error,
+        TargetError::TooMany {
+            template: "item:{b}".to_owned()
+        }
+    );
 }
 
 #[test]
 fn an_argument_is_as_long_as_a_target_may_be() {
     let text = |length| Value::from("x".repeat(length));
     let one = json!({"reads": ["item:{a}"]});
-    assert_eq!(targets(one, json!({"a": text(Target::MAX_LENGTH)})).unwrap()[0].len(), 10 + Target::MAX_LENGTH);
+    assert_eq!(
+        targets(one, json!({"a": text(Target::MAX_LENGTH)})).unwrap()[0].len(),
+        10 + Target::MAX_LENGTH
+    );
     let two = json!({"reads": ["item:{a}/{b}"]});
-    let TargetError::Argument { field, reason } = targets(two.clone(), json!({"a": "x", "b": text(8193)})).unwrap_err()
+    let TargetError::Argument { field, reason } =
+        targets(two.clone(), json!({"a": "x", "b": text(8193)})).unwrap_err()
     else {
         panic!("the argument is not to blame");
     };
-    assert_eq!((&*field, reason), ("b", InvalidTarget::TooLong { length: 8193 }));
+    assert_eq!(
+        (&*field, reason),
+        ("b", InvalidTarget::TooLong { length: 8193 })
+    );
     let error = targets(two, json!({"a": text(4096), "b": text(4096)})).unwrap_err();
-    assert!(matches!(error, TargetError::Target { reason: InvalidTarget::TooLong { length: 8193 }, .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            TargetError::Target {
+                reason: InvalidTarget::TooLong { length: 8193 },
+                ..
+            }
+        ),
+        "{error}"
+    );
 }
 
 #[test]
 fn an_error_points_at_its_argument() {
-    let pointer = |arguments| targets(json!({"reads": ["item:{a/b~c}"]}), arguments).unwrap_err().pointer();
+    let pointer = |arguments| {
+        targets(json!({"reads": ["item:{a/b~c}"]}), arguments)
+            .unwrap_err()
+            .pointer()
+    };
     for refused in [json!(null), json!([]), json!("a/../b")] {
         assert_eq!(pointer(json!({"a/b~c": refused})), "/a~1b~0c");
     }
@@ -230,7 +358,10 @@ fn an_error_points_at_its_argument() {
         Err(TargetError::NotScalar { found, .. }) => found,
         other => panic!("{other:?}"),
     };
-    assert_eq!([json!(null), json!([[]]), json!({})].map(found), ["null", "a list", "an object"]);
+    assert_eq!(
+        [json!(null), json!([[]]), json!({})].map(found),
+        ["null", "a list", "an object"]
+    );
 }
 
 #[test]
@@ -245,51 +376,94 @@ fn numbers_and_booleans_print_as_json_and_equal_numbers_alike() {
 #[test]
 fn the_schema_has_to_provide_every_field() {
     let effects: Effects =
-        serde_json::from_value(json!({"reads": ["fs:{path}"], "writes": ["net:{url|host}"]})).unwrap();
-    let check =
-        |properties: Value, required: Value| effects.check(&json!({"properties": properties, "required": required}));
+        serde_json::from_value(json!({"reads": ["fs:{path}"], "writes": ["net:{url|host}"]}))
+            .unwrap();
+    let check = |properties: Value, required: Value| {
+        effects.check(&json!({"properties": properties, "required": required}))
+    };
 
-    assert_eq!(check(json!({"path": {"default": "."}, "url": true}), json!(["url"])), Ok(()));
-    assert!(matches!(check(json!({"path": {}, "url": {}}), json!(["url"])), Err(EffectsError::Optional { .. })));
+    assert_eq!(
+        check(
+            json!({"path": {"default": "."}, "url": true}),
+            json!(["url"])
+        ),
+        Ok(())
+    );
     assert!(matches!(
-        check(json!({"path": {"default": null}, "url": {}}), json!(["url"])),
+        check(json!({"path": {}, "url": {}}), json!(["url"])),
+        Err(EffectsError::Optional { .. })
+    ));
+    assert!(matches!(
+        check(
+            json!({"path": {"default": null}, "url": {}}),
+            json!(["url"])
+        ),
         Err(EffectsError::Default { .. })
     ));
     assert!(matches!(
-        check(json!({"path": {}, "url": {"default": "x"}}), json!(["path"])),
+        check(
+            json!({"path": {}, "url": {"default": "x"}}),
+            json!(["path"])
+        ),
         Err(EffectsError::Default { .. })
     ));
-    assert!(matches!(effects.check(&json!({})), Err(EffectsError::UnknownField { known, .. }) if known.is_empty()));
+    assert!(
+        matches!(effects.check(&json!({})), Err(EffectsError::UnknownField { known, .. }) if known.is_empty())
+    );
     let error = check(json!({"url": {}, "file": {}}), json!(["path", "url"])).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the template `fs:{path}` uses `path`, which is not a top-level parameter; use one of: file, url"
     );
-    assert_eq!(Effects::Declared(Declared::default()).check(&json!({})), Err(EffectsError::Empty));
+    assert_eq!(
+        Effects::Declared(Declared::default()).check(&json!({})),
+        Err(EffectsError::Empty)
+    );
 }
 
 #[test]
 fn effects_answer_the_questions_about_a_tool() {
     let facts = |effects: Value| {
         let effects: Effects = serde_json::from_value(effects).unwrap();
-        (effects.is_read_only(), effects.is_idempotent(), effects.is_destructive(), effects.is_open_world())
+        (
+            effects.is_read_only(),
+            effects.is_idempotent(),
+            effects.is_destructive(),
+            effects.is_open_world(),
+        )
     };
     assert_eq!(facts(json!(null)), (false, false, true, true));
     assert_eq!(facts(json!("pure")), (true, true, false, false));
-    assert_eq!(facts(json!({"reads": ["fs:{path}"]})), (true, true, false, false));
-    assert_eq!(facts(json!({"writes": ["fs:{path}"]})), (false, false, false, false));
+    assert_eq!(
+        facts(json!({"reads": ["fs:{path}"]})),
+        (true, true, false, false)
+    );
+    assert_eq!(
+        facts(json!({"writes": ["fs:{path}"]})),
+        (false, false, false, false)
+    );
     assert_eq!(
         facts(json!({"reads": ["a:b"], "destroys": ["fs:{path}"], "idempotent": true})),
         (false, true, true, false)
     );
-    assert_eq!(facts(json!({"open_world": true})), (false, false, true, true));
-    assert_eq!(facts(json!({"reads": ["a:b"], "open_world": true})), (true, true, false, true));
+    assert_eq!(
+        facts(json!({"open_world": true})),
+        (false, false, true, true)
+    );
+    assert_eq!(
+        facts(json!({"reads": ["a:b"], "open_world": true})),
+        (true, true, false, true)
+    );
     assert!(Effects::Undeclared.is_undeclared() && !Effects::Pure.is_undeclared());
 }
 
 #[test]
 fn undeclared_fields_are_absent_from_the_json() {
-    for effects in [json!("pure"), json!({"reads": ["a:b"]}), json!({"writes": ["a:b"], "idempotent": true})] {
+    for effects in [
+        json!("pure"),
+        json!({"reads": ["a:b"]}),
+        json!({"writes": ["a:b"], "idempotent": true}),
+    ] {
         let parsed: Effects = serde_json::from_value(effects.clone()).unwrap();
         assert_eq!(serde_json::to_value(parsed).unwrap(), effects);
     }
@@ -297,19 +471,37 @@ fn undeclared_fields_are_absent_from_the_json() {
 
 #[test]
 fn effects_are_shown_to_people() {
-    let shown = |effects: Value| serde_json::from_value::<Effects>(effects).unwrap().to_string();
+    let shown = |effects: Value| {
+        serde_json::from_value::<Effects>(effects)
+            .unwrap()
+            .to_string()
+    };
     assert_eq!(shown(json!(null)), "undeclared");
     assert_eq!(shown(json!("pure")), "pure");
-    let all = json!({"reads": ["a:b"], "writes": ["fs:{p}"], "open_world": true, "idempotent": true});
-    assert_eq!(shown(all), "reads a:b, writes fs:{p}, open world, idempotent");
-    let declared = Declared { reads: vec!["a:b".parse().unwrap()], ..Declared::default() };
+    let all =
+        json!({"reads": ["a:b"], "writes": ["fs:{p}"], "open_world": true, "idempotent": true});
+    assert_eq!(
+        shown(all),
+        "reads a:b, writes fs:{p}, open world, idempotent"
+    );
+    let declared = Declared {
+        reads: vec!["a:b".parse().unwrap()],
+        ..Declared::default()
+    };
     assert_eq!(Effects::from(declared).to_string(), "reads a:b");
-    assert_eq!(format!("{:?}", "a:{b|path}".parse::<Template>().unwrap()), "Template(a:{b|path})");
+    assert_eq!(
+        format!("{:?}", "a:{b|path}".parse::<Template>().unwrap()),
+        "Template(a:{b|path})"
+    );
 }
 
 #[test]
 fn misspelt_effects_are_refused_with_the_reason() {
-    let error = |json: Value| serde_json::from_value::<Effects>(json).unwrap_err().to_string();
+    let error = |json: Value| {
+        serde_json::from_value::<Effects>(json)
+            .unwrap_err()
+            .to_string()
+    };
     assert!(error(json!({"read": ["fs:{path}"]})).contains("unknown field `read`"));
     assert!(error(json!({"reads": ["net:{url|hots}"]})).contains("unknown normaliser \"hots\""));
     assert!(error(json!("none")).contains("pure"));
@@ -318,8 +510,23 @@ fn misspelt_effects_are_refused_with_the_reason() {
 #[test]
 fn malformed_templates_are_refused() {
     for text in [
-        "", "fs", "fs:", ":x", "FS:x", "fs:{", "fs:}", "fs:{}", "fs:{ }", "fs:{a", "fs:a}", "fs:{a{b}}", "fs:{a|}",
-        "fs:/{a}", "fs:../{a}", "git:../{a}", "git:a\nb",
+        "",
+        "fs",
+        "fs:",
+        ":x",
+        "FS:x",
+        "fs:{",
+        "fs:}",
+        "fs:{}",
+        "fs:{ }",
+        "fs:{a",
+        "fs:a}",
+        "fs:{a{b}}",
+        "fs:{a|}",
+        "fs:/{a}",
+        "fs:../{a}",
+        "git:../{a}",
+        "git:a\nb",
     ] {
         assert!(text.parse::<Template>().is_err(), "{text:?}");
     }

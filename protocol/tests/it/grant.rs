@@ -17,28 +17,41 @@ fn access() -> impl Strategy<Value = Access> {
 fn small_target() -> impl Strategy<Value = Target> {
     let value = vec(select(vec!["a", "b", "ab", "ba"]), 0..4);
     (access(), select(vec!["fs", "git"]), value).prop_map(|(access, scheme, value)| {
-        let value = if value.is_empty() { "c".to_owned() } else { value.join("/") };
-        let value = if scheme == "fs" && value == "c" { ".".to_owned() } else { value };
+        let value = if value.is_empty() {
+            "c".to_owned()
+        } else {
+            value.join("/")
+        };
+        let value = if scheme == "fs" && value == "c" {
+            ".".to_owned()
+        } else {
+            value
+        };
         Target::new(access, scheme, &value).unwrap()
     })
 }
 
 fn small_pattern() -> impl Strategy<Value = String> {
-    let segment =
-        select(vec!["a", "b", "ab", "*", "**", "a*", "*b", "?", "??", "[!a]", "[ab]b", "{a,b}", "{a,b/a}b", "."]);
+    let segment = select(vec![
+        "a", "b", "ab", "*", "**", "a*", "*b", "?", "??", "[!a]", "[ab]b", "{a,b}", "{a,b/a}b", ".",
+    ]);
     vec(segment, 1..4).prop_map(|segments| segments.join("/"))
 }
 
 fn clause() -> impl Strategy<Value = Clause> {
     let schemes = select(vec!["fs", "git", "*"]);
     let accesses = select(vec!["read", "write", "destroy", "*"]);
-    (schemes, accesses, small_pattern())
-        .prop_map(|(scheme, access, pattern)| format!("{scheme}:{access}:{pattern}").parse().unwrap())
+    (schemes, accesses, small_pattern()).prop_map(|(scheme, access, pattern)| {
+        format!("{scheme}:{access}:{pattern}").parse().unwrap()
+    })
 }
 
 fn grant() -> impl Strategy<Value = Grant> {
-    let layers = vec(vec(clause(), 1..5), 0..4)
-        .prop_map(|layers| layers.into_iter().fold(Grant::all(), |grant, layer| grant.narrowed(layer)));
+    let layers = vec(vec(clause(), 1..5), 0..4).prop_map(|layers| {
+        layers
+            .into_iter()
+            .fold(Grant::all(), |grant, layer| grant.narrowed(layer))
+    });
     prop_oneof![8 => layers, 1 => Just(Grant::none())]
 }
 
@@ -46,12 +59,15 @@ fn grant() -> impl Strategy<Value = Grant> {
 fn hostile_target() -> impl Strategy<Value = Target> {
     let value = "[ab.*?\\[\\]{}!,^\\\\:/ é-]{1,8}";
     (access(), select(vec!["fs", "git", "world"]), value)
-        .prop_filter_map("not a target", |(access, scheme, value)| Target::new(access, scheme, &value).ok())
+        .prop_filter_map("not a target", |(access, scheme, value)| {
+            Target::new(access, scheme, &value).ok()
+        })
 }
 
 /// Relative paths, some of which lead outside the root.
 fn raw_path() -> impl Strategy<Value = String> {
-    vec(select(vec!["a", "b", "..", ".", "", "...", "c:"]), 1..7).prop_map(|segments| segments.join("/"))
+    vec(select(vec!["a", "b", "..", ".", "", "...", "c:"]), 1..7)
+        .prop_map(|segments| segments.join("/"))
 }
 
 proptest! {
@@ -211,11 +227,26 @@ fn hash(grant: &Grant) -> u64 {
 #[test]
 fn equal_clauses_of_a_layer_become_one_with_the_origins_of_all() {
     let clause = |origin: &str| "fs:read:**".parse::<Clause>().unwrap().with_origin(origin);
-    let grant = Grant::new([clause("default"), clause("x:1"), clause("default"), "fs:read:**".parse().unwrap()]);
-    let [only] = &grant.clauses().collect::<Vec<_>>()[..] else { panic!("{grant}") };
+    let grant = Grant::new([
+        clause("default"),
+        clause("x:1"),
+        clause("default"),
+        "fs:read:**".parse().unwrap(),
+    ]);
+    let [only] = &grant.clauses().collect::<Vec<_>>()[..] else {
+        panic!("{grant}")
+    };
     assert_eq!(only.origins().to_string(), "default, x:1");
-    assert_eq!(serde_json::to_value(only.origins()).unwrap(), serde_json::json!(["default", "x:1"]));
-    assert!(Grant::parse(["fs:read:**"]).unwrap().clauses().all(|clause| clause.origins().is_empty()));
+    assert_eq!(
+        serde_json::to_value(only.origins()).unwrap(),
+        serde_json::json!(["default", "x:1"])
+    );
+    assert!(
+        Grant::parse(["fs:read:**"])
+            .unwrap()
+            .clauses()
+            .all(|clause| clause.origins().is_empty())
+    );
 }
 
 #[test]
@@ -223,7 +254,13 @@ fn path_patterns_are_kept_normalised() {
     let text = |text: &str| text.parse::<Clause>().map(|clause| clause.to_string());
     assert_eq!(text("fs:read:./src//**/"), Ok("fs:read:src/**".to_owned()));
     assert_eq!(text("fs:read:a/../b"), Ok("fs:read:b".to_owned()));
-    for outside in ["fs:read:/etc/**", "fs:read:../**", "fs:read:src/**/../x", "fs:read:", "fs:read:C:/x"] {
+    for outside in [
+        "fs:read:/etc/**",
+        "fs:read:../**",
+        "fs:read:src/**/../x",
+        "fs:read:",
+        "fs:read:C:/x",
+    ] {
         assert!(text(outside).is_err(), "{outside}");
     }
 }
@@ -231,12 +268,24 @@ fn path_patterns_are_kept_normalised() {
 #[test]
 fn the_parts_of_a_clause_are_checked() {
     for text in [
-        "", "fs", "fs:read", "FS:read:a", "1fs:read:a", "fs:append:a", ":read:a", "fs::a", "fs:read:a\nb", "git:read:{",
+        "",
+        "fs",
+        "fs:read",
+        "FS:read:a",
+        "1fs:read:a",
+        "fs:append:a",
+        ":read:a",
+        "fs::a",
+        "fs:read:a\nb",
+        "git:read:{",
     ] {
         assert!(text.parse::<Clause>().is_err(), "{text:?}");
     }
     let clause: Clause = "queue+v2:*:a:b".parse().unwrap();
-    assert_eq!((clause.scheme(), clause.access(), clause.pattern()), (Some("queue+v2"), None, "a:b"));
+    assert_eq!(
+        (clause.scheme(), clause.access(), clause.pattern()),
+        (Some("queue+v2"), None, "a:b")
+    );
 }
 
 #[test]
@@ -251,21 +300,45 @@ fn a_grant_without_layers_in_its_json_permits_nothing() {
 
 #[test]
 fn an_excerpt_has_the_clauses_of_the_scheme_first_and_a_count_of_the_others() {
-    let many = |scheme: &str, count: usize| (0..count).map(move |n| format!("{scheme}:read:{n}")).collect::<Vec<_>>();
+    let many = |scheme: &str, count: usize| {
+        (0..count)
+            .map(move |n| format!("{scheme}:read:{n}"))
+            .collect::<Vec<_>>()
+    };
     let needed: Target = "fs:write:a".parse().unwrap();
-    let excerpt =
-        |clauses: &[Vec<String>]| Grant::parse(clauses.concat()).unwrap().excerpt(std::slice::from_ref(&needed));
+    let excerpt = |clauses: &[Vec<String>]| {
+        Grant::parse(clauses.concat())
+            .unwrap()
+            .excerpt(std::slice::from_ref(&needed))
+    };
     let five = "fs:read:0 or fs:read:1 or fs:read:2 or fs:read:3 or fs:read:4";
     assert_eq!(excerpt(&[]), "nothing");
     assert_eq!(excerpt(&[many("a", 2)]), "a:read:0 or a:read:1");
-    assert_eq!(excerpt(&[many("a", 6)]), "6 clauses, none of them of this scheme");
+    assert_eq!(
+        excerpt(&[many("a", 6)]),
+        "6 clauses, none of them of this scheme"
+    );
     assert_eq!(
         excerpt(&[many("a", 5), many("fs", 1), vec!["*:read:b".to_owned()]]),
         "*:read:b or fs:read:0 or 5 other clauses"
     );
-    assert_eq!(excerpt(&[many("fs", 5), many("a", 1)]), format!("{five} or 1 other clause"));
-    assert_eq!(excerpt(&[many("fs", 9)]), format!("{five} or 4 other clauses"));
-    let (wide, narrow) = (Grant::parse(many("a", 6)).unwrap(), Grant::parse(["fs:*:**"]).unwrap());
-    let layered = wide.intersect(&narrow).excerpt(std::slice::from_ref(&needed));
-    assert_eq!(layered, "(6 clauses, none of them of this scheme) and (fs:*:**)");
+    assert_eq!(
+        excerpt(&[many("fs", 5), many("a", 1)]),
+        format!("{five} or 1 other clause")
+    );
+    assert_eq!(
+        excerpt(&[many("fs", 9)]),
+        format!("{five} or 4 other clauses")
+    );
+    let (wide, narrow) = (
+        Grant::parse(many("a", 6)).unwrap(),
+        Grant::parse(["fs:*:**"]).unwrap(),
+    );
+    let layered = wide
+        .intersect(&narrow)
+        .excerpt(std::slice::from_ref(&needed));
+    assert_eq!(
+        layered,
+        "(6 clauses, none of them of this scheme) and (fs:*:**)"
+    );
 }

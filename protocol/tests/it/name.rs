@@ -15,21 +15,45 @@ fn the_whole_set_is_allowed() {
 #[test]
 fn an_error_shows_the_offending_character() {
     assert_eq!(ToolName::new(""), Err(InvalidName::Empty));
-    assert_eq!(ToolName::new(" \t"), Err(InvalidName::Blank { name: " \t".into() }));
-    for (name, character, position) in
-        [("fs read", ' ', 2), ("a\0", '\0', 1), ("naïve", 'ï', 2), ("a\u{202e}b", '\u{202e}', 1)]
-    {
+    assert_eq!(
+        ToolName::new(" \t"),
+        Err(InvalidName::Blank { name: " \t".into() })
+    );
+    for (name, character, position) in [
+        ("fs read", ' ', 2),
+        ("a\0", '\0', 1),
+        ("naïve", 'ï', 2),
+        ("a\u{202e}b", '\u{202e}', 1),
+    ] {
         let error = ToolName::new(name).unwrap_err();
-        assert_eq!(error, InvalidName::Character { name: name.into(), character, position });
-        assert!(error.to_string().contains(&format!("U+{:04X}", character as u32)), "{error}");
+        assert_eq!(
+            error,
+            InvalidName::Character {
+                name: name.into(),
+                character,
+                position
+            }
+        );
+        assert!(
+            error
+                .to_string()
+                .contains(&format!("U+{:04X}", character as u32)),
+            "{error}"
+        );
     }
 }
 
 #[test]
 fn the_length_ends_at_512() {
     assert!(ToolName::new("x".repeat(512)).is_ok());
-    assert_eq!(ToolName::new("x".repeat(513)), Err(InvalidName::TooLong { length: 513 }));
-    assert!(ToolName::from_foreign(&"é".repeat(86)).is_err(), "86 letters of two bytes are 516 characters");
+    assert_eq!(
+        ToolName::new("x".repeat(513)),
+        Err(InvalidName::TooLong { length: 513 })
+    );
+    assert!(
+        ToolName::from_foreign(&"é".repeat(86)).is_err(),
+        "86 letters of two bytes are 516 characters"
+    );
 }
 
 proptest! {

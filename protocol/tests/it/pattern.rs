@@ -32,11 +32,28 @@ fn text(pieces: &[Piece]) -> String {
         Piece::Star => "*".to_owned(),
         Piece::Stars => "**".to_owned(),
         Piece::Class { negated, ranges } => {
-            let range = |(from, to): &(char, char)| if from == to { from.to_string() } else { format!("{from}-{to}") };
-            format!("[{}{}]", if *negated { "!" } else { "" }, ranges.iter().map(range).collect::<String>())
+            let range = |(from, to): &(char, char)| {
+                if from == to {
+                    from.to_string()
+                } else {
+                    format!("{from}-{to}")
+                }
+            };
+            format!(
+                "[{}{}]",
+                if *negated { "!" } else { "" },
+                ranges.iter().map(range).collect::<String>()
+            )
         }
         Piece::Braces(alternatives) => {
-            format!("{{{}}}", alternatives.iter().map(|pieces| text(pieces)).collect::<Vec<_>>().join(","))
+            format!(
+                "{{{}}}",
+                alternatives
+                    .iter()
+                    .map(|pieces| text(pieces))
+                    .collect::<Vec<_>>()
+                    .join(",")
+            )
         }
     };
     pieces.iter().map(piece).collect()
@@ -52,13 +69,18 @@ fn spelled_out(pieces: &[Piece]) -> Vec<Vec<Piece>> {
         piece => vec![vec![piece.clone()]],
     };
     let rests = spelled_out(rest);
-    firsts.iter().flat_map(|first| rests.iter().map(move |rest| [&first[..], rest].concat())).collect()
+    firsts
+        .iter()
+        .flat_map(|first| rests.iter().map(move |rest| [&first[..], rest].concat()))
+        .collect()
 }
 
 fn segment_matches(pieces: &[Piece], value: &[char]) -> bool {
     match (pieces, value) {
         ([], value) => value.is_empty(),
-        ([Piece::Star, rest @ ..], _) => (0..=value.len()).any(|n| segment_matches(rest, &value[n..])),
+        ([Piece::Star, rest @ ..], _) => {
+            (0..=value.len()).any(|n| segment_matches(rest, &value[n..]))
+        }
         ([piece, rest @ ..], [c, value @ ..]) => {
             let is_first = match piece {
                 Piece::Char(expected) => expected == c,
@@ -77,16 +99,22 @@ fn segment_matches(pieces: &[Piece], value: &[char]) -> bool {
 fn segments_match(pattern: &[&[Piece]], value: &[&[char]]) -> bool {
     match (pattern, value) {
         ([], value) => value.is_empty(),
-        ([[Piece::Stars], rest @ ..], _) => (0..=value.len()).any(|n| segments_match(rest, &value[n..])),
-        ([segment, rest @ ..], [first, value @ ..]) => segment_matches(segment, first) && segments_match(rest, value),
+        ([[Piece::Stars], rest @ ..], _) => {
+            (0..=value.len()).any(|n| segments_match(rest, &value[n..]))
+        }
+        ([segment, rest @ ..], [first, value @ ..]) => {
+            segment_matches(segment, first) && segments_match(rest, value)
+        }
         (_, []) => false,
     }
 }
 
 fn reference(pattern: &[Piece], value: &str) -> bool {
     if value == "." {
-        let mut own: Vec<Vec<Piece>> =
-            pattern.split(|piece| matches!(piece, Piece::Slash)).map(<[_]>::to_vec).collect();
+        let mut own: Vec<Vec<Piece>> = pattern
+            .split(|piece| matches!(piece, Piece::Slash))
+            .map(<[_]>::to_vec)
+            .collect();
         while own.len() > 1 && matches!(own[own.len() - 1][..], [Piece::Stars]) {
             own.pop();
         }
@@ -95,7 +123,9 @@ fn reference(pattern: &[Piece], value: &str) -> bool {
     let value: Vec<char> = value.chars().collect();
     let value: Vec<&[char]> = value.split(|c| *c == '/').collect();
     spelled_out(pattern).iter().any(|pattern| {
-        let segments: Vec<&[Piece]> = pattern.split(|piece| matches!(piece, Piece::Slash)).collect();
+        let segments: Vec<&[Piece]> = pattern
+            .split(|piece| matches!(piece, Piece::Slash))
+            .collect();
         segments_match(&segments, &value)
     })
 }
@@ -107,8 +137,18 @@ fn letter() -> impl Strategy<Value = char> {
 }
 
 fn piece() -> impl Strategy<Value = Piece> {
-    let ranges =
-        vec(select(vec![('a', 'a'), ('b', 'b'), ('a', 'c'), ('*', '.'), ('0', 'Z'), ('&', '&'), ('~', '~')]), 1..3);
+    let ranges = vec(
+        select(vec![
+            ('a', 'a'),
+            ('b', 'b'),
+            ('a', 'c'),
+            ('*', '.'),
+            ('0', 'Z'),
+            ('&', '&'),
+            ('~', '~'),
+        ]),
+        1..3,
+    );
     prop_oneof![
         6 => letter().prop_map(Piece::Char),
         2 => Just(Piece::Question),
@@ -159,15 +199,25 @@ proptest! {
 }
 
 fn covers(clause: &str, target: &str) -> bool {
-    clause.parse::<Clause>().unwrap().matches(&target.parse().unwrap())
+    clause
+        .parse::<Clause>()
+        .unwrap()
+        .matches(&target.parse().unwrap())
 }
 
 #[test]
 fn a_question_mark_and_a_class_match_one_whole_character() {
     for character in ["é", "水", "😀"] {
         for pattern in ["?", "[!a]", "x?y", "x[!a-z]y", "{?,ab}"] {
-            let value = if pattern.starts_with('x') { format!("x{character}y") } else { character.to_owned() };
-            assert!(covers(&format!("fs:read:{pattern}"), &format!("fs:read:{value}")), "{pattern} {value}");
+            let value = if pattern.starts_with('x') {
+                format!("x{character}y")
+            } else {
+                character.to_owned()
+            };
+            assert!(
+                covers(&format!("fs:read:{pattern}"), &format!("fs:read:{value}")),
+                "{pattern} {value}"
+            );
         }
         assert!(!covers("fs:read:??", &format!("fs:read:{character}")));
         assert!(!covers("fs:read:[!a][!a]", &format!("fs:read:{character}")));
@@ -177,9 +227,15 @@ fn a_question_mark_and_a_class_match_one_whole_character() {
 #[test]
 fn two_stars_and_a_slash_at_the_end_ask_for_a_slash() {
     for pattern in ["a/**/", "*/**/", "**/"] {
-        assert!(covers(&format!("git:read:{pattern}"), "git:read:a/b/"), "{pattern}");
+        assert!(
+            covers(&format!("git:read:{pattern}"), "git:read:a/b/"),
+            "{pattern}"
+        );
         for value in ["a", "a/b", "ab"] {
-            assert!(!covers(&format!("git:read:{pattern}"), &format!("git:read:{value}")), "{pattern} {value}");
+            assert!(
+                !covers(&format!("git:read:{pattern}"), &format!("git:read:{value}")),
+                "{pattern} {value}"
+            );
         }
     }
 }
@@ -192,6 +248,9 @@ fn the_longest_patterns_compile() {
             continue;
         }
         let clause: Clause = format!("git:read:{pattern}").parse().unwrap();
-        assert!(!clause.matches(&format!("git:read:{}!", "a/".repeat(4000)).parse().unwrap()), "{unit}");
+        assert!(
+            !clause.matches(&format!("git:read:{}!", "a/".repeat(4000)).parse().unwrap()),
+            "{unit}"
+        );
     }
 }

@@ -5,7 +5,10 @@ use serde_json::Value;
 
 /// Returns a configuration that does not persist failures.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }
+    ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(cases)
+    }
 }
 
 /// Returns booleans, integers and strings.

@@ -8,10 +8,18 @@ fn permitted(lines: &str) -> Vec<&str> {
         let (program, rest) = line.split_once(" | ").unwrap();
         let clause: Clause = format!("exec:write:{program} **").parse().unwrap();
         let target: Target = format!("exec:write:{program} {rest}").parse().unwrap();
-        assert!(clause.matches(&target) && target.to_clause().permits(&target), "{line}");
+        assert!(
+            clause.matches(&target) && target.to_clause().permits(&target),
+            "{line}"
+        );
         clause.permits(&target)
     };
-    lines.lines().map(str::trim).filter(|line| !line.is_empty()).filter(is_permitted).collect()
+    lines
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .filter(is_permitted)
+        .collect()
 }
 
 #[test]
@@ -354,7 +362,12 @@ fn options_of_unknown_programs_are_judged_by_their_names() {
             _ => part[..1].to_uppercase() + &part[1..],
         });
         let camel: String = camel.collect();
-        let mut words = vec![format!("--{part}"), format!("--{part}=x"), format!("--{camel}"), format!("--my-{part}")];
+        let mut words = vec![
+            format!("--{part}"),
+            format!("--{part}=x"),
+            format!("--{camel}"),
+            format!("--my-{part}"),
+        ];
         words.extend([format!("--my_{}", part.replace('-', "_"))]);
         if part.len() > 2 {
             words.extend([format!("-{part}"), format!("-{part}=x")]);
@@ -444,7 +457,10 @@ fn other_options_are_covered() {
         ";
     let count = lines.lines().filter(|line| !line.trim().is_empty()).count();
     let permitted = permitted(lines);
-    let missing: Vec<_> =
-        lines.lines().map(str::trim).filter(|line| !line.is_empty() && !permitted.contains(line)).collect();
+    let missing: Vec<_> = lines
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !permitted.contains(line))
+        .collect();
     assert_eq!((permitted.len(), missing), (count, Vec::new()));
 }

@@ -177,10 +177,16 @@ fn commands_that_do_more_than_their_program_says_are_not_permitted() {
         ("git **", "git rebase -x id HEAD~1"),
         ("git **", "git config core.pager id"),
         ("git config **", "git config core.pager id"),
-        ("git config --global **", "git config --global alias.x '!id'"),
+        (
+            "git config --global **",
+            "git config --global alias.x '!id'",
+        ),
         ("git * **", "git filter-branch id"),
         ("git diff **", "git diff --output=toolcrib.toml a b"),
-        ("git diff **", "git diff --no-index --outp toolcrib.toml a b"),
+        (
+            "git diff **",
+            "git diff --no-index --outp toolcrib.toml a b",
+        ),
         ("git log **", "git log --ext-diff"),
         ("git show **", "git show --textconv"),
         ("git archive **", "git archive -o x HEAD"),
@@ -202,7 +208,10 @@ fn commands_that_do_more_than_their_program_says_are_not_permitted() {
         ("find **", "find . -okdir id ';'"),
         ("find **", "find . -fprintf x y"),
         ("find **", "find . -fls x"),
-        ("tar **", "tar -tf a --checkpoint-action=exec=id --checkpoint=1"),
+        (
+            "tar **",
+            "tar -tf a --checkpoint-action=exec=id --checkpoint=1",
+        ),
         ("tar **", "tar tf a -I id"),
         ("tar **", "tar tIf id a"),
         ("tar **", "tar xf a"),
@@ -231,7 +240,10 @@ fn commands_that_do_more_than_their_program_says_are_not_permitted() {
         ("npm **", "npm config set script-shell x"),
         ("npm **", "npm exec x"),
         ("cargo **", "cargo test --config x.toml"),
-        ("cargo test **", "cargo test --config=build.rustc-wrapper='\"x\"'"),
+        (
+            "cargo test **",
+            "cargo test --config=build.rustc-wrapper='\"x\"'",
+        ),
         ("cargo rustc **", "cargo rustc -- -C linker=x"),
         ("python3 -m pytest **", "python3 -m pytest -p evil"),
         ("pytest **", "pytest -pevil"),
@@ -285,7 +297,10 @@ fn commands_that_do_more_than_their_program_says_are_not_permitted() {
         ("bat **", "bat --pager=id a"),
         ("jest **", "jest --config=x"),
         ("docker **", "docker --config x ps"),
-        ("git log **", "git log #sha256:0000000000000000000000000000000000000000000000000000000000000000"),
+        (
+            "git log **",
+            "git log #sha256:0000000000000000000000000000000000000000000000000000000000000000",
+        ),
         (
             "timeout 9 git log **",
             "timeout 9 git log #sha256:0000000000000000000000000000000000000000000000000000000000000000",
@@ -300,7 +315,10 @@ fn commands_that_do_more_than_their_program_says_are_not_permitted() {
         ("nmap **", "nmap --script x a"),
         ("strace **", "strace -ox ls"),
         ("dd **", "dd if=a of=b"),
-        ("find . -exec git log **", "find . -exec git log --output=x ';'"),
+        (
+            "find . -exec git log **",
+            "find . -exec git log --output=x ';'",
+        ),
         ("sudo **", "sudo LD_PRELOAD=x ls"),
         ("yq **", "yq -i . a"),
         ("less **", "less -ox a"),
@@ -311,7 +329,9 @@ fn commands_that_do_more_than_their_program_says_are_not_permitted() {
         let clause: Clause = format!("exec:write:{pattern}").parse().unwrap();
         let target: Target = format!("exec:write:{command}").parse().unwrap();
         if !clause.matches(&target) || clause.permits(&target) {
-            faults.push(format!("{pattern} matches and permits {command}, or does not match"));
+            faults.push(format!(
+                "{pattern} matches and permits {command}, or does not match"
+            ));
             continue;
         }
         assert!(!clause.unspelled(&target).unwrap().to_string().is_empty());
@@ -326,7 +346,10 @@ fn a_wildcard_in_a_word_permits_the_value_of_an_option_that_the_word_spells() {
     assert!(permits("git diff --output=* **", "git diff --output=a b c"));
     assert!(permits("git diff ** --output=*", "git diff b c --output=a"));
     assert!(!permits("git diff --out* **", "git diff --output=a b"));
-    assert!(!permits("git diff --output=* **", "git diff --output=a --output=b --ext-diff"));
+    assert!(!permits(
+        "git diff --output=* **",
+        "git diff --output=a --output=b --ext-diff"
+    ));
     assert!(permits("gcc ** -o * **", "gcc -c a.c -o a.o -g"));
     assert!(!permits("gcc ** -o * **", "gcc -c a.c -o a.o -wrapper x"));
     assert!(permits("git grep -O* **", "git grep -Oless x"));
@@ -334,13 +357,25 @@ fn a_wildcard_in_a_word_permits_the_value_of_an_option_that_the_word_spells() {
     assert!(!permits("tar -t* **", "tar -tIsh a"));
     assert!(permits("make VERSION=* **", "make VERSION=1 test"));
     assert!(!permits("make VERSION=* **", "make VERSION=1 SHELL=x"));
-    assert!(permits("env COLOR=* MY=* git log **", "env COLOR=1 MY=2 git log -1"));
+    assert!(permits(
+        "env COLOR=* MY=* git log **",
+        "env COLOR=1 MY=2 git log -1"
+    ));
     assert!(permits("git config user.name *", "git config user.name x"));
     assert!(permits("sed -i **", "sed -i s/a/b/ c") && !permits("sed -i **", "sed -i 1e c"));
-    assert!(permits("git * --stat", "git diff --stat") && !permits("git * --stat", "git difftool --stat"));
-    assert!(permits("* --version", "sh --version") && permits("*:*:**".trim_start_matches("*:*:"), "find . -delete"));
+    assert!(
+        permits("git * --stat", "git diff --stat")
+            && !permits("git * --stat", "git difftool --stat")
+    );
+    assert!(
+        permits("* --version", "sh --version")
+            && permits("*:*:**".trim_start_matches("*:*:"), "find . -delete")
+    );
     assert!(permits("find . -name * -delete", "find . -name x -delete"));
-    assert!(permits("xargs **", "xargs sh -c id") && permits("timeout **", "timeout 5 git diff --output=x"));
+    assert!(
+        permits("xargs **", "xargs sh -c id")
+            && permits("timeout **", "timeout 5 git diff --output=x")
+    );
 }
 
 #[test]
@@ -350,27 +385,58 @@ fn rules_that_ask_or_deny_see_a_command_behind_its_folder_its_options_and_its_la
         clause.concerns(&format!("exec:write:{command}").parse().unwrap())
     };
     for command in [
-        "git push", "git push --force", "/usr/bin/git push", "git -C a push", "git --no-pager -c a=b push x",
-        "env A=b git push", "timeout 9 git -C x push -f", "sudo -u me /usr/bin/git push", "xargs git push",
+        "git push",
+        "git push --force",
+        "/usr/bin/git push",
+        "git -C a push",
+        "git --no-pager -c a=b push x",
+        "env A=b git push",
+        "timeout 9 git -C x push -f",
+        "sudo -u me /usr/bin/git push",
+        "xargs git push",
         "git --git-dir=x --work-tree y push",
     ] {
         assert!(concerns("git push **", command), "{command}");
     }
-    for command in ["git log", "git stash push", "git log -- push", "echo git push", "git pushes"] {
+    for command in [
+        "git log",
+        "git stash push",
+        "git log -- push",
+        "echo git push",
+        "git pushes",
+    ] {
         assert!(!concerns("git push **", command), "{command}");
     }
     assert!(concerns("git push", "git -C a push") && !concerns("git push", "git -C a push b"));
-    assert!(!"fs:write:**".parse::<Clause>().unwrap().concerns(&"exec:write:git push".parse().unwrap()));
+    assert!(
+        !"fs:write:**"
+            .parse::<Clause>()
+            .unwrap()
+            .concerns(&"exec:write:git push".parse().unwrap())
+    );
 }
 
 #[test]
 fn the_advice_about_a_clause_names_the_words_of_its_subcommand() {
-    let words =
-        |pattern: &str| format!("exec:write:{pattern}").parse::<Clause>().unwrap().unpermitted_words().join(" ");
+    let words = |pattern: &str| {
+        format!("exec:write:{pattern}")
+            .parse::<Clause>()
+            .unwrap()
+            .unpermitted_words()
+            .join(" ")
+    };
     assert_eq!(words("git diff **"), "--ext-diff --textconv --output");
     assert!(words("git **").starts_with("-c ") && words("cargo test **").starts_with("--config"));
     assert!(words("sort -u *").contains("-o") && words("/usr/bin/sort **").contains("-o"));
-    for pattern in ["git status **", "ls **", "git diff", "**", "* --version", "python3 **", "my-tool **"] {
+    for pattern in [
+        "git status **",
+        "ls **",
+        "git diff",
+        "**",
+        "* --version",
+        "python3 **",
+        "my-tool **",
+    ] {
         assert_eq!(words(pattern), "", "{pattern}");
     }
 }

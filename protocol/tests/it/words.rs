@@ -13,8 +13,11 @@ use crate::sample::config;
 fn text() -> impl Strategy<Value = String> {
     let characters =
         "ab/ '\"$`\\*?[]{}~#=!;|&<>()%^+-@:\t\n\r\u{1b}\u{7f}\u{85}\u{a0}\u{202e}\u{feff}\u{e0041}é水1f".chars();
-    vec(prop_oneof![1 => select(vec!['a', 'b']), 2 => select(characters.collect::<Vec<_>>())], 0..6)
-        .prop_map(|characters| characters.into_iter().collect())
+    vec(
+        prop_oneof![1 => select(vec!['a', 'b']), 2 => select(characters.collect::<Vec<_>>())],
+        0..6,
+    )
+    .prop_map(|characters| characters.into_iter().collect())
 }
 
 fn word() -> impl Strategy<Value = Word> {
@@ -43,18 +46,32 @@ fn covers(pattern: &str, value: &str) -> bool {
 
 /// Returns the words of each text as the shell reads them, or `None` if there is no such shell.
 fn read_by(shell: &str, texts: &[String]) -> Option<Vec<Vec<String>>> {
-    let script: String = texts.iter().map(|text| format!("set -- {text}\nprintf '%s\\0' \"$#\" \"$@\"\n")).collect();
+    let script: String = texts
+        .iter()
+        .map(|text| format!("set -- {text}\nprintf '%s\\0' \"$#\" \"$@\"\n"))
+        .collect();
     let mut command = Command::new(shell);
     let folder = std::env::temp_dir();
-    command.env_clear().env("LC_ALL", "C.UTF-8").current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+        .env_clear()
+        .env("LC_ALL", "C.UTF-8")
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
     let mut child = command.spawn().ok()?;
     let mut input = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || input.write_all(script.as_bytes()));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap().unwrap();
-    let mut fields = output.stdout.split(|byte| *byte == 0).map(|field| String::from_utf8_lossy(field).into_owned());
+    let mut fields = output
+        .stdout
+        .split(|byte| *byte == 0)
+        .map(|field| String::from_utf8_lossy(field).into_owned());
     let mut list = || {
-        let count = fields.next().and_then(|count| count.parse().ok()).unwrap_or_default();
+        let count = fields
+            .next()
+            .and_then(|count| count.parse().ok())
+            .unwrap_or_default();
         fields.by_ref().take(count).collect()
     };
     Some(texts.iter().map(|_| list()).collect())
@@ -63,7 +80,13 @@ fn read_by(shell: &str, texts: &[String]) -> Option<Vec<Vec<String>>> {
 fn texts(words: &Words) -> Vec<String> {
     words
         .iter()
-        .map(|word| if let Word::Known(text) = word { text.clone() } else { format!("unknown {word}") })
+        .map(|word| {
+            if let Word::Known(text) = word {
+                text.clone()
+            } else {
+                format!("unknown {word}")
+            }
+        })
         .collect()
 }
 
@@ -137,7 +160,9 @@ type PatternWord = Option<Vec<Option<char>>>;
 
 fn pattern_word() -> impl Strategy<Value = PatternWord> {
     let piece = prop_oneof![2 => select(vec!['a', 'b', '/', ' ', '*', '\n']).prop_map(Some), 1 => Just(None)];
-    let apart = |pieces: &Vec<Option<char>>| !pieces.is_empty() && !pieces.windows(2).any(|two| two == [None, None]);
+    let apart = |pieces: &Vec<Option<char>>| {
+        !pieces.is_empty() && !pieces.windows(2).any(|two| two == [None, None])
+    };
     prop_oneof![1 => Just(None), 3 => vec(piece, 1..4).prop_filter("two stars", apart).prop_map(Some)]
 }
 
@@ -147,7 +172,10 @@ fn pattern_text(pattern: &[PatternWord]) -> String {
         Some('\n') => "$'\\n'".to_owned(),
         Some(c) => format!("'{c}'"),
     };
-    let word = |word: &PatternWord| word.as_ref().map_or("**".to_owned(), |pieces| pieces.iter().map(piece).collect());
+    let word = |word: &PatternWord| {
+        word.as_ref()
+            .map_or("**".to_owned(), |pieces| pieces.iter().map(piece).collect())
+    };
     pattern.iter().map(word).collect::<Vec<String>>().join(" ")
 }
 
@@ -177,8 +205,8 @@ fn reference(pattern: &[PatternWord], words: &[Word]) -> bool {
 }
 
 fn value() -> impl Strategy<Value = Words> {
-    let text =
-        vec(select(vec!['a', 'b', '/', ' ', '*', '\n']), 0..4).prop_map(|text| text.into_iter().collect::<String>());
+    let text = vec(select(vec!['a', 'b', '/', ' ', '*', '\n']), 0..4)
+        .prop_map(|text| text.into_iter().collect::<String>());
     words(prop_oneof![
         8 => text.prop_map(Word::Known),
         1 => select(vec!["$x", "a$x"]).prop_map(|text| Word::Unknown(text.to_owned())),
@@ -246,8 +274,20 @@ fn a_command_is_not_covered_by_a_similar_one() {
     ] {
         assert_eq!(covers(pattern, value), covered, "{pattern} with {value}");
     }
-    for hostile in ["git status; rm x", "git status | sh", "git status & rm x", "git status\nrm x", "git status `rm`"] {
-        assert!(matches!(Target::new(Access::Write, "exec", hostile), Err(InvalidTarget::Words { .. })), "{hostile}");
+    for hostile in [
+        "git status; rm x",
+        "git status | sh",
+        "git status & rm x",
+        "git status\nrm x",
+        "git status `rm`",
+    ] {
+        assert!(
+            matches!(
+                Target::new(Access::Write, "exec", hostile),
+                Err(InvalidTarget::Words { .. })
+            ),
+            "{hostile}"
+        );
     }
 }
 
@@ -255,28 +295,88 @@ fn a_command_is_not_covered_by_a_similar_one() {
 fn a_clause_for_any_scheme_covers_a_command_only_if_it_covers_everything() {
     let target = "exec:write:cargo".parse().unwrap();
     let matches = |clause: &str| clause.parse::<Clause>().unwrap().matches(&target);
-    assert!(["*:*:**", "*:write:**/**", "exec:*:**", "exec:*:** **"].into_iter().all(matches));
-    assert!(!["*:*:*", "*:*:cargo", "*:*:cargo/**", "*:*:c*o", "fs:*:**"].into_iter().any(matches));
+    assert!(
+        ["*:*:**", "*:write:**/**", "exec:*:**", "exec:*:** **"]
+            .into_iter()
+            .all(matches)
+    );
+    assert!(
+        !["*:*:*", "*:*:cargo", "*:*:cargo/**", "*:*:c*o", "fs:*:**"]
+            .into_iter()
+            .any(matches)
+    );
 }
 
 #[test]
 fn a_text_that_is_no_list_of_literal_words_is_refused() {
     for text in [
-        "", " ", "'a", "\"a", "a\\", "$'a", "$'\\q'", "$'\\x'", "$'\\xff'", "$'\\400'", "$'\\ud800'", "$'\\0'", "a;b",
-        "a&", "a|b", "a<b", "a>b", "a(b", "a)", "`a`", "\"`a`\"", "$(a)", "\"$(a)\"", "\"${x:-a}\"", "\"$[1]\"", "a*",
-        "a?", "[a]", "{a,b}", "~", "~/a", "a=~/b", "a:~", "#a", "a #b", "a\nb", "a\\\nb", "a\rb", "a\u{a0}b",
-        "a\u{202e}", "a\0", "'a\0'", "'' a", "#sha256:00",
+        "",
+        " ",
+        "'a",
+        "\"a",
+        "a\\",
+        "$'a",
+        "$'\\q'",
+        "$'\\x'",
+        "$'\\xff'",
+        "$'\\400'",
+        "$'\\ud800'",
+        "$'\\0'",
+        "a;b",
+        "a&",
+        "a|b",
+        "a<b",
+        "a>b",
+        "a(b",
+        "a)",
+        "`a`",
+        "\"`a`\"",
+        "$(a)",
+        "\"$(a)\"",
+        "\"${x:-a}\"",
+        "\"$[1]\"",
+        "a*",
+        "a?",
+        "[a]",
+        "{a,b}",
+        "~",
+        "~/a",
+        "a=~/b",
+        "a:~",
+        "#a",
+        "a #b",
+        "a\nb",
+        "a\\\nb",
+        "a\rb",
+        "a\u{a0}b",
+        "a\u{202e}",
+        "a\0",
+        "'a\0'",
+        "'' a",
+        "#sha256:00",
     ] {
-        assert!(Target::new(Access::Write, "exec", text).is_err(), "{text:?}");
+        assert!(
+            Target::new(Access::Write, "exec", text).is_err(),
+            "{text:?}"
+        );
     }
-    for pattern in
-        ["a**", "**a", "a ***", "''**", "a ?", "[a] *", "{a,b} **", "~ *", "a; *", "", "'' *'", "$(a) *", "'' **"]
-    {
-        assert!(format!("exec:write:{pattern}").parse::<Clause>().is_err(), "{pattern:?}");
+    for pattern in [
+        "a**", "**a", "a ***", "''**", "a ?", "[a] *", "{a,b} **", "~ *", "a; *", "", "'' *'",
+        "$(a) *", "'' **",
+    ] {
+        assert!(
+            format!("exec:write:{pattern}").parse::<Clause>().is_err(),
+            "{pattern:?}"
+        );
     }
     assert!(Words::from_known(["a", "\0"]).is_err());
     let error = "exec:write:git status; rm x".parse::<Target>().unwrap_err();
-    assert!(error.to_string().ends_with("write one command, or quote the character"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .ends_with("write one command, or quote the character"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -286,12 +386,20 @@ fn a_text_becomes_canonical() {
         (r#""cargo" 'te'st"#, "cargo test"),
         (r"a\ b it\'s", r"'a b' 'it'\''s'"),
         ("HEAD~1 a#b a!", "'HEAD~1' 'a#b' 'a!'"),
-        ("a '\n\u{1b}\u{202e}\u{e0041}\\'", r"a $'\n\x1b\u202e\U000e0041\\'"),
+        (
+            "a '\n\u{1b}\u{202e}\u{e0041}\\'",
+            r"a $'\n\x1b\u202e\U000e0041\\'",
+        ),
         (r"$'\303\251' $'\u00e9'", "'é' 'é'"),
-        (r#"a "$x"'y z' b$x "$@" "$*" $? "${x}" ${x}"#, r#"a "$xy z" b$x $@ "$*" $? "${x}" ${x}"#),
+        (
+            r#"a "$x"'y z' b$x "$@" "$*" $? "${x}" ${x}"#,
+            r#"a "$xy z" b$x $@ "$*" $? "${x}" ${x}"#,
+        ),
         ("a \"\\\n\" \"\\a\"", r"a '' '\a'"),
     ] {
-        let read = text.parse::<Words>().map_or(String::new(), |words| words.to_string());
+        let read = text
+            .parse::<Words>()
+            .map_or(String::new(), |words| words.to_string());
         assert_eq!(read, canonical, "{text:?}");
     }
     assert_eq!(clause("  git   *'*'a ** **").pattern(), "git *'*a' **");
@@ -302,15 +410,25 @@ fn a_text_becomes_canonical() {
 fn a_long_list_keeps_its_first_words_before_a_digest() {
     let long = "x y".repeat(3000);
     let list = |words: &[&str]| target(&Words::from_known(words.iter().copied()).unwrap());
-    let (one, other) = (list(&["echo", "a", &long]), list(&["echo", "a", &long, "b"]));
-    assert!(one.value().starts_with("echo a #sha256:") && one.value().len() == 7 + 8 + 64, "{one}");
+    let (one, other) = (
+        list(&["echo", "a", &long]),
+        list(&["echo", "a", &long, "b"]),
+    );
+    assert!(
+        one.value().starts_with("echo a #sha256:") && one.value().len() == 7 + 8 + 64,
+        "{one}"
+    );
     assert_ne!(one, other);
     assert_eq!(one.to_string().parse().as_ref(), Ok(&one));
     let last = one.value().parse::<Words>().unwrap().iter().last().cloned();
     assert!(matches!(last, Some(Word::Digest(_))), "{last:?}");
-    for (pattern, covered) in
-        [("**", true), ("echo **", true), ("echo a **", true), ("echo * *", false), ("echo b **", false)]
-    {
+    for (pattern, covered) in [
+        ("**", true),
+        ("echo **", true),
+        ("echo a **", true),
+        ("echo * *", false),
+        ("echo b **", false),
+    ] {
         assert_eq!(clause(pattern).matches(&one), covered, "{pattern}");
     }
     assert!(one.to_clause().matches(&one) && !one.to_clause().matches(&other));
@@ -318,7 +436,10 @@ fn a_long_list_keeps_its_first_words_before_a_digest() {
     assert!(spelled_out.matches(&one) && !spelled_out.matches(&other));
     assert_eq!(spelled_out, one.to_clause());
     let quoted = list(&["echo", "a", &one.value()[7..]]);
-    assert!(!one.to_clause().matches(&quoted), "a word with the text of a digest");
+    assert!(
+        !one.to_clause().matches(&quoted),
+        "a word with the text of a digest"
+    );
 
     let unknown = format!("echo '{long}' \"$x\"").parse::<Words>().unwrap();
     let unknown = target(&unknown);
@@ -326,18 +447,36 @@ fn a_long_list_keeps_its_first_words_before_a_digest() {
     assert!(!unknown.to_clause().matches(&unknown) && clause("echo **").matches(&unknown));
     let at_most = list(&["echo", &"x".repeat(Target::MAX_LENGTH - 5)]);
     assert_eq!(at_most.value().len(), Target::MAX_LENGTH);
-    assert!(list(&["echo", &"x".repeat(Target::MAX_LENGTH - 4)]).value().starts_with("echo #sha256:"));
+    assert!(
+        list(&["echo", &"x".repeat(Target::MAX_LENGTH - 4)])
+            .value()
+            .starts_with("echo #sha256:")
+    );
     let kept = "x".repeat(Target::MAX_LENGTH - 73);
     assert_eq!(list(&[&kept, &long]).value().len(), Target::MAX_LENGTH);
-    assert!(list(&[&(kept + "x"), &long]).value().starts_with("#sha256:"));
+    assert!(
+        list(&[&(kept + "x"), &long])
+            .value()
+            .starts_with("#sha256:")
+    );
 }
 
 #[test]
 fn the_longest_patterns_match_the_longest_lists() {
     for unit in ["*a", "* ", "** a ", "*a*b ", "'*'* "] {
         let pattern = format!("{}c", unit.repeat(1000 / unit.len()));
-        assert!(!clause(&pattern).matches(&target(&format!("{}d", "a ".repeat(4000)).parse().unwrap())), "{unit}");
-        assert!(!clause(&pattern).matches(&target(&"a".repeat(8000).parse().unwrap())), "{unit}");
+        assert!(
+            !clause(&pattern).matches(&target(&format!("{}d", "a ".repeat(4000)).parse().unwrap())),
+            "{unit}"
+        );
+        assert!(
+            !clause(&pattern).matches(&target(&"a".repeat(8000).parse().unwrap())),
+            "{unit}"
+        );
     }
-    assert!(format!("exec:write:{}", "* ".repeat(600)).parse::<Clause>().is_err());
+    assert!(
+        format!("exec:write:{}", "* ".repeat(600))
+            .parse::<Clause>()
+            .is_err()
+    );
 }

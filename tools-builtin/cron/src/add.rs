@@ -4,11 +4,15 @@ use jiff::{Timestamp, Zoned};
 use serde_json::{Map, Value};
 use tools::policy::{Reason, Rule, Ruling, SensitivePath, SensitivePaths, Verdict};
 use tools::protocol::{Access, Json, TargetError};
-use tools::{Grant, Policy, Preview, Target, Targets, ToolContext, ToolError, call, tool, visible_line};
+use tools::{
+    Grant, Policy, Preview, Target, Targets, ToolContext, ToolError, call, tool, visible_line,
+};
 
 use crate::grant_lines::grant_lines;
 use crate::written_time::WrittenTime;
-use crate::{CronError, CronExpression, Delivery, JobSpec, Jobs, Missed, Schedule, Work, find_zone};
+use crate::{
+    CronError, CronExpression, Delivery, JobSpec, Jobs, Missed, Schedule, Work, find_zone,
+};
 
 /// The runs that a preview shows.
 const SHOWN_RUNS: usize = 3;
@@ -71,8 +75,19 @@ pub(crate) async fn add(
     delivery: Delivery,
 ) -> Result<String, ToolError> {
     let jobs = cx.need::<Jobs>()?;
-    let times = Times { cron, every, at, zone };
-    let mut spec = spec(&jobs, times, work(prompt, tool, arguments)?, missed, delivery)?;
+    let times = Times {
+        cron,
+        every,
+        at,
+        zone,
+    };
+    let mut spec = spec(
+        &jobs,
+        times,
+        work(prompt, tool, arguments)?,
+        missed,
+        delivery,
+    )?;
     spec.grant = cx.grant().clone();
     check_call(cx, &spec)?;
     spec.tools = tools_of(cx, &spec.work);
@@ -81,8 +96,16 @@ pub(crate) async fn add(
     spec.principal = cx.principal().map(str::to_owned);
     spec.exposed = cx.is_exposed();
     let job = jobs.add(spec, Timestamp::now()).await?;
-    let next = job.spec.upcoming(Timestamp::now(), 1)?.first().map(shown).unwrap_or_default();
-    Ok(format!("job {}: {}, next run {next}", job.id, job.spec.schedule))
+    let next = job
+        .spec
+        .upcoming(Timestamp::now(), 1)?
+        .first()
+        .map(shown)
+        .unwrap_or_default();
+    Ok(format!(
+        "job {}: {}, next run {next}",
+        job.id, job.spec.schedule
+    ))
 }
 
 /// The arguments about the times.
@@ -106,11 +129,18 @@ impl Times {
             && find_zone(other)? != zone
         {
             let (text, zone) = (text.clone(), other.clone());
-            return Err(CronError::OtherZone { text, in_brackets: name, zone });
+            return Err(CronError::OtherZone {
+                text,
+                in_brackets: name,
+                zone,
+            });
         }
         let schedule = match (&self.cron, self.every, at) {
             (Some(cron), None, None) => Schedule::Cron(cron.parse::<CronExpression>()?),
-            (None, Some(seconds), None) => Schedule::Every { seconds, from: Timestamp::now() },
+            (None, Some(seconds), None) => Schedule::Every {
+                seconds,
+                from: Timestamp::now(),
+            },
             (None, None, Some(at)) => Schedule::Once(at.moment(&zone)?),
             (None, None, None) => return Err(CronError::NoTime),
             _ => return Err(CronError::SeveralTimes),
@@ -119,33 +149,63 @@ impl Times {
     }
 }
 
-fn work(prompt: Option<String>, tool: Option<String>, arguments: Map<String, Value>) -> Result<Work, ToolError> {
+fn work(
+    prompt: Option<String>,
+    tool: Option<String>,
+    arguments: Map<String, Value>,
+) -> Result<Work, ToolError> {
     match (prompt, tool) {
-        (Some(prompt), None) if prompt.trim().is_empty() => Err(refused("the prompt is empty; write the task")),
+        (Some(prompt), None) if prompt.trim().is_empty() => {
+            Err(refused("the prompt is empty; write the task"))
+        }
         (Some(prompt), None) if arguments.is_empty() => Ok(Work::Prompt(prompt)),
-        (Some(_), None) => {
-            Err(refused("`arguments` belong to a tool, and none is named; write the task into `prompt` alone"))
-        }
+        (Some(_), None) => Err(refused(
+            "`arguments` belong to a tool, and none is named; write the task into `prompt` alone",
+        )),
         // Neither targets nor rules of the job would name the tool that it calls.
-        (None, Some(tool)) if OF_SEARCH.contains(&&*tool) => {
-            Err(refused(&format!("a job cannot use {tool}; if it is to call another tool, name that tool itself")))
-        }
+        (None, Some(tool)) if OF_SEARCH.contains(&&*tool) => Err(refused(&format!(
+            "a job cannot use {tool}; if it is to call another tool, name that tool itself"
+        ))),
         (None, Some(tool)) => Ok(Work::Call { tool, arguments }),
-        (None, None) => Err(refused("the job has no work; give one of `prompt` and `tool`")),
-        (Some(_), Some(_)) => Err(refused("the job has two kinds of work; give only one of `prompt` and `tool`")),
+        (None, None) => Err(refused(
+            "the job has no work; give one of `prompt` and `tool`",
+        )),
+        (Some(_), Some(_)) => Err(refused(
+            "the job has two kinds of work; give only one of `prompt` and `tool`",
+        )),
     }
 }
 
 /// Returns the job without the limits of its session.
-fn spec(jobs: &Jobs, times: Times, work: Work, missed: Missed, delivery: Delivery) -> Result<JobSpec, ToolError> {
+fn spec(
+    jobs: &Jobs,
+    times: Times,
+    work: Work,
+    missed: Missed,
+    delivery: Delivery,
+) -> Result<JobSpec, ToolError> {
     let (schedule, zone) = times.schedule(jobs.zone())?;
     let (grant, tools, rules, paths) = (Grant::none(), Vec::new(), Vec::new(), Vec::new());
-    Ok(JobSpec { schedule, zone, work, missed, delivery, grant, tools, rules, paths, principal: None, exposed: true })
+    Ok(JobSpec {
+        schedule,
+        zone,
+        work,
+        missed,
+        delivery,
+        grant,
+        tools,
+        rules,
+        paths,
+        principal: None,
+        exposed: true,
+    })
 }
 
 /// Checks a call as the pipeline would today, because nobody reads its error at the run.
 fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
-    let Work::Call { tool, arguments } = &spec.work else { return Ok(()) };
+    let Work::Call { tool, arguments } = &spec.work else {
+        return Ok(());
+    };
     // The mistake is one of the inner call, so it is no violation of the schema of this one.
     let of_call = |error: ToolError| refused(&error.to_string());
     let entry = cx.resolve(tool).map_err(of_call)?;
@@ -156,7 +216,9 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
     let of_job = cx.clone().without_conversation();
     let targets = call::validate(&entry, arguments.into(), Some(&of_job)).map_err(of_call)?;
     if has_secret {
-        return Err(refused("a job cannot keep a secret; give the tool its secret by the settings"));
+        return Err(refused(
+            "a job cannot keep a secret; give the tool its secret by the settings",
+        ));
     }
     if let Some(target) = targets.iter().find(|target| !spec.grant.permits(target)) {
         return Err(refused(&format!(
@@ -164,12 +226,17 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
         )));
     }
     let by_rule = |ruling: &Ruling<'_>| {
-        ruling.reasons().iter().any(|reason| matches!(reason, Reason::Rules(_)) && reason.verdict() > Verdict::Allow)
+        ruling
+            .reasons()
+            .iter()
+            .any(|reason| matches!(reason, Reason::Rules(_)) && reason.verdict() > Verdict::Allow)
     };
     match cx.rulings(entry.tool(), &targets).find(by_rule) {
         None => Ok(()),
         Some(ruling) => {
-            let target = ruling.target.map_or_else(|| "it".to_owned(), ToString::to_string);
+            let target = ruling
+                .target
+                .map_or_else(|| "it".to_owned(), ToString::to_string);
             Err(refused(&format!(
                 "a rule of this session denies {target} or asks about it, so the job could not do it; choose another call"
             )))
@@ -179,12 +246,17 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
 
 /// Returns the names of the tools that the calling session has.
 fn tools_of(cx: &ToolContext, work: &Work) -> Vec<String> {
-    let listed = tools::list().into_iter().map(|entry| entry.name().to_string());
+    let listed = tools::list()
+        .into_iter()
+        .map(|entry| entry.name().to_string());
     let called = match work {
         Work::Call { tool, .. } => Some(tool.clone()),
         Work::Prompt(_) => None,
     };
-    let mut names: Vec<_> = listed.chain(called).filter(|name| cx.resolve(name).is_ok()).collect();
+    let mut names: Vec<_> = listed
+        .chain(called)
+        .filter(|name| cx.resolve(name).is_ok())
+        .collect();
     names.sort();
     names.dedup();
     names
@@ -193,14 +265,21 @@ fn tools_of(cx: &ToolContext, work: &Work) -> Vec<String> {
 /// Returns the rules by which the session denies calls or asks about them. An allowing rule is consent, which the day of the run gives.
 fn rules_of(cx: &ToolContext) -> Vec<Rule> {
     let rules = cx.policy().map(Policy::rules).unwrap_or_default();
-    rules.iter().filter(|rule| rule.verdict() > Verdict::Allow).cloned().collect()
+    rules
+        .iter()
+        .filter(|rule| rule.verdict() > Verdict::Allow)
+        .cloned()
+        .collect()
 }
 
 /// Returns the sensitive paths of the session that are not in the built-in table.
 fn paths_of(cx: &ToolContext) -> Vec<SensitivePath> {
     let built_in = SensitivePaths::default();
     let paths = cx.sensitive_paths().paths().iter();
-    paths.filter(|path| !built_in.paths().contains(path)).cloned().collect()
+    paths
+        .filter(|path| !built_in.paths().contains(path))
+        .cloned()
+        .collect()
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -221,7 +300,10 @@ fn targets(
         _ => "prompt".to_owned(),
     };
     let target = Target::new(Access::Write, "cron", value);
-    Ok(vec![target.map_err(|reason| TargetError::Argument { field: "tool".to_owned(), reason })?])
+    Ok(vec![target.map_err(|reason| TargetError::Argument {
+        field: "tool".to_owned(),
+        reason,
+    })?])
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -238,8 +320,19 @@ async fn describe(
     delivery: Delivery,
 ) -> Result<Preview, ToolError> {
     let jobs = cx.need::<Jobs>()?;
-    let times = Times { cron, every, at, zone };
-    let spec = spec(&jobs, times, work(prompt, tool, arguments)?, missed, delivery)?;
+    let times = Times {
+        cron,
+        every,
+        at,
+        zone,
+    };
+    let spec = spec(
+        &jobs,
+        times,
+        work(prompt, tool, arguments)?,
+        missed,
+        delivery,
+    )?;
     let now = Timestamp::now();
     jobs.check(&spec, now)?;
     let runs: Vec<_> = spec.upcoming(now, SHOWN_RUNS)?.iter().map(shown).collect();

@@ -56,10 +56,17 @@ pub(crate) fn claim(
     now: Timestamp,
     since: Timestamp,
 ) -> Result<Claim, CronError> {
-    let cut_off = RunEnd { outcome: Outcome::CutOff, note: None };
+    let cut_off = RunEnd {
+        outcome: Outcome::CutOff,
+        note: None,
+    };
     // The caller has the lock, so the process of such a run is gone.
-    row::open_runs(transaction, id)?.into_iter().try_for_each(|run| row::end_run(transaction, run, &cut_off, now))?;
-    let Some(job) = row::job(transaction, id)? else { return Ok(Claim::Gone) };
+    row::open_runs(transaction, id)?
+        .into_iter()
+        .try_for_each(|run| row::end_run(transaction, run, &cut_off, now))?;
+    let Some(job) = row::job(transaction, id)? else {
+        return Ok(Claim::Gone);
+    };
     let due = match job.next {
         Some(due) if due <= now && !job.is_paused => due,
         None => {
@@ -68,18 +75,41 @@ pub(crate) fn claim(
         }
         Some(_) => return Ok(Claim::Nothing),
     };
-    let is_repeated = job.spec.delivery == Delivery::AtLeastOnce && row::was_cut_off(transaction, id, due)?;
-    let served = job.resumed.map_or(since, |resumed| since.max(resumed)).min(now);
+    let is_repeated =
+        job.spec.delivery == Delivery::AtLeastOnce && row::was_cut_off(transaction, id, due)?;
+    let served = job
+        .resumed
+        .map_or(since, |resumed| since.max(resumed))
+        .min(now);
     let is_missed = due.as_second() + LATE_SECONDS < served.as_second();
     let skipped = match job.spec.missed {
         _ if !is_missed || is_repeated => None,
         Missed::Skip => Some(None),
-        Missed::RunOnce => row::has_run_since(transaction, id, due, now)?.then(|| Some(RUN_SINCE.to_owned())),
+        Missed::RunOnce => {
+            row::has_run_since(transaction, id, due, now)?.then(|| Some(RUN_SINCE.to_owned()))
+        }
     };
-    let run = DueRun { id: row::begin_run(transaction, &job, due, now)?, due, started: now, job };
+    let run = DueRun {
+        id: row::begin_run(transaction, &job, due, now)?,
+        due,
+        started: now,
+        job,
+    };
     if let Some(note) = skipped {
-        row::end_run(transaction, run.id, &RunEnd { outcome: Outcome::Skipped, note }, now)?;
-        return Ok(if advance(transaction, &run, now)? { Claim::Nothing } else { Claim::Gone });
+        row::end_run(
+            transaction,
+            run.id,
+            &RunEnd {
+                outcome: Outcome::Skipped,
+                note,
+            },
+            now,
+        )?;
+        return Ok(if advance(transaction, &run, now)? {
+            Claim::Nothing
+        } else {
+            Claim::Gone
+        });
     }
     if run.job.spec.delivery == Delivery::AtMostOnce {
         row::set_next(transaction, id, following(&run)?)?;
@@ -105,9 +135,16 @@ pub(crate) fn set_paused(
 }
 
 /// Replans the runs of a workspace that a wrong clock planned, as [`corrected`] does, and caps the ends of pauses that it recorded.
-pub(crate) fn correct(transaction: &Transaction<'_>, workspace: &str, now: Timestamp) -> Result<(), CronError> {
+pub(crate) fn correct(
+    transaction: &Transaction<'_>,
+    workspace: &str,
+    now: Timestamp,
+) -> Result<(), CronError> {
     row::cap_resumed(transaction, workspace, now)?;
-    for job in row::jobs(transaction, Some(workspace))?.into_iter().flatten() {
+    for job in row::jobs(transaction, Some(workspace))?
+        .into_iter()
+        .flatten()
+    {
         let next = corrected(transaction, &job.spec, job.next, now)?;
         if next != job.next {
             row::set_next(transaction, job.id, next)?;
@@ -123,17 +160,27 @@ fn corrected(
     planned: Option<Timestamp>,
     now: Timestamp,
 ) -> Result<Option<Timestamp>, CronError> {
-    let is_wrong = is_far(spec, planned, now)? && now.as_second() >= WRITTEN && row::is_after_a_run(transaction, now)?;
-    if is_wrong { spec.next_after(now) } else { Ok(planned) }
+    let is_wrong = is_far(spec, planned, now)?
+        && now.as_second() >= WRITTEN
+        && row::is_after_a_run(transaction, now)?;
+    if is_wrong {
+        spec.next_after(now)
+    } else {
+        Ok(planned)
+    }
 }
 
 /// Returns true if the run was planned more than [`SET_BACK_SECONDS`] after `now`, which the clock can only have shown by mistake, then
 /// or now.
 fn is_far(spec: &JobSpec, planned: Option<Timestamp>, now: Timestamp) -> Result<bool, CronError> {
-    let latest = now.saturating_add(SignedDuration::from_secs(SET_BACK_SECONDS)).unwrap_or(now);
+    let latest = now
+        .saturating_add(SignedDuration::from_secs(SET_BACK_SECONDS))
+        .unwrap_or(now);
     // A run between them shows that the planned one was planned after that run.
     let between = spec.next_after(latest)?;
-    Ok(between.zip(planned).is_some_and(|(between, planned)| between < planned))
+    Ok(between
+        .zip(planned)
+        .is_some_and(|(between, planned)| between < planned))
 }
 
 /// Records the end of a run. Returns false if the job is gone. The caller has the lock of the job.
@@ -144,7 +191,8 @@ pub(crate) fn finish(
     now: Timestamp,
 ) -> Result<bool, CronError> {
     row::end_run(transaction, run.id, end, now)?;
-    let is_repeated = run.job.spec.delivery == Delivery::AtLeastOnce && end.outcome == Outcome::CutOff;
+    let is_repeated =
+        run.job.spec.delivery == Delivery::AtLeastOnce && end.outcome == Outcome::CutOff;
     // The row itself is not read: it may have become unreadable meanwhile.
     match row::exists(transaction, run.job.id)? {
         true if !is_repeated => advance(transaction, run, now),

@@ -10,7 +10,9 @@ use crate::{InvalidCron, UnknownZone};
 
 /// A job in the store that cannot be read: a newer version made it, or its row is broken. It can be removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the job {id} cannot be read: {reason}; remove it and make it again, or update the program")]
+#[error(
+    "the job {id} cannot be read: {reason}; remove it and make it again, or update the program"
+)]
 #[non_exhaustive]
 pub struct UnreadableJob {
     /// The id.
@@ -48,7 +50,9 @@ pub enum CronError {
         jobs: Vec<i64>,
     },
     /// The workspace has too many jobs.
-    #[error("this workspace has {most} jobs, which is the most; remove one that is no longer needed")]
+    #[error(
+        "this workspace has {most} jobs, which is the most; remove one that is no longer needed"
+    )]
     TooMany {
         /// The limit.
         most: usize,
@@ -94,7 +98,9 @@ pub enum CronError {
         text: String,
     },
     /// The text of one time has an offset that the zone in its brackets does not have then.
-    #[error("the offset of {text:?} disagrees with its brackets, where it is {there}; leave one of the two out")]
+    #[error(
+        "the offset of {text:?} disagrees with its brackets, where it is {there}; leave one of the two out"
+    )]
     Offset {
         /// The text.
         text: String,
@@ -102,7 +108,9 @@ pub enum CronError {
         there: String,
     },
     /// The text of one time names another zone than the job.
-    #[error("{text:?} names the zone {in_brackets}, and `zone` is {zone}; leave one of the two out")]
+    #[error(
+        "{text:?} names the zone {in_brackets}, and `zone` is {zone}; leave one of the two out"
+    )]
     OtherZone {
         /// The text.
         text: String,
@@ -127,11 +135,18 @@ impl From<rusqlite::Error> for CronError {
 
 impl From<CronError> for ToolError {
     fn from(error: CronError) -> Self {
-        ToolErrorKind::ExecutionFailed { message: error.to_string() }.into()
+        ToolErrorKind::ExecutionFailed {
+            message: error.to_string(),
+        }
+        .into()
     }
 }
 
 fn known(jobs: &[i64]) -> String {
     let jobs: Vec<_> = jobs.iter().map(i64::to_string).collect();
-    if jobs.is_empty() { "; no job is kept".to_owned() } else { format!("; the jobs are {}", jobs.join(", ")) }
+    if jobs.is_empty() {
+        "; no job is kept".to_owned()
+    } else {
+        format!("; the jobs are {}", jobs.join(", "))
+    }
 }

@@ -13,8 +13,16 @@ pub(crate) fn grant_lines(grant: &Grant) -> String {
     }
     let mut text = String::new();
     for (index, layer) in grant.layers().enumerate() {
-        text += if index == 0 { "may" } else { "and of this only" };
-        text += &if layer.len() == 1 { ":".to_owned() } else { format!(" ({} clauses):", layer.len()) };
+        text += if index == 0 {
+            "may"
+        } else {
+            "and of this only"
+        };
+        text += &if layer.len() == 1 {
+            ":".to_owned()
+        } else {
+            format!(" ({} clauses):", layer.len())
+        };
         let mut length = text.lines().last().map_or(0, |line| line.chars().count());
         for (position, clause) in layer.iter().enumerate() {
             let or = if position == 0 { "" } else { "or " };
@@ -40,7 +48,10 @@ mod tests {
     #[test]
     fn each_layer_has_its_clauses_and_their_number() {
         let grant = Grant::parse(["fs:read:**", "fs:write:src/**"]).unwrap();
-        assert_eq!(grant_lines(&grant), "may (2 clauses): fs:read:** or fs:write:src/**\n");
+        assert_eq!(
+            grant_lines(&grant),
+            "may (2 clauses): fs:read:** or fs:write:src/**\n"
+        );
         let narrowed = grant.narrowed(["fs:*:src/**".parse::<Clause>().unwrap()]);
         assert_eq!(
             grant_lines(&narrowed),

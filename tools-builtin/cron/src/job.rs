@@ -171,7 +171,14 @@ pub enum Outcome {
 
 impl Outcome {
     /// All outcomes.
-    const ALL: [Self; 6] = [Self::Running, Self::Done, Self::Refused, Self::Failed, Self::CutOff, Self::Skipped];
+    const ALL: [Self; 6] = [
+        Self::Running,
+        Self::Done,
+        Self::Refused,
+        Self::Failed,
+        Self::CutOff,
+        Self::Skipped,
+    ];
 
     /// Returns the word for the outcome.
     pub fn as_str(self) -> &'static str {
@@ -187,7 +194,9 @@ impl Outcome {
 
     /// Returns the outcome with this word.
     pub(crate) fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|outcome| outcome.as_str() == word)
+        Self::ALL
+            .into_iter()
+            .find(|outcome| outcome.as_str() == word)
     }
 }
 
@@ -214,7 +223,10 @@ impl JobSpec {
         let zone = self.time_zone()?;
         let first = next_after(&self.schedule, &zone, moment);
         let runs = std::iter::successors(first, |run| next_after(&self.schedule, &zone, *run));
-        Ok(runs.take(most).map(|run| run.to_zoned(zone.clone())).collect())
+        Ok(runs
+            .take(most)
+            .map(|run| run.to_zoned(zone.clone()))
+            .collect())
     }
 
     /// Returns the time zone.

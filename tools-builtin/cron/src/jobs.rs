@@ -27,7 +27,11 @@ pub struct JobLimits {
 impl Default for JobLimits {
     /// Returns 100 jobs, 60 s, and 16 KiB.
     fn default() -> Self {
-        Self { jobs: 100, shortest_interval: 60, work_bytes: 16 * 1024 }
+        Self {
+            jobs: 100,
+            shortest_interval: 60,
+            work_bytes: 16 * 1024,
+        }
     }
 }
 
@@ -59,7 +63,13 @@ impl Jobs {
     pub fn new(file: impl Into<PathBuf>, workspace: impl Into<String>) -> Self {
         let (file, workspace) = (Some(file.into()), workspace.into());
         let (zone, limits) = ("UTC".to_owned(), JobLimits::default());
-        Self { file, workspace, zone, limits, store: tokio::sync::OnceCell::new() }
+        Self {
+            file,
+            workspace,
+            zone,
+            limits,
+            store: tokio::sync::OnceCell::new(),
+        }
     }
 
     /// Creates a service whose jobs end with it.
@@ -69,13 +79,20 @@ impl Jobs {
     pub fn in_memory(workspace: impl Into<String>) -> Result<Self, CronError> {
         let store = Store::in_memory(&row::SCHEMA)?;
         let jobs = Self::new("", workspace);
-        Ok(Self { file: None, store: tokio::sync::OnceCell::new_with(Some(store)), ..jobs })
+        Ok(Self {
+            file: None,
+            store: tokio::sync::OnceCell::new_with(Some(store)),
+            ..jobs
+        })
     }
 
     /// Sets the time zone of a job that names none. The default is `UTC`.
     #[must_use]
     pub fn with_zone(self, zone: impl Into<String>) -> Self {
-        Self { zone: zone.into(), ..self }
+        Self {
+            zone: zone.into(),
+            ..self
+        }
     }
 
     /// Sets the limits.
@@ -99,16 +116,25 @@ impl Jobs {
             Work::Call { .. } => ("call", spec.work.to_string().len()),
         };
         if bytes > self.limits.work_bytes {
-            return Err(CronError::TooLong { part, bytes, most: self.limits.work_bytes });
+            return Err(CronError::TooLong {
+                part,
+                bytes,
+                most: self.limits.work_bytes,
+            });
         }
         match spec.schedule {
             Schedule::Every { seconds, .. } if seconds < self.limits.shortest_interval => {
-                return Err(CronError::TooOften { seconds, shortest: self.limits.shortest_interval });
+                return Err(CronError::TooOften {
+                    seconds,
+                    shortest: self.limits.shortest_interval,
+                });
             }
             _ => {}
         }
         let shown = |zone| now.to_zoned(zone).strftime("%Y-%m-%d %H:%M %Z").to_string();
-        spec.next_after(now)?.ok_or(CronError::Never { now: shown(spec.time_zone()?) })
+        spec.next_after(now)?.ok_or(CronError::Never {
+            now: shown(spec.time_zone()?),
+        })
     }
 
     /// Keeps a job.
@@ -124,7 +150,14 @@ impl Jobs {
                 return Err(CronError::TooMany { most });
             }
             let id = row::insert(transaction, &workspace, &spec, next)?;
-            Ok(Job { id, workspace, spec, next: Some(next), is_paused: false, resumed: None })
+            Ok(Job {
+                id,
+                workspace,
+                spec,
+                next: Some(next),
+                is_paused: false,
+                resumed: None,
+            })
         };
         self.store().await?.write(add).await
     }
@@ -135,7 +168,10 @@ impl Jobs {
     /// Returns an error if the store cannot be read.
     pub async fn list(&self) -> Result<Vec<Result<Job, UnreadableJob>>, CronError> {
         let workspace = self.workspace.clone();
-        self.store().await?.read(move |transaction| row::jobs(transaction, Some(&workspace))).await
+        self.store()
+            .await?
+            .read(move |transaction| row::jobs(transaction, Some(&workspace)))
+            .await
     }
 
     /// Returns the jobs of all workspaces, as [`list`](Self::list) does.
@@ -143,7 +179,10 @@ impl Jobs {
     /// # Errors
     /// Returns an error if the store cannot be read.
     pub async fn list_all(&self) -> Result<Vec<Result<Job, UnreadableJob>>, CronError> {
-        self.store().await?.read(|transaction| row::jobs(transaction, None)).await
+        self.store()
+            .await?
+            .read(|transaction| row::jobs(transaction, None))
+            .await
     }
 
     /// Removes a job of the workspace. A run that has begun goes on. The log keeps its runs among those of jobs that are gone.
@@ -151,7 +190,8 @@ impl Jobs {
     /// # Errors
     /// Returns an error if there is no such job, or the store cannot be written.
     pub async fn remove(&self, id: i64) -> Result<(), CronError> {
-        self.change(id, move |transaction| row::remove(transaction, id)).await?;
+        self.change(id, move |transaction| row::remove(transaction, id))
+            .await?;
         // Else a server has the lock, and removes it after the run.
         if let Some(file) = &self.file
             && let Ok(Some(lock)) = JobLock::try_take(&locks(file), id)
@@ -165,8 +205,16 @@ impl Jobs {
     ///
     /// # Errors
     /// Returns an error if there is no such job, or the store cannot be written.
-    pub async fn set_paused(&self, id: i64, is_paused: bool, now: Timestamp) -> Result<(), CronError> {
-        self.change(id, move |transaction| claim::set_paused(transaction, id, is_paused, now)).await
+    pub async fn set_paused(
+        &self,
+        id: i64,
+        is_paused: bool,
+        now: Timestamp,
+    ) -> Result<(), CronError> {
+        self.change(id, move |transaction| {
+            claim::set_paused(transaction, id, is_paused, now)
+        })
+        .await
     }
 
     /// Returns the newest runs of a job, or of all jobs of the workspace, the newest first. A run whose process is gone is
@@ -177,8 +225,13 @@ impl Jobs {
     pub async fn log(&self, job: Option<i64>, most: u32) -> Result<Vec<RunRecord>, CronError> {
         let workspace = self.workspace.clone();
         let store = self.store().await?;
-        let mut runs = store.read(move |transaction| row::runs(transaction, &workspace, job, most)).await?;
-        for run in runs.iter_mut().filter(|run| run.outcome == Outcome::Running) {
+        let mut runs = store
+            .read(move |transaction| row::runs(transaction, &workspace, job, most))
+            .await?;
+        for run in runs
+            .iter_mut()
+            .filter(|run| run.outcome == Outcome::Running)
+        {
             let _lock = match &self.file {
                 Some(file) => match JobLock::try_take(&locks(file), run.job)? {
                     Some(lock) => Some(lock),
@@ -188,7 +241,10 @@ impl Jobs {
             };
             // It may have ended since, and with the lock here it cannot end now.
             let id = run.id;
-            if let Some(ended) = store.read(move |transaction| row::run(transaction, id)).await? {
+            if let Some(ended) = store
+                .read(move |transaction| row::run(transaction, id))
+                .await?
+            {
                 *run = ended;
             }
             if run.outcome == Outcome::Running {
@@ -204,7 +260,10 @@ impl Jobs {
     /// Returns an error if the store cannot be written.
     pub async fn set_session(&self, run: &DueRun, session: Option<&str>) -> Result<(), CronError> {
         let (id, session) = (run.id, session.map(str::to_owned));
-        self.store().await?.write(move |transaction| row::set_session(transaction, id, session.as_deref())).await
+        self.store()
+            .await?
+            .write(move |transaction| row::set_session(transaction, id, session.as_deref()))
+            .await
     }
 
     /// Looks at the jobs, and records that a server does.
@@ -214,7 +273,11 @@ impl Jobs {
             let pending = row::pending(transaction, &workspace, presence.now)?;
             let next = row::next(transaction, &workspace, presence.now)?;
             let recorded = row::service(transaction, &workspace)?;
-            let look = Look { pending, next, since: presence.continued(recorded).since };
+            let look = Look {
+                pending,
+                next,
+                since: presence.continued(recorded).since,
+            };
             Ok::<_, CronError>((look, presence.is_known(recorded)))
         };
         let store = self.store().await?;
@@ -223,7 +286,10 @@ impl Jobs {
             // Attending may change the times.
             (_, false) => {
                 let since = self.attend(presence).await?;
-                Ok(Look { since, ..store.read(look).await?.0 })
+                Ok(Look {
+                    since,
+                    ..store.read(look).await?.0
+                })
             }
         }
     }
@@ -251,12 +317,20 @@ impl Jobs {
 
     /// Removes the lock files of jobs that are gone, which a killed server has left.
     pub(crate) async fn remove_left_locks(&self) -> Result<(), CronError> {
-        let Some(folder) = self.file.as_deref().map(locks) else { return Ok(()) };
+        let Some(folder) = self.file.as_deref().map(locks) else {
+            return Ok(());
+        };
         // Before the store is read, because a lock is made after its job.
         let left = lock::jobs(&folder);
         let gone = move |transaction: &Transaction<'_>| {
-            let is_gone = |id: &i64| row::exists(transaction, *id).map(|exists| (!exists).then_some(*id)).transpose();
-            left.iter().filter_map(is_gone).collect::<Result<Vec<_>, CronError>>()
+            let is_gone = |id: &i64| {
+                row::exists(transaction, *id)
+                    .map(|exists| (!exists).then_some(*id))
+                    .transpose()
+            };
+            left.iter()
+                .filter_map(is_gone)
+                .collect::<Result<Vec<_>, CronError>>()
         };
         for id in self.store().await?.read(gone).await? {
             if let Some(lock) = JobLock::try_take(&folder, id)? {
@@ -268,27 +342,58 @@ impl Jobs {
 
     /// Returns the job if a run of it is due. Returns `None` for one that cannot be read.
     pub(crate) async fn find_due(&self, id: i64, now: Timestamp) -> Result<Option<Job>, CronError> {
-        match self.store().await?.read(move |transaction| row::job(transaction, id)).await {
-            Ok(job) => Ok(job.filter(|job| !job.is_paused && job.next.is_some_and(|next| next <= now))),
+        match self
+            .store()
+            .await?
+            .read(move |transaction| row::job(transaction, id))
+            .await
+        {
+            Ok(job) => {
+                Ok(job.filter(|job| !job.is_paused && job.next.is_some_and(|next| next <= now)))
+            }
             Err(CronError::Unreadable(_)) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     /// Settles the job and begins its run, as [`claim`](claim::claim) does. The caller has the lock of the job.
-    pub(crate) async fn claim(&self, id: i64, now: Timestamp, since: Timestamp) -> Result<Claim, CronError> {
-        self.store().await?.write(move |transaction| claim::claim(transaction, id, now, since)).await
+    pub(crate) async fn claim(
+        &self,
+        id: i64,
+        now: Timestamp,
+        since: Timestamp,
+    ) -> Result<Claim, CronError> {
+        self.store()
+            .await?
+            .write(move |transaction| claim::claim(transaction, id, now, since))
+            .await
     }
 
     /// Pauses a job that cannot run, and says so in the log. The caller has the lock of the job.
-    pub(crate) async fn suspend(&self, id: i64, note: String, now: Timestamp) -> Result<(), CronError> {
-        self.store().await?.write(move |transaction| row::suspend(transaction, id, note, now)).await
+    pub(crate) async fn suspend(
+        &self,
+        id: i64,
+        note: String,
+        now: Timestamp,
+    ) -> Result<(), CronError> {
+        self.store()
+            .await?
+            .write(move |transaction| row::suspend(transaction, id, note, now))
+            .await
     }
 
     /// Records the end of a run. Returns false if the job is gone. The caller has the lock of the job.
-    pub(crate) async fn finish(&self, run: &DueRun, end: RunEnd, now: Timestamp) -> Result<bool, CronError> {
+    pub(crate) async fn finish(
+        &self,
+        run: &DueRun,
+        end: RunEnd,
+        now: Timestamp,
+    ) -> Result<bool, CronError> {
         let run = run.clone();
-        self.store().await?.write(move |transaction| claim::finish(transaction, &run, &end, now)).await
+        self.store()
+            .await?
+            .write(move |transaction| claim::finish(transaction, &run, &end, now))
+            .await
     }
 
     async fn change(
@@ -299,7 +404,11 @@ impl Jobs {
         let workspace = self.workspace.clone();
         let change = move |transaction: &Transaction<'_>| {
             let jobs = row::ids(transaction, &workspace)?;
-            if jobs.contains(&id) { change(transaction) } else { Err(CronError::Unknown { id, jobs }) }
+            if jobs.contains(&id) {
+                change(transaction)
+            } else {
+                Err(CronError::Unknown { id, jobs })
+            }
         };
         self.store().await?.write(change).await
     }
@@ -308,7 +417,9 @@ impl Jobs {
         let open = || async {
             let file = self.file.clone().unwrap_or_default();
             let open = move || Store::open(&file, &row::SCHEMA, Durability::Power);
-            tokio::task::spawn_blocking(open).await.map_err(|_| StoreError::Closed)?
+            tokio::task::spawn_blocking(open)
+                .await
+                .map_err(|_| StoreError::Closed)?
         };
         Ok(self.store.get_or_try_init(open).await?)
     }

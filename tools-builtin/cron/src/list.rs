@@ -27,15 +27,30 @@ pub(crate) async fn list(cx: &ToolContext) -> Result<String, ToolError> {
         }
         let (id, line) = match &job {
             Ok(job) => (job.id, line(job)?),
-            Err(error) => (error.id, format!("{}: unreadable; {}", error.id, visible_line(&error.reason, SHOWN_WORK))),
+            Err(error) => (
+                error.id,
+                format!(
+                    "{}: unreadable; {}",
+                    error.id,
+                    visible_line(&error.reason, SHOWN_WORK)
+                ),
+            ),
         };
         let last = jobs.log(Some(id), 1).await?;
-        let last = last
-            .first()
-            .map(|run| format!("; last run {}: {}", run.started.strftime("%Y-%m-%dT%H:%M:%SZ"), run.outcome));
+        let last = last.first().map(|run| {
+            format!(
+                "; last run {}: {}",
+                run.started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                run.outcome
+            )
+        });
         lines.push(format!("{line}{}", last.unwrap_or_default()));
     }
-    Ok(if lines.is_empty() { "[no jobs]".to_owned() } else { lines.join("\n") })
+    Ok(if lines.is_empty() {
+        "[no jobs]".to_owned()
+    } else {
+        lines.join("\n")
+    })
 }
 
 /// Returns a line about a job.
@@ -48,5 +63,8 @@ fn line(job: &Job) -> Result<String, CronError> {
         None => "last run".to_owned(),
     };
     let work = visible_line(&spec.work.to_string(), SHOWN_WORK);
-    Ok(format!("{}: {} ({}), {next}; {work}", job.id, spec.schedule, spec.zone))
+    Ok(format!(
+        "{}: {} ({}), {next}; {work}",
+        job.id, spec.schedule, spec.zone
+    ))
 }

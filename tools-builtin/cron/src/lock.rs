@@ -40,7 +40,10 @@ impl JobLock {
     /// Takes the lock of a job. Returns `None` if another process has it.
     pub(crate) fn try_take(folder: &Path, job: i64) -> Result<Option<Self>, CronError> {
         let path = folder.join(format!("{job}.lock"));
-        let unusable = |source| CronError::Lock { path: path.clone(), source };
+        let unusable = |source| CronError::Lock {
+            path: path.clone(),
+            source,
+        };
         private::create_folder(folder).map_err(unusable)?;
         let file = private::open_or_create(&path).map_err(unusable)?;
         match file.try_lock() {
@@ -59,5 +62,14 @@ impl JobLock {
 /// Returns the jobs of which the folder has a file.
 pub(crate) fn jobs(folder: &Path) -> Vec<i64> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".lock")?.parse().ok()).collect()
+    entries
+        .filter_map(|entry| {
+            entry
+                .file_name()
+                .to_str()?
+                .strip_suffix(".lock")?
+                .parse()
+                .ok()
+        })
+        .collect()
 }

@@ -30,7 +30,11 @@ pub(crate) fn moment_of(wall: DateTime, zone: &TimeZone) -> Option<Timestamp> {
     match ambiguous.offset() {
         AmbiguousOffset::Gap { before, .. } => {
             // With the offset before the gap, the time is at or after its end.
-            let within = before.to_timestamp(wall).ok()?.checked_add(Span::new().seconds(1)).ok()?;
+            let within = before
+                .to_timestamp(wall)
+                .ok()?
+                .checked_add(Span::new().seconds(1))
+                .ok()?;
             Some(zone.preceding(within).next()?.timestamp())
         }
         _ => ambiguous.earlier().ok(),
@@ -50,19 +54,29 @@ fn next_fixed(expression: &CronExpression, zone: &TimeZone, after: Timestamp) ->
 }
 
 /// Searches one period between two changes of the clock after the other.
-fn next_following(expression: &CronExpression, zone: &TimeZone, after: Timestamp) -> Option<Timestamp> {
+fn next_following(
+    expression: &CronExpression,
+    zone: &TimeZone,
+    after: Timestamp,
+) -> Option<Timestamp> {
     let mut start = after;
     let mut wall = zone.to_datetime(after);
     loop {
         let offset = zone.to_offset(start);
-        let end = zone.following(start).next().map(|change| change.timestamp());
+        let end = zone
+            .following(start)
+            .next()
+            .map(|change| change.timestamp());
         let moment = offset.to_timestamp(expression.next_match(wall)?).ok()?;
         match end.filter(|end| moment >= *end) {
             None => return Some(moment),
             Some(end) => {
                 start = end;
                 // The first second after the change may match.
-                wall = zone.to_datetime(end).checked_sub(Span::new().seconds(1)).ok()?;
+                wall = zone
+                    .to_datetime(end)
+                    .checked_sub(Span::new().seconds(1))
+                    .ok()?;
             }
         }
     }

@@ -56,9 +56,20 @@ fn job_row(row: &Row<'_>) -> rusqlite::Result<Result<Job, UnreadableJob>> {
     Ok(match parsed(row.get_ref(2)?.as_bytes()?) {
         Ok(spec) => {
             let (next, is_paused, resumed) = (next.map(moment), row.get(4)?, resumed.map(moment));
-            Ok(Job { id, workspace, spec, next, is_paused, resumed })
+            Ok(Job {
+                id,
+                workspace,
+                spec,
+                next,
+                is_paused,
+                resumed,
+            })
         }
-        Err(reason) => Err(UnreadableJob { id, workspace, reason }),
+        Err(reason) => Err(UnreadableJob {
+            id,
+            workspace,
+            reason,
+        }),
     })
 }
 
@@ -79,7 +90,8 @@ pub(crate) fn insert(
     spec: &JobSpec,
     next: Timestamp,
 ) -> Result<i64, CronError> {
-    let spec = serde_json::to_string(spec).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    let spec = serde_json::to_string(spec)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     let sql = "INSERT INTO job (workspace, spec, next_ms) VALUES (?, ?, ?)";
     transaction.execute(sql, params![workspace, spec, next.as_millisecond()])?;
     Ok(transaction.last_insert_rowid())
@@ -88,7 +100,10 @@ pub(crate) fn insert(
 /// Returns the job, or `None` if there is none.
 pub(crate) fn job(transaction: &Transaction<'_>, id: i64) -> Result<Option<Job>, CronError> {
     let sql = format!("{JOB} WHERE id = ?");
-    let job = transaction.prepare_cached(&sql)?.query_row([id], job_row).optional()?;
+    let job = transaction
+        .prepare_cached(&sql)?
+        .query_row([id], job_row)
+        .optional()?;
     Ok(job.transpose()?)
 }
 
@@ -99,17 +114,26 @@ pub(crate) fn jobs(
 ) -> Result<Vec<Result<Job, UnreadableJob>>, CronError> {
     let sql = format!("{JOB} WHERE ?1 IS NULL OR workspace = ?1 ORDER BY id");
     let mut statement = transaction.prepare_cached(&sql)?;
-    Ok(statement.query_map([workspace], job_row)?.collect::<Result<_, _>>()?)
+    Ok(statement
+        .query_map([workspace], job_row)?
+        .collect::<Result<_, _>>()?)
 }
 
 pub(crate) fn ids(transaction: &Transaction<'_>, workspace: &str) -> Result<Vec<i64>, CronError> {
-    let mut statement = transaction.prepare_cached("SELECT id FROM job WHERE workspace = ? ORDER BY id")?;
-    Ok(statement.query_map([workspace], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    let mut statement =
+        transaction.prepare_cached("SELECT id FROM job WHERE workspace = ? ORDER BY id")?;
+    Ok(statement
+        .query_map([workspace], |row| row.get(0))?
+        .collect::<Result<_, _>>()?)
 }
 
 /// Returns the jobs that are due or have a run that has not ended, the one due first before the others. Jobs that are gone have such a
 /// run if their server was killed.
-pub(crate) fn pending(transaction: &Transaction<'_>, workspace: &str, now: Timestamp) -> Result<Vec<i64>, CronError> {
+pub(crate) fn pending(
+    transaction: &Transaction<'_>,
+    workspace: &str,
+    now: Timestamp,
+) -> Result<Vec<i64>, CronError> {
     let sql = "SELECT id, next_ms FROM job WHERE workspace = ?1 AND NOT paused AND next_ms <= ?2
         UNION SELECT run.job, next_ms FROM run LEFT JOIN job ON job.id = run.job
             WHERE run.workspace = ?1 AND ended_ms IS NULL
@@ -127,36 +151,66 @@ pub(crate) fn next(
 ) -> Result<Option<Timestamp>, CronError> {
     let sql = "SELECT min(next_ms) FROM job WHERE workspace = ? AND NOT paused AND next_ms > ?";
     let mut statement = transaction.prepare_cached(sql)?;
-    let next: Option<i64> = statement.query_row(params![workspace, now.as_millisecond()], |row| row.get(0))?;
+    let next: Option<i64> =
+        statement.query_row(params![workspace, now.as_millisecond()], |row| row.get(0))?;
     Ok(next.map(moment))
 }
 
 /// Returns the moment. One that is out of range, which this program never writes, is the first or the last one.
 fn moment(ms: i64) -> Timestamp {
-    Timestamp::from_millisecond(ms).unwrap_or(if ms < 0 { Timestamp::MIN } else { Timestamp::MAX })
+    Timestamp::from_millisecond(ms).unwrap_or(if ms < 0 {
+        Timestamp::MIN
+    } else {
+        Timestamp::MAX
+    })
 }
 
 /// Returns the service of the workspace, or `None` if no server has ever looked.
-pub(crate) fn service(transaction: &Transaction<'_>, workspace: &str) -> Result<Option<Service>, CronError> {
+pub(crate) fn service(
+    transaction: &Transaction<'_>,
+    workspace: &str,
+) -> Result<Option<Service>, CronError> {
     let sql = "SELECT since_ms, until_ms FROM service WHERE workspace = ?";
-    let service = |row: &Row<'_>| Ok(Service { since: moment(row.get(0)?), until: moment(row.get(1)?) });
-    Ok(transaction.prepare_cached(sql)?.query_row([workspace], service).optional()?)
+    let service = |row: &Row<'_>| {
+        Ok(Service {
+            since: moment(row.get(0)?),
+            until: moment(row.get(1)?),
+        })
+    };
+    Ok(transaction
+        .prepare_cached(sql)?
+        .query_row([workspace], service)
+        .optional()?)
 }
 
-pub(crate) fn set_service(transaction: &Transaction<'_>, workspace: &str, service: Service) -> Result<(), CronError> {
+pub(crate) fn set_service(
+    transaction: &Transaction<'_>,
+    workspace: &str,
+    service: Service,
+) -> Result<(), CronError> {
     let sql = "INSERT OR REPLACE INTO service (workspace, since_ms, until_ms) VALUES (?, ?, ?)";
     let [since, until] = [service.since, service.until].map(Timestamp::as_millisecond);
-    transaction.prepare_cached(sql)?.execute(params![workspace, since, until])?;
+    transaction
+        .prepare_cached(sql)?
+        .execute(params![workspace, since, until])?;
     Ok(())
 }
 
 pub(crate) fn exists(transaction: &Transaction<'_>, id: i64) -> Result<bool, CronError> {
-    Ok(transaction.prepare_cached("SELECT 1 FROM job WHERE id = ?")?.exists([id])?)
+    Ok(transaction
+        .prepare_cached("SELECT 1 FROM job WHERE id = ?")?
+        .exists([id])?)
 }
 
-pub(crate) fn set_next(transaction: &Transaction<'_>, id: i64, next: Option<Timestamp>) -> Result<(), CronError> {
+pub(crate) fn set_next(
+    transaction: &Transaction<'_>,
+    id: i64,
+    next: Option<Timestamp>,
+) -> Result<(), CronError> {
     let sql = "UPDATE job SET next_ms = ? WHERE id = ?";
-    transaction.prepare_cached(sql)?.execute(params![next.map(Timestamp::as_millisecond), id])?;
+    transaction
+        .prepare_cached(sql)?
+        .execute(params![next.map(Timestamp::as_millisecond), id])?;
     Ok(())
 }
 
@@ -172,19 +226,30 @@ pub(crate) fn set_paused(
 }
 
 /// Makes no end of a pause in the workspace later than now.
-pub(crate) fn cap_resumed(transaction: &Transaction<'_>, workspace: &str, now: Timestamp) -> Result<(), CronError> {
+pub(crate) fn cap_resumed(
+    transaction: &Transaction<'_>,
+    workspace: &str,
+    now: Timestamp,
+) -> Result<(), CronError> {
     let sql = "UPDATE job SET resumed_ms = ?2 WHERE workspace = ?1 AND resumed_ms > ?2";
-    transaction.prepare_cached(sql)?.execute(params![workspace, now.as_millisecond()])?;
+    transaction
+        .prepare_cached(sql)?
+        .execute(params![workspace, now.as_millisecond()])?;
     Ok(())
 }
 
 /// Removes the job. Its runs are now those of a job that is gone, of which older ones make room for them.
 pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<(), CronError> {
     let sql = "DELETE FROM job WHERE id = ? RETURNING workspace";
-    let workspace = transaction.prepare_cached(sql)?.query_row([id], |row| text(row, 0)).optional()?;
+    let workspace = transaction
+        .prepare_cached(sql)?
+        .query_row([id], |row| text(row, 0))
+        .optional()?;
     let sql = "DELETE FROM run WHERE id IN (SELECT id FROM run WHERE workspace = ?1 AND ended_ms IS NOT NULL
         AND job NOT IN (SELECT id FROM job) ORDER BY id DESC LIMIT -1 OFFSET ?2)";
-    transaction.prepare_cached(sql)?.execute(params![workspace, KEPT_RUNS])?;
+    transaction
+        .prepare_cached(sql)?
+        .execute(params![workspace, KEPT_RUNS])?;
     Ok(())
 }
 
@@ -195,53 +260,101 @@ pub(crate) fn begin_run(
     due: Timestamp,
     now: Timestamp,
 ) -> Result<i64, CronError> {
-    let sql = "INSERT INTO run (job, workspace, due_ms, started_ms, outcome) VALUES (?, ?, ?, ?, ?)";
+    let sql =
+        "INSERT INTO run (job, workspace, due_ms, started_ms, outcome) VALUES (?, ?, ?, ?, ?)";
     let [due, now] = [due, now].map(Timestamp::as_millisecond);
     let outcome = Outcome::Running.as_str();
-    transaction.prepare_cached(sql)?.execute(params![job.id, job.workspace, due, now, outcome])?;
+    transaction
+        .prepare_cached(sql)?
+        .execute(params![job.id, job.workspace, due, now, outcome])?;
     let id = transaction.last_insert_rowid();
     let sql = "DELETE FROM run WHERE job = ?1 AND id <= (SELECT id FROM run WHERE job = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)";
-    transaction.prepare_cached(sql)?.execute(params![job.id, KEPT_RUNS])?;
+    transaction
+        .prepare_cached(sql)?
+        .execute(params![job.id, KEPT_RUNS])?;
     Ok(id)
 }
 
 /// Pauses a job that cannot be read or served, and records that as a failed run.
-pub(crate) fn suspend(transaction: &Transaction<'_>, id: i64, note: String, now: Timestamp) -> Result<(), CronError> {
-    let cut_off = RunEnd { outcome: Outcome::CutOff, note: None };
-    open_runs(transaction, id)?.into_iter().try_for_each(|run| end_run(transaction, run, &cut_off, now))?;
+pub(crate) fn suspend(
+    transaction: &Transaction<'_>,
+    id: i64,
+    note: String,
+    now: Timestamp,
+) -> Result<(), CronError> {
+    let cut_off = RunEnd {
+        outcome: Outcome::CutOff,
+        note: None,
+    };
+    open_runs(transaction, id)?
+        .into_iter()
+        .try_for_each(|run| end_run(transaction, run, &cut_off, now))?;
     let sql = "INSERT INTO run (job, workspace, due_ms, started_ms, ended_ms, outcome, note)
         SELECT id, workspace, ifnull(next_ms, ?2), ?2, ?2, ?3, ?4 FROM job WHERE id = ?1";
     let failed = Outcome::Failed.as_str();
-    transaction.execute(sql, params![id, now.as_millisecond(), failed, format!("the job is paused: {note}")])?;
+    transaction.execute(
+        sql,
+        params![
+            id,
+            now.as_millisecond(),
+            failed,
+            format!("the job is paused: {note}")
+        ],
+    )?;
     set_paused(transaction, id, true, now)
 }
 
 /// Records the end of a run, unless it has one.
-pub(crate) fn end_run(transaction: &Transaction<'_>, run: i64, end: &RunEnd, now: Timestamp) -> Result<(), CronError> {
-    let sql = "UPDATE run SET ended_ms = ?, outcome = ?, note = ? WHERE id = ? AND ended_ms IS NULL";
+pub(crate) fn end_run(
+    transaction: &Transaction<'_>,
+    run: i64,
+    end: &RunEnd,
+    now: Timestamp,
+) -> Result<(), CronError> {
+    let sql =
+        "UPDATE run SET ended_ms = ?, outcome = ?, note = ? WHERE id = ? AND ended_ms IS NULL";
     let (outcome, note) = (end.outcome.as_str(), &end.note);
-    transaction.prepare_cached(sql)?.execute(params![now.as_millisecond(), outcome, note, run])?;
+    transaction
+        .prepare_cached(sql)?
+        .execute(params![now.as_millisecond(), outcome, note, run])?;
     Ok(())
 }
 
-pub(crate) fn set_session(transaction: &Transaction<'_>, run: i64, session: Option<&str>) -> Result<(), CronError> {
-    transaction.execute("UPDATE run SET session = ? WHERE id = ?", params![session, run])?;
+pub(crate) fn set_session(
+    transaction: &Transaction<'_>,
+    run: i64,
+    session: Option<&str>,
+) -> Result<(), CronError> {
+    transaction.execute(
+        "UPDATE run SET session = ? WHERE id = ?",
+        params![session, run],
+    )?;
     Ok(())
 }
 
 /// Returns the runs of the job that have not ended.
 pub(crate) fn open_runs(transaction: &Transaction<'_>, job: i64) -> Result<Vec<i64>, CronError> {
-    let mut statement = transaction.prepare_cached("SELECT id FROM run WHERE job = ? AND ended_ms IS NULL")?;
-    Ok(statement.query_map([job], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    let mut statement =
+        transaction.prepare_cached("SELECT id FROM run WHERE job = ? AND ended_ms IS NULL")?;
+    Ok(statement
+        .query_map([job], |row| row.get(0))?
+        .collect::<Result<_, _>>()?)
 }
 
 /// Returns true if the newest run of the job was cut off. The row of a job that was [suspended](suspend) at this due time is no run.
-pub(crate) fn was_cut_off(transaction: &Transaction<'_>, job: i64, due: Timestamp) -> Result<bool, CronError> {
-    let sql =
-        "SELECT outcome = ?3 FROM run WHERE job = ?1 AND (due_ms <> ?2 OR outcome <> ?4) ORDER BY id DESC LIMIT 1";
+pub(crate) fn was_cut_off(
+    transaction: &Transaction<'_>,
+    job: i64,
+    due: Timestamp,
+) -> Result<bool, CronError> {
+    let sql = "SELECT outcome = ?3 FROM run WHERE job = ?1 AND (due_ms <> ?2 OR outcome <> ?4) ORDER BY id DESC LIMIT 1";
     let [cut_off, failed] = [Outcome::CutOff, Outcome::Failed].map(Outcome::as_str);
     let parameters = params![job, due.as_millisecond(), cut_off, failed];
-    Ok(transaction.prepare_cached(sql)?.query_row(parameters, |row| row.get(0)).optional()?.unwrap_or(false))
+    Ok(transaction
+        .prepare_cached(sql)?
+        .query_row(parameters, |row| row.get(0))
+        .optional()?
+        .unwrap_or(false))
 }
 
 /// Returns true if the log has a run of the job that was due at this time or later, up to now. The row of a job that was
@@ -254,11 +367,16 @@ pub(crate) fn has_run_since(
 ) -> Result<bool, CronError> {
     let sql = "SELECT 1 FROM run WHERE job = ?1 AND due_ms BETWEEN ?2 AND ?3 AND (due_ms > ?2 OR outcome <> ?4)";
     let [due, now] = [due, now].map(Timestamp::as_millisecond);
-    Ok(transaction.prepare_cached(sql)?.exists(params![job, due, now, Outcome::Failed.as_str()])?)
+    Ok(transaction
+        .prepare_cached(sql)?
+        .exists(params![job, due, now, Outcome::Failed.as_str()])?)
 }
 
 /// Returns true if a run of the log began before this moment, or the log is empty.
-pub(crate) fn is_after_a_run(transaction: &Transaction<'_>, moment: Timestamp) -> Result<bool, CronError> {
+pub(crate) fn is_after_a_run(
+    transaction: &Transaction<'_>,
+    moment: Timestamp,
+) -> Result<bool, CronError> {
     let sql = "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM run) OR EXISTS (SELECT 1 FROM run WHERE started_ms < ?)";
     let mut statement = transaction.prepare_cached(sql)?;
     Ok(statement.exists([moment.as_millisecond()])?)
@@ -271,7 +389,9 @@ pub(crate) fn runs(
     job: Option<i64>,
     most: u32,
 ) -> Result<Vec<RunRecord>, CronError> {
-    let sql = format!("{RUN} WHERE workspace = ?1 AND (?2 IS NULL OR job = ?2) ORDER BY id DESC LIMIT ?3");
+    let sql = format!(
+        "{RUN} WHERE workspace = ?1 AND (?2 IS NULL OR job = ?2) ORDER BY id DESC LIMIT ?3"
+    );
     let mut statement = transaction.prepare_cached(&sql)?;
     let rows = statement.query_map(params![workspace, job, most], run_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -279,7 +399,10 @@ pub(crate) fn runs(
 
 /// Returns the run, or `None` if the log does not keep it.
 pub(crate) fn run(transaction: &Transaction<'_>, id: i64) -> Result<Option<RunRecord>, CronError> {
-    Ok(transaction.prepare_cached(&format!("{RUN} WHERE id = ?"))?.query_row([id], run_row).optional()?)
+    Ok(transaction
+        .prepare_cached(&format!("{RUN} WHERE id = ?"))?
+        .query_row([id], run_row)
+        .optional()?)
 }
 
 fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {

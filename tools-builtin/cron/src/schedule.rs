@@ -11,7 +11,13 @@ use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 
 /// The fields of a cron expression, in order.
-const FIELDS: [&str; 5] = ["minute (0-59)", "hour (0-23)", "day of the month (1-31)", "month (1-12)", "weekday (0-7)"];
+const FIELDS: [&str; 5] = [
+    "minute (0-59)",
+    "hour (0-23)",
+    "day of the month (1-31)",
+    "month (1-12)",
+    "weekday (0-7)",
+];
 
 /// The expressions with a name.
 const NAMED: [(&str, &str); 7] = [
@@ -44,10 +50,14 @@ pub enum Schedule {
 impl Schedule {
     /// Returns the schedule with moments of whole seconds, so that the store keeps them exactly.
     pub(crate) fn in_seconds(self) -> Self {
-        let whole = |moment: Timestamp| Timestamp::from_second(moment.as_second()).unwrap_or(moment);
+        let whole =
+            |moment: Timestamp| Timestamp::from_second(moment.as_second()).unwrap_or(moment);
         match self {
             Self::Cron(_) => self,
-            Self::Every { seconds, from } => Self::Every { seconds, from: whole(from) },
+            Self::Every { seconds, from } => Self::Every {
+                seconds,
+                from: whole(from),
+            },
             Self::Once(moment) => Self::Once(whole(moment)),
         }
     }
@@ -103,7 +113,9 @@ pub enum InvalidCron {
         reason: String,
     },
     /// There is no such named expression.
-    #[error("{text:?} is no named expression; the names are @hourly, @daily, @weekly, @monthly and @yearly")]
+    #[error(
+        "{text:?} is no named expression; the names are @hourly, @daily, @weekly, @monthly and @yearly"
+    )]
     Name {
         /// The text.
         text: String,
@@ -127,21 +139,39 @@ impl FromStr for CronExpression {
 
     fn from_str(text: &str) -> Result<Self, InvalidCron> {
         let text = text.trim();
-        let named = NAMED.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
+        let named = NAMED
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(text));
         let expanded = named.map_or(text, |(_, expanded)| expanded);
         if expanded.starts_with('@') {
-            return Err(InvalidCron::Name { text: text.to_owned() });
+            return Err(InvalidCron::Name {
+                text: text.to_owned(),
+            });
         }
         let fields: Vec<_> = expanded.split_whitespace().collect();
         let [minute, hour, day, _, weekday] = fields[..] else {
-            return Err(InvalidCron::Fields { text: text.to_owned(), found: fields.len() });
+            return Err(InvalidCron::Fields {
+                text: text.to_owned(),
+                found: fields.len(),
+            });
         };
-        let is_both = [day, weekday].iter().any(|field| field.starts_with(['*', '?']));
-        let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).dom_and_dow(is_both);
+        let is_both = [day, weekday]
+            .iter()
+            .any(|field| field.starts_with(['*', '?']));
+        let parser = CronParser::builder()
+            .seconds(Seconds::Disallowed)
+            .year(Year::Disallowed)
+            .dom_and_dow(is_both);
         let parser = parser.build();
-        let cron = parser.parse(&fields.join(" ")).map_err(|error| wrong_field(&parser, &fields, &error))?;
+        let cron = parser
+            .parse(&fields.join(" "))
+            .map_err(|error| wrong_field(&parser, &fields, &error))?;
         let is_fixed = !minute.starts_with('*') && !hour.starts_with('*');
-        Ok(Self { text: text.to_owned(), cron: Box::new(cron), is_fixed })
+        Ok(Self {
+            text: text.to_owned(),
+            cron: Box::new(cron),
+            is_fixed,
+        })
     }
 }
 
@@ -150,11 +180,20 @@ fn wrong_field(parser: &CronParser, fields: &[&str], error: &CronError) -> Inval
     let alone = |position: usize| {
         let mut alone = ["*"; 5];
         alone[position] = fields[position];
-        Some((FIELDS[position], fields[position].to_owned(), parser.parse(&alone.join(" ")).err()?.to_string()))
+        Some((
+            FIELDS[position],
+            fields[position].to_owned(),
+            parser.parse(&alone.join(" ")).err()?.to_string(),
+        ))
     };
     let found = (0..FIELDS.len()).find_map(alone);
-    let (field, text, reason) = found.unwrap_or_else(|| ("of all", fields.join(" "), error.to_string()));
-    InvalidCron::Field { field, text, reason: reason.trim_end_matches('.').to_owned() }
+    let (field, text, reason) =
+        found.unwrap_or_else(|| ("of all", fields.join(" "), error.to_string()));
+    InvalidCron::Field {
+        field,
+        text,
+        reason: reason.trim_end_matches('.').to_owned(),
+    }
 }
 
 impl TryFrom<String> for CronExpression {

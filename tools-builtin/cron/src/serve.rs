@@ -83,7 +83,12 @@ impl<'a> JobServer<'a> {
 impl<'a, C: Clock> JobServer<'a, C> {
     /// Creates a server with another clock.
     pub fn with_clock(jobs: &'a Jobs, clock: C) -> Self {
-        Self { jobs, clock, poll: POLL, check: |_| ready(true) }
+        Self {
+            jobs,
+            clock,
+            poll: POLL,
+            check: |_| ready(true),
+        }
     }
 }
 
@@ -91,8 +96,18 @@ impl<'a, C: Clock, K: AsyncFnMut(&Job) -> bool> JobServer<'a, C, K> {
     /// Sets the check of a due job before a run of it begins. If it returns false, the server ends, and the run stays due.
     #[must_use]
     pub fn with_check<L: AsyncFnMut(&Job) -> bool>(self, check: L) -> JobServer<'a, C, L> {
-        let Self { jobs, clock, poll, check: _ } = self;
-        JobServer { jobs, clock, poll, check }
+        let Self {
+            jobs,
+            clock,
+            poll,
+            check: _,
+        } = self;
+        JobServer {
+            jobs,
+            clock,
+            poll,
+            check,
+        }
     }
 
     /// Sets the longest wait, after which the server looks for jobs that other processes have added. The default is 2 s. A wait
@@ -116,12 +131,17 @@ impl<'a, C: Clock, K: AsyncFnMut(&Job) -> bool> JobServer<'a, C, K> {
             let look = self.jobs.look(self.presence(ABSENCE)).await?;
             let next = look.next;
             match self.pass(look, ABSENCE, token, &mut run).await? {
-                Served { is_refused: true, .. } => break,
-                Served { is_changed: true, .. } => continue,
+                Served {
+                    is_refused: true, ..
+                } => break,
+                Served {
+                    is_changed: true, ..
+                } => continue,
                 _ => {}
             }
             let now = self.clock.now();
-            let left = |next: Timestamp| Duration::try_from(next.duration_since(now)).unwrap_or_default();
+            let left =
+                |next: Timestamp| Duration::try_from(next.duration_since(now)).unwrap_or_default();
             let wait = next.map_or(self.poll, |next| left(next).min(self.poll));
             token.run_until_cancelled(self.clock.sleep(wait)).await;
         }
@@ -143,7 +163,10 @@ impl<'a, C: Clock, K: AsyncFnMut(&Job) -> bool> JobServer<'a, C, K> {
     }
 
     fn presence(&self, absence: i64) -> Presence {
-        Presence { now: self.clock.now(), absence }
+        Presence {
+            now: self.clock.now(),
+            absence,
+        }
     }
 
     /// Waits for a run. Meanwhile the store learns that this server is there.
@@ -179,7 +202,9 @@ impl<'a, C: Clock, K: AsyncFnMut(&Job) -> bool> JobServer<'a, C, K> {
                 break;
             }
             // Else another process runs it.
-            let Some(lock) = self.jobs.lock(id)? else { continue };
+            let Some(lock) = self.jobs.lock(id)? else {
+                continue;
+            };
             if let Some(job) = self.jobs.find_due(id, self.clock.now()).await?
                 && !(self.check)(&job).await
             {
@@ -191,7 +216,9 @@ impl<'a, C: Clock, K: AsyncFnMut(&Job) -> bool> JobServer<'a, C, K> {
                 // The others are served all the same.
                 Err(CronError::Unreadable(error)) => {
                     served.unreadable += 1;
-                    self.jobs.suspend(id, error.to_string(), self.clock.now()).await?;
+                    self.jobs
+                        .suspend(id, error.to_string(), self.clock.now())
+                        .await?;
                     continue;
                 }
                 claim => claim?,

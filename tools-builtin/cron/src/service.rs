@@ -28,23 +28,37 @@ pub(crate) struct Presence {
 impl Presence {
     /// Returns true if the store knows enough of this look, so that most looks write nothing. One that is the only look is written.
     pub(crate) fn is_known(self, recorded: Option<Service>) -> bool {
-        recorded.filter(|_| self.absence < ABSENCE_OF_ONCE).is_some_and(|known| {
-            let until = known.until.as_second() - self.now.as_second();
-            self.continued(recorded).since == known.since && (self.absence / 2..=ABSENCE_OF_ONCE).contains(&until)
-        })
+        recorded
+            .filter(|_| self.absence < ABSENCE_OF_ONCE)
+            .is_some_and(|known| {
+                let until = known.until.as_second() - self.now.as_second();
+                self.continued(recorded).since == known.since
+                    && (self.absence / 2..=ABSENCE_OF_ONCE).contains(&until)
+            })
     }
 
     /// Returns the service with this look.
     pub(crate) fn continued(self, recorded: Option<Service>) -> Service {
-        let after = |seconds| self.now.saturating_add(jiff::SignedDuration::from_secs(seconds)).unwrap_or(self.now);
+        let after = |seconds| {
+            self.now
+                .saturating_add(jiff::SignedDuration::from_secs(seconds))
+                .unwrap_or(self.now)
+        };
         let until = after(self.absence);
         match recorded {
             // A time further ahead is of a clock that was set back since.
             Some(known) if self.now <= known.until => Service {
                 since: known.since.min(self.now),
-                until: if known.until <= after(ABSENCE_OF_ONCE) { known.until.max(until) } else { until },
+                until: if known.until <= after(ABSENCE_OF_ONCE) {
+                    known.until.max(until)
+                } else {
+                    until
+                },
             },
-            _ => Service { since: self.now, until },
+            _ => Service {
+                since: self.now,
+                until,
+            },
         }
     }
 }
@@ -58,7 +72,10 @@ mod tests {
     }
 
     fn service(since: i64, until: i64) -> Service {
-        Service { since: at(since), until: at(until) }
+        Service {
+            since: at(since),
+            until: at(until),
+        }
     }
 
     #[test]
@@ -72,7 +89,11 @@ mod tests {
             // The clock was set back.
             (Some(service(9000, 9060)), service(1000, 1060)),
         ] {
-            let continued = Presence { now: at(1000), absence: ABSENCE }.continued(recorded);
+            let continued = Presence {
+                now: at(1000),
+                absence: ABSENCE,
+            }
+            .continued(recorded);
             assert_eq!(continued, expected, "{recorded:?}");
         }
     }
@@ -87,23 +108,37 @@ mod tests {
             (Some(service(1050, 1060)), false),
             (Some(service(0, 9000)), false),
         ] {
-            let look = Presence { now: at(1000), absence: ABSENCE };
+            let look = Presence {
+                now: at(1000),
+                absence: ABSENCE,
+            };
             assert_eq!(look.is_known(recorded), is_known, "{recorded:?}");
         }
     }
 
     #[test]
     fn a_timer_that_looks_at_least_once_an_hour_and_is_a_little_late_serves_without_a_pause() {
-        for looks in [vec![0, 3601, 7260], vec![0, 29 * 60, 89 * 60], vec![0, 59 * 60, 121 * 60]] {
+        for looks in [
+            vec![0, 3601, 7260],
+            vec![0, 29 * 60, 89 * 60],
+            vec![0, 59 * 60, 121 * 60],
+        ] {
             let mut recorded = None;
             for second in &looks {
-                let look = Presence { now: at(*second), absence: ABSENCE_OF_ONCE };
+                let look = Presence {
+                    now: at(*second),
+                    absence: ABSENCE_OF_ONCE,
+                };
                 if !look.is_known(recorded) {
                     recorded = Some(look.continued(recorded));
                 }
             }
             let last = looks.last().copied().unwrap_or_default();
-            assert_eq!(recorded, Some(service(0, last + ABSENCE_OF_ONCE)), "{looks:?}");
+            assert_eq!(
+                recorded,
+                Some(service(0, last + ABSENCE_OF_ONCE)),
+                "{looks:?}"
+            );
         }
     }
 }

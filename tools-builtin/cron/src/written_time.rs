@@ -22,9 +22,14 @@ pub(crate) struct WrittenTime {
 impl WrittenTime {
     /// Reads the text.
     pub(crate) fn parse(text: &str) -> Result<Self, CronError> {
-        let unknown = || CronError::Time { text: text.to_owned() };
+        let unknown = || CronError::Time {
+            text: text.to_owned(),
+        };
         let pieces = Pieces::parse(text).map_err(|_| unknown())?;
-        let (zone, in_brackets) = match pieces.time_zone_annotation().map(|annotation| annotation.kind()) {
+        let (zone, in_brackets) = match pieces
+            .time_zone_annotation()
+            .map(|annotation| annotation.kind())
+        {
             Some(TimeZoneAnnotationKind::Named(name)) => (Some(name.as_str().to_owned()), None),
             Some(TimeZoneAnnotationKind::Offset(offset)) => (None, Some(*offset)),
             None => (None, None),
@@ -33,7 +38,13 @@ impl WrittenTime {
         let is_zulu = matches!(pieces.offset(), Some(PiecesOffset::Zulu));
         let wall = pieces.date().to_datetime(pieces.time().unwrap_or_default());
         let offsets = [pieces.to_numeric_offset(), in_brackets];
-        Ok(Self { text: text.to_owned(), wall, offsets, is_zulu, zone })
+        Ok(Self {
+            text: text.to_owned(),
+            wall,
+            offsets,
+            is_zulu,
+            zone,
+        })
     }
 
     /// Returns the zone in brackets, or `None` if there is none.
@@ -45,12 +56,21 @@ impl WrittenTime {
     pub(crate) fn moment(&self, zone: &TimeZone) -> Result<Timestamp, CronError> {
         let [before, in_brackets] = self.offsets;
         let Some(offset) = before.or(in_brackets) else {
-            return moment_of(self.wall, zone).ok_or_else(|| CronError::Time { text: self.text.clone() });
+            return moment_of(self.wall, zone).ok_or_else(|| CronError::Time {
+                text: self.text.clone(),
+            });
         };
-        let moment = offset.to_timestamp(self.wall).map_err(|_| CronError::Time { text: self.text.clone() })?;
+        let moment = offset
+            .to_timestamp(self.wall)
+            .map_err(|_| CronError::Time {
+                text: self.text.clone(),
+            })?;
         let there = in_brackets.or_else(|| self.zone.as_ref().map(|_| zone.to_offset(moment)));
         match there.filter(|there| *there != offset && !self.is_zulu) {
-            Some(there) => Err(CronError::Offset { text: self.text.clone(), there: there.to_string() }),
+            Some(there) => Err(CronError::Offset {
+                text: self.text.clone(),
+                there: there.to_string(),
+            }),
             None => Ok(moment),
         }
     }

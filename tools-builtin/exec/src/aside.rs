@@ -101,12 +101,21 @@ impl Aside {
         let mut all = Vec::new();
         for folder in folders {
             let record = fs::read(folder.join(RECORD)).ok();
-            let Some(record) = record.and_then(|text| serde_json::from_slice::<Record>(&text).ok()) else { continue };
+            let Some(record) = record.and_then(|text| serde_json::from_slice::<Record>(&text).ok())
+            else {
+                continue;
+            };
             for file in record.files {
                 let place = folder.join(file.number.to_string());
                 if fs::symlink_metadata(&place).is_ok() {
                     let below = carry::path_of(&file.path);
-                    all.push(SetAside::new(root, &root.join(below), file.note, Some(place), file.was_there));
+                    all.push(SetAside::new(
+                        root,
+                        &root.join(below),
+                        file.note,
+                        Some(place),
+                        file.was_there,
+                    ));
                 }
             }
         }
@@ -117,14 +126,20 @@ impl Aside {
     /// Returns the folder of a workspace.
     fn of(&self, root: &Path) -> PathBuf {
         let name = Digest::hash_bytes(root.as_os_str().as_encoded_bytes()).to_string();
-        let name: String = name.chars().filter(char::is_ascii_alphanumeric).take(24).collect();
+        let name: String = name
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .take(24)
+            .collect();
         self.0.join(name)
     }
 
     fn new_folder(&self, root: &Path) -> io::Result<PathBuf> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = self.of(root).join(format!("{}-{}-{count}", now(), process::id()));
+        let folder = self
+            .of(root)
+            .join(format!("{}-{}-{count}", now(), process::id()));
         create_folder(&folder).map(|()| folder)
     }
 }
@@ -139,7 +154,13 @@ impl Record {
         };
         let files = planted.iter().enumerate().map(file).collect();
         let Origin { program, session } = origin.clone();
-        Self { root: Bytes::from_path(look.root), time: now(), program, session, files }
+        Self {
+            root: Bytes::from_path(look.root),
+            time: now(),
+            program,
+            session,
+            files,
+        }
     }
 
     /// Writes the record, before anything is moved: a host that dies in between leaves nothing that no record names.
@@ -149,9 +170,28 @@ impl Record {
 }
 
 impl SetAside {
-    fn new(root: &Path, origin: &Path, note: String, place: Option<PathBuf>, was_there: bool) -> Self {
-        let path = visible_line(&origin.strip_prefix(root).unwrap_or(origin).to_string_lossy(), SHOWN);
-        Self { root: root.to_owned(), path, origin: origin.to_owned(), note, place, was_there }
+    fn new(
+        root: &Path,
+        origin: &Path,
+        note: String,
+        place: Option<PathBuf>,
+        was_there: bool,
+    ) -> Self {
+        let path = visible_line(
+            &origin
+                .strip_prefix(root)
+                .unwrap_or(origin)
+                .to_string_lossy(),
+            SHOWN,
+        );
+        Self {
+            root: root.to_owned(),
+            path,
+            origin: origin.to_owned(),
+            note,
+            place,
+            was_there,
+        }
     }
 
     /// Puts the file back where it was. Replaces only a file or a link of which it is the later content.
@@ -159,17 +199,26 @@ impl SetAside {
     /// # Errors
     /// Returns an error if something else is there now, or if it cannot be moved.
     pub fn put_back(&self) -> io::Result<()> {
-        let Some(place) = &self.place else { return Ok(()) };
+        let Some(place) = &self.place else {
+            return Ok(());
+        };
         let to = Spot::open(&self.root, &self.origin, true)?;
         let is_in_place = place.starts_with(&self.root);
-        let from = if is_in_place { Spot::open(&self.root, place, false) } else { Spot::own(place) };
+        let from = if is_in_place {
+            Spot::open(&self.root, place, false)
+        } else {
+            Spot::own(place)
+        };
         from?.carry(&to, self.was_there)?;
         if is_in_place {
             in_place::tidy(&self.root);
             return Ok(());
         }
         // An empty folder needs no record.
-        if let Some(folder) = place.parent().filter(|folder| entries(folder).all(|path| path.ends_with(RECORD))) {
+        if let Some(folder) = place
+            .parent()
+            .filter(|folder| entries(folder).all(|path| path.ends_with(RECORD)))
+        {
             let _ = fs::remove_dir_all(folder);
         }
         Ok(())
@@ -177,9 +226,15 @@ impl SetAside {
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+    fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
 }
 
 fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs())
 }

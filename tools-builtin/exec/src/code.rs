@@ -39,8 +39,18 @@ const MAX_SCRIPT: usize = 256 * 1024;
 const SHOWN: usize = 10;
 
 /// Programs that run what other files or their input list.
-const RUN_LISTED: [&str; 10] =
-    ["entr", "fd", "fdfind", "find", "parallel", "rg", "run-parts", "tar", "watchexec", "xargs"];
+const RUN_LISTED: [&str; 10] = [
+    "entr",
+    "fd",
+    "fdfind",
+    "find",
+    "parallel",
+    "rg",
+    "run-parts",
+    "tar",
+    "watchexec",
+    "xargs",
+];
 
 /// Characters by which a shell chooses files or words while it runs.
 const CHOOSES: [char; 4] = ['$', '`', '*', '?'];
@@ -49,11 +59,18 @@ const CHOOSES: [char; 4] = ['$', '`', '*', '?'];
 const INCLUDES: [&str; 5] = ["-include", ".", "include", "sinclude", "source"];
 
 /// Words anywhere in a line of a script, after which each name is that of a file that runs.
-const RUNNERS: [&str; 12] =
-    ["bash", "bun", "dash", "deno", "ksh", "node", "perl", "php", "python", "python3", "ruby", "sh"];
+const RUNNERS: [&str; 12] = [
+    "bash", "bun", "dash", "deno", "ksh", "node", "perl", "php", "python", "python3", "ruby", "sh",
+];
 
 /// The folders of a project in which programs and modules are looked up.
-const PLACES: [&str; 5] = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin", "bin"];
+const PLACES: [&str; 5] = [
+    "node_modules/.bin",
+    ".venv/bin",
+    "venv/bin",
+    "vendor/bin",
+    "bin",
+];
 
 /// The files that a command runs.
 pub(crate) struct Code {
@@ -70,18 +87,36 @@ impl Code {
     ///
     /// # Errors
     /// Returns an error if a service is missing, or if `cwd` is not a path.
-    pub(crate) fn find(cx: &ToolContext, commands: &[Words], text: &str, cwd: &str) -> Result<Self, ToolError> {
+    pub(crate) fn find(
+        cx: &ToolContext,
+        commands: &[Words],
+        text: &str,
+        cwd: &str,
+    ) -> Result<Self, ToolError> {
         let (workspace, sandbox) = (cx.need::<Workspace>()?, cx.need::<Sandbox>()?);
-        let cwd = Normaliser::Path.apply(cwd).map_err(|error| ToolError::execution_failed(error.to_string()))?;
+        let cwd = Normaliser::Path
+            .apply(cwd)
+            .map_err(|error| ToolError::execution_failed(error.to_string()))?;
         let root = workspace.root();
         let mut search = Search::new(root, &root.join(cwd));
         let folders = lookup::folders(&sandbox.toolchains(&workspace));
         let is_known = search.add_commands(commands, text, &folders) && search.follow();
-        let below = search.found.iter().filter_map(|path| path.strip_prefix(root).ok());
+        let below = search
+            .found
+            .iter()
+            .filter_map(|path| path.strip_prefix(root).ok());
         let names = below.map(|path| visible_line(&path.to_string_lossy(), 100));
-        let rest = if is_known { search.reach.digest(root) } else { None };
+        let rest = if is_known {
+            search.reach.digest(root)
+        } else {
+            None
+        };
         let basis = rest.map_or(Basis::Unknown, |rest| Basis::Content(search.digest(&rest)));
-        Ok(Self { basis, names: names.collect(), reach: search.reach })
+        Ok(Self {
+            basis,
+            names: names.collect(),
+            reach: search.reach,
+        })
     }
 
     /// Describes the files in a line of a preview. Empty if there are none.
@@ -144,16 +179,36 @@ impl<'a> Search<'a> {
     fn add_commands(&mut self, commands: &[Words], script: &str, folders: &[PathBuf]) -> bool {
         let mut texts = vec![script.to_owned()];
         for words in commands {
-            let known = words.iter().map(|word| if let Word::Known(text) = word { Some(text.clone()) } else { None });
-            let Some(words_of_command) = known.collect::<Option<Vec<String>>>() else { return false };
-            let program = words_of_command.first().map(String::as_str).unwrap_or_default();
+            let known = words.iter().map(|word| {
+                if let Word::Known(text) = word {
+                    Some(text.clone())
+                } else {
+                    None
+                }
+            });
+            let Some(words_of_command) = known.collect::<Option<Vec<String>>>() else {
+                return false;
+            };
+            let program = words_of_command
+                .first()
+                .map(String::as_str)
+                .unwrap_or_default();
             let path = match program.contains('/') {
                 true => Some(self.root.join(program)),
-                false => folders.iter().map(|folder| folder.join(program)).find(|path| lookup::is_program(path)),
+                false => folders
+                    .iter()
+                    .map(|folder| folder.join(program))
+                    .find(|path| lookup::is_program(path)),
             };
-            let is_own = path.as_ref().is_some_and(|path| path.starts_with(self.root));
+            let is_own = path
+                .as_ref()
+                .is_some_and(|path| path.starts_with(self.root));
             if is_own || words.runs_programs() {
-                self.reach = self.reach.max(if is_own { Reach::Code } else { Reach::of(words) });
+                self.reach = self.reach.max(if is_own {
+                    Reach::Code
+                } else {
+                    Reach::of(words)
+                });
             }
             if let Some(path) = path {
                 self.add_file(&path);
@@ -162,16 +217,24 @@ impl<'a> Search<'a> {
         }
         if self.runs_code() {
             let name = |piece: &str| piece.rsplit('/').next().unwrap_or_default().to_owned();
-            let runs_listed =
-                texts.iter().flat_map(|text| pieces(text)).any(|piece| RUN_LISTED.contains(&&*name(piece)));
+            let runs_listed = texts
+                .iter()
+                .flat_map(|text| pieces(text))
+                .any(|piece| RUN_LISTED.contains(&&*name(piece)));
             if runs_listed || texts.iter().any(|text| text.contains(CHOOSES)) {
                 return false;
             }
-            let Some((cwd, _)) = self.folders.first() else { return false };
+            let Some((cwd, _)) = self.folders.first() else {
+                return false;
+            };
             let cwd = cwd.clone();
             let root = self.root;
-            cwd.ancestors().take_while(|path| path.starts_with(root)).for_each(|folder| self.add_project(folder));
-            PLACES.iter().for_each(|place| self.add_folder(&cwd.join(place)));
+            cwd.ancestors()
+                .take_while(|path| path.starts_with(root))
+                .for_each(|folder| self.add_project(folder));
+            PLACES
+                .iter()
+                .for_each(|place| self.add_folder(&cwd.join(place)));
         }
         texts.iter().all(|text| self.add_names(text, None))
     }
@@ -198,17 +261,32 @@ impl<'a> Search<'a> {
 
     /// Looks up the names in a text of a command, or in one of a script in this folder. Returns false if there are too many.
     fn add_names(&mut self, text: &str, script: Option<&Path>) -> bool {
-        let seen = self.seen.entry(script.map(Path::to_owned).unwrap_or_default()).or_default();
-        let all = [text].into_iter().chain(pieces(text)).filter(|name| !name.is_empty() && name.len() < MAX_NAME);
-        let names: Vec<String> = all.filter(|name| seen.insert((*name).to_owned())).map(str::to_owned).collect();
-        let Some(left) = self.left.checked_sub(names.len()) else { return false };
+        let seen = self
+            .seen
+            .entry(script.map(Path::to_owned).unwrap_or_default())
+            .or_default();
+        let all = [text]
+            .into_iter()
+            .chain(pieces(text))
+            .filter(|name| !name.is_empty() && name.len() < MAX_NAME);
+        let names: Vec<String> = all
+            .filter(|name| seen.insert((*name).to_owned()))
+            .map(str::to_owned)
+            .collect();
+        let Some(left) = self.left.checked_sub(names.len()) else {
+            return false;
+        };
         self.left = left;
         if let Some(folder) = script {
             self.add_folder(folder);
         }
         // First the folders, in which the files are looked up.
         for name in &names {
-            for path in self.candidates(name).into_iter().filter(|path| path.is_dir()) {
+            for path in self
+                .candidates(name)
+                .into_iter()
+                .filter(|path| path.is_dir())
+            {
                 self.add_folder(&path);
                 if self.runs_code() && script.is_none() {
                     self.add_project(&path);
@@ -219,8 +297,14 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        for path in names.iter().flat_map(|name| self.candidates(name)).collect::<Vec<_>>() {
-            let Ok(metadata) = fs::metadata(&path) else { continue };
+        for path in names
+            .iter()
+            .flat_map(|name| self.candidates(name))
+            .collect::<Vec<_>>()
+        {
+            let Ok(metadata) = fs::metadata(&path) else {
+                continue;
+            };
             let is_code = self.runs_code() && script.is_none() || is_script(&path, &metadata);
             if metadata.is_file() && is_code {
                 self.add_file(&path);
@@ -234,11 +318,20 @@ impl<'a> Search<'a> {
         for line in script.lines() {
             let first = line.split_whitespace().next().unwrap_or_default();
             let runner = pieces(line).position(|piece| RUNNERS.contains(&piece));
-            let before = if INCLUDES.contains(&first) { Some(0) } else { runner };
+            let before = if INCLUDES.contains(&first) {
+                Some(0)
+            } else {
+                runner
+            };
             if let Some(before) = before {
-                let paths: Vec<PathBuf> =
-                    pieces(line).skip(before + 1).flat_map(|name| self.candidates(name)).collect();
-                paths.iter().filter(|path| path.is_file()).for_each(|path| self.add_file(path));
+                let paths: Vec<PathBuf> = pieces(line)
+                    .skip(before + 1)
+                    .flat_map(|name| self.candidates(name))
+                    .collect();
+                paths
+                    .iter()
+                    .filter(|path| path.is_file())
+                    .for_each(|path| self.add_file(path));
             }
         }
     }
@@ -247,10 +340,19 @@ impl<'a> Search<'a> {
     fn candidates(&self, name: &str) -> Vec<PathBuf> {
         let path = Path::new(name);
         if path.is_absolute() {
-            return if path.starts_with(self.root) { vec![path.to_owned()] } else { Vec::new() };
+            return if path.starts_with(self.root) {
+                vec![path.to_owned()]
+            } else {
+                Vec::new()
+            };
         }
-        let parts: Vec<_> = path.components().filter(|part| *part != Component::CurDir).collect();
-        let module = (!name.contains('/')).then(|| name.split_once('.')).flatten();
+        let parts: Vec<_> = path
+            .components()
+            .filter(|part| *part != Component::CurDir)
+            .collect();
+        let module = (!name.contains('/'))
+            .then(|| name.split_once('.'))
+            .flatten();
         let mut found = Vec::new();
         for (folder, listing) in &self.folders {
             match &parts[..] {
@@ -259,11 +361,21 @@ impl<'a> Search<'a> {
                     let listed = only.to_str().and_then(|only| listing.get(only));
                     found.extend(listed.into_iter().flatten().map(|entry| folder.join(entry)));
                 }
-                [Component::Normal(first), ..] if first.to_str().is_none_or(|first| !listing.contains_key(first)) => {}
-                _ => found.extend([""].iter().chain(&ENDINGS).map(|ending| folder.join(format!("{name}{ending}")))),
+                [Component::Normal(first), ..]
+                    if first
+                        .to_str()
+                        .is_none_or(|first| !listing.contains_key(first)) => {}
+                _ => found.extend(
+                    [""].iter()
+                        .chain(&ENDINGS)
+                        .map(|ending| folder.join(format!("{name}{ending}"))),
+                ),
             }
             if module.is_some_and(|(first, _)| listing.contains_key(first)) {
-                found.extend(MODULES.map(|ending| folder.join(format!("{}{ending}", name.replace('.', "/")))));
+                found.extend(
+                    MODULES
+                        .map(|ending| folder.join(format!("{}{ending}", name.replace('.', "/")))),
+                );
             }
         }
         found
@@ -271,14 +383,23 @@ impl<'a> Search<'a> {
 
     /// Adds a folder in which names are looked up.
     fn add_folder(&mut self, folder: &Path) {
-        let Ok(folder) = folder.canonicalize() else { return };
-        let is_new = self.folders.len() < MAX_FOLDERS && !self.folders.iter().any(|(known, _)| *known == folder);
+        let Ok(folder) = folder.canonicalize() else {
+            return;
+        };
+        let is_new = self.folders.len() < MAX_FOLDERS
+            && !self.folders.iter().any(|(known, _)| *known == folder);
         if is_new && folder.starts_with(self.root) && folder.is_dir() {
             let mut listing = Listing::new();
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let name = entry.file_name().to_string_lossy().into_owned();
-                for stem in ENDINGS.iter().filter_map(|ending| name.strip_suffix(ending)) {
-                    listing.entry(stem.to_owned()).or_default().push(name.clone());
+                for stem in ENDINGS
+                    .iter()
+                    .filter_map(|ending| name.strip_suffix(ending))
+                {
+                    listing
+                        .entry(stem.to_owned())
+                        .or_default()
+                        .push(name.clone());
                 }
                 listing.entry(name.clone()).or_default().push(name);
             }
@@ -298,9 +419,16 @@ impl<'a> Search<'a> {
 
     /// Adds the scripts of a folder.
     fn add_scripts(&mut self, folder: &Path) {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_FILES + 1) {
+        for entry in fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .take(MAX_FILES + 1)
+        {
             let path = entry.path();
-            if fs::metadata(&path).is_ok_and(|metadata| metadata.is_file() && is_script(&path, &metadata)) {
+            if fs::metadata(&path)
+                .is_ok_and(|metadata| metadata.is_file() && is_script(&path, &metadata))
+            {
                 self.add_file(&path);
             }
         }
@@ -316,12 +444,17 @@ impl<'a> Search<'a> {
 
     fn is_of_system(&self, path: &Path) -> bool {
         !path.starts_with(self.root)
-            && ["/usr", "/bin", "/sbin", "/lib", "/opt"].iter().any(|folder| path.starts_with(folder))
+            && ["/usr", "/bin", "/sbin", "/lib", "/opt"]
+                .iter()
+                .any(|folder| path.starts_with(folder))
     }
 
     /// Returns the digest of the files, with that of the rest.
     fn digest(&self, rest: &Digest) -> Digest {
-        let contents = self.found.iter().map(|path| format!("{path:?} {}", content(path)));
+        let contents = self
+            .found
+            .iter()
+            .map(|path| format!("{path:?} {}", content(path)));
         let contents: Vec<_> = contents.chain([rest.to_string()]).collect();
         Digest::hash_bytes(contents.join("\n").as_bytes())
     }
@@ -338,17 +471,24 @@ const MODULES: [&str; 4] = [".py", "/__init__.py", "/__main__.py", "/index.js"];
 
 /// Returns the pieces of a text that may be names, also those that an option has without a space.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    let is_between = |c: char| c.is_whitespace() || c.is_control() || ";&|()<>\"'`=:,@$[]{}!*?#\\".contains(c);
+    let is_between =
+        |c: char| c.is_whitespace() || c.is_control() || ";&|()<>\"'`=:,@$[]{}!*?#\\".contains(c);
     let pieces = text.split(is_between).filter(|piece| !piece.is_empty());
     pieces.flat_map(|piece| {
-        let glued = piece.strip_prefix('-').and_then(|rest| Some(&rest[rest.chars().next()?.len_utf8()..]));
-        [Some(piece), glued.filter(|rest| !rest.is_empty())].into_iter().flatten()
+        let glued = piece
+            .strip_prefix('-')
+            .and_then(|rest| Some(&rest[rest.chars().next()?.len_utf8()..]));
+        [Some(piece), glued.filter(|rest| !rest.is_empty())]
+            .into_iter()
+            .flatten()
     })
 }
 
 /// Returns the text of a script that is short enough to be searched.
 fn script(path: &Path) -> Option<String> {
-    let metadata = fs::metadata(path).ok().filter(|metadata| metadata.is_file())?;
+    let metadata = fs::metadata(path)
+        .ok()
+        .filter(|metadata| metadata.is_file())?;
     if metadata.len() > MAX_SCRIPT as u64 {
         return None;
     }
@@ -359,12 +499,17 @@ fn script(path: &Path) -> Option<String> {
 
 /// Returns a text for the content of a file, which differs from that of another content.
 fn content(path: &Path) -> String {
-    let Ok(metadata) = fs::metadata(path) else { return "missing".to_owned() };
+    let Ok(metadata) = fs::metadata(path) else {
+        return "missing".to_owned();
+    };
     if !metadata.is_file() {
         return "no file".to_owned();
     }
     if metadata.len() <= MAX_CONTENT {
-        return fs::read(path).map_or_else(|_| "unreadable".to_owned(), |bytes| Digest::hash_bytes(&bytes).to_string());
+        return fs::read(path).map_or_else(
+            |_| "unreadable".to_owned(),
+            |bytes| Digest::hash_bytes(&bytes).to_string(),
+        );
     }
     format!("{} {:?}", metadata.len(), changed(&metadata))
 }

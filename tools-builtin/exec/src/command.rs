@@ -7,17 +7,35 @@ pub(crate) const WORDS_IN_ARGS: &str = "pass the words after the first in `args`
 
 /// Returns the words of a program with its arguments. Variables stand before it, as in `env NAME=VALUE program`, so that a rule for the
 /// program alone does not cover them.
-pub(crate) fn command(env: &[String], program: &str, args: &[String]) -> Result<Words, TargetError> {
+pub(crate) fn command(
+    env: &[String],
+    program: &str,
+    args: &[String],
+) -> Result<Words, TargetError> {
     if program.is_empty() {
-        return Err(TargetError::Argument { field: "program".to_owned(), reason: InvalidTarget::Empty });
+        return Err(TargetError::Argument {
+            field: "program".to_owned(),
+            reason: InvalidTarget::Empty,
+        });
     }
     // A shell would split it. A file of this name is rare, and its path has a slash.
     if program.contains(' ') && !program.contains('/') {
-        let reason = InvalidTarget::Words { value: program.chars().take(80).collect(), reason: WORDS_IN_ARGS };
-        return Err(TargetError::Argument { field: "program".to_owned(), reason });
+        let reason = InvalidTarget::Words {
+            value: program.chars().take(80).collect(),
+            reason: WORDS_IN_ARGS,
+        };
+        return Err(TargetError::Argument {
+            field: "program".to_owned(),
+            reason,
+        });
     }
-    let variables = (!env.is_empty()).then_some("env").into_iter().chain(env.iter().map(String::as_str));
-    let words = variables.chain([program]).chain(args.iter().map(String::as_str));
+    let variables = (!env.is_empty())
+        .then_some("env")
+        .into_iter()
+        .chain(env.iter().map(String::as_str));
+    let words = variables
+        .chain([program])
+        .chain(args.iter().map(String::as_str));
     Words::from_known(words).map_err(fault)
 }
 
@@ -27,7 +45,13 @@ pub(crate) fn with_stdin(command: Words, stdin: &str) -> Result<Words, TargetErr
     if stdin.is_empty() || !command.runs_programs() {
         return Ok(command);
     }
-    Words::new(command.iter().cloned().chain([Word::Unknown("$stdin".to_owned())])).map_err(fault)
+    Words::new(
+        command
+            .iter()
+            .cloned()
+            .chain([Word::Unknown("$stdin".to_owned())]),
+    )
+    .map_err(fault)
 }
 
 /// Returns the target of a command.
@@ -37,7 +61,10 @@ pub(crate) fn target(command: &Words) -> Result<Target, TargetError> {
 }
 
 fn fault(reason: InvalidTarget) -> TargetError {
-    TargetError::Argument { field: "args".to_owned(), reason }
+    TargetError::Argument {
+        field: "args".to_owned(),
+        reason,
+    }
 }
 
 #[cfg(test)]
@@ -47,8 +74,17 @@ mod tests {
     #[test]
     fn a_program_with_its_arguments_in_one_text_is_refused_with_advice() {
         let error = command(&[], "ls -l", &[]).unwrap_err().to_string();
-        assert!(error.contains("`program`") && error.contains("`args`"), "{error}");
-        assert_eq!(command(&[], "./my tool", &[]).unwrap().to_string(), "'./my tool'");
-        assert_eq!(command(&[], "ls", &["a b".to_owned()]).unwrap().to_string(), "ls 'a b'");
+        assert!(
+            error.contains("`program`") && error.contains("`args`"),
+            "{error}"
+        );
+        assert_eq!(
+            command(&[], "./my tool", &[]).unwrap().to_string(),
+            "'./my tool'"
+        );
+        assert_eq!(
+            command(&[], "ls", &["a b".to_owned()]).unwrap().to_string(),
+            "ls 'a b'"
+        );
     }
 }

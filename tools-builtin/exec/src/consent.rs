@@ -10,16 +10,14 @@ use crate::request::Request;
 use crate::sandbox::Granted;
 
 /// The note of a run that could not write.
-const READ_ONLY: &str =
-    "without bubblewrap the workspace was read-only; install it so that programs can write, or ask the user to agree";
+const READ_ONLY: &str = "without bubblewrap the workspace was read-only; install it so that programs can write, or ask the user to agree";
 
 /// The note of a run without the network that the grant names.
 const NO_NETWORK: &str = "the program had no network, because without bubblewrap it would reach every host; install it, or ask the \
                           user to agree";
 
 /// The note of a run with the network of the machine.
-const WHOLE_NETWORK: &str =
-    "the program had the whole network, as the user agreed; the hosts that it reached are not known";
+const WHOLE_NETWORK: &str = "the program had the whole network, as the user agreed; the hosts that it reached are not known";
 
 /// The note of a run about which nobody was asked, because the question would not show all of it.
 const TOO_LONG: &str = "the user was not asked, because the command with its variables and its input is too long for a question; put the \
@@ -48,16 +46,26 @@ impl Consent {
     ///
     /// # Errors
     /// Returns an error if the call was cancelled.
-    pub(crate) async fn ask(cx: &ToolContext, workspace: &Workspace, request: &Request) -> Result<Self, ToolError> {
+    pub(crate) async fn ask(
+        cx: &ToolContext,
+        workspace: &Workspace,
+        request: &Request,
+    ) -> Result<Self, ToolError> {
         let described = request.describe()?;
-        let mut consent = Self { may_write: false, has_network: false, notes: Vec::new() };
+        let mut consent = Self {
+            may_write: false,
+            has_network: false,
+            notes: Vec::new(),
+        };
         if Granted::from_context(cx).has_writable(workspace) {
             let text = format!(
                 "May this program write the granted files of the workspace? Without bubblewrap, nothing keeps it from files that run or \
                  configure programs, such as git hooks. Without a yes, it reads only.\n{described}"
             );
             consent.may_write = consent.agrees(cx, text).await?;
-            consent.notes.extend((!consent.may_write).then(|| READ_ONLY.to_owned()));
+            consent
+                .notes
+                .extend((!consent.may_write).then(|| READ_ONLY.to_owned()));
         }
         match network::wanted(cx) {
             Ok(hosts) if hosts.is_empty() => {}
@@ -69,10 +77,16 @@ impl Consent {
                     listed(&hosts)
                 );
                 consent.has_network = consent.agrees(cx, text).await?;
-                let note = if consent.has_network { WHOLE_NETWORK } else { NO_NETWORK };
+                let note = if consent.has_network {
+                    WHOLE_NETWORK
+                } else {
+                    NO_NETWORK
+                };
                 consent.notes.push(note.to_owned());
             }
-            Err(reason) => consent.notes.push(format!("the program had no network, because {reason}")),
+            Err(reason) => consent
+                .notes
+                .push(format!("the program had no network, because {reason}")),
         }
         Ok(consent)
     }
@@ -106,7 +120,11 @@ impl Consent {
 }
 
 fn listed(hosts: &[String]) -> String {
-    let mut names: Vec<String> = hosts.iter().take(HOSTS).map(|host| visible_line(host, SHOWN)).collect();
+    let mut names: Vec<String> = hosts
+        .iter()
+        .take(HOSTS)
+        .map(|host| visible_line(host, SHOWN))
+        .collect();
     if hosts.len() > HOSTS {
         names.push(format!("{} more", hosts.len() - HOSTS));
     }

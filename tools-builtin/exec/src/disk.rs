@@ -20,8 +20,13 @@ pub(crate) struct Disk {
 impl Disk {
     /// Looks at the free space of these places. `limit` is the number of bytes that may be taken from each.
     pub(crate) fn new(places: impl IntoIterator<Item = PathBuf>, limit: Option<u64>) -> Self {
-        let places = places.into_iter().filter_map(|place| free(&place).map(|free| (place, free)));
-        Self { places: places.collect(), limit }
+        let places = places
+            .into_iter()
+            .filter_map(|place| free(&place).map(|free| (place, free)));
+        Self {
+            places: places.collect(),
+            limit,
+        }
     }
 
     /// Waits until the limit is exceeded. Returns the reason.
@@ -43,12 +48,17 @@ impl Disk {
             let is_full = now < RESERVE.min(before / 2);
             let mib = |bytes: u64| bytes >> 20;
             match (is_over, is_full) {
-                (true, _) => Some(format!("{} MiB of the disk were taken while it ran", mib(taken))),
+                (true, _) => Some(format!(
+                    "{} MiB of the disk were taken while it ran",
+                    mib(taken)
+                )),
                 (false, true) => Some(format!("it left {} MiB of the disk", mib(now))),
                 (false, false) => None,
             }
         })?;
-        Some(format!("{faults}; write less, or ask the user to make room"))
+        Some(format!(
+            "{faults}; write less, or ask the user to make room"
+        ))
     }
 }
 

@@ -33,10 +33,15 @@ impl Shown<'_> {
     pub(crate) fn check(&self, program: &Path) -> Result<(), ToolError> {
         if let Some(hidden) = self.hidden(program) {
             let program = line(program);
-            return Err(ToolError::execution_failed(format!("the walls hide the program {program}: {hidden}")));
+            return Err(ToolError::execution_failed(format!(
+                "the walls hide the program {program}: {hidden}"
+            )));
         }
         let interpreter = interpreter(program);
-        match interpreter.as_deref().and_then(|path| Some((path, self.hidden(path)?))) {
+        match interpreter
+            .as_deref()
+            .and_then(|path| Some((path, self.hidden(path)?)))
+        {
             Some((path, hidden)) => Err(ToolError::execution_failed(format!(
                 "the walls hide {}, which runs the program {}: {hidden}",
                 line(path),
@@ -48,27 +53,50 @@ impl Shown<'_> {
 
     /// Returns notes about the arguments that name hidden files, such as the script of an interpreter.
     pub(crate) fn notes(&self, args: &[String], cwd: &Path) -> Vec<String> {
-        let values =
-            args.iter().map(|arg| arg.split_once('=').filter(|_| arg.starts_with('-')).map_or(&**arg, |it| it.1));
-        let paths =
-            values.filter(|value| value.contains('/')).map(|value| cwd.join(value)).filter(|path| path.exists());
-        let hidden = paths.filter_map(|path| Some(format!("the walls hide {}: {}", line(&path), self.hidden(&path)?)));
+        let values = args.iter().map(|arg| {
+            arg.split_once('=')
+                .filter(|_| arg.starts_with('-'))
+                .map_or(&**arg, |it| it.1)
+        });
+        let paths = values
+            .filter(|value| value.contains('/'))
+            .map(|value| cwd.join(value))
+            .filter(|path| path.exists());
+        let hidden = paths.filter_map(|path| {
+            Some(format!(
+                "the walls hide {}: {}",
+                line(&path),
+                self.hidden(&path)?
+            ))
+        });
         hidden.take(NAMED).collect()
     }
 
     /// Returns the next step if the walls hide a file, or the file that it is a link to.
     fn hidden(&self, path: &Path) -> Option<String> {
         let real = path.canonicalize().ok()?;
-        let is_shown = |path: &Path| self.read.iter().any(|tree| path.starts_with(tree)) || walls::shows_to_all(path);
+        let is_shown = |path: &Path| {
+            self.read.iter().any(|tree| path.starts_with(tree)) || walls::shows_to_all(path)
+        };
         let hidden = [path, &real].into_iter().find(|path| !is_shown(path))?;
-        let place = if hidden == path { String::new() } else { format!("it is a link to {}; ", line(hidden)) };
-        let step = match (self.sandbox.other_toolchain_of(hidden), hidden.strip_prefix(self.root)) {
+        let place = if hidden == path {
+            String::new()
+        } else {
+            format!("it is a link to {}; ", line(hidden))
+        };
+        let step = match (
+            self.sandbox.other_toolchain_of(hidden),
+            hidden.strip_prefix(self.root),
+        ) {
             (Some(toolchain), _) => {
-                format!("it belongs to the toolchain {toolchain}, so add \"{toolchain}\" to programs.toolchains")
+                format!(
+                    "it belongs to the toolchain {toolchain}, so add \"{toolchain}\" to programs.toolchains"
+                )
             }
             (None, Ok(below)) => format!("add fs:read:{} to the grant", line(below)),
             (None, Err(_)) => {
-                "no clause reaches files there; install it below the workspace root or below /usr".to_owned()
+                "no clause reaches files there; install it below the workspace root or below /usr"
+                    .to_owned()
             }
         };
         Some(place + &step)
@@ -78,7 +106,11 @@ impl Shown<'_> {
 /// Returns the interpreter that the first line of a script names.
 fn interpreter(program: &Path) -> Option<PathBuf> {
     let mut start = Vec::new();
-    File::open(program).ok()?.take(FIRST_LINE).read_to_end(&mut start).ok()?;
+    File::open(program)
+        .ok()?
+        .take(FIRST_LINE)
+        .read_to_end(&mut start)
+        .ok()?;
     let text = String::from_utf8_lossy(&start);
     let first = text.strip_prefix("#!")?.lines().next()?;
     Some(PathBuf::from(first.split_whitespace().next()?))

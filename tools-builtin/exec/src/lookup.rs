@@ -9,7 +9,14 @@ use crate::command::WORDS_IN_ARGS;
 use crate::toolchain::{Folders, Toolchain};
 
 /// The folders in which a program without a path is looked up, in this order.
-pub(crate) const FOLDERS: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+pub(crate) const FOLDERS: [&str; 6] = [
+    "/usr/local/sbin",
+    "/usr/local/bin",
+    "/usr/sbin",
+    "/usr/bin",
+    "/sbin",
+    "/bin",
+];
 
 /// Returns the folders in which a program without a path is looked up: those of the toolchains, then those of the system.
 pub(crate) fn folders(toolchains: &[Folders]) -> Vec<PathBuf> {
@@ -27,7 +34,10 @@ pub(crate) fn program(
 ) -> Result<PathBuf, ToolError> {
     let candidates: Vec<PathBuf> = match name.contains('/') {
         true => vec![root.join(name)],
-        false => folders.iter().map(|folder| folder.as_ref().join(name)).collect(),
+        false => folders
+            .iter()
+            .map(|folder| folder.as_ref().join(name))
+            .collect(),
     };
     let found = candidates.into_iter().find(|path| is_program(path));
     found.ok_or_else(|| {
@@ -80,22 +90,45 @@ mod tests {
         fs::write(&own, "#!/bin/sh\n").unwrap();
         fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
         assert_ne!(program("ls", root.path(), &FOLDERS, || None).unwrap(), own);
-        assert_eq!(program("./ls", root.path(), &FOLDERS, || None).unwrap().file_name(), own.file_name());
+        assert_eq!(
+            program("./ls", root.path(), &FOLDERS, || None)
+                .unwrap()
+                .file_name(),
+            own.file_name()
+        );
         fs::set_permissions(&own, fs::Permissions::from_mode(0o644)).unwrap();
         for name in ["./ls", "no-such-program", "./none", "/etc/passwd", "/"] {
-            assert!(program(name, root.path(), &FOLDERS, || None).is_err(), "{name}");
+            assert!(
+                program(name, root.path(), &FOLDERS, || None).is_err(),
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn a_path_with_its_arguments_in_one_text_is_refused_with_advice() {
-        let advice = |name: &str| program(name, Path::new("/"), &FOLDERS, || None).unwrap_err().to_string();
-        assert!(advice("/bin/ls -l").contains("`args`") && !advice("/bin/no-such-program").contains("`args`"));
+        let advice = |name: &str| {
+            program(name, Path::new("/"), &FOLDERS, || None)
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(
+            advice("/bin/ls -l").contains("`args`")
+                && !advice("/bin/no-such-program").contains("`args`")
+        );
     }
 
     #[test]
     fn a_toolchain_is_added_to_those_that_are_set() {
-        let error = program("cargo-of-nobody", Path::new("/"), &FOLDERS, || Some(Toolchain::Rust)).unwrap_err();
-        assert!(error.to_string().contains("add \"rust\" to programs.toolchains"), "{error}");
+        let error = program("cargo-of-nobody", Path::new("/"), &FOLDERS, || {
+            Some(Toolchain::Rust)
+        })
+        .unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("add \"rust\" to programs.toolchains"),
+            "{error}"
+        );
     }
 }

@@ -16,7 +16,9 @@ pub(crate) use without::Network;
 
 /// Returns true if a clause of each layer of the grant covers hosts.
 fn is_granted(cx: &ToolContext) -> bool {
-    cx.previewed_grant().layers().all(|layer| layer.iter().any(is_about_hosts))
+    cx.previewed_grant()
+        .layers()
+        .all(|layer| layer.iter().any(is_about_hosts))
 }
 
 fn is_about_hosts(clause: &Clause) -> bool {
@@ -28,7 +30,11 @@ fn is_about_hosts(clause: &Clause) -> bool {
 /// # Errors
 /// Returns the reason why programs have no network here.
 pub(crate) fn proxied(cx: &ToolContext) -> Result<Vec<String>, &'static str> {
-    let hosts = if is_granted(cx) { hosts(cx) } else { Vec::new() };
+    let hosts = if is_granted(cx) {
+        hosts(cx)
+    } else {
+        Vec::new()
+    };
     if !hosts.is_empty() {
         Network::check(cx)?;
     }
@@ -46,8 +52,12 @@ pub(crate) fn wanted(cx: &ToolContext) -> Result<Vec<String>, &'static str> {
         return Ok(hosts);
     }
     let mut rules = cx.policy().map_or(&[][..], |policy| policy.rules()).iter();
-    if rules.any(|rule| rule.verdict() == Verdict::Deny && rule.target().is_some_and(is_about_hosts)) {
-        return Err("a rule denies hosts, and without bubblewrap nothing keeps the program from them");
+    if rules
+        .any(|rule| rule.verdict() == Verdict::Deny && rule.target().is_some_and(is_about_hosts))
+    {
+        return Err(
+            "a rule denies hosts, and without bubblewrap nothing keeps the program from them",
+        );
     }
     Ok(hosts)
 }
@@ -56,9 +66,15 @@ pub(crate) fn wanted(cx: &ToolContext) -> Result<Vec<String>, &'static str> {
 /// program starts. A rule that denies a host, or a layer of the grant that does not name it, can leave fewer.
 pub(crate) fn hosts(cx: &ToolContext) -> Vec<String> {
     let rules = cx.policy().map_or(&[][..], |policy| policy.rules()).iter();
-    let allowed = rules.filter(|rule| rule.verdict() == Verdict::Allow).filter_map(|rule| rule.target());
-    let mut hosts: Vec<String> =
-        cx.previewed_grant().clauses().chain(allowed).filter_map(|clause| named(cx, clause)).collect();
+    let allowed = rules
+        .filter(|rule| rule.verdict() == Verdict::Allow)
+        .filter_map(|rule| rule.target());
+    let mut hosts: Vec<String> = cx
+        .previewed_grant()
+        .clauses()
+        .chain(allowed)
+        .filter_map(|clause| named(cx, clause))
+        .collect();
     hosts.sort();
     hosts.dedup();
     hosts
@@ -66,13 +82,23 @@ pub(crate) fn hosts(cx: &ToolContext) -> Vec<String> {
 
 /// Returns the host that the clause names.
 fn named(cx: &ToolContext, clause: &Clause) -> Option<String> {
-    let is_read = clause.scheme() == Some("net") && clause.access().is_none_or(|access| access == Access::Read);
+    let is_read = clause.scheme() == Some("net")
+        && clause.access().is_none_or(|access| access == Access::Read);
     let pattern = Some(clause.pattern()).filter(|_| is_read)?;
-    let host = pattern.strip_suffix(":**").or(pattern.strip_suffix(":*")).unwrap_or(pattern);
+    let host = pattern
+        .strip_suffix(":**")
+        .or(pattern.strip_suffix(":*"))
+        .unwrap_or(pattern);
     let name = literal(host)?;
-    let example = if host == pattern { name.clone() } else { format!("{name}:1") };
+    let example = if host == pattern {
+        name.clone()
+    } else {
+        format!("{name}:1")
+    };
     let target = Target::new(Access::Read, "net", example).ok()?;
-    cx.previewed_grant().permits(&target).then(|| name + &pattern[host.len()..])
+    cx.previewed_grant()
+        .permits(&target)
+        .then(|| name + &pattern[host.len()..])
 }
 
 /// Returns the text that a pattern without wildcards matches.

@@ -52,12 +52,25 @@ impl Place {
         has_walls: bool,
     ) -> Result<Self, ToolError> {
         let root = workspace.root();
-        let cwd = Normaliser::Path.apply(&request.cwd).map_err(|error| failed(&error))?;
-        let clause = if cwd == "." { "fs:read:**".to_owned() } else { format!("fs:read:{cwd}/**") };
-        let cwd = if cwd == "." { root.to_owned() } else { root.join(cwd) };
+        let cwd = Normaliser::Path
+            .apply(&request.cwd)
+            .map_err(|error| failed(&error))?;
+        let clause = if cwd == "." {
+            "fs:read:**".to_owned()
+        } else {
+            format!("fs:read:{cwd}/**")
+        };
+        let cwd = if cwd == "." {
+            root.to_owned()
+        } else {
+            root.join(cwd)
+        };
         let toolchains = sandbox.toolchains(workspace);
         let read = Granted::from_context(cx).on_disk(workspace, &toolchains);
-        if !read.iter().any(|path| cwd.starts_with(path) || path.starts_with(&cwd) && path.exists()) {
+        if !read
+            .iter()
+            .any(|path| cwd.starts_with(path) || path.starts_with(&cwd) && path.exists())
+        {
             return Err(ToolError::execution_failed(format!(
                 "programs may not read their working directory; choose another cwd, or ask for the grant {clause}"
             )));
@@ -66,9 +79,19 @@ impl Place {
         let other = || sandbox.other_toolchain(&request.program);
         let program = lookup::program(&request.program, root, &search, other)?;
         if has_walls && request.program.contains('/') {
-            Shown { sandbox, root, read: &read }.check(&program)?;
+            Shown {
+                sandbox,
+                root,
+                read: &read,
+            }
+            .check(&program)?;
         }
-        Ok(Self { cwd, program, toolchains, search })
+        Ok(Self {
+            cwd,
+            program,
+            toolchains,
+            search,
+        })
     }
 }
 
@@ -115,13 +138,28 @@ impl Prepared {
             let (granted, args, cwd) = (Granted::from_context(cx), args.clone(), cwd.clone());
             blocking(move || {
                 let read = granted.on_disk(&workspace, &sandbox.toolchains(&workspace));
-                let shown = Shown { sandbox: &sandbox, root: workspace.root(), read: &read };
+                let shown = Shown {
+                    sandbox: &sandbox,
+                    root: workspace.root(),
+                    read: &read,
+                };
                 let has_walls = sandbox.confinement()?.is_some();
-                Ok(if has_walls { shown.notes(&args, &workspace.root().join(cwd)) } else { Vec::new() })
+                Ok(if has_walls {
+                    shown.notes(&args, &workspace.root().join(cwd))
+                } else {
+                    Vec::new()
+                })
             })
             .await?
         };
-        let request = Request { program, args, env, cwd, script: None, input: Input::Text(String::new()) };
+        let request = Request {
+            program,
+            args,
+            env,
+            cwd,
+            script: None,
+            input: Input::Text(String::new()),
+        };
         let mut prepared = Self::for_call(cx, request, Streams::Pipes).await?;
         prepared.notes.extend(hidden);
         prepared.recorded().await
@@ -144,27 +182,48 @@ impl Prepared {
     /// # Errors
     /// Returns an error if this machine cannot confine programs or give them a terminal, if there is no such program, or if the grant
     /// leaves out its working directory.
-    pub(crate) async fn for_call(cx: &ToolContext, request: Request, streams: Streams) -> Result<Self, ToolError> {
+    pub(crate) async fn for_call(
+        cx: &ToolContext,
+        request: Request,
+        streams: Streams,
+    ) -> Result<Self, ToolError> {
         let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
         let confinement = {
             let sandbox = sandbox.clone();
             blocking(move || sandbox.confinement()).await?
         };
-        if streams == Streams::Terminal && !matches!(confinement, Some(Confinement::Bubblewrap(_))) {
+        if streams == Streams::Terminal && !matches!(confinement, Some(Confinement::Bubblewrap(_)))
+        {
             return Err(failed(&WallsError::NoTerminal));
         }
         let (place, request) = {
             let (cx, sandbox, workspace) = (cx.clone(), sandbox.clone(), workspace.clone());
             let has_walls = confinement.is_some();
-            blocking(move || Ok((Place::look(&cx, &sandbox, &workspace, &request, has_walls)?, request))).await?
+            blocking(move || {
+                Ok((
+                    Place::look(&cx, &sandbox, &workspace, &request, has_walls)?,
+                    request,
+                ))
+            })
+            .await?
         };
         let consent = match confinement {
             Some(Confinement::LandlockAlone) => Some(Consent::ask(cx, &workspace, &request).await?),
             _ => None,
         };
         let cx = cx.clone();
-        blocking(move || Self::confined(&cx, &sandbox, &workspace, confinement, (request, place), consent, streams))
-            .await
+        blocking(move || {
+            Self::confined(
+                &cx,
+                &sandbox,
+                &workspace,
+                confinement,
+                (request, place),
+                consent,
+                streams,
+            )
+        })
+        .await
     }
 
     /// Makes the walls of a program. `consent` is `None` if nothing was asked. Blocks. Must be called in a Tokio runtime.
@@ -177,39 +236,66 @@ impl Prepared {
         consent: Option<Consent>,
         streams: Streams,
     ) -> Result<Self, ToolError> {
-        let Place { cwd, program, toolchains, search } = place;
+        let Place {
+            cwd,
+            program,
+            toolchains,
+            search,
+        } = place;
         let mut granted = Granted::from_context(cx);
-        let absent = if confinement.is_some() { granted.take_missing(workspace) } else { Vec::new() };
+        let absent = if confinement.is_some() {
+            granted.take_missing(workspace)
+        } else {
+            Vec::new()
+        };
         let root = workspace.root();
         let may_write = consent.as_ref().is_none_or(|consent| consent.may_write);
-        let is_kept = confinement.as_ref().is_some_and(Confinement::keeps_protected_paths);
+        let is_kept = confinement
+            .as_ref()
+            .is_some_and(Confinement::keeps_protected_paths);
         // Errors and output can show all that the program may read. Earlier programs have written the caches.
         let caches = toolchains.iter().map(|folders| folders.cache.clone());
-        let readable: Vec<PathBuf> = granted.on_disk(workspace, &[]).into_iter().chain(caches).collect();
+        let readable: Vec<PathBuf> = granted
+            .on_disk(workspace, &[])
+            .into_iter()
+            .chain(caches)
+            .collect();
         cx.record_contents(|| readable.clone());
         if may_write && confinement.is_some() {
             sandbox.reserve(&granted, workspace)?;
         }
         let watch = match may_write {
-            true => Some(Watch::begin(cx, sandbox, workspace, &granted, is_kept, &request)?),
+            true => Some(Watch::begin(
+                cx, sandbox, workspace, &granted, is_kept, &request,
+            )?),
             false => None,
         };
         if let Some(watch) = watch.as_ref().filter(|_| is_kept) {
             watch.before().check(root)?;
         }
-        let protected = watch.as_ref().map(|watch| watch.before().paths()).unwrap_or_default();
+        let protected = watch
+            .as_ref()
+            .map(|watch| watch.before().paths())
+            .unwrap_or_default();
         let written = match (&confinement, may_write) {
             (None, _) => vec![PathBuf::from("/")],
             (Some(_), true) => granted.writable_on_disk(workspace),
             (Some(_), false) => Vec::new(),
         };
         let kept = if is_kept { &*protected } else { &[] };
-        let writing = cx.watch_writes(&written, kept).map_err(|error| failed(&error))?;
+        let writing = cx
+            .watch_writes(&written, kept)
+            .map_err(|error| failed(&error))?;
         let scratch = TempDir::new().map_err(|error| failed(&error))?;
         let mut walls = sandbox.walls(&granted, workspace, &toolchains, scratch.path(), protected);
-        let mut notes: Vec<String> = left_out(granted.left_out()).into_iter().chain(missing(&absent)).collect();
+        let mut notes: Vec<String> = left_out(granted.left_out())
+            .into_iter()
+            .chain(missing(&absent))
+            .collect();
         if confinement.is_none() {
-            notes.push("it ran without walls, because this machine cannot confine programs".to_owned());
+            notes.push(
+                "it ran without walls, because this machine cannot confine programs".to_owned(),
+            );
         }
         if !may_write {
             walls.read.append(&mut walls.write);
@@ -224,9 +310,17 @@ impl Prepared {
             let cache = folders.cache().map_err(|error| failed(&error))?;
             walls.write.push(cache);
         }
-        let written = walls.write.iter().filter(|path| !path.starts_with(root)).cloned();
-        let disk =
-            Disk::new([root.to_owned(), scratch.path().to_owned()].into_iter().chain(written), walls.limits.disk);
+        let written = walls
+            .write
+            .iter()
+            .filter(|path| !path.starts_with(root))
+            .cloned();
+        let disk = Disk::new(
+            [root.to_owned(), scratch.path().to_owned()]
+                .into_iter()
+                .chain(written),
+            walls.limits.disk,
+        );
         let proxied = match confinement {
             Some(Confinement::Bubblewrap(_)) => Network::start(cx),
             _ => Ok(None),
@@ -258,11 +352,17 @@ impl Prepared {
         };
         let command = || confined.command().map_err(|error| failed(&error));
         let launch = match confinement {
-            Some(Confinement::Bubblewrap(_)) => Launch::from_command(&command()?).with_death_of_parent(),
+            Some(Confinement::Bubblewrap(_)) => {
+                Launch::from_command(&command()?).with_death_of_parent()
+            }
             Some(_) => Launch::from_command(&command()?).with_name(HOST_NAME),
             None => unconfined(&confined),
         };
-        let launch = if confined.terminal { launch.with_terminal() } else { launch };
+        let launch = if confined.terminal {
+            launch.with_terminal()
+        } else {
+            launch
+        };
         let launch = match &network {
             Some(network) => network.attach(launch),
             None => launch,
@@ -271,11 +371,24 @@ impl Prepared {
             Input::Text(text) => text,
             Input::Later => String::new(),
         };
-        Ok(Self { launch, stdin, watch, notes, disk, network, readable, _scratch: scratch, _writing: writing })
+        Ok(Self {
+            launch,
+            stdin,
+            watch,
+            notes,
+            disk,
+            network,
+            readable,
+            _scratch: scratch,
+            _writing: writing,
+        })
     }
 
     /// Records that the output of the program is shown, which may have the text of all files that it may read.
-    pub(crate) async fn record_contents(self: &Arc<Self>, cx: &ToolContext) -> Result<(), ToolError> {
+    pub(crate) async fn record_contents(
+        self: &Arc<Self>,
+        cx: &ToolContext,
+    ) -> Result<(), ToolError> {
         let (prepared, cx) = (self.clone(), cx.clone());
         blocking(move || {
             cx.record_contents(|| prepared.readable.clone());
@@ -286,7 +399,10 @@ impl Prepared {
 
     /// Returns notes about the requests of the program so far.
     pub(crate) fn requests(&self) -> Vec<String> {
-        self.network.as_ref().map(Network::notes).unwrap_or_default()
+        self.network
+            .as_ref()
+            .map(Network::notes)
+            .unwrap_or_default()
     }
 
     /// Writes what there is before the program, for a host that dies while it runs. Call it before the start.
@@ -294,7 +410,13 @@ impl Prepared {
     /// # Errors
     /// Returns an error if it cannot be written.
     pub(crate) async fn recorded(self) -> Result<Self, ToolError> {
-        blocking(move || self.watch.as_ref().map_or(Ok(()), Watch::record).map(|()| self)).await
+        blocking(move || {
+            self.watch
+                .as_ref()
+                .map_or(Ok(()), Watch::record)
+                .map(|()| self)
+        })
+        .await
     }
 
     /// Looks at the protected files after the program, unless that was done, and moves aside what it planted. Blocks.
@@ -303,10 +425,15 @@ impl Prepared {
     }
 
     /// Returns notes about the protected files that the program created or changed. The first call asks about those that were moved aside.
-    pub(crate) async fn changes(self: &Arc<Self>, cx: &ToolContext) -> Result<Vec<String>, ToolError> {
+    pub(crate) async fn changes(
+        self: &Arc<Self>,
+        cx: &ToolContext,
+    ) -> Result<Vec<String>, ToolError> {
         let prepared = self.clone();
         let settled = tokio::task::spawn_blocking(move || prepared.settle()).await;
-        settled.map_err(|error| ToolErrorKind::Internal { message: error.to_string() })?;
+        settled.map_err(|error| ToolErrorKind::Internal {
+            message: error.to_string(),
+        })?;
         Ok(match self.watch.as_ref().and_then(Watch::take) {
             Some(settled) => settled.finish(cx).await,
             None => Vec::new(),
@@ -316,16 +443,22 @@ impl Prepared {
 
 /// Returns the launch of a program without walls.
 fn unconfined(confined: &Confined) -> Launch {
-    let launch = Launch::new(&confined.program).with_args(&confined.args).with_cwd(&confined.cwd);
-    confined.env.iter().fold(launch, |launch, (name, value)| launch.with_env(name, value))
+    let launch = Launch::new(&confined.program)
+        .with_args(&confined.args)
+        .with_cwd(&confined.cwd);
+    confined
+        .env
+        .iter()
+        .fold(launch, |launch, (name, value)| launch.with_env(name, value))
 }
 
 /// Returns the error of a tool whose program did not start.
 pub(crate) fn not_started(error: StartError) -> ToolError {
     match error {
-        StartError::NotEntered | StartError::Unsupported => {
-            ToolErrorKind::Unavailable { reason: error.to_string() }.into()
+        StartError::NotEntered | StartError::Unsupported => ToolErrorKind::Unavailable {
+            reason: error.to_string(),
         }
+        .into(),
         error => failed(&error),
     }
 }

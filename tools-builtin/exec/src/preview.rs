@@ -37,7 +37,11 @@ pub(crate) async fn preview(
     cwd: &str,
     seconds: Option<u32>,
 ) -> Result<Preview, ToolError> {
-    let place = if cwd == "." { String::new() } else { format!("in: {}, {EVERY_FOLDER}\n", visible_line(cwd, SHOWN)) };
+    let place = if cwd == "." {
+        String::new()
+    } else {
+        format!("in: {}, {EVERY_FOLDER}\n", visible_line(cwd, SHOWN))
+    };
     let text = format!("runs: {command}\n{input}{place}");
     summary(cx, text, vec![command], String::new(), cwd, seconds).await
 }
@@ -55,7 +59,10 @@ pub(crate) async fn summary(
         let (cx, cwd) = (cx.clone(), cwd.to_owned());
         blocking(move || Code::find(&cx, &commands, &script, &cwd)).await?
     };
-    Ok(Preview::summary(format!("{text}{}{}", code.describe(), walls(cx, seconds)?)).with_basis(code.basis))
+    Ok(
+        Preview::summary(format!("{text}{}{}", code.describe(), walls(cx, seconds)?))
+            .with_basis(code.basis),
+    )
 }
 
 /// Returns the lines on a text that a program reads.
@@ -68,45 +75,83 @@ pub(crate) fn input(text: &str) -> String {
 
 /// Returns the lines of a text, each with a mark.
 pub(crate) fn marked(text: &str) -> String {
-    text.split('\n').map(|line| format!("  | {line}\n")).collect()
+    text.split('\n')
+        .map(|line| format!("  | {line}\n"))
+        .collect()
 }
 
 /// Describes the walls around a program.
 fn walls(cx: &ToolContext, seconds: Option<u32>) -> Result<String, ToolError> {
     let sandbox = cx.need::<Sandbox>()?;
-    let Some(confinement) = sandbox.confinement()? else { return Ok(UNCONFINED.to_owned()) };
+    let Some(confinement) = sandbox.confinement()? else {
+        return Ok(UNCONFINED.to_owned());
+    };
     let workspace = cx.need::<Workspace>()?;
     let mut granted = Granted::from_context(cx);
     let absent = granted.take_missing(&workspace);
-    let mut text = format!("reads: {}, the folders of the system\n", listed(&granted.readable));
+    let mut text = format!(
+        "reads: {}, the folders of the system\n",
+        listed(&granted.readable)
+    );
     text += &format!("changes: {}\n", changes(cx, &granted, &confinement)?);
     text += &format!("network: {}\n", network(cx, &confinement));
-    for note in [left_out(granted.left_out()), missing(&absent)].into_iter().flatten() {
+    for note in [left_out(granted.left_out()), missing(&absent)]
+        .into_iter()
+        .flatten()
+    {
         text += &format!("note: {note}\n");
     }
-    for Folders { toolchain, read, .. } in sandbox.toolchains(&workspace) {
-        let read: Vec<_> = read.iter().map(|path| below_home(path, sandbox.home())).collect();
-        text += &format!("{toolchain}: reads {}, changes a cache of this workspace\n", read.join(", "));
+    for Folders {
+        toolchain, read, ..
+    } in sandbox.toolchains(&workspace)
+    {
+        let read: Vec<_> = read
+            .iter()
+            .map(|path| below_home(path, sandbox.home()))
+            .collect();
+        text += &format!(
+            "{toolchain}: reads {}, changes a cache of this workspace\n",
+            read.join(", ")
+        );
     }
-    let landlock = if sandbox.layers().landlock.is_some() { "Landlock, " } else { "" };
+    let landlock = if sandbox.layers().landlock.is_some() {
+        "Landlock, "
+    } else {
+        ""
+    };
     text += &match confinement {
         Confinement::Bubblewrap(_) => format!("walls: bubblewrap, {landlock}seccomp\n"),
-        Confinement::LandlockAlone => "walls: Landlock, seccomp; install bubblewrap to close their gaps\n".to_owned(),
+        Confinement::LandlockAlone => {
+            "walls: Landlock, seccomp; install bubblewrap to close their gaps\n".to_owned()
+        }
     };
     Ok(text + &limits(sandbox.limits(), seconds))
 }
 
 /// Describes the files that the program changes, with those that are protected in them.
-fn changes(cx: &ToolContext, granted: &Granted, confinement: &Confinement) -> Result<String, ToolError> {
+fn changes(
+    cx: &ToolContext,
+    granted: &Granted,
+    confinement: &Confinement,
+) -> Result<String, ToolError> {
     let changed = listed(&granted.writable);
     Ok(match confinement {
         _ if granted.writable.paths.is_empty() => changed,
-        Confinement::Bubblewrap(_) => format!("{changed}, also by rename and removal\nprotected: {}", protected(cx)),
+        Confinement::Bubblewrap(_) => format!(
+            "{changed}, also by rename and removal\nprotected: {}",
+            protected(cx)
+        ),
         Confinement::LandlockAlone => {
             // Nothing is asked about files that do not exist, because the program cannot create them.
             let is_asked = granted.has_writable(&*cx.need::<Workspace>()?);
-            let question = if is_asked { ", after one more question" } else { "" };
-            format!("{changed}, also by rename and removal{question}\nnot protected: {ALL_PROTECTED}")
+            let question = if is_asked {
+                ", after one more question"
+            } else {
+                ""
+            };
+            format!(
+                "{changed}, also by rename and removal{question}\nnot protected: {ALL_PROTECTED}"
+            )
         }
     })
 }
@@ -118,7 +163,10 @@ fn protected(cx: &ToolContext) -> String {
     let clauses: Vec<String> = lifting.into_iter().map(Clause::to_string).collect();
     match clauses.is_empty() {
         true => ALL_PROTECTED.to_owned(),
-        false => format!("files that run by themselves, but not those that these name: {}", shortened(&clauses)),
+        false => format!(
+            "files that run by themselves, but not those that these name: {}",
+            shortened(&clauses)
+        ),
     }
 }
 
@@ -126,26 +174,48 @@ fn protected(cx: &ToolContext) -> String {
 fn limits(limits: &Limits, seconds: Option<u32>) -> String {
     let all = [
         seconds.map(|seconds| format!("{seconds} s")),
-        limits.file_size.map(|size| format!("{} a file", bytes(size))),
-        limits.disk.map(|size| format!("{} of the disk", bytes(size))),
-        limits.processes.map(|processes| format!("{processes} processes (not root's)")),
-        limits.memory.map(|memory| format!("{} of memory", bytes(memory))),
+        limits
+            .file_size
+            .map(|size| format!("{} a file", bytes(size))),
+        limits
+            .disk
+            .map(|size| format!("{} of the disk", bytes(size))),
+        limits
+            .processes
+            .map(|processes| format!("{processes} processes (not root's)")),
+        limits
+            .memory
+            .map(|memory| format!("{} of memory", bytes(memory))),
         limits.open_files.map(|files| format!("{files} open files")),
-        limits.cpu_seconds.map(|seconds| format!("{seconds} s of CPU")),
+        limits
+            .cpu_seconds
+            .map(|seconds| format!("{seconds} s of CPU")),
     ];
     let all: Vec<String> = all.into_iter().flatten().collect();
-    if all.is_empty() { String::new() } else { format!("limits: {}\n", all.join(", ")) }
+    if all.is_empty() {
+        String::new()
+    } else {
+        format!("limits: {}\n", all.join(", "))
+    }
 }
 
 fn bytes(number: u64) -> String {
     let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    let unit = units.into_iter().find(|(_, unit)| number.is_multiple_of(*unit));
-    unit.map_or_else(|| format!("{number} bytes"), |(name, unit)| format!("{} {name}", number / unit))
+    let unit = units
+        .into_iter()
+        .find(|(_, unit)| number.is_multiple_of(*unit));
+    unit.map_or_else(
+        || format!("{number} bytes"),
+        |(name, unit)| format!("{} {name}", number / unit),
+    )
 }
 
 /// Returns a path with `~` for the home of the user.
 fn below_home(path: &Path, home: &Path) -> String {
-    path.strip_prefix(home).map_or_else(|_| path.display().to_string(), |below| format!("~/{}", below.display()))
+    path.strip_prefix(home).map_or_else(
+        |_| path.display().to_string(),
+        |below| format!("~/{}", below.display()),
+    )
 }
 
 /// Names the hosts that the program reaches.
@@ -179,6 +249,12 @@ fn listed(trees: &Trees) -> String {
 /// Returns a line in which no character is invisible but tabs. `tools::visible_text` is for text that is read: it shows a no-break space
 /// as a space and a carriage return as a line break, which for a shell are other scripts.
 pub(crate) fn visible(line: &str) -> String {
-    let escaped = |c: char| if is_invisible(c) && c != '\t' { c.escape_unicode().to_string() } else { c.to_string() };
+    let escaped = |c: char| {
+        if is_invisible(c) && c != '\t' {
+            c.escape_unicode().to_string()
+        } else {
+            c.to_string()
+        }
+    };
     line.chars().map(escaped).collect()
 }

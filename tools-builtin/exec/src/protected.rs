@@ -124,49 +124,113 @@ impl Look<'_> {
         Ok(found)
     }
 
-    fn add(&self, all: &mut Protected, tree: &Tree, left: &mut usize, bytes: &mut u64) -> Result<(), ToolError> {
-        let absolute = if tree.path == "." { self.root.to_owned() } else { self.root.join(&tree.path) };
-        let mut waiting = vec![Waiting { path: tree.path.clone(), absolute, is_below: false, of_bare: None }];
-        while let Some(Waiting { path, absolute, is_below, of_bare }) = waiting.pop() {
-            if self.skipped.iter().any(|skipped| absolute.starts_with(skipped)) {
+    fn add(
+        &self,
+        all: &mut Protected,
+        tree: &Tree,
+        left: &mut usize,
+        bytes: &mut u64,
+    ) -> Result<(), ToolError> {
+        let absolute = if tree.path == "." {
+            self.root.to_owned()
+        } else {
+            self.root.join(&tree.path)
+        };
+        let mut waiting = vec![Waiting {
+            path: tree.path.clone(),
+            absolute,
+            is_below: false,
+            of_bare: None,
+        }];
+        while let Some(Waiting {
+            path,
+            absolute,
+            is_below,
+            of_bare,
+        }) = waiting.pop()
+        {
+            if self
+                .skipped
+                .iter()
+                .any(|skipped| absolute.starts_with(skipped))
+            {
                 continue;
             }
             *left = left.checked_sub(1).ok_or_else(too_many)?;
-            let Ok(metadata) = fs::symlink_metadata(&absolute) else { continue };
+            let Ok(metadata) = fs::symlink_metadata(&absolute) else {
+                continue;
+            };
             let entry = self.judge.find(&path);
             let is_listed = entry.is_some_and(|entry| is_sensitive(entry, &path));
             let is_sensitive = is_listed || of_bare.is_some();
             // So is a path on the way to a file that configures Toolcrib.
-            let is_setting = entry.is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings);
+            let is_setting =
+                entry.is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings);
             // Who replaces a link on the way to a file chooses the file.
-            let is_way =
-                metadata.is_symlink() && entry.is_some_and(|entry| entry.sensitivity() >= Sensitivity::RunsByItself);
-            let is_own = || of_bare.is_some_and(|(_, is_own)| is_own) || is_listed && self.judge.is_protected(&path);
+            let is_way = metadata.is_symlink()
+                && entry.is_some_and(|entry| entry.sensitivity() >= Sensitivity::RunsByItself);
+            let is_own = || {
+                of_bare.is_some_and(|(_, is_own)| is_own)
+                    || is_listed && self.judge.is_protected(&path)
+            };
             let is_protected = !is_below && (is_way && is_setting || is_sensitive && is_own());
-            if metadata.is_dir() && tree.is_tree && !(is_protected && self.is_kept && self.judge.matters(&path)) {
-                self.enter(all, &mut waiting, (&path, &absolute), is_below || is_protected, of_bare);
+            if metadata.is_dir()
+                && tree.is_tree
+                && !(is_protected && self.is_kept && self.judge.matters(&path))
+            {
+                self.enter(
+                    all,
+                    &mut waiting,
+                    (&path, &absolute),
+                    is_below || is_protected,
+                    of_bare,
+                );
             }
             // Only new ones count.
             let is_new_only = !is_sensitive
                 && !is_way
-                && (entry.is_some_and(is_dot_file) || !path.contains('/') && is_script(&absolute, &metadata));
+                && (entry.is_some_and(is_dot_file)
+                    || !path.contains('/') && is_script(&absolute, &metadata));
             if is_protected || is_new_only || is_way || is_sensitive && !git::is_data(&path) {
-                let git = of_bare.map(|(depth, _)| depth).or_else(|| git::depth(&path));
+                let git = of_bare
+                    .map(|(depth, _)| depth)
+                    .or_else(|| git::depth(&path));
                 let is_git = is_sensitive && git.is_some() || is_listed && is_head(&path);
                 let counts = is_new_only || is_git || is_way || is_protected || is_below;
                 let changed = (metadata.ctime(), metadata.ctime_nsec());
-                let stamp = (!metadata.is_dir() && !is_new_only).then_some((metadata.len(), changed));
+                let stamp =
+                    (!metadata.is_dir() && !is_new_only).then_some((metadata.len(), changed));
                 // Another name of the file leads around the walls.
-                let is_safe = self.is_kept && is_protected && (metadata.is_dir() || metadata.nlink() == 1);
-                let keeps = self.keeps_content && counts && !is_safe && !is_new_only && !path.ends_with(".sample");
+                let is_safe =
+                    self.is_kept && is_protected && (metadata.is_dir() || metadata.nlink() == 1);
+                let keeps = self.keeps_content
+                    && counts
+                    && !is_safe
+                    && !is_new_only
+                    && !path.ends_with(".sample");
                 // A file that does not count takes no room of the others.
                 let keeps = keeps && self.judge.matters(&path);
-                let is_guarded = (is_protected || is_below) && !is_safe && self.judge.matters(&path);
-                let former = if keeps { Former::read(&absolute, &metadata, bytes) } else { None };
+                let is_guarded =
+                    (is_protected || is_below) && !is_safe && self.judge.matters(&path);
+                let former = if keeps {
+                    Former::read(&absolute, &metadata, bytes)
+                } else {
+                    None
+                };
                 let (is_kept, is_link) = (is_protected, metadata.is_symlink());
                 let is_suspect = false;
-                let found =
-                    Found { is_kept, is_link, is_setting, counts, is_safe, is_guarded, git, stamp, former, is_suspect };
+                let found = Found {
+                    is_kept,
+                    is_link,
+                    is_setting,
+                    counts,
+                    is_safe,
+                    is_guarded,
+                    git,
+                    stamp,
+                    former,
+                    is_suspect,
+                };
                 all.found.insert(absolute, found);
             }
         }
@@ -187,15 +251,32 @@ impl Look<'_> {
             fs::read_dir(absolute).map_err(|_| error)
         });
         let entries: Vec<_> = entries.into_iter().flatten().flatten().collect();
-        let below = |name: &str| if path == "." { name.to_owned() } else { format!("{path}/{name}") };
-        let has_head =
-            git::depth(path).is_none() && entries.iter().any(|entry| entry.file_name().eq_ignore_ascii_case("HEAD"));
-        let depth = if path == "." { 0 } else { path.split('/').count() };
+        let below = |name: &str| {
+            if path == "." {
+                name.to_owned()
+            } else {
+                format!("{path}/{name}")
+            }
+        };
+        let has_head = git::depth(path).is_none()
+            && entries
+                .iter()
+                .any(|entry| entry.file_name().eq_ignore_ascii_case("HEAD"));
+        let depth = if path == "." {
+            0
+        } else {
+            path.split('/').count()
+        };
         let of_head = has_head.then(|| (depth, self.judge.is_protected(&below("HEAD"))));
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
             let of_bare = of_bare.or(of_head.filter(|_| is_repository_setting(&name)));
-            waiting.push(Waiting { path: below(&name), absolute: entry.path(), is_below, of_bare });
+            waiting.push(Waiting {
+                path: below(&name),
+                absolute: entry.path(),
+                is_below,
+                of_bare,
+            });
         }
     }
 }
@@ -219,14 +300,19 @@ impl Found {
 impl Protected {
     /// Returns what an earlier look found.
     pub(crate) fn from_found(found: BTreeMap<PathBuf, Found>) -> Self {
-        Self { found, ..Self::default() }
+        Self {
+            found,
+            ..Self::default()
+        }
     }
 
     /// Takes over what there was before a program that still runs below these folders, so that what it makes or changes does not count as
     /// old.
     pub(crate) fn inherit(&mut self, earlier: &BTreeMap<PathBuf, Found>, folders: &[PathBuf]) {
-        for (path, found) in
-            self.found.iter_mut().filter(|(path, _)| folders.iter().any(|above| path.starts_with(above)))
+        for (path, found) in self
+            .found
+            .iter_mut()
+            .filter(|(path, _)| folders.iter().any(|above| path.starts_with(above)))
         {
             match earlier.get(path) {
                 Some(earlier) => {
@@ -238,7 +324,10 @@ impl Protected {
         }
         // What it has removed was there.
         for (path, gone) in earlier.iter().filter(|(path, _)| !path.exists()) {
-            self.found.entry(path.clone()).or_insert_with(|| Found { is_kept: false, ..gone.clone() });
+            self.found.entry(path.clone()).or_insert_with(|| Found {
+                is_kept: false,
+                ..gone.clone()
+            });
         }
     }
 
@@ -257,9 +346,14 @@ impl Protected {
     /// Returns the paths that are new, changed or gone since, without those below another one.
     pub(crate) fn changed_since<'a>(&'a self, before: &'a Self) -> Vec<&'a Path> {
         let stamp = |found: &Found| found.stamp;
-        let is_same = |path: &PathBuf| self.found.get(path).map(stamp) == before.found.get(path).map(stamp);
+        let is_same =
+            |path: &PathBuf| self.found.get(path).map(stamp) == before.found.get(path).map(stamp);
         let all: BTreeSet<&PathBuf> = self.found.keys().chain(before.found.keys()).collect();
-        without_inner(all.into_iter().filter(|path| !is_same(path)).map(PathBuf::as_path))
+        without_inner(
+            all.into_iter()
+                .filter(|path| !is_same(path))
+                .map(PathBuf::as_path),
+        )
     }
 
     /// Returns the paths that a program must not leave behind: those that count, are new or changed since, and are not harmless.
@@ -268,12 +362,19 @@ impl Protected {
         let mut planted: Vec<&Path> = Vec::new();
         for (path, found) in self.found.iter().filter(|(_, found)| found.counts) {
             let is_done = |above: &&Path| path.starts_with(above);
-            if fine.as_ref().is_some_and(is_done) || planted.last().is_some_and(|last| path.starts_with(last)) {
+            if fine.as_ref().is_some_and(is_done)
+                || planted.last().is_some_and(|last| path.starts_with(last))
+            {
                 continue;
             }
             let former = before.found.get(path).filter(|former| !former.is_suspect);
             let is_same = |former: &Found| {
-                let is_equal = || former.former.as_ref().is_some_and(|former| former.is_at(path));
+                let is_equal = || {
+                    former
+                        .former
+                        .as_ref()
+                        .is_some_and(|former| former.is_at(path))
+                };
                 // Behind walls that keep it, only others can have changed it.
                 former.stamp == found.stamp || former.is_safe || is_equal()
             };
@@ -292,8 +393,10 @@ impl Protected {
 
     /// Returns the files that no clause names and that a program can remove.
     pub(crate) fn guarded(&self) -> impl Iterator<Item = &Path> {
-        let guarded =
-            self.found.iter().filter(|(_, found)| found.is_guarded && found.stamp.is_some() && !found.is_suspect);
+        let guarded = self
+            .found
+            .iter()
+            .filter(|(_, found)| found.is_guarded && found.stamp.is_some() && !found.is_suspect);
         guarded.map(|(path, _)| path.as_path())
     }
 
@@ -310,8 +413,14 @@ impl Protected {
             };
             let path = shown(path, root);
             let (role, opening) = match found.is_setting {
-                true => ("is or leads to a file that decides what tools may do", String::new()),
-                false => ("runs or configures programs", format!(", or name it with fs:write:{path}")),
+                true => (
+                    "is or leads to a file that decides what tools may do",
+                    String::new(),
+                ),
+                false => (
+                    "runs or configures programs",
+                    format!(", or name it with fs:write:{path}"),
+                ),
             };
             return Err(ToolError::execution_failed(format!(
                 "{path} {reason}, so programs could replace it, although it {role}; narrow the grant of writes{opening}"
@@ -324,7 +433,10 @@ impl Protected {
 impl Look<'_> {
     /// Returns the path below the root, as a text for the tables.
     pub(crate) fn relative(&self, path: &Path) -> String {
-        path.strip_prefix(self.root).unwrap_or(path).to_string_lossy().into_owned()
+        path.strip_prefix(self.root)
+            .unwrap_or(path)
+            .to_string_lossy()
+            .into_owned()
     }
 
     /// Returns true if a new or changed path runs nothing, or lies where nobody runs it.
@@ -333,10 +445,21 @@ impl Look<'_> {
         if let Some(depth) = found.git {
             let names: Vec<&str> = relative.split('/').skip(depth).collect();
             // All lines of a file whose content was not kept are new ones.
-            let text = former.map(|former| former.former.as_ref().and_then(Former::text).unwrap_or_default());
+            let text = former.map(|former| {
+                former
+                    .former
+                    .as_ref()
+                    .and_then(Former::text)
+                    .unwrap_or_default()
+            });
             return match names.is_empty() {
                 true => is_harmless_repository(path, self.root),
-                false => is_harmless(path, &names, text, (!self.may_redirect).then_some(self.root)),
+                false => is_harmless(
+                    path,
+                    &names,
+                    text,
+                    (!self.may_redirect).then_some(self.root),
+                ),
             };
         }
         match path.parent() {
@@ -348,7 +471,9 @@ impl Look<'_> {
 
 /// Returns true for a file that makes git take its folder for a repository.
 fn is_head(path: &str) -> bool {
-    path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case("HEAD"))
+    path.rsplit('/')
+        .next()
+        .is_some_and(|name| name.eq_ignore_ascii_case("HEAD"))
 }
 
 /// Returns the paths without those below another one.
@@ -369,7 +494,9 @@ fn is_script(path: &Path, metadata: &Metadata) -> bool {
     let mut begin = [0; 2];
     metadata.is_file()
         && metadata.permissions().mode() & 0o111 != 0
-        && fs::File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok()
+        && fs::File::open(path)
+            .and_then(|mut file| file.read_exact(&mut begin))
+            .is_ok()
         && begin == *b"#!"
 }
 

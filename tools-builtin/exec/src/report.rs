@@ -38,12 +38,19 @@ pub(crate) fn missing(paths: &[String]) -> Option<String> {
 
 /// Returns a path below the root as one line.
 pub(crate) fn shown(path: &Path, root: &Path) -> String {
-    visible_line(&path.strip_prefix(root).unwrap_or(path).to_string_lossy(), 200)
+    visible_line(
+        &path.strip_prefix(root).unwrap_or(path).to_string_lossy(),
+        200,
+    )
 }
 
 /// Names clauses or paths in one line.
 pub(crate) fn shortened(clauses: &[String]) -> String {
-    let mut names: Vec<String> = clauses.iter().take(NAMED).map(|clause| visible_line(clause, SHOWN)).collect();
+    let mut names: Vec<String> = clauses
+        .iter()
+        .take(NAMED)
+        .map(|clause| visible_line(clause, SHOWN))
+        .collect();
     if clauses.len() > NAMED {
         names.push(format!("{} more", clauses.len() - NAMED));
     }
@@ -51,7 +58,13 @@ pub(crate) fn shortened(clauses: &[String]) -> String {
 }
 
 /// Returns the end of a program and its output as text.
-pub(crate) fn report(end: &str, took: Duration, stdout: &Captured, stderr: &Captured, notes: &[String]) -> String {
+pub(crate) fn report(
+    end: &str,
+    took: Duration,
+    stdout: &Captured,
+    stderr: &Captured,
+    notes: &[String],
+) -> String {
     let mut text = format!("[{end}, {:.1} s]", took.as_secs_f64());
     for note in notes {
         text += &format!("\n[{note}]");
@@ -83,6 +96,9 @@ pub(crate) fn end(ended: Ended) -> String {
 fn joined(stream: &Captured) -> String {
     match stream.left_out {
         0 => stream.head.clone(),
-        bytes => format!("{}\n[… {bytes} bytes were not kept …]\n{}", stream.head, stream.tail),
+        bytes => format!(
+            "{}\n[… {bytes} bytes were not kept …]\n{}",
+            stream.head, stream.tail
+        ),
     }
 }

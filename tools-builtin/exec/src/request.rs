@@ -7,7 +7,8 @@ use crate::command::command;
 use crate::preview::visible;
 
 /// The line about the time after the start of a background program.
-pub(crate) const BACKGROUND: &str = "in the background: the agent may write to it until it or the session ends";
+pub(crate) const BACKGROUND: &str =
+    "in the background: the agent may write to it until it or the session ends";
 
 /// A program to start.
 pub(crate) struct Request {
@@ -35,8 +36,13 @@ impl Request {
         let quoted = |text: &str| Word::Known(text.to_owned()).to_string();
         let mut text = match &self.script {
             Some(script) => {
-                let lines = script.split('\n').map(|line| format!("\n  | {}", visible(line)));
-                let variables = self.env.iter().map(|variable| format!("\nvariable: {}", quoted(variable)));
+                let lines = script
+                    .split('\n')
+                    .map(|line| format!("\n  | {}", visible(line)));
+                let variables = self
+                    .env
+                    .iter()
+                    .map(|variable| format!("\nvariable: {}", quoted(variable)));
                 format!("runs by {}:", self.program) + &lines.chain(variables).collect::<String>()
             }
             None => {

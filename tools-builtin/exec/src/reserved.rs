@@ -13,9 +13,18 @@ use crate::report::shown;
 /// # Errors
 /// - Returns an error if a folder cannot be created.
 /// - Returns an error if a program could replace a link to a hidden path, or create the file to which one leads.
-pub(crate) fn reserve(workspace: &Workspace, writable: &[PathBuf], reserved: &[PathBuf]) -> Result<(), ToolError> {
+pub(crate) fn reserve(
+    workspace: &Workspace,
+    writable: &[PathBuf],
+    reserved: &[PathBuf],
+) -> Result<(), ToolError> {
     let root = workspace.root();
-    let below = |place: &PathBuf| workspace.paths_to(place).into_iter().map(|path| root.join(path));
+    let below = |place: &PathBuf| {
+        workspace
+            .paths_to(place)
+            .into_iter()
+            .map(|path| root.join(path))
+    };
     for folder in reserved.iter().flat_map(below) {
         // A link has a path of its own for its target.
         let is_missing = fs::symlink_metadata(&folder).is_err() && without_links(&folder) == folder;
@@ -28,14 +37,21 @@ pub(crate) fn reserve(workspace: &Workspace, writable: &[PathBuf], reserved: &[P
             })?;
         }
     }
-    let hidden: Vec<_> = workspace.hidden_paths().iter().map(|path| without_links(path)).collect();
+    let hidden: Vec<_> = workspace
+        .hidden_paths()
+        .iter()
+        .map(|path| without_links(path))
+        .collect();
     let is_writable = |path: &Path| {
         let lies_in = |trees: &[PathBuf]| trees.iter().any(|tree| path.starts_with(tree));
         lies_in(writable) && !lies_in(&hidden)
     };
     for place in workspace.hidden_paths() {
         for path in below(place) {
-            if let Some(link) = path.ancestors().find(|path| path.is_symlink() && is_writable(path)) {
+            if let Some(link) = path
+                .ancestors()
+                .find(|path| path.is_symlink() && is_writable(path))
+            {
                 return Err(ToolError::execution_failed(format!(
                     "{} is a symbolic link, so programs could replace it, although it leads to what no tool may access; narrow the \
                      grant of writes",
@@ -64,7 +80,9 @@ fn create(folder: &Path) -> std::io::Result<()> {
 
 /// Returns the path to which the links in `path` lead. Parts that do not exist stay as they are.
 pub(crate) fn without_links(path: &Path) -> PathBuf {
-    let resolved = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    let resolved = path
+        .ancestors()
+        .find_map(|above| Some((above, above.canonicalize().ok()?)));
     match resolved.and_then(|(above, real)| Some((path.strip_prefix(above).ok()?, real))) {
         Some((rest, real)) if rest.as_os_str().is_empty() => real,
         Some((rest, real)) => real.join(rest),

@@ -61,13 +61,24 @@ pub(crate) async fn run(
     #[schemars(range(min = 1, max = 600))]
     timeout: u32,
 ) -> Result<String, ToolError> {
-    let request = Request { program, args, env, cwd, script: None, input: Input::Text(stdin) };
+    let request = Request {
+        program,
+        args,
+        env,
+        cwd,
+        script: None,
+        input: Input::Text(stdin),
+    };
     let prepared = Prepared::for_call(cx, request, Streams::Pipes).await?;
     run_prepared(cx, prepared, timeout).await
 }
 
 /// Runs a program to its end, or to its time limit in seconds.
-pub(crate) async fn run_prepared(cx: &ToolContext, prepared: Prepared, timeout: u32) -> Result<String, ToolError> {
+pub(crate) async fn run_prepared(
+    cx: &ToolContext,
+    prepared: Prepared,
+    timeout: u32,
+) -> Result<String, ToolError> {
     let mut prepared = prepared.recorded().await?;
     let started = Instant::now();
     let limit = Duration::from_secs(timeout.into());
@@ -93,7 +104,13 @@ pub(crate) async fn run_prepared(cx: &ToolContext, prepared: Prepared, timeout: 
     let took = started.elapsed();
     prepared.record_contents(cx).await?;
     let changes = prepared.changes(cx).await?;
-    let notes: Vec<String> = prepared.notes.iter().cloned().chain(prepared.requests()).chain(changes).collect();
+    let notes: Vec<String> = prepared
+        .notes
+        .iter()
+        .cloned()
+        .chain(prepared.requests())
+        .chain(changes)
+        .collect();
     Ok(report(&how, took, &stdout, &stderr, &notes))
 }
 
@@ -127,5 +144,8 @@ fn targets(
     stdin: String,
     _timeout: u32,
 ) -> Targets {
-    Ok(vec![target(&with_stdin(command(&env, &program, &args)?, &stdin)?)?])
+    Ok(vec![target(&with_stdin(
+        command(&env, &program, &args)?,
+        &stdin,
+    )?)?])
 }

@@ -141,15 +141,20 @@ impl Sandbox {
         let name = Digest::hash_bytes(workspace.root().as_os_str().as_encoded_bytes()).to_string();
         // Variables name the cache, and behind the walls the links on the way to it do not exist.
         let cache = without_links(&cache.join(&name[..16]));
-        let folders = |toolchain: &Toolchain| toolchain.folders(home, &cache, &|name| std::env::var_os(name));
+        let folders =
+            |toolchain: &Toolchain| toolchain.folders(home, &cache, &|name| std::env::var_os(name));
         self.toolchains.iter().map(folders).collect()
     }
 
     /// Returns the file of a program that is called by this name, without a path. Returns `None` if it is not installed where programs are
     /// looked up.
     pub fn find_program(&self, workspace: &Workspace, name: &str) -> Option<PathBuf> {
-        let found = folders(&self.toolchains(workspace)).into_iter().map(|folder| folder.join(name));
-        found.filter(|_| !name.contains('/')).find(|path| is_program(path))
+        let found = folders(&self.toolchains(workspace))
+            .into_iter()
+            .map(|folder| folder.join(name));
+        found
+            .filter(|_| !name.contains('/'))
+            .find(|path| is_program(path))
     }
 
     /// Returns the toolchain of a program on the host's `PATH`, if programs may not use it. A path belongs to none.
@@ -157,7 +162,12 @@ impl Sandbox {
         if program.contains('/') {
             return None;
         }
-        let has = |folders: &Folders| folders.search.iter().any(|folder| is_program(&folder.join(program)));
+        let has = |folders: &Folders| {
+            folders
+                .search
+                .iter()
+                .any(|folder| is_program(&folder.join(program)))
+        };
         self.others().find(has).map(|found| found.toolchain)
     }
 
@@ -171,7 +181,9 @@ impl Sandbox {
     /// Returns the toolchains that programs may not use.
     fn others(&self) -> impl Iterator<Item = Folders> {
         let homes = Some(&self.homes).filter(|(home, _)| home.is_absolute());
-        let others = Toolchain::ALL.into_iter().filter(|toolchain| !self.toolchains.contains(toolchain));
+        let others = Toolchain::ALL
+            .into_iter()
+            .filter(|toolchain| !self.toolchains.contains(toolchain));
         others.filter_map(move |other| {
             let (home, cache) = homes?;
             Some(other.folders(home, cache, &|name| std::env::var_os(name)))
@@ -191,7 +203,10 @@ impl Sandbox {
         match self.layers().confinement() {
             Ok(confinement) => Ok(Some(confinement)),
             Err(_) if self.may_run_unconfined => Ok(None),
-            Err(error) => Err(ToolErrorKind::Unavailable { reason: error.to_string() }.into()),
+            Err(error) => Err(ToolErrorKind::Unavailable {
+                reason: error.to_string(),
+            }
+            .into()),
         }
     }
 
@@ -199,8 +214,16 @@ impl Sandbox {
     ///
     /// # Errors
     /// Returns an error if the walls cannot keep a reserved or hidden path from the program.
-    pub(crate) fn reserve(&self, granted: &Granted, workspace: &Workspace) -> Result<(), ToolError> {
-        reserve(workspace, &on_disk(workspace, &granted.writable), &self.reserved)
+    pub(crate) fn reserve(
+        &self,
+        granted: &Granted,
+        workspace: &Workspace,
+    ) -> Result<(), ToolError> {
+        reserve(
+            workspace,
+            &on_disk(workspace, &granted.writable),
+            &self.reserved,
+        )
     }
 
     /// Returns the walls for a program with this grant. `scratch` is a folder for its temporary files.
@@ -212,12 +235,17 @@ impl Sandbox {
         scratch: &Path,
         protected: Vec<PathBuf>,
     ) -> Walls {
-        let hidden = workspace.hidden_paths().iter().map(|path| without_links(path));
+        let hidden = workspace
+            .hidden_paths()
+            .iter()
+            .map(|path| without_links(path));
         Walls {
             read: granted.on_disk(workspace, toolchains),
             write: on_disk(workspace, &granted.writable),
             protected,
-            hidden: hidden.chain(toolchains.iter().flat_map(|folders| folders.hidden.clone())).collect(),
+            hidden: hidden
+                .chain(toolchains.iter().flat_map(|folders| folders.hidden.clone()))
+                .collect(),
             scratch: Some(scratch.to_owned()),
             network: Network::None,
             limits: self.limits,
@@ -248,7 +276,10 @@ impl Granted {
     /// Returns the paths that programs read beside those of the system.
     pub(crate) fn on_disk(&self, workspace: &Workspace, toolchains: &[Folders]) -> Vec<PathBuf> {
         let of_toolchains = toolchains.iter().flat_map(|folders| folders.read.clone());
-        on_disk(workspace, &self.readable).into_iter().chain(of_toolchains).collect()
+        on_disk(workspace, &self.readable)
+            .into_iter()
+            .chain(of_toolchains)
+            .collect()
     }
 
     /// Returns the paths that programs write.
@@ -258,14 +289,20 @@ impl Granted {
 
     /// Returns true if programs can write a file or a folder that exists.
     pub(crate) fn has_writable(&self, workspace: &Workspace) -> bool {
-        self.writable_on_disk(workspace).iter().any(|path| path.exists())
+        self.writable_on_disk(workspace)
+            .iter()
+            .any(|path| path.exists())
     }
 
     /// Takes out the writable paths that do not exist, and returns them. Programs cannot create them, because the kernel opens only paths
     /// that are there.
     pub(crate) fn take_missing(&mut self, workspace: &Workspace) -> Vec<String> {
         let is_missing = |path: &mut TreePath| !workspace.root().join(&path.path).exists();
-        self.writable.paths.extract_if(.., is_missing).map(|path| path.to_string()).collect()
+        self.writable
+            .paths
+            .extract_if(.., is_missing)
+            .map(|path| path.to_string())
+            .collect()
     }
 
     /// Returns the clauses about files that do not reach programs.
@@ -281,6 +318,9 @@ fn on_disk(workspace: &Workspace, trees: &Trees) -> Vec<PathBuf> {
         "." => workspace.root().to_owned(),
         path => workspace.root().join(path),
     };
-    let granted = trees.paths.iter().filter(|path| path.is_tree || !absolute(path).is_dir());
+    let granted = trees
+        .paths
+        .iter()
+        .filter(|path| path.is_tree || !absolute(path).is_dir());
     granted.map(absolute).collect()
 }

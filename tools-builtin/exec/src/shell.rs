@@ -79,7 +79,14 @@ pub(crate) async fn shell(
     // A transparent script runs in the form in which all its words are in quotes, so that it is what was read.
     let args = shell.args(read.quoted.clone().unwrap_or_else(|| script.clone()));
     let input = Input::Text(stdin);
-    let request = Request { program: shell.program(), args, env, cwd, script: Some(script), input };
+    let request = Request {
+        program: shell.program(),
+        args,
+        env,
+        cwd,
+        script: Some(script),
+        input,
+    };
     let prepared = Prepared::for_call(cx, request, Streams::Pipes).await?;
     run_prepared(cx, prepared, timeout).await
 }
@@ -98,23 +105,41 @@ impl Shell {
             Self::Bash => &["--noprofile", "--norc", "-c", "--"],
             Self::Sh => &["-c", "--"],
         };
-        options.iter().map(|option| (*option).to_owned()).chain([script]).collect()
+        options
+            .iter()
+            .map(|option| (*option).to_owned())
+            .chain([script])
+            .collect()
     }
 }
 
 /// Reads the script of a call.
-fn read(script: &str, shell: Shell, env: &[String], cwd: &str, stdin: &str) -> Result<Arc<Script>, TargetError> {
+fn read(
+    script: &str,
+    shell: Shell,
+    env: &[String],
+    cwd: &str,
+    stdin: &str,
+) -> Result<Arc<Script>, TargetError> {
     let cwd = Normaliser::Path.apply(cwd);
-    let cwd = cwd.map_err(|reason| TargetError::Argument { field: "cwd".to_owned(), reason })?;
+    let cwd = cwd.map_err(|reason| TargetError::Argument {
+        field: "cwd".to_owned(),
+        reason,
+    })?;
     let dialect = match shell {
         Shell::Bash => Dialect::Bash,
         Shell::Sh => Dialect::Posix,
     };
-    let mut read =
-        Script::read(script, dialect, &cwd).map_err(|error| TargetError::Function { reason: error.to_string() })?;
+    let mut read = Script::read(script, dialect, &cwd).map_err(|error| TargetError::Function {
+        reason: error.to_string(),
+    })?;
     let name = |variable: &str| variable.split('=').next().unwrap_or_default().to_owned();
-    if env.iter().any(|variable| OF_SHELLS.contains(&&*name(variable))) {
-        Arc::make_mut(&mut read).make_opaque("a variable by which shells run or read something else");
+    if env
+        .iter()
+        .any(|variable| OF_SHELLS.contains(&&*name(variable)))
+    {
+        Arc::make_mut(&mut read)
+            .make_opaque("a variable by which shells run or read something else");
     }
     if !stdin.is_empty() && read.commands.iter().any(Words::runs_programs) {
         Arc::make_mut(&mut read).make_opaque("standard input, which a command can run as code");
@@ -122,20 +147,46 @@ fn read(script: &str, shell: Shell, env: &[String], cwd: &str, stdin: &str) -> R
     Ok(read)
 }
 
-fn targets(script: String, shell: Shell, env: Vec<String>, cwd: String, stdin: String, _timeout: u32) -> Targets {
+fn targets(
+    script: String,
+    shell: Shell,
+    env: Vec<String>,
+    cwd: String,
+    stdin: String,
+    _timeout: u32,
+) -> Targets {
     let read = read(&script, shell, &env, &cwd, &stdin)?;
-    let fault = |reason| TargetError::Argument { field: "script".to_owned(), reason };
+    let fault = |reason| TargetError::Argument {
+        field: "script".to_owned(),
+        reason,
+    };
     let mut targets = Vec::new();
     for (access, path) in &read.files {
         targets.push(Target::new(*access, "fs", path.as_str()).map_err(fault)?);
     }
-    let whole =
-        read.quoted.is_none().then(|| vec![Word::Known(shell.program()), Word::Known("-c".to_owned()), whole(&read)]);
-    let commands = read.commands.iter().map(|words| words.iter().cloned().collect());
+    let whole = read.quoted.is_none().then(|| {
+        vec![
+            Word::Known(shell.program()),
+            Word::Known("-c".to_owned()),
+            whole(&read),
+        ]
+    });
+    let commands = read
+        .commands
+        .iter()
+        .map(|words| words.iter().cloned().collect());
     for words in commands.chain(whole) {
         // As in `exec.run`, variables are part of the command.
-        let variables = (!env.is_empty()).then_some("env").into_iter().chain(env.iter().map(String::as_str));
-        let words = Words::new(variables.map(|word| Word::Known(word.to_owned())).chain(words)).map_err(fault)?;
+        let variables = (!env.is_empty())
+            .then_some("env")
+            .into_iter()
+            .chain(env.iter().map(String::as_str));
+        let words = Words::new(
+            variables
+                .map(|word| Word::Known(word.to_owned()))
+                .chain(words),
+        )
+        .map_err(fault)?;
         targets.push(target(&words)?);
     }
     Ok(targets)
@@ -157,7 +208,12 @@ async fn describe(
     timeout: u32,
 ) -> Result<Preview, ToolError> {
     let read = read(&script, shell, &env, &cwd, &stdin).map_err(|error| failed(&error))?;
-    let mut text = format!("runs by {}:\n{}{}", shell.program(), marked(&script), input(&stdin));
+    let mut text = format!(
+        "runs by {}:\n{}{}",
+        shell.program(),
+        marked(&script),
+        input(&stdin)
+    );
     if cwd != "." {
         text += &format!("in: {}, {EVERY_FOLDER}\n", visible_line(&cwd, SHOWN));
     }
@@ -171,7 +227,11 @@ async fn describe(
         text += &format!("command: {command}\n");
     }
     for (access, path) in &read.files {
-        let verb = if *access == Access::Read { "reads" } else { "writes" };
+        let verb = if *access == Access::Read {
+            "reads"
+        } else {
+            "writes"
+        };
         text += &format!("{verb}: {}\n", visible_line(path, SHOWN));
     }
     summary(cx, text, read.commands.clone(), script, &cwd, Some(timeout)).await

@@ -66,16 +66,32 @@ impl Toolchain {
     }
 
     /// Looks for the folders. `variable` returns a variable of the host.
-    pub(crate) fn folders(self, home: &Path, cache: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Folders {
-        let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let folder = |name: &str, default: &str| real(set(name).unwrap_or_else(|| home.join(default)));
+    pub(crate) fn folders(
+        self,
+        home: &Path,
+        cache: &Path,
+        variable: &dyn Fn(&str) -> Option<OsString>,
+    ) -> Folders {
+        let set = |name: &str| {
+            variable(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let folder =
+            |name: &str, default: &str| real(set(name).unwrap_or_else(|| home.join(default)));
         let cache = cache.join(self.name());
         let shown = |path: &Path| path.display().to_string();
         let (read, env) = match self {
             Self::Rust => {
                 let rustup = folder("RUSTUP_HOME", ".rustup");
-                let env = vec![("RUSTUP_HOME", shown(&rustup)), ("CARGO_HOME", shown(&cache))];
-                (vec![rustup, folder("CARGO_HOME", ".cargo").join("bin")], env)
+                let env = vec![
+                    ("RUSTUP_HOME", shown(&rustup)),
+                    ("CARGO_HOME", shown(&cache)),
+                ];
+                (
+                    vec![rustup, folder("CARGO_HOME", ".cargo").join("bin")],
+                    env,
+                )
             }
             Self::Node => {
                 let volta = folder("VOLTA_HOME", ".volta");
@@ -97,15 +113,30 @@ impl Toolchain {
                 (vec![pyenv, home.join(".local/share/uv/python")], env)
             }
         };
-        let read: Vec<_> = read.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let read: Vec<_> = read
+            .into_iter()
+            .filter_map(|path| path.canonicalize().ok())
+            .collect();
         let path = variable("PATH").unwrap_or_default();
         let is_read = |path: &PathBuf| read.iter().any(|read| path.starts_with(read));
-        let mut search: Vec<_> =
-            std::env::split_paths(&path).filter_map(|path| path.canonicalize().ok()).filter(is_read).collect();
+        let mut search: Vec<_> = std::env::split_paths(&path)
+            .filter_map(|path| path.canonicalize().ok())
+            .filter(is_read)
+            .collect();
         search.dedup();
-        let env = env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let env = env
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
         let hidden = read.iter().flat_map(|read| credentials(read)).collect();
-        Folders { toolchain: self, read, search, hidden, env, cache }
+        Folders {
+            toolchain: self,
+            read,
+            search,
+            hidden,
+            env,
+            cache,
+        }
     }
 }
 
@@ -118,7 +149,10 @@ impl Folders {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.recursive(true).create(&self.cache)?;
         let cache = self.cache.canonicalize()?;
-        for name in CODE_OF_CACHES.iter().filter(|_| self.toolchain == Toolchain::Rust) {
+        for name in CODE_OF_CACHES
+            .iter()
+            .filter(|_| self.toolchain == Toolchain::Rust)
+        {
             let path = cache.join(name);
             let removed = match fs::symlink_metadata(&path) {
                 Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&path),
@@ -137,7 +171,14 @@ impl Folders {
 }
 
 /// The settings of cargo, and the programs that it installs or finds by name.
-const CODE_OF_CACHES: [&str; 6] = ["bin", "config", "config.toml", "credentials", "credentials.toml", "env"];
+const CODE_OF_CACHES: [&str; 6] = [
+    "bin",
+    "config",
+    "config.toml",
+    "credentials",
+    "credentials.toml",
+    "env",
+];
 
 /// Returns the path without links, or as it is if it does not exist.
 fn real(path: PathBuf) -> PathBuf {
@@ -147,11 +188,22 @@ fn real(path: PathBuf) -> PathBuf {
 /// Returns the settings files of package managers beside the installed versions in a folder, whose layouts are
 /// `node/VERSION`, `node-versions/VERSION/installation`, `node/VERSION` below `image`, and `versions/VERSION`.
 fn credentials(folder: &Path) -> Vec<PathBuf> {
-    let below = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let versions = ["", "node", "node-versions", "image/node", "versions"].map(|name| below(folder.join(name)));
+    let below = |folder: PathBuf| {
+        fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+    };
+    let versions = ["", "node", "node-versions", "image/node", "versions"]
+        .map(|name| below(folder.join(name)));
     let files = ["etc/npmrc", "installation/etc/npmrc", "pip.conf"];
     let versions = versions.into_iter().flatten();
-    versions.flat_map(|version| files.map(|file| version.join(file))).filter(|file| file.exists()).map(real).collect()
+    versions
+        .flat_map(|version| files.map(|file| version.join(file)))
+        .filter(|file| file.exists())
+        .map(real)
+        .collect()
 }
 
 impl fmt::Display for Toolchain {
@@ -164,8 +216,13 @@ impl FromStr for Toolchain {
     type Err = UnknownToolchain;
 
     fn from_str(name: &str) -> Result<Self, UnknownToolchain> {
-        let unknown = || UnknownToolchain { name: name.to_owned() };
-        Self::ALL.into_iter().find(|toolchain| toolchain.name() == name).ok_or_else(unknown)
+        let unknown = || UnknownToolchain {
+            name: name.to_owned(),
+        };
+        Self::ALL
+            .into_iter()
+            .find(|toolchain| toolchain.name() == name)
+            .ok_or_else(unknown)
     }
 }
 
@@ -177,29 +234,54 @@ mod tests {
     fn the_folders_are_those_of_the_tools_and_no_credentials() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
-        for folder in [".rustup/toolchains", ".cargo/bin", ".cargo/registry", ".pyenv/shims", ".nvm/versions/a/bin"] {
+        for folder in [
+            ".rustup/toolchains",
+            ".cargo/bin",
+            ".cargo/registry",
+            ".pyenv/shims",
+            ".nvm/versions/a/bin",
+        ] {
             std::fs::create_dir_all(home.join(folder)).unwrap();
         }
-        let path = [".cargo/bin", ".pyenv/shims", ".nvm/versions/a/bin", "bin"].map(|folder| home.join(folder));
-        let path = std::env::join_paths([&path[..], &path[..1], &[PathBuf::from("/usr/bin")]].concat()).unwrap();
+        let path = [".cargo/bin", ".pyenv/shims", ".nvm/versions/a/bin", "bin"]
+            .map(|folder| home.join(folder));
+        let path =
+            std::env::join_paths([&path[..], &path[..1], &[PathBuf::from("/usr/bin")]].concat())
+                .unwrap();
         let variable = |name: &str| (name == "PATH").then(|| path.clone());
         let found = |toolchain: Toolchain| {
             let folders = toolchain.folders(&home, Path::new("/cache"), &variable);
             let below = |paths: &[PathBuf]| {
-                paths.iter().map(|path| path.strip_prefix(&home).unwrap().display().to_string()).collect::<Vec<_>>()
+                paths
+                    .iter()
+                    .map(|path| path.strip_prefix(&home).unwrap().display().to_string())
+                    .collect::<Vec<_>>()
             };
             (below(&folders.read), below(&folders.search))
         };
-        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let texts = |texts: &[&str]| {
+            texts
+                .iter()
+                .map(|text| (*text).to_owned())
+                .collect::<Vec<_>>()
+        };
         let rust = texts(&[".rustup", ".cargo/bin"]);
         assert_eq!(found(Toolchain::Rust).0, rust);
         assert_eq!(found(Toolchain::Rust).1[0], ".cargo/bin");
         std::fs::create_dir_all(home.join(".nvm/versions/node/v20/etc")).unwrap();
         std::fs::write(home.join(".nvm/versions/node/v20/etc/npmrc"), "token").unwrap();
-        let hidden = Toolchain::Node.folders(&home, Path::new("/cache"), &variable).hidden;
+        let hidden = Toolchain::Node
+            .folders(&home, Path::new("/cache"), &variable)
+            .hidden;
         assert_eq!(hidden, [home.join(".nvm/versions/node/v20/etc/npmrc")]);
-        assert_eq!(found(Toolchain::Node), (texts(&[".nvm/versions"]), texts(&[".nvm/versions/a/bin"])));
-        assert_eq!(found(Toolchain::Python), (texts(&[".pyenv"]), texts(&[".pyenv/shims"])));
+        assert_eq!(
+            found(Toolchain::Node),
+            (texts(&[".nvm/versions"]), texts(&[".nvm/versions/a/bin"]))
+        );
+        assert_eq!(
+            found(Toolchain::Python),
+            (texts(&[".pyenv"]), texts(&[".pyenv/shims"]))
+        );
         for toolchain in Toolchain::ALL {
             assert_eq!(toolchain.name().parse(), Ok(toolchain));
         }
@@ -216,7 +298,10 @@ mod tests {
         std::os::unix::fs::symlink("/etc", cache.join("config")).unwrap();
         std::fs::create_dir(cache.join("registry")).unwrap();
         folders.cache().unwrap();
-        let left: Vec<_> = std::fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let left: Vec<_> = std::fs::read_dir(&cache)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
         assert_eq!(left, ["registry"]);
     }
 
@@ -224,8 +309,13 @@ mod tests {
     fn a_variable_of_the_host_replaces_a_folder() {
         let elsewhere = tempfile::tempdir().unwrap();
         let variable = |name: &str| (name == "RUSTUP_HOME").then(|| elsewhere.path().into());
-        let folders = Toolchain::Rust.folders(Path::new("/nowhere"), Path::new("/cache"), &variable);
+        let folders =
+            Toolchain::Rust.folders(Path::new("/nowhere"), Path::new("/cache"), &variable);
         assert_eq!(folders.read, [elsewhere.path().canonicalize().unwrap()]);
-        assert!(folders.env.contains(&("CARGO_HOME".to_owned(), "/cache/rust".to_owned())));
+        assert!(
+            folders
+                .env
+                .contains(&("CARGO_HOME".to_owned(), "/cache/rust".to_owned()))
+        );
     }
 }

@@ -61,25 +61,67 @@ impl Watch {
         request: &Request,
     ) -> Result<Self, ToolError> {
         let aside = sandbox.aside().cloned();
-        let hidden = workspace.hidden_paths().iter().filter(|_| is_kept).map(|path| without_links(path));
-        let skipped = hidden.chain(aside.iter().map(|aside| without_links(aside.folder()))).collect();
+        let hidden = workspace
+            .hidden_paths()
+            .iter()
+            .filter(|_| is_kept)
+            .map(|path| without_links(path));
+        let skipped = hidden
+            .chain(aside.iter().map(|aside| without_links(aside.folder())))
+            .collect();
         let trees = granted.writable.paths.iter();
-        let trees = trees.map(|tree| Tree { path: tree.path.clone(), is_tree: tree.is_tree }).collect();
-        let (judge, root, teller) = (Judge::from_call(cx), workspace.root().to_owned(), sandbox.teller().cloned());
-        let late: Vec<_> = aside.iter().flat_map(|aside| aside.recover_ended(&root)).collect();
+        let trees = trees
+            .map(|tree| Tree {
+                path: tree.path.clone(),
+                is_tree: tree.is_tree,
+            })
+            .collect();
+        let (judge, root, teller) = (
+            Judge::from_call(cx),
+            workspace.root().to_owned(),
+            sandbox.teller().cloned(),
+        );
+        let late: Vec<_> = aside
+            .iter()
+            .flat_map(|aside| aside.recover_ended(&root))
+            .collect();
         if !late.is_empty() && !cx.report_protected(&late) {
             teller.iter().for_each(|teller| teller.tell(&late));
         }
         let may_redirect = spells(cx, request);
-        let place = Place { judge, root, trees, is_kept, skipped, may_redirect, aside, teller };
+        let place = Place {
+            judge,
+            root,
+            trees,
+            is_kept,
+            skipped,
+            may_redirect,
+            aside,
+            teller,
+        };
         let mut before = place.look(place.aside.is_some()).find()?;
         before.lock();
-        for (earlier, folders) in place.aside.iter().flat_map(|aside| aside.running(&place.root)) {
+        for (earlier, folders) in place
+            .aside
+            .iter()
+            .flat_map(|aside| aside.running(&place.root))
+        {
             before.inherit(&earlier, &folders);
         }
-        let program = visible_line(&format!("{} {}", request.program, request.args.join(" ")), SHOWN);
-        let origin = Origin { program, session: cx.session().map(str::to_owned) };
-        Ok(Self { place, before, origin, state: Mutex::new(State::Before(None)) })
+        let program = visible_line(
+            &format!("{} {}", request.program, request.args.join(" ")),
+            SHOWN,
+        );
+        let origin = Origin {
+            program,
+            session: cx.session().map(str::to_owned),
+        };
+        Ok(Self {
+            place,
+            before,
+            origin,
+            state: Mutex::new(State::Before(None)),
+        })
     }
 
     /// Writes what there was before the program, so that the next session looks again if this process ends before it does.
@@ -87,11 +129,16 @@ impl Watch {
     /// # Errors
     /// Returns an error if the record cannot be written.
     pub(crate) fn record(&self) -> Result<(), ToolError> {
-        let Some(aside) = &self.place.aside else { return Ok(()) };
-        let record = RunningRecord::create(aside, &self.place.look(true), &self.before, &self.origin);
+        let Some(aside) = &self.place.aside else {
+            return Ok(());
+        };
+        let record =
+            RunningRecord::create(aside, &self.place.look(true), &self.before, &self.origin);
         let record = record.map_err(|error| {
             let folder = aside.folder().display();
-            ToolError::execution_failed(format!("{folder} cannot be written: {error}; make room for it, or free it"))
+            ToolError::execution_failed(format!(
+                "{folder} cannot be written: {error}; make room for it, or free it"
+            ))
         })?;
         *self.state() = State::Before(Some(record));
         Ok(())
@@ -111,8 +158,17 @@ impl Watch {
             let settled = match look.find() {
                 Ok(mut now) => {
                     let aside = aside.as_ref();
-                    let settled = Settled::new(aside, &look, &self.before, &mut now, &self.origin, teller.clone());
-                    record.into_iter().for_each(|record| record.finish(settled.unfinished()));
+                    let settled = Settled::new(
+                        aside,
+                        &look,
+                        &self.before,
+                        &mut now,
+                        &self.origin,
+                        teller.clone(),
+                    );
+                    record
+                        .into_iter()
+                        .for_each(|record| record.finish(settled.unfinished()));
                     settled
                 }
                 // The next session looks again.
@@ -137,17 +193,37 @@ impl Watch {
 
 impl Place {
     fn look(&self, keeps_content: bool) -> Look<'_> {
-        let Self { judge, root, trees, is_kept, skipped, may_redirect, .. } = self;
-        Look { judge, root, trees, is_kept: *is_kept, skipped, may_redirect: *may_redirect, keeps_content }
+        let Self {
+            judge,
+            root,
+            trees,
+            is_kept,
+            skipped,
+            may_redirect,
+            ..
+        } = self;
+        Look {
+            judge,
+            root,
+            trees,
+            is_kept: *is_kept,
+            skipped,
+            may_redirect: *may_redirect,
+            keeps_content,
+        }
     }
 }
 
 /// Returns true if a clause spells the whole command of git.
 fn spells(cx: &ToolContext, request: &Request) -> bool {
-    let Ok(words) = command(&request.env, &request.program, &request.args) else { return false };
+    let Ok(words) = command(&request.env, &request.program, &request.args) else {
+        return false;
+    };
     let value = words.to_string();
     let is_it = |clause: &Clause| clause.scheme() == Some("exec") && clause.pattern() == value;
     let rules = cx.policy().into_iter().flat_map(|policy| policy.rules());
-    let allowed = rules.filter(|rule| rule.verdict() == Verdict::Allow).filter_map(Rule::target);
+    let allowed = rules
+        .filter(|rule| rule.verdict() == Verdict::Allow)
+        .filter_map(Rule::target);
     request.program == "git" && cx.grant().clauses().chain(allowed).any(is_it)
 }

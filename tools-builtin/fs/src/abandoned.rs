@@ -35,11 +35,19 @@ pub(crate) fn lock(file: &File, dir: &Dir, name: &str) -> io::Result<bool> {
 ///
 /// Searches each directory once per workspace. Ignores errors.
 pub(crate) fn remove_abandoned(workspace: &Workspace, dir: &Dir) {
-    let Ok(metadata) = dir.dir_metadata() else { return };
+    let Ok(metadata) = dir.dir_metadata() else {
+        return;
+    };
     if !workspace.is_first_visit((metadata.dev(), metadata.ino())) {
         return;
     }
-    for entry in dir.entries().into_iter().flatten().take(MAX_ENTRIES).flatten() {
+    for entry in dir
+        .entries()
+        .into_iter()
+        .flatten()
+        .take(MAX_ENTRIES)
+        .flatten()
+    {
         if let Some(name) = entry.file_name().to_str().filter(|name| is_draft(name)) {
             let _ = remove_one(dir, name);
         }
@@ -109,8 +117,11 @@ mod tests {
     fn entries_that_only_resemble_a_draft_stay() {
         let fixture = Fixture::new();
         let names = [
-            ".toolcrib-0123456789abcde.tmp", ".toolcrib-0123456789abcdeg.tmp", ".toolcrib-0123456789ABCDEF.tmp",
-            ".toolcrib-0123456789abcdef.tmp.txt", "toolcrib-0123456789abcdef.tmp",
+            ".toolcrib-0123456789abcde.tmp",
+            ".toolcrib-0123456789abcdeg.tmp",
+            ".toolcrib-0123456789ABCDEF.tmp",
+            ".toolcrib-0123456789abcdef.tmp.txt",
+            "toolcrib-0123456789abcdef.tmp",
         ];
         for name in names {
             fixture.write(name, "theirs");
@@ -119,7 +130,10 @@ mod tests {
         fixture.write(".toolcrib-0123456789abcdef.tmp/file", "theirs");
         age(&fixture, DRAFT, 2 * MIN_AGE);
         assert_eq!(visited(&fixture).len(), names.len() + 1);
-        assert_eq!(fixture.read(".toolcrib-0123456789abcdef.tmp/file"), "theirs");
+        assert_eq!(
+            fixture.read(".toolcrib-0123456789abcdef.tmp/file"),
+            "theirs"
+        );
     }
 
     #[test]
@@ -142,12 +156,18 @@ mod tests {
         let dir = Dir::open_ambient_dir(fixture.root(), ambient_authority()).unwrap();
         let (file, other) = (dir.open(DRAFT).unwrap(), dir.open(DRAFT).unwrap());
         assert!(lock(&other, &dir, DRAFT).unwrap());
-        assert!(!lock(&file, &dir, DRAFT).unwrap(), "while another process removes it");
+        assert!(
+            !lock(&file, &dir, DRAFT).unwrap(),
+            "while another process removes it"
+        );
         drop(other);
         fs::remove_file(fixture.root().join(DRAFT)).unwrap();
         assert!(!lock(&file, &dir, DRAFT).unwrap(), "after it was removed");
         fixture.write(DRAFT, "another");
-        assert!(!lock(&file, &dir, DRAFT).unwrap(), "when the name belongs to another file");
+        assert!(
+            !lock(&file, &dir, DRAFT).unwrap(),
+            "when the name belongs to another file"
+        );
     }
 
     #[test]

@@ -54,18 +54,28 @@ fn try_append(
     content: &[u8],
     created: &mut Vec<RelativePath>,
 ) -> Result<bool, FsError> {
-    let options = FindOptions { accesses: &[Access::Write], follow: true, missing: IfMissing::CreateDirs };
+    let options = FindOptions {
+        accesses: &[Access::Write],
+        follow: true,
+        missing: IfMissing::CreateDirs,
+    };
     let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
     let before = match slot.kind {
         None => None,
         Some(Kind::File) => Some(whole_file::read(&slot)?),
-        Some(kind) => return Err(FsError::NotWritable { path: slot.path, kind }),
+        Some(kind) => {
+            return Err(FsError::NotWritable {
+                path: slot.path,
+                kind,
+            });
+        }
     };
     let after = [before.as_deref().unwrap_or_default(), content].concat();
     let draft = Draft::new(workspace, &slot, &after)?;
     let _changing = workspace.lock_changes();
     cx.check_cancelled()?;
     // Others may have appended before the lock. The draft of a new file never replaces one.
-    let is_current = before.is_none_or(|before| whole_file::read(&slot).is_ok_and(|now| now == before));
+    let is_current =
+        before.is_none_or(|before| whole_file::read(&slot).is_ok_and(|now| now == before));
     Ok(is_current && draft.commit()?)
 }

@@ -36,12 +36,21 @@ impl Decoded {
             return None;
         }
         let text = encoding.decode(bytes).into_owned();
-        Some(Self { text, encoding, has_mark: marked.is_some(), is_guess: known.is_none() })
+        Some(Self {
+            text,
+            encoding,
+            has_mark: marked.is_some(),
+            is_guess: known.is_none(),
+        })
     }
 
     /// Decodes bytes that an edit can write again: encoding the text gives the same bytes.
     pub(crate) fn for_edit(bytes: &[u8], named: Option<TextEncoding>) -> Option<Self> {
-        Self::from_bytes(bytes, named).filter(|decoded| decoded.encoded(&decoded.text).is_ok_and(|same| same == bytes))
+        Self::from_bytes(bytes, named).filter(|decoded| {
+            decoded
+                .encoded(&decoded.text)
+                .is_ok_and(|same| same == bytes)
+        })
     }
 
     /// Decodes UTF-16 with a byte order mark, unless encoding the text gives other bytes.
@@ -66,7 +75,9 @@ impl Decoded {
     pub(crate) fn note(&self) -> String {
         let name = self.name();
         match self.is_guess {
-            true => format!("[read as {name}, which is a guess; name another `encoding` if the text is wrong]"),
+            true => format!(
+                "[read as {name}, which is a guess; name another `encoding` if the text is wrong]"
+            ),
             false => format!("[read as {name}]"),
         }
     }
@@ -86,11 +97,16 @@ mod tests {
             (b"\xB1", Some(latin2), "ą"),
         ] {
             let decoded = Decoded::for_edit(bytes, named).unwrap();
-            assert_eq!((&*decoded.text, decoded.encoded(text).unwrap()), (text, bytes.to_vec()));
+            assert_eq!(
+                (&*decoded.text, decoded.encoded(text).unwrap()),
+                (text, bytes.to_vec())
+            );
         }
-        for (bytes, named) in
-            [("größe".as_bytes(), None), (b"\x89PNG\0\xFF", None), (b"caf\xE9", Some(TextEncoding::UTF_8))]
-        {
+        for (bytes, named) in [
+            ("größe".as_bytes(), None),
+            (b"\x89PNG\0\xFF", None),
+            (b"caf\xE9", Some(TextEncoding::UTF_8)),
+        ] {
             assert_eq!(Decoded::from_bytes(bytes, named), None);
         }
     }

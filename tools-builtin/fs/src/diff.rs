@@ -29,9 +29,19 @@ pub(crate) fn unified_creation(path: &RelativePath, content: &str) -> String {
 }
 
 /// Returns the diff of two texts, each with its name.
-fn whole_within(time: Duration, (old_name, before): (&str, &str), (new_name, after): (&str, &str)) -> String {
-    let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(time).diff_lines(before, after);
-    diff.unified_diff().context_radius(3).header(old_name, new_name).to_string()
+fn whole_within(
+    time: Duration,
+    (old_name, before): (&str, &str),
+    (new_name, after): (&str, &str),
+) -> String {
+    let diff = TextDiff::configure()
+        .algorithm(Algorithm::Myers)
+        .timeout(time)
+        .diff_lines(before, after);
+    diff.unified_diff()
+        .context_radius(3)
+        .header(old_name, new_name)
+        .to_string()
 }
 
 fn unified_within(time: Duration, path: &RelativePath, before: &str, after: &str) -> String {
@@ -39,10 +49,15 @@ fn unified_within(time: Duration, path: &RelativePath, before: &str, after: &str
     if diff.len() <= MAX_DIFF {
         return diff;
     }
-    let most = (0..=MAX_DIFF).rfind(|at| diff.is_char_boundary(*at)).unwrap_or(0);
+    let most = (0..=MAX_DIFF)
+        .rfind(|at| diff.is_char_boundary(*at))
+        .unwrap_or(0);
     let end = diff[..most].rfind('\n').map_or(most, |at| at + 1);
     let rest = counted(diff.len() - end, "byte", "bytes");
-    format!("{}[… {rest} of the diff left out; read the file to see the rest …]\n", &diff[..end])
+    format!(
+        "{}[… {rest} of the diff left out; read the file to see the rest …]\n",
+        &diff[..end]
+    )
 }
 
 #[cfg(test)]
@@ -65,10 +80,16 @@ mod tests {
 
     #[test]
     fn without_time_a_longer_diff_will_do() {
-        let lines = |factor: u64| (0..100).map(|at| format!("{}\n", at * factor % 101)).collect::<String>();
+        let lines = |factor: u64| {
+            (0..100)
+                .map(|at| format!("{}\n", at * factor % 101))
+                .collect::<String>()
+        };
         let changed = |time| {
             let diff = unified_within(time, &RelativePath::default(), &lines(7), &lines(13));
-            diff.lines().filter(|line| line.starts_with(['+', '-'])).count()
+            diff.lines()
+                .filter(|line| line.starts_with(['+', '-']))
+                .count()
         };
         assert!(changed(Duration::ZERO) > changed(Duration::MAX));
     }

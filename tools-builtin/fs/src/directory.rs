@@ -9,7 +9,11 @@ use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot, create_dir};
 
 /// Creates a directory and its missing parents.
-pub(crate) fn create(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> Result<(), FsError> {
+pub(crate) fn create(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+) -> Result<(), FsError> {
     let mut created = Vec::new();
     try_create(cx, workspace, path, &mut created).map_err(|error| error.with_created_dirs(&created))
 }
@@ -20,11 +24,19 @@ fn try_create(
     path: &RelativePath,
     created: &mut Vec<RelativePath>,
 ) -> Result<(), FsError> {
-    let options = FindOptions { accesses: &[Access::Write], follow: true, missing: IfMissing::CreateDirs };
+    let options = FindOptions {
+        accesses: &[Access::Write],
+        follow: true,
+        missing: IfMissing::CreateDirs,
+    };
     let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
     match slot.kind {
         Some(Kind::Directory) => Ok(()),
-        Some(kind) => Err(FsError::Taken { path: slot.path, kind, advice: "choose another path for the directory" }),
+        Some(kind) => Err(FsError::Taken {
+            path: slot.path,
+            kind,
+            advice: "choose another path for the directory",
+        }),
         None => {
             cx.check_cancelled()?;
             create_dir(cx, &slot.parent, &slot.name, &slot.path, created).map(drop)

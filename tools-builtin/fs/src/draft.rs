@@ -30,15 +30,28 @@ impl<'a> Draft<'a> {
     ///
     /// # Errors
     /// Returns an error if the existing entry is not a writable regular file, or if writing fails.
-    pub(crate) fn new(workspace: &Workspace, slot: &'a Slot, content: &[u8]) -> Result<Self, FsError> {
+    pub(crate) fn new(
+        workspace: &Workspace,
+        slot: &'a Slot,
+        content: &[u8],
+    ) -> Result<Self, FsError> {
         let is_new = slot.kind.is_none();
         if !is_new {
             replaceable(slot)?;
         }
         remove_abandoned(workspace, &slot.parent);
-        let (file, name) = create(&slot.parent, !is_new).map_err(FsError::change("write", &slot.path))?;
-        let mut draft = Self { slot, file, name, is_committed: false };
-        let filled = draft.file.write_all(content).and_then(|()| draft.file.sync_all());
+        let (file, name) =
+            create(&slot.parent, !is_new).map_err(FsError::change("write", &slot.path))?;
+        let mut draft = Self {
+            slot,
+            file,
+            name,
+            is_committed: false,
+        };
+        let filled = draft
+            .file
+            .write_all(content)
+            .and_then(|()| draft.file.sync_all());
         filled.map_err(FsError::change("write", &slot.path))?;
         Ok(draft)
     }
@@ -50,7 +63,12 @@ impl<'a> Draft<'a> {
     ///
     /// Returns false and changes nothing if the target is no longer as it was found: a file, or missing.
     pub(crate) fn commit(mut self) -> Result<bool, FsError> {
-        let Slot { path, kind, parent, name } = self.slot;
+        let Slot {
+            path,
+            kind,
+            parent,
+            name,
+        } = self.slot;
         if self.slot.current_kind()? != *kind {
             return Ok(false);
         }
@@ -64,7 +82,12 @@ impl<'a> Draft<'a> {
         match renamed {
             Ok(()) => self.is_committed = true,
             // Another process created the target, or removed the directory.
-            Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
+                ) =>
+            {
                 return Ok(false);
             }
             Err(error) => return Err(fault(error)),
@@ -84,11 +107,19 @@ impl Drop for Draft<'_> {
 
 /// Returns the metadata of the existing file. Returns an error if it must not be replaced.
 fn replaceable(slot: &Slot) -> Result<Metadata, FsError> {
-    let metadata = slot.parent.symlink_metadata(&slot.name).map_err(FsError::io(&slot.path))?;
+    let metadata = slot
+        .parent
+        .symlink_metadata(&slot.name)
+        .map_err(FsError::io(&slot.path))?;
     match Kind::from(metadata.file_type()) {
-        Kind::File if metadata.permissions().readonly() => Err(FsError::ReadOnly { path: slot.path.clone() }),
+        Kind::File if metadata.permissions().readonly() => Err(FsError::ReadOnly {
+            path: slot.path.clone(),
+        }),
         Kind::File => Ok(metadata),
-        kind => Err(FsError::NotWritable { path: slot.path.clone(), kind }),
+        kind => Err(FsError::NotWritable {
+            path: slot.path.clone(),
+            kind,
+        }),
     }
 }
 
@@ -144,7 +175,8 @@ fn inherit(file: &File, old: &Metadata) -> io::Result<()> {
     let own = file.metadata()?;
     let is_same = (own.uid(), own.gid()) == (old.uid(), old.gid());
     // If the owner or group cannot be kept, group and other permissions would apply to different users.
-    let is_handed_over = is_same || std::os::unix::fs::fchown(file, Some(old.uid()), Some(old.gid())).is_ok();
+    let is_handed_over =
+        is_same || std::os::unix::fs::fchown(file, Some(old.uid()), Some(old.gid())).is_ok();
     let kept = if is_handed_over { 0o777 } else { 0o700 };
     file.set_permissions(Permissions::from_mode(old.permissions().mode() & kept))
 }

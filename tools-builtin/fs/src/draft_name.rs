@@ -12,8 +12,13 @@ pub(crate) fn draft_name(number: u64) -> String {
 
 /// Returns true if the name is that of a draft. Listings and searches omit such files.
 pub(crate) fn is_draft(name: &str) -> bool {
-    let digits = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+    let digits = name
+        .strip_prefix(PREFIX)
+        .and_then(|rest| rest.strip_suffix(SUFFIX));
     digits.is_some_and(|digits| {
-        digits.len() == DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+        digits.len() == DIGITS
+            && digits
+                .bytes()
+                .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
     })
 }

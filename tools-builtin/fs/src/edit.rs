@@ -56,7 +56,17 @@ pub(crate) fn edit(
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     let named = named(encoding.as_deref())?;
-    Ok(apply_edit(cx, &workspace, &path, Change { old: &old, new: &new, all, named })?)
+    Ok(apply_edit(
+        cx,
+        &workspace,
+        &path,
+        Change {
+            old: &old,
+            new: &new,
+            all,
+            named,
+        },
+    )?)
 }
 
 fn apply_edit(
@@ -67,7 +77,12 @@ fn apply_edit(
 ) -> Result<String, FsError> {
     for _ in 0..ATTEMPTS {
         let plan = Plan::new(cx, workspace, path, &[Access::Read, Access::Write], change)?;
-        let Plan { slot, before, after, .. } = &plan;
+        let Plan {
+            slot,
+            before,
+            after,
+            ..
+        } = &plan;
         new_script::check_link(workspace, path, slot, || after.starts_with(b"#!"))?;
         // Slow and fallible steps come before the lock.
         let diff = plan.diff(diff::unified);
@@ -98,7 +113,18 @@ fn preview(
     let workspace = cx.need::<Workspace>()?;
     cx.require(Access::Read, "fs", path.as_str())?;
     let named = named(encoding.as_deref())?;
-    let plan = Plan::new(cx, &workspace, &path, &[Access::Read], Change { old: &old, new: &new, all, named })?;
+    let plan = Plan::new(
+        cx,
+        &workspace,
+        &path,
+        &[Access::Read],
+        Change {
+            old: &old,
+            new: &new,
+            all,
+            named,
+        },
+    )?;
     Ok(Preview::diff(plan.diff(diff::unified_whole)))
 }
 
@@ -131,15 +157,27 @@ impl Plan {
         workspace: &Workspace,
         path: &RelativePath,
         accesses: &'static [Access],
-        Change { old, new, all, named }: Change<'_>,
+        Change {
+            old,
+            new,
+            all,
+            named,
+        }: Change<'_>,
     ) -> Result<Self, FsError> {
         if old == new {
             return Err(FsError::SameText);
         }
-        let options = FindOptions { accesses, follow: true, missing: IfMissing::Fail };
+        let options = FindOptions {
+            accesses,
+            follow: true,
+            missing: IfMissing::Fail,
+        };
         let slot = Slot::find(cx, workspace, path, options)?;
         if let Some(kind) = slot.kind.filter(|kind| *kind != Kind::File) {
-            return Err(FsError::NotWritable { path: slot.path, kind });
+            return Err(FsError::NotWritable {
+                path: slot.path,
+                kind,
+            });
         }
         let before = whole_file::read(&slot)?;
         let decoded = Decoded::for_edit(&before, named);
@@ -148,7 +186,9 @@ impl Plan {
         }
         // Errors and the diff show lines of it.
         workspace.show_content(cx, &slot.path);
-        let bytes = decoded.as_ref().map_or(&*before, |decoded| decoded.text.as_bytes());
+        let bytes = decoded
+            .as_ref()
+            .map_or(&*before, |decoded| decoded.text.as_bytes());
         let view = View::new(bytes);
         let replaced = replace(cx, &slot.path, &view, old, new, all)?;
         let is_utf8 = view.is_utf8();
@@ -157,7 +197,14 @@ impl Plan {
             Some(decoded) => decoded.encoded(&String::from_utf8_lossy(&replaced))?,
             None => replaced,
         };
-        Ok(Self { slot, before, after, texts, is_utf8, encoding: decoded.map(|decoded| decoded.note()) })
+        Ok(Self {
+            slot,
+            before,
+            after,
+            texts,
+            is_utf8,
+            encoding: decoded.map(|decoded| decoded.note()),
+        })
     }
 
     fn diff(&self, unified: fn(&RelativePath, &str, &str) -> String) -> String {
@@ -201,11 +248,24 @@ mod tests {
     #[tokio::test]
     async fn one_occurrence_is_replaced_and_the_result_is_a_diff() {
         let fixture = Fixture::with_files(&[("a.txt", "one\ntwo\nthree\n")]);
-        let diff = fixture.text("fs.edit", json!({"path": "a.txt", "old": "two", "new": "2"})).await;
-        assert_eq!(diff, "--- a.txt\n+++ a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n");
+        let diff = fixture
+            .text(
+                "fs.edit",
+                json!({"path": "a.txt", "old": "two", "new": "2"}),
+            )
+            .await;
+        assert_eq!(
+            diff,
+            "--- a.txt\n+++ a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
+        );
         assert_eq!(fixture.read("a.txt"), "one\n2\nthree\n");
         assert_eq!(fixture.names("."), ["a.txt"]);
-        fixture.text("fs.edit", json!({"path": "a.txt", "old": "\n2\nthree", "new": ""})).await;
+        fixture
+            .text(
+                "fs.edit",
+                json!({"path": "a.txt", "old": "\n2\nthree", "new": ""}),
+            )
+            .await;
         assert_eq!(fixture.read("a.txt"), "one\n");
     }
 
@@ -213,7 +273,11 @@ mod tests {
     async fn the_preview_of_an_edit_is_its_diff_and_changes_nothing() {
         let fixture = Fixture::with_files(&[("a.txt", "one\r\ntwo\r\nthree\r\n")]);
         fixture.write("latin", b"caf\xE9\nend\n");
-        for (path, old, new) in [("a.txt", "two", "2"), ("a.txt", "one\ntwo\n", ""), ("latin", "end", "END")] {
+        for (path, old, new) in [
+            ("a.txt", "two", "2"),
+            ("a.txt", "one\ntwo\n", ""),
+            ("latin", "end", "END"),
+        ] {
             let edit = json!({"path": path, "old": old, "new": new});
             let before = fixture.bytes(path);
             let preview = fixture.preview("fs.edit", edit.clone()).await.unwrap();
@@ -221,21 +285,34 @@ mod tests {
             assert_eq!(preview, Preview::diff(fixture.text("fs.edit", edit).await));
             fixture.write(path, &before);
         }
-        let missing = fixture.preview("fs.edit", json!({"path": "a.txt", "old": "four", "new": ""})).await;
+        let missing = fixture
+            .preview(
+                "fs.edit",
+                json!({"path": "a.txt", "old": "four", "new": ""}),
+            )
+            .await;
         assert!(missing.unwrap_err().to_string().contains("does not occur"));
     }
 
     #[tokio::test]
     async fn the_preview_of_an_edit_needs_the_grant_to_read() {
         let fixture = Fixture::with_files(&[("a", "canary")]).granted("fs:write:**");
-        let error = fixture.preview("fs.edit", json!({"path": "a", "old": "x", "new": "y"})).await.unwrap_err();
+        let error = fixture
+            .preview("fs.edit", json!({"path": "a", "old": "x", "new": "y"}))
+            .await
+            .unwrap_err();
         assert_eq!(error.code(), ErrorCode::PermissionDenied);
     }
 
     #[tokio::test]
     async fn every_occurrence_is_replaced_when_asked_for() {
         let fixture = Fixture::with_files(&[("a", "x x\nx")]);
-        fixture.text("fs.edit", json!({"path": "a", "old": "x", "new": "xx", "all": true})).await;
+        fixture
+            .text(
+                "fs.edit",
+                json!({"path": "a", "old": "x", "new": "xx", "all": true}),
+            )
+            .await;
         assert_eq!(fixture.read("a"), "xx xx\nxx");
     }
 
@@ -243,41 +320,91 @@ mod tests {
     async fn an_ambiguous_text_is_refused_with_its_lines() {
         let fixture = Fixture::with_files(&[("a", "x\ny\nx\naaa\n")]);
         let message = "`old` occurs 2 times in `a`, in lines 1, 3;";
-        fixture.fails("fs.edit", json!({"path": "a", "old": "x", "new": "z"}), message).await;
-        fixture.fails("fs.edit", json!({"path": "a", "old": "aa", "new": "z"}), "2 times in `a`, in lines 4;").await;
+        fixture
+            .fails(
+                "fs.edit",
+                json!({"path": "a", "old": "x", "new": "z"}),
+                message,
+            )
+            .await;
+        fixture
+            .fails(
+                "fs.edit",
+                json!({"path": "a", "old": "aa", "new": "z"}),
+                "2 times in `a`, in lines 4;",
+            )
+            .await;
         assert_eq!(fixture.read("a"), "x\ny\nx\naaa\n");
     }
 
     #[tokio::test]
     async fn a_truncated_count_is_marked_as_such() {
         let fixture = Fixture::new();
-        for (times, message) in [(1000, "occurs 1000 times"), (1001, "occurs more than 1000 times")] {
+        for (times, message) in [
+            (1000, "occurs 1000 times"),
+            (1001, "occurs more than 1000 times"),
+        ] {
             fixture.write("a", &"x\n".repeat(times));
-            fixture.fails("fs.edit", json!({"path": "a", "old": "x", "new": "z"}), message).await;
+            fixture
+                .fails(
+                    "fs.edit",
+                    json!({"path": "a", "old": "x", "new": "z"}),
+                    message,
+                )
+                .await;
         }
     }
 
     #[tokio::test]
     async fn a_missing_text_is_refused_with_the_nearest_place() {
-        let fixture = Fixture::with_files(&[("a.rs", "fn main() {\n    let x = 1;\n    print(x);\n}\n")]);
+        let fixture =
+            Fixture::with_files(&[("a.rs", "fn main() {\n    let x = 1;\n    print(x);\n}\n")]);
         let edit = |old: &str| json!({"path": "a.rs", "old": old, "new": ""});
-        let message =
-            "does not occur in `a.rs`; the nearest place is lines 2 to 3:\n2:     let x = 1;\n3:     print(x);";
-        fixture.fails("fs.edit", edit("let x = 1;\nprint(x);"), message).await;
-        fixture.fails("fs.edit", edit("let xy = 1;"), "the nearest place is line 2:\n2:     let x = 1;").await;
-        fixture.fails("fs.edit", edit("qqqqqqqq"), "no similar text was found").await;
+        let message = "does not occur in `a.rs`; the nearest place is lines 2 to 3:\n2:     let x = 1;\n3:     print(x);";
+        fixture
+            .fails("fs.edit", edit("let x = 1;\nprint(x);"), message)
+            .await;
+        fixture
+            .fails(
+                "fs.edit",
+                edit("let xy = 1;"),
+                "the nearest place is line 2:\n2:     let x = 1;",
+            )
+            .await;
+        fixture
+            .fails("fs.edit", edit("qqqqqqqq"), "no similar text was found")
+            .await;
     }
 
     #[tokio::test]
     async fn unusable_edits_are_refused() {
         let fixture = Fixture::with_files(&[("dir/a", "text"), ("binary", "a\0b")]);
         let edit = |path: &str| json!({"path": path, "old": "a", "new": "b"});
-        fixture.fails("fs.edit", edit("dir"), "`dir` is a directory").await;
-        fixture.fails("fs.edit", edit("gone"), "there is no `gone`").await;
-        fixture.fails("fs.edit", edit("binary"), "it has NUL bytes").await;
-        fixture.fails("fs.edit", json!({"path": "dir/a", "old": "t", "new": "t"}), "are the same").await;
-        fixture.fails("fs.edit", json!({"path": "dir/a", "old": "", "new": "t"}), "/old").await;
-        let bomb = json!({"path": "dir/a", "old": "t", "new": "t".repeat(5 * 1024 * 1024), "all": true});
+        fixture
+            .fails("fs.edit", edit("dir"), "`dir` is a directory")
+            .await;
+        fixture
+            .fails("fs.edit", edit("gone"), "there is no `gone`")
+            .await;
+        fixture
+            .fails("fs.edit", edit("binary"), "it has NUL bytes")
+            .await;
+        fixture
+            .fails(
+                "fs.edit",
+                json!({"path": "dir/a", "old": "t", "new": "t"}),
+                "are the same",
+            )
+            .await;
+        fixture
+            .fails(
+                "fs.edit",
+                json!({"path": "dir/a", "old": "", "new": "t"}),
+                "/old",
+            )
+            .await;
+        let bomb =
+            json!({"path": "dir/a", "old": "t", "new": "t".repeat(5 * 1024 * 1024), "all": true});
         assert!(fixture.call("fs.edit", bomb).await.is_err());
         assert_eq!(fixture.read("dir/a"), "text");
     }
@@ -291,7 +418,12 @@ mod tests {
         let fixture = fixture.granted_all(&["fs:*:link", "fs:write:secret"]);
         fixture.denies("fs.edit", edit.clone()).await;
         let fixture = fixture.granted_all(&["fs:*:link", "fs:*:secret"]);
-        assert!(fixture.text("fs.edit", edit).await.starts_with("--- secret\n"));
+        assert!(
+            fixture
+                .text("fs.edit", edit)
+                .await
+                .starts_with("--- secret\n")
+        );
         assert!(fixture.root().join("link").is_symlink());
     }
 
@@ -299,12 +431,22 @@ mod tests {
     fn an_edit_that_runs_out_of_time_while_the_diff_is_made_changes_nothing() {
         let fixture = Fixture::new();
         // Reordered lines make the diff slow.
-        let lines = |factor: u64| (0..150_000).map(|at| format!("{}\n", at * factor % 149_993)).collect::<String>();
+        let lines = |factor: u64| {
+            (0..150_000)
+                .map(|at| format!("{}\n", at * factor % 149_993))
+                .collect::<String>()
+        };
         let before = lines(7_919);
         fixture.write("a", &before);
-        let cx = fixture.cx().clone().with_timeout(Duration::from_millis(200));
+        let cx = fixture
+            .cx()
+            .clone()
+            .with_timeout(Duration::from_millis(200));
         let fixture = fixture.with_context(cx);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
         let arguments = json!({"path": "a", "old": "1\n", "new": "2\n3\n", "all": true});
         let outcome = runtime.block_on(fixture.call("fs.edit", arguments));
         // Waits for the blocking thread.

@@ -25,12 +25,23 @@ pub(crate) enum Encoding {
 
 impl Encoding {
     /// Detects the encoding. Reads up to the first NUL byte, block by block.
-    pub(crate) fn detect(cx: &ToolContext, path: &RelativePath, mut file: impl Read) -> Result<Self, FsError> {
+    pub(crate) fn detect(
+        cx: &ToolContext,
+        path: &RelativePath,
+        mut file: impl Read,
+    ) -> Result<Self, FsError> {
         let (mut encoding, mut bytes, mut is_first) = (Self::Utf8, Vec::new(), true);
         loop {
             cx.check_cancelled()?;
-            let read = file.by_ref().take(BLOCK).read_to_end(&mut bytes).map_err(FsError::io(path))?;
-            if is_first && TextEncoding::from_mark(&bytes).is_some_and(|marked| marked != TextEncoding::UTF_8) {
+            let read = file
+                .by_ref()
+                .take(BLOCK)
+                .read_to_end(&mut bytes)
+                .map_err(FsError::io(path))?;
+            if is_first
+                && TextEncoding::from_mark(&bytes)
+                    .is_some_and(|marked| marked != TextEncoding::UTF_8)
+            {
                 return Ok(Self::Utf16);
             }
             is_first = false;
@@ -79,8 +90,11 @@ mod tests {
 
     #[test]
     fn the_last_byte_of_a_large_file_counts() {
-        let large = std::io::repeat(b'x').take(65 * 1024 * 1024).chain(&b"\xE9"[..]);
-        let detected = Encoding::detect(&ToolContext::new(), &RelativePath::default(), large).unwrap();
+        let large = std::io::repeat(b'x')
+            .take(65 * 1024 * 1024)
+            .chain(&b"\xE9"[..]);
+        let detected =
+            Encoding::detect(&ToolContext::new(), &RelativePath::default(), large).unwrap();
         assert_eq!(detected, Encoding::Other);
     }
 
@@ -88,9 +102,18 @@ mod tests {
     fn a_character_on_the_border_of_two_blocks_is_one() {
         for filling in BLOCK - 3..=BLOCK {
             let text = "x".repeat(filling as usize);
-            assert_eq!(detected(format!("{text}\u{1F600}{text}").as_bytes()), Encoding::Utf8);
-            assert_eq!(detected(&[text.as_bytes(), b"\xF0\x9F\x98"].concat()), Encoding::Other);
-            assert_eq!(detected(&[text.as_bytes(), b"\xE9\n", text.as_bytes(), b"\0"].concat()), Encoding::Binary);
+            assert_eq!(
+                detected(format!("{text}\u{1F600}{text}").as_bytes()),
+                Encoding::Utf8
+            );
+            assert_eq!(
+                detected(&[text.as_bytes(), b"\xF0\x9F\x98"].concat()),
+                Encoding::Other
+            );
+            assert_eq!(
+                detected(&[text.as_bytes(), b"\xE9\n", text.as_bytes(), b"\0"].concat()),
+                Encoding::Binary
+            );
         }
     }
 }

@@ -13,8 +13,13 @@ use crate::path::RelativePath;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FsError {
     #[error("there is no `{path}`{}", suggested(near))]
-    Missing { path: RelativePath, near: Vec<String> },
-    #[error("there is no directory `{path}`; set `parents` if the tool has it, or choose an existing directory")]
+    Missing {
+        path: RelativePath,
+        near: Vec<String>,
+    },
+    #[error(
+        "there is no directory `{path}`; set `parents` if the tool has it, or choose an existing directory"
+    )]
     NoDirectory { path: RelativePath },
     #[error("`{path}` is {kind}, not a directory; shorten the path, or choose a directory")]
     NotADirectory { path: RelativePath, kind: Kind },
@@ -26,15 +31,25 @@ pub(crate) enum FsError {
     Special { path: RelativePath, kind: Kind },
     #[error("`{path}` is {kind}, and only regular files can be written; choose another path")]
     NotWritable { path: RelativePath, kind: Kind },
-    #[error("`{path}` is marked as read-only; leave it unchanged, or ask the user to make it writable")]
+    #[error(
+        "`{path}` is marked as read-only; leave it unchanged, or ask the user to make it writable"
+    )]
     ReadOnly { path: RelativePath },
-    #[error("the name `{begin}…` has {length} bytes, more than the file system allows; choose a shorter name")]
+    #[error(
+        "the name `{begin}…` has {length} bytes, more than the file system allows; choose a shorter name"
+    )]
     LongName { length: usize, begin: String },
-    #[error("the name of `{path}` is reserved for temporary files of the file tools; choose another name")]
+    #[error(
+        "the name of `{path}` is reserved for temporary files of the file tools; choose another name"
+    )]
     Reserved { path: RelativePath },
-    #[error("`{path}` is out of reach for file tools, and no grant changes that; choose another path")]
+    #[error(
+        "`{path}` is out of reach for file tools, and no grant changes that; choose another path"
+    )]
     Hidden { path: RelativePath },
-    #[error("`{path}` leads to files that file tools may not touch, and no grant changes that; choose another path")]
+    #[error(
+        "`{path}` leads to files that file tools may not touch, and no grant changes that; choose another path"
+    )]
     LeadsToHidden { path: RelativePath },
     #[error(
         "`{path}` would be a new script in the root, and a link leads to it; name `{path}` itself, so that it can be asked about"
@@ -48,8 +63,14 @@ pub(crate) enum FsError {
     #[error("the workspace root cannot be moved, replaced or removed; name an entry below it")]
     Root,
     #[error("`{path}` already exists and is {kind}; {advice}")]
-    Taken { path: RelativePath, kind: Kind, advice: &'static str },
-    #[error("another program changed `{path}` during this call, so it was left unchanged; read it and try again")]
+    Taken {
+        path: RelativePath,
+        kind: Kind,
+        advice: &'static str,
+    },
+    #[error(
+        "another program changed `{path}` during this call, so it was left unchanged; read it and try again"
+    )]
     Changed { path: RelativePath },
     #[error("`{path}` has more than {limit} bytes, the limit of this tool; choose a smaller file")]
     TooLarge { path: RelativePath, limit: u64 },
@@ -58,21 +79,37 @@ pub(crate) enum FsError {
          move it"
     )]
     LongMove { to: RelativePath },
-    #[error("`{path}` is nested more than {limit} directories deep; start at a directory further down")]
+    #[error(
+        "`{path}` is nested more than {limit} directories deep; start at a directory further down"
+    )]
     TooDeep { path: RelativePath, limit: usize },
-    #[error("there are more than {limit} entries below `{path}`; process its subdirectories one by one")]
+    #[error(
+        "there are more than {limit} entries below `{path}`; process its subdirectories one by one"
+    )]
     TooMany { path: RelativePath, limit: u64 },
-    #[error("`{path}` is not empty; remove its entries first, or set `recursive` to remove it with its contents")]
+    #[error(
+        "`{path}` is not empty; remove its entries first, or set `recursive` to remove it with its contents"
+    )]
     NotEmpty { path: RelativePath },
     #[error(
         "`{path}` has an entry with a name that is not valid in a path argument, so the grant cannot be checked; ask the user to \
          rename it"
     )]
     InvalidName { path: RelativePath },
-    #[error("`{to}` is below `{from}`, and a directory cannot be moved into itself; choose a path outside `{from}`")]
-    IntoItself { from: RelativePath, to: RelativePath },
-    #[error("`{from}` and `{to}` are two names of the same file, so nothing was moved; remove one of them instead")]
-    SameFile { from: RelativePath, to: RelativePath },
+    #[error(
+        "`{to}` is below `{from}`, and a directory cannot be moved into itself; choose a path outside `{from}`"
+    )]
+    IntoItself {
+        from: RelativePath,
+        to: RelativePath,
+    },
+    #[error(
+        "`{from}` and `{to}` are two names of the same file, so nothing was moved; remove one of them instead"
+    )]
+    SameFile {
+        from: RelativePath,
+        to: RelativePath,
+    },
     #[error(
         "`old` does not occur in `{path}`, which is not UTF-8 in lines {lines}: such bytes are read as \u{FFFD}, which `old` \
          cannot match; choose an `old` without them, such as the text beside them"
@@ -104,7 +141,11 @@ pub(crate) enum FsError {
     #[error(
         "`old` occurs {count} times in `{path}`, in lines {lines}; include more of the surrounding text, or set `all`"
     )]
-    Ambiguous { path: RelativePath, count: String, lines: String },
+    Ambiguous {
+        path: RelativePath,
+        count: String,
+        lines: String,
+    },
     #[error(
         "`after` is {after:?}, which is not a position in a listing; copy it from the note of the listing, or give a name"
     )]
@@ -112,27 +153,51 @@ pub(crate) enum FsError {
     #[error("invalid pattern: {reason}; correct it and try again")]
     Pattern { reason: String },
     #[error("cannot {action} `{path}`: {source}; choose another path, or ask the user for access")]
-    Change { action: &'static str, path: RelativePath, source: io::Error },
+    Change {
+        action: &'static str,
+        path: RelativePath,
+        source: io::Error,
+    },
     #[error("cannot follow the link `{link}`: {reason}; use a path that avoids it")]
-    Link { link: RelativePath, reason: LinkFault },
-    #[error("`{path}` passes more than {limit} links, possibly in a loop; use a path without links")]
+    Link {
+        link: RelativePath,
+        reason: LinkFault,
+    },
+    #[error(
+        "`{path}` passes more than {limit} links, possibly in a loop; use a path without links"
+    )]
     TooManyLinks { path: RelativePath, limit: usize },
-    #[error("`{path}` is a file, and `glob` is for directories; leave `glob` out, or name the directory")]
+    #[error(
+        "`{path}` is a file, and `glob` is for directories; leave `glob` out, or name the directory"
+    )]
     GlobOfFile { path: RelativePath },
     #[error("`{path}` is binary: it has NUL bytes; choose another file")]
     Binary { path: RelativePath },
     #[error("`end` ({end}) is before `start` ({start}); swap them")]
     Backwards { start: u64, end: u64 },
-    #[error("the last line of `{path}` is {lines}, but `start` is {start}; start at {lines} or before")]
-    PastTheEnd { path: RelativePath, lines: u64, start: u64 },
+    #[error(
+        "the last line of `{path}` is {lines}, but `start` is {start}; start at {lines} or before"
+    )]
+    PastTheEnd {
+        path: RelativePath,
+        lines: u64,
+        start: u64,
+    },
     #[error(
         "the line of `{path}` has {length} bytes, but `offset` is {offset}; give a smaller one, or read the next line"
     )]
-    PastTheLine { path: RelativePath, length: u64, offset: u64 },
+    PastTheLine {
+        path: RelativePath,
+        length: u64,
+        offset: u64,
+    },
     #[error("give either `tail` or `start`, `offset` and `end`, not both")]
     TailOfRange,
     #[error("cannot open `{path}`: {source}; choose another path, or ask the user for access")]
-    Io { path: RelativePath, source: io::Error },
+    Io {
+        path: RelativePath,
+        source: io::Error,
+    },
     #[error("the call stopped because its deadline is near; call the tool again to continue")]
     OutOfTime,
     /// An error after a part of the work was done.
@@ -160,16 +225,29 @@ pub(crate) enum LinkFault {
 
 impl FsError {
     pub(crate) fn io(path: &RelativePath) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io { path: path.clone(), source }
+        move |source| Self::Io {
+            path: path.clone(),
+            source,
+        }
     }
 
-    pub(crate) fn change(action: &'static str, path: &RelativePath) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Change { action, path: path.clone(), source }
+    pub(crate) fn change(
+        action: &'static str,
+        path: &RelativePath,
+    ) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Change {
+            action,
+            path: path.clone(),
+            source,
+        }
     }
 
     /// Adds a description of the work done before the error.
     pub(crate) fn with_done(self, done: String) -> Self {
-        Self::Partial { source: Box::new(self), done }
+        Self::Partial {
+            source: Box::new(self),
+            done,
+        }
     }
 
     /// Adds the directories created before the error.
@@ -178,7 +256,10 @@ impl FsError {
             return self;
         }
         let created: Vec<_> = created.iter().map(|path| format!("`{path}`")).collect();
-        self.with_done(format!("created directories that remain: {}", created.join(", ")))
+        self.with_done(format!(
+            "created directories that remain: {}",
+            created.join(", ")
+        ))
     }
 }
 
@@ -194,7 +275,9 @@ impl From<FsError> for ToolError {
 impl From<InvalidTarget> for LinkFault {
     fn from(error: InvalidTarget) -> Self {
         match error {
-            InvalidTarget::Absolute { .. } | InvalidTarget::OutsideRoot { .. } => Self::LeavesTheRoot,
+            InvalidTarget::Absolute { .. } | InvalidTarget::OutsideRoot { .. } => {
+                Self::LeavesTheRoot
+            }
             error => Self::InvalidName(error),
         }
     }
@@ -203,5 +286,8 @@ impl From<InvalidTarget> for LinkFault {
 fn suggested(near: &[String]) -> String {
     let near: Vec<_> = near.iter().map(|name| format!("`{name}`")).collect();
     let listed = "list its directory to see what there is";
-    format!("; {}", ToolError::did_you_mean(&near).as_deref().unwrap_or(listed))
+    format!(
+        "; {}",
+        ToolError::did_you_mean(&near).as_deref().unwrap_or(listed)
+    )
 }

@@ -67,10 +67,19 @@ impl Excerpt {
         file: impl BufRead,
         range: LineRange,
     ) -> Result<Self, FsError> {
-        let LineRange { skipped, offset, most, first_number } = range;
+        let LineRange {
+            skipped,
+            offset,
+            most,
+            first_number,
+        } = range;
         let past_the_end = |lines| match lines {
             0 => Ok(Self::default()),
-            lines => Err(FsError::PastTheEnd { path: path.clone(), lines, start: skipped.saturating_add(1) }),
+            lines => Err(FsError::PastTheEnd {
+                path: path.clone(),
+                lines,
+                start: skipped.saturating_add(1),
+            }),
         };
         let mut reader = LineReader::new(cx, path, file);
         let found = reader.skip(skipped)?;
@@ -79,7 +88,11 @@ impl Excerpt {
         }
         let passed = reader.skip_in_line(offset)?;
         if passed < offset {
-            return Err(FsError::PastTheLine { path: path.clone(), length: passed, offset });
+            return Err(FsError::PastTheLine {
+                path: path.clone(),
+                length: passed,
+                offset,
+            });
         }
         let (mut lines, mut cut, mut bytes, mut end_in_line) = (0, 0, Vec::new(), None);
         let mut numbers = first_number.into_iter().flat_map(|first| first..);
@@ -90,10 +103,18 @@ impl Excerpt {
             }
             let begin = bytes.len();
             let is_first = lines == 0;
-            let limit = if is_first && offset > 0 { MAX_TEXT } else { MAX_LINE };
+            let limit = if is_first && offset > 0 {
+                MAX_TEXT
+            } else {
+                MAX_LINE
+            };
             let read = reader.read(limit, &mut bytes)?;
             // A byte order mark is no part of the first line.
-            if is_first && skipped == 0 && offset == 0 && bytes[begin..].starts_with(MARK.as_bytes()) {
+            if is_first
+                && skipped == 0
+                && offset == 0
+                && bytes[begin..].starts_with(MARK.as_bytes())
+            {
                 bytes.drain(begin..begin + MARK.len());
             }
             if let ReadLine::Cut { omitted } = read {
@@ -104,7 +125,9 @@ impl Excerpt {
                     end_in_line = Some(offset + limit as u64 - dropped);
                 }
                 let omitted = counted(omitted + dropped, "byte", "bytes");
-                bytes.extend_from_slice(format!(" [… {omitted} of this line left out …]\n").as_bytes());
+                bytes.extend_from_slice(
+                    format!(" [… {omitted} of this line left out …]\n").as_bytes(),
+                );
                 cut += 1;
             }
             lines += 1;
@@ -118,26 +141,44 @@ impl Excerpt {
             Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
         };
         let end_in_line = end_in_line.filter(|_| lines == 1);
-        Ok(Self { text, lines, cut, more, end_in_line, lossy })
+        Ok(Self {
+            text,
+            lines,
+            cut,
+            more,
+            end_in_line,
+            lossy,
+        })
     }
 
     /// Returns a note that says which lines these are, how to continue, and what is missing. Returns `None` for a whole file.
     pub(crate) fn note(&self, first: FirstLine) -> Option<String> {
         let mut notes = Vec::new();
         match first {
-            _ if self.lines == 0 || self.text.is_empty() => notes.push("the file is empty".to_owned()),
+            _ if self.lines == 0 || self.text.is_empty() => {
+                notes.push("the file is empty".to_owned())
+            }
             FirstLine::Number(start) => {
                 let last = start + self.lines - 1;
-                let lines = if last == start { format!("line {start}") } else { format!("lines {start} to {last}") };
+                let lines = if last == start {
+                    format!("line {start}")
+                } else {
+                    format!("lines {start} to {last}")
+                };
                 if let Some(end) = self.end_in_line {
                     let next = if self.more {
                         format!(", or with the next line, start = {}", last + 1)
                     } else {
                         String::new()
                     };
-                    notes.push(format!("{lines}; continue in it with start = {start}, offset = {end}{next}"));
+                    notes.push(format!(
+                        "{lines}; continue in it with start = {start}, offset = {end}{next}"
+                    ));
                 } else if self.more {
-                    notes.push(format!("{lines}; more lines follow, continue with start = {}", last + 1));
+                    notes.push(format!(
+                        "{lines}; more lines follow, continue with start = {}",
+                        last + 1
+                    ));
                 } else if start > 1 {
                     notes.push(format!("{lines}, the end of the file"));
                 }
@@ -154,10 +195,15 @@ impl Excerpt {
             }
         }
         if self.cut > 0 && self.end_in_line.is_none() {
-            notes.push(format!("truncated lines: {}; read one alone, and with `offset`, to see its rest", self.cut));
+            notes.push(format!(
+                "truncated lines: {}; read one alone, and with `offset`, to see its rest",
+                self.cut
+            ));
         }
         if self.lossy {
-            notes.push("bytes that are not UTF-8 are shown as \u{FFFD}; an edit keeps them".to_owned());
+            notes.push(
+                "bytes that are not UTF-8 are shown as \u{FFFD}; an edit keeps them".to_owned(),
+            );
         }
         (!notes.is_empty()).then(|| format!("[{}]", notes.join("; ")))
     }
@@ -179,9 +225,18 @@ mod tests {
     use super::*;
 
     fn excerpt(file: impl Read, start: u64, end: u64) -> Result<Excerpt, FsError> {
-        let range =
-            LineRange { skipped: start - 1, offset: 0, most: (end - start).saturating_add(1), first_number: None };
-        Excerpt::from_reader(&ToolContext::new(), &RelativePath::default(), BufReader::new(file), range)
+        let range = LineRange {
+            skipped: start - 1,
+            offset: 0,
+            most: (end - start).saturating_add(1),
+            first_number: None,
+        };
+        Excerpt::from_reader(
+            &ToolContext::new(),
+            &RelativePath::default(),
+            BufReader::new(file),
+            range,
+        )
     }
 
     #[test]
@@ -194,7 +249,11 @@ mod tests {
             (4, 9, "four", 1, false),
         ] {
             let excerpt = excerpt(file, start, end).unwrap();
-            assert_eq!((&*excerpt.text, excerpt.lines, excerpt.more), (text, lines, more), "{start} to {end}");
+            assert_eq!(
+                (&*excerpt.text, excerpt.lines, excerpt.more),
+                (text, lines, more),
+                "{start} to {end}"
+            );
         }
     }
 
@@ -202,7 +261,10 @@ mod tests {
     fn a_start_after_the_end_is_refused_with_the_last_line() {
         for (text, start, last) in [("a\nb\n", 3, 2), ("a\nb", 3, 2), ("a", 900, 1)] {
             let error = excerpt(text.as_bytes(), start, u64::MAX).unwrap_err();
-            assert!(matches!(error, FsError::PastTheEnd { lines, .. } if lines == last), "{text:?}");
+            assert!(
+                matches!(error, FsError::PastTheEnd { lines, .. } if lines == last),
+                "{text:?}"
+            );
         }
         assert_eq!(excerpt(io::empty(), 7, u64::MAX).unwrap().lines, 0);
     }
@@ -221,7 +283,13 @@ mod tests {
         let text = format!("{}\n{}\nend", "é".repeat(5_000), "x".repeat(MAX_LINE));
         let excerpt = excerpt(text.as_bytes(), 1, u64::MAX).unwrap();
         let lines: Vec<&str> = excerpt.text.lines().collect();
-        assert_eq!(lines[0], format!("{} [… 5905 bytes of this line left out …]", "é".repeat(2048)));
+        assert_eq!(
+            lines[0],
+            format!(
+                "{} [… 5905 bytes of this line left out …]",
+                "é".repeat(2048)
+            )
+        );
         assert_eq!(lines[1..], ["x".repeat(MAX_LINE), "end".to_owned()]);
         assert_eq!((excerpt.cut, excerpt.lossy), (1, false));
     }
@@ -229,17 +297,35 @@ mod tests {
     #[test]
     fn a_byte_order_mark_is_no_part_of_a_line() {
         let text = "\u{FEFF}one\n\u{FEFF}two\n";
-        assert_eq!(excerpt(text.as_bytes(), 1, 9).unwrap().text, "one\n\u{FEFF}two\n");
-        assert_eq!(excerpt(text.as_bytes(), 2, 9).unwrap().text, "\u{FEFF}two\n");
+        assert_eq!(
+            excerpt(text.as_bytes(), 1, 9).unwrap().text,
+            "one\n\u{FEFF}two\n"
+        );
+        assert_eq!(
+            excerpt(text.as_bytes(), 2, 9).unwrap().text,
+            "\u{FEFF}two\n"
+        );
     }
 
     #[test]
     fn numbers_stand_before_lines() {
-        for (first, expected) in
-            [(1, "1: a\n2: b\n3: \n"), (99, "99: a\n100: b\n101: \n"), (-3, "-3: a\n-2: b\n-1: \n")]
-        {
-            let range = LineRange { skipped: 0, offset: 0, most: 9, first_number: Some(first) };
-            let found = Excerpt::from_reader(&ToolContext::new(), &RelativePath::default(), &b"a\nb\n\n"[..], range);
+        for (first, expected) in [
+            (1, "1: a\n2: b\n3: \n"),
+            (99, "99: a\n100: b\n101: \n"),
+            (-3, "-3: a\n-2: b\n-1: \n"),
+        ] {
+            let range = LineRange {
+                skipped: 0,
+                offset: 0,
+                most: 9,
+                first_number: Some(first),
+            };
+            let found = Excerpt::from_reader(
+                &ToolContext::new(),
+                &RelativePath::default(),
+                &b"a\nb\n\n"[..],
+                range,
+            );
             assert_eq!(found.unwrap().text, expected);
         }
     }
@@ -248,6 +334,9 @@ mod tests {
     fn invalid_utf8_is_replaced_and_nul_bytes_are_refused() {
         let latin = excerpt(&b"caf\xE9\n"[..], 1, 1).unwrap();
         assert_eq!((&*latin.text, latin.lossy), ("caf\u{FFFD}\n", true));
-        assert!(matches!(excerpt(&b"\x7FELF\0"[..], 1, 1), Err(FsError::Binary { .. })));
+        assert!(matches!(
+            excerpt(&b"\x7FELF\0"[..], 1, 1),
+            Err(FsError::Binary { .. })
+        ));
     }
 }

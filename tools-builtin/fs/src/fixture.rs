@@ -30,11 +30,17 @@ impl Fixture {
 
     /// Opens an existing directory as the workspace.
     pub(crate) fn for_dir(path: &str) -> Self {
-        Self { host: host(path.as_ref()), ..Self::new() }
+        Self {
+            host: host(path.as_ref()),
+            ..Self::new()
+        }
     }
 
     pub(crate) fn with_context(self, cx: ToolContext) -> Self {
-        Self { host: self.host.with_context(|_| cx), ..self }
+        Self {
+            host: self.host.with_context(|_| cx),
+            ..self
+        }
     }
 
     pub(crate) fn granted(self, clause: &str) -> Self {
@@ -42,7 +48,10 @@ impl Fixture {
     }
 
     pub(crate) fn granted_all(self, clauses: &[&str]) -> Self {
-        Self { host: self.host.with_grant(clauses), ..self }
+        Self {
+            host: self.host.with_grant(clauses),
+            ..self
+        }
     }
 
     pub(crate) fn cx(&self) -> &ToolContext {
@@ -68,7 +77,9 @@ impl Fixture {
     /// Returns the names in a directory, sorted.
     pub(crate) fn names(&self, path: &str) -> Vec<String> {
         let entries = fs::read_dir(self.root().join(path)).unwrap();
-        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -76,8 +87,13 @@ impl Fixture {
     /// Waits until a directory contains a draft.
     pub(crate) fn wait_for_draft(&self, path: &str) {
         let start = Instant::now();
-        while !self.root().join(path).is_dir() || !self.names(path).iter().any(|name| is_draft(name)) {
-            assert!(start.elapsed() < Duration::from_secs(60), "no draft in `{path}`");
+        while !self.root().join(path).is_dir()
+            || !self.names(path).iter().any(|name| is_draft(name))
+        {
+            assert!(
+                start.elapsed() < Duration::from_secs(60),
+                "no draft in `{path}`"
+            );
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -94,7 +110,8 @@ impl Fixture {
 
     #[cfg(unix)]
     pub(crate) fn mode(&self, path: &str) -> u32 {
-        std::os::unix::fs::MetadataExt::mode(&fs::metadata(self.root().join(path)).unwrap()) & 0o7777
+        std::os::unix::fs::MetadataExt::mode(&fs::metadata(self.root().join(path)).unwrap())
+            & 0o7777
     }
 
     #[cfg(unix)]
@@ -104,7 +121,9 @@ impl Fixture {
 
     #[cfg(unix)]
     pub(crate) fn pipe(&self, path: &str) {
-        let status = std::process::Command::new("mkfifo").arg(self.root().join(path)).status();
+        let status = std::process::Command::new("mkfifo")
+            .arg(self.root().join(path))
+            .status();
         assert!(status.unwrap().success());
     }
 
@@ -122,11 +141,20 @@ impl Fixture {
 
     /// Returns the preview of a call that is then denied.
     pub(crate) async fn preview(&self, tool: &str, arguments: Value) -> Result<Preview, ToolError> {
-        let approver = RecordingApprover::new(Decision::Deny { reason: "only the preview matters".to_owned() });
+        let approver = RecordingApprover::new(Decision::Deny {
+            reason: "only the preview matters".to_owned(),
+        });
         let host = self.host.clone().with_approver(approver.clone());
         let host = host.with_context(|cx| cx.with_policy(Policy::by_effects()));
-        assert_eq!(host.call(tool, arguments).await.unwrap_err().code(), ErrorCode::Denied);
-        approver.requests().remove(0).preview.expect("the tool has a preview")
+        assert_eq!(
+            host.call(tool, arguments).await.unwrap_err().code(),
+            ErrorCode::Denied
+        );
+        approver
+            .requests()
+            .remove(0)
+            .preview
+            .expect("the tool has a preview")
     }
 
     /// Asserts that the grant does not cover a call.
@@ -141,15 +169,26 @@ impl Fixture {
         let message = self.call(tool, arguments).await.unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
         let own = message.replacen(tool, "", 1);
-        let named = self.host.catalog().list().into_iter().find(|entry| own.contains(entry.name().as_str()));
+        let named = self
+            .host
+            .catalog()
+            .list()
+            .into_iter()
+            .find(|entry| own.contains(entry.name().as_str()));
         assert!(named.is_none(), "{message}");
     }
 }
 
 fn host(root: &Path) -> TestHost {
     // The dot files of the tests have to be named.
-    let named = ["**/.conf/**", "**/.state/**", "**/.toolcrib-0123456789abcdef.tmp/**"];
+    let named = [
+        "**/.conf/**",
+        "**/.state/**",
+        "**/.toolcrib-0123456789abcdef.tmp/**",
+    ];
     let named = named.map(|pattern| format!("fs:write:{pattern}"));
     let grant: Vec<&str> = named.iter().map(String::as_str).chain(["*:*:**"]).collect();
-    TestHost::new(crate::register).with_grant(&grant).with_service(Workspace::open(root).unwrap())
+    TestHost::new(crate::register)
+        .with_grant(&grant)
+        .with_service(Workspace::open(root).unwrap())
 }

@@ -68,24 +68,39 @@ fn matches(
     let start = ResolvedEntry::find(cx, workspace, path)?;
     let dir = start.open_dir()?;
     let (mut paths, mut more) = (Vec::new(), 0);
-    let skipped = TreeWalk::new(cx, workspace, &start.path, ignored).run(&dir, &start.path, &mut |found| {
-        if matcher.is_match(found.path.below(&start.path)) {
-            if paths.len() < MAX_MATCHES {
-                let end = if found.kind == Kind::Directory { "/" } else { "" };
-                paths.push(format!("{}{end}", found.path));
-            } else {
-                more += 1;
+    let skipped = TreeWalk::new(cx, workspace, &start.path, ignored).run(
+        &dir,
+        &start.path,
+        &mut |found| {
+            if matcher.is_match(found.path.below(&start.path)) {
+                if paths.len() < MAX_MATCHES {
+                    let end = if found.kind == Kind::Directory {
+                        "/"
+                    } else {
+                        ""
+                    };
+                    paths.push(format!("{}{end}", found.path));
+                } else {
+                    more += 1;
+                }
             }
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
     workspace.show_names(cx, &paths);
     let mut notes = skipped.notes();
     if more > 0 {
         let bound = if skipped.stopped() { "at least " } else { "" };
-        notes.insert(0, format!("{bound}{more} more; use a narrower pattern, or start in a subdirectory"));
+        notes.insert(
+            0,
+            format!("{bound}{more} more; use a narrower pattern, or start in a subdirectory"),
+        );
     }
-    Ok(Matches { paths, more, note: (!notes.is_empty()).then(|| notes.join("; ")) })
+    Ok(Matches {
+        paths,
+        more,
+        note: (!notes.is_empty()).then(|| notes.join("; ")),
+    })
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -104,24 +119,43 @@ mod tests {
 
     #[tokio::test]
     async fn patterns_match_paths_and_the_result_is_sorted() {
-        let fixture =
-            Fixture::with_files(&["b.rs", "a/x.rs", "a/deep/y.rs", "a/z.txt", ".hidden.rs"].map(|path| (path, "")));
+        let fixture = Fixture::with_files(
+            &["b.rs", "a/x.rs", "a/deep/y.rs", "a/z.txt", ".hidden.rs"].map(|path| (path, "")),
+        );
         for (pattern, expected) in [
             ("*.rs", json!([".hidden.rs", "b.rs"])),
-            ("**/*.rs", json!([".hidden.rs", "a/deep/y.rs", "a/x.rs", "b.rs"])),
+            (
+                "**/*.rs",
+                json!([".hidden.rs", "a/deep/y.rs", "a/x.rs", "b.rs"]),
+            ),
             ("a/*", json!(["a/deep/", "a/x.rs", "a/z.txt"])),
             ("**/{x,y}.*", json!(["a/deep/y.rs", "a/x.rs"])),
             ("none", json!([])),
         ] {
-            assert_eq!(paths(&fixture, json!({"pattern": pattern})).await, expected, "{pattern}");
+            assert_eq!(
+                paths(&fixture, json!({"pattern": pattern})).await,
+                expected,
+                "{pattern}"
+            );
         }
-        assert_eq!(paths(&fixture, json!({"pattern": "*.rs", "path": "a"})).await, json!(["a/x.rs"]));
+        assert_eq!(
+            paths(&fixture, json!({"pattern": "*.rs", "path": "a"})).await,
+            json!(["a/x.rs"])
+        );
     }
 
     #[tokio::test]
     async fn ignore_files_are_honoured_where_they_stand() {
         let fixture = Fixture::with_files(
-            &["target/o.rs", "a/keep.rs", "a/drop.rs", "a/b/drop.rs", "drop.rs", ".git/x.rs"].map(|path| (path, "")),
+            &[
+                "target/o.rs",
+                "a/keep.rs",
+                "a/drop.rs",
+                "a/b/drop.rs",
+                "drop.rs",
+                ".git/x.rs",
+            ]
+            .map(|path| (path, "")),
         );
         fixture.write(".gitignore", "/target/\n");
         fixture.write("a/.gitignore", "drop.rs\n!b/drop.rs\n");
@@ -132,7 +166,10 @@ mod tests {
         assert_eq!(below, json!(["a/b/drop.rs"]));
         let all = paths(&fixture, json!({"pattern": "**/*.rs", "ignored": true})).await;
         assert_eq!(all.as_array().unwrap().len(), 6);
-        assert_eq!(paths(&fixture, json!({"pattern": "*", "path": "target"})).await, json!(["target/o.rs"]));
+        assert_eq!(
+            paths(&fixture, json!({"pattern": "*", "path": "target"})).await,
+            json!(["target/o.rs"])
+        );
     }
 
     #[tokio::test]
@@ -143,26 +180,46 @@ mod tests {
         let note = "invalid patterns in ignore files: 1 (first in `.gitignore`)";
         assert_eq!(found["note"], note);
         let text = fixture.text("fs.search", json!({"pattern": "none"})).await;
-        assert_eq!(text, format!("[no line matches; files searched: 1; {note}]"));
-        let found = fixture.value("fs.glob", json!({"pattern": "*", "ignored": true})).await;
+        assert_eq!(
+            text,
+            format!("[no line matches; files searched: 1; {note}]")
+        );
+        let found = fixture
+            .value("fs.glob", json!({"pattern": "*", "ignored": true}))
+            .await;
         assert!(found.get("note").is_none(), "{found}");
     }
 
     #[tokio::test]
     async fn drafts_are_shown_by_nothing() {
         let fixture = Fixture::new();
-        let (draft, other) = ("dir/.toolcrib-0123456789abcdef.tmp", "dir/.toolcrib-0123456789abcdef.tmpl");
+        let (draft, other) = (
+            "dir/.toolcrib-0123456789abcdef.tmp",
+            "dir/.toolcrib-0123456789abcdef.tmpl",
+        );
         fixture.write(draft, "text");
         fixture.write(other, "text");
-        assert_eq!(paths(&fixture, json!({"pattern": "dir/*", "ignored": true})).await, json!([other]));
-        let text = fixture.text("fs.search", json!({"pattern": "text", "ignored": true})).await;
-        assert!(text.starts_with(other) && text.ends_with("in 1 of 1 file searched]"), "{text}");
+        assert_eq!(
+            paths(&fixture, json!({"pattern": "dir/*", "ignored": true})).await,
+            json!([other])
+        );
+        let text = fixture
+            .text("fs.search", json!({"pattern": "text", "ignored": true}))
+            .await;
+        assert!(
+            text.starts_with(other) && text.ends_with("in 1 of 1 file searched]"),
+            "{text}"
+        );
         let listing = fixture.value("fs.list", json!({"path": "dir"})).await;
         assert_eq!(listing["entries"].as_array().unwrap().len(), 1, "{listing}");
         let near = json!({"path": "dir/.toolcrib-0123456789abcdee.tmp"});
-        fixture.fails("fs.read", near, &format!("did you mean `{other}`?")).await;
+        fixture
+            .fails("fs.read", near, &format!("did you mean `{other}`?"))
+            .await;
         // `fs.remove` still removes them.
-        fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
+        fixture
+            .text("fs.remove", json!({"path": "dir", "recursive": true}))
+            .await;
     }
 
     #[tokio::test]
@@ -172,8 +229,16 @@ mod tests {
             fixture.write(&format!("{number:03}"), "");
         }
         let found = fixture.value("fs.glob", json!({"pattern": "*"})).await;
-        assert_eq!((found["paths"].as_array().unwrap().len(), &found["more"]), (500, &json!(10)));
-        assert!(found["note"].as_str().unwrap().starts_with("10 more; use a narrower pattern"));
+        assert_eq!(
+            (found["paths"].as_array().unwrap().len(), &found["more"]),
+            (500, &json!(10))
+        );
+        assert!(
+            found["note"]
+                .as_str()
+                .unwrap()
+                .starts_with("10 more; use a narrower pattern")
+        );
     }
 
     #[tokio::test]
@@ -188,10 +253,22 @@ mod tests {
     #[tokio::test]
     async fn invalid_patterns_are_refused() {
         let fixture = Fixture::with_files(&[("file", "")]);
-        for (pattern, message) in [("/etc/*", "not relative"), ("../*", "not relative"), ("a[", "unclosed")] {
-            fixture.fails("fs.glob", json!({"pattern": pattern}), message).await;
+        for (pattern, message) in [
+            ("/etc/*", "not relative"),
+            ("../*", "not relative"),
+            ("a[", "unclosed"),
+        ] {
+            fixture
+                .fails("fs.glob", json!({"pattern": pattern}), message)
+                .await;
         }
-        fixture.fails("fs.glob", json!({"pattern": "*", "path": "file"}), "name a directory").await;
+        fixture
+            .fails(
+                "fs.glob",
+                json!({"pattern": "*", "path": "file"}),
+                "name a directory",
+            )
+            .await;
     }
 
     #[cfg(unix)]
@@ -202,7 +279,10 @@ mod tests {
         fixture.link("/etc", "out");
         fixture.link("gone", "dangling");
         let found = paths(&fixture, json!({"pattern": "**"})).await;
-        assert_eq!(found, json!(["dangling", "dir/", "dir/a", "dir/loop", "out"]));
+        assert_eq!(
+            found,
+            json!(["dangling", "dir/", "dir/a", "dir/loop", "out"])
+        );
         let through = paths(&fixture, json!({"pattern": "**", "path": "dir/loop"})).await;
         assert_eq!(through, json!(["dir/a", "dir/loop"]));
     }
@@ -218,6 +298,9 @@ mod tests {
         }
         let found = fixture.value("fs.glob", json!({"pattern": "*"})).await;
         assert_eq!(found["paths"], json!(["good"]));
-        assert_eq!(found["note"], "entries skipped because their names are not valid in path arguments: 3");
+        assert_eq!(
+            found["note"],
+            "entries skipped because their names are not valid in path arguments: 3"
+        );
     }
 }

@@ -41,7 +41,9 @@ impl Hidden {
         let place = std::path::absolute(place)?;
         let own = identity(&place);
         let is_place = |above: &Path| own.is_some() && identity(above) == own;
-        if spellings(&place).iter().any(|path| root.starts_with(path)) || root.ancestors().any(is_place) {
+        if spellings(&place).iter().any(|path| root.starts_with(path))
+            || root.ancestors().any(is_place)
+        {
             let reason = format!(
                 "the workspace root lies in {}, which no tool may access; choose another root",
                 place.display()
@@ -62,7 +64,11 @@ impl Hidden {
     pub(crate) fn snapshot(&self) -> HiddenSnapshot<'_> {
         HiddenSnapshot {
             below: &self.below,
-            identities: self.places.iter().filter_map(|place| identity(place)).collect(),
+            identities: self
+                .places
+                .iter()
+                .filter_map(|place| identity(place))
+                .collect(),
         }
     }
 }
@@ -72,7 +78,8 @@ impl HiddenSnapshot<'_> {
     pub(crate) fn hides(&self, dir: &Dir, name: &str, path: &RelativePath) -> bool {
         let has_identity = || {
             let metadata = dir.symlink_metadata(name);
-            metadata.is_ok_and(|metadata| self.identities.contains(&(metadata.dev(), metadata.ino())))
+            metadata
+                .is_ok_and(|metadata| self.identities.contains(&(metadata.dev(), metadata.ino())))
         };
         self.hides_path(path.as_str()) || !self.identities.is_empty() && has_identity()
     }
@@ -84,7 +91,9 @@ impl HiddenSnapshot<'_> {
 
     /// Returns true if a hidden path lies at or below this path.
     pub(crate) fn has_hidden_below(&self, path: &RelativePath) -> bool {
-        self.below.iter().any(|hidden| is_within(hidden, path.as_str()))
+        self.below
+            .iter()
+            .any(|hidden| is_within(hidden, path.as_str()))
     }
 }
 
@@ -94,11 +103,16 @@ impl HiddenSnapshot<'_> {
 pub(crate) fn paths_below(root: &Path, place: &Path) -> Vec<String> {
     let mut paths = Vec::new();
     for spelling in spellings(place) {
-        let Ok(below) = spelling.strip_prefix(root) else { continue };
+        let Ok(below) = spelling.strip_prefix(root) else {
+            continue;
+        };
         let names: Option<Vec<&str>> = below.iter().map(|name| name.to_str()).collect();
         // A path that is not a valid argument cannot be requested by a call.
         let path = names.and_then(|names| RelativePath::try_from(names.join("/")).ok());
-        if let Some(path) = path.map(|path| path.to_string()).filter(|path| !paths.contains(path)) {
+        if let Some(path) = path
+            .map(|path| path.to_string())
+            .filter(|path| !paths.contains(path))
+        {
             paths.push(path);
         }
     }
@@ -107,7 +121,9 @@ pub(crate) fn paths_below(root: &Path, place: &Path) -> Vec<String> {
 
 /// Returns true if `path` is `outer` or lies below it. Ignores ASCII case, as some file systems do.
 fn is_within(path: &str, outer: &str) -> bool {
-    let begins = path.get(..outer.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(outer));
+    let begins = path
+        .get(..outer.len())
+        .is_some_and(|begin| begin.eq_ignore_ascii_case(outer));
     begins && matches!(path.as_bytes().get(outer.len()), None | Some(b'/'))
 }
 
@@ -115,7 +131,9 @@ fn is_within(path: &str, outer: &str) -> bool {
 fn spellings(path: &Path) -> Vec<PathBuf> {
     let mut spellings = vec![normalised(path)];
     for _ in 0..MAX_LINKS {
-        let Some(next) = spellings.last().and_then(|path| after_first_link(path)) else { break };
+        let Some(next) = spellings.last().and_then(|path| after_first_link(path)) else {
+            break;
+        };
         spellings.push(next);
     }
     let canonical = path.ancestors().find_map(|existing| {
@@ -153,7 +171,9 @@ fn normalised(path: &Path) -> PathBuf {
 
 #[cfg(unix)]
 fn identity(place: &Path) -> Option<Identity> {
-    fs::metadata(place).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+    fs::metadata(place)
+        .ok()
+        .map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 #[cfg(not(unix))]

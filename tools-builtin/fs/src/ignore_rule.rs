@@ -29,22 +29,38 @@ pub(crate) enum ParsedLine {
 
 impl IgnoreRule {
     pub(crate) fn parse(line: &[u8]) -> ParsedLine {
-        let Ok(line) = str::from_utf8(line) else { return ParsedLine::Invalid };
-        let line = if line.ends_with("\\ ") { line } else { line.trim_end() };
+        let Ok(line) = str::from_utf8(line) else {
+            return ParsedLine::Invalid;
+        };
+        let line = if line.ends_with("\\ ") {
+            line
+        } else {
+            line.trim_end()
+        };
         if line.is_empty() || line.starts_with('#') {
             return ParsedLine::Blank;
         }
-        let (negated, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
+        let (negated, line) = line
+            .strip_prefix('!')
+            .map_or((false, line), |rest| (true, rest));
         let directory = line.strip_suffix("\\/").or_else(|| line.strip_suffix('/'));
         let (only_directories, line) = directory.map_or((false, line), |rest| (true, rest));
         let by_name = !line.contains('/');
-        let Some(glob) = glob(line.strip_prefix('/').unwrap_or(line)) else { return ParsedLine::Invalid };
-        ParsedLine::Rule(Self { glob, negated, only_directories, by_name })
+        let Some(glob) = glob(line.strip_prefix('/').unwrap_or(line)) else {
+            return ParsedLine::Invalid;
+        };
+        ParsedLine::Rule(Self {
+            glob,
+            negated,
+            only_directories,
+            by_name,
+        })
     }
 
     /// Returns true if the pattern matches an entry. `below` is its path relative to the directory of the ignore file.
     pub(crate) fn matches(&self, below: &str, name: &str, is_directory: bool) -> bool {
-        (is_directory || !self.only_directories) && glob_match(&self.glob, if self.by_name { name } else { below })
+        (is_directory || !self.only_directories)
+            && glob_match(&self.glob, if self.by_name { name } else { below })
     }
 
     /// Returns true if the rule re-includes the entries that it matches.
@@ -77,7 +93,11 @@ fn glob(pattern: &str) -> Option<String> {
                 let is_first = glob.is_empty() || glob.ends_with('/');
                 let more = std::iter::from_fn(|| characters.next_if_eq(&'*')).count();
                 let is_last = characters.peek().is_none_or(|next| *next == '/');
-                glob.push_str(if more == 1 && is_first && is_last { "**" } else { "*" });
+                glob.push_str(if more == 1 && is_first && is_last {
+                    "**"
+                } else {
+                    "*"
+                });
             }
             '{' | '}' => glob.extend(['\\', character]),
             // The matcher would negate the pattern.
@@ -98,15 +118,25 @@ mod tests {
 
     /// Returns true if the pattern matches the path. A trailing slash marks a directory.
     fn is_about(line: &str, path: &str) -> bool {
-        let ParsedLine::Rule(rule) = IgnoreRule::parse(line.as_bytes()) else { panic!("{line:?} is not a rule") };
+        let ParsedLine::Rule(rule) = IgnoreRule::parse(line.as_bytes()) else {
+            panic!("{line:?} is not a rule")
+        };
         let below = path.strip_suffix('/').unwrap_or(path);
-        rule.matches(below, below.rsplit('/').next().unwrap_or_default(), path.ends_with('/'))
+        rule.matches(
+            below,
+            below.rsplit('/').next().unwrap_or_default(),
+            path.ends_with('/'),
+        )
     }
 
     #[test]
     fn a_line_is_read_as_git_reads_it() {
         for (line, about, not) in [
-            ("foo", &["foo", "a/foo", "a/b/foo/"][..], &["foobar", "foo/a"][..]),
+            (
+                "foo",
+                &["foo", "a/foo", "a/b/foo/"][..],
+                &["foobar", "foo/a"][..],
+            ),
             ("/foo", &["foo", "foo/"], &["a/foo"]),
             ("foo/", &["foo/", "a/foo/"], &["foo", "a/foo"]),
             ("a/b", &["a/b"], &["x/a/b", "b"]),
@@ -135,22 +165,46 @@ mod tests {
             ("\\n\\*", &["n*"], &["nx", "\n*"]),
             ("x  ", &["x"], &["x  "]),
             ("x\\ ", &["x "], &["x"]),
-            ("**/a*b/c", &["axb/c", "x/ayb/c", "axb/d/ayb/c"], &["axb/d/c"]),
+            (
+                "**/a*b/c",
+                &["axb/c", "x/ayb/c", "axb/d/ayb/c"],
+                &["axb/d/c"],
+            ),
             ("é?*", &["éü", "éx"], &["é"]),
             ("x\r", &["x"], &[]),
         ] {
-            assert!(about.iter().all(|path| is_about(line, path)), "{line:?} is about {about:?}");
-            assert!(!not.iter().any(|path| is_about(line, path)), "{line:?} is not about {not:?}");
+            assert!(
+                about.iter().all(|path| is_about(line, path)),
+                "{line:?} is about {about:?}"
+            );
+            assert!(
+                !not.iter().any(|path| is_about(line, path)),
+                "{line:?} is not about {not:?}"
+            );
         }
     }
 
     #[test]
     fn lines_that_say_nothing_are_no_faults_and_those_that_cannot_be_read_are() {
         for line in ["", "  ", "# x", "\r"] {
-            assert!(matches!(IgnoreRule::parse(line.as_bytes()), ParsedLine::Blank), "{line:?}");
+            assert!(
+                matches!(IgnoreRule::parse(line.as_bytes()), ParsedLine::Blank),
+                "{line:?}"
+            );
         }
-        for line in [&b"[a"[..], b"a\\", b"\xff", b"/", b"!", b"[", &[b'x'; MAX_PATTERN + 1]] {
-            assert!(matches!(IgnoreRule::parse(line), ParsedLine::Invalid), "{line:?}");
+        for line in [
+            &b"[a"[..],
+            b"a\\",
+            b"\xff",
+            b"/",
+            b"!",
+            b"[",
+            &[b'x'; MAX_PATTERN + 1],
+        ] {
+            assert!(
+                matches!(IgnoreRule::parse(line), ParsedLine::Invalid),
+                "{line:?}"
+            );
         }
     }
 

@@ -72,8 +72,16 @@ impl IgnoreRules {
 
     /// Reads and adds the rules of a directory.
     pub(crate) fn enter(&mut self, cx: &ToolContext, dir: &Dir, path: &RelativePath) {
-        let length = if path.is_root() { 0 } else { path.as_str().len() + 1 };
-        let mut level = DirRules { length, rules: Vec::new(), text: 0 };
+        let length = if path.is_root() {
+            0
+        } else {
+            path.as_str().len() + 1
+        };
+        let mut level = DirRules {
+            length,
+            rules: Vec::new(),
+            text: 0,
+        };
         for name in NAMES {
             let Ok(path) = path.child(name) else { continue };
             match read(cx, dir, &path, name) {
@@ -98,7 +106,12 @@ impl IgnoreRules {
     ///
     /// # Errors
     /// Returns [`Cancelled`](tools::ErrorCode::Cancelled) if the call was cancelled.
-    pub(crate) fn excludes(&self, cx: &ToolContext, path: &RelativePath, is_dir: bool) -> Result<bool, ToolError> {
+    pub(crate) fn excludes(
+        &self,
+        cx: &ToolContext,
+        path: &RelativePath,
+        is_dir: bool,
+    ) -> Result<bool, ToolError> {
         let name = path.names().last().unwrap_or_default();
         if name == ".git" {
             return Ok(true);
@@ -123,7 +136,10 @@ impl IgnoreRules {
     /// Returns the paths that the notes name.
     pub(crate) fn noted(&self) -> impl Iterator<Item = &str> {
         let counts = [&self.cut, &self.faulty, &self.unread];
-        counts.into_iter().filter_map(|count| count.first.as_ref()).map(RelativePath::as_str)
+        counts
+            .into_iter()
+            .filter_map(|count| count.first.as_ref())
+            .map(RelativePath::as_str)
     }
 
     /// Returns notes about ignore files that were not fully used.
@@ -135,7 +151,9 @@ impl IgnoreRules {
         ];
         let note = |(count, what): (&Count, &str)| {
             let Count { times, first } = count;
-            first.as_ref().map(|first| format!("{what}: {times} (first in `{first}`)"))
+            first
+                .as_ref()
+                .map(|first| format!("{what}: {times} (first in `{first}`)"))
         };
         counted.into_iter().filter_map(note).collect()
     }
@@ -180,21 +198,35 @@ impl Count {
 
 /// Returns the complete lines of a text.
 fn whole_lines(text: &[u8]) -> &[u8] {
-    text.iter().rposition(|byte| *byte == b'\n').map_or(&[], |end| &text[..end])
+    text.iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(&[], |end| &text[..end])
 }
 
 /// Reads an ignore file, and slightly more than [`MAX_FILE`] of a long one. Returns `None` if it is missing or not granted.
-fn read(cx: &ToolContext, dir: &Dir, path: &RelativePath, name: &str) -> Result<Option<Vec<u8>>, FsError> {
+fn read(
+    cx: &ToolContext,
+    dir: &Dir,
+    path: &RelativePath,
+    name: &str,
+) -> Result<Option<Vec<u8>>, FsError> {
     match dir.symlink_metadata(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         // The walk already counts entries that are not granted.
         Ok(_) if cx.require(Access::Read, "fs", path.as_str()).is_err() => return Ok(None),
         Ok(_) => {}
-        Err(source) => return Err(FsError::Io { path: path.clone(), source }),
+        Err(source) => {
+            return Err(FsError::Io {
+                path: path.clone(),
+                source,
+            });
+        }
     }
     let mut bytes = Vec::new();
     let file = open_file(dir, name, path)?;
-    file.take(MAX_FILE as u64 + 4).read_to_end(&mut bytes).map_err(FsError::io(path))?;
+    file.take(MAX_FILE as u64 + 4)
+        .read_to_end(&mut bytes)
+        .map_err(FsError::io(path))?;
     Ok(Some(bytes))
 }
 
@@ -223,18 +255,34 @@ mod tests {
     #[test]
     fn kept_rules_are_bounded_and_leaving_a_directory_makes_room() {
         let fixture = Fixture::new();
-        let (many, long) = ("x\n".repeat(20_000), format!("{}\n", "x".repeat(1_000)).repeat(60));
+        let (many, long) = (
+            "x\n".repeat(20_000),
+            format!("{}\n", "x".repeat(1_000)).repeat(60),
+        );
         for depth in 0..12 {
-            fixture.write(&format!("{}.gitignore", "d/".repeat(depth)), if depth % 2 == 0 { &long } else { &many });
+            fixture.write(
+                &format!("{}.gitignore", "d/".repeat(depth)),
+                if depth % 2 == 0 { &long } else { &many },
+            );
         }
         let mut ignored = entered(&fixture, 11);
-        assert!(ignored.text <= MAX_TEXT && ignored.rules == MAX_RULES, "{} bytes", ignored.text);
+        assert!(
+            ignored.text <= MAX_TEXT && ignored.rules == MAX_RULES,
+            "{} bytes",
+            ignored.text
+        );
         // The first file fits. The others are used in part or not at all.
-        assert_eq!(ignored.notes(), ["ignore files used only in part: 11 (first in `d/.gitignore`)"]);
+        assert_eq!(
+            ignored.notes(),
+            ["ignore files used only in part: 11 (first in `d/.gitignore`)"]
+        );
         for _ in 0..12 {
             ignored.leave();
         }
-        assert_eq!((ignored.text, ignored.rules, ignored.levels.len()), (0, 0, 0));
+        assert_eq!(
+            (ignored.text, ignored.rules, ignored.levels.len()),
+            (0, 0, 0)
+        );
     }
 
     #[test]
@@ -245,14 +293,23 @@ mod tests {
         for (end, is_covered, is_cut) in [("ab\n", true, false), ("abc\n", false, true)] {
             fixture.write(".gitignore", &format!("{comment}{end}"));
             let ignored = entered(&fixture, 0);
-            let covers = |name| ignored.excludes(&ToolContext::new(), &path(name), false).unwrap();
-            assert_eq!((covers("ab"), ignored.notes().is_empty()), (is_covered, !is_cut), "{end:?}");
+            let covers = |name| {
+                ignored
+                    .excludes(&ToolContext::new(), &path(name), false)
+                    .unwrap()
+            };
+            assert_eq!(
+                (covers("ab"), ignored.notes().is_empty()),
+                (is_covered, !is_cut),
+                "{end:?}"
+            );
         }
     }
 
     #[test]
     fn unusable_ignore_files_are_noted() {
-        let fixture = Fixture::with_files(&[(".gitignore", "[a\nb\nc\\\n"), ("d/.gitignore/x", "")]);
+        let fixture =
+            Fixture::with_files(&[(".gitignore", "[a\nb\nc\\\n"), ("d/.gitignore/x", "")]);
         let notes = entered(&fixture, 1).notes();
         assert_eq!(
             notes,

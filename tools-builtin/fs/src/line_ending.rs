@@ -14,9 +14,12 @@ pub(crate) enum LineEnding {
 impl LineEnding {
     /// Returns the most common line ending of a text, LF if there is a tie. Returns `None` if the text has a single line.
     pub(crate) fn detect(text: &[u8]) -> Option<Self> {
-        let lines = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
-        let (all, crlf) =
-            lines.fold((0_usize, 0), |(all, crlf), line| (all + 1, crlf + usize::from(line.ends_with(b"\r\n"))));
+        let lines = text
+            .split_inclusive(|byte| *byte == b'\n')
+            .filter(|line| line.ends_with(b"\n"));
+        let (all, crlf) = lines.fold((0_usize, 0), |(all, crlf), line| {
+            (all + 1, crlf + usize::from(line.ends_with(b"\r\n")))
+        });
         match all {
             0 => text.contains(&b'\r').then_some(Self::Cr),
             _ if crlf > all - crlf => Some(Self::CrLf),
@@ -27,7 +30,11 @@ impl LineEnding {
     /// Converts the line endings of a text in this style to LF.
     pub(crate) fn to_lf(self, text: &str) -> String {
         let text = text.replace("\r\n", "\n");
-        if self == Self::Cr { text.replace('\r', "\n") } else { text }
+        if self == Self::Cr {
+            text.replace('\r', "\n")
+        } else {
+            text
+        }
     }
 
     /// Converts LF line endings to this style.

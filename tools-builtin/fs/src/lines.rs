@@ -36,7 +36,12 @@ pub(crate) enum ReadLine {
 
 impl<'a, R: BufRead> LineReader<'a, R> {
     pub(crate) fn new(cx: &'a ToolContext, path: &'a RelativePath, reader: R) -> Self {
-        Self { cx, path, reader, unchecked: 0 }
+        Self {
+            cx,
+            path,
+            reader,
+            unchecked: 0,
+        }
     }
 
     /// Skips up to `count` lines. Returns the number of lines skipped, which is smaller if the file ends before.
@@ -65,7 +70,9 @@ impl<'a, R: BufRead> LineReader<'a, R> {
         let mut skipped = 0;
         while skipped < count {
             let block = self.reader.fill_buf().map_err(FsError::io(self.path))?;
-            let most = usize::try_from(count - skipped).unwrap_or(usize::MAX).min(block.len());
+            let most = usize::try_from(count - skipped)
+                .unwrap_or(usize::MAX)
+                .min(block.len());
             let used = memchr(b'\n', &block[..most]).unwrap_or(most);
             self.consume(used)?;
             skipped += used as u64;
@@ -82,7 +89,11 @@ impl<'a, R: BufRead> LineReader<'a, R> {
         loop {
             let block = self.reader.fill_buf().map_err(FsError::io(self.path))?;
             if block.is_empty() {
-                return Ok(if is_empty { ReadLine::End } else { ReadLine::Whole });
+                return Ok(if is_empty {
+                    ReadLine::End
+                } else {
+                    ReadLine::Whole
+                });
             }
             is_empty = false;
             let end = memchr(b'\n', &block[..block.len().min(room + 1)]);
@@ -103,7 +114,11 @@ impl<'a, R: BufRead> LineReader<'a, R> {
 
     /// Returns true if there is a further line.
     pub(crate) fn has_more(&mut self) -> Result<bool, FsError> {
-        Ok(!self.reader.fill_buf().map_err(FsError::io(self.path))?.is_empty())
+        Ok(!self
+            .reader
+            .fill_buf()
+            .map_err(FsError::io(self.path))?
+            .is_empty())
     }
 
     /// Skips the rest of a line with its line ending.
@@ -143,7 +158,8 @@ mod tests {
     /// Returns the lines of a text, each cut after `most` bytes, read in blocks of `block` bytes.
     fn read(text: &str, most: usize, block: usize) -> Vec<(Vec<u8>, ReadLine)> {
         let (cx, path) = (ToolContext::new(), RelativePath::default());
-        let mut reader = LineReader::new(&cx, &path, BufReader::with_capacity(block, text.as_bytes()));
+        let mut reader =
+            LineReader::new(&cx, &path, BufReader::with_capacity(block, text.as_bytes()));
         let mut lines = Vec::new();
         loop {
             let mut line = Vec::new();
@@ -188,6 +204,9 @@ mod tests {
         cx.cancellation().cancel();
         let reader = || LineReader::new(&cx, &path, BufReader::new(std::io::repeat(b'x')));
         assert!(matches!(reader().skip(1), Err(FsError::Pipeline(_))));
-        assert!(matches!(reader().read(1, &mut Vec::new()), Err(FsError::Pipeline(_))));
+        assert!(matches!(
+            reader().read(1, &mut Vec::new()),
+            Err(FsError::Pipeline(_))
+        ));
     }
 }

@@ -59,13 +59,26 @@ fn listing(
     after: Option<&str>,
 ) -> Result<Listing, FsError> {
     let after = after.map(parse_position).transpose()?;
-    let Page { path, entries, more, last } = read_page(cx, workspace, path, after.as_deref(), MAX_ENTRIES)?;
+    let Page {
+        path,
+        entries,
+        more,
+        last,
+    } = read_page(cx, workspace, path, after.as_deref(), MAX_ENTRIES)?;
     let last = last.filter(|_| more > 0);
     let note = last.map(|last| {
         let more = counted(more, "more entry", "more entries");
-        format!("{more}; continue with after = \"{}\"", position_after(&last))
+        format!(
+            "{more}; continue with after = \"{}\"",
+            position_after(&last)
+        )
     });
-    Ok(Listing { path: path.to_string(), entries, more, note })
+    Ok(Listing {
+        path: path.to_string(),
+        entries,
+        more,
+        note,
+    })
 }
 
 /// A part of a directory listing.
@@ -78,9 +91,25 @@ struct Page {
 }
 
 /// Returns all entries of a directory, sorted by the bytes of their names.
-pub(crate) fn entries(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> Result<Vec<DirEntry>, FsError> {
-    let Page { path, entries, more, .. } = read_page(cx, workspace, path, None, MAX_AT_ONCE)?;
-    if more > 0 { Err(FsError::TooMany { path, limit: MAX_AT_ONCE as u64 }) } else { Ok(entries) }
+pub(crate) fn entries(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+) -> Result<Vec<DirEntry>, FsError> {
+    let Page {
+        path,
+        entries,
+        more,
+        ..
+    } = read_page(cx, workspace, path, None, MAX_AT_ONCE)?;
+    if more > 0 {
+        Err(FsError::TooMany {
+            path,
+            limit: MAX_AT_ONCE as u64,
+        })
+    } else {
+        Ok(entries)
+    }
 }
 
 fn read_page(
@@ -96,12 +125,18 @@ fn read_page(
     let mut first = BTreeSet::new();
     let mut more = 0;
     let hidden = workspace.hidden_snapshot();
-    let is_hidden = |name: &str| found.path.child(name).is_ok_and(|path| hidden.hides(&dir, name, &path));
+    let is_hidden = |name: &str| {
+        found
+            .path
+            .child(name)
+            .is_ok_and(|path| hidden.hides(&dir, name, &path))
+    };
     for entry in dir.entries().map_err(FsError::io(&found.path))? {
         cx.check_cancelled()?;
         let name = entry.map_err(FsError::io(&found.path))?.file_name();
         let is_skipped = |name| is_draft(name) || is_hidden(name);
-        if name.to_str().is_some_and(is_skipped) || after.is_some_and(|after| bytes(&name) <= after) {
+        if name.to_str().is_some_and(is_skipped) || after.is_some_and(|after| bytes(&name) <= after)
+        {
             continue;
         }
         first.insert(ByBytes(name));
@@ -111,9 +146,22 @@ fn read_page(
         }
     }
     let last = first.last().map(|last| last.0.clone());
-    let entries: Vec<_> = first.into_iter().filter_map(|name| dir_entry(&dir, name.0)).collect();
-    workspace.show_names(cx, entries.iter().map(|entry| format!("{}/{}", found.path, entry.name)));
-    Ok(Page { path: found.path, entries, more, last })
+    let entries: Vec<_> = first
+        .into_iter()
+        .filter_map(|name| dir_entry(&dir, name.0))
+        .collect();
+    workspace.show_names(
+        cx,
+        entries
+            .iter()
+            .map(|entry| format!("{}/{}", found.path, entry.name)),
+    );
+    Ok(Page {
+        path: found.path,
+        entries,
+        more,
+        last,
+    })
 }
 
 /// A file name ordered by its bytes: several names that are not UTF-8 may have the same lossy form.
@@ -138,27 +186,44 @@ fn bytes(name: &OsStr) -> &[u8] {
 
 /// Returns the `after` argument for a name: the name itself, or `/` and its bytes in hexadecimal if it cannot be copied as text.
 fn position_after(name: &OsStr) -> String {
-    let copied = name.to_str().filter(|name| name.escape_debug().eq(name.chars()) && !name.contains(is_invisible));
-    copied.map_or_else(|| format!("/{}", HEXLOWER.encode(bytes(name))), str::to_owned)
+    let copied = name
+        .to_str()
+        .filter(|name| name.escape_debug().eq(name.chars()) && !name.contains(is_invisible));
+    copied.map_or_else(
+        || format!("/{}", HEXLOWER.encode(bytes(name))),
+        str::to_owned,
+    )
 }
 
 /// Parses an `after` argument into the bytes of a name.
 fn parse_position(after: &str) -> Result<Vec<u8>, FsError> {
     match after.strip_prefix('/') {
         None => Ok(after.as_bytes().to_vec()),
-        Some(digits) => HEXLOWER.decode(digits.as_bytes()).map_err(|_| FsError::After { after: after.to_owned() }),
+        Some(digits) => HEXLOWER
+            .decode(digits.as_bytes())
+            .map_err(|_| FsError::After {
+                after: after.to_owned(),
+            }),
     }
 }
 
 /// Returns `None` if the entry no longer exists.
 fn dir_entry(dir: &Dir, name: OsString) -> Option<DirEntry> {
     let (kind, size) = match dir.symlink_metadata(&name) {
-        Ok(metadata) => (Kind::from(metadata.file_type()), metadata.is_file().then(|| metadata.len())),
+        Ok(metadata) => (
+            Kind::from(metadata.file_type()),
+            metadata.is_file().then(|| metadata.len()),
+        ),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
         Err(_) => (Kind::Unknown, None),
     };
     let name_is_not_utf8 = name.to_str().is_none();
-    Some(DirEntry { name: name.to_string_lossy().into_owned(), kind, size, name_is_not_utf8 })
+    Some(DirEntry {
+        name: name.to_string_lossy().into_owned(),
+        kind,
+        size,
+        name_is_not_utf8,
+    })
 }
 
 #[cfg(test)]
@@ -170,15 +235,21 @@ mod tests {
 
     #[tokio::test]
     async fn entries_are_sorted_and_hidden_ones_are_shown() {
-        let fixture = Fixture::with_files(&[("b.txt", "four"), ("sub/deep.txt", ""), (".hidden", "")]);
+        let fixture =
+            Fixture::with_files(&[("b.txt", "four"), ("sub/deep.txt", ""), (".hidden", "")]);
         let expected = json!({"path": ".", "entries": [
             {"name": ".hidden", "kind": "file", "size": 0},
             {"name": "b.txt", "kind": "file", "size": 4},
             {"name": "sub", "kind": "directory"},
         ]});
         assert_eq!(fixture.value("fs.list", json!({})).await, expected);
-        let sub = fixture.value("fs.list", json!({"path": "./b.txt/../sub/"})).await;
-        assert_eq!(sub, json!({"path": "sub", "entries": [{"name": "deep.txt", "kind": "file", "size": 0}]}));
+        let sub = fixture
+            .value("fs.list", json!({"path": "./b.txt/../sub/"}))
+            .await;
+        assert_eq!(
+            sub,
+            json!({"path": "sub", "entries": [{"name": "deep.txt", "kind": "file", "size": 0}]})
+        );
     }
 
     #[tokio::test]
@@ -186,12 +257,18 @@ mod tests {
         let fixture = Fixture::with_files(&[("b.txt", "four"), ("sub/deep.txt", "")]);
         assert_eq!(fixture.text("fs.list", json!({})).await, "4 b.txt\nsub/\n");
         std::fs::remove_file(fixture.root().join("sub/deep.txt")).unwrap();
-        assert_eq!(fixture.text("fs.list", json!({"path": "sub"})).await, "[no entries]");
+        assert_eq!(
+            fixture.text("fs.list", json!({"path": "sub"})).await,
+            "[no entries]"
+        );
         for number in 0..501 {
             fixture.write(&format!("sub/{number:03}"), "");
         }
         let text = fixture.text("fs.list", json!({"path": "sub"})).await;
-        assert!(text.ends_with("0 499\n\n[1 more entry; continue with after = \"499\"]"), "{text}");
+        assert!(
+            text.ends_with("0 499\n\n[1 more entry; continue with after = \"499\"]"),
+            "{text}"
+        );
     }
 
     #[tokio::test]
@@ -208,11 +285,20 @@ mod tests {
             assert_eq!(part.get("more").and_then(|more| more.as_u64()), more);
             assert_eq!(part.get("note").is_some(), more.is_some());
             seen.extend(
-                part["entries"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap().to_owned()),
+                part["entries"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|entry| entry["name"].as_str().unwrap().to_owned()),
             );
             arguments = json!({"after": seen.last()});
         }
-        assert_eq!(seen, (0..1100).map(|number| format!("{number:04}")).collect::<Vec<_>>());
+        assert_eq!(
+            seen,
+            (0..1100)
+                .map(|number| format!("{number:04}"))
+                .collect::<Vec<_>>()
+        );
     }
 
     #[cfg(unix)]
@@ -225,14 +311,20 @@ mod tests {
         let mut expected = BTreeMap::new();
         // 550 names with the same lossy form, and names before, equal to and after that form.
         for number in (0..1_100_u32).step_by(2) {
-            let name: Vec<u8> = number.to_be_bytes().iter().map(|byte| 0x80 | byte >> 1).collect();
+            let name: Vec<u8> = number
+                .to_be_bytes()
+                .iter()
+                .map(|byte| 0x80 | byte >> 1)
+                .collect();
             std::fs::write(fixture.root().join(std::ffi::OsStr::from_bytes(&name)), "x").unwrap();
         }
         let odd = fixture.root().read_dir().unwrap().count();
         for name in ["a", "\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}", "\u{10FFFF}"] {
             fixture.write(name, "x");
         }
-        *expected.entry("\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}".to_owned()).or_insert(1) += odd;
+        *expected
+            .entry("\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}".to_owned())
+            .or_insert(1) += odd;
         expected.extend([("a".to_owned(), 1), ("\u{10FFFF}".to_owned(), 1)]);
 
         let (mut seen, mut arguments, mut left) = (BTreeMap::new(), json!({}), None);
@@ -240,10 +332,15 @@ mod tests {
             let part = fixture.value("fs.list", arguments).await;
             let entries = part["entries"].as_array().unwrap();
             for entry in entries {
-                *seen.entry(entry["name"].as_str().unwrap().to_owned()).or_insert(0) += 1;
+                *seen
+                    .entry(entry["name"].as_str().unwrap().to_owned())
+                    .or_insert(0) += 1;
             }
             let more = part.get("more").and_then(|more| more.as_u64()).unwrap_or(0);
-            assert!(left.is_none_or(|left| left == more + entries.len() as u64), "{left:?} were left");
+            assert!(
+                left.is_none_or(|left| left == more + entries.len() as u64),
+                "{left:?} were left"
+            );
             left = Some(more);
             let Some(note) = part.get("note") else { break };
             let after = note.as_str().unwrap().split_once("after = ").unwrap().1;
@@ -276,7 +373,13 @@ mod tests {
             fixture.value("fs.list", json!({"after": after})).await;
         }
         for after in ["/a", "/xy", "/FF", "//"] {
-            fixture.fails("fs.list", json!({"after": after}), "which is not a position in a listing").await;
+            fixture
+                .fails(
+                    "fs.list",
+                    json!({"after": after}),
+                    "which is not a position in a listing",
+                )
+                .await;
         }
     }
 
@@ -284,10 +387,26 @@ mod tests {
     async fn listing_anything_else_than_a_directory_is_refused() {
         let fixture = Fixture::with_files(&[("file.txt", "")]);
         fixture
-            .fails("fs.list", json!({"path": "file.txt"}), "`file.txt` is a file, not a directory; name a directory")
+            .fails(
+                "fs.list",
+                json!({"path": "file.txt"}),
+                "`file.txt` is a file, not a directory; name a directory",
+            )
             .await;
-        fixture.fails("fs.list", json!({"path": "file.txt/x"}), "not a directory; shorten the path").await;
-        fixture.fails("fs.list", json!({"path": "fil.txt"}), "did you mean `file.txt`?").await;
+        fixture
+            .fails(
+                "fs.list",
+                json!({"path": "file.txt/x"}),
+                "not a directory; shorten the path",
+            )
+            .await;
+        fixture
+            .fails(
+                "fs.list",
+                json!({"path": "fil.txt"}),
+                "did you mean `file.txt`?",
+            )
+            .await;
     }
 
     #[cfg(unix)]
@@ -300,9 +419,27 @@ mod tests {
         let kinds = fixture.value("fs.list", json!({})).await;
         let link = |name: &str| json!({"name": name, "kind": "link"});
         let sub = json!({"name": "sub", "kind": "directory"});
-        assert_eq!(kinds["entries"], json!([link("dangling"), link("link"), link("outside"), sub]));
-        assert_eq!(fixture.value("fs.list", json!({"path": "link"})).await["path"], "sub");
-        fixture.fails("fs.list", json!({"path": "dangling"}), "there is no `nowhere`").await;
-        fixture.fails("fs.list", json!({"path": "outside"}), "it leads out of the workspace").await;
+        assert_eq!(
+            kinds["entries"],
+            json!([link("dangling"), link("link"), link("outside"), sub])
+        );
+        assert_eq!(
+            fixture.value("fs.list", json!({"path": "link"})).await["path"],
+            "sub"
+        );
+        fixture
+            .fails(
+                "fs.list",
+                json!({"path": "dangling"}),
+                "there is no `nowhere`",
+            )
+            .await;
+        fixture
+            .fails(
+                "fs.list",
+                json!({"path": "outside"}),
+                "it leads out of the workspace",
+            )
+            .await;
     }
 }

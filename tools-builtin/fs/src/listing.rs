@@ -43,10 +43,15 @@ pub struct DirEntry {
 impl Listing {
     /// Returns the listing as a short text for the model and as a structured value for programs.
     pub(crate) fn to_result(&self) -> Result<ToolResult, ToolError> {
-        let structured = Json::from_serialize(self)
-            .map_err(|error| ToolErrorKind::Internal { message: format!("a listing is not JSON: {error}") })?;
+        let structured = Json::from_serialize(self).map_err(|error| ToolErrorKind::Internal {
+            message: format!("a listing is not JSON: {error}"),
+        })?;
         let text = Some(self.to_string()).filter(|text| !text.is_empty());
-        let unusable = self.entries.iter().filter(|entry| entry.name_is_not_utf8).count();
+        let unusable = self
+            .entries
+            .iter()
+            .filter(|entry| entry.name_is_not_utf8)
+            .count();
         let notes = [
             self.entries.is_empty().then(|| "no entries".to_owned()),
             (unusable > 0)
@@ -56,7 +61,11 @@ impl Listing {
         let notes: Vec<_> = notes.into_iter().flatten().collect();
         let note = (!notes.is_empty()).then(|| format!("[{}]", notes.join("; ")));
         let content = text.into_iter().chain(note).map(Content::text).collect();
-        Ok(ToolResult { content, structured: Some(structured), ..ToolResult::default() })
+        Ok(ToolResult {
+            content,
+            structured: Some(structured),
+            ..ToolResult::default()
+        })
     }
 }
 
@@ -77,8 +86,13 @@ impl fmt::Display for Listing {
 
 /// Returns a name on one line: quoted and escaped if it has control or invisible characters or begins with a quote.
 fn shown(name: &str) -> Cow<'_, str> {
-    let is_plain = !name.starts_with('"') && !name.contains(|c: char| c.is_control() || is_invisible(c));
-    if is_plain { Cow::Borrowed(name) } else { Cow::Owned(format!("{name:?}")) }
+    let is_plain =
+        !name.starts_with('"') && !name.contains(|c: char| c.is_control() || is_invisible(c));
+    if is_plain {
+        Cow::Borrowed(name)
+    } else {
+        Cow::Owned(format!("{name:?}"))
+    }
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -90,7 +104,12 @@ mod tests {
     use super::*;
 
     fn entry(name: &str, kind: Kind, size: Option<u64>) -> DirEntry {
-        DirEntry { name: name.to_owned(), kind, size, name_is_not_utf8: false }
+        DirEntry {
+            name: name.to_owned(),
+            kind,
+            size,
+            name_is_not_utf8: false,
+        }
     }
 
     #[test]
@@ -104,9 +123,19 @@ mod tests {
             entry("to it", Kind::Link, None),
             entry("gone", Kind::Unknown, None),
         ];
-        let listing = Listing { path: ".".to_owned(), entries, more: 0, note: None };
+        let listing = Listing {
+            path: ".".to_owned(),
+            entries,
+            more: 0,
+            note: None,
+        };
         let expected = [
-            "0 12 a", r#"1 "a\nb""#, r#"2 "\"quoted\"""#, r#""zero\u{200b}width"/"#, "it's/", "link to it",
+            "0 12 a",
+            r#"1 "a\nb""#,
+            r#"2 "\"quoted\"""#,
+            r#""zero\u{200b}width"/"#,
+            "it's/",
+            "link to it",
             "unknown gone",
         ];
         assert_eq!(listing.to_string().lines().collect::<Vec<_>>(), expected);

@@ -27,25 +27,40 @@ const MIN_SIMILARITY: f64 = 0.6;
 pub(crate) fn nearest(cx: &ToolContext, text: &str, wanted: &str) -> Result<String, FsError> {
     let mut rest = text.lines();
     let lines: Vec<&str> = rest.by_ref().take(MAX_LINES).collect();
-    let part = if rest.next().is_some() { format!(" in its first {MAX_LINES} lines") } else { String::new() };
+    let part = if rest.next().is_some() {
+        format!(" in its first {MAX_LINES} lines")
+    } else {
+        String::new()
+    };
     let wanted: Vec<&str> = wanted.lines().collect();
     let start = match same_lines(cx, &lines, &wanted)? {
         Some(start) => Some(start),
         None => most_similar(cx, &lines, &wanted)?,
     };
     let Some(start) = start else {
-        return Ok(format!("no similar text was found{part}; read the file and copy the text from it"));
+        return Ok(format!(
+            "no similar text was found{part}; read the file and copy the text from it"
+        ));
     };
     let end = lines.len().min(start + wanted.len().max(1));
     let place = match end - start {
         1 => format!("line {}", start + 1),
         _ => format!("lines {} to {end}", start + 1),
     };
-    let mut shown: Vec<String> = (start..end).take(MAX_LINES_SHOWN).map(|at| numbered(at, lines[at])).collect();
+    let mut shown: Vec<String> = (start..end)
+        .take(MAX_LINES_SHOWN)
+        .map(|at| numbered(at, lines[at]))
+        .collect();
     if end - start > shown.len() {
-        shown.push(format!("[… {} …]", counted(end - start - shown.len(), "more line", "more lines")));
+        shown.push(format!(
+            "[… {} …]",
+            counted(end - start - shown.len(), "more line", "more lines")
+        ));
     }
-    Ok(format!("the nearest place{part} is {place}:\n{}", shown.join("\n")))
+    Ok(format!(
+        "the nearest place{part} is {place}:\n{}",
+        shown.join("\n")
+    ))
 }
 
 /// Returns the line at which most of the wanted lines match, ignoring surrounding whitespace.
@@ -58,8 +73,10 @@ fn same_lines(cx: &ToolContext, lines: &[&str], wanted: &[&str]) -> Result<Optio
             cx.check_cancelled()?;
         }
         let here = lines[start..].iter().zip(&wanted);
-        let same: usize =
-            here.filter(|(line, wanted)| line.trim() == **wanted).map(|(line, _)| line.trim().len()).sum();
+        let same: usize = here
+            .filter(|(line, wanted)| line.trim() == **wanted)
+            .map(|(line, _)| line.trim().len())
+            .sum();
         if same > best.0 {
             best = (same, Some(start));
         }
@@ -69,8 +86,16 @@ fn same_lines(cx: &ToolContext, lines: &[&str], wanted: &[&str]) -> Result<Optio
 }
 
 /// Returns the first line of the place where the longest wanted line is most similar.
-fn most_similar(cx: &ToolContext, lines: &[&str], wanted: &[&str]) -> Result<Option<usize>, FsError> {
-    let Some((offset, longest)) = wanted.iter().enumerate().max_by_key(|(_, line)| line.trim().len()) else {
+fn most_similar(
+    cx: &ToolContext,
+    lines: &[&str],
+    wanted: &[&str],
+) -> Result<Option<usize>, FsError> {
+    let Some((offset, longest)) = wanted
+        .iter()
+        .enumerate()
+        .max_by_key(|(_, line)| line.trim().len())
+    else {
         return Ok(None);
     };
     let longest = beginning(longest.trim(), MAX_COMPARED);
@@ -79,7 +104,8 @@ fn most_similar(cx: &ToolContext, lines: &[&str], wanted: &[&str]) -> Result<Opt
         if at % 64 == 0 {
             cx.check_cancelled()?;
         }
-        let similarity = strsim::normalized_levenshtein(longest, beginning(line.trim(), MAX_COMPARED));
+        let similarity =
+            strsim::normalized_levenshtein(longest, beginning(line.trim(), MAX_COMPARED));
         if similarity > best.0 {
             best = (similarity, Some(at));
         }
@@ -89,12 +115,18 @@ fn most_similar(cx: &ToolContext, lines: &[&str], wanted: &[&str]) -> Result<Opt
 
 fn numbered(at: usize, line: &str) -> String {
     let shown = beginning(line, MAX_SHOWN);
-    let mark = if shown.len() < line.len() { " […]" } else { "" };
+    let mark = if shown.len() < line.len() {
+        " […]"
+    } else {
+        ""
+    };
     format!("{}: {shown}{mark}", at + 1)
 }
 
 fn beginning(line: &str, characters: usize) -> &str {
-    line.char_indices().nth(characters).map_or(line, |(end, _)| &line[..end])
+    line.char_indices()
+        .nth(characters)
+        .map_or(line, |(end, _)| &line[..end])
 }
 
 #[cfg(test)]
@@ -107,14 +139,26 @@ mod tests {
 
     #[test]
     fn space_around_lines_does_not_matter() {
-        assert_eq!(near("{\n\tcall();\n}\n", "  call();"), "the nearest place is line 2:\n2: \tcall();");
+        assert_eq!(
+            near("{\n\tcall();\n}\n", "  call();"),
+            "the nearest place is line 2:\n2: \tcall();"
+        );
     }
 
     #[test]
     fn long_lines_and_places_are_cut() {
         let text = format!("{}\n", "long ".repeat(1000)).repeat(100);
-        let shown = near(&text, &text.replace("long \n", "long\n").replace("long l", "longer l"));
-        assert!(shown.len() < MAX_LINES_SHOWN * (MAX_SHOWN + 20) && shown.contains(" […]"), "{}", shown.len());
+        let shown = near(
+            &text,
+            &text
+                .replace("long \n", "long\n")
+                .replace("long l", "longer l"),
+        );
+        assert!(
+            shown.len() < MAX_LINES_SHOWN * (MAX_SHOWN + 20) && shown.contains(" […]"),
+            "{}",
+            shown.len()
+        );
     }
 
     #[test]
@@ -122,17 +166,31 @@ mod tests {
         let text = |lines: usize| format!("{}needle", "x\n".repeat(lines - 1));
         assert!(near(&text(MAX_LINES), "needle ").starts_with("the nearest place is line 50000:"));
         let message = near(&text(MAX_LINES + 1), "needle ");
-        assert!(message.starts_with("no similar text was found in its first 50000 lines;"), "{message}");
+        assert!(
+            message.starts_with("no similar text was found in its first 50000 lines;"),
+            "{message}"
+        );
         let message = near(&format!("needle\n{}", text(MAX_LINES)), "needle ");
-        assert!(message.starts_with("the nearest place in its first 50000 lines is line 1:"), "{message}");
+        assert!(
+            message.starts_with("the nearest place in its first 50000 lines is line 1:"),
+            "{message}"
+        );
     }
 
     #[test]
     fn a_long_match_shows_the_number_of_omitted_lines() {
-        let text = (0..20).map(|line| format!("number {line}\n")).collect::<String>();
+        let text = (0..20)
+            .map(|line| format!("number {line}\n"))
+            .collect::<String>();
         let shown = near(&text, &text.replace("number 19", "other"));
-        assert!(shown.starts_with("the nearest place is lines 1 to 20:\n1: number 0\n"), "{shown}");
-        assert!(shown.ends_with("12: number 11\n[… 8 more lines …]"), "{shown}");
+        assert!(
+            shown.starts_with("the nearest place is lines 1 to 20:\n1: number 0\n"),
+            "{shown}"
+        );
+        assert!(
+            shown.ends_with("12: number 11\n[… 8 more lines …]"),
+            "{shown}"
+        );
     }
 
     #[test]

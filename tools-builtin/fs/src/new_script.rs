@@ -15,16 +15,29 @@ use crate::slot::Slot;
 const CONFIGURATIONS: [&str; 3] = [".config.", ".conf.", "rc."];
 
 /// The extensions of such files.
-const LANGUAGES: [&str; 13] =
-    ["cjs", "coffee", "cts", "js", "jsx", "lua", "mjs", "mts", "php", "py", "rb", "ts", "tsx"];
+const LANGUAGES: [&str; 13] = [
+    "cjs", "coffee", "cts", "js", "jsx", "lua", "mjs", "mts", "php", "py", "rb", "ts", "tsx",
+];
 
 /// The most bytes of a file that is edited in mind.
 const MAX_TEXT: u64 = 1 << 20;
 
 /// Other names of configurations that are programs. Programs load them from the folder in which they start.
 const NAMES: [&str; 15] = [
-    "conftest.py", "dangerfile.js", "dangerfile.ts", "dodo.py", "fabfile.py", "gruntfile.js", "gulpfile.js",
-    "gulpfile.mjs", "gulpfile.ts", "manage.py", "noxfile.py", "sitecustomize.py", "tasks.py", "usercustomize.py",
+    "conftest.py",
+    "dangerfile.js",
+    "dangerfile.ts",
+    "dodo.py",
+    "fabfile.py",
+    "gruntfile.js",
+    "gulpfile.js",
+    "gulpfile.mjs",
+    "gulpfile.ts",
+    "manage.py",
+    "noxfile.py",
+    "sitecustomize.py",
+    "tasks.py",
+    "usercustomize.py",
     "wscript",
 ];
 
@@ -32,16 +45,30 @@ const NAMES: [&str; 15] = [
 const SHELLS: [&str; 6] = ["bat", "cmd", "command", "ps1", "vbs", "wsf"];
 
 /// Returns the concern about `fs.write`: the file is new, lies in the root, and programs load or run it.
-pub(crate) fn of_write(cx: &ToolContext, path: RelativePath, content: String, _parents: bool) -> Vec<Concern> {
+pub(crate) fn of_write(
+    cx: &ToolContext,
+    path: RelativePath,
+    content: String,
+    _parents: bool,
+) -> Vec<Concern> {
     let new = concern(cx, &path, |_| content.starts_with("#!"));
-    new.into_iter().chain(repository::concern(cx, &path)).collect()
+    new.into_iter()
+        .chain(repository::concern(cx, &path))
+        .collect()
 }
 
 /// Returns the concern about `fs.move`, as [`of_write`] does.
-pub(crate) fn of_move(cx: &ToolContext, from: RelativePath, to: RelativePath, _overwrite: bool) -> Vec<Concern> {
+pub(crate) fn of_move(
+    cx: &ToolContext,
+    from: RelativePath,
+    to: RelativePath,
+    _overwrite: bool,
+) -> Vec<Concern> {
     let is_script = |workspace: &Workspace| begins_as_script(workspace, &from);
     let new = concern(cx, &to, is_script);
-    let of_repository = [&from, &to].into_iter().find_map(|path| repository::concern(cx, path));
+    let of_repository = [&from, &to]
+        .into_iter()
+        .find_map(|path| repository::concern(cx, path));
     new.into_iter().chain(of_repository).collect()
 }
 
@@ -56,14 +83,28 @@ pub(crate) fn of_edit(
 ) -> Vec<Concern> {
     let becomes_script = |workspace: &Workspace| {
         let mut text = String::new();
-        let read = workspace.dir().open(path.as_str()).and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
-        read.is_err() || text.len() as u64 == MAX_TEXT || text.replacen(&old, &new, 1).starts_with("#!")
+        let read = workspace
+            .dir()
+            .open(path.as_str())
+            .and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
+        read.is_err()
+            || text.len() as u64 == MAX_TEXT
+            || text.replacen(&old, &new, 1).starts_with("#!")
     };
     // An edit creates no file.
     let is_there = |workspace: &Workspace| workspace.dir().symlink_metadata(path.as_str()).is_ok();
-    let is_there = cx.service::<Workspace>().is_some_and(|workspace| is_there(&workspace));
-    let script = if is_there { concern(cx, &path, becomes_script) } else { Vec::new() };
-    script.into_iter().chain(repository::concern(cx, &path)).collect()
+    let is_there = cx
+        .service::<Workspace>()
+        .is_some_and(|workspace| is_there(&workspace));
+    let script = if is_there {
+        concern(cx, &path, becomes_script)
+    } else {
+        Vec::new()
+    };
+    script
+        .into_iter()
+        .chain(repository::concern(cx, &path))
+        .collect()
 }
 
 /// Refuses a new script in the root to which a link leads, because nobody was asked about it.
@@ -80,13 +121,21 @@ pub(crate) fn check_link(
     let may_be = || slot.kind.is_none() || is_program_of_text(workspace, &slot.path);
     let is_script = || slot.kind.is_none() && is_loaded(name) || has_script();
     if slot.path != *requested && !name.contains('/') && may_be() && is_script() {
-        return Err(FsError::NewScript { path: slot.path.clone() });
+        return Err(FsError::NewScript {
+            path: slot.path.clone(),
+        });
     }
     Ok(())
 }
 
-fn concern(cx: &ToolContext, path: &RelativePath, has_script: impl Fn(&Workspace) -> bool) -> Vec<Concern> {
-    let Some(workspace) = cx.service::<Workspace>() else { return Vec::new() };
+fn concern(
+    cx: &ToolContext,
+    path: &RelativePath,
+    has_script: impl Fn(&Workspace) -> bool,
+) -> Vec<Concern> {
+    let Some(workspace) = cx.service::<Workspace>() else {
+        return Vec::new();
+    };
     let name = path.as_str();
     if name.contains('/') {
         return Vec::new();
@@ -103,15 +152,21 @@ fn concern(cx: &ToolContext, path: &RelativePath, has_script: impl Fn(&Workspace
     } else {
         return Vec::new();
     };
-    let Ok(target) = Target::new(Access::Write, "fs", name) else { return Vec::new() };
-    let remedy = format!("ask for a grant that names it, such as {}", target.to_clause());
+    let Ok(target) = Target::new(Access::Write, "fs", name) else {
+        return Vec::new();
+    };
+    let remedy = format!(
+        "ask for a grant that names it, such as {}",
+        target.to_clause()
+    );
     vec![Concern::new(target, reason, remedy).unless_named()]
 }
 
 /// Returns true for a file with the permission to be started that is no script yet: a program may have set the permission.
 fn is_program_of_text(workspace: &Workspace, path: &RelativePath) -> bool {
     let metadata = workspace.dir().metadata(path.as_str());
-    metadata.is_ok_and(|metadata| metadata.is_file() && is_executable(&metadata)) && !begins_as_script(workspace, path)
+    metadata.is_ok_and(|metadata| metadata.is_file() && is_executable(&metadata))
+        && !begins_as_script(workspace, path)
 }
 
 #[cfg(unix)]
@@ -129,18 +184,28 @@ fn is_executable(_: &cap_std::fs::Metadata) -> bool {
 /// Returns true if programs load or run a file in the root because of its name. ASCII case does not count.
 fn is_loaded(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    let Some((stem, extension)) = name.rsplit_once('.') else { return NAMES.contains(&&*name) };
-    let is_configuration =
-        LANGUAGES.contains(&extension) && CONFIGURATIONS.iter().any(|end| format!("{stem}.").ends_with(end));
+    let Some((stem, extension)) = name.rsplit_once('.') else {
+        return NAMES.contains(&&*name);
+    };
+    let is_configuration = LANGUAGES.contains(&extension)
+        && CONFIGURATIONS
+            .iter()
+            .any(|end| format!("{stem}.").ends_with(end));
     is_configuration || SHELLS.contains(&extension) || NAMES.contains(&&*name)
 }
 
 /// Returns true if the file begins like a script. A file that cannot be read does not.
 pub(crate) fn begins_as_script(workspace: &Workspace, path: &RelativePath) -> bool {
-    let is_file = workspace.dir().metadata(path.as_str()).is_ok_and(|metadata| metadata.is_file());
+    let is_file = workspace
+        .dir()
+        .metadata(path.as_str())
+        .is_ok_and(|metadata| metadata.is_file());
     let mut begin = [0; 2];
     is_file
-        && workspace.dir().open(path.as_str()).is_ok_and(|mut file| file.read_exact(&mut begin).is_ok())
+        && workspace
+            .dir()
+            .open(path.as_str())
+            .is_ok_and(|mut file| file.read_exact(&mut begin).is_ok())
         && begin == *b"#!"
 }
 
@@ -151,12 +216,31 @@ mod tests {
     #[test]
     fn a_configuration_that_is_code_is_known_by_its_name() {
         for name in [
-            "vite.config.js", "Eslint.Config.MJS", "gunicorn.conf.py", "karma.conf.js", "babelrc.js", "startuprc.lua",
-            "conftest.py", "Gruntfile.js", "wscript", "npm.cmd", "git.bat", "profile.ps1",
+            "vite.config.js",
+            "Eslint.Config.MJS",
+            "gunicorn.conf.py",
+            "karma.conf.js",
+            "babelrc.js",
+            "startuprc.lua",
+            "conftest.py",
+            "Gruntfile.js",
+            "wscript",
+            "npm.cmd",
+            "git.bat",
+            "profile.ps1",
         ] {
             assert!(is_loaded(name), "{name}");
         }
-        for name in ["main.py", "config.js", "README.md", "app.config.json", "nginx.conf", "rc", "a.sh", "Makefile"] {
+        for name in [
+            "main.py",
+            "config.js",
+            "README.md",
+            "app.config.json",
+            "nginx.conf",
+            "rc",
+            "a.sh",
+            "Makefile",
+        ] {
             assert!(!is_loaded(name), "{name}");
         }
     }

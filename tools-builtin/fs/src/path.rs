@@ -26,7 +26,11 @@ impl RelativePath {
     /// Returns the path of the first `count` components.
     pub(crate) fn prefix(&self, count: usize) -> Self {
         let kept: Vec<_> = self.names().take(count).collect();
-        if kept.is_empty() { Self::default() } else { Self(kept.join("/")) }
+        if kept.is_empty() {
+            Self::default()
+        } else {
+            Self(kept.join("/"))
+        }
     }
 
     /// Returns the path of an entry in this directory.
@@ -43,15 +47,24 @@ impl RelativePath {
     /// Returns [`InvalidTarget`] if the result lies outside the root or is not valid as a path argument.
     pub(crate) fn through_link(&self, index: usize, target: &str) -> Result<Self, InvalidTarget> {
         if Path::new(target).is_absolute() {
-            return Err(InvalidTarget::Absolute { value: target.to_owned() });
+            return Err(InvalidTarget::Absolute {
+                value: target.to_owned(),
+            });
         }
-        let rest: String = self.names().skip(index + 1).map(|name| format!("/{name}")).collect();
+        let rest: String = self
+            .names()
+            .skip(index + 1)
+            .map(|name| format!("/{name}"))
+            .collect();
         format!("{}/{target}{rest}", self.prefix(index)).try_into()
     }
 
     /// Returns the part of this path below `directory`.
     pub(crate) fn below(&self, directory: &Self) -> &str {
-        let rest = self.0.strip_prefix(&directory.0).and_then(|rest| rest.strip_prefix('/'));
+        let rest = self
+            .0
+            .strip_prefix(&directory.0)
+            .and_then(|rest| rest.strip_prefix('/'));
         rest.filter(|_| !directory.is_root()).unwrap_or(&self.0)
     }
 
@@ -129,14 +142,29 @@ mod tests {
             ("link/c", 0, ".", "c"),
             ("a/link/c", 1, "..", "c"),
         ] {
-            assert_eq!(path(from).through_link(index, destination).unwrap(), path(expected), "{from} -> {destination}");
+            assert_eq!(
+                path(from).through_link(index, destination).unwrap(),
+                path(expected),
+                "{from} -> {destination}"
+            );
         }
     }
 
     #[test]
     fn a_link_does_not_leave_the_root() {
-        for destination in ["/", "/etc", "../..", "../../a", "b/../../../c", "a\\b", "a\nb"] {
-            assert!(path("a/link/c").through_link(1, destination).is_err(), "{destination:?}");
+        for destination in [
+            "/",
+            "/etc",
+            "../..",
+            "../../a",
+            "b/../../../c",
+            "a\\b",
+            "a\nb",
+        ] {
+            assert!(
+                path("a/link/c").through_link(1, destination).is_err(),
+                "{destination:?}"
+            );
         }
     }
 }

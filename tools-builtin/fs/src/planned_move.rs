@@ -33,14 +33,22 @@ pub(crate) fn preview(
     overwrite: bool,
 ) -> Result<Preview, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    let replaces = if overwrite { ", and replaces a file or link there" } else { "" };
+    let replaces = if overwrite {
+        ", and replaces a file or link there"
+    } else {
+        ""
+    };
     let mut text = format!("moves `{from}` to `{to}`{replaces}\n");
     let contents = contents(cx, &workspace, &from, &to)?;
     if contents.len() > MAX_BYTES || contents.lines().count() > MAX_LINES {
         return Err(FsError::LongMove { to }.into());
     }
     text += &contents;
-    Ok(if contents.is_empty() { Preview::summary(text) } else { Preview::diff(text) })
+    Ok(if contents.is_empty() {
+        Preview::summary(text)
+    } else {
+        Preview::diff(text)
+    })
 }
 
 /// Returns the contents as diffs of new files.
@@ -51,19 +59,28 @@ fn contents(
     to: &RelativePath,
 ) -> Result<String, FsError> {
     let find = |path: &RelativePath| {
-        let options = FindOptions { accesses: &[Access::Read], follow: false, missing: IfMissing::Fail };
+        let options = FindOptions {
+            accesses: &[Access::Read],
+            follow: false,
+            missing: IfMissing::Fail,
+        };
         Slot::find(cx, workspace, path, options)
     };
     let slot = find(from)?;
     if slot.kind != Some(Kind::Directory) {
         return content(cx, workspace, &slot, to);
     }
-    let dir = slot.parent.open_dir_nofollow(&slot.name).map_err(FsError::io(from))?;
+    let dir = slot
+        .parent
+        .open_dir_nofollow(&slot.name)
+        .map_err(FsError::io(from))?;
     let mut all = String::new();
     visit_all(cx, &dir, from, &mut |_, _, path, kind| {
         if kind != Kind::Directory && all.len() <= MAX_BYTES {
             let there = format!("{to}/{}", path.below(from));
-            let there = there.try_into().map_err(|_| FsError::InvalidName { path: path.clone() })?;
+            let there = there
+                .try_into()
+                .map_err(|_| FsError::InvalidName { path: path.clone() })?;
             if is_sensitive(cx, workspace, &there) {
                 all += &content(cx, workspace, &find(path)?, &there)?;
             }
@@ -74,7 +91,12 @@ fn contents(
 }
 
 /// Returns the content of a file that is sensitive at its new path.
-fn content(cx: &ToolContext, workspace: &Workspace, slot: &Slot, to: &RelativePath) -> Result<String, FsError> {
+fn content(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    slot: &Slot,
+    to: &RelativePath,
+) -> Result<String, FsError> {
     if !is_sensitive(cx, workspace, to) {
         return Ok(String::new());
     }
@@ -83,14 +105,17 @@ fn content(cx: &ToolContext, workspace: &Workspace, slot: &Slot, to: &RelativePa
         return Err(FsError::LongMove { to: to.clone() });
     }
     let bytes = whole_file::read(slot)?;
-    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    let text = String::from_utf8(bytes)
+        .ok()
+        .filter(|text| !text.contains('\0'));
     let text = text.ok_or_else(|| FsError::LongMove { to: to.clone() })?;
     Ok(diff::unified_creation(to, &text))
 }
 
 fn is_sensitive(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> bool {
     let entry = cx.sensitive_paths().find(path.as_str());
-    entry.is_some_and(|path| path.sensitivity() >= Sensitivity::RunsByItself) || repository::holds(workspace, path)
+    entry.is_some_and(|path| path.sensitivity() >= Sensitivity::RunsByItself)
+        || repository::holds(workspace, path)
 }
 
 #[cfg(test)]
@@ -101,29 +126,43 @@ mod tests {
     use crate::fixture::Fixture;
 
     async fn previewed(fixture: &Fixture, from: &str, to: &str) -> Result<String, ToolError> {
-        let preview = fixture.preview("fs.move", json!({"from": from, "to": to, "overwrite": true})).await;
+        let preview = fixture
+            .preview(
+                "fs.move",
+                json!({"from": from, "to": to, "overwrite": true}),
+            )
+            .await;
         preview.map(|preview| preview.text().to_owned())
     }
 
     #[tokio::test]
     async fn contents_that_run_by_themselves_are_shown_whole() {
         let lines: String = (0..900).map(|line| format!("line {line}\n")).collect();
-        let fixture =
-            Fixture::with_files(&[("a", &lines), ("dir/hooks/post-commit", "id\n"), ("dir/notes", "quiet\n")]);
+        let fixture = Fixture::with_files(&[
+            ("a", &lines),
+            ("dir/hooks/post-commit", "id\n"),
+            ("dir/notes", "quiet\n"),
+        ]);
         for (from, to, shown, hidden) in [
             ("a", ".envrc", "+line 899\n", "quiet"),
             ("a", "b", "moves `a` to `b`", "line 1"),
             ("dir", ".git", "+id\n", "line 1"),
         ] {
             let text = previewed(&fixture, from, to).await.unwrap();
-            assert!(text.contains(shown) && !text.contains(hidden), "{from} {to}: {text}");
+            assert!(
+                text.contains(shown) && !text.contains(hidden),
+                "{from} {to}: {text}"
+            );
         }
     }
 
     #[tokio::test]
     async fn contents_that_cannot_be_shown_whole_have_no_preview() {
-        let fixture =
-            Fixture::with_files(&[("long", &"x\n".repeat(1000)), ("wide", &"x".repeat(70_000)), ("nul", "\0")]);
+        let fixture = Fixture::with_files(&[
+            ("long", &"x\n".repeat(1000)),
+            ("wide", &"x".repeat(70_000)),
+            ("nul", "\0"),
+        ]);
         for from in ["long", "wide", "nul"] {
             previewed(&fixture, from, ".envrc").await.unwrap_err();
             previewed(&fixture, from, "b").await.unwrap();

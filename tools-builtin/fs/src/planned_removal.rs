@@ -24,7 +24,11 @@ const MAX_COUNTED: u64 = 10_000;
 const COUNT_RESERVE: Duration = Duration::from_millis(200);
 
 /// Describes the entry that a call would remove, with the number and size of its contents.
-pub(crate) fn preview(cx: &ToolContext, path: RelativePath, recursive: bool) -> Result<Preview, ToolError> {
+pub(crate) fn preview(
+    cx: &ToolContext,
+    path: RelativePath,
+    recursive: bool,
+) -> Result<Preview, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     cx.require(Access::Read, "fs", path.as_str())?;
     Ok(planned_removal(cx, &workspace, &path, recursive)?)
@@ -41,15 +45,29 @@ fn planned_removal(
     let removes = format!("removes `{}`, {kind}", slot.path);
     if kind == Kind::File {
         let size = file_size(&slot.parent, &slot.name, &slot.path)?;
-        return Ok(Preview::summary(format!("{removes} of {}", counted(size, "byte", "bytes"))));
+        return Ok(Preview::summary(format!(
+            "{removes} of {}",
+            counted(size, "byte", "bytes")
+        )));
     }
     if kind != Kind::Directory {
         return Ok(Preview::summary(removes));
     }
-    let dir = slot.parent.open_dir_nofollow(&slot.name).map_err(FsError::io(&slot.path))?;
+    let dir = slot
+        .parent
+        .open_dir_nofollow(&slot.name)
+        .map_err(FsError::io(&slot.path))?;
     if !recursive {
-        let is_empty = dir.entries().map_err(FsError::io(&slot.path))?.next().is_none();
-        return if is_empty { Ok(Preview::summary(removes)) } else { Err(FsError::NotEmpty { path: slot.path }) };
+        let is_empty = dir
+            .entries()
+            .map_err(FsError::io(&slot.path))?
+            .next()
+            .is_none();
+        return if is_empty {
+            Ok(Preview::summary(removes))
+        } else {
+            Err(FsError::NotEmpty { path: slot.path })
+        };
     }
     let contents = Contents::count(cx, &hidden, &dir, &slot.path)?;
     Ok(Preview::summary(match contents.entries {
@@ -69,8 +87,15 @@ struct Contents {
 }
 
 impl Contents {
-    fn count(cx: &ToolContext, hidden: &HiddenSnapshot<'_>, dir: &Dir, path: &RelativePath) -> Result<Self, FsError> {
-        let stop = cx.deadline().and_then(|deadline| deadline.checked_sub(COUNT_RESERVE));
+    fn count(
+        cx: &ToolContext,
+        hidden: &HiddenSnapshot<'_>,
+        dir: &Dir,
+        path: &RelativePath,
+    ) -> Result<Self, FsError> {
+        let stop = cx
+            .deadline()
+            .and_then(|deadline| deadline.checked_sub(COUNT_RESERVE));
         let mut contents = Self::default();
         visit_all(cx, dir, path, &mut |dir, name, entry, kind| {
             if contents.entries == MAX_COUNTED || stop.is_some_and(|stop| Instant::now() >= stop) {
@@ -96,14 +121,27 @@ impl Contents {
 /// Formats as `3 entries, of them 1 file with 20 bytes`.
 impl fmt::Display for Contents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (more, least) = if self.is_cut { ("more than ", "at least ") } else { ("", "") };
-        let (files, bytes) = (counted(self.files, "file", "files"), counted(self.bytes, "byte", "bytes"));
-        write!(f, "{more}{}, of them {least}{files} with {least}{bytes}", counted(self.entries, "entry", "entries"))
+        let (more, least) = if self.is_cut {
+            ("more than ", "at least ")
+        } else {
+            ("", "")
+        };
+        let (files, bytes) = (
+            counted(self.files, "file", "files"),
+            counted(self.bytes, "byte", "bytes"),
+        );
+        write!(
+            f,
+            "{more}{}, of them {least}{files} with {least}{bytes}",
+            counted(self.entries, "entry", "entries")
+        )
     }
 }
 
 fn file_size(dir: &Dir, name: &str, path: &RelativePath) -> Result<u64, FsError> {
-    dir.symlink_metadata(name).map(|metadata| metadata.len()).map_err(FsError::io(path))
+    dir.symlink_metadata(name)
+        .map(|metadata| metadata.len())
+        .map_err(FsError::io(path))
 }
 
 #[cfg(test)]
@@ -116,24 +154,46 @@ mod tests {
     use super::*;
     use crate::fixture::Fixture;
 
-    async fn previewed(fixture: &Fixture, path: &str, recursive: bool) -> Result<String, ToolError> {
-        let preview = fixture.preview("fs.remove", json!({"path": path, "recursive": recursive})).await;
+    async fn previewed(
+        fixture: &Fixture,
+        path: &str,
+        recursive: bool,
+    ) -> Result<String, ToolError> {
+        let preview = fixture
+            .preview("fs.remove", json!({"path": path, "recursive": recursive}))
+            .await;
         preview.map(|preview| preview.text().to_owned())
     }
 
     #[tokio::test]
     async fn the_number_and_the_size_are_shown_and_nothing_is_removed() {
-        let fixture = Fixture::with_files(&[("dir/a/b", "four"), ("dir/c", "x"), ("one/file", ""), ("file", "text")]);
+        let fixture = Fixture::with_files(&[
+            ("dir/a/b", "four"),
+            ("dir/c", "x"),
+            ("one/file", ""),
+            ("file", "text"),
+        ]);
         fixture.write("none/x", "");
         std::fs::remove_file(fixture.root().join("none/x")).unwrap();
         for (path, recursive, expected) in [
-            ("dir", true, "removes `dir`, a directory, with its contents: 3 entries, of them 2 files with 5 bytes"),
-            ("one", true, "removes `one`, a directory, with its contents: 1 entry, of them 1 file with 0 bytes"),
+            (
+                "dir",
+                true,
+                "removes `dir`, a directory, with its contents: 3 entries, of them 2 files with 5 bytes",
+            ),
+            (
+                "one",
+                true,
+                "removes `one`, a directory, with its contents: 1 entry, of them 1 file with 0 bytes",
+            ),
             ("file", false, "removes `file`, a file of 4 bytes"),
             ("none", false, "removes `none`, a directory"),
             ("none", true, "removes `none`, a directory"),
         ] {
-            assert_eq!(previewed(&fixture, path, recursive).await.unwrap(), expected);
+            assert_eq!(
+                previewed(&fixture, path, recursive).await.unwrap(),
+                expected
+            );
         }
         assert_eq!(fixture.names("."), ["dir", "file", "none", "one"]);
         assert_eq!(fixture.names("dir"), ["a", "c"]);
@@ -142,10 +202,15 @@ mod tests {
     #[tokio::test]
     async fn a_removal_that_would_fail_has_no_preview() {
         let fixture = Fixture::with_files(&[("dir/a", "")]);
-        for (path, recursive, part) in
-            [("dir", false, "`dir` is not empty"), ("gone", true, "there is no `gone`"), (".", true, "workspace root")]
-        {
-            let error = previewed(&fixture, path, recursive).await.unwrap_err().to_string();
+        for (path, recursive, part) in [
+            ("dir", false, "`dir` is not empty"),
+            ("gone", true, "there is no `gone`"),
+            (".", true, "workspace root"),
+        ] {
+            let error = previewed(&fixture, path, recursive)
+                .await
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(part), "{error}");
         }
     }
@@ -157,7 +222,13 @@ mod tests {
         let error = previewed(&fixture, "dir", true).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::PermissionDenied);
         let fixture = fixture.granted("fs:destroy:**");
-        assert_eq!(previewed(&fixture, "dir/c", false).await.unwrap_err().code(), ErrorCode::PermissionDenied);
+        assert_eq!(
+            previewed(&fixture, "dir/c", false)
+                .await
+                .unwrap_err()
+                .code(),
+            ErrorCode::PermissionDenied
+        );
     }
 
     #[tokio::test]
@@ -168,10 +239,16 @@ mod tests {
             std::fs::write(fixture.root().join(format!("dir/{number}")), "x").unwrap();
         }
         let all = previewed(&fixture, "dir", true).await.unwrap();
-        assert!(all.ends_with(": 10000 entries, of them 10000 files with 10000 bytes"), "{all}");
+        assert!(
+            all.ends_with(": 10000 entries, of them 10000 files with 10000 bytes"),
+            "{all}"
+        );
         fixture.write("dir/last", "x");
         let more = previewed(&fixture, "dir", true).await.unwrap();
-        assert!(more.contains(": more than 10000 entries, of them at least"), "{more}");
+        assert!(
+            more.contains(": more than 10000 entries, of them at least"),
+            "{more}"
+        );
     }
 
     proptest! {

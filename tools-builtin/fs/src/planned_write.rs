@@ -33,7 +33,11 @@ fn planned_write(
     content: &str,
     parents: bool,
 ) -> Result<Preview, FsError> {
-    let options = FindOptions { accesses: &[Access::Read], follow: true, missing: IfMissing::AllowLast };
+    let options = FindOptions {
+        accesses: &[Access::Read],
+        follow: true,
+        missing: IfMissing::AllowLast,
+    };
     let slot = match Slot::find(cx, workspace, path, options) {
         // The call would create the directory.
         Err(FsError::NoDirectory { .. }) if parents => return Ok(creation(path, content)),
@@ -42,19 +46,29 @@ fn planned_write(
     match slot.kind {
         None => return Ok(creation(&slot.path, content)),
         Some(Kind::File) => whole_file::check_readable(cx, &slot)?,
-        Some(kind) => return Err(FsError::NotWritable { path: slot.path, kind }),
+        Some(kind) => {
+            return Err(FsError::NotWritable {
+                path: slot.path,
+                kind,
+            });
+        }
     }
     let replaces = |what: String| {
         let size = counted(content.len(), "byte", "bytes");
         Preview::summary(format!("replaces `{}`, {what}, with {size}", slot.path))
     };
     let before = match whole_file::read_to_compare(&slot) {
-        Err(FsError::TooLarge { limit, .. }) => return Ok(replaces(format!("a file of more than {limit} bytes"))),
+        Err(FsError::TooLarge { limit, .. }) => {
+            return Ok(replaces(format!("a file of more than {limit} bytes")));
+        }
         before => before?,
     };
     let size = before.len();
     let (text, content) = match Decoded::from_utf16(&before) {
-        Some(decoded) => (Ok(decoded.text), content.strip_prefix(MARK).unwrap_or(content)),
+        Some(decoded) => (
+            Ok(decoded.text),
+            content.strip_prefix(MARK).unwrap_or(content),
+        ),
         None => (String::from_utf8(before), content),
     };
     Ok(match text {
@@ -65,7 +79,10 @@ fn planned_write(
             let after = TextStyle::of(before.as_bytes()).apply(content);
             Preview::diff(diff::unified_whole(&slot.path, &before, &after))
         }
-        _ => replaces(format!("a binary file of {}", counted(size, "byte", "bytes"))),
+        _ => replaces(format!(
+            "a binary file of {}",
+            counted(size, "byte", "bytes")
+        )),
     })
 }
 
@@ -97,11 +114,27 @@ mod tests {
     async fn the_change_of_a_file_is_shown_and_not_made() {
         let fixture = Fixture::with_files(&[("a", "one\ntwo\n"), ("binary", "a\0b")]);
         for (path, content, expected) in [
-            ("a", "one\n2\n", Preview::diff("--- a\n+++ a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n")),
-            ("a", "one\ntwo\n", Preview::summary("leaves the text of `a` as it is")),
-            ("new/b", "x\n", Preview::diff("--- /dev/null\n+++ new/b\n@@ -0,0 +1 @@\n+x\n")),
+            (
+                "a",
+                "one\n2\n",
+                Preview::diff("--- a\n+++ a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"),
+            ),
+            (
+                "a",
+                "one\ntwo\n",
+                Preview::summary("leaves the text of `a` as it is"),
+            ),
+            (
+                "new/b",
+                "x\n",
+                Preview::diff("--- /dev/null\n+++ new/b\n@@ -0,0 +1 @@\n+x\n"),
+            ),
             ("b", "", Preview::summary("creates `b`, 0 bytes")),
-            ("binary", "x", Preview::summary("replaces `binary`, a binary file of 3 bytes, with 1 byte")),
+            (
+                "binary",
+                "x",
+                Preview::summary("replaces `binary`, a binary file of 3 bytes, with 1 byte"),
+            ),
         ] {
             assert_eq!(previewed(&fixture, path, content).await, Ok(expected));
         }
@@ -122,12 +155,25 @@ mod tests {
     async fn a_write_that_would_fail_has_no_preview() {
         let fixture = Fixture::with_files(&[("dir/a", "")]);
         fixture.write("latin", b"caf\xE9");
-        for (path, part) in [("dir", "is a directory"), ("latin", "not UTF-8"), ("dir/a/b", "not a directory")] {
-            let error = previewed(&fixture, path, "x").await.unwrap_err().to_string();
+        for (path, part) in [
+            ("dir", "is a directory"),
+            ("latin", "not UTF-8"),
+            ("dir/a/b", "not a directory"),
+        ] {
+            let error = previewed(&fixture, path, "x")
+                .await
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(part), "{error}");
         }
-        let error = fixture.preview("fs.write", json!({"path": "no/a", "content": ""})).await.unwrap_err();
-        assert!(error.to_string().contains("there is no directory"), "{error}");
+        let error = fixture
+            .preview("fs.write", json!({"path": "no/a", "content": ""}))
+            .await
+            .unwrap_err();
+        assert!(
+            error.to_string().contains("there is no directory"),
+            "{error}"
+        );
     }
 
     #[tokio::test]
@@ -142,7 +188,10 @@ mod tests {
         let fixture = Fixture::new();
         fixture.write("a", &vec![b'x'; 9 * 1024 * 1024]);
         let preview = previewed(&fixture, "a", "x").await.unwrap();
-        assert_eq!(preview, Preview::summary("replaces `a`, a file of more than 8388608 bytes, with 1 byte"));
+        assert_eq!(
+            preview,
+            Preview::summary("replaces `a`, a file of more than 8388608 bytes, with 1 byte")
+        );
     }
 
     /// Applies a unified diff of one file to a text.
@@ -152,12 +201,22 @@ mod tests {
         let mut lines = diff.lines().skip(2).peekable();
         while let Some(line) = lines.next() {
             let no_end = lines.next_if(|next| next.starts_with('\\')).is_some();
-            let text = |line: &str| if no_end { line[1..].to_owned() } else { format!("{}\n", &line[1..]) };
+            let text = |line: &str| {
+                if no_end {
+                    line[1..].to_owned()
+                } else {
+                    format!("{}\n", &line[1..])
+                }
+            };
             if let Some(hunk) = line.strip_prefix("@@ -") {
                 let (start, rest) = hunk.split_once([',', ' ']).unwrap();
                 let start: usize = start.parse().unwrap();
                 // An empty range is numbered by the line before it.
-                let from = if rest.starts_with("0 ") { start } else { start - 1 };
+                let from = if rest.starts_with("0 ") {
+                    start
+                } else {
+                    start - 1
+                };
                 new.extend(old.by_ref().take(from - taken));
                 taken = from;
             } else if line.starts_with('+') {
@@ -165,7 +224,12 @@ mod tests {
             } else {
                 assert_eq!(old.next(), Some(&*text(line)));
                 taken += 1;
-                new += if line.starts_with(' ') { text(line) } else { String::new() }.as_str();
+                new += if line.starts_with(' ') {
+                    text(line)
+                } else {
+                    String::new()
+                }
+                .as_str();
             }
         }
         new.extend(old);

@@ -90,7 +90,10 @@ impl ReadSpan {
         offset: u64,
     ) -> Result<Self, FsError> {
         let given = start.or(end);
-        let (start, end) = (start.map_or(1, NonZeroU64::get), end.map_or(u64::MAX, NonZeroU64::get));
+        let (start, end) = (
+            start.map_or(1, NonZeroU64::get),
+            end.map_or(u64::MAX, NonZeroU64::get),
+        );
         match tail {
             Some(_) if given.is_some() || offset > 0 => Err(FsError::TailOfRange),
             Some(tail) => Ok(Self::Tail(tail.get())),
@@ -115,13 +118,29 @@ fn contents(
     workspace.show_content(cx, &found.path);
     let size = file.metadata().map_err(FsError::io(&found.path))?.len();
     // One byte more than the size, to detect the end of the file.
-    let length = if size < BLOCK { HEAD.max(size + 1) } else { HEAD };
+    let length = if size < BLOCK {
+        HEAD.max(size + 1)
+    } else {
+        HEAD
+    };
     let mut head = Vec::with_capacity(length as usize);
-    (&file).take(length).read_to_end(&mut head).map_err(FsError::io(&found.path))?;
-    let request = ReadRequest { cx, path: &found.path, span, line_numbers };
-    let is_utf8 = |encoding: Option<TextEncoding>| encoding.is_none_or(|encoding| encoding == TextEncoding::UTF_8);
+    (&file)
+        .take(length)
+        .read_to_end(&mut head)
+        .map_err(FsError::io(&found.path))?;
+    let request = ReadRequest {
+        cx,
+        path: &found.path,
+        span,
+        line_numbers,
+    };
+    let is_utf8 = |encoding: Option<TextEncoding>| {
+        encoding.is_none_or(|encoding| encoding == TextEncoding::UTF_8)
+    };
     if !is_utf8(TextEncoding::from_mark(&head)) || !is_utf8(named) {
-        return request.decoded(file, named)?.ok_or(FsError::Binary { path: found.path.clone() });
+        return request.decoded(file, named)?.ok_or(FsError::Binary {
+            path: found.path.clone(),
+        });
     }
     if let Some(mime_type) = image_type(&head) {
         return picture::contents(&found.path, mime_type, head.as_slice().chain(file));
@@ -150,7 +169,11 @@ fn contents(
 fn shown(excerpt: Excerpt, first: FirstLine, encoding: Option<String>) -> Vec<Content> {
     let note = excerpt.note(first);
     let text = Some(excerpt.text).filter(|text| !text.is_empty());
-    text.into_iter().chain(note).chain(encoding).map(Content::text).collect()
+    text.into_iter()
+        .chain(note)
+        .chain(encoding)
+        .map(Content::text)
+        .collect()
 }
 
 /// A part of a file to read.
@@ -165,7 +188,9 @@ impl ReadRequest<'_> {
     /// Reads the part of a file from its beginning.
     fn excerpt(&self, mut file: impl BufRead + Seek) -> Result<(Excerpt, FirstLine), FsError> {
         let (start, offset, most) = match self.span {
-            ReadSpan::Lines { start, offset, end } => (start, offset, (end - start).saturating_add(1)),
+            ReadSpan::Lines { start, offset, end } => {
+                (start, offset, (end - start).saturating_add(1))
+            }
             ReadSpan::Tail(count) => {
                 let lines = LineReader::new(self.cx, self.path, &mut file).skip(u64::MAX)?;
                 file.rewind().map_err(FsError::io(self.path))?;
@@ -173,27 +198,55 @@ impl ReadRequest<'_> {
             }
         };
         let first = i64::try_from(start).unwrap_or(i64::MAX);
-        let range = LineRange { skipped: start - 1, offset, most, first_number: self.line_numbers.then_some(first) };
-        Ok((Excerpt::from_reader(self.cx, self.path, file, range)?, FirstLine::Number(start)))
+        let range = LineRange {
+            skipped: start - 1,
+            offset,
+            most,
+            first_number: self.line_numbers.then_some(first),
+        };
+        Ok((
+            Excerpt::from_reader(self.cx, self.path, file, range)?,
+            FirstLine::Number(start),
+        ))
     }
 
     /// Reads the part of a file in another encoding than UTF-8. Returns `None` if it is UTF-8, perhaps damaged.
-    fn decoded(&self, mut file: File, named: Option<TextEncoding>) -> Result<Option<Vec<Content>>, FsError> {
+    fn decoded(
+        &self,
+        mut file: File,
+        named: Option<TextEncoding>,
+    ) -> Result<Option<Vec<Content>>, FsError> {
         file.rewind().map_err(FsError::io(self.path))?;
         let bytes = whole_file::contents(file, self.path, MAX_FILE)?;
-        let Some(decoded) = Decoded::from_bytes(&bytes, named) else { return Ok(None) };
+        let Some(decoded) = Decoded::from_bytes(&bytes, named) else {
+            return Ok(None);
+        };
         let (excerpt, first) = self.excerpt(Cursor::new(&*decoded.text))?;
         Ok(Some(shown(excerpt, first, Some(decoded.note()))))
     }
 
     /// Reads the last lines of a file that is too large to count the lines before them.
-    fn distant_tail(&self, mut file: &File, size: u64, count: u64) -> Result<(Excerpt, FirstLine), FsError> {
+    fn distant_tail(
+        &self,
+        mut file: &File,
+        size: u64,
+        count: u64,
+    ) -> Result<(Excerpt, FirstLine), FsError> {
         let Tail { start, lines } = Tail::find(self.cx, self.path, file, size, count)?;
-        file.seek(SeekFrom::Start(start)).map_err(FsError::io(self.path))?;
+        file.seek(SeekFrom::Start(start))
+            .map_err(FsError::io(self.path))?;
         let reader = BufReader::with_capacity(BLOCK as usize, file.take(size - start));
         let first = i64::try_from(lines).map_or(i64::MIN, |lines| -lines);
-        let range = LineRange { skipped: 0, offset: 0, most: lines, first_number: self.line_numbers.then_some(first) };
-        Ok((Excerpt::from_reader(self.cx, self.path, reader, range)?, FirstLine::FromEnd(lines)))
+        let range = LineRange {
+            skipped: 0,
+            offset: 0,
+            most: lines,
+            first_number: self.line_numbers.then_some(first),
+        };
+        Ok((
+            Excerpt::from_reader(self.cx, self.path, reader, range)?,
+            FirstLine::FromEnd(lines),
+        ))
     }
 }
 
@@ -211,7 +264,11 @@ mod tests {
     async fn a_short_file_is_given_as_it_is() {
         let fixture = Fixture::with_files(&[("a/b.txt", "one\ntwo")]);
         for path in ["a/b.txt", "./a//b.txt", "missing/../a/b.txt", "a/b.txt/"] {
-            assert_eq!(fixture.text("fs.read", json!({"path": path})).await, "one\ntwo", "{path}");
+            assert_eq!(
+                fixture.text("fs.read", json!({"path": path})).await,
+                "one\ntwo",
+                "{path}"
+            );
         }
     }
 
@@ -219,13 +276,32 @@ mod tests {
     async fn a_part_says_which_lines_it_is() {
         let fixture = Fixture::with_files(&[("lines", "1\n2\n3\n4\n5\n")]);
         let read = async |start, end| {
-            let result = fixture.call("fs.read", json!({"path": "lines", "start": start, "end": end})).await.unwrap();
-            let texts: Vec<_> =
-                result.content.iter().filter_map(|content| content.as_text()).map(str::to_owned).collect();
+            let result = fixture
+                .call(
+                    "fs.read",
+                    json!({"path": "lines", "start": start, "end": end}),
+                )
+                .await
+                .unwrap();
+            let texts: Vec<_> = result
+                .content
+                .iter()
+                .filter_map(|content| content.as_text())
+                .map(str::to_owned)
+                .collect();
             texts
         };
-        assert_eq!(read(2, 3).await, ["2\n3\n", "[lines 2 to 3; more lines follow, continue with start = 4]"]);
-        assert_eq!(read(4, 9).await, ["4\n5\n", "[lines 4 to 5, the end of the file]"]);
+        assert_eq!(
+            read(2, 3).await,
+            [
+                "2\n3\n",
+                "[lines 2 to 3; more lines follow, continue with start = 4]"
+            ]
+        );
+        assert_eq!(
+            read(4, 9).await,
+            ["4\n5\n", "[lines 4 to 5, the end of the file]"]
+        );
         assert_eq!(read(1, 5).await, ["1\n2\n3\n4\n5\n"]);
     }
 
@@ -234,8 +310,13 @@ mod tests {
         let fixture = Fixture::new();
         for size in [HEAD - 1, HEAD, HEAD + 1, BLOCK - 1, BLOCK, BLOCK + 1] {
             fixture.write("file", &format!("{}end", "\n".repeat(size as usize - 3)));
-            let text = fixture.text("fs.read", json!({"path": "file", "start": size - 2})).await;
-            assert!(text.starts_with("end") && text.contains("the end of the file"), "{size}: {text}");
+            let text = fixture
+                .text("fs.read", json!({"path": "file", "start": size - 2}))
+                .await;
+            assert!(
+                text.starts_with("end") && text.contains("the end of the file"),
+                "{size}: {text}"
+            );
         }
     }
 
@@ -246,9 +327,15 @@ mod tests {
         let all = json!({"path": "lines", "line_numbers": true});
         assert_eq!(read(all).await, "1: a\n2: b\n3: \n4: d\n");
         let one = json!({"path": "lines", "start": 2, "end": 2, "line_numbers": true});
-        assert_eq!(read(one).await, "2: b\n\n[line 2; more lines follow, continue with start = 3]");
+        assert_eq!(
+            read(one).await,
+            "2: b\n\n[line 2; more lines follow, continue with start = 3]"
+        );
         let tail = json!({"path": "lines", "tail": 2, "line_numbers": true});
-        assert_eq!(read(tail).await, "3: \n4: d\n\n[lines 3 to 4, the end of the file]");
+        assert_eq!(
+            read(tail).await,
+            "3: \n4: d\n\n[lines 3 to 4, the end of the file]"
+        );
     }
 
     #[tokio::test]
@@ -260,10 +347,22 @@ mod tests {
             ("lines", 9, "1\n2\n3"),
             ("empty", 9, "[the file is empty]"),
         ] {
-            assert_eq!(fixture.text("fs.read", json!({"path": path, "tail": tail})).await, expected, "{path} {tail}");
+            assert_eq!(
+                fixture
+                    .text("fs.read", json!({"path": path, "tail": tail}))
+                    .await,
+                expected,
+                "{path} {tail}"
+            );
         }
         for other in ["start", "end"] {
-            fixture.fails("fs.read", json!({"path": "lines", "tail": 1, other: 1}), "either `tail` or").await;
+            fixture
+                .fails(
+                    "fs.read",
+                    json!({"path": "lines", "tail": 1, other: 1}),
+                    "either `tail` or",
+                )
+                .await;
         }
     }
 
@@ -273,21 +372,39 @@ mod tests {
         let path = fixture.root().join("huge");
         let line = format!("{}\n", "x".repeat(999));
         std::fs::write(&path, line.repeat(70_000) + "middle\n").unwrap();
-        let middle = fixture.text("fs.read", json!({"path": "huge", "start": 70_001})).await;
+        let middle = fixture
+            .text("fs.read", json!({"path": "huge", "start": 70_001}))
+            .await;
         assert_eq!(middle, "middle\n\n[line 70001, the end of the file]");
 
         // A gap that no call can read in time.
         let mut file = std::fs::File::options().write(true).open(&path).unwrap();
         file.set_len(1 << 40).unwrap();
         file.seek(SeekFrom::End(0)).unwrap();
-        file.write_all(format!("\n{}last\n", line.repeat(100)).as_bytes()).unwrap();
-        let end = fixture.text("fs.read", json!({"path": "huge", "tail": 1, "line_numbers": true})).await;
-        assert!(end.starts_with("-1: last\n") && end.ends_with("[line -1, counted from the end]"), "{end}");
+        file.write_all(format!("\n{}last\n", line.repeat(100)).as_bytes())
+            .unwrap();
+        let end = fixture
+            .text(
+                "fs.read",
+                json!({"path": "huge", "tail": 1, "line_numbers": true}),
+            )
+            .await;
+        assert!(
+            end.starts_with("-1: last\n") && end.ends_with("[line -1, counted from the end]"),
+            "{end}"
+        );
         let (mut left, mut seen) = (101, 0);
         while left > 0 {
-            let part = fixture.text("fs.read", json!({"path": "huge", "tail": left})).await;
-            seen += part.lines().filter(|line| line.len() == 999 || *line == "last").count();
-            let rest = part.split_once("continue with tail = ").map(|(_, rest)| rest.trim_end_matches(']'));
+            let part = fixture
+                .text("fs.read", json!({"path": "huge", "tail": left}))
+                .await;
+            seen += part
+                .lines()
+                .filter(|line| line.len() == 999 || *line == "last")
+                .count();
+            let rest = part
+                .split_once("continue with tail = ")
+                .map(|(_, rest)| rest.trim_end_matches(']'));
             left = rest.map_or(0, |rest| rest.parse().unwrap());
         }
         assert_eq!(seen, 101);
@@ -298,8 +415,13 @@ mod tests {
     async fn a_file_that_tells_no_size_is_read_to_its_end() {
         let fixture = Fixture::for_dir("/proc/self");
         let text = fixture.text("fs.read", json!({"path": "status"})).await;
-        assert!(text.len() as u64 > HEAD && text.contains("nonvoluntary_ctxt_switches"), "{text}");
-        let tail = fixture.text("fs.read", json!({"path": "status", "tail": 1})).await;
+        assert!(
+            text.len() as u64 > HEAD && text.contains("nonvoluntary_ctxt_switches"),
+            "{text}"
+        );
+        let tail = fixture
+            .text("fs.read", json!({"path": "status", "tail": 1}))
+            .await;
         assert!(tail.starts_with("nonvoluntary_ctxt_switches"), "{tail}");
     }
 
@@ -312,35 +434,69 @@ mod tests {
         loop {
             let arguments = json!({"path": "one.json", "start": 1, "offset": offset});
             let result = fixture.call("fs.read", arguments).await.unwrap();
-            let texts: Vec<_> = result.content.iter().filter_map(|content| content.as_text()).collect();
+            let texts: Vec<_> = result
+                .content
+                .iter()
+                .filter_map(|content| content.as_text())
+                .collect();
             seen.push_str(texts[0].split(" [… ").next().unwrap());
-            let Some((_, next)) = texts.get(1).and_then(|note| note.split_once("offset = ")) else { break };
+            let Some((_, next)) = texts.get(1).and_then(|note| note.split_once("offset = ")) else {
+                break;
+            };
             offset = next.trim_end_matches(']').parse::<u64>().unwrap();
         }
         assert_eq!(seen.len(), line.len());
         assert_eq!(seen, line);
         // A character on the border is in the next part.
         fixture.write("odd", &format!("x{}", "é".repeat(5_000)));
-        assert!(fixture.text("fs.read", json!({"path": "odd"})).await.ends_with("offset = 4095]"));
+        assert!(
+            fixture
+                .text("fs.read", json!({"path": "odd"}))
+                .await
+                .ends_with("offset = 4095]")
+        );
         let beyond = json!({"path": "one.json", "start": 1, "offset": line.len() + 1});
         fixture.fails("fs.read", beyond, "give a smaller one").await;
-        fixture.fails("fs.read", json!({"path": "one.json", "tail": 1, "offset": 1}), "either `tail` or").await;
+        fixture
+            .fails(
+                "fs.read",
+                json!({"path": "one.json", "tail": 1, "offset": 1}),
+                "either `tail` or",
+            )
+            .await;
     }
 
     #[tokio::test]
     async fn an_empty_file_is_no_empty_result() {
         let fixture = Fixture::with_files(&[("empty", ""), ("mark", "\u{FEFF}")]);
         for path in ["empty", "mark"] {
-            assert_eq!(fixture.text("fs.read", json!({"path": path})).await, "[the file is empty]");
+            assert_eq!(
+                fixture.text("fs.read", json!({"path": path})).await,
+                "[the file is empty]"
+            );
         }
     }
 
     #[tokio::test]
     async fn invalid_ranges_are_refused() {
         let fixture = Fixture::with_files(&[("a", "1\n2\n")]);
-        fixture.fails("fs.read", json!({"path": "a", "start": 3}), "the last line of `a` is 2").await;
-        fixture.fails("fs.read", json!({"path": "a", "start": 2, "end": 1}), "swap them").await;
-        fixture.fails("fs.read", json!({"path": "a", "start": 0}), "/start").await;
+        fixture
+            .fails(
+                "fs.read",
+                json!({"path": "a", "start": 3}),
+                "the last line of `a` is 2",
+            )
+            .await;
+        fixture
+            .fails(
+                "fs.read",
+                json!({"path": "a", "start": 2, "end": 1}),
+                "swap them",
+            )
+            .await;
+        fixture
+            .fails("fs.read", json!({"path": "a", "start": 0}), "/start")
+            .await;
     }
 
     #[tokio::test]
@@ -348,14 +504,36 @@ mod tests {
         let fixture = Fixture::with_files(&[("src/main.rs", ""), ("binary", "a\0b")]);
         fixture.write("utf16", b"\xFF\xFEa\0");
         fixture.write("latin", b"caf\xE9");
-        fixture.fails("fs.read", json!({"path": "src"}), "is a directory; list it").await;
-        fixture.fails("fs.read", json!({"path": "src/Main"}), "did you mean `src/main.rs`?").await;
-        fixture.fails("fs.read", json!({"path": "other"}), "list its directory").await;
-        fixture.fails("fs.read", json!({"path": "binary"}), "it has NUL bytes").await;
-        fixture.fails("fs.read", json!({"path": "latin", "encoding": "nonesuch"}), "names no encoding").await;
-        let lossy = fixture.text("fs.read", json!({"path": "latin", "encoding": "utf-8"})).await;
+        fixture
+            .fails("fs.read", json!({"path": "src"}), "is a directory; list it")
+            .await;
+        fixture
+            .fails(
+                "fs.read",
+                json!({"path": "src/Main"}),
+                "did you mean `src/main.rs`?",
+            )
+            .await;
+        fixture
+            .fails("fs.read", json!({"path": "other"}), "list its directory")
+            .await;
+        fixture
+            .fails("fs.read", json!({"path": "binary"}), "it has NUL bytes")
+            .await;
+        fixture
+            .fails(
+                "fs.read",
+                json!({"path": "latin", "encoding": "nonesuch"}),
+                "names no encoding",
+            )
+            .await;
+        let lossy = fixture
+            .text("fs.read", json!({"path": "latin", "encoding": "utf-8"}))
+            .await;
         assert!(
-            lossy.starts_with("caf\u{FFFD}") && lossy.contains("not UTF-8") && lossy.contains("an edit keeps them"),
+            lossy.starts_with("caf\u{FFFD}")
+                && lossy.contains("not UTF-8")
+                && lossy.contains("an edit keeps them"),
             "{lossy}"
         );
     }
@@ -367,10 +545,15 @@ mod tests {
             let text = format!("{mark}größe ééé\nbad ");
             fixture.write("log", &[text.as_bytes(), b"\xE9 x\n"].concat());
             let read = fixture.text("fs.read", json!({"path": "log"})).await;
-            assert!(read.starts_with("größe ééé\nbad \u{FFFD} x\n") && read.contains("not UTF-8"), "{read}");
+            assert!(
+                read.starts_with("größe ééé\nbad \u{FFFD} x\n") && read.contains("not UTF-8"),
+                "{read}"
+            );
         }
         fixture.write("log", "größe");
-        let inside = fixture.text("fs.read", json!({"path": "log", "start": 1, "offset": 3})).await;
+        let inside = fixture
+            .text("fs.read", json!({"path": "log", "start": 1, "offset": 3}))
+            .await;
         assert!(inside.starts_with("\u{FFFD}ße"), "{inside}");
     }
 
@@ -380,11 +563,21 @@ mod tests {
         fixture.write("utf16", b"\xFF\xFEc\0a\0f\0\xE9\0\n\0");
         fixture.write("latin", b"caf\xE9 au lait\nfor\xEAt\n");
         let read = async |arguments| fixture.text("fs.read", arguments).await;
-        assert_eq!(read(json!({"path": "utf16"})).await, "café\n\n[read as UTF-16LE]");
+        assert_eq!(
+            read(json!({"path": "utf16"})).await,
+            "café\n\n[read as UTF-16LE]"
+        );
         let latin = read(json!({"path": "latin", "start": 2})).await;
-        assert!(latin.starts_with("forêt\n") && latin.contains("windows-1252, which is a guess"), "{latin}");
-        let cyrillic = read(json!({"path": "latin", "start": 1, "end": 1, "encoding": "windows-1251"})).await;
-        assert!(cyrillic.starts_with("cafй au lait\n") && cyrillic.contains("[read as windows-1251]"), "{cyrillic}");
+        assert!(
+            latin.starts_with("forêt\n") && latin.contains("windows-1252, which is a guess"),
+            "{latin}"
+        );
+        let cyrillic =
+            read(json!({"path": "latin", "start": 1, "end": 1, "encoding": "windows-1251"})).await;
+        assert!(
+            cyrillic.starts_with("cafй au lait\n") && cyrillic.contains("[read as windows-1251]"),
+            "{cyrillic}"
+        );
     }
 
     #[tokio::test]
@@ -392,11 +585,31 @@ mod tests {
         let fixture = Fixture::new();
         let bytes = b"\x89PNG\r\n\x1a\n\0\0rest";
         std::fs::write(fixture.root().join("dot"), bytes).unwrap();
-        let result = fixture.call("fs.read", json!({"path": "dot"})).await.unwrap();
-        let picture = Content::Image { data: "iVBORw0KGgoAAHJlc3Q=".into(), mime_type: "image/png".into() };
-        assert_eq!(result.content, [Content::text("[`dot`: image/png, 14 bytes]"), picture]);
-        std::fs::File::options().write(true).open(fixture.root().join("dot")).unwrap().set_len(6 << 20).unwrap();
-        fixture.fails("fs.read", json!({"path": "dot"}), "has more than 5242880 bytes").await;
+        let result = fixture
+            .call("fs.read", json!({"path": "dot"}))
+            .await
+            .unwrap();
+        let picture = Content::Image {
+            data: "iVBORw0KGgoAAHJlc3Q=".into(),
+            mime_type: "image/png".into(),
+        };
+        assert_eq!(
+            result.content,
+            [Content::text("[`dot`: image/png, 14 bytes]"), picture]
+        );
+        std::fs::File::options()
+            .write(true)
+            .open(fixture.root().join("dot"))
+            .unwrap()
+            .set_len(6 << 20)
+            .unwrap();
+        fixture
+            .fails(
+                "fs.read",
+                json!({"path": "dot"}),
+                "has more than 5242880 bytes",
+            )
+            .await;
     }
 
     #[tokio::test]
@@ -404,7 +617,13 @@ mod tests {
         let fixture = Fixture::new().granted("fs:read:report1");
         fixture.write("report2", "");
         fixture.write("report3", "");
-        fixture.fails("fs.read", json!({"path": "report1"}), "there is no `report1`; list").await;
+        fixture
+            .fails(
+                "fs.read",
+                json!({"path": "report1"}),
+                "there is no `report1`; list",
+            )
+            .await;
     }
 
     #[cfg(unix)]
@@ -414,13 +633,31 @@ mod tests {
         fixture.link("a.txt", "docs/to_a");
         fixture.link("../secret/b.txt", "docs/to_b");
         fixture.link("../secret", "docs/to_secret");
-        assert_eq!(fixture.text("fs.read", json!({"path": "docs/to_a"})).await, "text");
-        assert_eq!(fixture.text("fs.read", json!({"path": "docs/to_secret/b.txt"})).await, "canary");
+        assert_eq!(
+            fixture.text("fs.read", json!({"path": "docs/to_a"})).await,
+            "text"
+        );
+        assert_eq!(
+            fixture
+                .text("fs.read", json!({"path": "docs/to_secret/b.txt"}))
+                .await,
+            "canary"
+        );
 
         let fixture = fixture.granted("fs:read:docs/**");
-        assert_eq!(fixture.text("fs.read", json!({"path": "docs/to_a"})).await, "text");
-        for path in ["docs/to_b", "docs/to_secret/b.txt", "docs/to_secret/missing"] {
-            let error = fixture.call("fs.read", json!({"path": path})).await.unwrap_err();
+        assert_eq!(
+            fixture.text("fs.read", json!({"path": "docs/to_a"})).await,
+            "text"
+        );
+        for path in [
+            "docs/to_b",
+            "docs/to_secret/b.txt",
+            "docs/to_secret/missing",
+        ] {
+            let error = fixture
+                .call("fs.read", json!({"path": path}))
+                .await
+                .unwrap_err();
             assert_eq!(error.code(), ErrorCode::PermissionDenied, "{path}: {error}");
         }
     }
@@ -429,10 +666,20 @@ mod tests {
     async fn without_a_grant_or_a_workspace_nothing_is_read() {
         let fixture = Fixture::with_files(&[("a", "")]);
         let bare = fixture.with_context(tools::ToolContext::new().with_grant(Grant::all()));
-        assert_eq!(bare.call("fs.read", json!({"path": "a"})).await.unwrap_err().code(), ErrorCode::Unavailable);
+        assert_eq!(
+            bare.call("fs.read", json!({"path": "a"}))
+                .await
+                .unwrap_err()
+                .code(),
+            ErrorCode::Unavailable
+        );
         let fixture = Fixture::new().granted("fs:read:b");
         assert_eq!(
-            fixture.call("fs.read", json!({"path": "a"})).await.unwrap_err().code(),
+            fixture
+                .call("fs.read", json!({"path": "a"}))
+                .await
+                .unwrap_err()
+                .code(),
             ErrorCode::PermissionDenied
         );
     }

@@ -65,15 +65,35 @@ pub(crate) fn move_entry(
 ) -> Result<String, FsError> {
     // Locked before the checks, so that no other call of this workspace invalidates them.
     let _changing = workspace.lock_changes();
-    let from =
-        Slot::find(cx, workspace, from, FindOptions { accesses: FROM, follow: false, missing: IfMissing::Fail })?;
+    let from = Slot::find(
+        cx,
+        workspace,
+        from,
+        FindOptions {
+            accesses: FROM,
+            follow: false,
+            missing: IfMissing::Fail,
+        },
+    )?;
     let requested = to;
-    let to = Slot::find(cx, workspace, to, FindOptions { accesses: TO, follow: false, missing: IfMissing::AllowLast })?;
+    let to = Slot::find(
+        cx,
+        workspace,
+        to,
+        FindOptions {
+            accesses: TO,
+            follow: false,
+            missing: IfMissing::AllowLast,
+        },
+    )?;
     if from.path.is_root() || to.path.is_root() {
         return Err(FsError::Root);
     }
     if to.path.as_str().starts_with(&format!("{}/", from.path)) {
-        return Err(FsError::IntoItself { from: from.path, to: to.path });
+        return Err(FsError::IntoItself {
+            from: from.path,
+            to: to.path,
+        });
     }
     let is_directory = from.kind == Some(Kind::Directory);
     let hidden = workspace.hidden_snapshot();
@@ -84,28 +104,40 @@ pub(crate) fn move_entry(
         return Err(FsError::LeadsToHidden { path: to.path });
     }
     match to.kind {
-        None => {
-            new_script::check_link(workspace, requested, &to, || new_script::begins_as_script(workspace, &from.path))?
-        }
+        None => new_script::check_link(workspace, requested, &to, || {
+            new_script::begins_as_script(workspace, &from.path)
+        })?,
         Some(kind @ Kind::Directory) => {
             let advice = "give the complete new path below it, or an unused path";
-            return Err(FsError::Taken { path: to.path, kind, advice });
+            return Err(FsError::Taken {
+                path: to.path,
+                kind,
+                advice,
+            });
         }
         Some(_) if overwrite && !is_directory && from.path != to.path => {}
         Some(kind) => {
             let advice = "choose another path, or set `overwrite` to replace a file or link with a file or link";
-            return Err(FsError::Taken { path: to.path, kind, advice });
+            return Err(FsError::Taken {
+                path: to.path,
+                kind,
+                advice,
+            });
         }
     }
     if is_directory {
         // Its folders get other paths.
         workspace.note_write(cx, &RelativePath::default())?;
         // An error names an entry below it.
-        check_all(cx, &hidden, &from, &to).inspect_err(|_| workspace.show_content(cx, &from.path))?;
+        check_all(cx, &hidden, &from, &to)
+            .inspect_err(|_| workspace.show_content(cx, &from.path))?;
     }
     if to.kind.is_some() && is_same_file(&from, &to) {
         // The system call would do nothing and report success.
-        return Err(FsError::SameFile { from: from.path, to: to.path });
+        return Err(FsError::SameFile {
+            from: from.path,
+            to: to.path,
+        });
     }
     cx.check_cancelled()?;
     let renamed = match to.kind {
@@ -113,8 +145,15 @@ pub(crate) fn move_entry(
         Some(_) => from.parent.rename(&from.name, &to.parent, &to.name),
     };
     match renamed {
-        Ok(()) => Ok(format!("moved `{}` to `{}`{}", from.path, to.path, note(cx, &to.path))),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(FsError::Changed { path: to.path }),
+        Ok(()) => Ok(format!(
+            "moved `{}` to `{}`{}",
+            from.path,
+            to.path,
+            note(cx, &to.path)
+        )),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(FsError::Changed { path: to.path })
+        }
         Err(error) => Err(FsError::change("move", &from.path)(error)),
     }
 }
@@ -124,7 +163,12 @@ pub(crate) fn move_entry(
 fn is_same_file(from: &Slot, to: &Slot) -> bool {
     use cap_std::fs::MetadataExt;
 
-    let identity = |slot: &Slot| slot.parent.symlink_metadata(&slot.name).map(|file| (file.dev(), file.ino())).ok();
+    let identity = |slot: &Slot| {
+        slot.parent
+            .symlink_metadata(&slot.name)
+            .map(|file| (file.dev(), file.ino()))
+            .ok()
+    };
     identity(from).is_some_and(|one| identity(to) == Some(one))
 }
 
@@ -134,8 +178,16 @@ fn is_same_file(_: &Slot, _: &Slot) -> bool {
 }
 
 /// Checks that the grant covers everything below a directory, at the old path and at the new one.
-fn check_all(cx: &ToolContext, hidden: &HiddenSnapshot<'_>, from: &Slot, to: &Slot) -> Result<(), FsError> {
-    let dir = from.parent.open_dir_nofollow(&from.name).map_err(FsError::io(&from.path))?;
+fn check_all(
+    cx: &ToolContext,
+    hidden: &HiddenSnapshot<'_>,
+    from: &Slot,
+    to: &Slot,
+) -> Result<(), FsError> {
+    let dir = from
+        .parent
+        .open_dir_nofollow(&from.name)
+        .map_err(FsError::io(&from.path))?;
     visit_all(cx, &dir, &from.path, &mut |dir, name, path, _| {
         check_not_hidden(hidden, dir, name, path, &from.path)?;
         for access in FROM {
@@ -164,29 +216,58 @@ mod tests {
         let fixture = Fixture::with_files(&[("a", "text")]);
         std::fs::hard_link(fixture.root().join("a"), fixture.root().join("b")).unwrap();
         fixture
-            .fails("fs.move", json!({"from": "a", "to": "b", "overwrite": true}), "two names of the same file")
+            .fails(
+                "fs.move",
+                json!({"from": "a", "to": "b", "overwrite": true}),
+                "two names of the same file",
+            )
             .await;
     }
 
     #[tokio::test]
     async fn files_and_directories_are_moved() {
         let fixture = Fixture::with_files(&[("a/b/file", "text")]);
-        let message = fixture.text("fs.move", arguments("a/b/file", "a/new")).await;
-        assert_eq!((&*message, &*fixture.read("a/new")), ("moved `a/b/file` to `a/new`", "text"));
+        let message = fixture
+            .text("fs.move", arguments("a/b/file", "a/new"))
+            .await;
+        assert_eq!(
+            (&*message, &*fixture.read("a/new")),
+            ("moved `a/b/file` to `a/new`", "text")
+        );
         fixture.text("fs.move", arguments("a", "c")).await;
-        assert_eq!((fixture.names("."), fixture.names("c")), (vec!["c".to_owned()], vec!["b".into(), "new".into()]));
+        assert_eq!(
+            (fixture.names("."), fixture.names("c")),
+            (vec!["c".to_owned()], vec!["b".into(), "new".into()])
+        );
     }
 
     #[tokio::test]
     async fn existing_files_are_overwritten_only_if_requested() {
         let fixture = Fixture::with_files(&[("a", "a"), ("b", "b"), ("dir/x", "")]);
-        fixture.fails("fs.move", arguments("a", "b"), "`b` already exists and is a file").await;
-        fixture.fails("fs.move", arguments("a", "dir"), "give the complete new path below it").await;
+        fixture
+            .fails(
+                "fs.move",
+                arguments("a", "b"),
+                "`b` already exists and is a file",
+            )
+            .await;
+        fixture
+            .fails(
+                "fs.move",
+                arguments("a", "dir"),
+                "give the complete new path below it",
+            )
+            .await;
         let overwrite = |from: &str, to: &str| json!({"from": from, "to": to, "overwrite": true});
         fixture.text("fs.move", overwrite("a", "b")).await;
-        assert_eq!((fixture.read("b"), fixture.names(".")), ("a".to_owned(), vec!["b".into(), "dir".into()]));
+        assert_eq!(
+            (fixture.read("b"), fixture.names(".")),
+            ("a".to_owned(), vec!["b".into(), "dir".into()])
+        );
         for (from, to) in [("b", "dir"), ("dir", "b"), ("b", "b")] {
-            fixture.fails("fs.move", overwrite(from, to), "already").await;
+            fixture
+                .fails("fs.move", overwrite(from, to), "already")
+                .await;
         }
         assert_eq!(fixture.read("b"), "a");
     }
@@ -201,13 +282,25 @@ mod tests {
         for (path, mode) in [("a", 0o444), ("b", 0o444), ("dir", 0o555)] {
             fixture.set_mode(path, mode);
         }
-        fixture.text("fs.move", json!({"from": "a", "to": "b", "overwrite": true})).await;
+        fixture
+            .text(
+                "fs.move",
+                json!({"from": "a", "to": "b", "overwrite": true}),
+            )
+            .await;
         assert_eq!(fixture.read("b"), "a");
         fixture.text("fs.move", arguments("b", "c")).await;
         assert_eq!(fixture.mode("c"), 0o444);
         // Only root may do it.
-        let may = std::fs::rename(fixture.root().join("dir/a"), fixture.root().join("dir/x")).is_ok();
-        assert_eq!(fixture.call("fs.move", arguments("dir/b", "dir/y")).await.is_ok(), may);
+        let may =
+            std::fs::rename(fixture.root().join("dir/a"), fixture.root().join("dir/x")).is_ok();
+        assert_eq!(
+            fixture
+                .call("fs.move", arguments("dir/b", "dir/y"))
+                .await
+                .is_ok(),
+            may
+        );
         fixture.set_mode("dir", 0o755);
     }
 
@@ -215,19 +308,49 @@ mod tests {
     async fn a_move_to_an_overlong_name_is_refused() {
         let fixture = Fixture::with_files(&[("a", "")]);
         let long = arguments("a", &"é".repeat(150));
-        fixture.fails("fs.move", long, "…` has 300 bytes, more than the file system allows").await;
+        fixture
+            .fails(
+                "fs.move",
+                long,
+                "…` has 300 bytes, more than the file system allows",
+            )
+            .await;
         assert_eq!(fixture.names("."), ["a"]);
     }
 
     #[tokio::test]
     async fn unusable_moves_are_refused() {
         let fixture = Fixture::with_files(&[("dir/x", "")]);
-        fixture.fails("fs.move", arguments("gone", "b"), "there is no `gone`").await;
-        fixture.fails("fs.move", arguments("dir/x", "no/x"), "there is no directory `no`").await;
-        fixture.fails("fs.move", arguments("dir", "dir/y"), "a directory cannot be moved into itself").await;
-        fixture.fails("fs.move", arguments(".", "y"), "the workspace root cannot be moved, replaced or removed").await;
         fixture
-            .fails("fs.move", arguments("dir", "."), "the workspace root cannot be moved, replaced or removed")
+            .fails("fs.move", arguments("gone", "b"), "there is no `gone`")
+            .await;
+        fixture
+            .fails(
+                "fs.move",
+                arguments("dir/x", "no/x"),
+                "there is no directory `no`",
+            )
+            .await;
+        fixture
+            .fails(
+                "fs.move",
+                arguments("dir", "dir/y"),
+                "a directory cannot be moved into itself",
+            )
+            .await;
+        fixture
+            .fails(
+                "fs.move",
+                arguments(".", "y"),
+                "the workspace root cannot be moved, replaced or removed",
+            )
+            .await;
+        fixture
+            .fails(
+                "fs.move",
+                arguments("dir", "."),
+                "the workspace root cannot be moved, replaced or removed",
+            )
             .await;
         assert_eq!(fixture.names("dir"), ["x"]);
     }
@@ -238,7 +361,9 @@ mod tests {
         let clauses = ["fs:*:open/**", "fs:*:dir", "fs:write:dir/**"];
         let fixture = fixture.granted_all(&clauses);
         fixture.denies("fs.move", arguments("dir", "open")).await;
-        fixture.denies("fs.move", arguments("dir/secret", "open")).await;
+        fixture
+            .denies("fs.move", arguments("dir/secret", "open"))
+            .await;
         assert_eq!(fixture.names("dir"), ["secret"]);
     }
 
@@ -250,11 +375,36 @@ mod tests {
         fixture.link("../outside", "out");
         fixture.text("fs.move", arguments("out", "still_out")).await;
         assert!(fixture.root().join("still_out").is_symlink());
-        fixture.fails("fs.move", arguments("dir/file", "out/file"), "there is no directory `out`").await;
-        fixture.fails("fs.move", arguments("dir/file", "still_out/file"), "leads out of the workspace").await;
-        fixture.fails("fs.move", arguments("still_out/file", "file"), "leads out of the workspace").await;
-        fixture.text("fs.move", arguments("to_dir/file", "to_dir/new")).await;
-        fixture.text("fs.move", json!({"from": "dir/new", "to": "still_out", "overwrite": true})).await;
+        fixture
+            .fails(
+                "fs.move",
+                arguments("dir/file", "out/file"),
+                "there is no directory `out`",
+            )
+            .await;
+        fixture
+            .fails(
+                "fs.move",
+                arguments("dir/file", "still_out/file"),
+                "leads out of the workspace",
+            )
+            .await;
+        fixture
+            .fails(
+                "fs.move",
+                arguments("still_out/file", "file"),
+                "leads out of the workspace",
+            )
+            .await;
+        fixture
+            .text("fs.move", arguments("to_dir/file", "to_dir/new"))
+            .await;
+        fixture
+            .text(
+                "fs.move",
+                json!({"from": "dir/new", "to": "still_out", "overwrite": true}),
+            )
+            .await;
         assert_eq!(fixture.read("still_out"), "text");
     }
 }

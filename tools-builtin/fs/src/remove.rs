@@ -61,7 +61,10 @@ pub(crate) fn remove_entry(
     cx.check_cancelled()?;
     let mut entries = 0;
     if kind == Kind::Directory && recursive {
-        let dir = slot.parent.open_dir_nofollow(&slot.name).map_err(FsError::io(&slot.path))?;
+        let dir = slot
+            .parent
+            .open_dir_nofollow(&slot.name)
+            .map_err(FsError::io(&slot.path))?;
         // Everything is checked before anything is removed.
         let total = visit_all(cx, &dir, &slot.path, &mut |dir, name, path, _| {
             check_not_hidden(&hidden, dir, name, path, &slot.path)?;
@@ -72,10 +75,15 @@ pub(crate) fn remove_entry(
         let removed = total.and_then(|total| remove_contents(cx, &hidden, &dir, &slot.path, total));
         entries = removed.inspect_err(|_| workspace.show_content(cx, &slot.path))?;
     }
-    remove_one(&slot.parent, &slot.name, &slot.path, kind).map_err(|error| with_removed(error, &slot.path, entries))?;
+    remove_one(&slot.parent, &slot.name, &slot.path, kind)
+        .map_err(|error| with_removed(error, &slot.path, entries))?;
     Ok(match entries {
         0 => format!("removed `{}`, {kind}", slot.path),
-        _ => format!("removed `{}`, {kind}, with its contents: {}", slot.path, counted(entries, "entry", "entries")),
+        _ => format!(
+            "removed `{}`, {kind}, with its contents: {}",
+            slot.path,
+            counted(entries, "entry", "entries")
+        ),
     })
 }
 
@@ -115,7 +123,9 @@ fn remove_contents(
 fn with_removed(error: FsError, path: &RelativePath, entries: u64) -> FsError {
     match entries {
         0 => error,
-        _ => error.with_done(format!("entries removed below `{path}`: {entries}; the others remain")),
+        _ => error.with_done(format!(
+            "entries removed below `{path}`: {entries}; the others remain"
+        )),
     }
 }
 
@@ -158,7 +168,10 @@ mod tests {
     }
 
     /// Removes 150 files in `dir` and runs `at` after 100 of them. Returns the number of remaining files and the message.
-    fn interrupted(at: impl Fn(&ToolContext) + Send + Sync + 'static, time: Option<Duration>) -> (usize, String) {
+    fn interrupted(
+        at: impl Fn(&ToolContext) + Send + Sync + 'static,
+        time: Option<Duration>,
+    ) -> (usize, String) {
         let fixture = Fixture::new();
         for number in 0..150 {
             fixture.write(&format!("dir/{number}"), "");
@@ -169,7 +182,9 @@ mod tests {
             std::fs::write(&late, "").unwrap();
             at(cx);
         });
-        let cx = ToolContext::new().with_grant(tools::Grant::all()).with_progress(Arc::new(sink));
+        let cx = ToolContext::new()
+            .with_grant(tools::Grant::all())
+            .with_progress(Arc::new(sink));
         let cx = time.map_or(cx.clone(), |time| cx.with_deadline(Instant::now() + time));
         let outcome = remove_entry(&cx, &workspace, &"dir".to_owned().try_into().unwrap(), true);
         (fixture.names("dir").len(), outcome.unwrap_err().to_string())
@@ -178,7 +193,10 @@ mod tests {
     #[test]
     fn a_removal_that_fails_on_the_way_says_how_far_it_came() {
         let (left, message) = interrupted(|_| {}, None);
-        assert!(message.contains("`dir` is not empty") && left == 1, "{message}");
+        assert!(
+            message.contains("`dir` is not empty") && left == 1,
+            "{message}"
+        );
         let done = "before that, entries removed below `dir`: 150; the others remain";
         assert!(message.ends_with(done), "{message}");
     }
@@ -186,7 +204,10 @@ mod tests {
     #[test]
     fn a_removal_that_is_cancelled_says_how_far_it_came() {
         let (left, message) = interrupted(|cx| cx.cancellation().cancel(), None);
-        assert!(message.contains("was cancelled; before that, entries removed below `dir`: 100;"), "{message}");
+        assert!(
+            message.contains("was cancelled; before that, entries removed below `dir`: 100;"),
+            "{message}"
+        );
         assert_eq!(left, 51);
     }
 
@@ -197,8 +218,14 @@ mod tests {
             std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
         };
         let (left, message) = interrupted(wait, Some(Duration::from_secs(5)));
-        assert!(message.contains("call the tool again to continue; before that"), "{message}");
-        assert!(message.contains("entries removed below `dir`: 100;") && left == 51, "{message}");
+        assert!(
+            message.contains("call the tool again to continue; before that"),
+            "{message}"
+        );
+        assert!(
+            message.contains("entries removed below `dir`: 100;") && left == 51,
+            "{message}"
+        );
     }
 
     #[cfg(unix)]
@@ -217,21 +244,32 @@ mod tests {
         fixture.write("other", "");
         let cx = fixture.cx().clone().with_approver(Arc::new(Yes));
         let fixture = fixture.with_context(cx);
-        fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
+        fixture
+            .text("fs.remove", json!({"path": "dir", "recursive": true}))
+            .await;
         assert_eq!(fixture.names("."), ["other"]);
     }
 
     #[tokio::test]
     async fn a_read_only_mark_keeps_no_file_and_the_system_decides_by_the_directory() {
-        let fixture = Fixture::with_files(&["marked", "in/marked", "dir/a", "dir/b"].map(|path| (path, "")));
+        let fixture =
+            Fixture::with_files(&["marked", "in/marked", "dir/a", "dir/b"].map(|path| (path, "")));
         for (path, mode) in [("marked", 0o444), ("in/marked", 0o444), ("dir", 0o555)] {
             fixture.set_mode(path, mode);
         }
         fixture.text("fs.remove", json!({"path": "marked"})).await;
-        fixture.text("fs.remove", json!({"path": "in", "recursive": true})).await;
+        fixture
+            .text("fs.remove", json!({"path": "in", "recursive": true}))
+            .await;
         // Only root may do it.
         let may = std::fs::remove_file(fixture.root().join("dir/a")).is_ok();
-        assert_eq!(fixture.call("fs.remove", json!({"path": "dir/b"})).await.is_ok(), may);
+        assert_eq!(
+            fixture
+                .call("fs.remove", json!({"path": "dir/b"}))
+                .await
+                .is_ok(),
+            may
+        );
         fixture.set_mode("dir", 0o755);
         assert_eq!(fixture.names("."), ["dir"]);
     }
@@ -239,17 +277,36 @@ mod tests {
     #[tokio::test]
     async fn files_and_empty_directories_are_removed() {
         let fixture = Fixture::with_files(&[("dir/file", "")]);
-        assert_eq!(fixture.text("fs.remove", json!({"path": "dir/file"})).await, "removed `dir/file`, a file");
-        assert_eq!(fixture.text("fs.remove", json!({"path": "dir/"})).await, "removed `dir`, a directory");
-        fixture.fails("fs.remove", json!({"path": "dir"}), "there is no `dir`").await;
+        assert_eq!(
+            fixture.text("fs.remove", json!({"path": "dir/file"})).await,
+            "removed `dir/file`, a file"
+        );
+        assert_eq!(
+            fixture.text("fs.remove", json!({"path": "dir/"})).await,
+            "removed `dir`, a directory"
+        );
+        fixture
+            .fails("fs.remove", json!({"path": "dir"}), "there is no `dir`")
+            .await;
     }
 
     #[tokio::test]
     async fn a_directory_with_entries_goes_only_when_asked_for() {
         let fixture = Fixture::with_files(&[("dir/a/b", ""), ("dir/c", "")]);
-        fixture.fails("fs.remove", json!({"path": "dir"}), "`dir` is not empty; remove its entries first").await;
-        let message = fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
-        assert_eq!(message, "removed `dir`, a directory, with its contents: 3 entries");
+        fixture
+            .fails(
+                "fs.remove",
+                json!({"path": "dir"}),
+                "`dir` is not empty; remove its entries first",
+            )
+            .await;
+        let message = fixture
+            .text("fs.remove", json!({"path": "dir", "recursive": true}))
+            .await;
+        assert_eq!(
+            message,
+            "removed `dir`, a directory, with its contents: 3 entries"
+        );
         assert_eq!(fixture.names("."), Vec::<String>::new());
     }
 
@@ -267,7 +324,10 @@ mod tests {
             )
             .await;
         assert_eq!(fixture.names("d"), ["a", "d"]);
-        let note = fixture.value("fs.glob", json!({"pattern": "**/file"})).await["note"].clone();
+        let note = fixture
+            .value("fs.glob", json!({"pattern": "**/file"}))
+            .await["note"]
+            .clone();
         assert_eq!(note, "entries nested too deep to be entered: 1");
     }
 
@@ -276,7 +336,13 @@ mod tests {
         let fixture = Fixture::with_files(&[("dir/file", "")]);
         for path in [".", "dir/..", "./"] {
             let arguments = json!({"path": path, "recursive": true});
-            fixture.fails("fs.remove", arguments, "the workspace root cannot be moved, replaced or removed").await;
+            fixture
+                .fails(
+                    "fs.remove",
+                    arguments,
+                    "the workspace root cannot be moved, replaced or removed",
+                )
+                .await;
         }
         assert_eq!(fixture.names("dir"), ["file"]);
     }
@@ -284,11 +350,17 @@ mod tests {
     #[tokio::test]
     async fn a_partly_granted_directory_stays_whole() {
         let fixture = Fixture::with_files(&["dir/a/x", "dir/b", "dir/z"].map(|path| (path, "")));
-        let fixture = fixture.granted_all(&["fs:destroy:dir", "fs:destroy:dir/a/**", "fs:destroy:dir/b"]);
-        fixture.denies("fs.remove", json!({"path": "dir", "recursive": true})).await;
+        let fixture =
+            fixture.granted_all(&["fs:destroy:dir", "fs:destroy:dir/a/**", "fs:destroy:dir/b"]);
+        fixture
+            .denies("fs.remove", json!({"path": "dir", "recursive": true}))
+            .await;
         assert_eq!(
             (fixture.names("dir"), fixture.names("dir/a")),
-            (vec!["a".into(), "b".into(), "z".into()], vec!["x".to_owned()])
+            (
+                vec!["a".into(), "b".into(), "z".into()],
+                vec!["x".to_owned()]
+            )
         );
     }
 
@@ -302,11 +374,15 @@ mod tests {
         fixture.link("gone", "dangling");
         fixture.pipe("dir/pipe");
         for link in ["to_dir/", "out", "dangling"] {
-            let message = fixture.text("fs.remove", json!({"path": link, "recursive": true})).await;
+            let message = fixture
+                .text("fs.remove", json!({"path": link, "recursive": true}))
+                .await;
             assert!(message.ends_with("a link"), "{message}");
         }
         assert_eq!(fixture.names("dir"), ["file", "pipe", "up"]);
-        fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
+        fixture
+            .text("fs.remove", json!({"path": "dir", "recursive": true}))
+            .await;
         assert_eq!(fixture.names("."), Vec::<String>::new());
     }
 
@@ -317,7 +393,9 @@ mod tests {
         fixture.link("../secret", "dir_link");
         fixture.link("secret", "link");
         let fixture = fixture.granted("fs:destroy:link/**");
-        fixture.denies("fs.remove", json!({"path": "link/file"})).await;
+        fixture
+            .denies("fs.remove", json!({"path": "link/file"}))
+            .await;
         fixture.text("fs.remove", json!({"path": "link"})).await;
         assert_eq!(fixture.names("secret"), ["file"]);
     }

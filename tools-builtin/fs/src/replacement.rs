@@ -36,7 +36,10 @@ pub(crate) fn replace(
     new: &str,
     all: bool,
 ) -> Result<Vec<u8>, FsError> {
-    let line_end = view.line_end.or_else(|| LineEnding::detect(new.as_bytes())).unwrap_or(LineEnding::Lf);
+    let line_end = view
+        .line_end
+        .or_else(|| LineEnding::detect(new.as_bytes()))
+        .unwrap_or(LineEnding::Lf);
     let (old, new) = (view.argument(old), view.argument(new));
     if old.is_empty() || old == new {
         return Err(FsError::Kept { path: path.clone() });
@@ -48,19 +51,31 @@ pub(crate) fn replace(
     if !all {
         // Overlapping occurrences count: `aa` occurs twice in `aaa`. One occurrence above the limit shows that there are more.
         let step = old.chars().next().map_or(1, char::len_utf8);
-        let starts: Vec<_> = occurrences(view, &old, step).take(MAX_COUNTED + 1).collect();
+        let starts: Vec<_> = occurrences(view, &old, step)
+            .take(MAX_COUNTED + 1)
+            .collect();
         let count = match starts.len() {
             count if count > MAX_COUNTED => format!("more than {MAX_COUNTED}"),
             count => count.to_string(),
         };
         if starts.len() > 1 {
-            return Err(FsError::Ambiguous { path: path.clone(), count, lines: lines(&view.text, starts) });
+            return Err(FsError::Ambiguous {
+                path: path.clone(),
+                count,
+                lines: lines(&view.text, starts),
+            });
         }
     }
     if !view.is_utf8() {
         let known: HashSet<_> = old.chars().collect();
-        if let Some(character) = new.chars().find(|new| !new.is_ascii() && !known.contains(new)) {
-            return Err(FsError::MixedEncodings { path: path.clone(), character });
+        if let Some(character) = new
+            .chars()
+            .find(|new| !new.is_ascii() && !known.contains(new))
+        {
+            return Err(FsError::MixedEncodings {
+                path: path.clone(),
+                character,
+            });
         }
     }
     let pieces = pieces(&old, &new, line_end);
@@ -72,8 +87,13 @@ pub(crate) fn replace(
         bytes.extend_from_slice(&view.bytes[at..view.offset(start)]);
         for piece in &pieces {
             match piece {
-                Piece::Kept(Range { start: from, end: to }) => {
-                    bytes.extend_from_slice(&view.bytes[view.offset(start + from)..view.offset(start + to)]);
+                Piece::Kept(Range {
+                    start: from,
+                    end: to,
+                }) => {
+                    bytes.extend_from_slice(
+                        &view.bytes[view.offset(start + from)..view.offset(start + to)],
+                    );
                 }
                 Piece::New(text) => bytes.extend_from_slice(text.as_bytes()),
             }
@@ -88,11 +108,22 @@ pub(crate) fn replace(
 }
 
 fn check_size(path: &RelativePath, size: usize) -> Result<(), FsError> {
-    if size as u64 > MAX_FILE { Err(FsError::TooLarge { path: path.clone(), limit: MAX_FILE }) } else { Ok(()) }
+    if size as u64 > MAX_FILE {
+        Err(FsError::TooLarge {
+            path: path.clone(),
+            limit: MAX_FILE,
+        })
+    } else {
+        Ok(())
+    }
 }
 
 /// Returns the offsets at which a text occurs in a view. Each search starts `step` bytes after the last occurrence.
-fn occurrences<'a>(view: &'a View<'_>, old: &'a str, step: usize) -> impl Iterator<Item = usize> + use<'a> {
+fn occurrences<'a>(
+    view: &'a View<'_>,
+    old: &'a str,
+    step: usize,
+) -> impl Iterator<Item = usize> + use<'a> {
     let mut from = 0;
     let mut replaced = view.replaced_bytes().peekable();
     std::iter::from_fn(move || {
@@ -115,11 +146,22 @@ fn occurrences<'a>(view: &'a View<'_>, old: &'a str, step: usize) -> impl Iterat
 }
 
 /// Returns the error for a text that does not occur.
-fn missing(cx: &ToolContext, path: &RelativePath, view: &View<'_>, old: &str) -> Result<FsError, FsError> {
+fn missing(
+    cx: &ToolContext,
+    path: &RelativePath,
+    view: &View<'_>,
+    old: &str,
+) -> Result<FsError, FsError> {
     if !old.is_ascii() && !view.is_utf8() {
-        return Ok(FsError::NotUtf8 { path: path.clone(), lines: lines(&view.text, view.replaced_bytes()) });
+        return Ok(FsError::NotUtf8 {
+            path: path.clone(),
+            lines: lines(&view.text, view.replaced_bytes()),
+        });
     }
-    Ok(FsError::NoMatch { path: path.clone(), near: nearest(cx, &view.text, old)? })
+    Ok(FsError::NoMatch {
+        path: path.clone(),
+        near: nearest(cx, &view.text, old)?,
+    })
 }
 
 /// A part of the replacement.
@@ -141,7 +183,9 @@ fn pieces(old: &str, new: &str, line_end: LineEnding) -> Vec<Piece> {
         let passed = length(&old[op.old_range()]);
         match op {
             DiffOp::Equal { .. } => pieces.push(Piece::Kept(at..at + passed)),
-            _ => pieces.push(Piece::New(line_end.apply(&new[op.new_range()].concat()).into_owned())),
+            _ => pieces.push(Piece::New(
+                line_end.apply(&new[op.new_range()].concat()).into_owned(),
+            )),
         }
         at += passed;
     }
@@ -187,7 +231,11 @@ mod tests {
         fixture.write("a", &before);
         let diff = fixture.text("fs.edit", arguments.clone()).await;
         let (is, should) = (fixture.bytes("a"), after.as_ref());
-        assert_eq!(is.escape_ascii().to_string(), should.escape_ascii().to_string(), "{arguments}");
+        assert_eq!(
+            is.escape_ascii().to_string(),
+            should.escape_ascii().to_string(),
+            "{arguments}"
+        );
         diff
     }
 
@@ -195,7 +243,11 @@ mod tests {
     async fn refused(before: impl AsRef<[u8]>, arguments: Value, parts: &[&str]) {
         let fixture = Fixture::new();
         fixture.write("a", &before);
-        let error = fixture.call("fs.edit", arguments).await.unwrap_err().to_string();
+        let error = fixture
+            .call("fs.edit", arguments)
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
         assert_eq!(fixture.bytes("a"), before.as_ref());
     }
@@ -203,9 +255,16 @@ mod tests {
     #[tokio::test]
     async fn an_edit_keeps_bytes_that_are_not_utf8() {
         let before = b"caf\xE9 = 1\nport = 80\nna\xEFve\xFF\xFE\n";
-        let diff =
-            edited(before, edit("port = 80", "port = 8080"), b"caf\xE9 = 1\nport = 8080\nna\xEFve\xFF\xFE\n").await;
-        assert!(diff.contains(" caf\u{FFFD} = 1\n-port = 80\n+port = 8080\n"), "{diff}");
+        let diff = edited(
+            before,
+            edit("port = 80", "port = 8080"),
+            b"caf\xE9 = 1\nport = 8080\nna\xEFve\xFF\xFE\n",
+        )
+        .await;
+        assert!(
+            diff.contains(" caf\u{FFFD} = 1\n-port = 80\n+port = 8080\n"),
+            "{diff}"
+        );
         assert!(diff.contains("not UTF-8"), "{diff}");
         edited(
             before,
@@ -214,19 +273,38 @@ mod tests {
         )
         .await;
         // In the middle of a line, right beside such bytes.
-        edited(before, edit("ve", "f"), b"caf\xE9 = 1\nport = 80\nna\xEFf\xFF\xFE\n").await;
+        edited(
+            before,
+            edit("ve", "f"),
+            b"caf\xE9 = 1\nport = 80\nna\xEFf\xFF\xFE\n",
+        )
+        .await;
     }
 
     #[tokio::test]
     async fn a_replacement_character_of_fs_read_matches_no_bytes() {
         let latin = b"one\ncaf\xE9 = 1\ntwo\nna\xEFve\n";
         for old in ["caf\u{FFFD} = 1", "café = 1", "\u{FFFD}"] {
-            refused(latin, edit(old, "x"), &["lines 2, 4", "are read as \u{FFFD}", "choose an `old` without"]).await;
+            refused(
+                latin,
+                edit(old, "x"),
+                &[
+                    "lines 2, 4",
+                    "are read as \u{FFFD}",
+                    "choose an `old` without",
+                ],
+            )
+            .await;
         }
         refused(latin, edit("caf = 1", "x"), &["the nearest place"]).await;
         // U+FFFD that is in the file itself is ordinary text.
         edited("a \u{FFFD} b", edit("\u{FFFD}", "x"), "a x b").await;
-        edited(b"a \xEF\xBF\xBD b \xE9", edit("\u{FFFD}", "x"), b"a x b \xE9").await;
+        edited(
+            b"a \xEF\xBF\xBD b \xE9",
+            edit("\u{FFFD}", "x"),
+            b"a x b \xE9",
+        )
+        .await;
     }
 
     #[tokio::test]
@@ -234,8 +312,18 @@ mod tests {
         let latin = b"caf\xE9 = 1\n";
         refused(latin, edit("= 1", "= é"), &["not UTF-8", "`é`", "ASCII"]).await;
         // UTF-8 characters of `old` may be kept.
-        edited("à la \u{1F600}".as_bytes(), edit("à la", "à"), "à \u{1F600}").await;
-        edited(b"\xC3\xA0 la caf\xE9", edit("à la", "la à"), b"la \xC3\xA0 caf\xE9").await;
+        edited(
+            "à la \u{1F600}".as_bytes(),
+            edit("à la", "à"),
+            "à \u{1F600}",
+        )
+        .await;
+        edited(
+            b"\xC3\xA0 la caf\xE9",
+            edit("à la", "la à"),
+            b"la \xC3\xA0 caf\xE9",
+        )
+        .await;
     }
 
     #[tokio::test]
@@ -244,9 +332,22 @@ mod tests {
         edited(b"\xFF\xFEa\0\n\0", edit("a", "é"), b"\xFF\xFE\xE9\0\n\0").await;
         edited(b"\xFE\xFF\0a\0\n", edit("a", "字"), b"\xFE\xFF\x5B\x57\0\n").await;
         let latin = b"caf\xE9 au lait\r\nfor\xEAt\r\n";
-        let diff = edited(latin, edit("forêt", "été\nx"), b"caf\xE9 au lait\r\n\xE9t\xE9\r\nx\r\n").await;
-        assert!(diff.contains("-forêt\n+été\n+x\n") && diff.contains("windows-1252"), "{diff}");
-        refused(latin, edit("forêt", "字"), &["windows-1252 has no character '字'"]).await;
+        let diff = edited(
+            latin,
+            edit("forêt", "été\nx"),
+            b"caf\xE9 au lait\r\n\xE9t\xE9\r\nx\r\n",
+        )
+        .await;
+        assert!(
+            diff.contains("-forêt\n+été\n+x\n") && diff.contains("windows-1252"),
+            "{diff}"
+        );
+        refused(
+            latin,
+            edit("forêt", "字"),
+            &["windows-1252 has no character '字'"],
+        )
+        .await;
     }
 
     #[tokio::test]
@@ -257,18 +358,36 @@ mod tests {
     #[tokio::test]
     async fn a_byte_order_mark_stays() {
         edited("\u{FEFF}one\ntwo\n", edit("one\n", ""), "\u{FEFF}two\n").await;
-        edited("\u{FEFF}one\ntwo\n", edit("\u{FEFF}one", "1"), "\u{FEFF}1\ntwo\n").await;
+        edited(
+            "\u{FEFF}one\ntwo\n",
+            edit("\u{FEFF}one", "1"),
+            "\u{FEFF}1\ntwo\n",
+        )
+        .await;
         edited("\u{FEFF}one", edit("\u{FEFF}one", "\u{FEFF}1"), "\u{FEFF}1").await;
-        edited(b"\xEF\xBB\xBFone\xE9", edit("one", "1"), b"\xEF\xBB\xBF1\xE9").await;
+        edited(
+            b"\xEF\xBB\xBFone\xE9",
+            edit("one", "1"),
+            b"\xEF\xBB\xBF1\xE9",
+        )
+        .await;
     }
 
     #[tokio::test]
     async fn line_ends_match_in_any_style_and_are_written_in_that_of_the_file() {
         let all = |old: &str, new: &str| json!({"path": "a", "old": old, "new": new, "all": true});
         for (before, arguments, after) in [
-            ("one\r\ntwo\r\nthree\r\n", edit("one\ntwo", "1\n1.5\n2"), "1\r\n1.5\r\n2\r\nthree\r\n"),
+            (
+                "one\r\ntwo\r\nthree\r\n",
+                edit("one\ntwo", "1\n1.5\n2"),
+                "1\r\n1.5\r\n2\r\nthree\r\n",
+            ),
             ("one\r\ntwo\r\n", edit("two", "2\n3"), "one\r\n2\r\n3\r\n"),
-            ("one\r\ntwo\r\n", edit("one\r\ntwo\r\n", "1\r\n2\n"), "1\r\n2\r\n"),
+            (
+                "one\r\ntwo\r\n",
+                edit("one\r\ntwo\r\n", "1\r\n2\n"),
+                "1\r\n2\r\n",
+            ),
             ("one\ntwo\n", edit("one\r\ntwo", "1\r\n2"), "1\n2\n"),
             ("one\ntwo\n", edit("two", "2\r\n3"), "one\n2\n3\n"),
             ("one\r\ntwo\r\n", edit("\ntwo", ""), "one\r\n"),
@@ -281,8 +400,16 @@ mod tests {
             ("one", edit("one", "1\r\n2"), "1\r\n2"),
             ("one", edit("one", "1\n2"), "1\n2"),
             // CR alone ends lines where no LF does.
-            ("one\rtwo\rthree", edit("one\ntwo", "1\n2\r\n2.5"), "1\r2\r2.5\rthree"),
-            ("one\rtwo\nthree\n", edit("one\rtwo", "1\r2\n3"), "1\r2\n3\nthree\n"),
+            (
+                "one\rtwo\rthree",
+                edit("one\ntwo", "1\n2\r\n2.5"),
+                "1\r2\r2.5\rthree",
+            ),
+            (
+                "one\rtwo\nthree\n",
+                edit("one\rtwo", "1\r2\n3"),
+                "1\r2\n3\nthree\n",
+            ),
         ] {
             edited(before, arguments, after).await;
         }
@@ -292,9 +419,24 @@ mod tests {
     async fn in_a_file_of_several_styles_lines_keep_their_ends_and_new_ones_have_the_most_common() {
         for (before, old, new, after) in [
             ("a\nb\r\nc\r\n", "b", "x\ny", "a\nx\r\ny\r\nc\r\n"),
-            ("a\nb\nc\r\nd\n", "b\nc\nd", "b\nx\nc\nd", "a\nb\nx\nc\r\nd\n"),
-            ("a\r\nb\nc\r\nd\n\n", "a\nb\nc", "A\nb\nC", "A\nb\nC\r\nd\n\n"),
-            ("a\r\nb\r\nc\r\nd\n\n", "a\nb\nc\n", "a\nc\nb\n", "a\r\nc\r\nb\r\nd\n\n"),
+            (
+                "a\nb\nc\r\nd\n",
+                "b\nc\nd",
+                "b\nx\nc\nd",
+                "a\nb\nx\nc\r\nd\n",
+            ),
+            (
+                "a\r\nb\nc\r\nd\n\n",
+                "a\nb\nc",
+                "A\nb\nC",
+                "A\nb\nC\r\nd\n\n",
+            ),
+            (
+                "a\r\nb\r\nc\r\nd\n\n",
+                "a\nb\nc\n",
+                "a\nc\nb\n",
+                "a\r\nc\r\nb\r\nd\n\n",
+            ),
         ] {
             edited(before, edit(old, new), after).await;
         }
@@ -304,7 +446,12 @@ mod tests {
     async fn counts_places_and_diffs_agree_with_what_matches() {
         let crlf = "x\r\ny\r\nx\r\ny\r\n";
         refused(crlf, edit("x\ny", "z"), &["2 times", "in lines 1, 3;"]).await;
-        refused("x = 1;\r\n  y = 2;\r\n", edit("x = 1;\ny = 2;", ""), &["lines 1 to 2:\n1: x = 1;\n2:   y = 2;"]).await;
+        refused(
+            "x = 1;\r\n  y = 2;\r\n",
+            edit("x = 1;\ny = 2;", ""),
+            &["lines 1 to 2:\n1: x = 1;\n2:   y = 2;"],
+        )
+        .await;
         let diff = edited(crlf, edit("y\nx", "y\nz"), "x\r\ny\r\nz\r\ny\r\n").await;
         assert_eq!(diff, "--- a\n+++ a\n@@ -1,4 +1,4 @@\n x\n y\n-x\n+z\n y\n");
         refused(crlf, edit("y\nx", "y\r\nx"), &["line endings"]).await;

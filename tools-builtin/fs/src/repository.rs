@@ -9,12 +9,33 @@ use crate::path::RelativePath;
 
 /// The names in a folder of git that make it run programs, or obey another folder. The rest is its data.
 const SETTINGS: [&str; 13] = [
-    "alternates", "attributes", "branches", "commondir", "config", "config.worktree", "git-rebase-todo", "gitdir",
-    "hooks", "opts", "remotes", "strategy", "strategy_opts",
+    "alternates",
+    "attributes",
+    "branches",
+    "commondir",
+    "config",
+    "config.worktree",
+    "git-rebase-todo",
+    "gitdir",
+    "hooks",
+    "opts",
+    "remotes",
+    "strategy",
+    "strategy_opts",
 ];
 
 /// Other names in a folder of git.
-const DATA: [&str; 9] = ["index", "info", "logs", "modules", "objects", "packed-refs", "refs", "shallow", "worktrees"];
+const DATA: [&str; 9] = [
+    "index",
+    "info",
+    "logs",
+    "modules",
+    "objects",
+    "packed-refs",
+    "refs",
+    "shallow",
+    "worktrees",
+];
 
 /// Returns true if git takes the name, beside a `HEAD`, for its settings or hooks.
 pub fn is_repository_setting(name: &str) -> bool {
@@ -30,7 +51,10 @@ pub(crate) fn concern(cx: &ToolContext, path: &RelativePath) -> Option<Concern> 
     let target = Target::new(Access::Write, "fs", path.as_str()).ok()?;
     let reason = "it is a part of a folder that git takes for a repository, and git runs the hooks and the commands that its \
                   configuration names";
-    let remedy = format!("ask for a grant that names it, such as {}", target.to_clause());
+    let remedy = format!(
+        "ask for a grant that names it, such as {}",
+        target.to_clause()
+    );
     Some(Concern::new(target, reason, remedy).unless_named())
 }
 
@@ -39,16 +63,33 @@ pub(crate) fn concern(cx: &ToolContext, path: &RelativePath) -> Option<Concern> 
 /// # Errors
 /// Returns an error that names the path itself.
 pub(crate) fn check_unasked(workspace: &Workspace, path: &RelativePath) -> Result<(), FsError> {
-    if holds(workspace, path) { Err(FsError::InRepository { path: path.clone() }) } else { Ok(()) }
+    if holds(workspace, path) {
+        Err(FsError::InRepository { path: path.clone() })
+    } else {
+        Ok(())
+    }
 }
 
 /// Returns true if the path is a part of a repository, or lies in one. The table of sensitive paths has the folders `.git` and `.bare`.
 pub(crate) fn holds(workspace: &Workspace, path: &RelativePath) -> bool {
-    let is_known = |name: &str| [".git", ".bare"].iter().any(|git| name.eq_ignore_ascii_case(git));
-    let is_part = |name: &str| SETTINGS.iter().chain(&DATA).any(|part| name.eq_ignore_ascii_case(part));
+    let is_known = |name: &str| {
+        [".git", ".bare"]
+            .iter()
+            .any(|git| name.eq_ignore_ascii_case(git))
+    };
+    let is_part = |name: &str| {
+        SETTINGS
+            .iter()
+            .chain(&DATA)
+            .any(|part| name.eq_ignore_ascii_case(part))
+    };
     let has_head = |count: usize| {
         let head = path.prefix(count).child("HEAD");
         head.is_ok_and(|head| workspace.dir().symlink_metadata(head.as_str()).is_ok())
     };
-    !path.names().any(is_known) && path.names().enumerate().any(|(count, name)| is_part(name) && has_head(count))
+    !path.names().any(is_known)
+        && path
+            .names()
+            .enumerate()
+            .any(|(count, name)| is_part(name) && has_head(count))
 }

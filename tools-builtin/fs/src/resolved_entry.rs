@@ -23,7 +23,11 @@ pub(crate) struct ResolvedEntry {
 
 impl ResolvedEntry {
     /// Resolves a path for reading; see [`Slot::find`].
-    pub(crate) fn find(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> Result<Self, FsError> {
+    pub(crate) fn find(
+        cx: &ToolContext,
+        workspace: &Workspace,
+        path: &RelativePath,
+    ) -> Result<Self, FsError> {
         Self::find_or(cx, workspace, path, IfMissing::Fail)
     }
 
@@ -45,9 +49,23 @@ impl ResolvedEntry {
         path: &RelativePath,
         missing: IfMissing,
     ) -> Result<Self, FsError> {
-        let options = FindOptions { accesses: &[Access::Read], follow: true, missing };
-        let Slot { path, kind, parent, name } = Slot::find(cx, workspace, path, options)?;
-        Ok(Self { path, kind: kind.unwrap_or(Kind::Unknown), parent, name })
+        let options = FindOptions {
+            accesses: &[Access::Read],
+            follow: true,
+            missing,
+        };
+        let Slot {
+            path,
+            kind,
+            parent,
+            name,
+        } = Slot::find(cx, workspace, path, options)?;
+        Ok(Self {
+            path,
+            kind: kind.unwrap_or(Kind::Unknown),
+            parent,
+            name,
+        })
     }
 
     /// Opens the entry for reading. Returns an error if it is not a regular file.
@@ -59,8 +77,14 @@ impl ResolvedEntry {
     /// Opens the entry as a directory. Returns an error if it is not one.
     pub(crate) fn open_dir(&self) -> Result<Dir, FsError> {
         match self.kind {
-            Kind::Directory => self.parent.open_dir_nofollow(&self.name).map_err(FsError::io(&self.path)),
-            kind => Err(FsError::NotListable { path: self.path.clone(), kind }),
+            Kind::Directory => self
+                .parent
+                .open_dir_nofollow(&self.name)
+                .map_err(FsError::io(&self.path)),
+            kind => Err(FsError::NotListable {
+                path: self.path.clone(),
+                kind,
+            }),
         }
     }
 }
@@ -71,7 +95,9 @@ impl ResolvedEntry {
 pub(crate) fn open_file(parent: &Dir, name: &str, path: &RelativePath) -> Result<File, FsError> {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
-    let file = parent.open_with(name, &options).map_err(FsError::io(path))?;
+    let file = parent
+        .open_with(name, &options)
+        .map_err(FsError::io(path))?;
     let metadata = file.metadata().map_err(FsError::io(path))?;
     check_file(path, metadata.file_type().into())?;
     Ok(file)
@@ -81,7 +107,10 @@ fn check_file(path: &RelativePath, kind: Kind) -> Result<(), FsError> {
     match kind {
         Kind::File => Ok(()),
         Kind::Directory => Err(FsError::IsADirectory { path: path.clone() }),
-        kind => Err(FsError::Special { path: path.clone(), kind }),
+        kind => Err(FsError::Special {
+            path: path.clone(),
+            kind,
+        }),
     }
 }
 
@@ -94,7 +123,9 @@ mod tests {
     use crate::fixture::Fixture;
 
     /// Opens a file and a directory that were changed after they were resolved.
-    fn opened_after(change: impl FnOnce(&Fixture)) -> (Result<File, FsError>, Result<Dir, FsError>) {
+    fn opened_after(
+        change: impl FnOnce(&Fixture),
+    ) -> (Result<File, FsError>, Result<Dir, FsError>) {
         let fixture = Fixture::with_files(&[("file", ""), ("dir/x", "")]);
         let workspace = Workspace::open(fixture.root()).unwrap();
         let find = |path: &str| {
@@ -117,8 +148,15 @@ mod tests {
             Err(FsError::Missing { near, .. }) => near,
             found => panic!("{found:?}"),
         };
-        assert_eq!((near(IfMissing::Fail), near(IfMissing::FailPlainly)), (vec!["notes.md".to_owned()], vec![]));
-        assert!(ResolvedEntry::find_if_exists(cx, &workspace, &path).unwrap().is_none());
+        assert_eq!(
+            (near(IfMissing::Fail), near(IfMissing::FailPlainly)),
+            (vec!["notes.md".to_owned()], vec![])
+        );
+        assert!(
+            ResolvedEntry::find_if_exists(cx, &workspace, &path)
+                .unwrap()
+                .is_none()
+        );
     }
 
     #[test]
@@ -127,7 +165,10 @@ mod tests {
             fixture.link("old_file", "file");
             fixture.link("old_dir", "dir");
         });
-        assert!(matches!((file, dir), (Err(FsError::Io { .. }), Err(FsError::Io { .. }))));
+        assert!(matches!(
+            (file, dir),
+            (Err(FsError::Io { .. }), Err(FsError::Io { .. }))
+        ));
     }
 
     #[test]
@@ -136,7 +177,16 @@ mod tests {
             fixture.pipe("file");
             fixture.pipe("dir");
         });
-        assert!(matches!((file, dir), (Err(FsError::Special { kind: Kind::Pipe, .. }), Err(FsError::Io { .. }))));
+        assert!(matches!(
+            (file, dir),
+            (
+                Err(FsError::Special {
+                    kind: Kind::Pipe,
+                    ..
+                }),
+                Err(FsError::Io { .. })
+            )
+        ));
     }
 
     #[test]

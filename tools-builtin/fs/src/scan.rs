@@ -73,8 +73,19 @@ impl Scan {
             .size_limit(MAX_PATTERN)
             .dfa_size_limit(8 * MAX_PATTERN)
             .build()
-            .map_err(|error| FsError::Pattern { reason: error.to_string() })?;
-        Ok(Self { regex, context, text: String::new(), hits: 0, files: 0, more: false, long: 0, ahead: 0 })
+            .map_err(|error| FsError::Pattern {
+                reason: error.to_string(),
+            })?;
+        Ok(Self {
+            regex,
+            context,
+            text: String::new(),
+            hits: 0,
+            files: 0,
+            more: false,
+            long: 0,
+            ahead: 0,
+        })
     }
 
     /// Returns true if the result has no room for another matching line.
@@ -95,7 +106,12 @@ impl Scan {
     }
 
     /// Searches a file. The memory needed does not grow with the file or its lines.
-    pub(crate) fn file(&mut self, cx: &ToolContext, path: &RelativePath, file: impl BufRead) -> Result<(), FsError> {
+    pub(crate) fn file(
+        &mut self,
+        cx: &ToolContext,
+        path: &RelativePath,
+        file: impl BufRead,
+    ) -> Result<(), FsError> {
         let mut lines = LineReader::new(cx, path, file);
         let mut before: VecDeque<Line> = VecDeque::with_capacity(self.context);
         let (mut line, mut shown, mut after) = (Line::default(), None, 0);
@@ -112,7 +128,11 @@ impl Scan {
                 } else if self.is_over() {
                     break;
                 } else if self.context > 0 {
-                    let free = if before.len() == self.context { before.pop_front() } else { None };
+                    let free = if before.len() == self.context {
+                        before.pop_front()
+                    } else {
+                        None
+                    };
                     let number = line.number;
                     line.shorten();
                     before.push_back(std::mem::replace(&mut line, free.unwrap_or_default()));
@@ -150,14 +170,36 @@ impl Scan {
     }
 
     /// Appends a line with its number. Shows only the part around `at` of a long line.
-    fn show(&mut self, Line { number, bytes: line, is_cut }: &Line, mark: char, at: usize) {
-        let start = if line.len() <= MAX_SHOWN { 0 } else { at.saturating_sub(BEFORE_MATCH) };
+    fn show(
+        &mut self,
+        Line {
+            number,
+            bytes: line,
+            is_cut,
+        }: &Line,
+        mark: char,
+        at: usize,
+    ) {
+        let start = if line.len() <= MAX_SHOWN {
+            0
+        } else {
+            at.saturating_sub(BEFORE_MATCH)
+        };
         let end = line.len().min(start + MAX_SHOWN);
         let (start, end) = (boundary(line, start), boundary(line, end));
-        let head = if start > 0 { format!("[… {start} bytes]") } else { String::new() };
-        let tail = if *is_cut || end < line.len() { "[…]" } else { "" };
+        let head = if start > 0 {
+            format!("[… {start} bytes]")
+        } else {
+            String::new()
+        };
+        let tail = if *is_cut || end < line.len() {
+            "[…]"
+        } else {
+            ""
+        };
         let shown = String::from_utf8_lossy(&line[start..end]).replace('\0', "\u{FFFD}");
-        self.text.push_str(&format!("{number}{mark} {head}{shown}{tail}\n"));
+        self.text
+            .push_str(&format!("{number}{mark} {head}{shown}{tail}\n"));
     }
 }
 
@@ -195,7 +237,11 @@ impl Line {
 /// Returns the first character boundary at or after `at`, if the line is UTF-8.
 fn boundary(line: &[u8], at: usize) -> usize {
     let is_inside = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
-    at + line[at..].iter().take(3).take_while(|byte| is_inside(byte)).count()
+    at + line[at..]
+        .iter()
+        .take(3)
+        .take_while(|byte| is_inside(byte))
+        .count()
 }
 
 #[cfg(test)]
@@ -204,7 +250,12 @@ mod tests {
 
     fn scan(pattern: &str, context: usize, content: &str) -> Scan {
         let mut scan = Scan::new(pattern, false, context).unwrap();
-        scan.file(&ToolContext::new(), &"f".to_owned().try_into().unwrap(), content.as_bytes()).unwrap();
+        scan.file(
+            &ToolContext::new(),
+            &"f".to_owned().try_into().unwrap(),
+            content.as_bytes(),
+        )
+        .unwrap();
         scan
     }
 
@@ -219,7 +270,10 @@ mod tests {
 
     #[test]
     fn a_byte_order_mark_is_no_part_of_the_first_line() {
-        assert_eq!(scan("^use", 0, "\u{FEFF}use std;\n").text, "f\n1: use std;\n");
+        assert_eq!(
+            scan("^use", 0, "\u{FEFF}use std;\n").text,
+            "f\n1: use std;\n"
+        );
     }
 
     #[test]
@@ -233,12 +287,32 @@ mod tests {
     fn of_a_long_line_the_match_is_shown() {
         let line = format!("{}needle{}", "é".repeat(5_000), "ü".repeat(5_000));
         let found = scan("needle", 0, &line);
-        assert!(found.text.len() < 500 && found.text.contains("éneedleü"), "{}", found.text);
-        assert!(found.text.starts_with("f\n1: [… 9900 bytes]é") && found.text.ends_with("ü[…]\n"), "{}", found.text);
+        assert!(
+            found.text.len() < 500 && found.text.contains("éneedleü"),
+            "{}",
+            found.text
+        );
+        assert!(
+            found.text.starts_with("f\n1: [… 9900 bytes]é") && found.text.ends_with("ü[…]\n"),
+            "{}",
+            found.text
+        );
         let odd = scan("needle", 0, &line.replace("needle", "xneedle"));
-        assert!(odd.text.contains("[… 9902 bytes]é") && !odd.text.contains('\u{FFFD}'), "{}", odd.text);
-        let far = scan("needle", 1, &format!("{}\n{}needle", "y".repeat(100_000), "x".repeat(1_000_000)));
-        assert!(far.text.contains("2: [… 999900 bytes]xxx") && far.text.len() < 1_000, "{}", far.text);
+        assert!(
+            odd.text.contains("[… 9902 bytes]é") && !odd.text.contains('\u{FFFD}'),
+            "{}",
+            odd.text
+        );
+        let far = scan(
+            "needle",
+            1,
+            &format!("{}\n{}needle", "y".repeat(100_000), "x".repeat(1_000_000)),
+        );
+        assert!(
+            far.text.contains("2: [… 999900 bytes]xxx") && far.text.len() < 1_000,
+            "{}",
+            far.text
+        );
         let beyond = scan("needle", 0, &format!("{}needle", "x".repeat(MAX_SEARCHED)));
         assert_eq!((beyond.hits, beyond.long), (0, 1));
     }
@@ -247,7 +321,11 @@ mod tests {
     fn a_result_is_bounded() {
         for (lines, more) in [(199, false), (200, false), (201, true), (10_000, true)] {
             let found = scan("x", 10, &"x\n".repeat(lines));
-            assert_eq!((found.hits, found.more), (MAX_HITS.min(lines as u64), more), "{lines}");
+            assert_eq!(
+                (found.hits, found.more),
+                (MAX_HITS.min(lines as u64), more),
+                "{lines}"
+            );
         }
         let found = scan("x", 10, &format!("{}\n", "x".repeat(1_000)).repeat(10_000));
         assert!(found.is_full() && found.text.len() < MAX_TEXT + 1_000);
@@ -258,7 +336,10 @@ mod tests {
     #[test]
     fn a_pattern_that_is_too_large_is_refused() {
         for pattern in [r"\w{1000}{1000}", "(", &"(".repeat(1000)] {
-            assert!(matches!(Scan::new(pattern, false, 0), Err(FsError::Pattern { .. })));
+            assert!(matches!(
+                Scan::new(pattern, false, 0),
+                Err(FsError::Pattern { .. })
+            ));
         }
     }
 }

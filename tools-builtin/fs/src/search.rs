@@ -74,8 +74,18 @@ pub(crate) fn search(
     let scan = Scan::new(&pattern, ignore_case, context.min(10).into())?;
     let named = named(encoding.as_deref())?;
     let workspace = &workspace;
-    let search =
-        Search { cx, workspace, glob, scan, named, searched: 0, decoded: 0, binary: 0, large: 0, unreadable: 0 };
+    let search = Search {
+        cx,
+        workspace,
+        glob,
+        scan,
+        named,
+        searched: 0,
+        decoded: 0,
+        binary: 0,
+        large: 0,
+        unreadable: 0,
+    };
     Ok(search.run(&path, ignored)?)
 }
 
@@ -105,7 +115,11 @@ impl Search<'_> {
                     self.file(found.dir, found.name, found.path)?;
                 }
                 self.scan.visit();
-                Ok(if self.scan.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                Ok(if self.scan.is_over() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
             })?;
             notes = skipped.notes();
         } else if self.glob.is_some() {
@@ -115,13 +129,21 @@ impl Search<'_> {
         }
         notes.splice(0..0, self.notes());
         let text = Some(std::mem::take(&mut self.scan.text)).filter(|text| !text.is_empty());
-        Ok(text.into_iter().chain([format!("[{}]", notes.join("; "))]).map(Content::text).collect())
+        Ok(text
+            .into_iter()
+            .chain([format!("[{}]", notes.join("; "))])
+            .map(Content::text)
+            .collect())
     }
 
     fn is_wanted(&self, path: &RelativePath, start: &RelativePath) -> bool {
         let Some(glob) = &self.glob else { return true };
         let by_path = glob.glob().glob().contains('/');
-        glob.is_match(if by_path { path.below(start) } else { path.names().last().unwrap_or_default() })
+        glob.is_match(if by_path {
+            path.below(start)
+        } else {
+            path.names().last().unwrap_or_default()
+        })
     }
 
     fn file(&mut self, dir: &Dir, name: &str, path: &RelativePath) -> Result<(), FsError> {
@@ -157,7 +179,12 @@ impl Search<'_> {
         }
         self.searched += 1;
         self.decoded += u64::from(decoded.is_some());
-        self.scan(path, decoded.as_ref().map_or(content, |decoded| decoded.text.as_bytes()))
+        self.scan(
+            path,
+            decoded
+                .as_ref()
+                .map_or(content, |decoded| decoded.text.as_bytes()),
+        )
     }
 
     /// Returns true for the beginning of a text in another encoding than UTF-8, or of a damaged one.
@@ -165,7 +192,8 @@ impl Search<'_> {
         match TextEncoding::from_mark(content).or(self.named) {
             Some(encoding) => encoding != TextEncoding::UTF_8,
             None => {
-                let is_damaged = std::str::from_utf8(content).is_err_and(|error| error.error_len().is_some());
+                let is_damaged =
+                    std::str::from_utf8(content).is_err_and(|error| error.error_len().is_some());
                 is_damaged && memchr(0, content).is_none()
             }
         }
@@ -174,10 +202,16 @@ impl Search<'_> {
     /// Searches the file that the call names, a large one block by block unless it must be decoded.
     fn named_file(&mut self, path: &RelativePath, mut file: impl Read) -> Result<(), FsError> {
         let mut content = Vec::new();
-        file.by_ref().take(MAX_FILE + 1).read_to_end(&mut content).map_err(FsError::io(path))?;
+        file.by_ref()
+            .take(MAX_FILE + 1)
+            .read_to_end(&mut content)
+            .map_err(FsError::io(path))?;
         let is_encoded = content.len() as u64 > MAX_FILE && self.is_encoded(&content);
         if is_encoded {
-            file.by_ref().take(MAX_DECODED - MAX_FILE).read_to_end(&mut content).map_err(FsError::io(path))?;
+            file.by_ref()
+                .take(MAX_DECODED - MAX_FILE)
+                .read_to_end(&mut content)
+                .map_err(FsError::io(path))?;
         }
         let limit = if is_encoded { MAX_DECODED } else { MAX_FILE };
         if content.len() as u64 <= limit {
@@ -202,7 +236,9 @@ impl Search<'_> {
     }
 
     fn notes(&self) -> Vec<String> {
-        let Scan { hits, files, more, .. } = self.scan;
+        let Scan {
+            hits, files, more, ..
+        } = self.scan;
         let bound = match (more, self.scan.is_over()) {
             (true, _) => "more than ",
             (false, true) => "at least ",
@@ -222,12 +258,23 @@ impl Search<'_> {
         }
         let skipped = [
             (self.binary, "binary files skipped"),
-            (self.large, "files over 16 MiB skipped, which can be searched by name"),
+            (
+                self.large,
+                "files over 16 MiB skipped, which can be searched by name",
+            ),
             (self.unreadable, "files that could not be read"),
-            (self.decoded, "files that are not UTF-8, read in their encoding or a guess"),
+            (
+                self.decoded,
+                "files that are not UTF-8, read in their encoding or a guess",
+            ),
             (self.scan.long, "lines searched only in their first 64 MiB"),
         ];
-        notes.extend(skipped.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{what}: {count}")));
+        notes.extend(
+            skipped
+                .iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, what)| format!("{what}: {count}")),
+        );
         notes
     }
 }
@@ -249,16 +296,28 @@ mod tests {
 
     #[tokio::test]
     async fn matching_lines_are_shown_by_file() {
-        let text = fixture().text("fs.search", json!({"pattern": r"\brun\b"})).await;
-        let expected = "notes.txt\n1: call run\n\nsrc/main.rs\n2:     run();\n\nsrc/run.rs\n1: fn run() {}\n";
+        let text = fixture()
+            .text("fs.search", json!({"pattern": r"\brun\b"}))
+            .await;
+        let expected =
+            "notes.txt\n1: call run\n\nsrc/main.rs\n2:     run();\n\nsrc/run.rs\n1: fn run() {}\n";
         assert!(text.starts_with(expected), "{text}");
-        assert!(text.ends_with("[matching lines: 3, in 3 of 3 files searched]"), "{text}");
+        assert!(
+            text.ends_with("[matching lines: 3, in 3 of 3 files searched]"),
+            "{text}"
+        );
     }
 
     #[tokio::test]
     async fn a_glob_beside_the_path_of_a_file_is_an_error() {
         let arguments = json!({"pattern": "run", "path": "notes.txt", "glob": "*.rs"});
-        fixture().fails("fs.search", arguments, "`notes.txt` is a file, and `glob` is for directories").await;
+        fixture()
+            .fails(
+                "fs.search",
+                arguments,
+                "`notes.txt` is a file, and `glob` is for directories",
+            )
+            .await;
     }
 
     #[tokio::test]
@@ -274,7 +333,11 @@ mod tests {
             (json!({"pattern": "RUN", "ignore_case": true}), 3),
         ] {
             let text = fixture.text("fs.search", arguments.clone()).await;
-            let expected = if files == 0 { "no line matches".to_owned() } else { format!("in {files} of") };
+            let expected = if files == 0 {
+                "no line matches".to_owned()
+            } else {
+                format!("in {files} of")
+            };
             assert!(text.contains(&expected), "{arguments}: {text}");
         }
     }
@@ -283,39 +346,73 @@ mod tests {
     async fn ignored_files_are_skipped() {
         let fixture = fixture();
         fixture.write(".ignore", "*.txt\nsrc/run.rs\n");
-        assert!(fixture.text("fs.search", json!({"pattern": r"run\("})).await.contains("in 1 of 2 files"));
         assert!(
-            fixture.text("fs.search", json!({"pattern": r"run\(", "path": "src"})).await.contains("in 1 of 1 file ")
+            fixture
+                .text("fs.search", json!({"pattern": r"run\("}))
+                .await
+                .contains("in 1 of 2 files")
+        );
+        assert!(
+            fixture
+                .text("fs.search", json!({"pattern": r"run\(", "path": "src"}))
+                .await
+                .contains("in 1 of 1 file ")
         );
         let all = json!({"pattern": "call run", "ignored": true});
-        assert!(fixture.text("fs.search", all).await.contains("in 1 of 4 files"));
+        assert!(
+            fixture
+                .text("fs.search", all)
+                .await
+                .contains("in 1 of 4 files")
+        );
     }
 
     #[tokio::test]
     async fn files_that_are_not_text_are_skipped_and_counted() {
         let fixture = Fixture::with_files(&[("binary", "run\0")]);
         std::fs::write(fixture.root().join("latin"), b"run caf\xE9\n").unwrap();
-        std::fs::File::create(fixture.root().join("large")).unwrap().set_len(17 * 1024 * 1024).unwrap();
+        std::fs::File::create(fixture.root().join("large"))
+            .unwrap()
+            .set_len(17 * 1024 * 1024)
+            .unwrap();
         let text = fixture.text("fs.search", json!({"pattern": "run"})).await;
         assert!(text.starts_with("latin\n1: run café\n"), "{text}");
         let skipped = "binary files skipped: 1; files over 16 MiB skipped, which can be searched by name: 1; files that are not UTF-8";
         assert!(text.contains(skipped), "{text}");
-        let named = fixture.text("fs.search", json!({"pattern": "й$", "encoding": "windows-1251"})).await;
+        let named = fixture
+            .text(
+                "fs.search",
+                json!({"pattern": "й$", "encoding": "windows-1251"}),
+            )
+            .await;
         assert!(named.starts_with("latin\n1: run cafй\n"), "{named}");
     }
 
     #[tokio::test]
     async fn a_large_named_file_in_another_encoding_is_decoded() {
         let fixture = Fixture::new();
-        let text = format!("\u{FEFF}{}{}é needle\n", "x".repeat(7_000_000), "line\n".repeat(400_000));
+        let text = format!(
+            "\u{FEFF}{}{}é needle\n",
+            "x".repeat(7_000_000),
+            "line\n".repeat(400_000)
+        );
         let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let latin: Vec<u8> =
-            format!("é\n{}", text.replace('\u{FEFF}', "x").repeat(2)).chars().map(|c| c as u8).collect();
+        let latin: Vec<u8> = format!("é\n{}", text.replace('\u{FEFF}', "x").repeat(2))
+            .chars()
+            .map(|c| c as u8)
+            .collect();
         for (bytes, lines) in [(utf16, 1), (latin, 2)] {
             assert!(bytes.len() as u64 > super::MAX_FILE);
             fixture.write("large", &bytes);
-            let found = fixture.text("fs.search", json!({"pattern": ". needle$", "path": "large"})).await;
-            let note = format!("[matching lines: {lines}, in 1 of 1 file searched; files that are not UTF-8");
+            let found = fixture
+                .text(
+                    "fs.search",
+                    json!({"pattern": ". needle$", "path": "large"}),
+                )
+                .await;
+            let note = format!(
+                "[matching lines: {lines}, in 1 of 1 file searched; files that are not UTF-8"
+            );
             assert!(found.contains(&note), "{found}");
         }
     }
@@ -323,16 +420,37 @@ mod tests {
     #[tokio::test]
     async fn a_named_file_of_any_size_is_searched() {
         let fixture = Fixture::new();
-        fixture.write("large", &(format!("{}\n", "x".repeat(999)).repeat(20_000) + "needle\0\n"));
-        let text = fixture.text("fs.search", json!({"pattern": "needle", "path": "large"})).await;
-        let expected = "large\n20001: needle\u{FFFD}\n\n[matching lines: 1, in 1 of 1 file searched]";
+        fixture.write(
+            "large",
+            &(format!("{}\n", "x".repeat(999)).repeat(20_000) + "needle\0\n"),
+        );
+        let text = fixture
+            .text("fs.search", json!({"pattern": "needle", "path": "large"}))
+            .await;
+        let expected =
+            "large\n20001: needle\u{FFFD}\n\n[matching lines: 1, in 1 of 1 file searched]";
         assert_eq!(text, expected);
-        let text = fixture.text("fs.search", json!({"pattern": "needle"})).await;
-        assert!(text.starts_with("[no line matches; files searched: 0; files over 16 MiB skipped"), "{text}");
+        let text = fixture
+            .text("fs.search", json!({"pattern": "needle"}))
+            .await;
+        assert!(
+            text.starts_with("[no line matches; files searched: 0; files over 16 MiB skipped"),
+            "{text}"
+        );
         // The search for a further match is bounded.
-        fixture.write("large", &("needle\n".repeat(200) + &format!("{}\n", "x".repeat(999)).repeat(40_000)));
-        let text = fixture.text("fs.search", json!({"pattern": "needle", "path": "large"})).await;
-        assert!(text.contains("[matching lines: at least 200, in 1 of 1 file searched; the search stopped"), "{text}");
+        fixture.write(
+            "large",
+            &("needle\n".repeat(200) + &format!("{}\n", "x".repeat(999)).repeat(40_000)),
+        );
+        let text = fixture
+            .text("fs.search", json!({"pattern": "needle", "path": "large"}))
+            .await;
+        assert!(
+            text.contains(
+                "[matching lines: at least 200, in 1 of 1 file searched; the search stopped"
+            ),
+            "{text}"
+        );
     }
 
     #[tokio::test]
@@ -344,7 +462,10 @@ mod tests {
         fixture.write("a", "y");
         let search = json!({"pattern": "x"});
         let text = fixture.text("fs.search", search.clone()).await;
-        assert!(text.ends_with("[matching lines: 200, in 200 of 201 files searched]"), "{text}");
+        assert!(
+            text.ends_with("[matching lines: 200, in 200 of 201 files searched]"),
+            "{text}"
+        );
         fixture.write("b", "y\nx");
         let text = fixture.text("fs.search", search.clone()).await;
         let message = "[matching lines: more than 200, in 200 of 202 files searched; the search stopped there and \
@@ -356,7 +477,9 @@ mod tests {
         }
         let text = fixture.text("fs.search", search).await;
         assert!(
-            text.contains("[matching lines: at least 200, in 200 of 203 files searched; the search stopped"),
+            text.contains(
+                "[matching lines: at least 200, in 200 of 203 files searched; the search stopped"
+            ),
             "{text}"
         );
     }
@@ -366,23 +489,49 @@ mod tests {
         let fixture = fixture().granted_all(&["fs:read:.", "fs:read:src", "fs:read:src/m*"]);
         let text = fixture.text("fs.search", json!({"pattern": "run"})).await;
         assert!(text.starts_with("src/main.rs\n2:     run();\n"), "{text}");
-        assert!(text.ends_with("in 1 of 1 file searched; entries skipped for lack of a grant: 2]"), "{text}");
+        assert!(
+            text.ends_with("in 1 of 1 file searched; entries skipped for lack of a grant: 2]"),
+            "{text}"
+        );
     }
 
     #[tokio::test]
     async fn unusable_searches_are_refused() {
         let fixture = fixture();
-        fixture.fails("fs.search", json!({"pattern": "("}), "invalid pattern").await;
-        fixture.fails("fs.search", json!({"pattern": "x", "glob": "/x"}), "not relative").await;
-        fixture.fails("fs.search", json!({"pattern": "x", "path": "gone"}), "there is no `gone`").await;
-        fixture.fails("fs.search", json!({"pattern": "x", "context": 11}), "/context").await;
+        fixture
+            .fails("fs.search", json!({"pattern": "("}), "invalid pattern")
+            .await;
+        fixture
+            .fails(
+                "fs.search",
+                json!({"pattern": "x", "glob": "/x"}),
+                "not relative",
+            )
+            .await;
+        fixture
+            .fails(
+                "fs.search",
+                json!({"pattern": "x", "path": "gone"}),
+                "there is no `gone`",
+            )
+            .await;
+        fixture
+            .fails(
+                "fs.search",
+                json!({"pattern": "x", "context": 11}),
+                "/context",
+            )
+            .await;
     }
 
     #[tokio::test]
     async fn a_search_that_was_cancelled_ends() {
         let fixture = fixture();
         fixture.cancel();
-        let error = fixture.call("fs.search", json!({"pattern": "x"})).await.unwrap_err();
+        let error = fixture
+            .call("fs.search", json!({"pattern": "x"}))
+            .await
+            .unwrap_err();
         assert_eq!(error.code(), ErrorCode::Cancelled, "{error}");
     }
 
@@ -394,8 +543,24 @@ mod tests {
         fixture.link(".", "loop");
         fixture.link("/etc/passwd", "out");
         fixture.link("notes.txt", "to_notes");
-        assert!(fixture.text("fs.search", json!({"pattern": "."})).await.contains("in 3 of 3 files"));
-        fixture.fails("fs.search", json!({"pattern": ".", "path": "pipe"}), "is a named pipe").await;
-        assert!(fixture.text("fs.search", json!({"pattern": ".", "path": "to_notes"})).await.starts_with("notes.txt"));
+        assert!(
+            fixture
+                .text("fs.search", json!({"pattern": "."}))
+                .await
+                .contains("in 3 of 3 files")
+        );
+        fixture
+            .fails(
+                "fs.search",
+                json!({"pattern": ".", "path": "pipe"}),
+                "is a named pipe",
+            )
+            .await;
+        assert!(
+            fixture
+                .text("fs.search", json!({"pattern": ".", "path": "to_notes"}))
+                .await
+                .starts_with("notes.txt")
+        );
     }
 }

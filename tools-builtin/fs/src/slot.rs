@@ -89,7 +89,10 @@ impl Slot {
     ) -> Result<Self, FsError> {
         let mut current = path.clone();
         let hidden = workspace.hidden_snapshot();
-        let is_change = options.accesses.iter().any(|access| *access != Access::Read);
+        let is_change = options
+            .accesses
+            .iter()
+            .any(|access| *access != Access::Read);
         for _ in 0..=MAX_LINKS {
             if is_change {
                 workspace.note_write(cx, &current)?;
@@ -105,7 +108,10 @@ impl Slot {
                 cx.require(*access, "fs", current.as_str())?;
             }
         }
-        Err(FsError::TooManyLinks { path: path.clone(), limit: MAX_LINKS })
+        Err(FsError::TooManyLinks {
+            path: path.clone(),
+            limit: MAX_LINKS,
+        })
     }
 
     /// Finds an entry to remove, and its kind. Returns an error for the root and for a link that leads to a hidden path.
@@ -116,7 +122,11 @@ impl Slot {
         path: &RelativePath,
         accesses: &'static [Access],
     ) -> Result<(Self, Kind), FsError> {
-        let options = FindOptions { accesses, follow: false, missing: IfMissing::Fail };
+        let options = FindOptions {
+            accesses,
+            follow: false,
+            missing: IfMissing::Fail,
+        };
         let slot = Self::find(cx, workspace, path, options)?;
         if slot.path.is_root() {
             return Err(FsError::Root);
@@ -139,9 +149,10 @@ fn kind(parent: &Dir, name: &str, path: &RelativePath) -> Result<Option<Kind>, F
     match parent.symlink_metadata(name) {
         Ok(metadata) => Ok(Some(Kind::from(metadata.file_type()))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
-            Err(FsError::LongName { length: name.len(), begin: name.chars().take(MAX_NAMED).collect() })
-        }
+        Err(error) if error.kind() == io::ErrorKind::InvalidFilename => Err(FsError::LongName {
+            length: name.len(),
+            begin: name.chars().take(MAX_NAMED).collect(),
+        }),
         Err(error) => Err(FsError::io(path)(error)),
     }
 }
@@ -161,15 +172,23 @@ fn walk(
         let here = path.prefix(index + 1);
         let is_last = names.peek().is_none();
         let is_hidden = hidden.hides(&parent, name, &here);
-        let kind = if is_hidden { None } else { kind(&parent, name, &here)? };
+        let kind = if is_hidden {
+            None
+        } else {
+            kind(&parent, name, &here)?
+        };
         match kind {
             Some(Kind::Link) if options.follow || !is_last => {
                 // Errors and results name the target.
                 workspace.show_content(cx, &here);
-                let target = parent.read_link_contents(name).map_err(FsError::io(&here))?;
+                let target = parent
+                    .read_link_contents(name)
+                    .map_err(FsError::io(&here))?;
                 let next = target.to_str().ok_or(LinkFault::NotUtf8);
                 let next = next.and_then(|target| Ok(path.through_link(index, target)?));
-                return next.map(Walk::Link).map_err(|reason| FsError::Link { link: here, reason });
+                return next
+                    .map(Walk::Link)
+                    .map_err(|reason| FsError::Link { link: here, reason });
             }
             None if options.missing == IfMissing::Fail => {
                 let near = near(cx, &parent, hidden, &path.prefix(index), name);
@@ -177,13 +196,25 @@ fn walk(
                 return Err(FsError::Missing { path: here, near });
             }
             None if options.missing == IfMissing::FailPlainly => {
-                return Err(FsError::Missing { path: here, near: Vec::new() });
+                return Err(FsError::Missing {
+                    path: here,
+                    near: Vec::new(),
+                });
             }
             None if is_hidden => return Err(FsError::Hidden { path: here }),
             // Tools do not show drafts, and later remove them as abandoned.
             None if is_draft(name) => return Err(FsError::Reserved { path: here }),
-            kind if is_last => return Ok(Walk::Found(Slot { path: here, kind, parent, name: name.to_owned() })),
-            Some(Kind::Directory) => parent = parent.open_dir_nofollow(name).map_err(FsError::io(&here))?,
+            kind if is_last => {
+                return Ok(Walk::Found(Slot {
+                    path: here,
+                    kind,
+                    parent,
+                    name: name.to_owned(),
+                }));
+            }
+            Some(Kind::Directory) => {
+                parent = parent.open_dir_nofollow(name).map_err(FsError::io(&here))?
+            }
             Some(kind) => return Err(FsError::NotADirectory { path: here, kind }),
             None if options.missing == IfMissing::CreateDirs => {
                 if created.is_empty() {
@@ -196,18 +227,30 @@ fn walk(
         }
     }
     let kind = Some(Kind::Directory);
-    Ok(Walk::Found(Slot { path: path.clone(), kind, parent, name: ".".to_owned() }))
+    Ok(Walk::Found(Slot {
+        path: path.clone(),
+        kind,
+        parent,
+        name: ".".to_owned(),
+    }))
 }
 
 /// Checks the names after `index` before any directory is created for them. Looking a name up shows whether the file system
 /// accepts it.
-fn check_remaining(dir: &Dir, hidden: &HiddenSnapshot<'_>, path: &RelativePath, index: usize) -> Result<(), FsError> {
+fn check_remaining(
+    dir: &Dir,
+    hidden: &HiddenSnapshot<'_>,
+    path: &RelativePath,
+    index: usize,
+) -> Result<(), FsError> {
     if hidden.hides_path(path.as_str()) {
         return Err(FsError::Hidden { path: path.clone() });
     }
     for (at, name) in path.names().enumerate().skip(index + 1) {
         if is_draft(name) {
-            return Err(FsError::Reserved { path: path.prefix(at + 1) });
+            return Err(FsError::Reserved {
+                path: path.prefix(at + 1),
+            });
         }
         kind(dir, name, path)?;
     }
@@ -239,14 +282,37 @@ pub(crate) fn create_dir(
 
 /// Returns up to three entries with names similar to a missing one, the closest first. Omits hidden entries and entries that
 /// the grant does not cover.
-fn near(cx: &ToolContext, dir: &Dir, hidden: &HiddenSnapshot<'_>, path: &RelativePath, missing: &str) -> Vec<String> {
-    let entries = dir.entries().into_iter().flatten().take(MAX_CANDIDATES).flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok().filter(|name| !is_draft(name)));
+fn near(
+    cx: &ToolContext,
+    dir: &Dir,
+    hidden: &HiddenSnapshot<'_>,
+    path: &RelativePath,
+    missing: &str,
+) -> Vec<String> {
+    let entries = dir
+        .entries()
+        .into_iter()
+        .flatten()
+        .take(MAX_CANDIDATES)
+        .flatten();
+    let names = entries.filter_map(|entry| {
+        entry
+            .file_name()
+            .into_string()
+            .ok()
+            .filter(|name| !is_draft(name))
+    });
     let is_shown = |name: &String| {
-        let path = path.child(name).ok().filter(|path| !hidden.hides(dir, name, path));
+        let path = path
+            .child(name)
+            .ok()
+            .filter(|path| !hidden.hides(dir, name, path));
         path.is_some_and(|path| cx.require(Access::Read, "fs", path.as_str()).is_ok())
     };
     let names: Vec<_> = names.filter(is_shown).collect();
     let near = ToolError::near(missing, names.iter().map(String::as_str));
-    near.iter().filter_map(|name| path.child(name).ok()).map(|path| path.to_string()).collect()
+    near.iter()
+        .filter_map(|name| path.child(name).ok())
+        .map(|path| path.to_string())
+        .collect()
 }

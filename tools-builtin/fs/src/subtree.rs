@@ -18,7 +18,8 @@ const MAX_ENTRIES: u64 = 100_000;
 const MAX_DEPTH: usize = 100;
 
 /// A callback for one entry: its parent directory, name, path and kind. `Break` ends the walk.
-pub(crate) type Visit<'a> = dyn FnMut(&Dir, &str, &RelativePath, Kind) -> Result<ControlFlow<()>, FsError> + 'a;
+pub(crate) type Visit<'a> =
+    dyn FnMut(&Dir, &str, &RelativePath, Kind) -> Result<ControlFlow<()>, FsError> + 'a;
 
 /// Returns an error if an entry below `directory` is hidden: the directory must then not be changed.
 pub(crate) fn check_not_hidden(
@@ -28,7 +29,13 @@ pub(crate) fn check_not_hidden(
     entry: &RelativePath,
     directory: &RelativePath,
 ) -> Result<(), FsError> {
-    if hidden.hides(dir, name, entry) { Err(FsError::LeadsToHidden { path: directory.clone() }) } else { Ok(()) }
+    if hidden.hides(dir, name, entry) {
+        Err(FsError::LeadsToHidden {
+            path: directory.clone(),
+        })
+    } else {
+        Ok(())
+    }
 }
 
 /// Calls `visit` for every entry below a directory until it breaks, contents before their directory. Does not follow links.
@@ -58,7 +65,10 @@ fn enter(
     for entry in dir.entries().map_err(FsError::io(path))? {
         *seen += 1;
         if *seen > MAX_ENTRIES {
-            return Err(FsError::TooMany { path: path.clone(), limit: MAX_ENTRIES });
+            return Err(FsError::TooMany {
+                path: path.clone(),
+                limit: MAX_ENTRIES,
+            });
         }
         names.push(entry.map_err(FsError::io(path))?.file_name());
     }
@@ -67,10 +77,17 @@ fn enter(
         let invalid_name = || FsError::InvalidName { path: path.clone() };
         let name = name.to_str().ok_or_else(invalid_name)?;
         let child = path.child(name).map_err(|_| invalid_name())?;
-        let kind = Kind::from(dir.symlink_metadata(name).map_err(FsError::io(&child))?.file_type());
+        let kind = Kind::from(
+            dir.symlink_metadata(name)
+                .map_err(FsError::io(&child))?
+                .file_type(),
+        );
         if kind == Kind::Directory {
             if depth == 0 {
-                return Err(FsError::TooDeep { path: child, limit: MAX_DEPTH });
+                return Err(FsError::TooDeep {
+                    path: child,
+                    limit: MAX_DEPTH,
+                });
             }
             let below = dir.open_dir_nofollow(name).map_err(FsError::io(&child))?;
             if enter(cx, &below, &child, depth - 1, seen, visit)?.is_break() {

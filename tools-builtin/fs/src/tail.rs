@@ -32,20 +32,28 @@ impl Tail {
         size: u64,
         count: u64,
     ) -> Result<Self, FsError> {
-        let (mut lines, mut at, mut block) = (0, size, Vec::with_capacity(BLOCK.min(size) as usize));
+        let (mut lines, mut at, mut block) =
+            (0, size, Vec::with_capacity(BLOCK.min(size) as usize));
         while at > 0 && count > 0 {
             cx.check_cancelled()?;
             let begin = at.saturating_sub(BLOCK);
-            file.seek(SeekFrom::Start(begin)).map_err(FsError::io(path))?;
+            file.seek(SeekFrom::Start(begin))
+                .map_err(FsError::io(path))?;
             block.clear();
-            file.by_ref().take(at - begin).read_to_end(&mut block).map_err(FsError::io(path))?;
+            file.by_ref()
+                .take(at - begin)
+                .read_to_end(&mut block)
+                .map_err(FsError::io(path))?;
             for end in memrchr_iter(b'\n', &block) {
                 let after = begin + end as u64 + 1;
                 // The last line ending of the file starts no line.
                 if after < size {
                     lines += 1;
                     if lines == count {
-                        return Ok(Self { start: after, lines });
+                        return Ok(Self {
+                            start: after,
+                            lines,
+                        });
                     }
                 }
             }
@@ -54,7 +62,10 @@ impl Tail {
             }
             at = begin;
         }
-        Ok(Self { start: 0, lines: lines + u64::from(size > 0) })
+        Ok(Self {
+            start: 0,
+            lines: lines + u64::from(size > 0),
+        })
     }
 }
 
@@ -65,8 +76,13 @@ mod tests {
     use super::*;
 
     fn find(text: &str, count: u64) -> (String, u64) {
-        let found =
-            Tail::find(&ToolContext::new(), &RelativePath::default(), Cursor::new(text), text.len() as u64, count);
+        let found = Tail::find(
+            &ToolContext::new(),
+            &RelativePath::default(),
+            Cursor::new(text),
+            text.len() as u64,
+            count,
+        );
         let Tail { start, lines } = found.unwrap();
         (text[start as usize..].to_owned(), lines)
     }
@@ -84,13 +100,24 @@ mod tests {
             ("one\n\n", 1, "\n", 1),
             ("\n\n\n", 2, "\n\n", 2),
         ] {
-            assert_eq!(find(text, count), (expected.to_owned(), lines), "{text:?} {count}");
+            assert_eq!(
+                find(text, count),
+                (expected.to_owned(), lines),
+                "{text:?} {count}"
+            );
         }
     }
 
     #[test]
     fn lines_across_blocks_are_found() {
-        for width in [BLOCK - 2, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK - 1, 2 * BLOCK] {
+        for width in [
+            BLOCK - 2,
+            BLOCK - 1,
+            BLOCK,
+            BLOCK + 1,
+            2 * BLOCK - 1,
+            2 * BLOCK,
+        ] {
             let line = format!("{}\n", "x".repeat(width as usize));
             assert_eq!(find(&line.repeat(3), 2), (line.repeat(2), 2), "{width}");
         }
@@ -99,7 +126,13 @@ mod tests {
     #[test]
     fn a_binary_file_is_not_searched_to_its_beginning() {
         let endless = Cursor::new(vec![0; 3 * BLOCK as usize]);
-        let found = Tail::find(&ToolContext::new(), &RelativePath::default(), endless, 3 * BLOCK, 1);
+        let found = Tail::find(
+            &ToolContext::new(),
+            &RelativePath::default(),
+            endless,
+            3 * BLOCK,
+            1,
+        );
         assert!(matches!(found, Err(FsError::Binary { .. })));
     }
 
@@ -125,8 +158,21 @@ mod tests {
         let text = "0123456789\n".repeat(1_000_000);
         let mut file = Counting(Cursor::new(&text), 0);
         let cx = ToolContext::new();
-        let found = Tail::find(&cx, &RelativePath::default(), &mut file, text.len() as u64, 3).unwrap();
-        assert_eq!(found, Tail { start: text.len() as u64 - 33, lines: 3 });
+        let found = Tail::find(
+            &cx,
+            &RelativePath::default(),
+            &mut file,
+            text.len() as u64,
+            3,
+        )
+        .unwrap();
+        assert_eq!(
+            found,
+            Tail {
+                start: text.len() as u64 - 33,
+                lines: 3
+            }
+        );
         assert!(file.1 <= BLOCK, "{} bytes were read", file.1);
     }
 }

@@ -28,28 +28,48 @@ impl TextStyle {
             return Self::default();
         }
         let is_line = |line: &&[u8]| line.ends_with(b"\n");
-        let (crlf, lf): (Vec<&[u8]>, Vec<&[u8]>) =
-            bytes.split_inclusive(|byte| *byte == b'\n').filter(is_line).partition(|line| line.ends_with(b"\r\n"));
+        let (crlf, lf): (Vec<&[u8]>, Vec<&[u8]>) = bytes
+            .split_inclusive(|byte| *byte == b'\n')
+            .filter(is_line)
+            .partition(|line| line.ends_with(b"\r\n"));
         let is_mixed = !crlf.is_empty() && !lf.is_empty();
-        let ends = if is_mixed { Some(Ends::Mixed) } else { LineEnding::detect(bytes).map(Ends::All) };
-        Self { has_mark: bytes.starts_with(MARK.as_bytes()), ends }
+        let ends = if is_mixed {
+            Some(Ends::Mixed)
+        } else {
+            LineEnding::detect(bytes).map(Ends::All)
+        };
+        Self {
+            has_mark: bytes.starts_with(MARK.as_bytes()),
+            ends,
+        }
     }
 
     /// Returns the text in this style. Line endings stay as they are if the text has a CR of its own.
     pub(crate) fn apply(self, text: &str) -> Cow<'_, str> {
-        let mark = if self.has_mark && !text.is_empty() && !text.starts_with(MARK) { MARK } else { "" };
+        let mark = if self.has_mark && !text.is_empty() && !text.starts_with(MARK) {
+            MARK
+        } else {
+            ""
+        };
         let text = match self.ends {
             Some(Ends::All(end)) if !text.contains('\r') => end.apply(text),
             _ => text.into(),
         };
-        if mark.is_empty() { text } else { format!("{mark}{text}").into() }
+        if mark.is_empty() {
+            text
+        } else {
+            format!("{mark}{text}").into()
+        }
     }
 
     /// Describes which parts of this style the text kept when it was `written`, and which it changed. Empty without any.
     pub(crate) fn note(self, text: &str, written: &str) -> String {
         let (asked, after) = (Self::of(text.as_bytes()), Self::of(written.as_bytes()));
         let mark = (after.has_mark && !asked.has_mark).then(|| "byte order mark".to_owned());
-        let ends = after.ends.filter(|ends| Some(*ends) != asked.ends).map(|ends| format!("{ends} line endings"));
+        let ends = after
+            .ends
+            .filter(|ends| Some(*ends) != asked.ends)
+            .map(|ends| format!("{ends} line endings"));
         let mut note = match (mark, ends) {
             (None, None) => String::new(),
             (Some(mark), None) => format!("; its {mark} was kept"),
@@ -87,15 +107,50 @@ mod tests {
     fn a_text_gets_the_mark_and_the_line_ends_of_the_file_that_it_replaces_and_the_note_says_so() {
         let kept = |what: &str| format!("; its {what} kept");
         for (before, text, written, note) in [
-            ("a\r\nb\r\n", "a\nc\n", "a\r\nc\r\n", kept("CR LF line endings were")),
-            ("\u{FEFF}a\r\nb", "a\nc", "\u{FEFF}a\r\nc", kept("byte order mark and its CR LF line endings were")),
-            ("\u{FEFF}a\n", "b\n", "\u{FEFF}b\n", kept("byte order mark was")),
+            (
+                "a\r\nb\r\n",
+                "a\nc\n",
+                "a\r\nc\r\n",
+                kept("CR LF line endings were"),
+            ),
+            (
+                "\u{FEFF}a\r\nb",
+                "a\nc",
+                "\u{FEFF}a\r\nc",
+                kept("byte order mark and its CR LF line endings were"),
+            ),
+            (
+                "\u{FEFF}a\n",
+                "b\n",
+                "\u{FEFF}b\n",
+                kept("byte order mark was"),
+            ),
             ("\u{FEFF}a\n", "\u{FEFF}b\n", "\u{FEFF}b\n", String::new()),
-            ("\u{FEFF}a\n", "", "", "; its byte order mark was removed".to_owned()),
+            (
+                "\u{FEFF}a\n",
+                "",
+                "",
+                "; its byte order mark was removed".to_owned(),
+            ),
             ("a\rb\r", "a\nc\n", "a\rc\r", kept("CR line endings were")),
-            ("a\r\nb\r\n", "a\r\nc\n", "a\r\nc\n", "; its CR LF line endings are mixed now".to_owned()),
-            ("a\r\nb\n", "a\nc\n", "a\nc\n", "; its mixed line endings are LF now".to_owned()),
-            ("a\nb\n", "a\r\nc\r\n", "a\r\nc\r\n", "; its LF line endings are CR LF now".to_owned()),
+            (
+                "a\r\nb\r\n",
+                "a\r\nc\n",
+                "a\r\nc\n",
+                "; its CR LF line endings are mixed now".to_owned(),
+            ),
+            (
+                "a\r\nb\n",
+                "a\nc\n",
+                "a\nc\n",
+                "; its mixed line endings are LF now".to_owned(),
+            ),
+            (
+                "a\nb\n",
+                "a\r\nc\r\n",
+                "a\r\nc\r\n",
+                "; its LF line endings are CR LF now".to_owned(),
+            ),
             ("a\nb\rc\n", "a\nc\n", "a\nc\n", String::new()),
             ("a\r\nb\r\n", "c", "c", String::new()),
             ("a", "a\nc\n", "a\nc\n", String::new()),

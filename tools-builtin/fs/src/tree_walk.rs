@@ -59,9 +59,21 @@ pub(crate) struct Skipped {
 
 impl<'a> TreeWalk<'a> {
     /// Creates a walk that starts at `path`. With `all`, ignore files are not applied.
-    pub(crate) fn new(cx: &'a ToolContext, workspace: &'a Workspace, path: &RelativePath, all: bool) -> Self {
+    pub(crate) fn new(
+        cx: &'a ToolContext,
+        workspace: &'a Workspace,
+        path: &RelativePath,
+        all: bool,
+    ) -> Self {
         let ignored = (!all).then(|| IgnoreRules::from_ancestors(cx, workspace.dir(), path));
-        Self { cx, workspace, hidden: workspace.hidden_snapshot(), ignored, entries: 0, skipped: Skipped::default() }
+        Self {
+            cx,
+            workspace,
+            hidden: workspace.hidden_snapshot(),
+            ignored,
+            entries: 0,
+            skipped: Skipped::default(),
+        }
     }
 
     /// Calls `visit` for each entry until it breaks. Entries are sorted by name, directories come before their contents.
@@ -92,8 +104,17 @@ impl<'a> TreeWalk<'a> {
         }
         for name in &names {
             self.cx.check_cancelled()?;
-            let Some((path, kind)) = self.visible(dir, path, name)? else { continue };
-            if visit(WalkEntry { dir, name, path: &path, kind })?.is_break() {
+            let Some((path, kind)) = self.visible(dir, path, name)? else {
+                continue;
+            };
+            if visit(WalkEntry {
+                dir,
+                name,
+                path: &path,
+                kind,
+            })?
+            .is_break()
+            {
                 return Ok(ControlFlow::Break(()));
             }
             if kind != Kind::Directory {
@@ -114,7 +135,11 @@ impl<'a> TreeWalk<'a> {
         if let Some(ignored) = &mut self.ignored {
             ignored.leave();
         }
-        Ok(if self.skipped.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(if self.skipped.stopped {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
     }
 
     /// Returns the UTF-8 names in a directory, sorted.
@@ -143,7 +168,12 @@ impl<'a> TreeWalk<'a> {
     }
 
     /// Returns `None` if the entry is to be skipped.
-    fn visible(&mut self, dir: &Dir, path: &RelativePath, name: &str) -> Result<Option<(RelativePath, Kind)>, FsError> {
+    fn visible(
+        &mut self,
+        dir: &Dir,
+        path: &RelativePath,
+        name: &str,
+    ) -> Result<Option<(RelativePath, Kind)>, FsError> {
         let Ok(path) = path.child(name) else {
             self.skipped.invalid_name += 1;
             return Ok(None);
@@ -182,7 +212,10 @@ impl Skipped {
     pub(crate) fn notes(&self) -> Vec<String> {
         let counted = [
             (self.not_granted, "skipped for lack of a grant"),
-            (self.invalid_name, "skipped because their names are not valid in path arguments"),
+            (
+                self.invalid_name,
+                "skipped because their names are not valid in path arguments",
+            ),
             (self.unreadable, "that could not be opened"),
             (self.too_deep, "nested too deep to be entered"),
         ];
@@ -192,7 +225,9 @@ impl Skipped {
             .map(|(count, why)| format!("entries {why}: {count}"))
             .collect();
         if self.stopped {
-            notes.push(format!("stopped after {MAX_ENTRIES} entries; start in a subdirectory"));
+            notes.push(format!(
+                "stopped after {MAX_ENTRIES} entries; start in a subdirectory"
+            ));
         }
         notes.extend_from_slice(&self.ignore_files);
         notes

@@ -29,9 +29,19 @@ struct Seam {
 
 impl<'a> View<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        let mark = if bytes.starts_with(MARK.as_bytes()) { MARK.len() } else { 0 };
+        let mark = if bytes.starts_with(MARK.as_bytes()) {
+            MARK.len()
+        } else {
+            0
+        };
         let line_end = LineEnding::detect(bytes);
-        let mut view = Self { bytes, text: String::with_capacity(bytes.len()), line_end, mark, seams: Vec::new() };
+        let mut view = Self {
+            bytes,
+            text: String::with_capacity(bytes.len()),
+            line_end,
+            mark,
+            seams: Vec::new(),
+        };
         let mut at = mark;
         for chunk in bytes[mark..].utf8_chunks() {
             let mut lines = chunk.valid().split("\r\n").peekable();
@@ -57,14 +67,19 @@ impl<'a> View<'a> {
     }
 
     fn close(&mut self, bytes: usize) {
-        self.seams.push(Seam { text: self.text.len() as u32, bytes: bytes as u32 });
+        self.seams.push(Seam {
+            text: self.text.len() as u32,
+            bytes: bytes as u32,
+        });
     }
 
     /// Converts a text offset to a byte offset. An offset before a line ending maps to its first byte.
     pub(crate) fn offset(&self, at: usize) -> usize {
         match self.seams.partition_point(|seam| seam.text as usize <= at) {
             0 => self.mark + at,
-            count => self.seams[count - 1].bytes as usize + at - self.seams[count - 1].text as usize,
+            count => {
+                self.seams[count - 1].bytes as usize + at - self.seams[count - 1].text as usize
+            }
         }
     }
 
@@ -72,7 +87,10 @@ impl<'a> View<'a> {
     pub(crate) fn replaced_bytes(&self) -> impl Iterator<Item = usize> + Clone {
         // A seam is a line ending or invalid bytes; only a line ending ends with LF.
         let is_invalid = |seam: &&Seam| self.bytes[seam.bytes as usize - 1] != b'\n';
-        self.seams.iter().filter(is_invalid).map(|seam| seam.text as usize)
+        self.seams
+            .iter()
+            .filter(is_invalid)
+            .map(|seam| seam.text as usize)
     }
 
     /// Returns true if the file is valid UTF-8.
@@ -83,7 +101,10 @@ impl<'a> View<'a> {
     /// Converts an argument to the form of the text. Removes the byte order mark of the file and a trailing CR, as in lines that were
     /// split at LF.
     pub(crate) fn argument(&self, text: &str) -> String {
-        let text = text.strip_prefix(MARK).filter(|_| self.mark > 0).unwrap_or(text);
+        let text = text
+            .strip_prefix(MARK)
+            .filter(|_| self.mark > 0)
+            .unwrap_or(text);
         let line_end = self.line_end.unwrap_or(LineEnding::Lf);
         let text = line_end.to_lf(text);
         text.strip_suffix('\r').map_or(text.clone(), str::to_owned)
@@ -99,7 +120,11 @@ mod tests {
         let bytes = b"\xEF\xBB\xBFa\r\nb\xFFc\r\n\xE2\x82\r\n\r\n\xC3\xA9";
         let view = View::new(bytes);
         assert_eq!(view.text, "a\nb\u{FFFD}c\n\u{FFFD}\n\n\u{E9}");
-        let offsets: Vec<_> = view.text.char_indices().map(|(at, _)| view.offset(at)).collect();
+        let offsets: Vec<_> = view
+            .text
+            .char_indices()
+            .map(|(at, _)| view.offset(at))
+            .collect();
         assert_eq!(offsets, [3, 4, 6, 7, 8, 9, 11, 13, 15, 17]);
         assert_eq!(view.offset(view.text.len()), bytes.len());
         assert_eq!(view.replaced_bytes().collect::<Vec<_>>(), [6, 11]);

@@ -24,20 +24,37 @@ pub(crate) struct Restyled {
 
 /// Reads a file of at most [`MAX_FILE`] bytes.
 pub(crate) fn read(slot: &Slot) -> Result<Vec<u8>, FsError> {
-    contents(open_file(&slot.parent, &slot.name, &slot.path)?, &slot.path, MAX_FILE)
+    contents(
+        open_file(&slot.parent, &slot.name, &slot.path)?,
+        &slot.path,
+        MAX_FILE,
+    )
 }
 
 /// Reads a file of at most [`MAX_COMPARED`] bytes.
 pub(crate) fn read_to_compare(slot: &Slot) -> Result<Vec<u8>, FsError> {
-    contents(open_file(&slot.parent, &slot.name, &slot.path)?, &slot.path, MAX_COMPARED)
+    contents(
+        open_file(&slot.parent, &slot.name, &slot.path)?,
+        &slot.path,
+        MAX_COMPARED,
+    )
 }
 
 /// Reads an open file of at most `limit` bytes.
-pub(crate) fn contents(file: impl Read, path: &RelativePath, limit: u64) -> Result<Vec<u8>, FsError> {
+pub(crate) fn contents(
+    file: impl Read,
+    path: &RelativePath,
+    limit: u64,
+) -> Result<Vec<u8>, FsError> {
     let mut bytes = Vec::new();
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(FsError::io(path))?;
+    file.take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(FsError::io(path))?;
     if bytes.len() as u64 > limit {
-        return Err(FsError::TooLarge { path: path.clone(), limit });
+        return Err(FsError::TooLarge {
+            path: path.clone(),
+            limit,
+        });
     }
     Ok(bytes)
 }
@@ -53,23 +70,41 @@ pub(crate) fn restyled(cx: &ToolContext, slot: &Slot, text: &str) -> Result<Rest
     if let Some(decoded) = Decoded::from_utf16(&before) {
         let style = TextStyle::of(decoded.text.as_bytes());
         let written = style.apply(text.strip_prefix(tools_text::MARK).unwrap_or(text));
-        let note = format!("; its encoding {} was kept{}", decoded.name(), style.note(text, &written));
-        return Ok(Restyled { bytes: decoded.encoded(&written)?, note });
+        let note = format!(
+            "; its encoding {} was kept{}",
+            decoded.name(),
+            style.note(text, &written)
+        );
+        return Ok(Restyled {
+            bytes: decoded.encoded(&written)?,
+            note,
+        });
     }
     let style = TextStyle::of(&before);
     let written = style.apply(text);
     let note = style.note(text, &written);
-    Ok(Restyled { bytes: written.into_owned().into_bytes(), note })
+    Ok(Restyled {
+        bytes: written.into_owned().into_bytes(),
+        note,
+    })
 }
 
 /// Returns an error if the file is text that fs.read cannot show completely.
 pub(crate) fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<(), FsError> {
     // fs.read cannot show a file that cannot be opened.
-    let Ok(file) = open_file(&slot.parent, &slot.name, &slot.path) else { return Ok(()) };
+    let Ok(file) = open_file(&slot.parent, &slot.name, &slot.path) else {
+        return Ok(());
+    };
     let is_readable = match Encoding::detect(cx, &slot.path, file)? {
         Encoding::Utf8 | Encoding::Binary => true,
         Encoding::Utf16 => read(slot).is_ok_and(|bytes| Decoded::from_utf16(&bytes).is_some()),
         Encoding::Other => false,
     };
-    if is_readable { Ok(()) } else { Err(FsError::LossyOverwrite { path: slot.path.clone() }) }
+    if is_readable {
+        Ok(())
+    } else {
+        Err(FsError::LossyOverwrite {
+            path: slot.path.clone(),
+        })
+    }
 }

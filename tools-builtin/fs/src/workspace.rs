@@ -90,7 +90,9 @@ impl Workspace {
     /// The result is empty if the path lies outside the workspace. Hosts add these paths to their
     /// [`SensitivePaths`](tools::policy::SensitivePaths).
     pub fn paths_to(&self, place: impl AsRef<Path>) -> Vec<String> {
-        std::path::absolute(place).map(|place| hidden::paths_below(&self.root, &place)).unwrap_or_default()
+        std::path::absolute(place)
+            .map(|place| hidden::paths_below(&self.root, &place))
+            .unwrap_or_default()
     }
 
     /// Returns the absolute path of the directory at the time it was opened. Use it for display only, not to open files.
@@ -120,13 +122,23 @@ impl Workspace {
     }
 
     /// Records that the names of files and folders are shown to the model.
-    pub(crate) fn show_names<P: AsRef<str>>(&self, cx: &ToolContext, paths: impl IntoIterator<Item = P>) {
-        cx.record_names(|| paths.into_iter().map(|path| self.root.join(path.as_ref())).collect());
+    pub(crate) fn show_names<P: AsRef<str>>(
+        &self,
+        cx: &ToolContext,
+        paths: impl IntoIterator<Item = P>,
+    ) {
+        cx.record_names(|| {
+            paths
+                .into_iter()
+                .map(|path| self.root.join(path.as_ref()))
+                .collect()
+        });
     }
 
     /// Notes that an entry is about to be changed; see [`ToolContext::note_write`].
     pub(crate) fn note_write(&self, cx: &ToolContext, path: &RelativePath) -> Result<(), FsError> {
-        cx.note_write(&self.root.join(path.as_str())).map_err(FsError::change("write", path))
+        cx.note_write(&self.root.join(path.as_str()))
+            .map_err(FsError::change("write", path))
     }
 
     /// Returns the hidden paths with the device and inode numbers of those that exist now.

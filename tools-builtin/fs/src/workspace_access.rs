@@ -74,9 +74,13 @@ impl Workspace {
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file, is larger, cannot be read, lies below a file, or
     ///   leads out of the workspace.
     pub fn read_file(&self, cx: &ToolContext, path: &str) -> Result<Option<Vec<u8>>, ToolError> {
-        let Some(found) = self.find(cx, path)? else { return Ok(None) };
+        let Some(found) = self.find(cx, path)? else {
+            return Ok(None);
+        };
         let limit = whole_file::MAX_COMPARED;
-        let content = found.open_file().and_then(|file| whole_file::contents(file, &found.path, limit))?;
+        let content = found
+            .open_file()
+            .and_then(|file| whole_file::contents(file, &found.path, limit))?;
         self.show_content(cx, &found.path);
         Ok(Some(content))
     }
@@ -140,9 +144,17 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file, is read-only, cannot be written, or leads out of
     ///   the workspace. The message names the directories that were created before the failure.
-    pub fn write_file(&self, cx: &ToolContext, path: &str, content: impl AsRef<[u8]>) -> Result<(), ToolError> {
+    pub fn write_file(
+        &self,
+        cx: &ToolContext,
+        path: &str,
+        content: impl AsRef<[u8]>,
+    ) -> Result<(), ToolError> {
         let path = self.granted_path(cx, path, &[Access::Write])?;
-        let unchanged = || Restyled { bytes: content.as_ref().to_vec(), note: String::new() };
+        let unchanged = || Restyled {
+            bytes: content.as_ref().to_vec(),
+            note: String::new(),
+        };
         write_atomically(cx, self, &path, content.as_ref(), true, |_| Ok(unchanged()))?;
         Ok(())
     }
@@ -171,7 +183,12 @@ impl Workspace {
     ///
     /// # Errors
     /// Returns the errors of [`write_file`](Self::write_file), and [`ExecutionFailed`](tools::ErrorCode) if the file is larger.
-    pub fn append_file(&self, cx: &ToolContext, path: &str, content: impl AsRef<[u8]>) -> Result<(), ToolError> {
+    pub fn append_file(
+        &self,
+        cx: &ToolContext,
+        path: &str,
+        content: impl AsRef<[u8]>,
+    ) -> Result<(), ToolError> {
         let path = self.granted_path(cx, path, &[Access::Write])?;
         append_atomically(cx, self, &path, content.as_ref())?;
         Ok(())
@@ -207,7 +224,10 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `from` does not exist, `to` exists, or either leads out of the workspace.
     pub fn rename(&self, cx: &ToolContext, from: &str, to: &str) -> Result<(), ToolError> {
-        let (from, to) = (self.granted_path(cx, from, FROM)?, self.granted_path(cx, to, TO)?);
+        let (from, to) = (
+            self.granted_path(cx, from, FROM)?,
+            self.granted_path(cx, to, TO)?,
+        );
         move_entry(cx, self, &from, &to, false)?;
         Ok(())
     }
@@ -241,7 +261,12 @@ impl Workspace {
     }
 
     /// Normalises a path and checks that the grant covers it.
-    fn granted_path(&self, cx: &ToolContext, path: &str, accesses: &[Access]) -> Result<RelativePath, ToolError> {
+    fn granted_path(
+        &self,
+        cx: &ToolContext,
+        path: &str,
+        accesses: &[Access],
+    ) -> Result<RelativePath, ToolError> {
         let path: RelativePath = path
             .to_owned()
             .try_into()

@@ -30,15 +30,29 @@ fn hostile_ignore_files_cost_no_memory_to_speak_of() {
             fs::write(dir.join(name), &patterns).unwrap();
         }
         for number in 0..20 {
-            fs::write(dir.join(format!("{number}{}.o", "0123456789".repeat(8))), "").unwrap();
+            fs::write(
+                dir.join(format!("{number}{}.o", "0123456789".repeat(8))),
+                "",
+            )
+            .unwrap();
         }
     }
-    let host = TestHost::new(tools_fs::register).with_service(Workspace::open(root.path()).unwrap());
+    let host =
+        TestHost::new(tools_fs::register).with_service(Workspace::open(root.path()).unwrap());
     let before = peak();
-    let found = host.call_blocking("fs.glob", json!({"pattern": "**/*.o"})).unwrap().to_text();
+    let found = host
+        .call_blocking("fs.glob", json!({"pattern": "**/*.o"}))
+        .unwrap()
+        .to_text();
     let after = peak();
-    assert!(found.contains("ignore files used only in part: "), "{found}");
-    assert!(after < MOST, "{before} KiB before and {after} KiB after the walk");
+    assert!(
+        found.contains("ignore files used only in part: "),
+        "{found}"
+    );
+    assert!(
+        after < MOST,
+        "{before} KiB before and {after} KiB after the walk"
+    );
 }
 
 #[test]
@@ -51,14 +65,18 @@ fn a_large_file_is_read_and_searched_in_little_memory() {
         file.write_all(line.as_bytes()).unwrap();
     }
     file.write_all(b"needle\n").unwrap();
-    let host = TestHost::new(tools_fs::register).with_service(Workspace::open(root.path()).unwrap());
+    let host =
+        TestHost::new(tools_fs::register).with_service(Workspace::open(root.path()).unwrap());
     let last = 2 * MOST / 10 + 1;
     for (tool, arguments) in [
         ("fs.read", json!({"path": "large", "start": last})),
         ("fs.read", json!({"path": "large", "tail": 1})),
         ("fs.search", json!({"path": "large", "pattern": "needle"})),
     ] {
-        let found = host.call_blocking(tool, arguments.clone()).unwrap().to_text();
+        let found = host
+            .call_blocking(tool, arguments.clone())
+            .unwrap()
+            .to_text();
         assert!(found.contains("needle\n"), "{arguments}: {found}");
         assert!(peak() < MOST, "{} KiB after {tool} {arguments}", peak());
     }
@@ -67,6 +85,9 @@ fn a_large_file_is_read_and_searched_in_little_memory() {
 /// Returns the peak memory of this process, in KiB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }

@@ -13,7 +13,9 @@ pub enum MemoryError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// There is no workspace, so there is no project.
-    #[error("there is no workspace here, so there are no memories of a project; use the scope \"user\"")]
+    #[error(
+        "there is no workspace here, so there are no memories of a project; use the scope \"user\""
+    )]
     NoProject,
     /// The scope names the session's own project as another one.
     #[error("\"project/{name}\" is this session's project; use the scope \"project\"")]
@@ -34,7 +36,9 @@ pub enum MemoryError {
     #[error("the text is empty; write the fact to remember in a sentence")]
     Empty,
     /// The text is too long.
-    #[error("the text has {bytes} bytes, and a memory has at most {MAX_TEXT_BYTES}; save a shorter one, or several")]
+    #[error(
+        "the text has {bytes} bytes, and a memory has at most {MAX_TEXT_BYTES}; save a shorter one, or several"
+    )]
     TooLong {
         /// The length of the text.
         bytes: usize,
@@ -64,7 +68,9 @@ pub enum MemoryError {
         longest: i64,
     },
     /// No memory of the scope has the number.
-    #[error("{scope} has no memory {id}; list its memories for their numbers, or name another scope")]
+    #[error(
+        "{scope} has no memory {id}; list its memories for their numbers, or name another scope"
+    )]
     Unknown {
         /// The scope.
         scope: String,

@@ -34,7 +34,11 @@ pub(crate) async fn forget(
     let memory = cx.need::<Memory>()?;
     let (principal, scope) = (principal(cx), memory.scope(&scope)?.to_string());
     let removed = memory.write(move |transaction| {
-        let entry = find(transaction, "id = ? AND principal = ? AND scope = ?", params![id, principal, scope])?;
+        let entry = find(
+            transaction,
+            "id = ? AND principal = ? AND scope = ?",
+            params![id, principal, scope],
+        )?;
         let entry = entry.ok_or(MemoryError::Unknown { scope, id })?;
         remove(transaction, id)?;
         Ok(entry)
@@ -50,12 +54,20 @@ async fn describe(cx: &ToolContext, id: i64, scope: String) -> Result<Preview, T
     let memory = cx.need::<Memory>()?;
     let (principal, scope) = (principal(cx), memory.scope(&scope)?.to_string());
     let found = memory.read(move |transaction| {
-        let entry = find(transaction, "id = ? AND principal = ? AND scope = ?", params![id, principal, scope])?;
+        let entry = find(
+            transaction,
+            "id = ? AND principal = ? AND scope = ?",
+            params![id, principal, scope],
+        )?;
         entry.ok_or(MemoryError::Unknown { scope, id })
     });
     Ok(Preview::summary(format!("forgets {}", line(&found.await?))))
 }
 
 fn line(entry: &MemoryEntry) -> String {
-    format!("memory {}: {}", entry.id, visible_line(&entry.text, EXCERPT))
+    format!(
+        "memory {}: {}",
+        entry.id,
+        visible_line(&entry.text, EXCERPT)
+    )
 }

@@ -31,5 +31,10 @@ pub use transfer::{ImportError, Imported};
 /// # Errors
 /// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[&forget::FORGET_TOOL, &list::LIST_TOOL, &save::SAVE_TOOL, &search::SEARCH_TOOL])
+    catalog.submit(&[
+        &forget::FORGET_TOOL,
+        &list::LIST_TOOL,
+        &save::SAVE_TOOL,
+        &search::SEARCH_TOOL,
+    ])
 }

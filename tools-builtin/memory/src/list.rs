@@ -47,7 +47,11 @@ pub(crate) async fn list(
     let before = before.unwrap_or(i64::MAX);
     let mut entries = memory
         .read(move |transaction| {
-            all(transaction, &sql, params![principal, scope.to_string(), before, tag, PAGE as i64 + 1])
+            all(
+                transaction,
+                &sql,
+                params![principal, scope.to_string(), before, tag, PAGE as i64 + 1],
+            )
         })
         .await?;
     let has_more = entries.len() > PAGE;

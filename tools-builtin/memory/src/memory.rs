@@ -26,7 +26,11 @@ pub struct Memory {
 impl Memory {
     /// Creates the service of a file. Missing folders are created for the user alone.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: Some(path.into()), store: OnceCell::new(), project: None }
+        Self {
+            path: Some(path.into()),
+            store: OnceCell::new(),
+            project: None,
+        }
     }
 
     /// Creates memories that end with this value.
@@ -35,7 +39,11 @@ impl Memory {
     /// Returns an error if the tables cannot be made.
     pub fn in_memory() -> Result<Self, MemoryError> {
         let store = OnceCell::from(Store::in_memory(&SCHEMA)?);
-        Ok(Self { path: None, store, project: None })
+        Ok(Self {
+            path: None,
+            store,
+            project: None,
+        })
     }
 
     /// Sets the project of the sessions: the one in this folder, which should be the root of the workspace. Links in the path are
@@ -75,7 +83,8 @@ impl Memory {
     async fn store(&self) -> Result<&Store, MemoryError> {
         let open = || async {
             let path = self.path.clone().ok_or(StoreError::Closed)?;
-            let opened = spawn_blocking(move || Store::open(&path, &SCHEMA, Durability::Power)).await;
+            let opened =
+                spawn_blocking(move || Store::open(&path, &SCHEMA, Durability::Power)).await;
             opened.map_err(|_| StoreError::Closed)?
         };
         Ok(self.store.get_or_try_init(open).await?)

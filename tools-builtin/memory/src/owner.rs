@@ -36,11 +36,15 @@ impl Memory {
         if let Some(scope) = &filter.scope {
             Scope::from_stored(scope)?;
         }
-        let Some(store) = self.existing()? else { return Ok(Vec::new()) };
+        let Some(store) = self.existing()? else {
+            return Ok(Vec::new());
+        };
         let sql = format!(
             "SELECT {COLUMNS} FROM memory WHERE (?1 IS NULL OR scope = ?1) AND (?2 = 0 OR is_confirmed = 0) ORDER BY id"
         );
-        store.read_blocking(|transaction| all(transaction, &sql, params![filter.scope, filter.unconfirmed]))
+        store.read_blocking(|transaction| {
+            all(transaction, &sql, params![filter.scope, filter.unconfirmed])
+        })
     }
 
     /// Returns the numbers of memories. Does not create a missing file.
@@ -48,10 +52,17 @@ impl Memory {
     /// # Errors
     /// Returns an error if the store cannot be read.
     pub fn counts(&self) -> Result<Counts, MemoryError> {
-        let Some(store) = self.existing()? else { return Ok(Counts::default()) };
+        let Some(store) = self.existing()? else {
+            return Ok(Counts::default());
+        };
         store.read_blocking(|transaction| {
             let sql = "SELECT count(*), count(*) FILTER (WHERE is_confirmed = 0) FROM memory";
-            Ok(transaction.query_row(sql, [], |row| Ok(Counts { all: row.get(0)?, unconfirmed: row.get(1)? }))?)
+            Ok(transaction.query_row(sql, [], |row| {
+                Ok(Counts {
+                    all: row.get(0)?,
+                    unconfirmed: row.get(1)?,
+                })
+            })?)
         })
     }
 

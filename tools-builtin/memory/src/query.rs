@@ -32,8 +32,14 @@ pub(crate) fn from_text(text: &str) -> Option<Query> {
         }
         words.insert(word);
     }
-    let quoted: Vec<_> = words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
-    (!quoted.is_empty()).then(|| Query { matching: quoted.join(" OR "), is_cut })
+    let quoted: Vec<_> = words
+        .iter()
+        .map(|word| format!("\"{}\"", word.replace('"', "\"\"")))
+        .collect();
+    (!quoted.is_empty()).then(|| Query {
+        matching: quoted.join(" OR "),
+        is_cut,
+    })
 }
 
 #[cfg(test)]
@@ -46,7 +52,10 @@ mod tests {
 
     #[test]
     fn words_are_quoted_and_have_no_syntax() {
-        assert_eq!(matching("NEAR(a b) NOT c*"), r#""NEAR(a" OR "NOT" OR "b)" OR "c*""#);
+        assert_eq!(
+            matching("NEAR(a b) NOT c*"),
+            r#""NEAR(a" OR "NOT" OR "b)" OR "c*""#
+        );
         assert_eq!(matching(r#"say "hi""#), r#""""hi""" OR "say""#);
         assert_eq!(matching("a\0b a"), r#""a" OR "b""#);
     }
@@ -62,10 +71,18 @@ mod tests {
     fn a_query_is_bounded() {
         assert!(matching(&"word ".repeat(200_000)).len() < 10);
         assert!(matching(&"x".repeat(1 << 20)).len() < 100);
-        let words = |count| (0..count).map(|number| format!("word{number} ")).collect::<String>();
+        let words = |count| {
+            (0..count)
+                .map(|number| format!("word{number} "))
+                .collect::<String>()
+        };
         for (count, is_cut) in [(MAX_WORDS, false), (MAX_WORDS + 1, true), (100_000, true)] {
             let query = from_text(&(words(count) + "word0")).unwrap();
-            assert_eq!((query.matching.matches(" OR ").count(), query.is_cut), (MAX_WORDS - 1, is_cut), "{count}");
+            assert_eq!(
+                (query.matching.matches(" OR ").count(), query.is_cut),
+                (MAX_WORDS - 1, is_cut),
+                "{count}"
+            );
         }
     }
 }

@@ -57,12 +57,19 @@ mod rfc3339 {
     use jiff::Timestamp;
     use serde::{Deserialize as _, Deserializer, Serializer, de::Error};
 
-    pub(super) fn serialize<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        at: &Timestamp,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.collect_str(at)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Timestamp, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(D::Error::custom)
     }
 }
 
@@ -73,13 +80,23 @@ impl MemoryEntry {
             return Err(MemoryError::Empty);
         }
         if self.text.len() > MAX_TEXT_BYTES {
-            return Err(MemoryError::TooLong { bytes: self.text.len() });
+            return Err(MemoryError::TooLong {
+                bytes: self.text.len(),
+            });
         }
-        let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.-".contains(&byte);
-        let is_tag = |tag: &str| (1..=MAX_TAG_LENGTH).contains(&tag.len()) && tag.bytes().all(is_allowed);
-        let unusable = self.tags.iter().enumerate().find(|(index, tag)| *index >= MAX_TAGS || !is_tag(tag));
+        let is_allowed =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.-".contains(&byte);
+        let is_tag =
+            |tag: &str| (1..=MAX_TAG_LENGTH).contains(&tag.len()) && tag.bytes().all(is_allowed);
+        let unusable = self
+            .tags
+            .iter()
+            .enumerate()
+            .find(|(index, tag)| *index >= MAX_TAGS || !is_tag(tag));
         match unusable {
-            Some((_, tag)) => Err(MemoryError::Tag { tag: visible_line(tag, 80) }),
+            Some((_, tag)) => Err(MemoryError::Tag {
+                tag: visible_line(tag, 80),
+            }),
             None => Ok(()),
         }
     }
@@ -108,7 +125,10 @@ pub(crate) fn find(
     params: impl tools_store::rusqlite::Params,
 ) -> Result<Option<MemoryEntry>, MemoryError> {
     let sql = format!("SELECT {COLUMNS} FROM memory WHERE {condition} LIMIT 1");
-    Ok(transaction.prepare_cached(&sql)?.query_row(params, read).optional()?)
+    Ok(transaction
+        .prepare_cached(&sql)?
+        .query_row(params, read)
+        .optional()?)
 }
 
 /// Returns all rows of a query.
@@ -118,7 +138,9 @@ pub(crate) fn all(
     params: impl tools_store::rusqlite::Params,
 ) -> Result<Vec<MemoryEntry>, MemoryError> {
     let mut statement = transaction.prepare(sql)?;
-    let entries = statement.query_map(params, read)?.collect::<Result<_, _>>()?;
+    let entries = statement
+        .query_map(params, read)?
+        .collect::<Result<_, _>>()?;
     Ok(entries)
 }
 
@@ -152,39 +174,86 @@ pub(crate) fn insert(
 }
 
 fn add(transaction: &Transaction<'_>, entry: &MemoryEntry) -> Result<MemoryEntry, MemoryError> {
-    let MemoryEntry { principal, scope, text, tags, author, session, saved, confirmed, .. } = entry;
+    let MemoryEntry {
+        principal,
+        scope,
+        text,
+        tags,
+        author,
+        session,
+        saved,
+        confirmed,
+        ..
+    } = entry;
     transaction.execute(
         "INSERT INTO memory (principal, scope, text, tags, author, session, at_ms, is_confirmed)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        params![principal, scope, text, tags.join(" "), author, session, saved.as_millisecond(), confirmed],
+        params![
+            principal,
+            scope,
+            text,
+            tags.join(" "),
+            author,
+            session,
+            saved.as_millisecond(),
+            confirmed
+        ],
     )?;
-    Ok(MemoryEntry { id: transaction.last_insert_rowid(), ..entry.clone() })
+    Ok(MemoryEntry {
+        id: transaction.last_insert_rowid(),
+        ..entry.clone()
+    })
 }
 
 impl Room {
     /// Takes the room of a memory. Returns an error if the scope or the principal has too little.
-    fn take(&mut self, transaction: &Transaction<'_>, entry: &MemoryEntry) -> Result<(), MemoryError> {
-        let MemoryEntry { principal, scope, text, .. } = entry;
+    fn take(
+        &mut self,
+        transaction: &Transaction<'_>,
+        entry: &MemoryEntry,
+    ) -> Result<(), MemoryError> {
+        let MemoryEntry {
+            principal,
+            scope,
+            text,
+            ..
+        } = entry;
         let count = match self.counts.entry((principal.clone(), scope.clone())) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                new.insert(transaction.prepare_cached(COUNT)?.query_row([principal, scope], |row| row.get(0))?)
-            }
+            Entry::Vacant(new) => new.insert(
+                transaction
+                    .prepare_cached(COUNT)?
+                    .query_row([principal, scope], |row| row.get(0))?,
+            ),
         };
         if *count >= MAX_ENTRIES {
-            let oldest =
-                find(transaction, "principal = ? AND scope = ? ORDER BY is_confirmed, id", [principal, scope])?;
-            return Err(MemoryError::Full { scope: scope.clone(), oldest: oldest.map_or(0, |entry| entry.id) });
+            let oldest = find(
+                transaction,
+                "principal = ? AND scope = ? ORDER BY is_confirmed, id",
+                [principal, scope],
+            )?;
+            return Err(MemoryError::Full {
+                scope: scope.clone(),
+                oldest: oldest.map_or(0, |entry| entry.id),
+            });
         }
         let total = match self.totals.entry(principal.clone()) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                new.insert(transaction.prepare_cached(TOTAL)?.query_row([principal], |row| row.get(0))?)
-            }
+            Entry::Vacant(new) => new.insert(
+                transaction
+                    .prepare_cached(TOTAL)?
+                    .query_row([principal], |row| row.get(0))?,
+            ),
         };
         if *total + text.len() > MAX_TOTAL_BYTES {
-            let longest = find(transaction, "principal = ? ORDER BY octet_length(text) DESC, id", [principal])?;
-            return Err(MemoryError::TooMuch { longest: longest.map_or(0, |entry| entry.id) });
+            let longest = find(
+                transaction,
+                "principal = ? ORDER BY octet_length(text) DESC, id",
+                [principal],
+            )?;
+            return Err(MemoryError::TooMuch {
+                longest: longest.map_or(0, |entry| entry.id),
+            });
         }
         *count += 1;
         *total += text.len();
@@ -228,13 +297,18 @@ mod tests {
                     insert(transaction, &mut room, &entry(principal, scope, number))?;
                 }
             }
-            let runs = |sql| transaction.prepare_cached(sql).map(|sum| sum.get_status(StatementStatus::Run));
+            let runs = |sql| {
+                transaction
+                    .prepare_cached(sql)
+                    .map(|sum| sum.get_status(StatementStatus::Run))
+            };
             assert_eq!((runs(COUNT)?, runs(TOTAL)?), (3, 2));
             // The memories of the transaction itself count.
             for number in 50..MAX_ENTRIES {
                 insert(transaction, &mut room, &entry("a", "user", number))?;
             }
-            let error = insert(transaction, &mut room, &entry("a", "user", MAX_ENTRIES)).unwrap_err();
+            let error =
+                insert(transaction, &mut room, &entry("a", "user", MAX_ENTRIES)).unwrap_err();
             assert!(matches!(error, MemoryError::Full { .. }), "{error}");
             Ok(())
         });

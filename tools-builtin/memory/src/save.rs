@@ -45,13 +45,22 @@ pub(crate) async fn save(
         scope: memory.scope(&scope)?.to_string(),
         text: text.trim().to_owned(),
         tags,
-        author: cx.agent().map_or_else(|| "the agent".to_owned(), |agent| format!("the sub-agent {agent}")),
+        author: cx.agent().map_or_else(
+            || "the agent".to_owned(),
+            |agent| format!("the sub-agent {agent}"),
+        ),
         session: cx.session().map(str::to_owned),
         saved: Timestamp::now(),
         confirmed,
     };
-    let (saved, is_new) = memory.write(move |transaction| insert(transaction, &mut Room::default(), &entry)).await?;
-    let known = if is_new { "saved as memory" } else { "known already as memory" };
+    let (saved, is_new) = memory
+        .write(move |transaction| insert(transaction, &mut Room::default(), &entry))
+        .await?;
+    let known = if is_new {
+        "saved as memory"
+    } else {
+        "known already as memory"
+    };
     let later = match saved.confirmed {
         true => "",
         false => {
@@ -67,14 +76,23 @@ async fn agrees(cx: &ToolContext, text: &str, tags: &[String]) -> Result<bool, T
     if !cx.has_person_at_host() {
         return Ok(false);
     }
-    let tags = if tags.is_empty() { String::new() } else { format!("\nTags: {}", tags.join(", ")) };
+    let tags = if tags.is_empty() {
+        String::new()
+    } else {
+        format!("\nTags: {}", tags.join(", "))
+    };
     // No line of the memory looks like a line of the question.
-    let lines: String = text.split('\n').map(|line| format!("\n  | {line}")).collect();
+    let lines: String = text
+        .split('\n')
+        .map(|line| format!("\n  | {line}"))
+        .collect();
     let question = format!(
         "This session has read text that may be from strangers. May later sessions begin with this memory? Without a yes, it waits \
          until you confirm it.{lines}{tags}"
     );
-    let Ok(question) = Question::new(question, AnswerKind::Confirmation) else { return Ok(false) };
+    let Ok(question) = Question::new(question, AnswerKind::Confirmation) else {
+        return Ok(false);
+    };
     match cx.ask(question).await {
         Ok(answer) => Ok(answer == Answer::Confirmation(true)),
         Err(AskError::Cancelled) => Err(ToolErrorKind::Cancelled.into()),

@@ -30,10 +30,14 @@ impl Scope {
     /// Returns the scope that an argument names. `own` is the name of the session's project.
     pub(crate) fn from_argument(text: &str, own: Option<&str>) -> Result<Self, MemoryError> {
         match text {
-            PROJECT => own.map(|own| Self::Project(own.to_owned())).ok_or(MemoryError::NoProject),
+            PROJECT => own
+                .map(|own| Self::Project(own.to_owned()))
+                .ok_or(MemoryError::NoProject),
             text => match Self::from_stored(text)? {
                 // A rule about one name of these memories would not hold for the other.
-                Self::Project(name) if Some(name.as_str()) == own => Err(MemoryError::OwnProject { name }),
+                Self::Project(name) if Some(name.as_str()) == own => {
+                    Err(MemoryError::OwnProject { name })
+                }
                 scope => Ok(scope),
             },
         }
@@ -42,14 +46,18 @@ impl Scope {
     /// Returns the scope of this text, as [`Display`](fmt::Display) writes it.
     pub(crate) fn from_stored(text: &str) -> Result<Self, MemoryError> {
         let is_name = |name: &str| {
-            let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+            let is_allowed = |byte: u8| {
+                byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte)
+            };
             (1..=80).contains(&name.len()) && name.bytes().all(is_allowed)
         };
         match text.split_once('/') {
             None if text == USER => Ok(Self::User),
             Some((PROJECT, name)) if is_name(name) => Ok(Self::Project(name.to_owned())),
             None if text == PROJECT => Err(MemoryError::UnnamedProject),
-            _ => Err(MemoryError::Scope { scope: visible_line(text, 80) }),
+            _ => Err(MemoryError::Scope {
+                scope: visible_line(text, 80),
+            }),
         }
     }
 }
@@ -77,7 +85,11 @@ pub(crate) fn own_targets() -> [Option<Target>; 2] {
 /// no other folder has it.
 pub(crate) fn project_name(folder: &Path) -> String {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let name = folder.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let name = folder
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let name: String = name.chars().map(plain).take(NAME_CHARS).collect();
     let mut digest = Digest::hash_bytes(folder.as_os_str().as_encoded_bytes()).to_string();
@@ -96,9 +108,15 @@ mod tests {
     fn the_name_of_a_project_follows_from_its_path_alone() {
         let folder = tempfile::tempdir().unwrap();
         let folders = ["a/My App", "b/My App", "ünï", "--"].map(|name| folder.path().join(name));
-        folders.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
+        folders
+            .iter()
+            .for_each(|folder| std::fs::create_dir_all(folder).unwrap());
         let names = folders.each_ref().map(|folder| project_name(folder));
-        assert!(names[0].starts_with("my-app-") && names[1].starts_with("my-app-") && names[0] != names[1]);
+        assert!(
+            names[0].starts_with("my-app-")
+                && names[1].starts_with("my-app-")
+                && names[0] != names[1]
+        );
         assert_eq!(project_name(&folder.path().join("b/../a/My App")), names[0]);
         for name in names {
             let scope = Scope::Project(name);
@@ -108,10 +126,25 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_scopes() {
-        for text in ["", "project/", "project/A", "project/../user", "project/a/b", "users", "user/", "project/a\0"] {
+        for text in [
+            "",
+            "project/",
+            "project/A",
+            "project/../user",
+            "project/a/b",
+            "users",
+            "user/",
+            "project/a\0",
+        ] {
             assert!(Scope::from_stored(text).is_err(), "{text:?}");
         }
-        assert!(matches!(Scope::from_argument("project/a", Some("a")), Err(MemoryError::OwnProject { .. })));
-        assert!(matches!(Scope::from_argument("project", None), Err(MemoryError::NoProject)));
+        assert!(matches!(
+            Scope::from_argument("project/a", Some("a")),
+            Err(MemoryError::OwnProject { .. })
+        ));
+        assert!(matches!(
+            Scope::from_argument("project", None),
+            Err(MemoryError::NoProject)
+        ));
     }
 }

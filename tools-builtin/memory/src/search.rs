@@ -40,22 +40,38 @@ pub(crate) async fn search(
     let memory = cx.need::<Memory>()?;
     let (principal, scope) = (principal(cx), memory.scope(&scope)?);
     let Some(Query { matching, is_cut }) = query::from_text(&query) else {
-        let note = Some("the query has no words; write a word that the memory may have, or list the memories");
-        return Ok(Found { memories: Vec::new(), note });
+        let note = Some(
+            "the query has no words; write a word that the memory may have, or list the memories",
+        );
+        return Ok(Found {
+            memories: Vec::new(),
+            note,
+        });
     };
     let sql = format!(
         "SELECT {COLUMNS} FROM word JOIN memory ON memory.id = word.rowid
             WHERE word MATCH ? AND principal = ? AND scope = ? ORDER BY bm25(word), id DESC LIMIT ?"
     );
     let entries = memory
-        .read(move |transaction| all(transaction, &sql, params![matching, principal, scope.to_string(), limit]))
+        .read(move |transaction| {
+            all(
+                transaction,
+                &sql,
+                params![matching, principal, scope.to_string(), limit],
+            )
+        })
         .await?;
     let note = match entries.is_empty() {
-        _ if is_cut => Some("only the first 32 different words were searched; search for fewer words"),
+        _ if is_cut => {
+            Some("only the first 32 different words were searched; search for fewer words")
+        }
         true => Some("no memory has one of these words; try other words or another scope"),
         false => None,
     };
-    Ok(Found { memories: shown(cx, entries), note })
+    Ok(Found {
+        memories: shown(cx, entries),
+        note,
+    })
 }
 
 /// The memories that were found.

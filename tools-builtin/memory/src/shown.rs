@@ -25,7 +25,13 @@ pub(crate) struct Shown {
 impl From<MemoryEntry> for Shown {
     fn from(entry: MemoryEntry) -> Self {
         let (text, saved) = (visible_text(&entry.text), provenance(&entry));
-        Self { id: entry.id, text, tags: entry.tags, saved, unconfirmed: !entry.confirmed }
+        Self {
+            id: entry.id,
+            text,
+            tags: entry.tags,
+            saved,
+            unconfirmed: !entry.confirmed,
+        }
     }
 }
 
@@ -39,7 +45,18 @@ pub(crate) fn shown(cx: &ToolContext, entries: Vec<MemoryEntry>) -> Vec<Shown> {
 
 /// Returns the day, the author and the session of a memory, such as `2026-11-23 by the agent, session 0f3c`.
 pub(crate) fn provenance(entry: &MemoryEntry) -> String {
-    let author = if entry.author.is_empty() { "an unknown author".to_owned() } else { visible_line(&entry.author, 80) };
-    let session = entry.session.as_deref().map(|session| format!(", session {}", visible_line(session, 80)));
-    format!("{} by {author}{}", entry.saved.strftime("%Y-%m-%d"), session.unwrap_or_default())
+    let author = if entry.author.is_empty() {
+        "an unknown author".to_owned()
+    } else {
+        visible_line(&entry.author, 80)
+    };
+    let session = entry
+        .session
+        .as_deref()
+        .map(|session| format!(", session {}", visible_line(session, 80)));
+    format!(
+        "{} by {author}{}",
+        entry.saved.strftime("%Y-%m-%d"),
+        session.unwrap_or_default()
+    )
 }

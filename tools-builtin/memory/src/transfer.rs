@@ -36,7 +36,9 @@ pub enum ImportError {
     )]
     TooLong,
     /// The input has too many memories.
-    #[error("there are more than {MAX_IMPORTED} memories, the limit of one import; split the file between two lines")]
+    #[error(
+        "there are more than {MAX_IMPORTED} memories, the limit of one import; split the file between two lines"
+    )]
     TooMany,
     /// A scope would have too many memories, or a principal too long ones.
     #[error(
@@ -98,14 +100,23 @@ impl Memory {
 }
 
 /// Reads the entries with the numbers of their lines.
-fn parsed(mut lines: impl BufRead, is_trusted: bool) -> Result<Vec<(u64, MemoryEntry)>, ImportError> {
+fn parsed(
+    mut lines: impl BufRead,
+    is_trusted: bool,
+) -> Result<Vec<(u64, MemoryEntry)>, ImportError> {
     let (mut entries, mut bytes, mut left) = (Vec::new(), Vec::new(), MAX_IMPORT_BYTES);
     for line in 1.. {
         bytes.clear();
-        if (&mut lines).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut bytes)? == 0 {
+        if (&mut lines)
+            .take(MAX_LINE_BYTES + 1)
+            .read_until(b'\n', &mut bytes)?
+            == 0
+        {
             break;
         }
-        left = left.checked_sub(bytes.len() as u64).ok_or(ImportError::TooLong)?;
+        left = left
+            .checked_sub(bytes.len() as u64)
+            .ok_or(ImportError::TooLong)?;
         let invalid = |reason: String| ImportError::Line { line, reason };
         if bytes.len() as u64 > MAX_LINE_BYTES {
             return Err(invalid(format!("it is longer than {MAX_LINE_BYTES} bytes")));
@@ -117,8 +128,11 @@ fn parsed(mut lines: impl BufRead, is_trusted: bool) -> Result<Vec<(u64, MemoryE
             return Err(ImportError::TooMany);
         }
         let text = decode_input(&bytes).map_err(|error| invalid(error.to_string()))?;
-        let mut entry: MemoryEntry = serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
-        Scope::from_stored(&entry.scope).and_then(|_| entry.check()).map_err(|error| invalid(error.to_string()))?;
+        let mut entry: MemoryEntry =
+            serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
+        Scope::from_stored(&entry.scope)
+            .and_then(|_| entry.check())
+            .map_err(|error| invalid(error.to_string()))?;
         if !is_trusted {
             (entry.author, entry.session, entry.confirmed) = (AUTHOR.to_owned(), None, false);
         }

@@ -27,7 +27,11 @@ impl ChannelSettings {
 
     /// Sets a list.
     #[must_use]
-    pub fn with_list(mut self, field: impl Into<String>, texts: impl IntoIterator<Item = String>) -> Self {
+    pub fn with_list(
+        mut self,
+        field: impl Into<String>,
+        texts: impl IntoIterator<Item = String>,
+    ) -> Self {
         self.texts.insert(field.into(), texts.into_iter().collect());
         self
     }
@@ -59,7 +63,12 @@ impl ChannelSettings {
     /// # Errors
     /// Returns [`ChannelError::Field`] if it is not set.
     pub fn required(&self, field: &'static str) -> Result<&str, ChannelError> {
-        let missing = || ChannelError::Field { field, reason: "is missing; set it".to_owned() };
-        self.text(field).filter(|text| !text.is_empty()).ok_or_else(missing)
+        let missing = || ChannelError::Field {
+            field,
+            reason: "is missing; set it".to_owned(),
+        };
+        self.text(field)
+            .filter(|text| !text.is_empty())
+            .ok_or_else(missing)
     }
 }

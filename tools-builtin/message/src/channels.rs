@@ -53,7 +53,8 @@ impl Channels {
         channel: Arc<dyn Channel>,
         client: HttpClient,
     ) -> Result<Self, ChannelError> {
-        self.by_name.insert(Self::checked(name.into())?, Place::Ready(channel, client));
+        self.by_name
+            .insert(Self::checked(name.into())?, Place::Ready(channel, client));
         Ok(self)
     }
 
@@ -61,8 +62,13 @@ impl Channels {
     ///
     /// # Errors
     /// As [`with_channel`](Self::with_channel).
-    pub fn with_absent(mut self, name: impl Into<String>, reason: impl Into<String>) -> Result<Self, ChannelError> {
-        self.by_name.insert(Self::checked(name.into())?, Place::Absent(reason.into()));
+    pub fn with_absent(
+        mut self,
+        name: impl Into<String>,
+        reason: impl Into<String>,
+    ) -> Result<Self, ChannelError> {
+        self.by_name
+            .insert(Self::checked(name.into())?, Place::Absent(reason.into()));
         Ok(self)
     }
 
@@ -78,14 +84,19 @@ impl Channels {
     pub fn get(&self, name: &str) -> Result<(&dyn Channel, &HttpClient), ToolError> {
         match self.by_name.get(name) {
             Some(Place::Ready(channel, client)) => Ok((&**channel, client)),
-            Some(Place::Absent(reason)) => {
-                Err(ToolErrorKind::Unavailable { reason: format!("the channel {name} cannot be used: {reason}") }
-                    .into())
+            Some(Place::Absent(reason)) => Err(ToolErrorKind::Unavailable {
+                reason: format!("the channel {name} cannot be used: {reason}"),
             }
+            .into()),
             None => {
                 let near = ToolError::near(name, self.names());
-                let near = ToolError::did_you_mean(&near).map(|near| format!(" ({near})")).unwrap_or_default();
-                Err(ToolError::execution_failed(format!("there is no channel {name:?}{near}; {}", self.listed())))
+                let near = ToolError::did_you_mean(&near)
+                    .map(|near| format!(" ({near})"))
+                    .unwrap_or_default();
+                Err(ToolError::execution_failed(format!(
+                    "there is no channel {name:?}{near}; {}",
+                    self.listed()
+                )))
             }
         }
     }
@@ -94,7 +105,9 @@ impl Channels {
     pub fn target(channel: &dyn Channel) -> Option<Target> {
         let url = channel.server()?;
         let host = url.host_str()?;
-        let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let host = url
+            .port()
+            .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         Target::new(Access::Write, "net", &host).ok()
     }
 
@@ -102,14 +115,23 @@ impl Channels {
     pub(crate) fn listed(&self) -> String {
         match self.by_name.is_empty() {
             true => "the user has no channels; tell the user".to_owned(),
-            false => format!("use one of: {}", self.names().collect::<Vec<_>>().join(", ")),
+            false => format!(
+                "use one of: {}",
+                self.names().collect::<Vec<_>>().join(", ")
+            ),
         }
     }
 
     fn checked(name: String) -> Result<String, ChannelError> {
         let is_name = (1..=64).contains(&name.len())
             && !name.starts_with('.')
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-        if is_name && name != REPLY { Ok(name) } else { Err(ChannelError::Name { name }) }
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+        if is_name && name != REPLY {
+            Ok(name)
+        } else {
+            Err(ChannelError::Name { name })
+        }
     }
 }

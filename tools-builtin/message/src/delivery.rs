@@ -18,7 +18,11 @@ pub struct Delivery<'a> {
 impl<'a> Delivery<'a> {
     /// Creates a delivery.
     pub fn new(cx: &'a ToolContext, client: &'a HttpClient, message: &'a OutgoingMessage) -> Self {
-        Self { cx, client, message }
+        Self {
+            cx,
+            client,
+            message,
+        }
     }
 }
 
@@ -41,12 +45,19 @@ pub struct OutgoingMessage {
 impl OutgoingMessage {
     /// Creates a message for the whole channel.
     pub fn new(channel: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { channel: channel.into(), text: text.into(), ..Self::default() }
+        Self {
+            channel: channel.into(),
+            text: text.into(),
+            ..Self::default()
+        }
     }
 
     /// Sets the chat.
     #[must_use]
     pub fn with_chat(self, chat: impl Into<String>) -> Self {
-        Self { chat: Some(chat.into()), ..self }
+        Self {
+            chat: Some(chat.into()),
+            ..self
+        }
     }
 }

@@ -38,7 +38,9 @@ pub enum SendError {
         is_transient: bool,
     },
     /// The message may have arrived.
-    #[error("the message may have arrived, or not: {reason}; do not send it again, and tell the user about it")]
+    #[error(
+        "the message may have arrived, or not: {reason}; do not send it again, and tell the user about it"
+    )]
     Unclear {
         /// The cause.
         reason: String,
@@ -51,24 +53,34 @@ pub enum SendError {
 impl SendError {
     /// Creates the error of a message that was not sent, with the cause and the next step.
     pub fn not_sent(reason: impl Into<String>) -> Self {
-        Self::NotSent { reason: reason.into(), is_transient: false }
+        Self::NotSent {
+            reason: reason.into(),
+            is_transient: false,
+        }
     }
 
     /// Creates the error of a message that was not sent and may be sent later.
     pub fn later(reason: impl Into<String>) -> Self {
-        Self::NotSent { reason: reason.into(), is_transient: true }
+        Self::NotSent {
+            reason: reason.into(),
+            is_transient: true,
+        }
     }
 
     /// Creates the error of a message that may have arrived.
     pub fn unclear(reason: impl Into<String>) -> Self {
-        Self::Unclear { reason: reason.into() }
+        Self::Unclear {
+            reason: reason.into(),
+        }
     }
 
     /// Converts the error of a request that has the message. Its text names no URL, which may contain a secret.
     pub fn from_request(error: HttpError) -> Self {
         match error {
             HttpError::Broken { .. } => Self::unclear("the connection ended before the answer"),
-            HttpError::Time { limit, .. } => Self::unclear(format!("the server did not answer within {limit:?}")),
+            HttpError::Time { limit, .. } => {
+                Self::unclear(format!("the server did not answer within {limit:?}"))
+            }
             HttpError::Invalid { .. } | HttpError::TooLarge { .. } | HttpError::Headers { .. } => {
                 Self::unclear("the server gave an invalid answer")
             }
@@ -93,9 +105,9 @@ impl SendError {
             HttpError::Connect { .. } | HttpError::Broken { .. } => {
                 Self::later("no connection to the server of the channel")
             }
-            HttpError::Time { limit, .. } => {
-                Self::later(format!("no connection to the server of the channel within {limit:?}"))
-            }
+            HttpError::Time { limit, .. } => Self::later(format!(
+                "no connection to the server of the channel within {limit:?}"
+            )),
             HttpError::Tls { .. } => Self::not_sent(
                 "the server of the channel has no valid encryption; ask the user to check the channel's settings, or http.ca_file",
             ),
@@ -110,8 +122,12 @@ impl From<SendError> for ToolError {
         match error {
             SendError::Refused(error) => *error,
             // The tool is not idempotent, so the pipeline does not repeat it: this says that the model may.
-            SendError::NotSent { is_transient: true, .. } => Self::transient(message),
-            SendError::NotSent { .. } | SendError::Unclear { .. } => Self::execution_failed(message),
+            SendError::NotSent {
+                is_transient: true, ..
+            } => Self::transient(message),
+            SendError::NotSent { .. } | SendError::Unclear { .. } => {
+                Self::execution_failed(message)
+            }
         }
     }
 }

@@ -12,8 +12,8 @@ use tools::source;
 use crate::follow::follow;
 use crate::real_path::real_path;
 use crate::{
-    Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType, Inbox, ListenFuture,
-    SendError, SendFuture,
+    Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType, Inbox,
+    ListenFuture, SendError, SendFuture,
 };
 
 inventory::submit! {
@@ -38,12 +38,21 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
     let path = PathBuf::from(settings.required("path")?);
     if path.exists() && !path.is_file() {
         let reason = "is a folder or a device; name a file".to_owned();
-        return Err(ChannelError::Field { field: "path", reason });
+        return Err(ChannelError::Field {
+            field: "path",
+            reason,
+        });
     }
     let inbox = settings.text("inbox").map(PathBuf::from);
-    if inbox.as_ref().is_some_and(|inbox| real_path(inbox) == real_path(&path)) {
+    if inbox
+        .as_ref()
+        .is_some_and(|inbox| real_path(inbox) == real_path(&path))
+    {
         let reason = "is the file of the messages that go out; name another one".to_owned();
-        return Err(ChannelError::Field { field: "inbox", reason });
+        return Err(ChannelError::Field {
+            field: "inbox",
+            reason,
+        });
     }
     Ok(Arc::new(JsonLines { path, inbox }))
 }
@@ -52,8 +61,7 @@ impl Channel for JsonLines {
     fn send<'a>(&'a self, delivery: Delivery<'a>) -> SendFuture<'a> {
         Box::pin(async move {
             let message = delivery.message;
-            let mut line =
-                json!({"at": Timestamp::now().to_string(), "channel": message.channel, "text": message.text});
+            let mut line = json!({"at": Timestamp::now().to_string(), "channel": message.channel, "text": message.text});
             for (key, value) in [("chat", &message.chat), ("subject", &message.subject)] {
                 if let Some(value) = value {
                     line[key] = value.as_str().into();
@@ -84,8 +92,12 @@ fn append(path: &Path, line: &str) -> Result<(), SendError> {
     let mut file = open(path).map_err(closed)?;
     match file.write(line.as_bytes()) {
         Ok(written) if written == line.len() => Ok(()),
-        Ok(0) => Err(SendError::later("the file of the channel takes no more text; ask the user to check the disk")),
-        Ok(_) => Err(SendError::unclear("the file of the channel took a part of the message")),
+        Ok(0) => Err(SendError::later(
+            "the file of the channel takes no more text; ask the user to check the disk",
+        )),
+        Ok(_) => Err(SendError::unclear(
+            "the file of the channel took a part of the message",
+        )),
         Err(error) => Err(SendError::not_sent(format!(
             "the file of the channel cannot be written: {}; ask the user to check it",
             error.kind()
@@ -103,7 +115,8 @@ fn open(path: &Path) -> io::Result<File> {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
     }
-    path.parent().map_or(Ok(()), |folder| folders.create(folder))?;
+    path.parent()
+        .map_or(Ok(()), |folder| folders.create(folder))?;
     let file = options.open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),

@@ -40,8 +40,12 @@ struct Line {
 pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenError> {
     let digest = HEXLOWER.encode(&Hash::hash(real_path(&path).as_os_str().as_encoded_bytes())[..8]);
     let stored = inbox.folder().join(format!("{POSITION}{digest}"));
-    let unwritable =
-        |reason: &dyn Display| ListenError::new(format!("{} cannot be written: {reason}; check it", stored.display()));
+    let unwritable = |reason: &dyn Display| {
+        ListenError::new(format!(
+            "{} cannot be written: {reason}; check it",
+            stored.display()
+        ))
+    };
     let (record, lines) = (stored.clone(), path.clone());
     let loaded = tokio::task::spawn_blocking(move || Place::load(&record, &lines)).await;
     let mut place = loaded.unwrap_or_else(|_| Err(ListenError::new("the reader ended")))?;
@@ -51,16 +55,25 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
         let read = tokio::task::spawn_blocking(move || next(&from, &before, tail)).await;
         let read = read.unwrap_or_else(|_| Err(io::Error::other("the reader ended")));
         let unreadable = |error: io::Error| {
-            ListenError::new(format!("the inbox {} cannot be read: {}; check it", path.display(), error.kind()))
+            ListenError::new(format!(
+                "the inbox {} cannot be read: {}; check it",
+                path.display(),
+                error.kind()
+            ))
         };
         let number = place.line;
         let found = match read.map_err(unreadable)? {
             Found::Line(line, behind) => Some((message(&line), behind)),
-            Found::TooLong(behind) => Some((Err(format!("it has more than {MAX_LINE} bytes")), behind)),
+            Found::TooLong(behind) => {
+                Some((Err(format!("it has more than {MAX_LINE} bytes")), behind))
+            }
             Found::Nothing(read) => {
                 let is_unfinished = read.length > place.position && read == tail;
                 if is_unfinished && !is_unfinished_noted {
-                    inbox.note(&format!("line {number} of {} waits for its line break", path.display()));
+                    inbox.note(&format!(
+                        "line {number} of {} waits for its line break",
+                        path.display()
+                    ));
                     is_unfinished_noted = true;
                 }
                 tail = read;
@@ -68,27 +81,46 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
             }
             Found::Empty => {
                 if place.position > 0 {
-                    Place::START.store(&stored).map_err(|error| unwritable(&error.kind()))?;
+                    Place::START
+                        .store(&stored)
+                        .map_err(|error| unwritable(&error.kind()))?;
                 }
                 (tail, place) = (Tail::default(), Place::START);
                 None
             }
-            Found::Shorter => return Err(unknown(&stored, &format!("{} became shorter", path.display()))),
+            Found::Shorter => {
+                return Err(unknown(
+                    &stored,
+                    &format!("{} became shorter", path.display()),
+                ));
+            }
             Found::Changed => {
-                let reason = format!("{} was changed before byte {}, or replaced", path.display(), place.position);
+                let reason = format!(
+                    "{} was changed before byte {}, or replaced",
+                    path.display(),
+                    place.position
+                );
                 return Err(unknown(&stored, &reason));
             }
         };
         let Some((message, behind)) = found else {
-            let _ = inbox.shutdown().run_until_cancelled(tokio::time::sleep(PAUSE)).await;
+            let _ = inbox
+                .shutdown()
+                .run_until_cancelled(tokio::time::sleep(PAUSE))
+                .await;
             continue;
         };
         let message = message.unwrap_or_else(|reason| {
-            inbox.note(&format!("line {number} of {} is skipped: {reason}; write {SHAPE}", path.display()));
+            inbox.note(&format!(
+                "line {number} of {} is skipped: {reason}; write {SHAPE}",
+                path.display()
+            ));
             None
         });
         match message {
-            None => behind.store(&stored).map_err(|error| unwritable(&error.kind()))?,
+            None => behind
+                .store(&stored)
+                .map_err(|error| unwritable(&error.kind()))?,
             Some(message) => {
                 let taken = inbox.put(message, &mut || behind.store(&stored)).await;
                 if !taken.map_err(|error| unwritable(&error))? {
@@ -106,11 +138,14 @@ fn message(line: &[u8]) -> Result<Option<IncomingMessage>, String> {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
     }
-    let Line { chat, text } = serde_json::from_slice(line).map_err(|error| match error.classify() {
-        Category::Data => "it does not have the texts `chat` and `text`, once each".to_owned(),
-        _ => format!("it is not JSON from column {} on", error.column()),
-    })?;
-    IncomingMessage::new(chat, text).map(Some).map_err(|error| error.to_string())
+    let Line { chat, text } =
+        serde_json::from_slice(line).map_err(|error| match error.classify() {
+            Category::Data => "it does not have the texts `chat` and `text`, once each".to_owned(),
+            _ => format!("it is not JSON from column {} on", error.column()),
+        })?;
+    IncomingMessage::new(chat, text)
+        .map(Some)
+        .map_err(|error| error.to_string())
 }
 
 /// The end of the file, which has no complete line yet. It is read again once it has changed.
@@ -156,7 +191,9 @@ fn read(mut file: File, place: &Place, tail: Tail) -> io::Result<Found> {
     match length {
         0 => return Ok(Found::Empty),
         length if length < place.position => return Ok(Found::Shorter),
-        length if (length, changed) == (tail.length, tail.changed) => return Ok(Found::Nothing(tail)),
+        length if (length, changed) == (tail.length, tail.changed) => {
+            return Ok(Found::Nothing(tail));
+        }
         _ => {}
     }
     if !place.is_in(&mut file)? {
@@ -168,13 +205,20 @@ fn read(mut file: File, place: &Place, tail: Tail) -> io::Result<Found> {
     if end == 0 || length < tail.length {
         reader.seek(SeekFrom::Start(place.position))?;
         let mut line = Vec::new();
-        reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
+        reader
+            .by_ref()
+            .take(MAX_LINE)
+            .read_until(b'\n', &mut line)?;
         end = place.position + line.len() as u64;
         if line.ends_with(b"\n") {
             return Ok(Found::Line(line, place.next(reader.get_mut(), end)?));
         }
         if (line.len() as u64) < MAX_LINE {
-            return Ok(Found::Nothing(Tail { length, changed, searched: 0 }));
+            return Ok(Found::Nothing(Tail {
+                length,
+                changed,
+                searched: 0,
+            }));
         }
     }
     reader.seek(SeekFrom::Start(end))?;
@@ -183,7 +227,11 @@ fn read(mut file: File, place: &Place, tail: Tail) -> io::Result<Found> {
         let Some(found) = part.iter().position(|byte| *byte == b'\n') else {
             let read = part.len();
             if read == 0 {
-                return Ok(Found::Nothing(Tail { length, changed, searched: end }));
+                return Ok(Found::Nothing(Tail {
+                    length,
+                    changed,
+                    searched: end,
+                }));
             }
             end += read as u64;
             reader.consume(read);
@@ -203,7 +251,9 @@ mod tests {
 
     /// Returns the end of a file without a complete line.
     fn tail(path: &Path, before: Tail) -> Tail {
-        let Found::Nothing(tail) = next(path, &Place::START, before).unwrap() else { panic!("a line is complete") };
+        let Found::Nothing(tail) = next(path, &Place::START, before).unwrap() else {
+            panic!("a line is complete")
+        };
         tail
     }
 

@@ -32,7 +32,10 @@ pub enum InvalidMessage {
     #[error("the chat needs a name of 1 to 200 bytes without invisible characters")]
     Chat,
     /// The text cannot be used.
-    #[error("the text is blank, or longer than {} bytes", IncomingMessage::MAX_TEXT)]
+    #[error(
+        "the text is blank, or longer than {} bytes",
+        IncomingMessage::MAX_TEXT
+    )]
     Text,
 }
 
@@ -66,7 +69,9 @@ pub struct ListenError {
 impl ListenError {
     /// Creates an error, with the cause and the next step.
     pub fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into() }
+        Self {
+            reason: reason.into(),
+        }
     }
 }
 
@@ -80,7 +85,9 @@ impl IncomingMessage {
     /// Returns [`InvalidMessage`] if the name of the chat or the text is empty, too long, or the name has invisible characters.
     pub fn new(chat: impl Into<String>, text: impl Into<String>) -> Result<Self, InvalidMessage> {
         let (chat, text) = (chat.into(), text.into());
-        if !(1..=200).contains(&chat.len()) || chat.chars().any(|c| is_invisible(c) || c.is_control()) {
+        if !(1..=200).contains(&chat.len())
+            || chat.chars().any(|c| is_invisible(c) || c.is_control())
+        {
             return Err(InvalidMessage::Chat);
         }
         if text.trim().is_empty() || text.len() > Self::MAX_TEXT {
@@ -119,13 +126,21 @@ impl Inbox {
         shutdown: CancellationToken,
         take: impl Fn(IncomingMessage, Claim<'_>) -> Result<(), NotTaken> + Send + Sync + 'static,
     ) -> Self {
-        Self { take: Arc::new(take), note: Arc::new(|_| {}), folder: folder.into(), shutdown }
+        Self {
+            take: Arc::new(take),
+            note: Arc::new(|_| {}),
+            folder: folder.into(),
+            shutdown,
+        }
     }
 
     /// Sets the function that shows a person a note, such as on a message that cannot be read.
     #[must_use]
     pub fn with_notes(self, note: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self { note: Arc::new(note), ..self }
+        Self {
+            note: Arc::new(note),
+            ..self
+        }
     }
 
     /// Offers a message.
@@ -151,7 +166,10 @@ impl Inbox {
                 Err(NotTaken::Full) => {}
                 taken => return taken.map(|()| true),
             }
-            let _ = self.shutdown.run_until_cancelled(tokio::time::sleep(PAUSE)).await;
+            let _ = self
+                .shutdown
+                .run_until_cancelled(tokio::time::sleep(PAUSE))
+                .await;
         }
         Ok(false)
     }
@@ -174,6 +192,8 @@ impl Inbox {
 
 impl fmt::Debug for Inbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Inbox").field("folder", &self.folder).finish_non_exhaustive()
+        f.debug_struct("Inbox")
+            .field("folder", &self.folder)
+            .finish_non_exhaustive()
     }
 }

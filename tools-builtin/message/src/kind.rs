@@ -67,12 +67,20 @@ pub struct ChannelField {
 impl ChannelField {
     /// Declares a field that a channel may lack.
     pub const fn optional(name: &'static str, value: FieldType) -> Self {
-        Self { name, value, is_required: false }
+        Self {
+            name,
+            value,
+            is_required: false,
+        }
     }
 
     /// Declares a field that every channel has.
     pub const fn required(name: &'static str, value: FieldType) -> Self {
-        Self { name, value, is_required: true }
+        Self {
+            name,
+            value,
+            is_required: true,
+        }
     }
 }
 
@@ -108,6 +116,9 @@ impl NamedSubmission for ChannelKind {
 
 impl fmt::Debug for ChannelKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChannelKind").field("name", &self.name).field("source", &self.source).finish_non_exhaustive()
+        f.debug_struct("ChannelKind")
+            .field("name", &self.name)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
     }
 }

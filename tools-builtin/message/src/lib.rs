@@ -25,7 +25,9 @@ pub use channel_settings::ChannelSettings;
 pub use channels::{Channels, REPLY};
 pub use delivery::{Delivery, OutgoingMessage};
 pub use error::{ChannelError, SendError};
-pub use incoming::{Claim, Inbox, IncomingMessage, InvalidMessage, ListenError, ListenFuture, NotTaken};
+pub use incoming::{
+    Claim, Inbox, IncomingMessage, InvalidMessage, ListenError, ListenFuture, NotTaken,
+};
 /// Re-exported for `inventory::submit!` of a [`ChannelKind`].
 pub use inventory;
 pub use kind::{ChannelField, ChannelKind, FieldType};

@@ -26,7 +26,11 @@ pub(crate) struct Place {
 
 impl Place {
     /// The start of a file.
-    pub(crate) const START: Self = Self { position: 0, line: 1, mark: None };
+    pub(crate) const START: Self = Self {
+        position: 0,
+        line: 1,
+        mark: None,
+    };
 
     /// Reads the record of the place in an inbox. Without one, the inbox is read from its start.
     pub(crate) fn load(stored: &Path, inbox: &Path) -> Result<Self, ListenError> {
@@ -34,8 +38,15 @@ impl Place {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::START),
             read => read.map_err(|error| error.to_string()),
         };
-        let place = text.and_then(|text| Self::parse(&text, inbox).ok_or_else(|| "it is not a number".to_owned()));
-        place.map_err(|reason| unknown(stored, &format!("{} cannot be read: {reason}", stored.display())))
+        let place = text.and_then(|text| {
+            Self::parse(&text, inbox).ok_or_else(|| "it is not a number".to_owned())
+        });
+        place.map_err(|reason| {
+            unknown(
+                stored,
+                &format!("{} cannot be read: {reason}", stored.display()),
+            )
+        })
     }
 
     fn parse(text: &str, inbox: &Path) -> Option<Self> {
@@ -45,12 +56,20 @@ impl Place {
             Some(line) => line.parse().ok()?,
             None => line_breaks(inbox, position) + 1,
         };
-        Some(Self { position, line, mark: parts.next().map(str::to_owned) })
+        Some(Self {
+            position,
+            line,
+            mark: parts.next().map(str::to_owned),
+        })
     }
 
     /// Replaces the record, so that it is never half written.
     pub(crate) fn store(&self, stored: &Path) -> io::Result<()> {
-        let Self { position, line, mark } = self;
+        let Self {
+            position,
+            line,
+            mark,
+        } = self;
         let text = format!("{position} {line} {}", mark.as_deref().unwrap_or_default());
         private::replace(stored, &stored.with_extension("new"), text.as_bytes())
     }
@@ -65,7 +84,11 @@ impl Place {
 
     /// Returns the place behind the next line of the file, which ends at this position.
     pub(crate) fn next(&self, file: &mut File, end: u64) -> io::Result<Self> {
-        Ok(Self { position: end, line: self.line.saturating_add(1), mark: Some(mark(file, end)?) })
+        Ok(Self {
+            position: end,
+            line: self.line.saturating_add(1),
+            mark: Some(mark(file, end)?),
+        })
     }
 }
 

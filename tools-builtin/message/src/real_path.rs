@@ -13,7 +13,9 @@ pub(crate) fn real_path(path: &Path) -> PathBuf {
         let Ok(target) = path.read_link() else { break };
         path = path.parent().unwrap_or(&path).join(target);
     }
-    let existing = path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, above)));
+    let existing = path
+        .ancestors()
+        .find_map(|above| Some((above.canonicalize().ok()?, above)));
     match existing.and_then(|(real, above)| Some((real, path.strip_prefix(above).ok()?))) {
         Some((real, rest)) => real.components().chain(rest.components()).collect(),
         None => path,

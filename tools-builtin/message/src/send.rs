@@ -38,7 +38,13 @@ pub(crate) async fn send(
     to: Vec<String>,
 ) -> Result<String, ToolError> {
     let channels = cx.need::<Channels>()?;
-    let message = message(cx, &channels, OutgoingMessage::new(channel, text), subject, &to)?;
+    let message = message(
+        cx,
+        &channels,
+        OutgoingMessage::new(channel, text),
+        subject,
+        &to,
+    )?;
     let (channel, client) = channels.get(&message.channel)?;
     channel.send(Delivery::new(cx, client, &message)).await?;
     Ok(format!("sent to {}", message.channel))
@@ -69,13 +75,31 @@ async fn describe(
     to: Vec<String>,
 ) -> Result<Preview, ToolError> {
     let channels = cx.need::<Channels>()?;
-    let message = message(cx, &channels, OutgoingMessage::new(channel, text), subject, &to)?;
+    let message = message(
+        cx,
+        &channels,
+        OutgoingMessage::new(channel, text),
+        subject,
+        &to,
+    )?;
     let (channel, _) = channels.get(&message.channel)?;
-    let chat = message.chat.as_ref().map(|chat| format!(", chat {}", visible_text(chat)));
-    let host = Channels::target(channel).map(|target| format!(", by {}", target.to_clause().pattern()));
-    let mut shown = format!("sends to: {}{}{}", message.channel, chat.unwrap_or_default(), host.unwrap_or_default());
+    let chat = message
+        .chat
+        .as_ref()
+        .map(|chat| format!(", chat {}", visible_text(chat)));
+    let host =
+        Channels::target(channel).map(|target| format!(", by {}", target.to_clause().pattern()));
+    let mut shown = format!(
+        "sends to: {}{}{}",
+        message.channel,
+        chat.unwrap_or_default(),
+        host.unwrap_or_default()
+    );
     if !message.recipients.is_empty() {
-        shown += &format!("\nrecipients: {}", visible_text(&message.recipients.join(", ")));
+        shown += &format!(
+            "\nrecipients: {}",
+            visible_text(&message.recipients.join(", "))
+        );
     }
     Ok(Preview::summary(shown))
 }
@@ -102,8 +126,12 @@ fn addressed(
     mut message: OutgoingMessage,
 ) -> Result<OutgoingMessage, ToolError> {
     if message.channel == REPLY {
-        let own =
-            || ToolError::execution_failed(format!("this conversation has no chat to reply in; {}", channels.listed()));
+        let own = || {
+            ToolError::execution_failed(format!(
+                "this conversation has no chat to reply in; {}",
+                channels.listed()
+            ))
+        };
         message.channel = cx.channel().ok_or_else(own)?.to_owned();
         message.chat = cx.chat().map(str::to_owned);
     }
@@ -138,13 +166,23 @@ fn chosen(channel: &dyn Channel, name: &str, wanted: &[String]) -> Result<Vec<St
     // `Ada <ada@example.org>` is also named by its address.
     let is_named = |one: &str, wanted: &str| {
         one == wanted
-            || one.strip_suffix('>').and_then(|one| one.rsplit_once('<')).is_some_and(|(_, one)| one == wanted)
+            || one
+                .strip_suffix('>')
+                .and_then(|one| one.rsplit_once('<'))
+                .is_some_and(|(_, one)| one == wanted)
     };
-    match wanted.iter().find(|wanted| !all.iter().any(|one| is_named(one, wanted))) {
+    match wanted
+        .iter()
+        .find(|wanted| !all.iter().any(|one| is_named(one, wanted)))
+    {
         Some(_) => Err(SendError::not_sent(format!(
             "`to` names a recipient that the channel {name} does not have; use some of: {}",
             all.join(", ")
         ))),
-        None => Ok(all.iter().filter(|one| wanted.iter().any(|wanted| is_named(one, wanted))).cloned().collect()),
+        None => Ok(all
+            .iter()
+            .filter(|one| wanted.iter().any(|wanted| is_named(one, wanted)))
+            .cloned()
+            .collect()),
     }
 }

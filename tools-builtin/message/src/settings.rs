@@ -50,19 +50,27 @@ fn report(settings: &Settings) -> FamilyReport {
     let mut report = FamilyReport::default();
     report.lines = channels::report(settings);
     let missing = channels::missing(settings).into_iter();
-    report.findings = missing.map(|fault| Finding::new("channel", fault)).collect();
+    report.findings = missing
+        .map(|fault| Finding::new("channel", fault))
+        .collect();
     report
 }
 
 fn secret_files(values: &Values) -> Vec<PathBuf> {
-    let channels = values.of::<ChannelKeys>().channels.iter().map(|channel| &channel.value);
+    let channels = values
+        .of::<ChannelKeys>()
+        .channels
+        .iter()
+        .map(|channel| &channel.value);
     channels
         .flat_map(|channel| {
             let secrets = channel.secrets.values().filter_map(|place| match place {
                 KeySource::File(path) => Some(path.clone()),
                 _ => None,
             });
-            secrets.chain(channel.files.iter().cloned()).collect::<Vec<_>>()
+            secrets
+                .chain(channel.files.iter().cloned())
+                .collect::<Vec<_>>()
         })
         .collect()
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tools::{source, visible_text};
 
-use crate::{Channel, ChannelKind, Delivery, Inbox, IncomingMessage, ListenFuture, SendError, SendFuture};
+use crate::{
+    Channel, ChannelKind, Delivery, Inbox, IncomingMessage, ListenFuture, SendError, SendFuture,
+};
 
 /// The one chat of the terminal.
 const CHAT: &str = "terminal";
@@ -29,7 +31,11 @@ impl Channel for Terminal {
     fn send<'a>(&'a self, delivery: Delivery<'a>) -> SendFuture<'a> {
         Box::pin(async move {
             let message = delivery.message;
-            let subject = message.subject.as_ref().map(|subject| format!("{subject}\n")).unwrap_or_default();
+            let subject = message
+                .subject
+                .as_ref()
+                .map(|subject| format!("{subject}\n"))
+                .unwrap_or_default();
             let text = visible_text(&format!("{subject}{}", message.text));
             let is_answer = message.chat.is_some();
             // A full pipe blocks.
@@ -73,7 +79,11 @@ impl Channel for Terminal {
 fn line() -> Option<Vec<u8>> {
     const MOST: usize = IncomingMessage::MAX_TEXT + 2;
     let (mut input, mut line) = (io::stdin().lock(), Vec::new());
-    let length = input.by_ref().take(MOST as u64).read_until(b'\n', &mut line).ok()?;
+    let length = input
+        .by_ref()
+        .take(MOST as u64)
+        .read_until(b'\n', &mut line)
+        .ok()?;
     // At its end, a terminal would wait for more to be read.
     if length == MOST && !line.ends_with(b"\n") {
         // The rest of the line is no message.

@@ -27,14 +27,21 @@ impl Contents {
     /// # Errors
     /// Returns an error if the folder has a link or an entry of another kind, if it is too large, or if a file cannot be read.
     pub(crate) fn of(folder: &Folder, kept: &str) -> Result<(Self, Vec<u8>), FolderError> {
-        let mut reading = Reading { contents: Self::default(), entries: 0, left: MAX_BYTES, kept: (kept, Vec::new()) };
+        let mut reading = Reading {
+            contents: Self::default(),
+            entries: 0,
+            left: MAX_BYTES,
+            kept: (kept, Vec::new()),
+        };
         reading.enter(folder, "", 0)?;
         Ok((reading.contents, reading.kept.1))
     }
 
     /// Returns the files with their digests, sorted by path.
     pub fn files(&self) -> impl Iterator<Item = (&str, &Digest)> {
-        self.files.iter().map(|(path, digest)| (path.as_str(), digest))
+        self.files
+            .iter()
+            .map(|(path, digest)| (path.as_str(), digest))
     }
 
     /// Returns the digest of a file.
@@ -63,30 +70,52 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn enter(&mut self, folder: &Folder, above: &str, depth: usize) -> Result<(), FolderError> {
         if depth > MAX_DEPTH {
-            return Err(FolderError::Many { most: MAX_DEPTH, what: "levels of folders" });
+            return Err(FolderError::Many {
+                most: MAX_DEPTH,
+                what: "levels of folders",
+            });
         }
-        let failed = |path: &str, source| FolderError::Read { path: visible_line(path, 200), source };
-        let entries = folder.entries(MAX_ENTRIES + 1).map_err(|source| failed(above, source))?;
+        let failed = |path: &str, source| FolderError::Read {
+            path: visible_line(path, 200),
+            source,
+        };
+        let entries = folder
+            .entries(MAX_ENTRIES + 1)
+            .map_err(|source| failed(above, source))?;
         self.entries += entries.len();
         if self.entries > MAX_ENTRIES {
-            return Err(FolderError::Many { most: MAX_ENTRIES, what: "files and folders" });
+            return Err(FolderError::Many {
+                most: MAX_ENTRIES,
+                what: "files and folders",
+            });
         }
         for (name, kind) in entries {
-            let name = name.map_err(|name| FolderError::Name { path: visible_line(&name, 200) })?;
-            let path = if above.is_empty() { name.clone() } else { format!("{above}/{name}") };
+            let name = name.map_err(|name| FolderError::Name {
+                path: visible_line(&name, 200),
+            })?;
+            let path = if above.is_empty() {
+                name.clone()
+            } else {
+                format!("{above}/{name}")
+            };
             let shown = || visible_line(&path, 200);
             match kind {
                 EntryKind::Link => return Err(FolderError::Link { path: shown() }),
                 EntryKind::Special => return Err(FolderError::Special { path: shown() }),
                 EntryKind::Folder => {
-                    let child = folder.child(&name).map_err(|source| failed(&path, source))?;
+                    let child = folder
+                        .child(&name)
+                        .map_err(|source| failed(&path, source))?;
                     self.enter(&child, &path, depth + 1)?;
                 }
                 EntryKind::File => {
                     let file = folder.read(&name, self.left + 1)?;
                     let length = file.bytes.len() as u64;
                     if length > self.left || file.size > MAX_BYTES {
-                        return Err(FolderError::Large { path: shown(), most: MAX_BYTES });
+                        return Err(FolderError::Large {
+                            path: shown(),
+                            most: MAX_BYTES,
+                        });
                     }
                     self.left -= length;
                     let digest = Digest::hash_bytes(&file.bytes);

@@ -80,14 +80,20 @@ impl Discovery {
     /// Each folder has limits of its own.
     #[must_use]
     pub fn with_workspace(self, root: impl Into<PathBuf>) -> Self {
-        Self { workspace: Some(root.into()), ..self }
+        Self {
+            workspace: Some(root.into()),
+            ..self
+        }
     }
 
     /// Looks for no skill in the folders of the [workspace](Self::with_workspace). A folder of the user inside it still belongs to the
     /// project.
     #[must_use]
     pub fn without_project_folders(self) -> Self {
-        Self { omits_project_folders: true, ..self }
+        Self {
+            omits_project_folders: true,
+            ..self
+        }
     }
 
     /// Adds a folder of the user, which need not exist. Links in it are followed, because the user made them.
@@ -107,16 +113,30 @@ impl Discovery {
 
     /// Looks for the skills. Blocks.
     pub fn find(&self) -> Found {
-        let root = self.workspace.as_ref().and_then(|root| root.canonicalize().ok());
+        let root = self
+            .workspace
+            .as_ref()
+            .and_then(|root| root.canonicalize().ok());
         let hidden = self.hidden.as_slice().into();
-        let real_hidden = self.hidden.iter().filter_map(|place| place.canonicalize().ok()).collect();
-        let mut search = Search { root: root.clone(), hidden, real_hidden, ..Search::default() };
+        let real_hidden = self
+            .hidden
+            .iter()
+            .filter_map(|place| place.canonicalize().ok())
+            .collect();
+        let mut search = Search {
+            root: root.clone(),
+            hidden,
+            real_hidden,
+            ..Search::default()
+        };
         if let Some(root) = root
             && !self.omits_project_folders
             && let Ok(dir) = Dir::open_ambient_dir(&root, ambient_authority())
         {
             let base = Base::Inside(dir, root);
-            PROJECT_FOLDERS.iter().for_each(|folder| search.start(&base, Path::new(folder)));
+            PROJECT_FOLDERS
+                .iter()
+                .for_each(|folder| search.start(&base, Path::new(folder)));
         }
         for folder in &self.folders {
             search.start(&Base::Anywhere, folder);
@@ -186,7 +206,9 @@ impl Search {
         let dir = match base.open(path) {
             Ok(dir) => dir,
             Err(error) if depth == 0 && error.kind() == io::ErrorKind::NotFound => return,
-            Err(error) => return self.overlook(base, path, format!("it cannot be opened: {error}")),
+            Err(error) => {
+                return self.overlook(base, path, format!("it cannot be opened: {error}"));
+            }
         };
         if matches!(base, Base::Inside(..)) && self.is_hidden(&base.absolute(path)) {
             return self.overlook(base, path, format!("it cannot be read: {HIDDEN}"));
@@ -216,7 +238,11 @@ impl Search {
                 Ok(name) => name,
                 Err(name) => {
                     if matches!(kind, EntryKind::Folder | EntryKind::Link) {
-                        self.overlook(base, &path.join(name), "its name is not UTF-8; rename it".to_owned());
+                        self.overlook(
+                            base,
+                            &path.join(name),
+                            "its name is not UTF-8; rename it".to_owned(),
+                        );
                     }
                     continue;
                 }
@@ -236,11 +262,15 @@ impl Search {
                     }
                 }
                 EntryKind::Folder if depth == MAX_DEPTH && self.is_skill(base, &below) => {
-                    let advice = format!("it is more than {MAX_DEPTH} levels below the folder of skills; move it up");
+                    let advice = format!(
+                        "it is more than {MAX_DEPTH} levels below the folder of skills; move it up"
+                    );
                     self.overlook(base, &below, advice);
                 }
                 EntryKind::File if depth == 0 && is_loose_skill(&name) => {
-                    let advice = format!("a skill is a folder with a {SKILL_FILE}; move the file to NAME/{SKILL_FILE}");
+                    let advice = format!(
+                        "a skill is a folder with a {SKILL_FILE}; move the file to NAME/{SKILL_FILE}"
+                    );
                     self.overlook(base, &below, advice);
                 }
                 _ => {}
@@ -254,7 +284,11 @@ impl Search {
             Ok(_) => true,
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => false,
             Err(error) => {
-                self.overlook(base, path, format!("the link cannot be followed: {error}; replace it by the folder"));
+                self.overlook(
+                    base,
+                    path,
+                    format!("the link cannot be followed: {error}; replace it by the folder"),
+                );
                 false
             }
         }
@@ -274,13 +308,26 @@ impl Search {
             return;
         }
         if read.size > MAX_SKILL_FILE {
-            return self.overlook(base, path, format!("{SKILL_FILE} has more than {MAX_SKILL_FILE} bytes; shorten it"));
+            return self.overlook(
+                base,
+                path,
+                format!("{SKILL_FILE} has more than {MAX_SKILL_FILE} bytes; shorten it"),
+            );
         }
-        let SkillText { front_matter, mut faults, .. } = SkillText::from_bytes(&read.bytes);
+        let SkillText {
+            front_matter,
+            mut faults,
+            ..
+        } = SkillText::from_bytes(&read.bytes);
         if file != SKILL_FILE {
-            faults.push(Fault::FileName { name: visible_line(&file, 64) });
+            faults.push(Fault::FileName {
+                name: visible_line(&file, 64),
+            });
         }
-        let called = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let called = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let Some(name) = name::choose(front_matter.name.as_deref(), &called, &mut faults) else {
             return self.overlook(
                 base,
@@ -290,7 +337,13 @@ impl Search {
         };
         let place = base.absolute(path);
         let origin = self.origin(base, &place);
-        self.found.skills.push(Skill::new((name, faults), (origin, place), front_matter, file, folder));
+        self.found.skills.push(Skill::new(
+            (name, faults),
+            (origin, place),
+            front_matter,
+            file,
+            folder,
+        ));
     }
 
     /// Returns the owner of a folder: the project if it is inside the workspace, by whatever link.
@@ -299,30 +352,42 @@ impl Search {
         let is_inside = |root: &PathBuf| real.as_ref().is_ok_and(|real| real.starts_with(root));
         match base {
             Base::Inside(..) => Origin::Project,
-            Base::Anywhere if real.is_err() || self.root.as_ref().is_some_and(is_inside) => Origin::Project,
+            Base::Anywhere if real.is_err() || self.root.as_ref().is_some_and(is_inside) => {
+                Origin::Project
+            }
             Base::Anywhere => Origin::User,
         }
     }
 
     /// Returns true for a folder with a file of instructions.
     fn is_skill(&self, base: &Base, path: &Path) -> bool {
-        base.open(path).is_ok_and(|dir| Folder::new(dir, self.hidden.clone()).skill_file().is_some())
+        base.open(path)
+            .is_ok_and(|dir| Folder::new(dir, self.hidden.clone()).skill_file().is_some())
     }
 
     /// Returns true if the path leads to a hidden path or below one.
     fn is_hidden(&self, path: &Path) -> bool {
-        let Ok(real) = path.canonicalize() else { return true };
-        self.real_hidden.iter().any(|hidden| real.starts_with(hidden))
+        let Ok(real) = path.canonicalize() else {
+            return true;
+        };
+        self.real_hidden
+            .iter()
+            .any(|hidden| real.starts_with(hidden))
     }
 
     fn overlook(&mut self, base: &Base, path: &Path, reason: String) {
-        self.found.overlooked.push(Overlooked { path: base.absolute(path), reason });
+        self.found.overlooked.push(Overlooked {
+            path: base.absolute(path),
+            reason,
+        });
     }
 }
 
 /// Returns true for a file that other programs take for a skill.
 fn is_loose_skill(name: &str) -> bool {
-    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
+    let Some((stem, extension)) = name.rsplit_once('.') else {
+        return false;
+    };
     extension.eq_ignore_ascii_case("md")
         && !["readme", "agents", "claude", "license"].contains(&stem.to_ascii_lowercase().as_str())
 }

@@ -4,7 +4,10 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cap_fs_ext::{DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_fs_ext::{
+    DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _,
+    OpenOptionsSyncExt as _,
+};
 use cap_std::fs::{Dir, File, OpenOptions};
 use tools::protocol::Normaliser;
 use tools::visible_line;
@@ -84,7 +87,9 @@ pub enum FolderError {
         what: &'static str,
     },
     /// The files are too large.
-    #[error("{path} makes the files longer than {most} bytes together; remove the ones that the skill does not need")]
+    #[error(
+        "{path} makes the files longer than {most} bytes together; remove the ones that the skill does not need"
+    )]
     Large {
         /// The path below the folder.
         path: String,
@@ -122,14 +127,21 @@ impl Folder {
 
     /// Returns an error if this is a hidden file or folder, by whatever path it was opened.
     fn check(&self, opened: Identity) -> io::Result<()> {
-        match self.hidden.iter().any(|place| identity(place) == Some(opened)) {
+        match self
+            .hidden
+            .iter()
+            .any(|place| identity(place) == Some(opened))
+        {
             true => Err(io::Error::other(HIDDEN)),
             false => Ok(()),
         }
     }
 
     /// Returns the entries with their kinds, sorted by name, at most that many.
-    pub(crate) fn entries(&self, most: usize) -> io::Result<Vec<(Result<String, String>, EntryKind)>> {
+    pub(crate) fn entries(
+        &self,
+        most: usize,
+    ) -> io::Result<Vec<(Result<String, String>, EntryKind)>> {
         let mut entries = Vec::new();
         for entry in self.dir.entries()?.take(most) {
             let entry = entry?;
@@ -140,7 +152,10 @@ impl Folder {
                 kind if kind.is_file() => EntryKind::File,
                 _ => EntryKind::Special,
             };
-            let name = entry.file_name().into_string().map_err(|name| name.to_string_lossy().into_owned());
+            let name = entry
+                .file_name()
+                .into_string()
+                .map_err(|name| name.to_string_lossy().into_owned());
             entries.push((name, kind));
         }
         entries.sort();
@@ -170,13 +185,17 @@ impl Folder {
     /// Returns an error if the path leads out of the folder or through a link, or if it is no regular file.
     pub(crate) fn read(&self, path: &str, most: u64) -> Result<ReadFile, FolderError> {
         let shown = || visible_line(path, SHOWN);
-        let failed = |source| FolderError::Read { path: shown(), source };
+        let failed = |source| FolderError::Read {
+            path: shown(),
+            source,
+        };
         let file = self.open(path)?;
         let metadata = file.metadata().map_err(failed)?;
         if !metadata.is_file() {
             return Err(FolderError::Special { path: shown() });
         }
-        self.check((metadata.dev(), metadata.ino())).map_err(failed)?;
+        self.check((metadata.dev(), metadata.ino()))
+            .map_err(failed)?;
         let mut bytes = Vec::new();
         file.take(most).read_to_end(&mut bytes).map_err(failed)?;
         let size = metadata.len().max(bytes.len() as u64);
@@ -184,29 +203,49 @@ impl Folder {
     }
 
     fn open(&self, path: &str) -> Result<File, FolderError> {
-        let refused = |reason: String| FolderError::Path { path: visible_line(path, SHOWN), reason };
-        let normal = Normaliser::Path.apply(path).map_err(|error| refused(error.to_string()))?;
+        let refused = |reason: String| FolderError::Path {
+            path: visible_line(path, SHOWN),
+            reason,
+        };
+        let normal = Normaliser::Path
+            .apply(path)
+            .map_err(|error| refused(error.to_string()))?;
         let (above, name) = normal.rsplit_once('/').unwrap_or(("", &normal));
-        let failed = |source| FolderError::Read { path: visible_line(path, SHOWN), source };
+        let failed = |source| FolderError::Read {
+            path: visible_line(path, SHOWN),
+            source,
+        };
         let mut folder = Self::new(self.dir.try_clone().map_err(failed)?, self.hidden.clone());
         let mut so_far = String::new();
         for part in above.split('/').filter(|part| !part.is_empty()) {
-            so_far = if so_far.is_empty() { part.to_owned() } else { format!("{so_far}/{part}") };
-            folder = folder.child(part).map_err(|source| fault(&folder.dir, part, &so_far, source))?;
+            so_far = if so_far.is_empty() {
+                part.to_owned()
+            } else {
+                format!("{so_far}/{part}")
+            };
+            folder = folder
+                .child(part)
+                .map_err(|source| fault(&folder.dir, part, &so_far, source))?;
         }
         let dir = folder.dir;
-        if dir.symlink_metadata(name).is_ok_and(|metadata| metadata.is_dir()) {
+        if dir
+            .symlink_metadata(name)
+            .is_ok_and(|metadata| metadata.is_dir())
+        {
             return Err(refused("it is a folder; name a file".to_owned()));
         }
         let mut options = OpenOptions::new();
         options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        dir.open_with(name, &options).map_err(|source| fault(&dir, name, &normal, source))
+        dir.open_with(name, &options)
+            .map_err(|source| fault(&dir, name, &normal, source))
     }
 }
 
 #[cfg(unix)]
 fn identity(place: &Path) -> Option<Identity> {
-    std::fs::metadata(place).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+    std::fs::metadata(place)
+        .ok()
+        .map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 #[cfg(not(unix))]

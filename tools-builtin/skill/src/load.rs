@@ -44,9 +44,16 @@ pub(crate) fn load(
 /// Returns the fields of the front matter that concern the use of a skill, and its files.
 fn facts(skill: &Skill, front_matter: &FrontMatter) -> String {
     let mut facts = String::new();
-    let fields = [("compatibility", &front_matter.compatibility), ("license", &front_matter.license)];
+    let fields = [
+        ("compatibility", &front_matter.compatibility),
+        ("license", &front_matter.license),
+    ];
     for (field, value) in fields {
-        facts.extend(value.iter().map(|value| format!("{field}: {}\n", visible_line(value, 500))));
+        facts.extend(
+            value
+                .iter()
+                .map(|value| format!("{field}: {}\n", visible_line(value, 500))),
+        );
     }
     if !front_matter.allowed_tools.is_empty() {
         let wanted = visible_line(&front_matter.allowed_tools.join(", "), 500);
@@ -54,7 +61,11 @@ fn facts(skill: &Skill, front_matter: &FrontMatter) -> String {
     }
     match skill.files() {
         Ok(files) => {
-            let shown: Vec<_> = files.iter().take(MAX_FILES).map(|path| visible_line(path, 200)).collect();
+            let shown: Vec<_> = files
+                .iter()
+                .take(MAX_FILES)
+                .map(|path| visible_line(path, 200))
+                .collect();
             facts += &format!("files: {}", shown.join(", "));
             if files.len() > MAX_FILES {
                 facts += &format!(" and {} more", files.len() - MAX_FILES);

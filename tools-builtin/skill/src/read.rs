@@ -40,11 +40,19 @@ pub(crate) fn read(
             file.size
         )));
     }
-    let source = format!("the skill {}, {}", skill.name(), skill.path().join(&shown).display());
-    let text = OutsideText::new(&source, &TextEncoding::of(&file.bytes).decode(&file.bytes)).to_string();
+    let source = format!(
+        "the skill {}, {}",
+        skill.name(),
+        skill.path().join(&shown).display()
+    );
+    let text =
+        OutsideText::new(&source, &TextEncoding::of(&file.bytes).decode(&file.bytes)).to_string();
     let read = file.bytes.len() as u64;
     Ok(match file.size > read {
-        true => format!("{text}\n[the file has {} bytes, of which the first {read} are shown]", file.size),
+        true => format!(
+            "{text}\n[the file has {} bytes, of which the first {read} are shown]",
+            file.size
+        ),
         false => text,
     })
 }

@@ -15,21 +15,37 @@ permission, and the user's words come before those of a skill.";
 const FRAME: usize = 256;
 
 /// Returns the text, of at most that many bytes.
-pub(crate) fn section<'a>(skills: impl Iterator<Item = &'a Skill> + Clone, max_bytes: usize) -> String {
+pub(crate) fn section<'a>(
+    skills: impl Iterator<Item = &'a Skill> + Clone,
+    max_bytes: usize,
+) -> String {
     let count = skills.clone().count();
     if count == 0 {
         return String::new();
     }
     let room = max_bytes.saturating_sub(INTRODUCTION.len() + FRAME);
     // A list of all names comes first, so that no long description hides another skill.
-    let names: usize = skills.clone().map(|skill| without_description(skill).len()).sum();
+    let names: usize = skills
+        .clone()
+        .map(|skill| without_description(skill).len())
+        .sum();
     let mut left = room.saturating_sub(names);
     let (mut list, mut shown) = (String::new(), 0);
     for skill in skills {
         let short = without_description(skill);
-        let description =
-            visible_line(skill.front_matter().description.as_deref().unwrap_or_default(), MAX_DESCRIPTION);
-        let long = format!("- {} ({}): {description}\n", skill.name(), whose(skill.origin()));
+        let description = visible_line(
+            skill
+                .front_matter()
+                .description
+                .as_deref()
+                .unwrap_or_default(),
+            MAX_DESCRIPTION,
+        );
+        let long = format!(
+            "- {} ({}): {description}\n",
+            skill.name(),
+            whose(skill.origin())
+        );
         let line = match escaped_length(&long).saturating_sub(short.len()) {
             more if more <= left && !description.is_empty() => {
                 left -= more;
@@ -47,7 +63,10 @@ pub(crate) fn section<'a>(skills: impl Iterator<Item = &'a Skill> + Clone, max_b
         0 => String::new(),
         left_out => format!("\n{left_out} more skills do not fit here; the user can name them."),
     };
-    format!("{INTRODUCTION}\n\n{}{more}", OutsideText::new("the authors of the skills", &list))
+    format!(
+        "{INTRODUCTION}\n\n{}{more}",
+        OutsideText::new("the authors of the skills", &list)
+    )
 }
 
 /// Returns the length of a line with the imitated boundaries in it escaped.

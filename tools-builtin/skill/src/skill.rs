@@ -157,7 +157,9 @@ impl Skill {
         // The bytes that are hashed are the ones that are compared.
         match SkillText::from_bytes(&bytes).front_matter == self.front_matter {
             true => Ok(contents),
-            false => Err(FolderError::Changed { path: self.file.clone() }),
+            false => Err(FolderError::Changed {
+                path: self.file.clone(),
+            }),
         }
     }
 
@@ -165,7 +167,11 @@ impl Skill {
     /// The error asks the user to take this step, such as `run toolcrib skills approve tides`.
     #[must_use]
     pub fn with_pinned(self, contents: Contents, step: impl Into<String>) -> Self {
-        Self { pinned: Some(Arc::new(contents)), step: step.into(), ..self }
+        Self {
+            pinned: Some(Arc::new(contents)),
+            step: step.into(),
+            ..self
+        }
     }
 
     /// Reads the whole text again. Blocks.
@@ -181,8 +187,15 @@ impl Skill {
     /// Reads the beginning of a file of the folder. Blocks.
     pub(crate) fn read(&self, path: &str) -> Result<SkillFile, SkillError> {
         // The digest is that of the whole file.
-        let most = if self.pinned.is_some() { MAX_BYTES } else { MAX_SHOWN };
-        let mut file = self.folder.read(path, most).map_err(|error| self.fault(error))?;
+        let most = if self.pinned.is_some() {
+            MAX_BYTES
+        } else {
+            MAX_SHOWN
+        };
+        let mut file = self
+            .folder
+            .read(path, most)
+            .map_err(|error| self.fault(error))?;
         if let Some(pinned) = &self.pinned {
             let normal = tools::protocol::Normaliser::Path.apply(path);
             let known = normal.ok().and_then(|path| pinned.file(&path).copied());
@@ -192,7 +205,10 @@ impl Skill {
         }
         file.bytes.truncate(MAX_SHOWN as usize);
         file.bytes.shrink_to_fit();
-        Ok(SkillFile { bytes: file.bytes, size: file.size })
+        Ok(SkillFile {
+            bytes: file.bytes,
+            size: file.size,
+        })
     }
 
     /// Returns the paths of the files, and the reason if they are not all.
@@ -206,18 +222,32 @@ impl Skill {
 
     /// Returns an error if the skill is pinned and the folder is another one.
     fn check(&self) -> Result<(), SkillError> {
-        let Some(pinned) = &self.pinned else { return Ok(()) };
-        let (present, _) = Contents::of(&self.folder, &self.file).map_err(|error| self.fault(error))?;
+        let Some(pinned) = &self.pinned else {
+            return Ok(());
+        };
+        let (present, _) =
+            Contents::of(&self.folder, &self.file).map_err(|error| self.fault(error))?;
         let files = pinned.differences(&present);
-        if files.is_empty() { Ok(()) } else { Err(self.changed(files)) }
+        if files.is_empty() {
+            Ok(())
+        } else {
+            Err(self.changed(files))
+        }
     }
 
     fn changed(&self, files: Vec<String>) -> SkillError {
-        SkillError::Changed { name: self.name.clone(), files, step: self.step.clone() }
+        SkillError::Changed {
+            name: self.name.clone(),
+            files,
+            step: self.step.clone(),
+        }
     }
 
     fn fault(&self, error: FolderError) -> SkillError {
-        SkillError::Folder { name: self.name.clone(), error }
+        SkillError::Folder {
+            name: self.name.clone(),
+            error,
+        }
     }
 }
 
@@ -238,13 +268,24 @@ impl From<SkillError> for ToolError {
 
 fn near(names: &[String]) -> String {
     let listed = "the system text lists the skills of this session";
-    format!("; {}", ToolError::did_you_mean(names).as_deref().unwrap_or(listed))
+    format!(
+        "; {}",
+        ToolError::did_you_mean(names).as_deref().unwrap_or(listed)
+    )
 }
 
 /// Returns the first five of these names of files, and the number of the others.
 pub fn named_files(files: &[String]) -> String {
-    let named: Vec<_> = files.iter().take(NAMED).map(|path| visible_line(path, 100)).collect();
+    let named: Vec<_> = files
+        .iter()
+        .take(NAMED)
+        .map(|path| visible_line(path, 100))
+        .collect();
     let more = files.len() - named.len();
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let more = if more == 0 {
+        String::new()
+    } else {
+        format!(" and {more} more")
+    };
     named.join(", ") + &more
 }

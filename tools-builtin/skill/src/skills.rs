@@ -35,7 +35,10 @@ impl Skills {
     pub fn new(skills: impl IntoIterator<Item = Skill>) -> Self {
         let mut by_name: BTreeMap<String, Vec<Skill>> = BTreeMap::new();
         for skill in skills {
-            by_name.entry(skill.name().to_lowercase()).or_default().push(skill);
+            by_name
+                .entry(skill.name().to_lowercase())
+                .or_default()
+                .push(skill);
         }
         let mut taken = Self::default();
         for mut same in by_name.into_values() {
@@ -44,7 +47,10 @@ impl Skills {
                 (_, Some(last)) => {
                     let name = last.name().to_owned();
                     same.push(last);
-                    let places = same.iter().map(|skill| visible_line(&skill.path().to_string_lossy(), 200)).collect();
+                    let places = same
+                        .iter()
+                        .map(|skill| visible_line(&skill.path().to_string_lossy(), 200))
+                        .collect();
                     taken.clashes.push(Clash { name, places });
                 }
                 (_, None) => {}
@@ -79,14 +85,27 @@ impl Skills {
         if let Some(skill) = self.skills.get(name) {
             return Ok(skill);
         }
-        if let Some(clash) = self.clashes.iter().find(|clash| clash.name.to_lowercase() == name.to_lowercase()) {
-            return Err(SkillError::Clash { name: clash.name.clone(), places: clash.places.clone() });
+        if let Some(clash) = self
+            .clashes
+            .iter()
+            .find(|clash| clash.name.to_lowercase() == name.to_lowercase())
+        {
+            return Err(SkillError::Clash {
+                name: clash.name.clone(),
+                places: clash.places.clone(),
+            });
         }
         if let Some(reason) = self.withheld.get(name) {
-            return Err(SkillError::Withheld { name: name.to_owned(), reason: reason.clone() });
+            return Err(SkillError::Withheld {
+                name: name.to_owned(),
+                reason: reason.clone(),
+            });
         }
         let names = ToolError::near(name, self.skills.keys().map(String::as_str));
-        Err(SkillError::Unknown { name: visible_line(name, MAX_NAME), names })
+        Err(SkillError::Unknown {
+            name: visible_line(name, MAX_NAME),
+            names,
+        })
     }
 
     /// Returns the text that tells a model about the skills, of at most that many bytes. Returns an empty text if there are none.

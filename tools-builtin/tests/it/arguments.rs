@@ -31,24 +31,47 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
     let files = TempWorkspace::new();
     fill(files.path());
     let loopback = SocketAddr::from(([127, 0, 0, 1], 1));
-    let hosts = ["api.duckduckgo.com", "api.open-meteo.com", "example.org", "geocoding-api.open-meteo.com"];
-    let resolver = hosts.into_iter().fold(TestResolver::new(), |names, host| names.with_name(host, loopback));
-    let http = HttpClient::from_options(HttpOptions::new().with_resolver(Arc::new(resolver))).unwrap();
+    let hosts = [
+        "api.duckduckgo.com",
+        "api.open-meteo.com",
+        "example.org",
+        "geocoding-api.open-meteo.com",
+    ];
+    let resolver = hosts.into_iter().fold(TestResolver::new(), |names, host| {
+        names.with_name(host, loopback)
+    });
+    let http =
+        HttpClient::from_options(HttpOptions::new().with_resolver(Arc::new(resolver))).unwrap();
     let mut catalog = Catalog::new();
     tools_builtin::register(&mut catalog).unwrap();
     // This binary starts no programs; the tests of toolcrib-exec do.
-    for tool in ["exec.list", "exec.read", "exec.run", "exec.shell", "exec.start", "exec.stop", "exec.write"] {
+    for tool in [
+        "exec.list",
+        "exec.read",
+        "exec.run",
+        "exec.shell",
+        "exec.start",
+        "exec.stop",
+        "exec.write",
+    ] {
         assert!(catalog.unregister(tool));
     }
     let host = TestHost::new(catalog)
         .with_grant(&[
-            "*:*:**", "net:read:api.duckduckgo.com", "net:read:api.open-meteo.com", "net:read:example.org",
+            "*:*:**",
+            "net:read:api.duckduckgo.com",
+            "net:read:api.open-meteo.com",
+            "net:read:example.org",
             "net:read:geocoding-api.open-meteo.com",
         ])
         .with_service(Workspace::open(files.path()).unwrap())
         .with_service(Memory::in_memory().unwrap().with_project(files.path()))
-        .with_service(Skills::new(Discovery::new().with_workspace(files.path()).find().skills))
-        .with_service(Speech::new(tts::get("openai").unwrap(), Some("https://example.org/v1")).unwrap())
+        .with_service(Skills::new(
+            Discovery::new().with_workspace(files.path()).find().skills,
+        ))
+        .with_service(
+            Speech::new(tts::get("openai").unwrap(), Some("https://example.org/v1")).unwrap(),
+        )
         .with_service(Channels::new())
         .with_service(WebSearch::new(search::get("duckduckgo").unwrap(), None).unwrap())
         .with_service(Jobs::in_memory("here").unwrap())
@@ -109,7 +132,13 @@ proptest! {
 #[test]
 fn the_examples_are_nearly_valid_enough_to_run() {
     let valid = |arguments: &Value| {
-        BENCH.host.catalog().list().iter().any(|e| BENCH.host.catalog().validate(e.name(), arguments.clone()).is_ok())
+        BENCH.host.catalog().list().iter().any(|e| {
+            BENCH
+                .host
+                .catalog()
+                .validate(e.name(), arguments.clone())
+                .is_ok()
+        })
     };
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let drawn = (0..400).map(|_| nearly_valid().new_tree(&mut runner).unwrap().current());
@@ -172,21 +201,47 @@ fn nearly_valid() -> impl Strategy<Value = Value> {
         2 => (0..5_u64).prop_map(Value::from),
         1 => value(),
     ];
-    (select(examples), vec((name(), prop::option::of(field)), 0..3)).prop_map(|(mut arguments, changes)| {
-        for (name, field) in changes {
-            match (arguments.as_object_mut(), field) {
-                (Some(fields), Some(field)) => drop(fields.insert(name, field)),
-                (Some(fields), None) => drop(fields.remove(&name)),
-                (None, _) => {}
+    (
+        select(examples),
+        vec((name(), prop::option::of(field)), 0..3),
+    )
+        .prop_map(|(mut arguments, changes)| {
+            for (name, field) in changes {
+                match (arguments.as_object_mut(), field) {
+                    (Some(fields), Some(field)) => drop(fields.insert(name, field)),
+                    (Some(fields), None) => drop(fields.remove(&name)),
+                    (None, _) => {}
+                }
             }
-        }
-        arguments
-    })
+            arguments
+        })
 }
 
 const NAMES: &[&str] = &[
-    "path", "start", "end", "after", "zone", "content", "parents", "old", "new", "all", "pattern", "glob", "context",
-    "ignored", "from", "to", "overwrite", "recursive", "place", "country", "latitude", "longitude", "days", "units",
+    "path",
+    "start",
+    "end",
+    "after",
+    "zone",
+    "content",
+    "parents",
+    "old",
+    "new",
+    "all",
+    "pattern",
+    "glob",
+    "context",
+    "ignored",
+    "from",
+    "to",
+    "overwrite",
+    "recursive",
+    "place",
+    "country",
+    "latitude",
+    "longitude",
+    "days",
+    "units",
 ];
 
 fn name() -> impl Strategy<Value = String> {
@@ -195,9 +250,31 @@ fn name() -> impl Strategy<Value = String> {
 
 fn text() -> impl Strategy<Value = String> {
     let known = [
-        "", ".", "..", "/", "src", "src/", "src/main.rs", "src/x", "README.md", "readme", "src/../README.md", "../x",
-        "a/../..", "/etc/passwd", "C:/x", "a\\b", "a\0b", "UTC", "Europe/Berlin", "Berlin", "+02:00", "+99:00", "-",
-        "\u{FEFF}", "\u{202E}txt",
+        "",
+        ".",
+        "..",
+        "/",
+        "src",
+        "src/",
+        "src/main.rs",
+        "src/x",
+        "README.md",
+        "readme",
+        "src/../README.md",
+        "../x",
+        "a/../..",
+        "/etc/passwd",
+        "C:/x",
+        "a\\b",
+        "a\0b",
+        "UTC",
+        "Europe/Berlin",
+        "Berlin",
+        "+02:00",
+        "+99:00",
+        "-",
+        "\u{FEFF}",
+        "\u{202E}txt",
     ];
     prop_oneof![
         4 => select(known.to_vec()).prop_map(str::to_owned),

@@ -17,8 +17,16 @@ fn registered_tools_match_the_golden_list() {
 #[test]
 fn registering_what_is_linked_changes_nothing() {
     let mut catalog = Catalog::linked();
-    let linked: Vec<_> = catalog.list().iter().map(|entry| entry.source().clone()).collect();
+    let linked: Vec<_> = catalog
+        .list()
+        .iter()
+        .map(|entry| entry.source().clone())
+        .collect();
     tools_builtin::register(&mut catalog).unwrap();
-    let registered: Vec<_> = catalog.list().iter().map(|entry| entry.source().clone()).collect();
+    let registered: Vec<_> = catalog
+        .list()
+        .iter()
+        .map(|entry| entry.source().clone())
+        .collect();
     assert_eq!(registered, linked);
 }

@@ -26,7 +26,9 @@ pub(crate) async fn now(
     #[schemars(length(min = 1, max = 64))]
     zone: String,
 ) -> Result<Now, ToolError> {
-    let clock = cx.service::<Clock>().map_or_else(SystemTime::now, |clock| clock.now());
+    let clock = cx
+        .service::<Clock>()
+        .map_or_else(SystemTime::now, |clock| clock.now());
     moment(clock, &zone).map_err(|error| ToolError::execution_failed(error.to_string()))
 }
 
@@ -65,7 +67,10 @@ fn moment(clock: SystemTime, zone: &str) -> Result<Now, NowError> {
     Ok(Now {
         rfc3339: second.display_with_offset(offset).to_string(),
         rfc9557: zoned.to_string(),
-        zone: zoned.time_zone().iana_name().map_or_else(|| zoned.strftime("%:z").to_string(), str::to_owned),
+        zone: zoned
+            .time_zone()
+            .iana_name()
+            .map_or_else(|| zoned.strftime("%:z").to_string(), str::to_owned),
         offset_seconds: offset.seconds(),
         weekday: zoned.strftime("%A").to_string(),
         unix_seconds: second.as_second(),
@@ -92,7 +97,10 @@ mod tests {
 
     async fn at(unix_millis: u64, zone: &str) -> Value {
         let clock = Clock::new(move || UNIX_EPOCH + Duration::from_millis(unix_millis));
-        host().with_service(clock).value("time.now", json!({"zone": zone})).await
+        host()
+            .with_service(clock)
+            .value("time.now", json!({"zone": zone}))
+            .await
     }
 
     #[tokio::test]
@@ -111,15 +119,27 @@ mod tests {
     #[tokio::test]
     async fn the_offset_follows_summer_time() {
         // 2024-03-31T01:00:00Z, when Berlin went from 02:00 to 03:00.
-        assert_eq!(at(1_711_846_799_000, "Europe/Berlin").await["rfc3339"], "2024-03-31T01:59:59+01:00");
-        assert_eq!(at(1_711_846_800_000, "Europe/Berlin").await["rfc3339"], "2024-03-31T03:00:00+02:00");
+        assert_eq!(
+            at(1_711_846_799_000, "Europe/Berlin").await["rfc3339"],
+            "2024-03-31T01:59:59+01:00"
+        );
+        assert_eq!(
+            at(1_711_846_800_000, "Europe/Berlin").await["rfc3339"],
+            "2024-03-31T03:00:00+02:00"
+        );
     }
 
     #[tokio::test]
     async fn an_offset_stands_for_a_zone() {
-        for (zone, rfc3339) in [("-09:30", "1969-12-31T14:30:00-09:30"), ("+02:00", "1970-01-01T02:00:00+02:00")] {
+        for (zone, rfc3339) in [
+            ("-09:30", "1969-12-31T14:30:00-09:30"),
+            ("+02:00", "1970-01-01T02:00:00+02:00"),
+        ] {
             let now = at(0, zone).await;
-            assert_eq!((&now["rfc3339"], &now["zone"]), (&json!(rfc3339), &json!(zone)));
+            assert_eq!(
+                (&now["rfc3339"], &now["zone"]),
+                (&json!(rfc3339), &json!(zone))
+            );
             assert_eq!(now["rfc9557"], format!("{rfc3339}[{zone}]"));
         }
     }
@@ -127,13 +147,21 @@ mod tests {
     #[tokio::test]
     async fn a_moment_before_1970_is_rounded_like_any_other() {
         let clock = Clock::new(|| UNIX_EPOCH - Duration::from_millis(500));
-        let now = host().with_service(clock).value("time.now", json!({})).await;
+        let now = host()
+            .with_service(clock)
+            .value("time.now", json!({}))
+            .await;
         assert_eq!(now["rfc3339"], "1969-12-31T23:59:59+00:00");
     }
 
     #[tokio::test]
     async fn without_a_clock_of_the_host_it_reads_that_of_the_system() {
-        let seconds = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64;
+        let seconds = || {
+            SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .unwrap()
+                .as_secs() as i64
+        };
         let before = seconds();
         let now = host().value("time.now", json!({})).await;
         assert!((before..=seconds()).contains(&now["unix_seconds"].as_i64().unwrap()));
@@ -142,13 +170,21 @@ mod tests {
 
     #[tokio::test]
     async fn an_unknown_zone_is_answered_with_near_names() {
-        let error = host().call("time.now", json!({"zone": "Berlin"})).await.unwrap_err().to_string();
+        let error = host()
+            .call("time.now", json!({"zone": "Berlin"}))
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("did you mean Europe/Berlin?"), "{error}");
     }
 
     #[tokio::test]
     async fn it_needs_the_clock_to_be_granted() {
-        let error = host().with_grant(&[]).call("time.now", json!({})).await.unwrap_err();
+        let error = host()
+            .with_grant(&[])
+            .call("time.now", json!({}))
+            .await
+            .unwrap_err();
         assert!(
             matches!(error.kind(), ToolErrorKind::PermissionDenied { needed, .. } if needed[0].to_string() == "clock:read:now")
         );

@@ -85,7 +85,9 @@ pub enum SpeechError {
         reason: String,
     },
     /// The backend has no such option.
-    #[error("the speech backend {backend} has no {option}; remove the setting, or choose another backend")]
+    #[error(
+        "the speech backend {backend} has no {option}; remove the setting, or choose another backend"
+    )]
     Option {
         /// The backend.
         backend: &'static str,
@@ -93,7 +95,10 @@ pub enum SpeechError {
         option: &'static str,
     },
     /// The service answered with an error status.
-    #[error("{host} refused to speak with status {status}{}; {advice}", quoted(message))]
+    #[error(
+        "{host} refused to speak with status {status}{}; {advice}",
+        quoted(message)
+    )]
     Status {
         /// The host of the service.
         host: String,
@@ -119,10 +124,19 @@ impl From<SpeechError> for ToolError {
         match error {
             SpeechError::Http(error) => error.into(),
             SpeechError::Tool(error) => error,
-            SpeechError::NotInstalled { .. } => ToolErrorKind::Unavailable { reason: error.to_string() }.into(),
-            SpeechError::Status { status: 408 | 429 | 500..=599, retry_after, .. } => {
+            SpeechError::NotInstalled { .. } => ToolErrorKind::Unavailable {
+                reason: error.to_string(),
+            }
+            .into(),
+            SpeechError::Status {
+                status: 408 | 429 | 500..=599,
+                retry_after,
+                ..
+            } => {
                 let transient = Self::transient(error.to_string());
-                retry_after.into_iter().fold(transient, Self::with_retry_after)
+                retry_after
+                    .into_iter()
+                    .fold(transient, Self::with_retry_after)
             }
             error => Self::execution_failed(error.to_string()),
         }
@@ -131,10 +145,16 @@ impl From<SpeechError> for ToolError {
 
 /// Returns the next step after a semicolon, or nothing without one.
 fn next(advice: Option<&str>) -> String {
-    advice.map(|advice| format!("; for the voice, {advice}")).unwrap_or_default()
+    advice
+        .map(|advice| format!("; for the voice, {advice}"))
+        .unwrap_or_default()
 }
 
 /// Returns a message in quotes after a colon, or nothing for an empty one.
 fn quoted(message: &str) -> String {
-    if message.is_empty() { String::new() } else { format!(": {message:?}") }
+    if message.is_empty() {
+        String::new()
+    } else {
+        format!(": {message:?}")
+    }
 }

@@ -22,8 +22,14 @@ impl SoundFormat {
     /// Returns the format of a path by its extension.
     pub fn from_path(path: &str) -> Option<Self> {
         let (_, extension) = path.rsplit_once('.')?;
-        let extension = if extension.eq_ignore_ascii_case("ogg") { "opus" } else { extension };
-        Self::ALL.into_iter().find(|format| format.name().eq_ignore_ascii_case(extension))
+        let extension = if extension.eq_ignore_ascii_case("ogg") {
+            "opus"
+        } else {
+            extension
+        };
+        Self::ALL
+            .into_iter()
+            .find(|format| format.name().eq_ignore_ascii_case(extension))
     }
 
     /// Returns the name, which is the usual extension too.

@@ -40,11 +40,20 @@ impl Speech {
     /// # Errors
     /// - Returns [`SpeechError::Option`] if the backend is no service, and an address is given.
     /// - Returns [`SpeechError::BaseUrl`] if the address is not an `http` or `https` URL without credentials, query and fragment.
-    pub fn new(backend: &'static SpeechBackend, base_url: Option<&str>) -> Result<Self, SpeechError> {
+    pub fn new(
+        backend: &'static SpeechBackend,
+        base_url: Option<&str>,
+    ) -> Result<Self, SpeechError> {
         if base_url.is_some() && backend.base_url.is_none() {
-            return Err(SpeechError::Option { backend: backend.name, option: "address" });
+            return Err(SpeechError::Option {
+                backend: backend.name,
+                option: "address",
+            });
         }
-        let refused = |reason: String| SpeechError::BaseUrl { backend: backend.name, reason };
+        let refused = |reason: String| SpeechError::BaseUrl {
+            backend: backend.name,
+            reason,
+        };
         let parse = |text: &str| {
             let url = Url::parse(text).map_err(|error| refused(error.to_string()))?;
             let is_plain = matches!(url.scheme(), "http" | "https")
@@ -53,10 +62,20 @@ impl Speech {
                 && url.password().is_none()
                 && url.query().is_none()
                 && url.fragment().is_none();
-            if is_plain { Ok(url) } else { Err(refused("it is not a plain http or https URL".to_owned())) }
+            if is_plain {
+                Ok(url)
+            } else {
+                Err(refused("it is not a plain http or https URL".to_owned()))
+            }
         };
         let base_url = base_url.or(backend.base_url).map(parse).transpose()?;
-        Ok(Self { backend, base_url, model: backend.model.map(str::to_owned), voice: None, client: None })
+        Ok(Self {
+            backend,
+            base_url,
+            model: backend.model.map(str::to_owned),
+            voice: None,
+            client: None,
+        })
     }
 
     /// Sets the model.
@@ -65,21 +84,33 @@ impl Speech {
     /// Returns [`SpeechError::Option`] if the backend has no choice of models.
     pub fn with_model(self, model: impl Into<String>) -> Result<Self, SpeechError> {
         match self.backend.model {
-            Some(_) => Ok(Self { model: Some(model.into()), ..self }),
-            None => Err(SpeechError::Option { backend: self.backend.name, option: "choice of models" }),
+            Some(_) => Ok(Self {
+                model: Some(model.into()),
+                ..self
+            }),
+            None => Err(SpeechError::Option {
+                backend: self.backend.name,
+                option: "choice of models",
+            }),
         }
     }
 
     /// Sets the voice of calls that want no other.
     #[must_use]
     pub fn with_voice(self, voice: impl Into<String>) -> Self {
-        Self { voice: Some(voice.into()), ..self }
+        Self {
+            voice: Some(voice.into()),
+            ..self
+        }
     }
 
     /// Sets the client of requests, in place of the context's. Its private hosts and secrets are then for speech alone.
     #[must_use]
     pub fn with_client(self, client: HttpClient) -> Self {
-        Self { client: Some(client), ..self }
+        Self {
+            client: Some(client),
+            ..self
+        }
     }
 
     /// Returns the backend.
@@ -96,7 +127,10 @@ impl Speech {
     pub fn targets(&self) -> Vec<Target> {
         let host = self.base_url.as_ref().and_then(|url| {
             let host = url.host_str()?;
-            Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+            Some(
+                url.port()
+                    .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
+            )
         });
         let own = Target::new(Access::Read, "speech", "text").ok();
         let net = host.and_then(|host| Target::new(Access::Write, "net", host).ok());
@@ -109,10 +143,18 @@ impl Speech {
     /// # Errors
     /// Returns the errors of [`BoundSecret::new`].
     pub fn bind_key(&self, key: &str) -> Result<Option<BoundSecret>, HttpError> {
-        let Some((place, url)) = self.backend.key.zip(self.base_url.as_ref()) else { return Ok(None) };
+        let Some((place, url)) = self.backend.key.zip(self.base_url.as_ref()) else {
+            return Ok(None);
+        };
         let origin = url.origin().ascii_serialization();
-        BoundSecret::new(&format!("{}-speech-key", self.backend.name), &origin, place.header, place.prefix, key)
-            .map(Some)
+        BoundSecret::new(
+            &format!("{}-speech-key", self.backend.name),
+            &origin,
+            place.header,
+            place.prefix,
+            key,
+        )
+        .map(Some)
     }
 
     /// Returns the format of a file, or the usual one without a path.
@@ -123,8 +165,15 @@ impl Speech {
             Some(path) => SoundFormat::from_path(path).filter(|format| formats.contains(format)),
         };
         named.ok_or_else(|| {
-            let formats = formats.iter().map(|format| format!(".{format}")).collect::<Vec<_>>().join(", ");
-            SpeechError::Format { backend: self.backend.name, formats }
+            let formats = formats
+                .iter()
+                .map(|format| format!(".{format}"))
+                .collect::<Vec<_>>()
+                .join(", ");
+            SpeechError::Format {
+                backend: self.backend.name,
+                formats,
+            }
         })
     }
 
@@ -150,7 +199,10 @@ impl Speech {
             cx.record_exposure();
         }
         let bytes = (self.backend.speak)(cx, &utterance).await?;
-        let unusable = |reason: &str| SpeechError::Sound { backend: self.backend.name, reason: reason.to_owned() };
+        let unusable = |reason: &str| SpeechError::Sound {
+            backend: self.backend.name,
+            reason: reason.to_owned(),
+        };
         match format {
             SoundFormat::Wav => wav::with_lengths(bytes).map_err(unusable),
             _ if bytes.is_empty() => Err(unusable("it is empty")),

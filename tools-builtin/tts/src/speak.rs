@@ -43,24 +43,50 @@ pub(crate) async fn speak(
     let Some(path) = path else {
         if length > MAX_INLINE {
             let advice = "give a path, so that the sound is written to a file";
-            return Err(SpeechError::Large { most: MAX_INLINE, advice }.into());
+            return Err(SpeechError::Large {
+                most: MAX_INLINE,
+                advice,
+            }
+            .into());
         }
         let data = BASE64.encode(&sound);
-        let note = format!("[{}, {length} bytes, spoken by {}]", format.media_type(), speech.backend().name);
-        return Ok(vec![Content::text(note), Content::Audio { data, mime_type: format.media_type().to_owned() }]);
+        let note = format!(
+            "[{}, {length} bytes, spoken by {}]",
+            format.media_type(),
+            speech.backend().name
+        );
+        return Ok(vec![
+            Content::text(note),
+            Content::Audio {
+                data,
+                mime_type: format.media_type().to_owned(),
+            },
+        ]);
     };
-    let note = format!("wrote `{path}`: {}, {length} bytes, spoken by {}", format.media_type(), speech.backend().name);
+    let note = format!(
+        "wrote `{path}`: {}, {length} bytes, spoken by {}",
+        format.media_type(),
+        speech.backend().name
+    );
     let cx = cx.clone();
-    let written = tokio::task::spawn_blocking(move || workspace.write_file(&cx, &path, sound)).await;
-    written.map_err(|error| ToolErrorKind::Internal { message: error.to_string() })??;
+    let written =
+        tokio::task::spawn_blocking(move || workspace.write_file(&cx, &path, sound)).await;
+    written.map_err(|error| ToolErrorKind::Internal {
+        message: error.to_string(),
+    })??;
     Ok(vec![Content::text(note)])
 }
 
 fn targets(_text: String, _voice: Option<String>, path: Option<String>) -> Targets {
-    let refused = |reason| TargetError::Argument { field: "path".to_owned(), reason };
+    let refused = |reason| TargetError::Argument {
+        field: "path".to_owned(),
+        reason,
+    };
     let mut targets = vec![Target::new(Access::Read, "speech", "text").map_err(refused)?];
     if let Some(path) = path {
-        let path = tools::protocol::Normaliser::Path.apply(&path).map_err(refused)?;
+        let path = tools::protocol::Normaliser::Path
+            .apply(&path)
+            .map_err(refused)?;
         targets.push(Target::new(Access::Write, "fs", path).map_err(refused)?);
     }
     Ok(targets)

@@ -18,7 +18,10 @@ pub(crate) fn with_lengths(mut bytes: Vec<u8>) -> Result<Vec<u8>, &'static str> 
     let mut at = RIFF;
     let mut has_format = false;
     while let Some(header) = bytes.get(at..at + CHUNK) {
-        let (name, declared) = (&header[..4], u32::from_le_bytes([header[4], header[5], header[6], header[7]]));
+        let (name, declared) = (
+            &header[..4],
+            u32::from_le_bytes([header[4], header[5], header[6], header[7]]),
+        );
         let left = bytes.len() - at - CHUNK;
         let declared = declared as usize;
         if name == b"data" {
@@ -26,7 +29,11 @@ pub(crate) fn with_lengths(mut bytes: Vec<u8>) -> Result<Vec<u8>, &'static str> 
                 return Err("it has samples before their format");
             }
             // A dummy is 0 or more than there is.
-            let length = if declared == 0 || declared > left { left } else { declared };
+            let length = if declared == 0 || declared > left {
+                left
+            } else {
+                declared
+            };
             if length == 0 {
                 return Err("it has no samples");
             }
@@ -41,13 +48,18 @@ pub(crate) fn with_lengths(mut bytes: Vec<u8>) -> Result<Vec<u8>, &'static str> 
         }
         has_format |= name == b"fmt ";
         // A chunk has an even length.
-        at = at.saturating_add(CHUNK).saturating_add(declared).saturating_add(declared % 2);
+        at = at
+            .saturating_add(CHUNK)
+            .saturating_add(declared)
+            .saturating_add(declared % 2);
     }
     Err("it has no samples")
 }
 
 fn length_field(length: usize) -> Result<[u8; 4], &'static str> {
-    u32::try_from(length).map(u32::to_le_bytes).map_err(|_| "it is too long")
+    u32::try_from(length)
+        .map(u32::to_le_bytes)
+        .map_err(|_| "it is too long")
 }
 
 #[cfg(test)]
@@ -67,8 +79,18 @@ mod tests {
     #[test]
     fn dummies_become_the_real_lengths() {
         let expected = file(40, 4, b"abcd");
-        for (riff, data) in [(0x7fff_f024, 0x7fff_f000), (u32::MAX, u32::MAX), (0, 0), (40, 4), (3, 5)] {
-            assert_eq!(with_lengths(file(riff, data, b"abcd")).as_ref(), Ok(&expected), "{riff} {data}");
+        for (riff, data) in [
+            (0x7fff_f024, 0x7fff_f000),
+            (u32::MAX, u32::MAX),
+            (0, 0),
+            (40, 4),
+            (3, 5),
+        ] {
+            assert_eq!(
+                with_lengths(file(riff, data, b"abcd")).as_ref(),
+                Ok(&expected),
+                "{riff} {data}"
+            );
         }
     }
 
@@ -77,20 +99,31 @@ mod tests {
         let mut with_list = file(0, 4, b"abcd");
         with_list.extend(b"LIST\x02\0\0\0xy");
         let corrected = with_lengths(with_list.clone()).unwrap();
-        assert_eq!((&corrected[40..44], corrected.len()), (&4_u32.to_le_bytes()[..], with_list.len()));
+        assert_eq!(
+            (&corrected[40..44], corrected.len()),
+            (&4_u32.to_le_bytes()[..], with_list.len())
+        );
         assert_eq!(corrected[4..8], 50_u32.to_le_bytes());
     }
 
     #[test]
     fn an_odd_length_is_padded() {
         let corrected = with_lengths(file(0, 0, b"abc")).unwrap();
-        assert_eq!((corrected[40..44].to_vec(), corrected.len() % 2), (3_u32.to_le_bytes().to_vec(), 0));
+        assert_eq!(
+            (corrected[40..44].to_vec(), corrected.len() % 2),
+            (3_u32.to_le_bytes().to_vec(), 0)
+        );
         assert_eq!(corrected[4..8], (corrected.len() as u32 - 8).to_le_bytes());
     }
 
     #[test]
     fn another_file_is_refused() {
-        for bytes in [&b""[..], b"RIFF", b"<html>not a sound</html>", b"RIFF\0\0\0\0WAVEdata\x04\0\0\0abcd"] {
+        for bytes in [
+            &b""[..],
+            b"RIFF",
+            b"<html>not a sound</html>",
+            b"RIFF\0\0\0\0WAVEdata\x04\0\0\0abcd",
+        ] {
             assert!(with_lengths(bytes.to_vec()).is_err(), "{bytes:?}");
         }
         assert_eq!(with_lengths(file(0, 0, b"")), Err("it has no samples"));

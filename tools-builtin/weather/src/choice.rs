@@ -37,14 +37,19 @@ impl Choice {
         if found.is_empty() {
             return None;
         }
-        let (inside, outside): (Vec<_>, Vec<_>) = found.into_iter().partition(|place| narrowing.admits(place));
+        let (inside, outside): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|place| narrowing.admits(place));
         if inside.is_empty() {
             return Some(Self::Elsewhere(best_matches(narrowing, outside).0));
         }
         let (mut matches, is_postcode) = best_matches(narrowing, inside);
         let first = matches.remove(0);
-        let next = matches.iter().find(|place| kilometres(&first, place) > NEAR_KILOMETRES);
-        if next.is_none_or(|next| !is_postcode && population(&first) >= DOMINANCE * population(next)) {
+        let next = matches
+            .iter()
+            .find(|place| kilometres(&first, place) > NEAR_KILOMETRES);
+        if next
+            .is_none_or(|next| !is_postcode && population(&first) >= DOMINANCE * population(next))
+        {
             matches.retain(|place| kilometres(&first, place) > NEAR_KILOMETRES);
             return Some(Self::One(Box::new(first), matches));
         }
@@ -74,6 +79,7 @@ fn population(place: &FoundPlace) -> u64 {
 fn kilometres(one: &FoundPlace, other: &FoundPlace) -> f64 {
     let (from, to) = (one.latitude.to_radians(), other.latitude.to_radians());
     let across = (other.longitude - one.longitude).to_radians();
-    let haversine = ((to - from) / 2.0).sin().powi(2) + from.cos() * to.cos() * (across / 2.0).sin().powi(2);
+    let haversine =
+        ((to - from) / 2.0).sin().powi(2) + from.cos() * to.cos() * (across / 2.0).sin().powi(2);
     2.0 * 6371.0 * haversine.sqrt().min(1.0).asin()
 }

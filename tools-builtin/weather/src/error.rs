@@ -16,31 +16,45 @@ pub(crate) enum WeatherError {
         "place, region or country is given together with coordinates; set place and what narrows it, or the coordinates alone"
     )]
     PlaceAndCoordinates,
-    #[error("{place:?} is too short for a name; write at least two letters or digits before the first comma")]
+    #[error(
+        "{place:?} is too short for a name; write at least two letters or digits before the first comma"
+    )]
     ShortName { place: String },
     #[error(
         "Open-Meteo knows no place {place:?}{}; check the spelling, leave out street and house number, name a larger place nearby, or \
          set latitude and longitude",
         within(country_code)
     )]
-    UnknownPlace { place: String, country_code: Option<String> },
+    UnknownPlace {
+        place: String,
+        country_code: Option<String>,
+    },
     #[error("Open-Meteo refused the request: {reason:?}; change the arguments that this names")]
     Refused { reason: String },
     #[error(
         "Open-Meteo accepts no more requests for now{}; wait a minute, and a day if it happens again, or tell the user",
         quoted(reason)
     )]
-    Busy { reason: Option<String>, retry_after: Option<Duration> },
-    #[error("Open-Meteo has a fault of its own (status {status}); try again in a minute, or tell the user")]
+    Busy {
+        reason: Option<String>,
+        retry_after: Option<Duration>,
+    },
+    #[error(
+        "Open-Meteo has a fault of its own (status {status}); try again in a minute, or tell the user"
+    )]
     Down { status: StatusCode },
-    #[error("Open-Meteo answered with the unexpected status {status}; tell the user, and use another source")]
+    #[error(
+        "Open-Meteo answered with the unexpected status {status}; tell the user, and use another source"
+    )]
     Status { status: StatusCode },
     #[error(
         "{host} answered with {media_type:?} instead of JSON, so a proxy or a login page may be in between; tell the user, and use \
          another source"
     )]
     NotJson { host: String, media_type: String },
-    #[error("the answer of {host} has another form than documented: {fault}; tell the user, and use another source")]
+    #[error(
+        "the answer of {host} has another form than documented: {fault}; tell the user, and use another source"
+    )]
     Shape { host: &'static str, fault: String },
     #[error("Open-Meteo has no weather for this position; choose a place nearby")]
     NoValues,
@@ -53,7 +67,10 @@ impl From<WeatherError> for ToolError {
         let message = error.to_string();
         match error {
             WeatherError::Http(error) => error.into(),
-            WeatherError::Busy { retry_after: Some(wait), .. } => Self::transient(message).with_retry_after(wait),
+            WeatherError::Busy {
+                retry_after: Some(wait),
+                ..
+            } => Self::transient(message).with_retry_after(wait),
             WeatherError::Busy { .. } | WeatherError::Down { .. } => Self::transient(message),
             _ => Self::execution_failed(message),
         }
@@ -61,9 +78,13 @@ impl From<WeatherError> for ToolError {
 }
 
 fn quoted(reason: &Option<String>) -> String {
-    reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason:?})"))
+    reason
+        .as_ref()
+        .map_or_else(String::new, |reason| format!(" ({reason:?})"))
 }
 
 fn within(country_code: &Option<String>) -> String {
-    country_code.as_ref().map_or_else(String::new, |code| format!(" in the country {code}"))
+    country_code
+        .as_ref()
+        .map_or_else(String::new, |code| format!(" in the country {code}"))
 }

@@ -93,21 +93,49 @@ pub(crate) async fn forecast(
     (latitude, longitude): (f64, f64),
     request: &WeatherRequest,
 ) -> Result<Forecast, WeatherError> {
-    let (latitude, longitude, days) = (latitude.to_string(), longitude.to_string(), request.days.to_string());
-    let mut parameters = vec![("latitude", &*latitude), ("longitude", &longitude), ("current", CURRENT)];
-    parameters.extend([("daily", DAILY), ("timezone", "auto"), ("forecast_days", &days)]);
+    let (latitude, longitude, days) = (
+        latitude.to_string(),
+        longitude.to_string(),
+        request.days.to_string(),
+    );
+    let mut parameters = vec![
+        ("latitude", &*latitude),
+        ("longitude", &longitude),
+        ("current", CURRENT),
+    ];
+    parameters.extend([
+        ("daily", DAILY),
+        ("timezone", "auto"),
+        ("forecast_days", &days),
+    ]);
     parameters.extend(request.unit_parameters());
-    let answer: ForecastAnswer = service::request(cx, client, service::FORECASTS, "/v1/forecast", &parameters).await?;
+    let answer: ForecastAnswer =
+        service::request(cx, client, service::FORECASTS, "/v1/forecast", &parameters).await?;
     let now = Row {
-        values: answer.current.iter().map(|(field, value)| (&**field, value)).collect(),
+        values: answer
+            .current
+            .iter()
+            .map(|(field, value)| (&**field, value))
+            .collect(),
         units: &answer.current_units,
     };
     let (current, daily) = (current(&now)?, daily(&answer, request.days.into())?);
     if current.temperature.is_none() && daily.iter().all(|day| day.temperature_max.is_none()) {
         return Err(WeatherError::NoValues);
     }
-    let ForecastAnswer { timezone, utc_offset_seconds, elevation, .. } = answer;
-    Ok(Forecast { timezone, utc_offset_seconds, elevation, current, daily })
+    let ForecastAnswer {
+        timezone,
+        utc_offset_seconds,
+        elevation,
+        ..
+    } = answer;
+    Ok(Forecast {
+        timezone,
+        utc_offset_seconds,
+        elevation,
+        current,
+        daily,
+    })
 }
 
 fn current(row: &Row<'_>) -> Result<Current, WeatherError> {
@@ -134,7 +162,11 @@ fn daily(answer: &ForecastAnswer, most: usize) -> Result<Vec<Day>, WeatherError>
         return Err(fault(field, "has another number of days than time"));
     }
     let row = |index: usize| Row {
-        values: answer.daily.iter().map(|(field, list)| (&**field, &list[index])).collect(),
+        values: answer
+            .daily
+            .iter()
+            .map(|(field, list)| (&**field, &list[index]))
+            .collect(),
         units: &answer.daily_units,
     };
     (0..count.min(most)).map(|index| day(&row(index))).collect()

@@ -76,17 +76,30 @@ pub(crate) async fn find(
     country_code: Option<&str>,
 ) -> Result<Vec<FoundPlace>, WeatherError> {
     // All that the service gives: it finds parts of names too, so the place that is meant may come late.
-    let mut parameters = vec![("name", name), ("count", "100"), ("language", "en"), ("format", "json")];
+    let mut parameters = vec![
+        ("name", name),
+        ("count", "100"),
+        ("language", "en"),
+        ("format", "json"),
+    ];
     parameters.extend(country_code.map(|code| ("countryCode", code)));
-    let found: FoundPlaces = service::request(cx, client, service::PLACES, "/v1/search", &parameters).await?;
+    let found: FoundPlaces =
+        service::request(cx, client, service::PLACES, "/v1/search", &parameters).await?;
     let places = found.results.unwrap_or_default();
-    let is_on_earth = |place: &FoundPlace| place.latitude.abs() <= 90.0 && place.longitude.abs() <= 180.0;
-    if let Some(wrong) = places.iter().find(|place| place.name.is_empty() || !is_on_earth(place)) {
+    let is_on_earth =
+        |place: &FoundPlace| place.latitude.abs() <= 90.0 && place.longitude.abs() <= 180.0;
+    if let Some(wrong) = places
+        .iter()
+        .find(|place| place.name.is_empty() || !is_on_earth(place))
+    {
         let fault = format!(
             "it has a place without a name or outside of the Earth, at {}, {}",
             wrong.latitude, wrong.longitude
         );
-        return Err(WeatherError::Shape { host: service::PLACES, fault });
+        return Err(WeatherError::Shape {
+            host: service::PLACES,
+            fault,
+        });
     }
     Ok(places)
 }

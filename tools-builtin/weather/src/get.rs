@@ -34,7 +34,10 @@ const MAX_PLACES: usize = 10;
     example({"place": "Springfield, Illinois", "days": 7, "units": "imperial"}),
     example({"latitude": 52.52, "longitude": 13.41, "days": 1, "wind_speed_unit": "ms"}),
 )]
-pub(crate) async fn get(cx: &ToolContext, #[args] request: WeatherRequest) -> Result<Answer, ToolError> {
+pub(crate) async fn get(
+    cx: &ToolContext,
+    #[args] request: WeatherRequest,
+) -> Result<Answer, ToolError> {
     let client = cx.need::<HttpClient>()?;
     Ok(answer(cx, &client, &request).await?)
 }
@@ -75,7 +78,11 @@ pub(crate) struct Candidates {
 
 const SOURCE: &str = "Weather data by Open-Meteo.com (https://open-meteo.com/), licence CC BY 4.0; places by GeoNames";
 
-async fn answer(cx: &ToolContext, client: &HttpClient, request: &WeatherRequest) -> Result<Answer, WeatherError> {
+async fn answer(
+    cx: &ToolContext,
+    client: &HttpClient,
+    request: &WeatherRequest,
+) -> Result<Answer, WeatherError> {
     let narrows = request.country.is_some() || request.region.is_some();
     let (place, other_places) = match (&request.place, request.latitude, request.longitude) {
         (None, Some(latitude), Some(longitude)) if !narrows => {
@@ -88,7 +95,9 @@ async fn answer(cx: &ToolContext, client: &HttpClient, request: &WeatherRequest)
                 return Ok(candidates(problem, &places));
             }
             Choice::Elsewhere(places) => {
-                let problem = format!("no {name:?} is in the country or region that was named; these are elsewhere");
+                let problem = format!(
+                    "no {name:?} is in the country or region that was named; these are elsewhere"
+                );
                 return Ok(candidates(problem, &places));
             }
         },
@@ -96,7 +105,10 @@ async fn answer(cx: &ToolContext, client: &HttpClient, request: &WeatherRequest)
         (None, ..) if !narrows => return Err(WeatherError::HalfCoordinates),
         _ => return Err(WeatherError::PlaceAndCoordinates),
     };
-    weather(cx, client, request, place, other_places).await.map(Box::new).map(Answer::Weather)
+    weather(cx, client, request, place, other_places)
+        .await
+        .map(Box::new)
+        .map(Answer::Weather)
 }
 
 async fn search(
@@ -106,7 +118,13 @@ async fn search(
     request: &WeatherRequest,
 ) -> Result<Choice, WeatherError> {
     let narrowing = Narrowing::new(name, request.country.as_deref(), request.region.as_deref())?;
-    let found = find(cx, client, &narrowing.name, narrowing.country_code().as_deref()).await?;
+    let found = find(
+        cx,
+        client,
+        &narrowing.name,
+        narrowing.country_code().as_deref(),
+    )
+    .await?;
     Choice::new(&narrowing, found).ok_or_else(|| narrowing.unknown())
 }
 
@@ -121,7 +139,14 @@ async fn weather(
     place.elevation = place.elevation.or(elevation(forecast.elevation));
     place.timezone = name(&forecast.timezone);
     let utc_offset = offset(forecast.utc_offset_seconds);
-    Ok(Weather { place, other_places, utc_offset, current: forecast.current, daily: forecast.daily, source: SOURCE })
+    Ok(Weather {
+        place,
+        other_places,
+        utc_offset,
+        current: forecast.current,
+        daily: forecast.daily,
+        source: SOURCE,
+    })
 }
 
 fn candidates(problem: String, places: &[FoundPlace]) -> Answer {
@@ -130,17 +155,27 @@ fn candidates(problem: String, places: &[FoundPlace]) -> Answer {
         next_step: "call weather.get again with the latitude and longitude of the one that is meant, or with its region and country; \
              if that is unclear, ask the user",
         candidates: listed(places),
-        omitted: places.len().checked_sub(MAX_PLACES).filter(|omitted| *omitted > 0),
+        omitted: places
+            .len()
+            .checked_sub(MAX_PLACES)
+            .filter(|omitted| *omitted > 0),
         source: SOURCE,
     })
 }
 
 fn listed(places: &[FoundPlace]) -> Vec<Place> {
-    places.iter().take(MAX_PLACES).map(FoundPlace::to_place).collect()
+    places
+        .iter()
+        .take(MAX_PLACES)
+        .map(FoundPlace::to_place)
+        .collect()
 }
 
 /// Formats an offset from UTC such as `+05:30`.
 fn offset(seconds: i32) -> String {
-    let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.unsigned_abs() / 60);
+    let (sign, minutes) = (
+        if seconds < 0 { '-' } else { '+' },
+        seconds.unsigned_abs() / 60,
+    );
     format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }

@@ -51,5 +51,7 @@ impl Place {
 
 /// Returns a height above sea level in metres, or `None` if there is none on Earth: the service marks missing heights with -9999.
 pub(crate) fn elevation(metres: Option<f64>) -> Option<Quantity> {
-    metres.filter(|metres| (-500.0..=9000.0).contains(metres)).map(Quantity::metres)
+    metres
+        .filter(|metres| (-500.0..=9000.0).contains(metres))
+        .map(Quantity::metres)
 }

@@ -7,7 +7,10 @@ pub(crate) fn region_of(country_code: &str, abbreviation: &str) -> Option<&'stat
         "CA" => PROVINCES,
         _ => return None,
     };
-    table.iter().find(|(short, _)| *short == abbreviation).map(|(_, name)| *name)
+    table
+        .iter()
+        .find(|(short, _)| *short == abbreviation)
+        .map(|(_, name)| *name)
 }
 
 /// Returns the ISO code of a country for a folded name that the service does not use.

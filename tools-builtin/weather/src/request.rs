@@ -82,8 +82,16 @@ impl WeatherRequest {
     /// Returns the units as parameters of the service.
     pub(crate) fn unit_parameters(&self) -> [(&'static str, &'static str); 3] {
         let (temperature, wind_speed, precipitation) = match self.units {
-            UnitSystem::Metric => (TemperatureUnit::Celsius, WindSpeedUnit::Kmh, PrecipitationUnit::Mm),
-            UnitSystem::Imperial => (TemperatureUnit::Fahrenheit, WindSpeedUnit::Mph, PrecipitationUnit::Inch),
+            UnitSystem::Metric => (
+                TemperatureUnit::Celsius,
+                WindSpeedUnit::Kmh,
+                PrecipitationUnit::Mm,
+            ),
+            UnitSystem::Imperial => (
+                TemperatureUnit::Fahrenheit,
+                WindSpeedUnit::Mph,
+                PrecipitationUnit::Inch,
+            ),
         };
         let temperature = match self.temperature_unit.unwrap_or(temperature) {
             TemperatureUnit::Celsius => "celsius",
@@ -99,7 +107,11 @@ impl WeatherRequest {
             PrecipitationUnit::Mm => "mm",
             PrecipitationUnit::Inch => "inch",
         };
-        [("temperature_unit", temperature), ("wind_speed_unit", wind_speed), ("precipitation_unit", precipitation)]
+        [
+            ("temperature_unit", temperature),
+            ("wind_speed_unit", wind_speed),
+            ("precipitation_unit", precipitation),
+        ]
     }
 }
 

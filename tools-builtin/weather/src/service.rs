@@ -32,17 +32,31 @@ pub(crate) async fn request<T: DeserializeOwned>(
     parameters: &[(&str, &str)],
 ) -> Result<T, WeatherError> {
     let url = Url::parse_with_params(&format!("https://{host}{path}"), parameters);
-    let url = url.map_err(|error| WeatherError::Shape { host, fault: error.to_string() })?;
-    let response = client.send(cx, Request::get(url.as_str())?.with_max_body_bytes(MAX_BODY_BYTES)).await?;
+    let url = url.map_err(|error| WeatherError::Shape {
+        host,
+        fault: error.to_string(),
+    })?;
+    let response = client
+        .send(
+            cx,
+            Request::get(url.as_str())?.with_max_body_bytes(MAX_BODY_BYTES),
+        )
+        .await?;
     check(&response)?;
     // A captive portal and a broken proxy answer with a page and status 200.
-    if let Some(media_type) = response.media_type().filter(|found| found != "application/json") {
+    if let Some(media_type) = response
+        .media_type()
+        .filter(|found| found != "application/json")
+    {
         let host = response.url.host_str().unwrap_or(host).to_owned();
         let media_type = visible(&media_type).unwrap_or_default();
         return Err(WeatherError::NotJson { host, media_type });
     }
     response.json().map_err(|error| match error {
-        HttpError::Json { reason } => WeatherError::Shape { host, fault: visible(&reason).unwrap_or_default() },
+        HttpError::Json { reason } => WeatherError::Shape {
+            host,
+            fault: visible(&reason).unwrap_or_default(),
+        },
         error => WeatherError::Http(error),
     })
 }
@@ -53,9 +67,15 @@ fn check(response: &Response) -> Result<(), WeatherError> {
     if status.is_success() {
         return Ok(());
     }
-    let reason = response.json::<Refusal>().ok().and_then(|refusal| visible(&refusal.reason));
+    let reason = response
+        .json::<Refusal>()
+        .ok()
+        .and_then(|refusal| visible(&refusal.reason));
     Err(match (status, reason) {
-        (StatusCode::TOO_MANY_REQUESTS, reason) => WeatherError::Busy { reason, retry_after: response.retry_after() },
+        (StatusCode::TOO_MANY_REQUESTS, reason) => WeatherError::Busy {
+            reason,
+            retry_after: response.retry_after(),
+        },
         (StatusCode::BAD_REQUEST, Some(reason)) => WeatherError::Refused { reason },
         (status, _) if status.is_server_error() => WeatherError::Down { status },
         (status, _) => WeatherError::Status { status },

@@ -16,7 +16,10 @@ pub(crate) struct Conversions {
 impl Conversions {
     /// Creates conversions of which `at_a_time` run at a time, each up to `longest`.
     pub(crate) const fn new(at_a_time: usize, longest: Duration) -> Self {
-        Self { permits: Semaphore::const_new(at_a_time), longest }
+        Self {
+            permits: Semaphore::const_new(at_a_time),
+            longest,
+        }
     }
 
     /// Runs a conversion, which may take long, on a thread that no other call shares. Resumes its panic, which the pipeline isolates.
@@ -34,12 +37,15 @@ impl Conversions {
             let _permit = permit;
             conversion(&|| call.is_cancelled() || started.elapsed() > self.longest)
         });
-        converted.await.map_err(|error| match error.try_into_panic() {
-            Ok(panic) => resume_unwind(panic),
-            Err(error) => {
-                ToolErrorKind::Internal { message: format!("the runtime dropped a conversion: {error}") }.into()
-            }
-        })
+        converted
+            .await
+            .map_err(|error| match error.try_into_panic() {
+                Ok(panic) => resume_unwind(panic),
+                Err(error) => ToolErrorKind::Internal {
+                    message: format!("the runtime dropped a conversion: {error}"),
+                }
+                .into(),
+            })
     }
 }
 
@@ -58,12 +64,20 @@ mod tests {
 
     /// Runs a test on a runtime with a number of threads for conversions, one more than run at a time.
     fn with_threads(threads: usize, test: impl Future<Output = ()>) {
-        tokio::runtime::Builder::new_current_thread().max_blocking_threads(threads).build().unwrap().block_on(test);
+        tokio::runtime::Builder::new_current_thread()
+            .max_blocking_threads(threads)
+            .build()
+            .unwrap()
+            .block_on(test);
     }
 
     /// Begins a future, which does not end yet.
     fn begin(future: Pin<&mut impl Future>) {
-        assert!(future.poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert!(
+            future
+                .poll(&mut Context::from_waker(Waker::noop()))
+                .is_pending()
+        );
     }
 
     /// Waits until the one free thread ran the conversions that were begun.
@@ -90,7 +104,11 @@ mod tests {
             begin(second.as_mut());
             begin(third.as_mut());
             settle().await;
-            assert_eq!(log.try_recv(), Err(mpsc::TryRecvError::Empty), "the third waits");
+            assert_eq!(
+                log.try_recv(),
+                Err(mpsc::TryRecvError::Empty),
+                "the third waits"
+            );
             release.send(()).unwrap();
             third.await.unwrap();
             assert_eq!(log.iter().take(2).collect::<Vec<_>>(), ["first", "third"]);
@@ -119,7 +137,11 @@ mod tests {
             let mut next = pin!(ONE.run(&cx, move |_| events.send(()).unwrap()));
             begin(next.as_mut());
             settle().await;
-            assert_eq!(log.try_recv(), Err(mpsc::TryRecvError::Empty), "the next waits");
+            assert_eq!(
+                log.try_recv(),
+                Err(mpsc::TryRecvError::Empty),
+                "the next waits"
+            );
             release.send(()).unwrap();
             next.await.unwrap();
         });
@@ -141,13 +163,23 @@ mod tests {
     #[tokio::test]
     async fn a_conversion_is_over_after_its_time() {
         static ONE: Conversions = Conversions::new(1, Duration::ZERO);
-        assert!(ONE.run(&ToolContext::new(), |is_over| (0..1_000_000).any(|_| is_over())).await.unwrap());
+        assert!(
+            ONE.run(&ToolContext::new(), |is_over| (0..1_000_000)
+                .any(|_| is_over()))
+                .await
+                .unwrap()
+        );
     }
 
     #[tokio::test]
     async fn a_panic_of_a_conversion_is_one_of_its_call_and_returns_the_permit() {
         static ONE: Conversions = Conversions::new(1, LONG);
-        let call = async { ONE.run(&ToolContext::new(), |_| -> () { resume_unwind(Box::new("on purpose")) }).await };
+        let call = async {
+            ONE.run(&ToolContext::new(), |_| -> () {
+                resume_unwind(Box::new("on purpose"))
+            })
+            .await
+        };
         let panic = tokio::spawn(call).await.unwrap_err().into_panic();
         assert_eq!(panic.downcast_ref(), Some(&"on purpose"));
         assert_eq!(ONE.run(&ToolContext::new(), |_| 1).await.unwrap(), 1);

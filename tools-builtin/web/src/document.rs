@@ -15,7 +15,8 @@ use crate::stop::Stop;
 use crate::{html, json, xml};
 
 /// The note on a page that only leads on.
-pub(crate) const LEADS_ON: &str = "the page only leads on to the address at its end; call this tool with it";
+pub(crate) const LEADS_ON: &str =
+    "the page only leads on to the address at its end; call this tool with it";
 
 /// A document as a server sent it.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +86,9 @@ pub enum DocumentError {
         size: usize,
     },
     /// The document is a PDF that cannot be read.
-    #[error("it is a PDF of {size} bytes, which cannot be read: {reason}; look for a version of it in HTML")]
+    #[error(
+        "it is a PDF of {size} bytes, which cannot be read: {reason}; look for a version of it in HTML"
+    )]
     Pdf {
         /// The size in bytes.
         size: usize,
@@ -111,7 +114,11 @@ impl Document {
     /// assert_eq!(text, "# Hi\n\n[More](https://example.org/docs/more)");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn from_source(source: Source<'_>, format: Format, whole: bool) -> Result<Self, DocumentError> {
+    pub fn from_source(
+        source: Source<'_>,
+        format: Format,
+        whole: bool,
+    ) -> Result<Self, DocumentError> {
         Self::from_source_until(source, format, whole, &|| false)
     }
 
@@ -128,7 +135,12 @@ impl Document {
         is_over: &dyn Fn() -> bool,
     ) -> Result<Self, DocumentError> {
         let stop = Stop::new(is_over);
-        let Source { bytes, media_type, charset, url } = source;
+        let Source {
+            bytes,
+            media_type,
+            charset,
+            url,
+        } = source;
         let size = bytes.len();
         let media = Media::new(media_type, bytes);
         match media {
@@ -161,7 +173,10 @@ impl Document {
     #[cfg(feature = "pdf")]
     fn from_pdf(bytes: &[u8], stop: Stop<'_>) -> Result<Self, DocumentError> {
         let PdfText { title, text, notes } =
-            pdf::read(bytes, stop).map_err(|reason| DocumentError::Pdf { size: bytes.len(), reason })?;
+            pdf::read(bytes, stop).map_err(|reason| DocumentError::Pdf {
+                size: bytes.len(),
+                reason,
+            })?;
         Ok(Self::Text { title, text, notes })
     }
 
@@ -169,23 +184,37 @@ impl Document {
     fn from_pdf(bytes: &[u8], _: Stop<'_>) -> Result<Self, DocumentError> {
         let reason = "this program was built without the feature `pdf` of toolcrib, toolcrib-builtin and toolcrib-web"
             .to_owned();
-        Err(DocumentError::Pdf { size: bytes.len(), reason })
+        Err(DocumentError::Pdf {
+            size: bytes.len(),
+            reason,
+        })
     }
 
     fn from_text(text: String) -> Self {
-        Self::Text { title: None, text, notes: Vec::new() }
+        Self::Text {
+            title: None,
+            text,
+            notes: Vec::new(),
+        }
     }
 
     fn from_feed(feed: &Feed, url: &Url, notation: Notation, limit: usize, stop: Stop<'_>) -> Self {
         let (text, notes) = feed.write(url, notation, limit, stop);
-        Self::Text { title: feed.title(url), text, notes }
+        Self::Text {
+            title: feed.title(url),
+            text,
+            notes,
+        }
     }
 
     fn from_page(page: html::Page) -> Self {
         let mut notes = Vec::new();
         if !page.left_out.is_empty() {
             let parts: Vec<String> = page.left_out.iter().map(ToString::to_string).collect();
-            notes.push(format!("left out: {}; `whole` = true includes them", parts.join(", ")));
+            notes.push(format!(
+                "left out: {}; `whole` = true includes them",
+                parts.join(", ")
+            ));
         }
         if page.leads_on {
             notes.push(LEADS_ON.to_owned());
@@ -197,10 +226,16 @@ impl Document {
             );
         }
         let cut = page.cut.map(|cut| match cut {
-            html::Cut::Length => "the page is cut, because its Markdown is much longer than its HTML",
+            html::Cut::Length => {
+                "the page is cut, because its Markdown is much longer than its HTML"
+            }
             html::Cut::Stopped => "the page is cut, because its conversion took too long",
         });
         notes.extend(cut.map(str::to_owned));
-        Self::Text { title: page.title, text: page.text, notes }
+        Self::Text {
+            title: page.title,
+            text: page.text,
+            notes,
+        }
     }
 }

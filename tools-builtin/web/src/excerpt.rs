@@ -13,7 +13,9 @@ pub(crate) struct Excerpt<'a> {
 
 /// The error of an offset after the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the document has {total} characters, so nothing is at offset {offset}; use a smaller `offset`")]
+#[error(
+    "the document has {total} characters, so nothing is at offset {offset}; use a smaller `offset`"
+)]
 pub(crate) struct OffsetError {
     offset: u64,
     total: u64,
@@ -41,16 +43,25 @@ impl<'a> Excerpt<'a> {
             part = &part[..=line];
         }
         let end = offset + part.chars().count() as u64;
-        Ok(Self { text: part, offset, end, total })
+        Ok(Self {
+            text: part,
+            offset,
+            end,
+            total,
+        })
     }
 
     /// Returns a description of the range, and how to continue after it.
     pub(crate) fn note(&self) -> String {
-        let Self { offset, end, total, .. } = self;
+        let Self {
+            offset, end, total, ..
+        } = self;
         match (*offset, end == total) {
             (0, true) => format!("{total} characters"),
             (_, true) => format!("characters {offset} to {end}, the end of the document"),
-            (_, false) => format!("characters {offset} to {end} of {total}, continue with offset = {end}"),
+            (_, false) => {
+                format!("characters {offset} to {end} of {total}, continue with offset = {end}")
+            }
         }
     }
 }
@@ -58,7 +69,9 @@ impl<'a> Excerpt<'a> {
 /// Returns the position of a character in bytes, or that of the end.
 fn position(text: &str, chars: u64) -> usize {
     let index = usize::try_from(chars).unwrap_or(usize::MAX);
-    text.char_indices().nth(index).map_or(text.len(), |(position, _)| position)
+    text.char_indices()
+        .nth(index)
+        .map_or(text.len(), |(position, _)| position)
 }
 
 #[cfg(test)]
@@ -76,12 +89,21 @@ mod tests {
             offset = excerpt.end;
         }
         assert_eq!(read, text);
-        assert_eq!(Excerpt::new(&text, 4000, 1), Err(OffsetError { offset: 4000, total: 4000 }));
+        assert_eq!(
+            Excerpt::new(&text, 4000, 1),
+            Err(OffsetError {
+                offset: 4000,
+                total: 4000
+            })
+        );
     }
 
     #[test]
     fn an_empty_document_has_a_range() {
         assert_eq!(Excerpt::new("", 0, 10).unwrap().note(), "0 characters");
-        assert_eq!(Excerpt::new("abc", 1, 1).unwrap().note(), "characters 1 to 2 of 3, continue with offset = 2");
+        assert_eq!(
+            Excerpt::new("abc", 1, 1).unwrap().note(),
+            "characters 1 to 2 of 3, continue with offset = 2"
+        );
     }
 }

@@ -65,10 +65,26 @@ impl Feed {
 
     /// Returns title, date, address and summary of each entry, in at most `limit` bytes, and notes about what is missing. Addresses
     /// become absolute.
-    pub(crate) fn write(&self, url: &Url, notation: Notation, limit: usize, stop: Stop<'_>) -> (String, Vec<String>) {
+    pub(crate) fn write(
+        &self,
+        url: &Url,
+        notation: Notation,
+        limit: usize,
+        stop: Stop<'_>,
+    ) -> (String, Vec<String>) {
         let mut blocks = Vec::new();
-        heading(&mut blocks, 1, self.title(url), address(&self.link, url), notation);
-        push(&mut blocks, &plain(&self.summary, url, MAX_SUMMARY), notation);
+        heading(
+            &mut blocks,
+            1,
+            self.title(url),
+            address(&self.link, url),
+            notation,
+        );
+        push(
+            &mut blocks,
+            &plain(&self.summary, url, MAX_SUMMARY),
+            notation,
+        );
         let mut text = blocks.join("\n\n");
         let mut written = 0;
         for entry in &self.entries {
@@ -106,18 +122,32 @@ impl Entry {
         let title = Some(plain(&self.title, url, MAX_TITLE)).filter(|title| !title.is_empty());
         heading(&mut blocks, 2, title, address(&self.link, url), notation);
         push(&mut blocks, &plain(&self.date, url, MAX_TITLE), notation);
-        push(&mut blocks, &plain(&self.summary, url, MAX_SUMMARY), notation);
+        push(
+            &mut blocks,
+            &plain(&self.summary, url, MAX_SUMMARY),
+            notation,
+        );
         blocks.join("\n\n")
     }
 }
 
 /// Appends a heading with its address.
-fn heading(blocks: &mut Vec<String>, level: usize, title: Option<String>, address: Option<String>, notation: Notation) {
+fn heading(
+    blocks: &mut Vec<String>,
+    level: usize,
+    title: Option<String>,
+    address: Option<String>,
+    notation: Notation,
+) {
     let title = title.unwrap_or_else(|| "untitled".to_owned());
     let marks = "#".repeat(level);
     blocks.push(match (notation, address) {
         (Notation::Markdown, Some(address)) => {
-            format!("{marks} [{}]({})", escape_text(&title), destination(&address))
+            format!(
+                "{marks} [{}]({})",
+                escape_text(&title),
+                destination(&address)
+            )
         }
         (Notation::Markdown, None) => format!("{marks} {}", escape_text(&title)),
         (Notation::Plain, Some(address)) => format!("{title}\n{address}"),
@@ -157,5 +187,6 @@ fn address(link: &str, url: &Url) -> Option<String> {
         return None;
     }
     let address = url.join(link).ok()?;
-    (matches!(address.scheme(), "http" | "https") && address.as_str().len() <= MAX_ADDRESS).then(|| address.into())
+    (matches!(address.scheme(), "http" | "https") && address.as_str().len() <= MAX_ADDRESS)
+        .then(|| address.into())
 }

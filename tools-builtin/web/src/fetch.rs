@@ -69,14 +69,17 @@ pub(crate) async fn fetch(
     let requested = request.url().to_string();
     let response = match client.send(cx, request).await {
         // The host of a redirect cannot be asked about here, but the next call can. A denial holds for that call as well.
-        Err(HttpError::Refused { url, error }) if url != requested && can_be_asked_about(&error) => {
+        Err(HttpError::Refused { url, error })
+            if url != requested && can_be_asked_about(&error) =>
+        {
             return Ok(vec![redirected(&requested, &url)]);
         }
         response => response?,
     };
     // A page of a stranger may take long to convert.
     let conversion = CONVERSIONS.run(cx, move |is_over| {
-        let document = convert(&response, format, whole, is_over).map(|document| leading_on(&response, document));
+        let document = convert(&response, format, whole, is_over)
+            .map(|document| leading_on(&response, document));
         (response, document)
     });
     let (response, document) = conversion.await?;
@@ -84,7 +87,10 @@ pub(crate) async fn fetch(
         return Err(failed(&response, document.ok()));
     }
     let document = document.map_err(|error| {
-        ToolError::execution_failed(format!("{} cannot be read: {error}", shown(response.url.as_str())))
+        ToolError::execution_failed(format!(
+            "{} cannot be read: {error}",
+            shown(response.url.as_str())
+        ))
     })?;
     Ok(match document {
         Document::Image { mime_type } => image(&response, mime_type),
@@ -99,7 +105,10 @@ pub(crate) async fn fetch(
 }
 
 fn can_be_asked_about(error: &ToolError) -> bool {
-    matches!(error.kind(), ToolErrorKind::PermissionDenied { .. } | ToolErrorKind::Unapproved { .. })
+    matches!(
+        error.kind(),
+        ToolErrorKind::PermissionDenied { .. } | ToolErrorKind::Unapproved { .. }
+    )
 }
 
 fn default_chars() -> u32 {
@@ -124,9 +133,15 @@ fn convert(
 
 /// Adds the address that a header of a document with little text leads on to.
 fn leading_on(response: &Response, mut document: Document) -> Document {
-    let Document::Text { text, notes, .. } = &mut document else { return document };
-    if let Some(next) = next_address(response).filter(|next| text.len() < LITTLE_TEXT && !text.contains(next)) {
-        *text = format!("{}\n\n{next}", text.trim_end()).trim_start().to_owned();
+    let Document::Text { text, notes, .. } = &mut document else {
+        return document;
+    };
+    if let Some(next) =
+        next_address(response).filter(|next| text.len() < LITTLE_TEXT && !text.contains(next))
+    {
+        *text = format!("{}\n\n{next}", text.trim_end())
+            .trim_start()
+            .to_owned();
         notes.push(LEADS_ON.to_owned());
     }
     document
@@ -134,34 +149,63 @@ fn leading_on(response: &Response, mut document: Document) -> Document {
 
 /// Returns the address in the header `Refresh`, or in the `Location` of a redirect that is not followed, unless it is that of the document.
 fn next_address(response: &Response) -> Option<String> {
-    let header = |name| response.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let header = |name| {
+        response
+            .headers
+            .get(name)
+            .map(|value| String::from_utf8_lossy(value.as_bytes()))
+    };
     let address = match header("refresh") {
         Some(refresh) => html::of_refresh(&refresh)?.to_owned(),
-        None => header("location").filter(|_| response.status.is_redirection())?.into_owned(),
+        None => header("location")
+            .filter(|_| response.status.is_redirection())?
+            .into_owned(),
     };
     let base = Base::new(&response.url);
     base.source(&address).filter(|next| !base.is_page(next))
 }
 
-fn contents(response: &Response, title: Option<&str>, excerpt: &Excerpt<'_>, notes: Vec<String>) -> Vec<Content> {
+fn contents(
+    response: &Response,
+    title: Option<&str>,
+    excerpt: &Excerpt<'_>,
+    notes: Vec<String>,
+) -> Vec<Content> {
     let title = title.map_or_else(String::new, |title| format!("Title: {title}\n\n"));
-    let text = OutsideText::new(response.url.as_str(), &format!("{title}{}", excerpt.text)).to_string();
+    let text =
+        OutsideText::new(response.url.as_str(), &format!("{title}{}", excerpt.text)).to_string();
     let media_type = media_type_name(&response.media_type().unwrap_or_default());
-    let mut notes: Vec<String> = [vec![format!("{media_type}, {}", excerpt.note())], notes].concat();
+    let mut notes: Vec<String> =
+        [vec![format!("{media_type}, {}", excerpt.note())], notes].concat();
     if response.is_cut {
-        notes.push("the document is cut, because its compressed data is damaged or ends early".to_owned());
+        notes.push(
+            "the document is cut, because its compressed data is damaged or ends early".to_owned(),
+        );
     }
     if let Some(first) = response.redirects.first() {
         notes.insert(0, format!("redirected from {}", shown(first.as_str())));
     }
-    vec![Content::text(text), Content::text(format!("[{}]", notes.join("; ")))]
+    vec![
+        Content::text(text),
+        Content::text(format!("[{}]", notes.join("; "))),
+    ]
 }
 
 fn image(response: &Response, mime_type: &str) -> Vec<Content> {
-    let cut = if response.is_cut { ", cut, because its compressed data is damaged or ends early" } else { "" };
+    let cut = if response.is_cut {
+        ", cut, because its compressed data is damaged or ends early"
+    } else {
+        ""
+    };
     let (url, size) = (shown(response.url.as_str()), response.body.len());
     let description = Content::text(format!("[{url}: {mime_type}, {size} bytes{cut}]"));
-    vec![description, Content::Image { data: BASE64.encode(&response.body), mime_type: mime_type.to_owned() }]
+    vec![
+        description,
+        Content::Image {
+            data: BASE64.encode(&response.body),
+            mime_type: mime_type.to_owned(),
+        },
+    ]
 }
 
 fn redirected(requested: &str, url: &str) -> Content {
@@ -184,7 +228,9 @@ fn shown(url: &str) -> String {
 fn failed(response: &Response, document: Option<Document>) -> ToolError {
     let status = response.status;
     let advice = match status {
-        StatusCode::NOT_FOUND | StatusCode::GONE => "check the address, or look for the page from another one",
+        StatusCode::NOT_FOUND | StatusCode::GONE => {
+            "check the address, or look for the page from another one"
+        }
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             "the site does not show this page to you; choose another source"
         }
@@ -192,16 +238,23 @@ fn failed(response: &Response, document: Option<Document>) -> ToolError {
         status if status.is_server_error() => "try again later, or choose another source",
         _ => "check the address",
     };
-    let mut message = format!("{} answered {status}; {advice}", shown(response.url.as_str()));
+    let mut message = format!(
+        "{} answered {status}; {advice}",
+        shown(response.url.as_str())
+    );
     if let Some(Document::Text { text, .. }) = document
         && let Ok(excerpt) = Excerpt::new(&text, 0, ERROR_CHARS)
         && !excerpt.text.trim().is_empty()
     {
-        message = format!("{message}\n{}", OutsideText::new(response.url.as_str(), excerpt.text));
+        message = format!(
+            "{message}\n{}",
+            OutsideText::new(response.url.as_str(), excerpt.text)
+        );
     }
     if status != StatusCode::TOO_MANY_REQUESTS && !status.is_server_error() {
         return ToolError::execution_failed(message);
     }
     let wait = response.retry_after();
-    wait.into_iter().fold(ToolError::transient(message), ToolError::with_retry_after)
+    wait.into_iter()
+        .fold(ToolError::transient(message), ToolError::with_retry_after)
 }

@@ -70,7 +70,13 @@ pub(crate) fn limit(document: &str) -> usize {
 /// Converts a page whose address is `url`.
 ///
 /// Without `whole`, navigation, footers and other parts beside the content are left out. Time and memory are linear in the length.
-pub(crate) fn convert(html: &str, url: &Url, notation: Notation, whole: bool, stop: Stop<'_>) -> Page {
+pub(crate) fn convert(
+    html: &str,
+    url: &Url,
+    notation: Notation,
+    whole: bool,
+    stop: Stop<'_>,
+) -> Page {
     let limit = limit(html);
     let build = |whole, kept: &[usize]| {
         let mut builder = Builder::new(url, notation, whole, kept, limit, stop);
@@ -87,5 +93,9 @@ pub(crate) fn convert(html: &str, url: &Url, notation: Notation, whole: bool, st
         page = build(whole, &kept);
     }
     // A page of nothing but navigation is a page of links.
-    if page.text.is_empty() && !whole && !page.left_out.is_empty() { build(true, &kept) } else { page }
+    if page.text.is_empty() && !whole && !page.left_out.is_empty() {
+        build(true, &kept)
+    } else {
+        page
+    }
 }

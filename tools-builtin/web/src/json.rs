@@ -87,7 +87,12 @@ mod tests {
         for text in ["{", "callback({})", &deep] {
             assert_eq!(pretty(text), text);
         }
-        let wide = format!("{}{}1{}", "[".repeat(100), "1,".repeat(10_000), "]".repeat(100));
+        let wide = format!(
+            "{}{}1{}",
+            "[".repeat(100),
+            "1,".repeat(10_000),
+            "]".repeat(100)
+        );
         assert_eq!(pretty(&wide), wide);
     }
 }

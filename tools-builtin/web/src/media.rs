@@ -25,10 +25,17 @@ impl Media {
         match media_type.as_str() {
             "text/html" | "application/xhtml+xml" => Self::Html,
             "application/pdf" | "application/x-pdf" => Self::Pdf,
-            "" | "application/octet-stream" | "binary/octet-stream" | "text/plain" | "unknown/unknown" => {
-                Self::from_bytes(&media_type, bytes)
+            ""
+            | "application/octet-stream"
+            | "binary/octet-stream"
+            | "text/plain"
+            | "unknown/unknown" => Self::from_bytes(&media_type, bytes),
+            json if json == "application/json"
+                || json.ends_with("+json")
+                || json == "text/json" =>
+            {
+                Self::Json
             }
-            json if json == "application/json" || json.ends_with("+json") || json == "text/json" => Self::Json,
             xml if xml.ends_with("/xml") || xml.ends_with("+xml") => Self::Xml,
             image if image.starts_with("image/") => {
                 image_type(bytes).map_or(Self::Binary(media_type_name(image)), Self::Image)
@@ -40,14 +47,23 @@ impl Media {
 
     fn from_bytes(media_type: &str, bytes: &[u8]) -> Self {
         let is_plain = media_type == "text/plain";
-        let text = bytes.strip_prefix(MARK.as_bytes()).unwrap_or(bytes).trim_ascii_start();
-        let begins =
-            |start: &str| text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()));
+        let text = bytes
+            .strip_prefix(MARK.as_bytes())
+            .unwrap_or(bytes)
+            .trim_ascii_start();
+        let begins = |start: &str| {
+            text.get(..start.len())
+                .is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()))
+        };
         if let Some(image) = image_type(bytes) {
             Self::Image(image)
         } else if bytes.starts_with(b"%PDF-") {
             Self::Pdf
-        } else if !is_plain && PAGES.iter().any(|start| begins(start) && is_end_of_name(text.get(start.len()))) {
+        } else if !is_plain
+            && PAGES
+                .iter()
+                .any(|start| begins(start) && is_end_of_name(text.get(start.len())))
+        {
             Self::Html
         } else if !is_plain && ["<?xml", "<rss", "<feed"].iter().any(|start| begins(start)) {
             Self::Xml
@@ -63,8 +79,23 @@ impl Media {
 
 /// The beginnings of pages without a media type, as the MIME Sniffing Standard (section 7.1) names them.
 const PAGES: [&str; 17] = [
-    "<!doctype html", "<html", "<head", "<script", "<iframe", "<h1", "<div", "<font", "<table", "<a", "<style",
-    "<title", "<b", "<body", "<br", "<p", "<meta",
+    "<!doctype html",
+    "<html",
+    "<head",
+    "<script",
+    "<iframe",
+    "<h1",
+    "<div",
+    "<font",
+    "<table",
+    "<a",
+    "<style",
+    "<title",
+    "<b",
+    "<body",
+    "<br",
+    "<p",
+    "<meta",
 ];
 
 /// Returns true for the byte after the name of an element.
@@ -88,11 +119,22 @@ pub(crate) fn media_type_name(media_type: &str) -> String {
 /// Returns true for text whose media type does not begin with `text/`.
 fn is_text(media_type: &str) -> bool {
     const TYPES: [&str; 12] = [
-        "application/ecmascript", "application/graphql", "application/javascript", "application/jsonl",
-        "application/ndjson", "application/rtf", "application/sql", "application/toml", "application/x-javascript",
-        "application/x-ndjson", "application/x-sh", "application/yaml",
+        "application/ecmascript",
+        "application/graphql",
+        "application/javascript",
+        "application/jsonl",
+        "application/ndjson",
+        "application/rtf",
+        "application/sql",
+        "application/toml",
+        "application/x-javascript",
+        "application/x-ndjson",
+        "application/x-sh",
+        "application/yaml",
     ];
-    TYPES.contains(&media_type) || media_type.starts_with("message/") || media_type.ends_with("yaml")
+    TYPES.contains(&media_type)
+        || media_type.starts_with("message/")
+        || media_type.ends_with("yaml")
 }
 
 /// Returns true if the bytes begin with the mark of UTF-16, whose text contains zero bytes.
@@ -107,12 +149,18 @@ mod tests {
     #[test]
     fn a_media_type_has_no_words_of_its_own_in_a_line() {
         for (media_type, expected) in [
-            ("application/vnd.ms-excel", "application/vnd.ms-excel".to_owned()),
+            (
+                "application/vnd.ms-excel",
+                "application/vnd.ms-excel".to_owned(),
+            ),
             ("image/svg+xml", "image/svg+xml".to_owned()),
             ("", "unknown type".to_owned()),
             ("text/a!b", "unknown type".to_owned()),
             ("text/é", "unknown type".to_owned()),
-            (&format!("text/{}", "x".repeat(200)), format!("text/{}…", "x".repeat(95))),
+            (
+                &format!("text/{}", "x".repeat(200)),
+                format!("text/{}…", "x".repeat(95)),
+            ),
         ] {
             assert_eq!(media_type_name(media_type), expected);
         }
@@ -126,12 +174,28 @@ mod tests {
             (Some("application/ld+json"), b"", Media::Json),
             (Some("application/rss+xml"), b"", Media::Xml),
             (Some("image/svg+xml"), b"<svg>", Media::Xml),
-            (Some("image/png"), b"\x89PNG\r\n\x1a\n", Media::Image("image/png")),
-            (Some("image/avif"), b"....ftypavif", Media::Binary("image/avif".to_owned())),
+            (
+                Some("image/png"),
+                b"\x89PNG\r\n\x1a\n",
+                Media::Image("image/png"),
+            ),
+            (
+                Some("image/avif"),
+                b"....ftypavif",
+                Media::Binary("image/avif".to_owned()),
+            ),
             (Some("text/css"), b"", Media::Text),
             (Some("text/plain"), b"<html>", Media::Text),
-            (Some("text/plain"), b"a\0b", Media::Binary("text/plain".to_owned())),
-            (Some("application/zip"), b"PK", Media::Binary("application/zip".to_owned())),
+            (
+                Some("text/plain"),
+                b"a\0b",
+                Media::Binary("text/plain".to_owned()),
+            ),
+            (
+                Some("application/zip"),
+                b"PK",
+                Media::Binary("application/zip".to_owned()),
+            ),
             (Some("application/octet-stream"), b"%PDF-1.7", Media::Pdf),
             (None, b" <!DOCTYPE HTML>", Media::Html),
             (None, b"\xEF\xBB\xBF<html>", Media::Html),

@@ -39,12 +39,14 @@ pub(crate) fn read(bytes: &[u8], stop: Stop<'_>) -> Result<PdfText, String> {
 }
 
 fn read_pages(bytes: &[u8], stop: Stop<'_>) -> Result<PdfText, String> {
-    let damaged = |error: lopdf::Error| format!("it is damaged ({})", visible_line(&error.to_string(), 200));
+    let damaged =
+        |error: lopdf::Error| format!("it is damaged ({})", visible_line(&error.to_string(), 200));
     let options = LoadOptions::with_max_decompressed_size(MAX_STREAM_BYTES);
-    let document = lopdf::Document::load_mem_with_options(bytes, options).map_err(|error| match error {
-        lopdf::Error::InvalidPassword => "it needs a password".to_owned(),
-        error => damaged(error),
-    })?;
+    let document =
+        lopdf::Document::load_mem_with_options(bytes, options).map_err(|error| match error {
+            lopdf::Error::InvalidPassword => "it needs a password".to_owned(),
+            error => damaged(error),
+        })?;
     let pages = document.get_pages();
     let mut reader = PageReader::new(&document, stop);
     let (mut text, mut has_text) = (String::new(), false);
@@ -78,9 +80,16 @@ fn read_pages(bytes: &[u8], stop: Stop<'_>) -> Result<PdfText, String> {
         };
         return Err(reason.to_owned());
     }
-    let mut notes = vec![if pages.len() == 1 { "1 page".to_owned() } else { format!("{} pages", pages.len()) }];
+    let mut notes = vec![if pages.len() == 1 {
+        "1 page".to_owned()
+    } else {
+        format!("{} pages", pages.len())
+    }];
     if !unread.is_empty() {
-        notes.push(format!("pages that are damaged or too large: {}", visible_line(&unread.join(", "), 200)));
+        notes.push(format!(
+            "pages that are damaged or too large: {}",
+            visible_line(&unread.join(", "), 200)
+        ));
     }
     if reader.is_stopped() {
         notes.push("the text is cut, because its conversion took too long".to_owned());
@@ -90,12 +99,21 @@ fn read_pages(bytes: &[u8], stop: Stop<'_>) -> Result<PdfText, String> {
     if reader.has_unknown_fonts() {
         notes.push("text in fonts without known characters is missing".to_owned());
     }
-    Ok(PdfText { title: title(&document), text, notes })
+    Ok(PdfText {
+        title: title(&document),
+        text,
+        notes,
+    })
 }
 
 fn title(document: &lopdf::Document) -> Option<String> {
-    let information = document.trailer.get_deref(b"Info", document).and_then(lopdf::Object::as_dict);
-    let title = |dictionary: &Dictionary| decode_text_string(dictionary.get_deref(b"Title", document).ok()?).ok();
+    let information = document
+        .trailer
+        .get_deref(b"Info", document)
+        .and_then(lopdf::Object::as_dict);
+    let title = |dictionary: &Dictionary| {
+        decode_text_string(dictionary.get_deref(b"Title", document).ok()?).ok()
+    };
     let title = title(information.ok()?)?;
     Some(visible_line(&title, 300)).filter(|title| !title.is_empty())
 }

@@ -12,7 +12,10 @@ const MAX_GROWTH: usize = 4;
 /// Returns XML with one element a line if it was sent in long lines. Text that is not well-formed stays as it was sent.
 pub(crate) fn pretty(text: &str) -> String {
     let is_long = text.lines().any(|line| line.len() > LONG_LINE);
-    is_long.then(|| indented(text)).flatten().unwrap_or_else(|| text.to_owned())
+    is_long
+        .then(|| indented(text))
+        .flatten()
+        .unwrap_or_else(|| text.to_owned())
 }
 
 fn indented(text: &str) -> Option<String> {
@@ -27,13 +30,18 @@ fn indented(text: &str) -> Option<String> {
         if is_space && !in_text {
             continue;
         }
-        in_text = matches!(event, Event::Text(_) | Event::CData(_) | Event::GeneralRef(_));
+        in_text = matches!(
+            event,
+            Event::Text(_) | Event::CData(_) | Event::GeneralRef(_)
+        );
         match event {
             Event::Eof => return String::from_utf8(writer.into_inner()).ok(),
             // The writer would break the line after a reference.
             Event::GeneralRef(reference) => {
                 let text = format!("&{};", &*reference);
-                writer.write_event(Event::Text(BytesText::from_escaped(text))).ok()?;
+                writer
+                    .write_event(Event::Text(BytesText::from_escaped(text)))
+                    .ok()?;
             }
             event => writer.write_event(event).ok()?,
         }
@@ -53,15 +61,23 @@ mod tests {
         assert_eq!(pretty(short), short);
         let long = format!("<a x='1'>{}</a>", "<b>1 &amp; &lt;</b> ".repeat(100));
         let broken = pretty(&long);
-        assert!(broken.starts_with("<a x='1'>\n  <b>1 &amp; &lt;</b>\n"), "{broken}");
-        assert_eq!(broken.lines().filter(|line| line.contains("<b>")).count(), 100);
+        assert!(
+            broken.starts_with("<a x='1'>\n  <b>1 &amp; &lt;</b>\n"),
+            "{broken}"
+        );
+        assert_eq!(
+            broken.lines().filter(|line| line.contains("<b>")).count(),
+            100
+        );
     }
 
     #[test]
     fn what_is_not_well_formed_or_too_deep_stays() {
-        for text in
-            ["<a><b></a>".repeat(100), "<a>".repeat(10_000), format!("{}{}", "<a>".repeat(5_000), "</a>".repeat(5_000))]
-        {
+        for text in [
+            "<a><b></a>".repeat(100),
+            "<a>".repeat(10_000),
+            format!("{}{}", "<a>".repeat(5_000), "</a>".repeat(5_000)),
+        ] {
             assert_eq!(pretty(&text), text);
         }
     }

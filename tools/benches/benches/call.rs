@@ -9,14 +9,26 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use tools::ToolContext;
 
 fn calls(criterion: &mut Criterion) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
     let _inside = runtime.enter();
     let (catalog, cx) = (catalog(1_000), ToolContext::new());
-    for (name, arguments, direct) in [("add", ADD, direct_add as fn(&str) -> String), ("order", ORDER, direct_order)] {
+    for (name, arguments, direct) in [
+        ("add", ADD, direct_add as fn(&str) -> String),
+        ("order", ORDER, direct_order),
+    ] {
         let mut group = criterion.benchmark_group(name);
-        group.bench_function("direct", |bencher| bencher.iter(|| direct(black_box(arguments))));
+        group.bench_function("direct", |bencher| {
+            bencher.iter(|| direct(black_box(arguments)))
+        });
         group.bench_function("execute", |bencher| {
-            bencher.iter(|| runtime.block_on(catalog.execute(&cx, name, black_box(arguments))).unwrap());
+            bencher.iter(|| {
+                runtime
+                    .block_on(catalog.execute(&cx, name, black_box(arguments)))
+                    .unwrap()
+            });
         });
         group.finish();
     }

@@ -55,21 +55,39 @@ impl Programs {
     }
 
     fn heap_per_round(&self, scenario: &str, label: &str) -> f64 {
-        per_round(1_000, |count| after(&self.memcheck("scenario", &[scenario, count]), label))
+        per_round(1_000, |count| {
+            after(&self.memcheck("scenario", &[scenario, count]), label)
+        })
     }
 
     fn instructions_of(&self, arguments: &[&str]) -> f64 {
-        let options = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
+        let options = [
+            "--tool=cachegrind",
+            "--cache-sim=no",
+            "--cachegrind-out-file=/dev/null",
+        ];
         after(&self.valgrind(&options, "scenario", arguments), "refs:")
     }
 
     fn memcheck(&self, program: &str, arguments: &[&str]) -> String {
-        self.valgrind(&["--tool=memcheck", "--leak-check=no", "--undef-value-errors=no"], program, arguments)
+        self.valgrind(
+            &[
+                "--tool=memcheck",
+                "--leak-check=no",
+                "--undef-value-errors=no",
+            ],
+            program,
+            arguments,
+        )
     }
 
     /// Runs a program in valgrind and returns valgrind's report.
     fn valgrind(&self, options: &[&str], program: &str, arguments: &[&str]) -> String {
-        let output = Command::new("valgrind").args(options).arg(self.path(program)).args(arguments).output();
+        let output = Command::new("valgrind")
+            .args(options)
+            .arg(self.path(program))
+            .args(arguments)
+            .output();
         let output = output.expect("valgrind is installed");
         assert!(output.status.success(), "{program} {arguments:?} failed");
         String::from_utf8_lossy(&output.stderr).into_owned()
@@ -88,7 +106,10 @@ fn per_round(rounds: u64, cost: impl Fn(&str) -> f64 + Sync) -> f64 {
 
 /// Returns the number after a label in a report.
 fn after(report: &str, label: &str) -> f64 {
-    let rest = report.split_once(label).unwrap_or_else(|| panic!("valgrind's report has no {label:?}")).1;
+    let rest = report
+        .split_once(label)
+        .unwrap_or_else(|| panic!("valgrind's report has no {label:?}"))
+        .1;
     let number = rest.split_whitespace().next().unwrap_or_default();
     number.replace(',', "").parse().unwrap()
 }

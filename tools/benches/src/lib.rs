@@ -134,10 +134,18 @@ pub fn order(#[args] order: Order) -> Receipt {
         Shipping::Standard => 499,
         Shipping::Express => 1_499,
     };
-    let cents = order.items.iter().map(|item| item.cents * u64::from(item.quantity)).sum::<u64>();
+    let cents = order
+        .items
+        .iter()
+        .map(|item| item.cents * u64::from(item.quantity))
+        .sum::<u64>();
     Receipt {
         lines: order.items.len(),
-        pieces: order.items.iter().map(|item| u64::from(item.quantity)).sum(),
+        pieces: order
+            .items
+            .iter()
+            .map(|item| u64::from(item.quantity))
+            .sum(),
         cents: cents + shipping,
         id: order.id,
     }
@@ -152,7 +160,9 @@ pub fn direct_add(arguments: &str) -> String {
 /// Calls [`order`] directly. Returns the text of its result, or an empty string if the arguments are invalid.
 pub fn direct_order(arguments: &str) -> String {
     let receipt = serde_json::from_str(arguments).map(order);
-    receipt.and_then(|receipt| serde_json::to_string(&receipt)).unwrap_or_default()
+    receipt
+        .and_then(|receipt| serde_json::to_string(&receipt))
+        .unwrap_or_default()
 }
 
 /// Creates a catalog of only [`add_later`].
@@ -177,7 +187,9 @@ pub fn catalog(size: usize) -> Catalog {
     for number in catalog.names().len()..size {
         let schema = serde_json::json!({"type": "object"});
         let tool = Tool::new(format!("other.t{number}"), "Another tool.", schema).unwrap();
-        catalog.register(tool, async |_: ToolContext, _: serde_json::Value| "other").unwrap();
+        catalog
+            .register(tool, async |_: ToolContext, _: serde_json::Value| "other")
+            .unwrap();
     }
     catalog
 }
@@ -190,9 +202,18 @@ pub fn catalog(size: usize) -> Catalog {
 pub fn alike(size: usize) -> Catalog {
     let mut catalog = Catalog::new();
     for number in 0..size {
-        let like = if number % 2 == 0 { &ADD_TOOL } else { &ORDER_TOOL };
-        let tool = Tool { name: ToolName::new(format!("like.t{number}")).unwrap(), ..(like.definition)().unwrap() };
-        catalog.register(tool, async |_: ToolContext, _: serde_json::Value| "alike").unwrap();
+        let like = if number % 2 == 0 {
+            &ADD_TOOL
+        } else {
+            &ORDER_TOOL
+        };
+        let tool = Tool {
+            name: ToolName::new(format!("like.t{number}")).unwrap(),
+            ..(like.definition)().unwrap()
+        };
+        catalog
+            .register(tool, async |_: ToolContext, _: serde_json::Value| "alike")
+            .unwrap();
     }
     catalog
 }

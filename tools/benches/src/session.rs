@@ -4,14 +4,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agent::{
-    BudgetLimits, Driver, Provider, RepeatLimits, Request, RunOptions, Selection, Session, Turn, TurnFuture, Usage,
+    BudgetLimits, Driver, Provider, RepeatLimits, Request, RunOptions, Selection, Session, Turn,
+    TurnFuture, Usage,
 };
 use serde::{Deserialize, Serialize};
 use tools::journal::{
-    BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, JournalFuture, OutcomeRecord, RecordedCall,
+    BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, JournalFuture,
+    OutcomeRecord, RecordedCall,
 };
 use tools::protocol::{Message, Part, Role};
-use tools::{Admission, Catalog, Content, ErrorCode, Grant, Journal, Json, ToolCall, ToolContext, ToolResult, tool};
+use tools::{
+    Admission, Catalog, Content, ErrorCode, Grant, Journal, Json, ToolCall, ToolContext,
+    ToolResult, tool,
+};
 
 /// The arguments of [`measure`], as a model writes them.
 pub const MEASURE: &str = r#"{"path": "src/main.rs"}"#;
@@ -48,7 +53,8 @@ fn length(path: &str) -> usize {
 /// Calls [`measure`] directly. Returns the text of its result.
 pub fn direct_measure(arguments: &str) -> String {
     let path = serde_json::from_str::<Measured>(arguments).map(|arguments| length(&arguments.path));
-    path.and_then(|length| serde_json::to_string(&length)).unwrap_or_default()
+    path.and_then(|length| serde_json::to_string(&length))
+        .unwrap_or_default()
 }
 
 /// About 100 bytes of JSON.
@@ -90,7 +96,9 @@ fn list(count: u64) -> Vec<Record> {
 /// Calls [`records`] directly. Returns the text of its result.
 pub fn direct_records(arguments: &str) -> String {
     let records = serde_json::from_str::<Count>(arguments).map(|arguments| list(arguments.count));
-    records.and_then(|records| serde_json::to_string(&records)).unwrap_or_default()
+    records
+        .and_then(|records| serde_json::to_string(&records))
+        .unwrap_or_default()
 }
 
 /// Creates a catalog of [`measure`], [`records`] and the tools of [`catalog`](crate::catalog).
@@ -100,7 +108,9 @@ pub fn direct_records(arguments: &str) -> String {
 #[allow(clippy::unwrap_used)] // A failure invalidates the measurement.
 pub fn catalog() -> Catalog {
     let mut catalog = crate::catalog(2);
-    catalog.submit(&[&MEASURE_TOOL, &RECORDS_TOOL, &crate::ADD_LATER_TOOL]).unwrap();
+    catalog
+        .submit(&[&MEASURE_TOOL, &RECORDS_TOOL, &crate::ADD_LATER_TOOL])
+        .unwrap();
     catalog
 }
 
@@ -139,7 +149,12 @@ impl Journal for NoopJournal {
         Box::pin(async { Ok(CheckpointId(0)) })
     }
 
-    fn append<'a>(&'a self, _: &'a str, last: CheckpointId, _: Checkpoint) -> JournalFuture<'a, Option<CheckpointId>> {
+    fn append<'a>(
+        &'a self,
+        _: &'a str,
+        last: CheckpointId,
+        _: Checkpoint,
+    ) -> JournalFuture<'a, Option<CheckpointId>> {
         Box::pin(async move { Ok(Some(last)) })
     }
 
@@ -162,8 +177,16 @@ impl Provider for RepeatingProvider {
     }
 
     fn complete<'a>(&'a self, _: Request<'a>) -> TurnFuture<'a> {
-        let turn = match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)) {
-            Ok(left) => Turn::calls([ToolCall::new(format!("call_{left}"), self.name, self.arguments.clone())]),
+        let turn = match self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(1)
+            }) {
+            Ok(left) => Turn::calls([ToolCall::new(
+                format!("call_{left}"),
+                self.name,
+                self.arguments.clone(),
+            )]),
             Err(_) => Turn::answer("done"),
         };
         let turn = self.usage.into_iter().fold(turn, Turn::with_usage);
@@ -180,14 +203,27 @@ fn history(count: usize) -> Vec<Message> {
         0 => (Role::User, Part::Content(Content::text(text(number)))),
         1 | 3 => {
             let arguments = serde_json::json!({"count": 2, "note": text(number)});
-            (Role::Assistant, Part::ToolCall(ToolCall::new(id(number), &*name, arguments)))
+            (
+                Role::Assistant,
+                Part::ToolCall(ToolCall::new(id(number), &*name, arguments)),
+            )
         }
         _ => {
             let result = ToolResult::structured(serde_json::to_value(list(2)).unwrap());
-            (Role::Tool, Part::ToolResult { id: id(number - 1), name: name.clone(), result })
+            (
+                Role::Tool,
+                Part::ToolResult {
+                    id: id(number - 1),
+                    name: name.clone(),
+                    result,
+                },
+            )
         }
     };
-    let message = |(role, part)| Message { role, parts: vec![part] };
+    let message = |(role, part)| Message {
+        role,
+        parts: vec![part],
+    };
     (0..count).map(|number| message(part(number))).collect()
 }
 
@@ -197,23 +233,46 @@ fn history(count: usize) -> Vec<Message> {
 /// # Panics
 /// Panics if a call fails.
 #[allow(clippy::unwrap_used)]
-pub async fn steps(name: &'static str, arguments: &str, steps: u64, messages: usize, checkpoints: bool) {
+pub async fn steps(
+    name: &'static str,
+    arguments: &str,
+    steps: u64,
+    messages: usize,
+    checkpoints: bool,
+) {
     let mut cx = granted();
     if checkpoints {
-        cx = cx.with_journal(Arc::new(NoopJournal::default())).with_session("measured");
+        cx = cx
+            .with_journal(Arc::new(NoopJournal::default()))
+            .with_session("measured");
     }
-    let mut session = Session::new(catalog().list(), Selection::new(), cx).with_messages(history(messages));
+    let mut session =
+        Session::new(catalog().list(), Selection::new(), cx).with_messages(history(messages));
     // A value, as a provider returns it.
-    let arguments = serde_json::from_str::<serde_json::Value>(arguments).unwrap().into();
-    let usage = checkpoints.then(|| Usage { input_tokens: 50_000, output_tokens: 50, ..Usage::default() });
-    let provider = RepeatingProvider { name, arguments, left: steps.into(), usage };
+    let arguments = serde_json::from_str::<serde_json::Value>(arguments)
+        .unwrap()
+        .into();
+    let usage = checkpoints.then(|| Usage {
+        input_tokens: 50_000,
+        output_tokens: 50,
+        ..Usage::default()
+    });
+    let provider = RepeatingProvider {
+        name,
+        arguments,
+        left: steps.into(),
+        usage,
+    };
     // Repeated calls are counted, but have no consequence.
-    let mut options =
-        RunOptions::new().with_limits(BudgetLimits::new()).with_repeats(RepeatLimits::new(Some(u32::MAX), None));
+    let mut options = RunOptions::new()
+        .with_limits(BudgetLimits::new())
+        .with_repeats(RepeatLimits::new(Some(u32::MAX), None));
     if checkpoints {
         options = options.with_context_tokens(1_000_000);
     }
-    let driver = Driver::new(Arc::new(provider)).with_options(options).with_checkpoints(checkpoints);
+    let driver = Driver::new(Arc::new(provider))
+        .with_options(options)
+        .with_checkpoints(checkpoints);
     let summary = driver.run(&mut session, "go").await.unwrap();
     assert_eq!((u64::from(summary.calls), summary.failed_calls), (steps, 0));
 }
@@ -224,7 +283,8 @@ pub async fn steps(name: &'static str, arguments: &str, steps: u64, messages: us
 /// Panics if a call fails.
 #[allow(clippy::unwrap_used)]
 pub async fn among(others: u64, calls: u64) {
-    let mut catalog = Catalog::new().with_admission(Admission::new().with_max_concurrency(1 << 16).into());
+    let mut catalog =
+        Catalog::new().with_admission(Admission::new().with_max_concurrency(1 << 16).into());
     catalog.submit(&[&MEASURE_TOOL, &LINGER_TOOL]).unwrap();
     let cx = granted();
     let mut tasks = tokio::task::JoinSet::new();

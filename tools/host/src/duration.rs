@@ -15,7 +15,11 @@ pub fn parse(text: &str) -> Result<Duration, String> {
         _ => return Err(refused()),
     };
     let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    let number: f64 = if plain { digits.parse().map_err(|_| refused())? } else { return Err(refused()) };
+    let number: f64 = if plain {
+        digits.parse().map_err(|_| refused())?
+    } else {
+        return Err(refused());
+    };
     match Duration::try_from_secs_f64(number * seconds_per_unit) {
         Ok(Duration::ZERO) => Err("it must be greater than zero".to_owned()),
         Ok(duration) => Ok(duration),
@@ -57,9 +61,21 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused() {
-        for text in
-            ["", "s", "-1s", "0", "0ms", "1w", "inf", "nan", "1e3", "1..2", "5 s", "ä", "99999999999999999999999h"]
-        {
+        for text in [
+            "",
+            "s",
+            "-1s",
+            "0",
+            "0ms",
+            "1w",
+            "inf",
+            "nan",
+            "1e3",
+            "1..2",
+            "5 s",
+            "ä",
+            "99999999999999999999999h",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

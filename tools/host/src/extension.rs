@@ -53,7 +53,8 @@ pub struct Extension {
 pub type Report = for<'a> fn(&'a Settings, Option<&'a Services>) -> ReportFuture<'a>;
 
 /// The future of a [`Report`].
-pub type ReportFuture<'a> = Pin<Box<dyn Future<Output = Result<FamilyReport, SettingsError>> + Send + 'a>>;
+pub type ReportFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<FamilyReport, SettingsError>> + Send + 'a>>;
 
 inventory::collect!(Extension);
 
@@ -112,14 +113,20 @@ impl Extension {
 
     /// Sets the function that adds the grants and rules that follow from settings, such as those for the host of a service.
     #[must_use]
-    pub const fn with_access(mut self, access: fn(Settings) -> Result<Settings, SettingsError>) -> Self {
+    pub const fn with_access(
+        mut self,
+        access: fn(Settings) -> Result<Settings, SettingsError>,
+    ) -> Self {
         self.access = access;
         self
     }
 
     /// Sets the function that returns warnings for the start of a session, such as that a secret is missing.
     #[must_use]
-    pub const fn with_notices(mut self, notices: fn(&Settings) -> Result<Vec<String>, SettingsError>) -> Self {
+    pub const fn with_notices(
+        mut self,
+        notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
+    ) -> Self {
         self.notices = notices;
         self
     }
@@ -127,7 +134,10 @@ impl Extension {
     /// Sets the function that returns why a clause of the family's scheme permits nothing, such as one that names no channel. Returns `None`
     /// for others.
     #[must_use]
-    pub const fn with_clause_fault(mut self, fault: fn(&Clause, &Settings) -> Option<String>) -> Self {
+    pub const fn with_clause_fault(
+        mut self,
+        fault: fn(&Clause, &Settings) -> Option<String>,
+    ) -> Self {
         self.clause_fault = fault;
         self
     }
@@ -161,7 +171,10 @@ impl NamedSubmission for Extension {
 
 impl fmt::Debug for Extension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Extension").field("name", &self.name).field("source", &self.source).finish_non_exhaustive()
+        f.debug_struct("Extension")
+            .field("name", &self.name)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
     }
 }
 
@@ -177,13 +190,19 @@ pub fn list() -> Vec<&'static Extension> {
 pub fn insert_services(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
     let mut waiting = list();
     while !waiting.is_empty() {
-        let is_ready = |extension: &&&Extension| !waiting.iter().any(|other| extension.after.contains(&other.name));
+        let is_ready = |extension: &&&Extension| {
+            !waiting
+                .iter()
+                .any(|other| extension.after.contains(&other.name))
+        };
         // Families that wait for each other are taken in the order of their names.
         let ready: Vec<_> = match waiting.iter().filter(is_ready).copied().collect::<Vec<_>>() {
             none if none.is_empty() => waiting.clone(),
             ready => ready,
         };
-        ready.iter().try_for_each(|extension| (extension.services)(settings, services))?;
+        ready
+            .iter()
+            .try_for_each(|extension| (extension.services)(settings, services))?;
         waiting.retain(|extension| !ready.iter().any(|ready| ready.name == extension.name));
     }
     Ok(())
@@ -194,7 +213,9 @@ pub fn insert_services(settings: &Settings, services: &mut Services) -> Result<(
 /// # Errors
 /// Returns the first mistake in the settings.
 pub fn with_access(settings: Settings) -> Result<Settings, SettingsError> {
-    list().into_iter().try_fold(settings, |settings, extension| (extension.access)(settings))
+    list()
+        .into_iter()
+        .try_fold(settings, |settings, extension| (extension.access)(settings))
 }
 
 /// Returns the warnings of all linked families for the start of a session.
@@ -202,22 +223,29 @@ pub fn with_access(settings: Settings) -> Result<Settings, SettingsError> {
 /// # Errors
 /// Returns the first mistake in the settings.
 pub fn notices(settings: &Settings) -> Result<Vec<String>, SettingsError> {
-    list().into_iter().try_fold(Vec::new(), |mut all, extension| {
-        all.extend((extension.notices)(settings)?);
-        Ok(all)
-    })
+    list()
+        .into_iter()
+        .try_fold(Vec::new(), |mut all, extension| {
+            all.extend((extension.notices)(settings)?);
+            Ok(all)
+        })
 }
 
 /// Returns why a clause permits nothing, if its family knows a reason.
 pub fn clause_fault(clause: &Clause, settings: &Settings) -> Option<String> {
-    list().into_iter().find_map(|extension| (extension.clause_fault)(clause, settings))
+    list()
+        .into_iter()
+        .find_map(|extension| (extension.clause_fault)(clause, settings))
 }
 
 /// Returns the reports of all linked families, in the order of their names.
 ///
 /// # Errors
 /// Returns the first mistake in the settings.
-pub async fn reports(settings: &Settings, services: Option<&Services>) -> Result<Vec<FamilyReport>, SettingsError> {
+pub async fn reports(
+    settings: &Settings,
+    services: Option<&Services>,
+) -> Result<Vec<FamilyReport>, SettingsError> {
     let mut reports = Vec::new();
     for report in list().into_iter().filter_map(|extension| extension.report) {
         reports.push(report(settings, services).await?);
@@ -227,6 +255,15 @@ pub async fn reports(settings: &Settings, services: Option<&Services>) -> Result
 
 /// Returns the faults of the linked extensions and of the records of their families.
 pub fn faults() -> Vec<Finding> {
-    let own = Finding::of_linked(linked::conflicts::<Extension>(), linked::problems::<Extension>());
-    own.into_iter().chain(list().into_iter().flat_map(|extension| (extension.faults)())).collect()
+    let own = Finding::of_linked(
+        linked::conflicts::<Extension>(),
+        linked::problems::<Extension>(),
+    );
+    own.into_iter()
+        .chain(
+            list()
+                .into_iter()
+                .flat_map(|extension| (extension.faults)()),
+        )
+        .collect()
 }

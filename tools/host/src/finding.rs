@@ -33,25 +33,46 @@ pub struct FamilyReport {
 impl Finding {
     /// Creates a problem.
     pub fn new(check: &'static str, message: String) -> Self {
-        Self { check, tool: None, provider: None, message }
+        Self {
+            check,
+            tool: None,
+            provider: None,
+            message,
+        }
     }
 
     /// Names the tool.
     #[must_use]
     pub fn for_tool(self, name: impl ToString) -> Self {
-        Self { tool: Some(name.to_string()), ..self }
+        Self {
+            tool: Some(name.to_string()),
+            ..self
+        }
     }
 
     /// Names the provider.
     #[must_use]
     pub fn for_provider(self, name: impl ToString) -> Self {
-        Self { provider: Some(name.to_string()), ..self }
+        Self {
+            provider: Some(name.to_string()),
+            ..self
+        }
     }
 
     /// Creates the problems of link-time records: names that several claim, and unusable ones.
     pub fn of_linked(conflicts: Vec<NameConflict>, problems: Vec<UnusableName>) -> Vec<Self> {
-        let conflicts =
-            conflicts.iter().map(|conflict| Self::new("conflict", format!("{conflict}; unlink or rename one of them")));
-        conflicts.chain(problems.iter().map(|problem| Self::new("definition", problem.to_string()))).collect()
+        let conflicts = conflicts.iter().map(|conflict| {
+            Self::new(
+                "conflict",
+                format!("{conflict}; unlink or rename one of them"),
+            )
+        });
+        conflicts
+            .chain(
+                problems
+                    .iter()
+                    .map(|problem| Self::new("definition", problem.to_string())),
+            )
+            .collect()
     }
 }

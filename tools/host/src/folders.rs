@@ -13,7 +13,12 @@ pub fn settings_name() -> String {
 
 /// Returns the user's settings file, such as `toolcrib/toolcrib.toml` in `$XDG_CONFIG_HOME` or `~/.config`.
 pub fn settings() -> Option<PathBuf> {
-    Some(base()?.config_dir().join(program::name()).join(settings_name()))
+    Some(
+        base()?
+            .config_dir()
+            .join(program::name())
+            .join(settings_name()),
+    )
 }
 
 /// Returns the user's file of MCP servers, `mcp.json` beside the settings file.
@@ -23,9 +28,14 @@ pub fn servers() -> Option<PathBuf> {
 
 /// Returns the user's folders of skills: those that other programs use too, and `skills` beside the settings file.
 pub fn skills() -> Vec<PathBuf> {
-    let Some(base) = base() else { return Vec::new() };
+    let Some(base) = base() else {
+        return Vec::new();
+    };
     let shared = [".agents/skills", ".claude/skills"].map(|folder| base.home_dir().join(folder));
-    shared.into_iter().chain([base.config_dir().join(program::name()).join("skills")]).collect()
+    shared
+        .into_iter()
+        .chain([base.config_dir().join(program::name()).join("skills")])
+        .collect()
 }
 
 /// Returns the home of the user.
@@ -46,12 +56,23 @@ pub fn data() -> Option<PathBuf> {
 /// Returns the home of the user, and the folder for the caches of toolchains, which programs that tools run may write.
 pub fn toolchains() -> Option<(PathBuf, PathBuf)> {
     let base = base()?;
-    Some((base.home_dir().to_owned(), base.cache_dir().join(format!("{}-programs", program::name()))))
+    Some((
+        base.home_dir().to_owned(),
+        base.cache_dir()
+            .join(format!("{}-programs", program::name())),
+    ))
 }
 
 /// Returns the program's folders and those of `toolcrib`, existing or not.
 pub fn own_folders() -> impl Iterator<Item = PathBuf> {
-    let folders = base().map(|base| [base.config_dir(), base.data_dir(), base.cache_dir(), state_dir(&base)]);
+    let folders = base().map(|base| {
+        [
+            base.config_dir(),
+            base.data_dir(),
+            base.cache_dir(),
+            state_dir(&base),
+        ]
+    });
     let named = |folder: PathBuf| [program::name(), "toolcrib"].map(|name| folder.join(name));
     folders.into_iter().flatten().flat_map(named)
 }
@@ -62,7 +83,8 @@ pub fn own() -> impl Iterator<Item = PathBuf> {
 }
 
 fn state_dir(base: &impl BaseStrategy) -> PathBuf {
-    base.state_dir().unwrap_or_else(|| base.home_dir().join(".local/state"))
+    base.state_dir()
+        .unwrap_or_else(|| base.home_dir().join(".local/state"))
 }
 
 fn base() -> Option<impl BaseStrategy> {

@@ -46,7 +46,9 @@ pub fn default_settings() -> &'static str {
 
 /// Returns the environment variable of a settings key, such as `TOOLCRIB_LIMITS_MAX_STEPS` for `limits.max_steps`.
 pub fn variable(key: &str) -> String {
-    format!("{}_{key}", name()).replace(['-', '.'], "_").to_ascii_uppercase()
+    format!("{}_{key}", name())
+        .replace(['-', '.'], "_")
+        .to_ascii_uppercase()
 }
 
 fn running() -> &'static Identity {

@@ -24,12 +24,13 @@ mod values;
 pub use access::AccessKeys;
 pub use error::SettingsError;
 pub use file::{
-    FileState, Loaded, SettingsFile, built_in, load_default, load_named, project_contents, rules, unapplied,
+    FileState, Loaded, SettingsFile, built_in, load_default, load_named, project_contents, rules,
+    unapplied,
 };
 pub use key::{AnyKey, FileUse, FlagValue, Key, KeyAbout, KeyFlag};
 pub use kind::{
-    Kind, accumulated, boolean, converted_tables, duration, float, integer, items, named_tables, percent, printed,
-    replaced, size, tables, text,
+    Kind, accumulated, boolean, converted_tables, duration, float, integer, items, named_tables,
+    percent, printed, replaced, size, tables, text,
 };
 pub use layer::Layer;
 /// Used by [`declare_keys!`].
@@ -37,10 +38,12 @@ pub use layer::Layer;
 pub use once_cell::sync::Lazy;
 pub use origin::{Origin, Setting};
 pub use parser::{
-    Base, ENVIRONMENT, Parser, bytes, clause, directory, file, filled, host, key_source, number, proxy_url, switch,
-    time, url, variable,
+    Base, ENVIRONMENT, Parser, bytes, clause, directory, file, filled, host, key_source, number,
+    proxy_url, switch, time, url, variable,
 };
-pub use project::{CONTRADICTS, EXPORTS, GRANTS, INSTRUCTS, NARROWS, ProjectRule, REACHES, REDIRECTS, RUNS, SPENDS};
+pub use project::{
+    CONTRADICTS, EXPORTS, GRANTS, INSTRUCTS, NARROWS, ProjectRule, REACHES, REDIRECTS, RUNS, SPENDS,
+};
 pub use reader::layer;
 pub use section::{Section, TomlType};
 pub use settings::Settings;

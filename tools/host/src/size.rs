@@ -34,17 +34,26 @@ impl Size {
     pub fn shown(self) -> String {
         let (name, unit) = self.exact_unit();
         let number = self.0 / unit;
-        match UNITS.iter().filter(|(name, _)| !name.contains('i')).find(|(_, unit)| *unit <= self.0) {
+        match UNITS
+            .iter()
+            .filter(|(name, _)| !name.contains('i'))
+            .find(|(_, unit)| *unit <= self.0)
+        {
             _ if unit > 1 && number <= MAX_EXACT => format!("{number} {name}"),
             // Exact up to 2^53 bytes.
-            Some((name, unit @ 2..)) => format!("{} {name}", (self.0 as f64 / *unit as f64 * 10.0).round() / 10.0),
+            Some((name, unit @ 2..)) => format!(
+                "{} {name}",
+                (self.0 as f64 / *unit as f64 * 10.0).round() / 10.0
+            ),
             _ => counted(self.0, "byte"),
         }
     }
 
     /// Returns the largest unit in which the size is a whole number.
     fn exact_unit(self) -> (&'static str, u64) {
-        let exact = UNITS.into_iter().find(|(_, unit)| self.0 > 0 && self.0.is_multiple_of(*unit));
+        let exact = UNITS
+            .into_iter()
+            .find(|(_, unit)| self.0 > 0 && self.0.is_multiple_of(*unit));
         exact.unwrap_or(("B", 1))
     }
 
@@ -60,12 +69,21 @@ impl FromStr for Size {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let unit = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text[digits.len()..]));
+        let unit = UNITS
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(&text[digits.len()..]));
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         let Some((_, unit)) = unit.filter(|_| is_number) else {
-            return Err("expected a whole number with B, kB, KiB, MB, MiB, GB or GiB, such as 200MB");
+            return Err(
+                "expected a whole number with B, kB, KiB, MB, MiB, GB or GiB, such as 200MB",
+            );
         };
-        digits.parse().ok().and_then(|number: u64| number.checked_mul(*unit)).map(Self).ok_or("it is too large")
+        digits
+            .parse()
+            .ok()
+            .and_then(|number: u64| number.checked_mul(*unit))
+            .map(Self)
+            .ok_or("it is too large")
     }
 }
 
@@ -83,15 +101,23 @@ mod tests {
 
     #[test]
     fn a_size_is_read_and_shown_exactly() {
-        for (text, bytes) in
-            [("0B", 0), ("512B", 512), ("4kB", 4000), ("64KiB", 65_536), ("200MB", 200_000_000), ("3GB", 3_000_000_000)]
-        {
+        for (text, bytes) in [
+            ("0B", 0),
+            ("512B", 512),
+            ("4kB", 4000),
+            ("64KiB", 65_536),
+            ("200MB", 200_000_000),
+            ("3GB", 3_000_000_000),
+        ] {
             assert_eq!(text.parse(), Ok(Size(bytes)));
             assert_eq!(Size(bytes).to_string(), text);
         }
         assert_eq!("200mb".parse(), Ok(Size(200_000_000)));
         assert_eq!(Size(1_000_001).to_string(), "1000001B");
-        assert_eq!("128000KiB".parse::<Size>().unwrap().to_string().parse(), Ok(Size(128_000 << 10)));
+        assert_eq!(
+            "128000KiB".parse::<Size>().unwrap().to_string().parse(),
+            Ok(Size(128_000 << 10))
+        );
     }
 
     #[test]
@@ -115,7 +141,18 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused() {
-        for text in ["", "MB", "200", "-1MB", "1.5GB", "1 GB", "1Mi", "1TB", "ä", "99999999999GB"] {
+        for text in [
+            "",
+            "MB",
+            "200",
+            "-1MB",
+            "1.5GB",
+            "1 GB",
+            "1Mi",
+            "1TB",
+            "ä",
+            "99999999999GB",
+        ] {
             assert!(text.parse::<Size>().is_err(), "{text}");
         }
     }

@@ -22,5 +22,8 @@ impl Answer {
 
 /// Returns the size of headers in HTTP/1.1, in bytes.
 pub(crate) fn header_bytes(headers: &HeaderMap) -> usize {
-    headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len()).sum()
+    headers
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len())
+        .sum()
 }

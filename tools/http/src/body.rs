@@ -64,18 +64,30 @@ impl Body {
         slot: Slot,
     ) -> Result<Self, HttpError> {
         let masked = mask.cloned().map(MaskedStream::new);
-        let codings =
-            Coding::of(response.headers()).map_err(|reason| HttpError::Invalid { url: url.to_string(), reason })?;
+        let codings = Coding::of(response.headers()).map_err(|reason| HttpError::Invalid {
+            url: url.to_string(),
+            reason,
+        })?;
         let length = response.content_length().filter(|_| codings.is_empty());
         let bytes = if codings.is_empty() {
             Arriving::Plain(response)
         } else {
             headers.remove(header::CONTENT_ENCODING);
             headers.remove(header::CONTENT_LENGTH);
-            let sent = BodyDataStream::new(http::Response::from(response).into_body()).map_err(io::Error::other);
+            let sent = BodyDataStream::new(http::Response::from(response).into_body())
+                .map_err(io::Error::other);
             Arriving::Compressed(Coding::decode(&codings, Box::pin(StreamReader::new(sent))))
         };
-        Ok(Self { url, bytes, masked, idle, received: 0, length, is_cut: false, slot: Some(slot) })
+        Ok(Self {
+            url,
+            bytes,
+            masked,
+            idle,
+            received: 0,
+            length,
+            is_cut: false,
+            slot: Some(slot),
+        })
     }
 
     /// Stops counting as a concurrent request.
@@ -89,16 +101,23 @@ impl Body {
     /// Returns [`HttpError::Time`] if no byte arrives for too long, and others if the connection breaks.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, HttpError> {
         loop {
-            let arrived = timeout(self.idle, self.bytes.next())
-                .await
-                .map_err(|_| HttpError::Time { url: self.url.to_string(), limit: self.idle })?;
+            let arrived =
+                timeout(self.idle, self.bytes.next())
+                    .await
+                    .map_err(|_| HttpError::Time {
+                        url: self.url.to_string(),
+                        limit: self.idle,
+                    })?;
             let mask = self.masked.as_ref().map(MaskedStream::mask);
             let arrived = arrived.map_err(|error| match error {
                 ArrivalError::Transfer(error) => failure(&self.url, &error, mask),
                 ArrivalError::Compression(error) => {
                     self.is_cut = true;
                     let reason = format!("its compressed data is damaged: {error}");
-                    HttpError::Invalid { url: self.url.to_string(), reason }
+                    HttpError::Invalid {
+                        url: self.url.to_string(),
+                        reason,
+                    }
                 }
             })?;
             self.received += arrived.as_ref().map_or(0, Bytes::len);
@@ -138,16 +157,25 @@ impl Body {
         }
         // The cache counts the length.
         body.shrink_to_fit();
-        Ok(WholeBody { bytes: Bytes::from(body), is_cut: self.is_cut })
+        Ok(WholeBody {
+            bytes: Bytes::from(body),
+            is_cut: self.is_cut,
+        })
     }
 
     /// Returns the last bytes, which could have been the beginning of a secret.
     fn held_back(&mut self) -> Option<Bytes> {
-        self.masked.as_mut().map(MaskedStream::finish).filter(|rest| !rest.is_empty())
+        self.masked
+            .as_mut()
+            .map(MaskedStream::finish)
+            .filter(|rest| !rest.is_empty())
     }
 
     fn too_large(&self, limit: usize) -> HttpError {
-        HttpError::TooLarge { url: self.url.to_string(), limit }
+        HttpError::TooLarge {
+            url: self.url.to_string(),
+            limit,
+        }
     }
 }
 
@@ -165,10 +193,14 @@ impl Arriving {
             Self::Plain(response) => return response.chunk().await.map_err(ArrivalError::Transfer),
             Self::Compressed(source) => source,
         };
-        let bytes = source.fill_buf().await.map_err(|error| match error.downcast::<reqwest::Error>() {
-            Ok(error) => ArrivalError::Transfer(error),
-            Err(error) => ArrivalError::Compression(error),
-        })?;
+        let bytes =
+            source
+                .fill_buf()
+                .await
+                .map_err(|error| match error.downcast::<reqwest::Error>() {
+                    Ok(error) => ArrivalError::Transfer(error),
+                    Err(error) => ArrivalError::Compression(error),
+                })?;
         let bytes = Bytes::copy_from_slice(bytes);
         source.consume(bytes.len());
         Ok((!bytes.is_empty()).then_some(bytes))

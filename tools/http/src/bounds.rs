@@ -26,17 +26,34 @@ impl Bounds {
         // A limit of centuries overflows, and is none.
         let end = now.checked_add(total).into_iter().chain(deadline).min();
         let end = end.unwrap_or_else(|| now + Duration::from_secs(86_400 * 365));
-        Self { url: url.to_string(), cancellation: cx.cancellation().clone(), end, limit: total.min(end - now) }
+        Self {
+            url: url.to_string(),
+            cancellation: cx.cancellation().clone(),
+            end,
+            limit: total.min(end - now),
+        }
     }
 
     /// Does a part of the request.
     ///
     /// # Errors
     /// Returns [`HttpError::Cancelled`] and [`HttpError::Time`] if the request ends first.
-    pub(crate) async fn run<T>(&self, part: impl Future<Output = Result<T, HttpError>>) -> Result<T, HttpError> {
-        match self.cancellation.run_until_cancelled(timeout_at(self.end, part)).await {
-            None => Err(HttpError::Cancelled { url: self.url.clone() }),
-            Some(Err(_)) => Err(HttpError::Time { url: self.url.clone(), limit: self.limit }),
+    pub(crate) async fn run<T>(
+        &self,
+        part: impl Future<Output = Result<T, HttpError>>,
+    ) -> Result<T, HttpError> {
+        match self
+            .cancellation
+            .run_until_cancelled(timeout_at(self.end, part))
+            .await
+        {
+            None => Err(HttpError::Cancelled {
+                url: self.url.clone(),
+            }),
+            Some(Err(_)) => Err(HttpError::Time {
+                url: self.url.clone(),
+                limit: self.limit,
+            }),
             Some(Ok(done)) => done,
         }
     }

@@ -50,7 +50,11 @@ pub(crate) enum Found {
 
 impl Cache {
     pub(crate) fn new(limits: &HttpLimits) -> Self {
-        Self { max_bytes: limits.max_cache_bytes, max_entries: limits.max_cache_entries, state: Mutex::default() }
+        Self {
+            max_bytes: limits.max_cache_bytes,
+            max_entries: limits.max_cache_entries,
+            state: Mutex::default(),
+        }
     }
 
     /// Looks up the response to a request.
@@ -58,7 +62,9 @@ impl Cache {
         self.with(|state| {
             state.uses += 1;
             let uses = state.uses;
-            let Some(entry) = state.entries.get_mut(&key(request)) else { return Found::Nothing };
+            let Some(entry) = state.entries.get_mut(&key(request)) else {
+                return Found::Nothing;
+            };
             match entry.policy.before_request(request, now) {
                 BeforeRequest::Fresh(parts) => {
                     entry.last_use = uses;
@@ -69,7 +75,10 @@ impl Cache {
                         is_cut: false,
                     })
                 }
-                BeforeRequest::Stale { request, matches: true } => Found::Stale(request.headers),
+                BeforeRequest::Stale {
+                    request,
+                    matches: true,
+                } => Found::Stale(request.headers),
                 BeforeRequest::Stale { .. } => Found::Nothing,
             }
         })
@@ -77,14 +86,27 @@ impl Cache {
 
     /// Returns the stored response that a `304 Not Modified` confirms, updated. Returns `None` if it confirms another one; the caller
     /// then requests the whole response.
-    pub(crate) fn confirmed(&self, request: &CacheRequest, headers: &HeaderMap, now: SystemTime) -> Option<Answer> {
+    pub(crate) fn confirmed(
+        &self,
+        request: &CacheRequest,
+        headers: &HeaderMap,
+        now: SystemTime,
+    ) -> Option<Answer> {
         let mut response = http::Response::new(());
-        (*response.status_mut(), *response.headers_mut()) = (StatusCode::NOT_MODIFIED, headers.clone());
+        (*response.status_mut(), *response.headers_mut()) =
+            (StatusCode::NOT_MODIFIED, headers.clone());
         let entry = self.with(|state| state.entries.get(&key(request)).cloned())?;
-        let AfterResponse::NotModified(policy, parts) = entry.policy.after_response(request, &response, now) else {
+        let AfterResponse::NotModified(policy, parts) =
+            entry.policy.after_response(request, &response, now)
+        else {
             return None;
         };
-        let answer = Answer { status: parts.status, headers: parts.headers, body: entry.body, is_cut: false };
+        let answer = Answer {
+            status: parts.status,
+            headers: parts.headers,
+            body: entry.body,
+            is_cut: false,
+        };
         self.insert(request, policy, &answer);
         Some(answer)
     }
@@ -93,8 +115,15 @@ impl Cache {
     pub(crate) fn store(&self, request: &CacheRequest, answer: &Answer, now: SystemTime) {
         let mut response = http::Response::new(());
         (*response.status_mut(), *response.headers_mut()) = (answer.status, answer.headers.clone());
-        let options = CacheOptions { shared: false, ..CacheOptions::default() };
-        self.insert(request, CachePolicy::new_options(request, &response, now, options), answer);
+        let options = CacheOptions {
+            shared: false,
+            ..CacheOptions::default()
+        };
+        self.insert(
+            request,
+            CachePolicy::new_options(request, &response, now, options),
+            answer,
+        );
     }
 
     /// Removes the response for a URL, because a request may have changed it.
@@ -107,22 +136,40 @@ impl Cache {
         // The policy has a copy of the headers.
         let size = key.len() + 2 * answer.header_bytes() + answer.body.len();
         // Ages are added, which must not overflow.
-        let age = answer.headers.get(header::AGE).map_or(Some(0), |age| age.to_str().ok()?.trim().parse::<u32>().ok());
-        let is_kept =
-            !answer.is_cut && policy.is_storable() && age.is_some() && size <= self.max_bytes && self.max_entries > 0;
+        let age = answer
+            .headers
+            .get(header::AGE)
+            .map_or(Some(0), |age| age.to_str().ok()?.trim().parse::<u32>().ok());
+        let is_kept = !answer.is_cut
+            && policy.is_storable()
+            && age.is_some()
+            && size <= self.max_bytes
+            && self.max_entries > 0;
         self.with(|state| {
             state.remove(&key);
             if !is_kept {
                 return;
             }
             while state.entries.len() >= self.max_entries || state.bytes + size > self.max_bytes {
-                let oldest = state.entries.iter().min_by_key(|(_, entry)| entry.last_use).map(|(key, _)| key.clone());
+                let oldest = state
+                    .entries
+                    .iter()
+                    .min_by_key(|(_, entry)| entry.last_use)
+                    .map(|(key, _)| key.clone());
                 let Some(oldest) = oldest else { break };
                 state.remove(&oldest);
             }
             state.uses += 1;
             state.bytes += size;
-            state.entries.insert(key, Entry { policy, body: answer.body.clone(), size, last_use: state.uses });
+            state.entries.insert(
+                key,
+                Entry {
+                    policy,
+                    body: answer.body.clone(),
+                    size,
+                    last_use: state.uses,
+                },
+            );
         });
     }
 
@@ -156,27 +203,51 @@ mod tests {
     }
 
     fn answer(headers: &[(&'static str, &str)], body: &'static str) -> Answer {
-        let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
-        Answer { status: StatusCode::OK, headers, body: Bytes::from_static(body.as_bytes()), is_cut: false }
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+            .collect();
+        Answer {
+            status: StatusCode::OK,
+            headers,
+            body: Bytes::from_static(body.as_bytes()),
+            is_cut: false,
+        }
     }
 
     fn cache(max_cache_bytes: usize, max_cache_entries: usize) -> Cache {
-        Cache::new(&HttpLimits { max_cache_bytes, max_cache_entries, ..HttpLimits::default() })
+        Cache::new(&HttpLimits {
+            max_cache_bytes,
+            max_cache_entries,
+            ..HttpLimits::default()
+        })
     }
 
     fn is_fresh(cache: &Cache, url: &str, seconds: u64) -> bool {
-        matches!(cache.find(&request(url), T0 + Duration::from_secs(seconds)), Found::Fresh(_))
+        matches!(
+            cache.find(&request(url), T0 + Duration::from_secs(seconds)),
+            Found::Fresh(_)
+        )
     }
 
     #[test]
     fn the_least_recently_used_responses_make_room() {
         let cache = cache(10_000, 3);
         for url in ["http://a/", "http://b/", "http://c/"] {
-            cache.store(&request(url), &answer(&[("cache-control", "max-age=60")], "x"), T0);
+            cache.store(
+                &request(url),
+                &answer(&[("cache-control", "max-age=60")], "x"),
+                T0,
+            );
         }
         assert!(is_fresh(&cache, "http://a/", 1));
-        cache.store(&request("http://d/"), &answer(&[("cache-control", "max-age=60")], "x"), T0);
-        let kept = ["http://a/", "http://b/", "http://c/", "http://d/"].map(|url| is_fresh(&cache, url, 1));
+        cache.store(
+            &request("http://d/"),
+            &answer(&[("cache-control", "max-age=60")], "x"),
+            T0,
+        );
+        let kept = ["http://a/", "http://b/", "http://c/", "http://d/"]
+            .map(|url| is_fresh(&cache, url, 1));
         assert_eq!(kept, [true, false, true, true]);
     }
 
@@ -189,15 +260,24 @@ mod tests {
         }
         assert!(is_fresh(&cache, "http://a/", 1));
         cache.remove(&request("http://a/"));
-        assert_eq!(cache.with(|state| (state.entries.len(), state.bytes)), (0, 0));
+        assert_eq!(
+            cache.with(|state| (state.entries.len(), state.bytes)),
+            (0, 0)
+        );
         for number in 0..100 {
             cache.store(&request(&format!("http://a/{number}")), &fits, T0);
             assert!(cache.with(|state| state.bytes) <= 300);
         }
         assert!(is_fresh(&cache, "http://a/99", 1));
-        let long = answer(&[("cache-control", "max-age=60"), ("x", &"y".repeat(300))], "");
+        let long = answer(
+            &[("cache-control", "max-age=60"), ("x", &"y".repeat(300))],
+            "",
+        );
         cache.store(&request("http://a/99"), &long, T0);
-        assert!(!is_fresh(&cache, "http://a/99", 1), "a response that does not fit replaces the former one too");
+        assert!(
+            !is_fresh(&cache, "http://a/99", 1),
+            "a response that does not fit replaces the former one too"
+        );
     }
 
     #[test]
@@ -207,7 +287,10 @@ mod tests {
             ("age", huge.clone()),
             ("age", u32::MAX.to_string()),
             ("cache-control", format!("max-age={huge}")),
-            ("cache-control", format!("max-age=0, stale-while-revalidate={huge}")),
+            (
+                "cache-control",
+                format!("max-age=0, stale-while-revalidate={huge}"),
+            ),
             ("expires", huge.clone()),
             ("expires", "Fri, 31 Dec 9999 23:59:59 GMT".to_owned()),
             ("date", "Thu, 01 Jan 0001 00:00:00 GMT".to_owned()),
@@ -215,12 +298,24 @@ mod tests {
             ("vary", "*, a, ,".to_owned()),
         ] {
             let cache = cache(10_000, 10);
-            let other = if name == "cache-control" { ("etag", "\"a\"") } else { ("cache-control", "max-age=60") };
-            cache.store(&request("http://a/"), &answer(&[other, (name, &value)], "x"), T0 + Duration::from_secs(1));
+            let other = if name == "cache-control" {
+                ("etag", "\"a\"")
+            } else {
+                ("cache-control", "max-age=60")
+            };
+            cache.store(
+                &request("http://a/"),
+                &answer(&[other, (name, &value)], "x"),
+                T0 + Duration::from_secs(1),
+            );
             for seconds in [0, 1, 2, 100_000_000] {
                 let now = T0 + Duration::from_secs(seconds);
                 let _ = cache.find(&request("http://a/"), now);
-                let _ = cache.confirmed(&request("http://a/"), &answer(&[other, (name, &value)], "").headers, now);
+                let _ = cache.confirmed(
+                    &request("http://a/"),
+                    &answer(&[other, (name, &value)], "").headers,
+                    now,
+                );
             }
         }
     }

@@ -21,7 +21,11 @@ impl Chain {
     /// # Errors
     /// Returns [`HttpError::Header`] if the tool set a header that only the client may set.
     pub(crate) fn new(request: &Request) -> Result<Self, HttpError> {
-        Ok(Self { hop: Hop::new(request)?, before: Vec::new(), max_redirects: request.max_redirects })
+        Ok(Self {
+            hop: Hop::new(request)?,
+            before: Vec::new(),
+            max_redirects: request.max_redirects,
+        })
     }
 
     /// Checks the target and the host of the next request.
@@ -44,20 +48,31 @@ impl Chain {
         answered: &HeaderMap,
         limits: &HttpLimits,
     ) -> Result<bool, HttpError> {
-        let Some(next) = redirect::next(&self.hop, status, answered)? else { return Ok(false) };
+        let Some(next) = redirect::next(&self.hop, status, answered)? else {
+            return Ok(false);
+        };
         let Hop { method, url, .. } = std::mem::replace(&mut self.hop, next);
         self.before.push((method, url));
         let Hop { method, url, .. } = &self.hop;
-        let is_circle = self.before.iter().any(|before| (&before.0, &before.1) == (method, url));
+        let is_circle = self
+            .before
+            .iter()
+            .any(|before| (&before.0, &before.1) == (method, url));
         let limit = limits.max_redirects.min(self.max_redirects);
         if is_circle || self.before.len() > limit {
-            return Err(HttpError::Redirects { url: url.to_string(), limit });
+            return Err(HttpError::Redirects {
+                url: url.to_string(),
+                limit,
+            });
         }
         Ok(true)
     }
 
     /// Returns the final URL, and those that redirected.
     pub(crate) fn into_urls(self) -> (Url, Vec<Url>) {
-        (self.hop.url, self.before.into_iter().map(|(_, url)| url).collect())
+        (
+            self.hop.url,
+            self.before.into_iter().map(|(_, url)| url).collect(),
+        )
     }
 }

@@ -14,7 +14,9 @@ use crate::chain::Chain;
 use crate::exchange::{Exchange, Opened};
 use crate::hop::Hop;
 use crate::slots::Slots;
-use crate::{Connection, HttpError, HttpOptions, Proxy, Request, Response, ResponseStream, headers, redirect};
+use crate::{
+    Connection, HttpError, HttpOptions, Proxy, Request, Response, ResponseStream, headers, redirect,
+};
 
 /// The service that makes requests for tools. Cloning is cheap, and creating one connects and loads nothing.
 ///
@@ -34,7 +36,8 @@ pub struct HttpClient {
 impl HttpClient {
     /// Creates a client with default options.
     pub fn new() -> Self {
-        Self::from_options(HttpOptions::default()).unwrap_or_else(|_| unreachable!("the default options are valid"))
+        Self::from_options(HttpOptions::default())
+            .unwrap_or_else(|_| unreachable!("the default options are valid"))
     }
 
     /// Creates a client.
@@ -48,13 +51,19 @@ impl HttpClient {
 
     fn with_slots(options: HttpOptions, slots: Arc<Slots>) -> Result<Self, HttpError> {
         let cache = Arc::new(Cache::new(&options.limits));
-        Ok(Self { exchange: Arc::new(Exchange::new(options, slots)?), cache })
+        Ok(Self {
+            exchange: Arc::new(Exchange::new(options, slots)?),
+            cache,
+        })
     }
 
     /// Creates a client with the same connections and limits, and a cache of its own.
     #[must_use]
     pub fn new_session(&self) -> Self {
-        Self { exchange: self.exchange.clone(), cache: Arc::new(Cache::new(&self.exchange.limits)) }
+        Self {
+            exchange: self.exchange.clone(),
+            cache: Arc::new(Cache::new(&self.exchange.limits)),
+        }
     }
 
     /// Creates a client with other options, and connections and a cache of its own. Its requests count towards this client's
@@ -74,7 +83,12 @@ impl HttpClient {
     ///
     /// # Errors
     /// Returns an [`HttpError`] if the host is not permitted, or no connection is made.
-    pub async fn connect(&self, cx: &ToolContext, host: &str, port: u16) -> Result<Connection, HttpError> {
+    pub async fn connect(
+        &self,
+        cx: &ToolContext,
+        host: &str,
+        port: u16,
+    ) -> Result<Connection, HttpError> {
         Connection::open(cx, &self.exchange, host, port).await
     }
 
@@ -100,7 +114,10 @@ impl HttpClient {
     /// error.
     pub async fn send(&self, cx: &ToolContext, request: Request) -> Result<Response, HttpError> {
         let limits = &self.exchange.limits;
-        let max_body_bytes = request.max_body_bytes.unwrap_or(usize::MAX).min(limits.max_body_bytes);
+        let max_body_bytes = request
+            .max_body_bytes
+            .unwrap_or(usize::MAX)
+            .min(limits.max_body_bytes);
         let bounds = Bounds::new(cx, &request.url, limits.total);
         let answered = bounds.run(async {
             let mut chain = Chain::new(&request)?;
@@ -108,9 +125,21 @@ impl HttpClient {
                 chain.check(cx, &self.exchange)?;
                 let answer = self.answer(&chain.hop, max_body_bytes).await?;
                 if !chain.follow(answer.status, &answer.headers, limits)? {
-                    let Answer { status, headers, body, is_cut } = answer;
+                    let Answer {
+                        status,
+                        headers,
+                        body,
+                        is_cut,
+                    } = answer;
                     let (url, redirects) = chain.into_urls();
-                    return Ok(Response { url, redirects, status, headers, body, is_cut });
+                    return Ok(Response {
+                        url,
+                        redirects,
+                        status,
+                        headers,
+                        body,
+                        is_cut,
+                    });
                 }
             }
         });
@@ -127,14 +156,21 @@ impl HttpClient {
     ///
     /// # Errors
     /// As [`send`](Self::send).
-    pub async fn stream(&self, cx: &ToolContext, request: Request) -> Result<ResponseStream, HttpError> {
+    pub async fn stream(
+        &self,
+        cx: &ToolContext,
+        request: Request,
+    ) -> Result<ResponseStream, HttpError> {
         let limits = &self.exchange.limits;
         let bounds = Bounds::new(cx, &request.url, limits.total);
         let answered = bounds.run(async {
             let mut chain = Chain::new(&request)?;
             loop {
                 chain.check(cx, &self.exchange)?;
-                let opened = self.exchange.open(&chain.hop, chain.hop.headers.clone()).await;
+                let opened = self
+                    .exchange
+                    .open(&chain.hop, chain.hop.headers.clone())
+                    .await;
                 self.forget(&chain.hop);
                 let mut opened = opened?;
                 if !chain.follow(opened.status, &opened.headers, limits)? {
@@ -143,9 +179,23 @@ impl HttpClient {
                 }
             }
         });
-        let (chain, Opened { status, headers, body }) = answered.await?;
+        let (
+            chain,
+            Opened {
+                status,
+                headers,
+                body,
+            },
+        ) = answered.await?;
         let (url, redirects) = chain.into_urls();
-        Ok(ResponseStream { url, redirects, status, headers, body, bounds })
+        Ok(ResponseStream {
+            url,
+            redirects,
+            status,
+            headers,
+            body,
+            bounds,
+        })
     }
 
     /// Returns the answer to one request, from the cache or the server.
@@ -153,7 +203,10 @@ impl HttpClient {
         let request = cache_request(hop);
         let is_cached = hop.method == Method::GET
             && hop.body.is_none()
-            && hop.headers.keys().all(|name| headers::HARMLESS.contains(name))
+            && hop
+                .headers
+                .keys()
+                .all(|name| headers::HARMLESS.contains(name))
             && self.exchange.secrets(&hop.url).next().is_none();
         let Some(request) = request.filter(|_| is_cached) else {
             let answer = self.fetch(hop, hop.headers.clone(), max_body_bytes).await;
@@ -162,18 +215,33 @@ impl HttpClient {
         };
         let conditions = match self.cache.find(&request, SystemTime::now()) {
             Found::Fresh(answer) if answer.body.len() > max_body_bytes => {
-                return Err(HttpError::TooLarge { url: hop.url.to_string(), limit: max_body_bytes });
+                return Err(HttpError::TooLarge {
+                    url: hop.url.to_string(),
+                    limit: max_body_bytes,
+                });
             }
             Found::Fresh(answer) => return Ok(answer),
             Found::Stale(headers) => Some(headers),
             Found::Nothing => None,
         };
         let is_conditional = conditions.is_some();
-        let mut answer = self.fetch(hop, conditions.unwrap_or_else(|| hop.headers.clone()), max_body_bytes).await?;
+        let mut answer = self
+            .fetch(
+                hop,
+                conditions.unwrap_or_else(|| hop.headers.clone()),
+                max_body_bytes,
+            )
+            .await?;
         if is_conditional && answer.status == StatusCode::NOT_MODIFIED {
-            match self.cache.confirmed(&request, &answer.headers, SystemTime::now()) {
+            match self
+                .cache
+                .confirmed(&request, &answer.headers, SystemTime::now())
+            {
                 Some(answer) if answer.body.len() > max_body_bytes => {
-                    return Err(HttpError::TooLarge { url: hop.url.to_string(), limit: max_body_bytes });
+                    return Err(HttpError::TooLarge {
+                        url: hop.url.to_string(),
+                        limit: max_body_bytes,
+                    });
                 }
                 Some(answer) => return Ok(answer),
                 None => answer = self.fetch(hop, hop.headers.clone(), max_body_bytes).await?,
@@ -184,13 +252,30 @@ impl HttpClient {
     }
 
     /// Requests the answer from the server. The body of a redirect is not read.
-    async fn fetch(&self, hop: &Hop, headers: http::HeaderMap, max_body_bytes: usize) -> Result<Answer, HttpError> {
-        let Opened { status, headers, body } = self.exchange.open(hop, headers).await?;
-        let WholeBody { bytes: body, is_cut } = match redirect::next(hop, status, &headers)? {
+    async fn fetch(
+        &self,
+        hop: &Hop,
+        headers: http::HeaderMap,
+        max_body_bytes: usize,
+    ) -> Result<Answer, HttpError> {
+        let Opened {
+            status,
+            headers,
+            body,
+        } = self.exchange.open(hop, headers).await?;
+        let WholeBody {
+            bytes: body,
+            is_cut,
+        } = match redirect::next(hop, status, &headers)? {
             Some(_) => WholeBody::default(),
             None => body.read(max_body_bytes).await?,
         };
-        Ok(Answer { status, headers, body, is_cut })
+        Ok(Answer {
+            status,
+            headers,
+            body,
+            is_cut,
+        })
     }
 
     /// Removes the stored response if the request may have changed the resource, even if its answer was lost.

@@ -34,14 +34,23 @@ impl Coding {
     pub(crate) fn of(headers: &HeaderMap) -> Result<Vec<Self>, String> {
         let mut codings = Vec::new();
         for value in headers.get_all(header::CONTENT_ENCODING) {
-            for name in value.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
+            for name in value
+                .as_bytes()
+                .split(|byte| *byte == b',')
+                .map(<[u8]>::trim_ascii)
+            {
                 codings.extend(match name.to_ascii_lowercase().as_slice() {
                     // Some servers name a charset here.
                     b"" | b"identity" | b"none" | b"utf-8" => None,
                     b"gzip" | b"x-gzip" => Some(Self::Gzip),
                     b"deflate" | b"x-deflate" => Some(Self::Deflate),
                     b"br" => Some(Self::Brotli),
-                    name => return Err(format!("its content coding \"{}\" is unknown", name.escape_ascii())),
+                    name => {
+                        return Err(format!(
+                            "its content coding \"{}\" is unknown",
+                            name.escape_ascii()
+                        ));
+                    }
                 });
             }
         }
@@ -54,7 +63,13 @@ impl Coding {
     /// Returns the bytes before the codings.
     pub(crate) fn decode(codings: &[Self], source: Source) -> Source {
         codings.iter().rev().fold(source, |source, coding| {
-            Box::pin(BufReader::new(Coded { coding: *coding, state: State::Begin { seen: Vec::new(), source } }))
+            Box::pin(BufReader::new(Coded {
+                coding: *coding,
+                state: State::Begin {
+                    seen: Vec::new(),
+                    source,
+                },
+            }))
         })
     }
 
@@ -95,7 +110,11 @@ enum State {
 }
 
 impl AsyncRead for Coded {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let coding = self.coding;
         loop {
             match &mut self.state {
@@ -125,11 +144,27 @@ mod tests {
             (&[][..], Ok(vec![])),
             (&["identity", "", " , UTF-8"], Ok(vec![])),
             (&["X-GZip"], Ok(vec![Coding::Gzip])),
-            (&["gzip, gzip", "br,deflate"], Ok(vec![Coding::Gzip, Coding::Gzip, Coding::Brotli, Coding::Deflate])),
-            (&["gzip, zstd"], Err("its content coding \"zstd\" is unknown".to_owned())),
-            (&["gzip,gzip,gzip,gzip,gzip"], Err("it has 5 content codings".to_owned())),
+            (
+                &["gzip, gzip", "br,deflate"],
+                Ok(vec![
+                    Coding::Gzip,
+                    Coding::Gzip,
+                    Coding::Brotli,
+                    Coding::Deflate,
+                ]),
+            ),
+            (
+                &["gzip, zstd"],
+                Err("its content coding \"zstd\" is unknown".to_owned()),
+            ),
+            (
+                &["gzip,gzip,gzip,gzip,gzip"],
+                Err("it has 5 content codings".to_owned()),
+            ),
         ] {
-            let headers = values.iter().map(|value| (header::CONTENT_ENCODING, HeaderValue::from_static(value)));
+            let headers = values
+                .iter()
+                .map(|value| (header::CONTENT_ENCODING, HeaderValue::from_static(value)));
             assert_eq!(Coding::of(&headers.collect()), expected);
         }
     }

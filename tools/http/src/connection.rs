@@ -45,10 +45,16 @@ impl Connection {
         let url = location::parse(&format!("http://{host}:{port}"))?;
         if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
             let reason = "its host has a path; write the host alone".to_owned();
-            return Err(HttpError::Url { url: url.into(), reason });
+            return Err(HttpError::Url {
+                url: url.into(),
+                reason,
+            });
         }
         cx.require(Access::Write, "net", &location::target(&url))
-            .map_err(|error| HttpError::Refused { url: url.to_string(), error: Box::new(error) })?;
+            .map_err(|error| HttpError::Refused {
+                url: url.to_string(),
+                error: Box::new(error),
+            })?;
         let bounds = Bounds::new(cx, &url, exchange.limits.total);
         let dialled = bounds.run(async {
             let slot = exchange.slots.acquire(&url).await;
@@ -58,7 +64,14 @@ impl Connection {
         let peer = stream.peer_addr().map_err(|error| broken(&url, &error))?;
         // Commands are small and wait for their replies.
         let _ = stream.set_nodelay(true);
-        Ok(Self { stream: Stream::Plain(stream), peer, url, exchange: exchange.clone(), bounds, _slot: slot })
+        Ok(Self {
+            stream: Stream::Plain(stream),
+            peer,
+            url,
+            exchange: exchange.clone(),
+            bounds,
+            _slot: slot,
+        })
     }
 
     /// Encrypts the connection. The certificate of the server has to be for the host, and from an authority that requests trust.
@@ -66,11 +79,28 @@ impl Connection {
     /// # Errors
     /// Returns [`HttpError::Tls`] if the server is not trusted or does not speak TLS, and [`HttpError::Broken`] if the connection ends.
     pub async fn encrypted(self) -> Result<Self, HttpError> {
-        let Self { stream, peer, url, exchange, bounds, _slot } = self;
+        let Self {
+            stream,
+            peer,
+            url,
+            exchange,
+            bounds,
+            _slot,
+        } = self;
         let Stream::Plain(plain) = stream else {
-            return Ok(Self { stream, peer, url, exchange, bounds, _slot });
+            return Ok(Self {
+                stream,
+                peer,
+                url,
+                exchange,
+                bounds,
+                _slot,
+            });
         };
-        let failed = |reason: String| HttpError::Tls { url: url.to_string(), reason };
+        let failed = |reason: String| HttpError::Tls {
+            url: url.to_string(),
+            reason,
+        };
         let name = match url.host() {
             Some(Host::Ipv4(address)) => ServerName::from(std::net::IpAddr::V4(address)),
             Some(Host::Ipv6(address)) => ServerName::from(std::net::IpAddr::V6(address)),
@@ -82,17 +112,30 @@ impl Connection {
         let handshake = bounds.run(async {
             let loading = exchange.clone();
             // Reads the certificates of the system.
-            let connector = tokio::task::spawn_blocking(move || loading.encryption.connector()).await;
-            let connector = connector.map_err(|error| failed(error.to_string()))?.map_err(failed)?;
+            let connector =
+                tokio::task::spawn_blocking(move || loading.encryption.connector()).await;
+            let connector = connector
+                .map_err(|error| failed(error.to_string()))?
+                .map_err(failed)?;
             connector.connect(name, plain).await.map_err(|error| {
-                match error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) {
+                match error
+                    .get_ref()
+                    .is_some_and(|inner| inner.is::<rustls::Error>())
+                {
                     true => failed(error.to_string()),
                     false => broken(&url, &error),
                 }
             })
         });
         let stream = Stream::Encrypted(Box::new(handshake.await?));
-        Ok(Self { stream, peer, url, exchange, bounds, _slot })
+        Ok(Self {
+            stream,
+            peer,
+            url,
+            exchange,
+            bounds,
+            _slot,
+        })
     }
 
     /// Returns true if the connection is encrypted.
@@ -107,11 +150,18 @@ impl Connection {
 }
 
 fn broken(url: &Url, error: &io::Error) -> HttpError {
-    HttpError::Broken { url: url.to_string(), reason: error.to_string() }
+    HttpError::Broken {
+        url: url.to_string(),
+        reason: error.to_string(),
+    }
 }
 
 impl AsyncRead for Connection {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         match &mut self.stream {
             Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
             Stream::Encrypted(stream) => Pin::new(stream).poll_read(cx, buffer),
@@ -120,7 +170,11 @@ impl AsyncRead for Connection {
 }
 
 impl AsyncWrite for Connection {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         match &mut self.stream {
             Stream::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
             Stream::Encrypted(stream) => Pin::new(stream).poll_write(cx, bytes),

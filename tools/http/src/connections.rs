@@ -11,7 +11,13 @@ use crate::address::AddressFilter;
 use crate::resolver::{CheckedResolver, Names, SystemResolver};
 use crate::{HttpError, HttpOptions, Resolver};
 
-const USER_AGENT: &str = concat!("toolcrib/", env!("CARGO_PKG_VERSION"), " (+", env!("CARGO_PKG_REPOSITORY"), ")");
+const USER_AGENT: &str = concat!(
+    "toolcrib/",
+    env!("CARGO_PKG_VERSION"),
+    " (+",
+    env!("CARGO_PKG_REPOSITORY"),
+    ")"
+);
 
 /// The maximum number of idle connections to a host, and how long they are kept. There may be any number of hosts.
 const IDLE_PER_HOST: usize = 2;
@@ -39,22 +45,37 @@ impl Connections {
     /// Returns [`HttpError::Option`] for an option that cannot be used.
     pub(crate) fn new(options: &HttpOptions) -> Result<Self, HttpError> {
         let invalid = |option, reason: String| HttpError::Option { option, reason };
-        let user_agent = HeaderValue::from_str(options.user_agent.as_deref().unwrap_or(USER_AGENT)).map_err(|_| {
-            invalid("user_agent", "it has characters that a header cannot have; remove them".to_owned())
-        })?;
+        let user_agent = HeaderValue::from_str(options.user_agent.as_deref().unwrap_or(USER_AGENT))
+            .map_err(|_| {
+                invalid(
+                    "user_agent",
+                    "it has characters that a header cannot have; remove them".to_owned(),
+                )
+            })?;
         let mut certificates = Vec::new();
         for pem in &options.root_certificates {
             let found = Certificate::from_pem_bundle(pem).unwrap_or_default();
             if found.is_empty() {
-                return Err(invalid("root_certificates", "one is not a certificate in PEM; convert it".to_owned()));
+                return Err(invalid(
+                    "root_certificates",
+                    "one is not a certificate in PEM; convert it".to_owned(),
+                ));
             }
             certificates.extend(found);
         }
-        let proxy = options.proxy.as_deref().map(proxy).transpose().map_err(|reason| invalid("proxy", reason))?;
+        let proxy = options
+            .proxy
+            .as_deref()
+            .map(proxy)
+            .transpose()
+            .map_err(|reason| invalid("proxy", reason))?;
         Ok(Self {
             user_agent,
             certificates,
-            resolver: options.resolver.clone().unwrap_or_else(|| Arc::new(SystemResolver)),
+            resolver: options
+                .resolver
+                .clone()
+                .unwrap_or_else(|| Arc::new(SystemResolver)),
             max_headers: options.limits.max_headers,
             max_header_bytes: options.limits.max_header_bytes,
             proxy,
@@ -73,9 +94,10 @@ impl Connections {
         }
         made(&self.public, || match &self.proxy {
             None => self.build(Names::Public, None),
-            Some((url, proxy)) => {
-                self.build(Names::Proxy(url.host_str().unwrap_or_default().to_owned()), Some(proxy.clone()))
-            }
+            Some((url, proxy)) => self.build(
+                Names::Proxy(url.host_str().unwrap_or_default().to_owned()),
+                Some(proxy.clone()),
+            ),
         })
     }
 
@@ -100,8 +122,13 @@ impl Connections {
             .pool_idle_timeout(IDLE_TIME)
             // More are a parse error, which does not say so; the exact limit is checked later.
             .http1_max_headers(self.max_headers.saturating_mul(4))
-            .http2_max_header_list_size(u32::try_from(self.max_header_bytes.saturating_mul(4)).unwrap_or(u32::MAX))
-            .dns_resolver(Arc::new(CheckedResolver { inner: self.resolver.clone(), names }));
+            .http2_max_header_list_size(
+                u32::try_from(self.max_header_bytes.saturating_mul(4)).unwrap_or(u32::MAX),
+            )
+            .dns_resolver(Arc::new(CheckedResolver {
+                inner: self.resolver.clone(),
+                names,
+            }));
         if let Some(proxy) = proxy {
             builder = builder.proxy(proxy);
         }
@@ -109,8 +136,12 @@ impl Connections {
             builder = builder.tls_certs_merge(self.certificates.clone());
         }
         builder.build().map_err(|error| {
-            let reason = format!("{error}; check the root certificates of the options and the system");
-            HttpError::Option { option: "root_certificates", reason }
+            let reason =
+                format!("{error}; check the root certificates of the options and the system");
+            HttpError::Option {
+                option: "root_certificates",
+                reason,
+            }
         })
     }
 }
@@ -118,12 +149,17 @@ impl Connections {
 impl std::fmt::Debug for Connections {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The URL of the proxy may have credentials.
-        f.debug_struct("Connections").field("user_agent", &self.user_agent).finish_non_exhaustive()
+        f.debug_struct("Connections")
+            .field("user_agent", &self.user_agent)
+            .finish_non_exhaustive()
     }
 }
 
 /// Returns the client of the slot, and makes it first if there is none.
-fn made(slot: &OnceLock<Client>, build: impl FnOnce() -> Result<Client, HttpError>) -> Result<&Client, HttpError> {
+fn made(
+    slot: &OnceLock<Client>,
+    build: impl FnOnce() -> Result<Client, HttpError>,
+) -> Result<&Client, HttpError> {
     if let Some(client) = slot.get() {
         return Ok(client);
     }

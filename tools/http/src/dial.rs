@@ -18,16 +18,28 @@ impl Exchange {
     /// Returns an [`HttpError`] if the address is not public, the name has none, or no connection is made in time.
     pub(crate) async fn dial(&self, url: &Url) -> Result<TcpStream, HttpError> {
         self.filter.check_literal(url)?;
-        let failed = |reason: String| HttpError::Connect { url: url.to_string(), reason };
+        let failed = |reason: String| HttpError::Connect {
+            url: url.to_string(),
+            reason,
+        };
         if self.connections.has_proxy() && !self.filter.names(url) {
-            return Err(failed("the proxy of the settings is for requests of tools alone".to_owned()));
+            return Err(failed(
+                "the proxy of the settings is for requests of tools alone".to_owned(),
+            ));
         }
         let limit = self.limits.first_byte;
         let dialled = timeout(limit, async {
             let addresses = self.addresses(url).await?;
-            TcpStream::connect(&*addresses).await.map_err(|error| failed(error.to_string()))
+            TcpStream::connect(&*addresses)
+                .await
+                .map_err(|error| failed(error.to_string()))
         });
-        dialled.await.unwrap_or_else(|_| Err(HttpError::Time { url: url.to_string(), limit }))
+        dialled.await.unwrap_or_else(|_| {
+            Err(HttpError::Time {
+                url: url.to_string(),
+                limit,
+            })
+        })
     }
 
     /// Returns the addresses of the host, all of which may be connected to.
@@ -35,13 +47,25 @@ impl Exchange {
         let port = url.port_or_known_default().unwrap_or_default();
         let host = match url.host() {
             // `dial` has checked them.
-            Some(Host::Ipv4(address)) => return Ok(vec![SocketAddr::new(IpAddr::V4(address), port)]),
-            Some(Host::Ipv6(address)) => return Ok(vec![SocketAddr::new(IpAddr::V6(address), port)]),
+            Some(Host::Ipv4(address)) => {
+                return Ok(vec![SocketAddr::new(IpAddr::V4(address), port)]);
+            }
+            Some(Host::Ipv6(address)) => {
+                return Ok(vec![SocketAddr::new(IpAddr::V6(address), port)]);
+            }
             Some(Host::Domain(host)) => host,
             None => "",
         };
-        let nothing = |reason: String| HttpError::Lookup { url: url.to_string(), reason };
-        let found = self.connections.resolver().resolve(host).await.map_err(|error| nothing(error.to_string()))?;
+        let nothing = |reason: String| HttpError::Lookup {
+            url: url.to_string(),
+            reason,
+        };
+        let found = self
+            .connections
+            .resolver()
+            .resolve(host)
+            .await
+            .map_err(|error| nothing(error.to_string()))?;
         if found.is_empty() {
             return Err(nothing("it has no address".to_owned()));
         }
@@ -50,7 +74,10 @@ impl Exchange {
             false => check_resolved(host, found)
                 .map_err(|PrivateAddress { host, address }| HttpError::Address { host, address })?,
         };
-        for address in found.iter_mut().filter(|address| url.port().is_some() || address.port() == 0) {
+        for address in found
+            .iter_mut()
+            .filter(|address| url.port().is_some() || address.port() == 0)
+        {
             address.set_port(port);
         }
         Ok(found)

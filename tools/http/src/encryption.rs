@@ -20,7 +20,10 @@ pub(crate) struct Encryption {
 
 impl Encryption {
     pub(crate) fn new(options: &HttpOptions) -> Self {
-        Self { certificates: options.root_certificates.clone(), connector: OnceLock::new() }
+        Self {
+            certificates: options.root_certificates.clone(),
+            connector: OnceLock::new(),
+        }
     }
 
     /// Returns the connector.
@@ -58,6 +61,8 @@ impl Encryption {
 
 impl fmt::Debug for Encryption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Encryption").field("certificates", &self.certificates.len()).finish_non_exhaustive()
+        f.debug_struct("Encryption")
+            .field("certificates", &self.certificates.len())
+            .finish_non_exhaustive()
     }
 }

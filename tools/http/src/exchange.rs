@@ -44,18 +44,29 @@ impl Exchange {
     /// # Errors
     /// Returns [`HttpError::Option`] or [`HttpError::Secret`] for an option that cannot be used.
     pub(crate) fn new(options: HttpOptions, slots: Arc<Slots>) -> Result<Self, HttpError> {
-        let filter = AddressFilter::new(&options.private_hosts)
-            .map_err(|reason| HttpError::Option { option: "private_hosts", reason })?;
+        let filter =
+            AddressFilter::new(&options.private_hosts).map_err(|reason| HttpError::Option {
+                option: "private_hosts",
+                reason,
+            })?;
         options.limits.check()?;
         for (index, secret) in options.secrets.iter().enumerate() {
-            let invalid =
-                |reason: &str| HttpError::Secret { name: secret.name().to_owned(), reason: reason.to_owned() };
+            let invalid = |reason: &str| HttpError::Secret {
+                name: secret.name().to_owned(),
+                reason: reason.to_owned(),
+            };
             if secret.url().scheme() != "https" && !filter.names(secret.url()) {
-                return Err(invalid("its origin is not encrypted; write https, or add the host to the private hosts"));
+                return Err(invalid(
+                    "its origin is not encrypted; write https, or add the host to the private hosts",
+                ));
             }
-            let is_same = |other: &BoundSecret| other.origin() == secret.origin() && other.header() == secret.header();
+            let is_same = |other: &BoundSecret| {
+                other.origin() == secret.origin() && other.header() == secret.header()
+            };
             if options.secrets[..index].iter().any(is_same) {
-                return Err(invalid("another secret has the same origin and header; remove one of them"));
+                return Err(invalid(
+                    "another secret has the same origin and header; remove one of them",
+                ));
             }
         }
         Ok(Self {
@@ -72,7 +83,9 @@ impl Exchange {
     /// Returns the secrets for requests to a URL.
     pub(crate) fn secrets(&self, url: &Url) -> impl Iterator<Item = &BoundSecret> {
         let origin = url.origin();
-        self.secrets.iter().filter(move |secret| secret.origin() == origin)
+        self.secrets
+            .iter()
+            .filter(move |secret| secret.origin() == origin)
     }
 
     /// Sends a request with these headers, and reads the headers of its answer.
@@ -92,26 +105,54 @@ impl Exchange {
         let client = self.connections.client(&self.filter, &hop.url)?;
         let mut request = reqwest::Request::new(hop.method.clone(), hop.url.clone());
         *request.headers_mut() = headers;
-        request.headers_mut().insert(header::ACCEPT_ENCODING, ACCEPTED);
+        request
+            .headers_mut()
+            .insert(header::ACCEPT_ENCODING, ACCEPTED);
         *request.body_mut() = hop.body.clone().map(Into::into);
         for secret in self.secrets(&hop.url).filter(|_| hop.is_own) {
-            request.headers_mut().insert(secret.header(), secret.value().clone());
+            request
+                .headers_mut()
+                .insert(secret.header(), secret.value().clone());
         }
-        let HttpLimits { first_byte, max_header_bytes, max_headers, .. } = self.limits;
+        let HttpLimits {
+            first_byte,
+            max_header_bytes,
+            max_headers,
+            ..
+        } = self.limits;
         let response = timeout(first_byte, client.execute(request))
             .await
-            .map_err(|_| HttpError::Time { url: hop.url.to_string(), limit: first_byte })?
+            .map_err(|_| HttpError::Time {
+                url: hop.url.to_string(),
+                limit: first_byte,
+            })?
             .map_err(|error| self.failed(hop, &error))?;
-        if header_bytes(response.headers()) > max_header_bytes || response.headers().len() > max_headers {
-            return Err(HttpError::Headers { url: hop.url.to_string(), limit: max_header_bytes });
+        if header_bytes(response.headers()) > max_header_bytes
+            || response.headers().len() > max_headers
+        {
+            return Err(HttpError::Headers {
+                url: hop.url.to_string(),
+                limit: max_header_bytes,
+            });
         }
         let mut headers = match self.mask(hop) {
             Some(mask) => mask.headers(response.headers()),
             None => response.headers().clone(),
         };
         let status = response.status();
-        let body = Body::new(hop.url.clone(), response, &mut headers, self.mask(hop), self.limits.idle, slot)?;
-        Ok(Opened { status, headers, body })
+        let body = Body::new(
+            hop.url.clone(),
+            response,
+            &mut headers,
+            self.mask(hop),
+            self.limits.idle,
+            slot,
+        )?;
+        Ok(Opened {
+            status,
+            headers,
+            body,
+        })
     }
 
     fn failed(&self, hop: &Hop, error: &reqwest::Error) -> HttpError {

@@ -18,16 +18,27 @@ pub(crate) fn failure(url: &Url, error: &reqwest::Error, mask: Option<&Arc<Mask>
         Some(mask) => mask.text(text),
         None => text,
     };
-    let causes: Vec<_> = successors(Some(error as &(dyn Error + 'static)), |error| cause(*error)).collect();
+    let causes: Vec<_> =
+        successors(Some(error as &(dyn Error + 'static)), |error| cause(*error)).collect();
     let url = url.to_string();
     if let Some(PrivateAddress { host, address }) = find(&causes) {
-        return HttpError::Address { host: host.clone(), address: *address };
+        return HttpError::Address {
+            host: host.clone(),
+            address: *address,
+        };
     }
     if let Some(NoAddress { reason, .. }) = find(&causes) {
-        return HttpError::Lookup { url, reason: masked(reason.clone()) };
+        return HttpError::Lookup {
+            url,
+            reason: masked(reason.clone()),
+        };
     }
     // The last cause says most, and the others contain it.
-    let reason = masked(causes.last().map_or_else(|| error.to_string(), ToString::to_string));
+    let reason = masked(
+        causes
+            .last()
+            .map_or_else(|| error.to_string(), ToString::to_string),
+    );
     // A later one may come after the request.
     if error.is_connect() && find::<rustls::Error>(&causes).is_some() {
         return HttpError::Tls { url, reason };
@@ -36,14 +47,23 @@ pub(crate) fn failure(url: &Url, error: &reqwest::Error, mask: Option<&Arc<Mask>
         return HttpError::Connect { url, reason };
     }
     let transfer = find::<hyper::Error>(&causes);
-    let kinds = || causes.iter().filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+    let kinds = || {
+        causes
+            .iter()
+            .filter_map(|cause| cause.downcast_ref::<io::Error>())
+            .map(io::Error::kind)
+    };
     let is_cut = |kind| match kind {
         // The end of compressed data is one too.
         io::ErrorKind::UnexpectedEof => transfer.is_some(),
-        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => true,
+        io::ErrorKind::ConnectionReset
+        | io::ErrorKind::ConnectionAborted
+        | io::ErrorKind::BrokenPipe => true,
         _ => false,
     };
-    let is_closed = |error: &hyper::Error| error.is_incomplete_message() || error.is_closed() || error.is_canceled();
+    let is_closed = |error: &hyper::Error| {
+        error.is_incomplete_message() || error.is_closed() || error.is_canceled()
+    };
     if transfer.is_some_and(is_closed) || kinds().any(is_cut) {
         HttpError::Broken { url, reason }
     } else if transfer.is_some_and(hyper::Error::is_parse) || error.is_body() || error.is_decode() {
@@ -55,7 +75,10 @@ pub(crate) fn failure(url: &Url, error: &reqwest::Error, mask: Option<&Arc<Mask>
 
 /// Returns the cause of an error, also that inside of an [`io::Error`], which `source` leaves out.
 fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
-    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+    match error
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref)
+    {
         Some(inner) => Some(inner),
         None => error.source(),
     }

@@ -3,7 +3,11 @@
 use http::{HeaderMap, HeaderName, header};
 
 /// The headers that may follow a redirect to another origin, and that a cached answer may have been requested with.
-pub(crate) const HARMLESS: [HeaderName; 3] = [header::ACCEPT, header::ACCEPT_LANGUAGE, header::CACHE_CONTROL];
+pub(crate) const HARMLESS: [HeaderName; 3] = [
+    header::ACCEPT,
+    header::ACCEPT_LANGUAGE,
+    header::CACHE_CONTROL,
+];
 
 /// Returns true if the client sets this header, or it changes the meaning of a connection.
 ///
@@ -21,12 +25,19 @@ pub(crate) fn is_reserved(name: &HeaderName) -> bool {
         header::UPGRADE,
         header::USER_AGENT,
     ];
-    RESERVED.contains(name) || name.as_str().starts_with("proxy-") || name == "keep-alive" || name == "http2-settings"
+    RESERVED.contains(name)
+        || name.as_str().starts_with("proxy-")
+        || name == "keep-alive"
+        || name == "http2-settings"
 }
 
 /// Removes the headers that may not go to another origin.
 pub(crate) fn keep_harmless(headers: &mut HeaderMap) {
-    let others: Vec<_> = headers.keys().filter(|name| !HARMLESS.contains(name)).cloned().collect();
+    let others: Vec<_> = headers
+        .keys()
+        .filter(|name| !HARMLESS.contains(name))
+        .cloned()
+        .collect();
     for name in others {
         headers.remove(name);
     }
@@ -34,7 +45,11 @@ pub(crate) fn keep_harmless(headers: &mut HeaderMap) {
 
 /// Removes the headers that describe a body.
 pub(crate) fn remove_content(headers: &mut HeaderMap) {
-    let content: Vec<_> = headers.keys().filter(|name| name.as_str().starts_with("content-")).cloned().collect();
+    let content: Vec<_> = headers
+        .keys()
+        .filter(|name| name.as_str().starts_with("content-"))
+        .cloned()
+        .collect();
     for name in content {
         headers.remove(name);
     }

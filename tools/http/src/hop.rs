@@ -27,11 +27,28 @@ impl Hop {
     /// # Errors
     /// Returns [`HttpError::Header`] if the tool set a header that only the client may set.
     pub(crate) fn new(request: &Request) -> Result<Self, HttpError> {
-        if let Some(name) = request.headers.keys().find(|name| headers::is_reserved(name)) {
+        if let Some(name) = request
+            .headers
+            .keys()
+            .find(|name| headers::is_reserved(name))
+        {
             return Err(HttpError::Header { name: name.clone() });
         }
-        let Request { method, url, headers, body, .. } = request.clone();
-        Ok(Self { method, url, headers, body, is_own: true, is_masked: false })
+        let Request {
+            method,
+            url,
+            headers,
+            body,
+            ..
+        } = request.clone();
+        Ok(Self {
+            method,
+            url,
+            headers,
+            body,
+            is_own: true,
+            is_masked: false,
+        })
     }
 
     /// Checks the target and the host.
@@ -43,7 +60,10 @@ impl Hop {
         let is_read = [Method::GET, Method::HEAD].contains(&self.method);
         let access = if is_read { Access::Read } else { Access::Write };
         cx.require(access, "net", &location::target(&self.url))
-            .map_err(|error| HttpError::Refused { url: self.url.to_string(), error: Box::new(error) })?;
+            .map_err(|error| HttpError::Refused {
+                url: self.url.to_string(),
+                error: Box::new(error),
+            })?;
         filter.check_literal(&self.url)
     }
 }

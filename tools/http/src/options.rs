@@ -57,7 +57,10 @@ impl HttpOptions {
     /// Sets the [proxy](Self::proxy).
     #[must_use]
     pub fn with_proxy(self, url: impl Into<String>) -> Self {
-        Self { proxy: Some(url.into()), ..self }
+        Self {
+            proxy: Some(url.into()),
+            ..self
+        }
     }
 
     /// Adds a root certificate in PEM.
@@ -70,7 +73,10 @@ impl HttpOptions {
     /// Sets the user agent.
     #[must_use]
     pub fn with_user_agent(self, user_agent: impl Into<String>) -> Self {
-        Self { user_agent: Some(user_agent.into()), ..self }
+        Self {
+            user_agent: Some(user_agent.into()),
+            ..self
+        }
     }
 
     /// Sets the limits.
@@ -82,7 +88,10 @@ impl HttpOptions {
     /// Sets the resolver of host names.
     #[must_use]
     pub fn with_resolver(self, resolver: Arc<dyn Resolver>) -> Self {
-        Self { resolver: Some(resolver), ..self }
+        Self {
+            resolver: Some(resolver),
+            ..self
+        }
     }
 }
 

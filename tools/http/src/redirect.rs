@@ -15,15 +15,29 @@ use crate::{HttpError, headers, location};
 ///
 /// # Errors
 /// Returns [`HttpError::Url`] if the location is refused, or a body would cross origins.
-pub(crate) fn next(hop: &Hop, status: StatusCode, answered: &HeaderMap) -> Result<Option<Hop>, HttpError> {
+pub(crate) fn next(
+    hop: &Hop,
+    status: StatusCode,
+    answered: &HeaderMap,
+) -> Result<Option<Hop>, HttpError> {
     let is_redirect = matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308);
     let mut locations = answered.get_all(header::LOCATION).iter();
-    let Some(first) = locations.next().filter(|_| is_redirect) else { return Ok(None) };
-    let refused = |reason: &str| HttpError::Url { url: hop.url.to_string(), reason: reason.to_owned() };
+    let Some(first) = locations.next().filter(|_| is_redirect) else {
+        return Ok(None);
+    };
+    let refused = |reason: &str| HttpError::Url {
+        url: hop.url.to_string(),
+        reason: reason.to_owned(),
+    };
     if locations.any(|other| other != first) {
-        return Err(refused("it redirects to several URLs; request one of them, or another URL"));
+        return Err(refused(
+            "it redirects to several URLs; request one of them, or another URL",
+        ));
     }
-    let mut next = Hop { url: location::follow(&hop.url, first.as_bytes())?, ..hop.clone() };
+    let mut next = Hop {
+        url: location::follow(&hop.url, first.as_bytes())?,
+        ..hop.clone()
+    };
     let becomes_get = match status {
         StatusCode::SEE_OTHER => hop.method != Method::HEAD,
         StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => hop.method == Method::POST,

@@ -46,9 +46,19 @@ impl Request {
         let url = location::parse(url)?;
         if [Method::CONNECT, Method::TRACE].contains(&method) {
             let reason = format!("{method} is not a method of requests to a URL; use another one");
-            return Err(HttpError::Url { url: url.into(), reason });
+            return Err(HttpError::Url {
+                url: url.into(),
+                reason,
+            });
         }
-        Ok(Self { method, url, headers: HeaderMap::new(), body: None, max_body_bytes: None, max_redirects: usize::MAX })
+        Ok(Self {
+            method,
+            url,
+            headers: HeaderMap::new(),
+            body: None,
+            max_body_bytes: None,
+            max_redirects: usize::MAX,
+        })
     }
 
     /// Sets a header. After a redirect to another origin, only `accept`, `accept-language` and `cache-control` are still sent.
@@ -64,7 +74,10 @@ impl Request {
     /// Sets the body.
     #[must_use]
     pub fn with_body(self, body: impl Into<Bytes>) -> Self {
-        Self { body: Some(body.into()), ..self }
+        Self {
+            body: Some(body.into()),
+            ..self
+        }
     }
 
     /// Sets a body of JSON and its content type.
@@ -72,20 +85,33 @@ impl Request {
     /// # Errors
     /// Returns [`HttpError::Json`] if the value cannot be serialised.
     pub fn with_json(self, value: &impl Serialize) -> Result<Self, HttpError> {
-        let body = serde_json::to_vec(value).map_err(|error| HttpError::Json { reason: error.to_string() })?;
-        Ok(self.with_header(header::CONTENT_TYPE, HeaderValue::from_static("application/json")).with_body(body))
+        let body = serde_json::to_vec(value).map_err(|error| HttpError::Json {
+            reason: error.to_string(),
+        })?;
+        Ok(self
+            .with_header(
+                header::CONTENT_TYPE,
+                HeaderValue::from_static("application/json"),
+            )
+            .with_body(body))
     }
 
     /// Lowers the maximum size of the response's body after decompression, in bytes.
     #[must_use]
     pub fn with_max_body_bytes(self, bytes: usize) -> Self {
-        Self { max_body_bytes: Some(bytes), ..self }
+        Self {
+            max_body_bytes: Some(bytes),
+            ..self
+        }
     }
 
     /// Lowers the maximum number of redirects that the request follows.
     #[must_use]
     pub fn with_max_redirects(self, count: usize) -> Self {
-        Self { max_redirects: count, ..self }
+        Self {
+            max_redirects: count,
+            ..self
+        }
     }
 
     /// Returns the method.

@@ -60,16 +60,27 @@ impl reqwest::dns::Resolve for CheckedResolver {
         let host = name.as_str().to_owned();
         let (found, names) = (self.inner.resolve(&host), self.names.clone());
         Box::pin(async move {
-            let nothing = |reason: String| NoAddress { host: host.clone(), reason };
+            let nothing = |reason: String| NoAddress {
+                host: host.clone(),
+                reason,
+            };
             let found = match &names {
-                Names::Proxy(proxy) if *proxy != host => Err(nothing("only the proxy is connected to".to_owned())),
+                Names::Proxy(proxy) if *proxy != host => {
+                    Err(nothing("only the proxy is connected to".to_owned()))
+                }
                 _ => found.await.map_err(|error| nothing(error.to_string())),
             }?;
             if found.is_empty() {
                 return Err(nothing("it has none".to_owned()).into());
             }
-            let permitted = if names == Names::Public { check_resolved(&host, found)? } else { found };
-            Ok::<_, Box<dyn Error + Send + Sync>>(Box::new(permitted.into_iter()) as reqwest::dns::Addrs)
+            let permitted = if names == Names::Public {
+                check_resolved(&host, found)?
+            } else {
+                found
+            };
+            Ok::<_, Box<dyn Error + Send + Sync>>(
+                Box::new(permitted.into_iter()) as reqwest::dns::Addrs
+            )
         })
     }
 }

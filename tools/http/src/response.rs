@@ -38,8 +38,13 @@ impl Response {
     pub fn charset(&self) -> Option<String> {
         let text = self.headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
         let is_charset = |(name, _): &(&str, &str)| name.trim().eq_ignore_ascii_case("charset");
-        let (_, value) = text.split(';').skip(1).filter_map(|parameter| parameter.split_once('=')).find(is_charset)?;
-        Some(value.trim().trim_matches(['"', '\'']).to_owned()).filter(|charset| !charset.is_empty())
+        let (_, value) = text
+            .split(';')
+            .skip(1)
+            .filter_map(|parameter| parameter.split_once('='))
+            .find(is_charset)?;
+        Some(value.trim().trim_matches(['"', '\'']).to_owned())
+            .filter(|charset| !charset.is_empty())
     }
 
     /// Returns the wait that the header `Retry-After` asks for, in seconds or until a date. Returns `None` if there is no valid one.
@@ -47,7 +52,12 @@ impl Response {
         let text = self.headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
         let seconds = text.parse().map(Duration::from_secs).ok();
         seconds.or_else(|| {
-            Some(httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::now()).unwrap_or_default())
+            Some(
+                httpdate::parse_http_date(text)
+                    .ok()?
+                    .duration_since(SystemTime::now())
+                    .unwrap_or_default(),
+            )
         })
     }
 
@@ -58,9 +68,12 @@ impl Response {
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, HttpError> {
         let failed = |reason: String| HttpError::Json { reason };
         if self.is_cut {
-            return Err(failed("its compressed data is damaged or ends early".to_owned()));
+            return Err(failed(
+                "its compressed data is damaged or ends early".to_owned(),
+            ));
         }
-        let text = tools_text::decode_input(&self.body).map_err(|error| failed(error.to_string()))?;
+        let text =
+            tools_text::decode_input(&self.body).map_err(|error| failed(error.to_string()))?;
         serde_json::from_str(&text).map_err(|error| failed(error.to_string()))
     }
 }

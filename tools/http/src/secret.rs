@@ -50,35 +50,64 @@ impl BoundSecret {
     /// - the name has characters other than letters, digits, `-`, `_` and `.`;
     /// - the secret is shorter than [`MIN_LENGTH`](Self::MIN_LENGTH);
     /// - the header is one that only the client sets, or cannot have these characters.
-    pub fn new(name: &str, origin: &str, header: &str, prefix: &str, secret: &str) -> Result<Self, HttpError> {
-        let invalid = |reason: &str| HttpError::Secret { name: name.to_owned(), reason: reason.to_owned() };
-        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
-            return Err(invalid("its name has characters other than letters, digits, `-`, `_` and `.`; rename it"));
+    pub fn new(
+        name: &str,
+        origin: &str,
+        header: &str,
+        prefix: &str,
+        secret: &str,
+    ) -> Result<Self, HttpError> {
+        let invalid = |reason: &str| HttpError::Secret {
+            name: name.to_owned(),
+            reason: reason.to_owned(),
+        };
+        if name.is_empty()
+            || !name
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+        {
+            return Err(invalid(
+                "its name has characters other than letters, digits, `-`, `_` and `.`; rename it",
+            ));
         }
         // The error of the URL repeats it, and it may have a password.
         let url = location::parse(origin).map_err(|_| match Normaliser::Host.apply(origin) {
-            Err(InvalidTarget::Host { reason, .. }) => invalid(&format!("its origin is not a plain URL: {reason}")),
+            Err(InvalidTarget::Host { reason, .. }) => {
+                invalid(&format!("its origin is not a plain URL: {reason}"))
+            }
             _ => invalid("its origin is not a URL; write https://host"),
         })?;
         if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
             return Err(invalid("its origin has a path; write https://host"));
         }
-        let header: HeaderName = header
-            .parse()
-            .map_err(|_| invalid("its header name has forbidden characters; check the service's manual"))?;
+        let header: HeaderName = header.parse().map_err(|_| {
+            invalid("its header name has forbidden characters; check the service's manual")
+        })?;
         if headers::is_reserved(&header) {
-            return Err(invalid("only the client sets its header; check the service's manual"));
+            return Err(invalid(
+                "only the client sets its header; check the service's manual",
+            ));
         }
         if secret.len() < Self::MIN_LENGTH {
-            return Err(invalid("it has fewer than 8 bytes, so it cannot be told from other text; use a longer one"));
+            return Err(invalid(
+                "it has fewer than 8 bytes, so it cannot be told from other text; use a longer one",
+            ));
         }
-        let is_plain = secret.trim() == secret && secret.bytes().all(|b| (b' '..=b'~').contains(&b));
+        let is_plain =
+            secret.trim() == secret && secret.bytes().all(|b| (b' '..=b'~').contains(&b));
         let mut value =
             HeaderValue::from_str(&format!("{prefix}{secret}")).ok().filter(|_| is_plain).ok_or_else(|| {
                 invalid("it has characters that a header cannot have; remove line breaks and spaces around it")
             })?;
         value.set_sensitive(true);
-        Ok(Self { name: name.to_owned(), url, header, prefix: prefix.to_owned(), secret: Secret::new(secret), value })
+        Ok(Self {
+            name: name.to_owned(),
+            url,
+            header,
+            prefix: prefix.to_owned(),
+            secret: Secret::new(secret),
+            value,
+        })
     }
 
     /// Returns the name.
@@ -114,7 +143,9 @@ impl BoundSecret {
 
 impl fmt::Debug for BoundSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, url, header, .. } = self;
+        let Self {
+            name, url, header, ..
+        } = self;
         f.debug_struct("BoundSecret")
             .field("name", name)
             .field("origin", &url.origin().ascii_serialization())

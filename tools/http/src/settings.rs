@@ -36,7 +36,11 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
 }
 
 fn secret_files(values: &Values) -> Vec<std::path::PathBuf> {
-    let places = values.of::<HttpKeys>().secrets.iter().map(|secret| &secret.value.source);
+    let places = values
+        .of::<HttpKeys>()
+        .secrets
+        .iter()
+        .map(|secret| &secret.value.source);
     places
         .filter_map(|source| match source {
             KeySource::File(path) => Some(path.clone()),

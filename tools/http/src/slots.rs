@@ -38,16 +38,24 @@ impl Slots {
     pub(crate) async fn acquire(&self, url: &Url) -> Slot {
         let host = self.host(&url.origin().ascii_serialization());
         let permit = |semaphore: Arc<Semaphore>| async move {
-            semaphore.acquire_owned().await.unwrap_or_else(|_| unreachable!("the semaphores are never closed"))
+            semaphore
+                .acquire_owned()
+                .await
+                .unwrap_or_else(|_| unreachable!("the semaphores are never closed"))
         };
         let host = permit(host).await;
-        Slot { _permits: (host, permit(self.all.clone()).await) }
+        Slot {
+            _permits: (host, permit(self.all.clone()).await),
+        }
     }
 
     fn host(&self, origin: &str) -> Arc<Semaphore> {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         // A permit, and a request that waits for one, holds its semaphore.
         hosts.retain(|_, semaphore| Arc::strong_count(semaphore) > 1);
-        hosts.entry(origin.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(self.per_host))).clone()
+        hosts
+            .entry(origin.to_owned())
+            .or_insert_with(|| Arc::new(Semaphore::new(self.per_host)))
+            .clone()
     }
 }

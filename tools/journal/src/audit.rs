@@ -68,7 +68,10 @@ impl Audit {
     /// Returns an error if the file is missing, is not a journal or cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let (connection, version) = open::to_read(path.as_ref())?;
-        Ok(Self { connection, version })
+        Ok(Self {
+            connection,
+            version,
+        })
     }
 
     /// Opens a journal that no process writes until this value is dropped. Creates no files beside it, as [`open`](Self::open) does
@@ -78,7 +81,10 @@ impl Audit {
     /// Returns the errors of [`open`](Self::open).
     pub fn open_unused(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let (connection, version) = open::to_read_unused(path.as_ref())?;
-        Ok(Self { connection, version })
+        Ok(Self {
+            connection,
+            version,
+        })
     }
 
     /// Verifies the hash chain of all rows and returns the current head.
@@ -94,8 +100,15 @@ impl Audit {
     /// # Errors
     /// Returns the first fault found.
     pub fn verify(&self, head: Option<&Head>) -> Result<Head, AuditError> {
-        let contents = if self.version < WITH_SESSIONS { "NULL, NULL" } else { "salt, content" };
-        let sql = format!("SELECT {}, hash, {contents} FROM entry ORDER BY seq", self.columns());
+        let contents = if self.version < WITH_SESSIONS {
+            "NULL, NULL"
+        } else {
+            "salt, content"
+        };
+        let sql = format!(
+            "SELECT {}, hash, {contents} FROM entry ORDER BY seq",
+            self.columns()
+        );
         let mut statement = self.connection.prepare(&sql).map_err(unreadable)?;
         let mut rows = statement.query([]).map_err(unreadable)?;
         let mut last = Head::new(0, chain::genesis());
@@ -107,17 +120,23 @@ impl Audit {
                 return Err(AuditError::Missing { row: number });
             }
             let hash = row_hash(&last.hash, seq, row).map_err(unreadable)?;
-            let stored = row.get(COLUMNS.len()).ok().and_then(|bytes| stored_digest(seq, bytes).ok());
-            let Some(hash) = hash.filter(|hash| stored == Some(*hash) && i64::try_from(number) == Ok(seq)) else {
+            let stored = row
+                .get(COLUMNS.len())
+                .ok()
+                .and_then(|bytes| stored_digest(seq, bytes).ok());
+            let Some(hash) =
+                hash.filter(|hash| stored == Some(*hash) && i64::try_from(number) == Ok(seq))
+            else {
                 return Err(AuditError::Altered { row: number });
             };
             last = Head::new(number, hash);
             check_head(head, &last)?;
         }
         match head {
-            Some(head) if head.count > last.count => {
-                Err(AuditError::Truncated { expected: head.count, found: last.count })
-            }
+            Some(head) if head.count > last.count => Err(AuditError::Truncated {
+                expected: head.count,
+                found: last.count,
+            }),
             _ => Ok(last),
         }
     }
@@ -128,7 +147,9 @@ impl Audit {
     /// Returns [`AuditError::Read`] if the journal cannot be read.
     pub fn erased(&self) -> Result<u64, AuditError> {
         let sql = "SELECT count(*) FROM entry WHERE kind = ?";
-        self.connection.query_row(sql, [ERASED], |row| row.get(0)).map_err(unreadable)
+        self.connection
+            .query_row(sql, [ERASED], |row| row.get(0))
+            .map_err(unreadable)
     }
 
     /// Passes the rows of one session, or all rows for `None`, to the visitor in order until it breaks. Does not
@@ -141,7 +162,10 @@ impl Audit {
         session: Option<&str>,
         mut visitor: impl FnMut(AuditEntry) -> ControlFlow<()>,
     ) -> Result<(), AuditError> {
-        let sql = format!("SELECT {}, hash FROM entry WHERE ?1 IS NULL OR session = ?1 ORDER BY seq", self.columns());
+        let sql = format!(
+            "SELECT {}, hash FROM entry WHERE ?1 IS NULL OR session = ?1 ORDER BY seq",
+            self.columns()
+        );
         let mut statement = self.connection.prepare(&sql).map_err(unreadable)?;
         let mut rows = statement.query([session]).map_err(unreadable)?;
         while let Some(row) = rows.next().map_err(unreadable)? {
@@ -155,7 +179,11 @@ impl Audit {
     /// Returns [`COLUMNS`] for a query, with null for the one that an earlier version has not.
     fn columns(&self) -> String {
         let columns = COLUMNS.join(", ");
-        if self.version < WITH_SESSIONS { columns.replace(RULING, &format!("NULL AS {RULING}")) } else { columns }
+        if self.version < WITH_SESSIONS {
+            columns.replace(RULING, &format!("NULL AS {RULING}"))
+        } else {
+            columns
+        }
     }
 }
 
@@ -170,9 +198,18 @@ fn check_head(head: Option<&Head>, here: &Head) -> Result<(), AuditError> {
 }
 
 /// Computes the hash of a row from the previous one's. Returns `None` if the row's content does not match its digest.
-fn row_hash(before: &Digest, seq: i64, row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<Digest>> {
-    let columns = (0..COLUMNS.len()).map(|column| row.get_ref(column)).collect::<Result<Vec<_>, _>>()?;
-    let (salt, content) = (row.get_ref(COLUMNS.len() + 1)?, row.get_ref(COLUMNS.len() + 2)?);
+fn row_hash(
+    before: &Digest,
+    seq: i64,
+    row: &rusqlite::Row<'_>,
+) -> rusqlite::Result<Option<Digest>> {
+    let columns = (0..COLUMNS.len())
+        .map(|column| row.get_ref(column))
+        .collect::<Result<Vec<_>, _>>()?;
+    let (salt, content) = (
+        row.get_ref(COLUMNS.len() + 1)?,
+        row.get_ref(COLUMNS.len() + 2)?,
+    );
     let (salt, content) = match (salt, content) {
         (ValueRef::Null, ValueRef::Null) => {
             let (ruling, columns) = columns.split_last().unzip();
@@ -183,13 +220,19 @@ fn row_hash(before: &Digest, seq: i64, row: &rusqlite::Row<'_>) -> rusqlite::Res
         _ => return Ok(None),
     };
     let is_intact = match salt {
-        ValueRef::Null => columns.into_iter().eq(row::erased(seq).iter().map(ValueRef::from)),
+        ValueRef::Null => columns
+            .into_iter()
+            .eq(row::erased(seq).iter().map(ValueRef::from)),
         ValueRef::Blob(salt) => content == Some(chain::content(salt, columns)),
         _ => false,
     };
-    Ok(content.filter(|_| is_intact).map(|content| chain::link(before, &content)))
+    Ok(content
+        .filter(|_| is_intact)
+        .map(|content| chain::link(before, &content)))
 }
 
 pub(crate) fn unreadable(fault: impl Into<Fault>) -> AuditError {
-    AuditError::Read { reason: fault.into().to_string() }
+    AuditError::Read {
+        reason: fault.into().to_string(),
+    }
 }

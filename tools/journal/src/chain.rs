@@ -31,7 +31,10 @@ pub(crate) fn link(before: &Digest, content: &Digest) -> Digest {
 
 /// Returns the hash of a row of schema version 1 or 2, which has no digest of its content: SHA-256 over the previous row's hash
 /// and the columns.
-pub(crate) fn link_columns<'a>(before: &Digest, columns: impl IntoIterator<Item = ValueRef<'a>>) -> Digest {
+pub(crate) fn link_columns<'a>(
+    before: &Digest,
+    columns: impl IntoIterator<Item = ValueRef<'a>>,
+) -> Digest {
     let mut bytes = before.as_bytes().to_vec();
     push_columns(&mut bytes, columns);
     Digest::hash_bytes(&bytes)
@@ -81,7 +84,10 @@ mod tests {
     }
 
     fn hash(before: &Digest, columns: &[Value]) -> Digest {
-        link(before, &content(b"salt", columns.iter().map(ValueRef::from)))
+        link(
+            before,
+            &content(b"salt", columns.iter().map(ValueRef::from)),
+        )
     }
 
     proptest! {

@@ -9,8 +9,14 @@ use crate::row::{now_ms, number};
 
 impl Ledger<'_> {
     /// Replaces the session's stored messages and state.
-    pub(crate) fn save(&self, session: &str, checkpoint: &Checkpoint) -> Result<CheckpointId, Fault> {
-        self.connection.prepare_cached("DELETE FROM message WHERE session = ?")?.execute([session])?;
+    pub(crate) fn save(
+        &self,
+        session: &str,
+        checkpoint: &Checkpoint,
+    ) -> Result<CheckpointId, Fault> {
+        self.connection
+            .prepare_cached("DELETE FROM message WHERE session = ?")?
+            .execute([session])?;
         self.write(session, self.newest(session)?, 0, checkpoint)
     }
 
@@ -26,7 +32,10 @@ impl Ledger<'_> {
             return Ok(None);
         }
         let sql = "SELECT ifnull(max(place) + 1, 0) FROM message WHERE session = ?";
-        let place = self.connection.prepare_cached(sql)?.query_row([session], |row| row.get(0))?;
+        let place = self
+            .connection
+            .prepare_cached(sql)?
+            .query_row([session], |row| row.get(0))?;
         self.write(session, newest, place, added).map(Some)
     }
 
@@ -34,7 +43,11 @@ impl Ledger<'_> {
     pub(crate) fn load(&self, session: &str) -> Result<Option<Checkpoint>, Fault> {
         let sql = "SELECT state, checkpoint FROM state WHERE session = ?";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
-        let Some((state, checkpoint)) = self.connection.prepare_cached(sql)?.query_row([session], read).optional()?
+        let Some((state, checkpoint)) = self
+            .connection
+            .prepare_cached(sql)?
+            .query_row([session], read)
+            .optional()?
         else {
             return Ok(None);
         };
@@ -45,13 +58,18 @@ impl Ledger<'_> {
         }
         let sql = "SELECT text FROM message WHERE session = ? ORDER BY place";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let messages = statement.query_map([session], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let messages = statement
+            .query_map([session], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
         Ok(Some(Checkpoint::new(messages, state)))
     }
 
     fn newest(&self, session: &str) -> Result<Option<CheckpointId>, Fault> {
         let sql = "SELECT checkpoint FROM state WHERE session = ?";
-        let newest = self.connection.prepare_cached(sql)?.query_row([session], |row| row.get(0).map(CheckpointId));
+        let newest = self
+            .connection
+            .prepare_cached(sql)?
+            .query_row([session], |row| row.get(0).map(CheckpointId));
         Ok(newest.optional()?)
     }
 
@@ -63,13 +81,15 @@ impl Ledger<'_> {
         place: u64,
         checkpoint: &Checkpoint,
     ) -> Result<CheckpointId, Fault> {
-        let mut insert =
-            self.connection.prepare_cached("INSERT INTO message (session, place, text) VALUES (?, ?, ?)")?;
+        let mut insert = self
+            .connection
+            .prepare_cached("INSERT INTO message (session, place, text) VALUES (?, ?, ?)")?;
         for (place, text) in (place..).zip(&checkpoint.messages) {
             insert.execute(params![session, number(place), text])?;
         }
         let id = CheckpointId(newest.map_or(0, |CheckpointId(number)| number) + 1);
-        let sql = "INSERT OR REPLACE INTO state (session, at_ms, state, checkpoint) VALUES (?, ?, ?, ?)";
+        let sql =
+            "INSERT OR REPLACE INTO state (session, at_ms, state, checkpoint) VALUES (?, ?, ?, ?)";
         let state = params![session, now_ms(), checkpoint.state, number(id.0)];
         self.connection.prepare_cached(sql)?.execute(state)?;
         Ok(id)

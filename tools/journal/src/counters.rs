@@ -41,9 +41,15 @@ impl SharedCounters {
     /// # Errors
     /// Returns an error if the file cannot be created, or is not a file of counters.
     pub fn open(path: &Path) -> Result<Self, CounterError> {
-        let failed = |error: StoreError| CounterError { path: path.to_owned(), reason: error.to_string() };
+        let failed = |error: StoreError| CounterError {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        };
         let connection = connect(path).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), connection: Mutex::new(connection) })
+        Ok(Self {
+            path: path.to_owned(),
+            connection: Mutex::new(connection),
+        })
     }
 
     /// Changes counters in one step: no other thread or process reads or writes the file in between. `change` gets their values in the
@@ -58,10 +64,16 @@ impl SharedCounters {
         keys: &[CounterKey],
         change: impl FnOnce(&mut [u64]) -> Result<(), E>,
     ) -> Result<Result<(), E>, CounterError> {
-        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let update = || -> rusqlite::Result<Result<(), E>> {
             let transaction = begin(&mut connection)?;
-            let mut values = keys.iter().map(|key| read(&transaction, key)).collect::<Result<Vec<_>, _>>()?;
+            let mut values = keys
+                .iter()
+                .map(|key| read(&transaction, key))
+                .collect::<Result<Vec<_>, _>>()?;
             if let Err(refused) = change(&mut values) {
                 return Ok(Err(refused));
             }
@@ -71,7 +83,10 @@ impl SharedCounters {
             transaction.commit()?;
             Ok(Ok(()))
         };
-        update().map_err(|error| CounterError { path: self.path.clone(), reason: error.to_string() })
+        update().map_err(|error| CounterError {
+            path: self.path.clone(),
+            reason: error.to_string(),
+        })
     }
 }
 
@@ -89,7 +104,8 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
 }
 
 fn read(transaction: &Transaction<'_>, key: &CounterKey) -> rusqlite::Result<u64> {
-    let mut found = transaction.prepare_cached("SELECT value FROM counter WHERE name = ?1 AND period = ?2")?;
+    let mut found =
+        transaction.prepare_cached("SELECT value FROM counter WHERE name = ?1 AND period = ?2")?;
     let mut rows = found.query(params![key.name, key.period])?;
     rows.next()?.map_or(Ok(0), |row| row.get(0))
 }
@@ -100,7 +116,8 @@ fn write(transaction: &Transaction<'_>, key: &CounterKey, value: u64) -> rusqlit
     transaction
         .prepare_cached("INSERT INTO counter VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET value = excluded.value")?
         .execute(params![key.name, key.period, value])?;
-    let mut earlier = transaction.prepare_cached("DELETE FROM counter WHERE name = ?1 AND period < ?2")?;
+    let mut earlier =
+        transaction.prepare_cached("DELETE FROM counter WHERE name = ?1 AND period < ?2")?;
     earlier.execute(params![key.name, key.period])?;
     Ok(())
 }

@@ -89,11 +89,17 @@ impl AuditEntry {
     /// Reads a row by column names. The row must have all columns and the hash.
     pub(crate) fn read(row: &Row<'_>) -> Result<Self, Fault> {
         let seq: i64 = row.get("seq")?;
-        let digest = |column| row.get::<_, Option<Vec<u8>>>(column)?.map(|bytes| stored_digest(seq, bytes)).transpose();
+        let digest = |column| {
+            row.get::<_, Option<Vec<u8>>>(column)?
+                .map(|bytes| stored_digest(seq, bytes))
+                .transpose()
+        };
         // An audit must show damaged rows too: a text that is not JSON is returned as a string.
         let json = |column| {
             let text: Option<String> = row.get(column)?;
-            Ok::<_, Fault>(text.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))))
+            Ok::<_, Fault>(
+                text.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))),
+            )
         };
         Ok(Self {
             seq: row.get("seq")?,
@@ -102,7 +108,9 @@ impl AuditEntry {
             session: row.get("session")?,
             turn: row.get("turn")?,
             index: row.get("place")?,
-            path: row.get::<_, Option<String>>("path")?.filter(|path| !path.is_empty()),
+            path: row
+                .get::<_, Option<String>>("path")?
+                .filter(|path| !path.is_empty()),
             attempt: row.get("attempt")?,
             depth: row.get("depth")?,
             parent: row.get("parent")?,

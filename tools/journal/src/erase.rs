@@ -24,7 +24,9 @@ pub enum EraseError {
         row: u64,
     },
     /// The journal cannot be written. Bytes of the session may be left.
-    #[error("cannot erase the session completely: {reason}; try again when no other program uses the journal")]
+    #[error(
+        "cannot erase the session completely: {reason}; try again when no other program uses the journal"
+    )]
     Write {
         /// The error from SQLite.
         reason: String,
@@ -47,7 +49,9 @@ pub fn erase(path: impl AsRef<Path>, session: &str) -> Result<usize, EraseError>
     // Reading does not create a missing file.
     open::to_read(path.as_ref())?;
     let mut connection = open::to_write(path.as_ref(), Durability::Power)?;
-    let failed = |fault: Fault| EraseError::Write { reason: fault.to_string() };
+    let failed = |fault: Fault| EraseError::Write {
+        reason: fault.to_string(),
+    };
     if let Some(row) = first_older(&connection, session).map_err(failed)? {
         return Err(EraseError::Older { row });
     }
@@ -66,9 +70,15 @@ fn erase_session(connection: &mut Connection, path: &Path, session: &str) -> Res
         .prepare("SELECT seq FROM entry WHERE session = ?")?
         .query_map([session], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
-    let sql = format!("UPDATE entry SET ({}, salt) = ({}NULL) WHERE seq = ?1", COLUMNS.join(", "), places());
+    let sql = format!(
+        "UPDATE entry SET ({}, salt) = ({}NULL) WHERE seq = ?1",
+        COLUMNS.join(", "),
+        places()
+    );
     for seq in &rows {
-        transaction.prepare_cached(&sql)?.execute(params_from_iter(erased(*seq)))?;
+        transaction
+            .prepare_cached(&sql)?
+            .execute(params_from_iter(erased(*seq)))?;
     }
     let messages = transaction.execute("DELETE FROM message WHERE session = ?", [session])?;
     for table in ["state", "session"] {
@@ -77,11 +87,18 @@ fn erase_session(connection: &mut Connection, path: &Path, session: &str) -> Res
     transaction.commit()?;
     // Deleted bytes stay in free pages and in the log until both are rewritten.
     connection.execute_batch("VACUUM")?;
-    let is_busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-    if is_busy { Err(Fault::LogInUse) } else { Ok(rows.len() + messages) }
+    let is_busy: bool =
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if is_busy {
+        Err(Fault::LogInUse)
+    } else {
+        Ok(rows.len() + messages)
+    }
 }
 
 /// Returns the numbered parameters of all columns: `?1, ?2, …`.
 fn places() -> String {
-    (1..=COLUMNS.len()).map(|number| format!("?{number}, ")).collect()
+    (1..=COLUMNS.len())
+        .map(|number| format!("?{number}, "))
+        .collect()
 }

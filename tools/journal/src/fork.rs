@@ -37,32 +37,63 @@ impl Audit {
     ///
     /// # Errors
     /// Returns an error if this journal is damaged or has no rulings (version 1 or 2), or if the other one cannot be written.
-    pub fn fork(&self, session: &str, to: &Path, name: &str, options: &JournalOptions) -> Result<(), ForkError> {
+    pub fn fork(
+        &self,
+        session: &str,
+        to: &Path,
+        name: &str,
+        options: &JournalOptions,
+    ) -> Result<(), ForkError> {
         let mut target = open::to_write(to, options.durability)?;
         let copied = copy(self, session, &mut target, to, name);
-        copied.map_err(|fault| ForkError::Copy { reason: fault.to_string() })
+        copied.map_err(|fault| ForkError::Copy {
+            reason: fault.to_string(),
+        })
     }
 }
 
-fn copy(audit: &Audit, session: &str, target: &mut Connection, to: &Path, name: &str) -> Result<(), Fault> {
+fn copy(
+    audit: &Audit,
+    session: &str,
+    target: &mut Connection,
+    to: &Path,
+    name: &str,
+) -> Result<(), Fault> {
     // One read transaction, so that rows and messages are of the same moment.
     let source = audit.connection.unchecked_transaction()?;
     let transaction = open::begin(target, to)?;
     let mut ledger = Ledger::new(&transaction)?;
     copy_rows(&source, session, &mut ledger, name)?;
     if let Some(start) = start::find(&source, audit.version, session)? {
-        ledger.write_start(name, &SessionStart { at_ms: now_ms(), ..start })?;
+        ledger.write_start(
+            name,
+            &SessionStart {
+                at_ms: now_ms(),
+                ..start
+            },
+        )?;
     }
-    for (table, columns) in [("state", "at_ms, state, checkpoint"), ("message", "place, text")] {
+    for (table, columns) in [
+        ("state", "at_ms, state, checkpoint"),
+        ("message", "place, text"),
+    ] {
         copy_table(&source, session, &transaction, name, table, columns)?;
     }
     Ok(transaction.commit()?)
 }
 
 /// Appends the session's rows to the other chain. Rows have new numbers, so references to them change as well.
-fn copy_rows(source: &Connection, session: &str, ledger: &mut Ledger<'_>, name: &str) -> Result<(), Fault> {
+fn copy_rows(
+    source: &Connection,
+    session: &str,
+    ledger: &mut Ledger<'_>,
+    name: &str,
+) -> Result<(), Fault> {
     let mut numbers: BTreeMap<i64, Value> = BTreeMap::new();
-    let sql = format!("SELECT {} FROM entry WHERE session = ? ORDER BY seq", COLUMNS.join(", "));
+    let sql = format!(
+        "SELECT {} FROM entry WHERE session = ? ORDER BY seq",
+        COLUMNS.join(", ")
+    );
     let mut statement = source.prepare(&sql)?;
     let mut rows = statement.query([session])?;
     while let Some(row) = rows.next()? {
@@ -75,7 +106,9 @@ fn copy_rows(source: &Connection, session: &str, ledger: &mut Ledger<'_>, name: 
                     number
                 }
                 ("session", _) => Value::Text(name.to_owned()),
-                ("parent" | "intent", Value::Integer(seq)) => numbers.get(&seq).cloned().unwrap_or(Value::Null),
+                ("parent" | "intent", Value::Integer(seq)) => {
+                    numbers.get(&seq).cloned().unwrap_or(Value::Null)
+                }
                 (_, value) => value,
             };
         }
@@ -93,14 +126,22 @@ fn copy_table(
     table: &str,
     columns: &str,
 ) -> Result<(), Fault> {
-    let mut statement = source.prepare(&format!("SELECT {columns} FROM {table} WHERE session = ?"))?;
+    let mut statement =
+        source.prepare(&format!("SELECT {columns} FROM {table} WHERE session = ?"))?;
     let count = statement.column_count();
-    let sql = format!("INSERT INTO {table} (session, {columns}) VALUES (?{})", ", ?".repeat(count));
+    let sql = format!(
+        "INSERT INTO {table} (session, {columns}) VALUES (?{})",
+        ", ?".repeat(count)
+    );
     let mut insert = target.prepare(&sql)?;
     let mut rows = statement.query([session])?;
     while let Some(row) = rows.next()? {
-        let values = (0..count).map(|column| row.get(column)).collect::<Result<Vec<Value>, _>>()?;
-        insert.execute(rusqlite::params_from_iter([Value::Text(name.to_owned())].into_iter().chain(values)))?;
+        let values = (0..count)
+            .map(|column| row.get(column))
+            .collect::<Result<Vec<Value>, _>>()?;
+        insert.execute(rusqlite::params_from_iter(
+            [Value::Text(name.to_owned())].into_iter().chain(values),
+        ))?;
     }
     Ok(())
 }

@@ -19,7 +19,9 @@ pub struct Head {
 
 /// An error from parsing a [`Head`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not the head of a journal: {text:?}; pass COUNT:HASH as printed when the journal was verified")]
+#[error(
+    "not the head of a journal: {text:?}; pass COUNT:HASH as printed when the journal was verified"
+)]
 pub struct InvalidHead {
     /// The given text, cut after 100 characters.
     pub text: String,
@@ -43,8 +45,13 @@ impl FromStr for Head {
     fn from_str(text: &str) -> Result<Self, InvalidHead> {
         let parsed = || {
             let (count, hash) = text.split_once(':')?;
-            Some(Self { count: count.parse().ok()?, hash: hash.parse().ok()? })
+            Some(Self {
+                count: count.parse().ok()?,
+                hash: hash.parse().ok()?,
+            })
         };
-        parsed().ok_or_else(|| InvalidHead { text: text.chars().take(100).collect() })
+        parsed().ok_or_else(|| InvalidHead {
+            text: text.chars().take(100).collect(),
+        })
     }
 }

@@ -19,7 +19,10 @@ impl<'a> Ledger<'a> {
     pub(crate) fn new(connection: &'a Connection) -> Result<Self, Fault> {
         // Read for each transaction, because other processes write between two of them.
         let last = "SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1";
-        let last = connection.prepare_cached(last)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let last = connection
+            .prepare_cached(last)?
+            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
         let head = match last {
             None => Head::new(0, chain::genesis()),
             Some((seq, hash)) => Head::new(unsigned(seq, seq, "seq")?, stored_digest(seq, hash)?),
@@ -40,8 +43,10 @@ impl<'a> Ledger<'a> {
     /// Appends a row of these columns, the first of which is [`next`](Self::next), and returns its number.
     pub(crate) fn append_columns(&mut self, columns: [Value; COLUMNS.len()]) -> Result<u64, Fault> {
         let seq = self.next();
-        let salt: Vec<u8> =
-            self.connection.prepare_cached("SELECT randomblob(16)")?.query_row([], |random| random.get(0))?;
+        let salt: Vec<u8> = self
+            .connection
+            .prepare_cached("SELECT randomblob(16)")?
+            .query_row([], |random| random.get(0))?;
         let content = chain::content(&salt, columns.iter().map(ValueRef::from));
         let hash = chain::link(&self.head.hash, &content);
         let sql = format!(
@@ -49,30 +54,40 @@ impl<'a> Ledger<'a> {
             COLUMNS.join(", "),
             "?, ".repeat(COLUMNS.len())
         );
-        let [content, digest] = [content, hash].map(|digest| Value::Blob(digest.as_bytes().to_vec()));
-        let hashed = columns.into_iter().chain([Value::Blob(salt), content, digest]);
-        self.connection.prepare_cached(&sql)?.execute(params_from_iter(hashed))?;
+        let [content, digest] =
+            [content, hash].map(|digest| Value::Blob(digest.as_bytes().to_vec()));
+        let hashed = columns
+            .into_iter()
+            .chain([Value::Blob(salt), content, digest]);
+        self.connection
+            .prepare_cached(&sql)?
+            .execute(params_from_iter(hashed))?;
         self.head = Head::new(seq, hash);
         Ok(seq)
     }
 
     /// Appends the outcome of a call. Session, key, attempt, depth and tool are copied from the intent row.
     pub(crate) fn append_outcome(&mut self, intent: u64, mut row: Row) -> Result<(), Fault> {
-        let sql =
-            "SELECT session, turn, place, path, attempt, depth, tool FROM entry WHERE seq = ? AND kind = 'intent'";
-        let begun = self.connection.prepare_cached(sql)?.query_row(params![number(intent)], |stored| {
-            row.session = stored.get(0)?;
-            let key: (Option<u64>, Option<u32>, Option<String>) = (stored.get(1)?, stored.get(2)?, stored.get(3)?);
-            if let (Some(session), (Some(turn), Some(index), Some(path))) = (&row.session, key) {
-                let mut key = CallKey::new(session.as_str(), turn, index);
-                key.path = path;
-                row.key = Some(key);
-            }
-            row.attempt = stored.get(4)?;
-            row.depth = stored.get(5)?;
-            row.tool = stored.get(6)?;
-            Ok(())
-        });
+        let sql = "SELECT session, turn, place, path, attempt, depth, tool FROM entry WHERE seq = ? AND kind = 'intent'";
+        let begun =
+            self.connection
+                .prepare_cached(sql)?
+                .query_row(params![number(intent)], |stored| {
+                    row.session = stored.get(0)?;
+                    let key: (Option<u64>, Option<u32>, Option<String>) =
+                        (stored.get(1)?, stored.get(2)?, stored.get(3)?);
+                    if let (Some(session), (Some(turn), Some(index), Some(path))) =
+                        (&row.session, key)
+                    {
+                        let mut key = CallKey::new(session.as_str(), turn, index);
+                        key.path = path;
+                        row.key = Some(key);
+                    }
+                    row.attempt = stored.get(4)?;
+                    row.depth = stored.get(5)?;
+                    row.tool = stored.get(6)?;
+                    Ok(())
+                });
         begun.optional()?.ok_or(Fault::NotBegun { row: intent })?;
         row.kind = OUTCOME;
         row.intent = Some(intent);
@@ -90,17 +105,29 @@ impl<'a> Ledger<'a> {
         let key = params![&*key.session, number(key.turn), number(key.index), key.path];
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut rows = statement.query(key)?;
-        let Some(row) = rows.next()? else { return Ok(None) };
+        let Some(row) = rows.next()? else {
+            return Ok(None);
+        };
         let seq: i64 = row.get(0)?;
-        let digest = |column| row.get::<_, Option<Vec<u8>>>(column)?.map(|bytes| stored_digest(seq, bytes)).transpose();
+        let digest = |column| {
+            row.get::<_, Option<Vec<u8>>>(column)?
+                .map(|bytes| stored_digest(seq, bytes))
+                .transpose()
+        };
         let mut recorded = RecordedCall::new(row.get(1)?, digest(2)?, digest(3)?);
         if let Some(seq) = row.get(4)? {
             let text: String = row.get(5)?;
-            let result = serde_json::from_str(&text).map_err(|_| Fault::Damaged { row: seq, column: "result" })?;
+            let result = serde_json::from_str(&text).map_err(|_| Fault::Damaged {
+                row: seq,
+                column: "result",
+            })?;
             recorded = recorded.with_result(result);
         }
         if let Some(code) = row.get::<_, Option<String>>(6)? {
-            let damaged = |_| Fault::Damaged { row: seq, column: "error" };
+            let damaged = |_| Fault::Damaged {
+                row: seq,
+                column: "error",
+            };
             recorded = recorded.with_error(code.parse().map_err(damaged)?);
         }
         Ok(Some(recorded))
@@ -109,7 +136,10 @@ impl<'a> Ledger<'a> {
 
 /// Converts a stored digest.
 pub(crate) fn stored_digest(row: i64, bytes: Vec<u8>) -> Result<Digest, Fault> {
-    let bytes: [u8; 32] = bytes.try_into().map_err(|_| Fault::Damaged { row, column: "digest" })?;
+    let bytes: [u8; 32] = bytes.try_into().map_err(|_| Fault::Damaged {
+        row,
+        column: "digest",
+    })?;
     Ok(bytes.into())
 }
 

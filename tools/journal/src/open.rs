@@ -13,7 +13,11 @@ pub(crate) const VERSION: i64 = SCHEMA.version();
 /// The schema of a journal, with SQLite's application id `tCrJ`. A file of an older version gets the missing migrations.
 ///
 /// The tables are strict, so that each value keeps the type that its hash covers.
-const SCHEMA: Schema = Schema::new("journal", 0x7443_724a, &[FIRST, MESSAGES, SESSIONS, MODELS, JOBS]);
+const SCHEMA: Schema = Schema::new(
+    "journal",
+    0x7443_724a,
+    &[FIRST, MESSAGES, SESSIONS, MODELS, JOBS],
+);
 
 const FIRST: &str = "
     CREATE TABLE entry (
@@ -104,7 +108,10 @@ pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection
 ///
 /// # Errors
 /// Returns an error if another process writes for too long, or if a newer program has migrated the file since it was opened.
-pub(crate) fn begin<'a>(connection: &'a mut Connection, path: &Path) -> Result<Transaction<'a>, StoreError> {
+pub(crate) fn begin<'a>(
+    connection: &'a mut Connection,
+    path: &Path,
+) -> Result<Transaction<'a>, StoreError> {
     SCHEMA.begin(connection, path)
 }
 
@@ -124,8 +131,13 @@ impl From<StoreError> for OpenError {
             StoreError::Create { path, source, .. } => Self::Create { path, source },
             StoreError::Open { path, reason, .. } => Self::Open { path, reason },
             StoreError::OtherFile { path, .. } => Self::NotAJournal { path },
-            StoreError::Newer { path, found, known, .. } => Self::Newer { path, found, known },
-            error => Self::Open { path: PathBuf::new(), reason: error.to_string() },
+            StoreError::Newer {
+                path, found, known, ..
+            } => Self::Newer { path, found, known },
+            error => Self::Open {
+                path: PathBuf::new(),
+                reason: error.to_string(),
+            },
         }
     }
 }

@@ -47,6 +47,10 @@ impl JournalOptions {
 
 impl Default for JournalOptions {
     fn default() -> Self {
-        Self { durability: Durability::default(), arguments: false, max_result_bytes: DEFAULT_MAX_RESULT_BYTES }
+        Self {
+            durability: Durability::default(),
+            arguments: false,
+            max_result_bytes: DEFAULT_MAX_RESULT_BYTES,
+        }
     }
 }

@@ -8,9 +8,30 @@ use tools::{Digest, ErrorCode};
 
 /// The columns that a row's hash covers, in hashing order.
 pub(crate) const COLUMNS: [&str; 24] = [
-    "seq", "at_ms", "kind", "session", "turn", "place", "path", "attempt", "depth", "parent", "intent", "call_id",
-    "principal", "correlation_id", "tool", "tool_digest", "arguments_digest", "arguments", "error", "reason",
-    "result_digest", "result", "duration_us", RULING,
+    "seq",
+    "at_ms",
+    "kind",
+    "session",
+    "turn",
+    "place",
+    "path",
+    "attempt",
+    "depth",
+    "parent",
+    "intent",
+    "call_id",
+    "principal",
+    "correlation_id",
+    "tool",
+    "tool_digest",
+    "arguments_digest",
+    "arguments",
+    "error",
+    "reason",
+    "result_digest",
+    "result",
+    "duration_us",
+    RULING,
 ];
 
 /// The column that a journal has from version [`WITH_SESSIONS`](crate::open::WITH_SESSIONS) on. The hash of a row of an earlier
@@ -29,7 +50,11 @@ pub(crate) const ERASED: &str = "erased";
 
 /// Returns the columns of an erased row: empty except for the number and the kind.
 pub(crate) fn erased(seq: i64) -> [Value; COLUMNS.len()] {
-    let mut columns = Row { kind: ERASED, ..Row::default() }.columns(0);
+    let mut columns = Row {
+        kind: ERASED,
+        ..Row::default()
+    }
+    .columns(0);
     columns[0] = Value::Integer(seq);
     columns
 }
@@ -62,7 +87,11 @@ pub(crate) struct Row {
 
 impl Row {
     /// Creates a row about a call, with the current time.
-    pub(crate) fn from_call(kind: &'static str, call: &CallRecord<'_>, with_arguments: bool) -> Self {
+    pub(crate) fn from_call(
+        kind: &'static str,
+        call: &CallRecord<'_>,
+        with_arguments: bool,
+    ) -> Self {
         let owned = |text: Option<&str>| text.map(str::to_owned);
         Self {
             at_ms: now_ms(),
@@ -77,7 +106,10 @@ impl Row {
             tool: call.tool.to_owned(),
             tool_digest: call.tool_digest,
             arguments_digest: call.arguments.map(CallArguments::digest),
-            arguments: call.arguments.filter(|_| with_arguments).map(CallArguments::to_text),
+            arguments: call
+                .arguments
+                .filter(|_| with_arguments)
+                .map(CallArguments::to_text),
             ruling: owned(call.ruling),
             ..Self::default()
         }
@@ -90,9 +122,15 @@ impl Row {
             Value::Integer(self.at_ms),
             Value::Text(self.kind.to_owned()),
             text(&self.session),
-            self.key.as_ref().map_or(Value::Null, |key| number(key.turn)),
-            self.key.as_ref().map_or(Value::Null, |key| number(key.index)),
-            self.key.as_ref().map_or(Value::Null, |key| Value::Text(key.path.clone())),
+            self.key
+                .as_ref()
+                .map_or(Value::Null, |key| number(key.turn)),
+            self.key
+                .as_ref()
+                .map_or(Value::Null, |key| number(key.index)),
+            self.key
+                .as_ref()
+                .map_or(Value::Null, |key| Value::Text(key.path.clone())),
             self.attempt.map_or(Value::Null, number),
             number(self.depth),
             self.parent.map_or(Value::Null, number),
@@ -104,7 +142,8 @@ impl Row {
             digest(self.tool_digest),
             digest(self.arguments_digest),
             text(&self.arguments),
-            self.error.map_or(Value::Null, |error| Value::Text(error.to_string())),
+            self.error
+                .map_or(Value::Null, |error| Value::Text(error.to_string())),
             text(&self.reason),
             digest(self.result_digest),
             text(&self.result),
@@ -116,7 +155,9 @@ impl Row {
 
 /// Returns the milliseconds since 1970, UTC, or 0 if the clock is set before that.
 pub(crate) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
@@ -130,5 +171,7 @@ fn text(text: &Option<String>) -> Value {
 }
 
 fn digest(digest: Option<Digest>) -> Value {
-    digest.map_or(Value::Null, |digest| Value::Blob(digest.as_bytes().to_vec()))
+    digest.map_or(Value::Null, |digest| {
+        Value::Blob(digest.as_bytes().to_vec())
+    })
 }

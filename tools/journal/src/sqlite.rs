@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tools::journal::{
-    BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalError, JournalFuture,
-    OutcomeRecord, RecordedCall,
+    BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalError,
+    JournalFuture, OutcomeRecord, RecordedCall,
 };
 use tools::protocol::canonical_json;
 use tools::{Digest, ErrorCode, Json, ToolResult};
@@ -32,7 +32,10 @@ impl SqliteJournal {
     pub fn open(path: impl AsRef<Path>, options: JournalOptions) -> Result<Self, OpenError> {
         let (path, durability) = (path.as_ref(), options.durability);
         let connection = open::to_write(path, durability)?;
-        Ok(Self { writer: Arc::new(Writer::start(connection, path.to_owned())?), options })
+        Ok(Self {
+            writer: Arc::new(Writer::start(connection, path.to_owned())?),
+            options,
+        })
     }
 }
 
@@ -43,7 +46,10 @@ impl Journal for SqliteJournal {
     }
 
     fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, BeginResult> {
-        let row = Row { attempt: Some(attempt), ..Row::from_call(INTENT, &call, self.options.arguments) };
+        let row = Row {
+            attempt: Some(attempt),
+            ..Row::from_call(INTENT, &call, self.options.arguments)
+        };
         Box::pin(self.writer.run(move |ledger| {
             if let Some(key) = &row.key
                 && let Some(recorded) = ledger.last_attempt(key)?
@@ -51,7 +57,9 @@ impl Journal for SqliteJournal {
             {
                 return Ok(BeginResult::AlreadyStarted(recorded));
             }
-            ledger.append(&row).map(|seq| BeginResult::Started(IntentId(seq)))
+            ledger
+                .append(&row)
+                .map(|seq| BeginResult::Started(IntentId(seq)))
         }))
     }
 
@@ -66,11 +74,18 @@ impl Journal for SqliteJournal {
                 duration_us: Some(u64::try_from(outcome.duration.as_micros()).unwrap_or(u64::MAX)),
                 ..Row::default()
             };
-            self.writer.run(move |ledger| ledger.append_outcome(intent.0, row.clone())).await
+            self.writer
+                .run(move |ledger| ledger.append_outcome(intent.0, row.clone()))
+                .await
         })
     }
 
-    fn refuse<'a>(&'a self, call: CallRecord<'a>, code: ErrorCode, reason: &'a str) -> JournalFuture<'a, ()> {
+    fn refuse<'a>(
+        &'a self,
+        call: CallRecord<'a>,
+        code: ErrorCode,
+        reason: &'a str,
+    ) -> JournalFuture<'a, ()> {
         let mut row = Row::from_call(REFUSAL, &call, self.options.arguments);
         row.error = Some(code);
         // The reason may quote the arguments. The ruling does not.
@@ -78,9 +93,16 @@ impl Journal for SqliteJournal {
         Box::pin(self.writer.run(move |ledger| ledger.append(&row).map(drop)))
     }
 
-    fn save<'a>(&'a self, session: &'a str, checkpoint: Checkpoint) -> JournalFuture<'a, CheckpointId> {
+    fn save<'a>(
+        &'a self,
+        session: &'a str,
+        checkpoint: Checkpoint,
+    ) -> JournalFuture<'a, CheckpointId> {
         let session = session.to_owned();
-        Box::pin(self.writer.run(move |ledger| ledger.save(&session, &checkpoint)))
+        Box::pin(
+            self.writer
+                .run(move |ledger| ledger.save(&session, &checkpoint)),
+        )
     }
 
     fn append<'a>(
@@ -90,7 +112,10 @@ impl Journal for SqliteJournal {
         added: Checkpoint,
     ) -> JournalFuture<'a, Option<CheckpointId>> {
         let session = session.to_owned();
-        Box::pin(self.writer.run(move |ledger| ledger.append_to(&session, last, &added)))
+        Box::pin(
+            self.writer
+                .run(move |ledger| ledger.append_to(&session, last, &added)),
+        )
     }
 
     fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<Checkpoint>> {
@@ -107,8 +132,14 @@ impl SqliteJournal {
         if text.len() <= self.options.max_result_bytes {
             return Ok((text, digest));
         }
-        let note = format!("[the call ran; its result of {} bytes was too large to store]", text.len());
-        let kept = ToolResult { is_error: result.is_error, ..ToolResult::text(note) };
+        let note = format!(
+            "[the call ran; its result of {} bytes was too large to store]",
+            text.len()
+        );
+        let kept = ToolResult {
+            is_error: result.is_error,
+            ..ToolResult::text(note)
+        };
         Ok((canonical(&kept)?, digest))
     }
 }
@@ -120,6 +151,8 @@ fn canonical(result: &ToolResult) -> Result<String, JournalError> {
 
 impl std::fmt::Debug for SqliteJournal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SqliteJournal").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("SqliteJournal")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }

@@ -35,7 +35,15 @@ impl SessionStart {
     /// Creates the start of a session that begins now.
     pub fn new(workspace: impl Into<String>, grant: Grant) -> Self {
         let (provider, model, base_url, job) = (None, None, None, None);
-        Self { at_ms: now_ms(), workspace: workspace.into(), grant, provider, model, base_url, job }
+        Self {
+            at_ms: now_ms(),
+            workspace: workspace.into(),
+            grant,
+            provider,
+            model,
+            base_url,
+            job,
+        }
     }
 
     /// Sets the name of the provider.
@@ -73,13 +81,19 @@ impl SqliteJournal {
     /// A session that ended before its first checkpoint ran no call, so another start replaces its own.
     pub fn start<'a>(&'a self, session: &'a str, start: SessionStart) -> JournalFuture<'a, bool> {
         let session = session.to_owned();
-        Box::pin(self.writer.run(move |ledger| ledger.start(&session, &start)))
+        Box::pin(
+            self.writer
+                .run(move |ledger| ledger.start(&session, &start)),
+        )
     }
 
     /// Returns the recorded start of a session, or `None` if there is none.
     pub fn find_start<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<SessionStart>> {
         let session = session.to_owned();
-        Box::pin(self.writer.run(move |ledger| find(ledger.connection, VERSION, &session)))
+        Box::pin(
+            self.writer
+                .run(move |ledger| find(ledger.connection, VERSION, &session)),
+        )
     }
 }
 
@@ -96,14 +110,23 @@ impl Audit {
     ///
     /// # Errors
     /// Returns [`AuditError::Read`] if the journal cannot be read.
-    pub fn checkpoint(&self, session: &str, messages: u32) -> Result<Option<Checkpoint>, AuditError> {
+    pub fn checkpoint(
+        &self,
+        session: &str,
+        messages: u32,
+    ) -> Result<Option<Checkpoint>, AuditError> {
         let read = || -> Result<_, Fault> {
             let sql = "SELECT state FROM state WHERE session = ?";
-            let state: Option<String> = self.connection.query_row(sql, [session], |row| row.get(0)).optional()?;
+            let state: Option<String> = self
+                .connection
+                .query_row(sql, [session], |row| row.get(0))
+                .optional()?;
             let Some(state) = state else { return Ok(None) };
             let sql = "SELECT text FROM message WHERE session = ? ORDER BY place LIMIT ?";
             let mut statement = self.connection.prepare(sql)?;
-            let texts = statement.query_map(params![session, messages], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            let texts = statement
+                .query_map(params![session, messages], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
             Ok(Some(Checkpoint::new(texts, state)))
         };
         read().map_err(unreadable)
@@ -123,25 +146,47 @@ impl Ledger<'_> {
 
     /// Replaces the recorded start of a session.
     pub(crate) fn write_start(&self, session: &str, start: &SessionStart) -> Result<(), Fault> {
-        let permitted = serde_json::to_string(&start.grant).map_err(|_| Fault::Unwritable { column: "permitted" })?;
+        let permitted = serde_json::to_string(&start.grant).map_err(|_| Fault::Unwritable {
+            column: "permitted",
+        })?;
         let sql =
             "INSERT OR REPLACE INTO session (session, at_ms, workspace, permitted, provider, model, base_url, job)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-        let SessionStart { at_ms, workspace, provider, model, base_url, job, .. } = start;
-        let row = params![session, at_ms, workspace, permitted, provider, model, base_url, job];
+        let SessionStart {
+            at_ms,
+            workspace,
+            provider,
+            model,
+            base_url,
+            job,
+            ..
+        } = start;
+        let row = params![
+            session, at_ms, workspace, permitted, provider, model, base_url, job
+        ];
         self.connection.prepare_cached(sql)?.execute(row)?;
         Ok(())
     }
 }
 
 /// Reads the start of a session in a file of this schema version.
-pub(crate) fn find(connection: &Connection, version: i64, session: &str) -> Result<Option<SessionStart>, Fault> {
+pub(crate) fn find(
+    connection: &Connection,
+    version: i64,
+    session: &str,
+) -> Result<Option<SessionStart>, Fault> {
     if version < WITH_SESSIONS {
         return Ok(None);
     }
-    let model = if version < WITH_MODELS { "NULL, NULL, NULL" } else { "provider, model, base_url" };
+    let model = if version < WITH_MODELS {
+        "NULL, NULL, NULL"
+    } else {
+        "provider, model, base_url"
+    };
     let job = if version < WITH_JOBS { "NULL" } else { "job" };
-    let sql = format!("SELECT permitted, at_ms, workspace, {model}, {job} FROM session WHERE session = ?");
+    let sql = format!(
+        "SELECT permitted, at_ms, workspace, {model}, {job} FROM session WHERE session = ?"
+    );
     let read = |row: &rusqlite::Row<'_>| {
         let start = SessionStart {
             grant: Grant::none(),
@@ -154,9 +199,15 @@ pub(crate) fn find(connection: &Connection, version: i64, session: &str) -> Resu
         };
         Ok((row.get::<_, String>(0)?, start))
     };
-    let Some((permitted, start)) = connection.prepare_cached(&sql)?.query_row([session], read).optional()? else {
+    let Some((permitted, start)) = connection
+        .prepare_cached(&sql)?
+        .query_row([session], read)
+        .optional()?
+    else {
         return Ok(None);
     };
-    let grant = serde_json::from_str(&permitted).map_err(|_| Fault::DamagedStart { session: session.to_owned() })?;
+    let grant = serde_json::from_str(&permitted).map_err(|_| Fault::DamagedStart {
+        session: session.to_owned(),
+    })?;
     Ok(Some(SessionStart { grant, ..start }))
 }

@@ -34,7 +34,10 @@ impl Writer {
         let write = move || write(connection, &path, queue);
         let thread = thread::Builder::new().name("toolcrib-journal".to_owned());
         let thread = thread.spawn(write).map_err(OpenError::Thread)?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+        Ok(Self {
+            jobs: Some(jobs),
+            thread: Some(thread),
+        })
     }
 
     /// Runs `work` in a transaction and returns its result after the commit. `work` may run more than once; the last run counts.
@@ -46,9 +49,15 @@ impl Writer {
         work: impl FnMut(&mut Ledger<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, JournalError> {
         let (answer, answered) = oneshot::channel();
-        let task = Task { work, done: None, answer };
+        let task = Task {
+            work,
+            done: None,
+            answer,
+        };
         let jobs = self.jobs.as_ref().ok_or(JournalError::Closed)?;
-        jobs.send(Box::new(task)).await.map_err(|_| JournalError::Closed)?;
+        jobs.send(Box::new(task))
+            .await
+            .map_err(|_| JournalError::Closed)?;
         answered.await.unwrap_or(Err(JournalError::Closed))
     }
 }
@@ -117,12 +126,18 @@ fn write(mut connection: Connection, path: &Path, mut queue: mpsc::Receiver<Box<
     }
 }
 
-fn commit(connection: &mut Connection, path: &Path, jobs: &mut [Box<dyn Job>]) -> Result<(), JournalError> {
+fn commit(
+    connection: &mut Connection,
+    path: &Path,
+    jobs: &mut [Box<dyn Job>],
+) -> Result<(), JournalError> {
     let mut commit = || -> Result<(), Fault> {
         let transaction = begin(connection, path)?;
         let mut ledger = Ledger::new(&transaction)?;
         // Checked after taking the lock, because waiting for it may have taken long.
-        jobs.iter_mut().filter(|job| !job.is_cancelled()).try_for_each(|job| job.work(&mut ledger))?;
+        jobs.iter_mut()
+            .filter(|job| !job.is_cancelled())
+            .try_for_each(|job| job.work(&mut ledger))?;
         Ok(transaction.commit()?)
     };
     Ok(commit()?)
@@ -142,7 +157,10 @@ mod tests {
         let writer = Writer::start(Connection::open_in_memory().unwrap(), path.clone()).unwrap();
         // Without tables every job fails.
         let failed = writer.run(|_| Ok(())).await;
-        assert!(matches!(failed, Err(JournalError::Failed { .. })), "{failed:?}");
+        assert!(
+            matches!(failed, Err(JournalError::Failed { .. })),
+            "{failed:?}"
+        );
         let writer = Writer::start(to_write(&path, Durability::Process).unwrap(), path).unwrap();
         assert_eq!(writer.run(|_| Ok(1)).await, Ok(1));
         let panics = |_: &mut Ledger<'_>| -> Result<(), Fault> { panic!("on purpose") };

@@ -11,9 +11,29 @@ use crate::value::{self, Example};
 
 /// The names of all attributes, in the order of the documentation.
 const KEYS: &[&str] = &[
-    "pure", "reads", "writes", "destroys", "open_world", "idempotent", "name", "was", "title", "timeout", "max_output",
-    "targets", "delegates", "keeps_call", "tags", "needs", "check", "concerns", "preview", "example", "audit",
-    "blocking", "crate",
+    "pure",
+    "reads",
+    "writes",
+    "destroys",
+    "open_world",
+    "idempotent",
+    "name",
+    "was",
+    "title",
+    "timeout",
+    "max_output",
+    "targets",
+    "delegates",
+    "keeps_call",
+    "tags",
+    "needs",
+    "check",
+    "concerns",
+    "preview",
+    "example",
+    "audit",
+    "blocking",
+    "crate",
 ];
 
 /// The attributes that may be repeated.
@@ -79,20 +99,31 @@ impl Attribute {
 
     /// Returns the path of the crate `tools`.
     pub(crate) fn tools_path(&self) -> Path {
-        self.tools_path.clone().unwrap_or_else(|| parse_quote!(::tools))
+        self.tools_path
+            .clone()
+            .unwrap_or_else(|| parse_quote!(::tools))
     }
 
     fn read_one(&mut self, input: ParseStream<'_>, seen: &mut Vec<String>) -> syn::Result<()> {
-        let key = input
-            .call(Ident::parse_any)
-            .map_err(|error| Error::new(error.span(), format!("expected the name of an attribute; {}", known())))?;
+        let key = input.call(Ident::parse_any).map_err(|error| {
+            Error::new(
+                error.span(),
+                format!("expected the name of an attribute; {}", known()),
+            )
+        })?;
         let word = key.to_string();
         if seen.contains(&word) && !REPEATABLE.contains(&&*word) {
-            return Err(Error::new(key.span(), format!("`{word}` is repeated; keep one of them")));
+            return Err(Error::new(
+                key.span(),
+                format!("`{word}` is repeated; keep one of them"),
+            ));
         }
         let read = self.read_value(&key, &word, input);
-        self.has_broken_effects |=
-            read.is_err() && matches!(&*word, "pure" | "reads" | "writes" | "destroys" | "open_world");
+        self.has_broken_effects |= read.is_err()
+            && matches!(
+                &*word,
+                "pure" | "reads" | "writes" | "destroys" | "open_world"
+            );
         seen.push(word);
         read
     }
@@ -128,21 +159,33 @@ impl Attribute {
                 )?)
             }
             "check" => {
-                self.check =
-                    Some(value::path(key, input, "write the name of a function with the parameters of the tool")?)
+                self.check = Some(value::path(
+                    key,
+                    input,
+                    "write the name of a function with the parameters of the tool",
+                )?)
             }
             "concerns" => {
-                self.concerns =
-                    Some(value::path(key, input, "write the name of a function with the parameters of the tool")?)
+                self.concerns = Some(value::path(
+                    key,
+                    input,
+                    "write the name of a function with the parameters of the tool",
+                )?)
             }
             "preview" => {
-                self.preview =
-                    Some(value::path(key, input, "write the name of a function with the parameters of the tool")?)
+                self.preview = Some(value::path(
+                    key,
+                    input,
+                    "write the name of a function with the parameters of the tool",
+                )?)
             }
             "example" => self.examples.push(value::example(key, input)?),
             "crate" => {
-                self.tools_path =
-                    Some(value::path(key, input, "write the path of the crate, such as `crate = ::cribs`")?)
+                self.tools_path = Some(value::path(
+                    key,
+                    input,
+                    "write the path of the crate, such as `crate = ::cribs`",
+                )?)
             }
             "args" => {
                 return Err(Error::new(
@@ -154,8 +197,13 @@ impl Attribute {
                 let near = suggestion(other, KEYS.iter().copied());
                 // A misspelt effect is one error. A second error about missing effects would mislead.
                 let effects = ["pure", "reads", "writes", "destroys", "open_world"];
-                self.has_broken_effects |= effects.iter().any(|effect| near.contains(&format!("`{effect}`")));
-                return Err(Error::new(key.span(), format!("unknown attribute `{other}`{near}; {}", known())));
+                self.has_broken_effects |= effects
+                    .iter()
+                    .any(|effect| near.contains(&format!("`{effect}`")));
+                return Err(Error::new(
+                    key.span(),
+                    format!("unknown attribute `{other}`{near}; {}", known()),
+                ));
             }
         }
         Ok(())
@@ -180,8 +228,14 @@ fn former_names(key: &Ident, input: ParseStream<'_>) -> syn::Result<Vec<LitStr>>
         if let Some(message) = crate::name::error(&name.value()) {
             return Err(Error::new(name.span(), message));
         }
-        if names[..position].iter().any(|earlier| earlier.value() == name.value()) {
-            return Err(Error::new(name.span(), format!("{:?} is repeated; keep one of them", name.value())));
+        if names[..position]
+            .iter()
+            .any(|earlier| earlier.value() == name.value())
+        {
+            return Err(Error::new(
+                name.span(),
+                format!("{:?} is repeated; keep one of them", name.value()),
+            ));
         }
     }
     Ok(names)

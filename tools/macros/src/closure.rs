@@ -22,7 +22,8 @@ pub(crate) fn handler(attribute: &Attribute, function: &Function) -> TokenStream
         ReturnType::Default => here,
     };
     // Places the error about an unsupported result type at that type.
-    let finished = quote_spanned! {output=> (&&&&&__toolcrib::Returned(&__output)).kind().finish(__output) };
+    let finished =
+        quote_spanned! {output=> (&&&&&__toolcrib::Returned(&__output)).kind().finish(__output) };
     let body = quote_spanned! {here=>
         use __toolcrib::ReturnKind as _;
         #read
@@ -40,8 +41,12 @@ pub(crate) fn handler(attribute: &Attribute, function: &Function) -> TokenStream
 
 /// Returns the closure that checks the arguments against the services, or `None`.
 pub(crate) fn check(attribute: &Attribute, function: &Function) -> TokenStream {
-    let Some(path) = &attribute.check else { return quote! { ::core::option::Option::None } };
-    let ty = function.arguments_type().map_or_else(|| quote! { __ToolcribArguments }, |ty| quote! { #ty });
+    let Some(path) = &attribute.check else {
+        return quote! { ::core::option::Option::None };
+    };
+    let ty = function
+        .arguments_type()
+        .map_or_else(|| quote! { __ToolcribArguments }, |ty| quote! { #ty });
     let here = at(path.span());
     let passed = passed_with_context(function, here);
     quote_spanned! {here=>
@@ -55,8 +60,12 @@ pub(crate) fn check(attribute: &Attribute, function: &Function) -> TokenStream {
 
 /// Returns the closure that returns reasons to ask about a call, or `None`. Arguments that cannot be read fail in the handler.
 pub(crate) fn concerns(attribute: &Attribute, function: &Function) -> TokenStream {
-    let Some(path) = &attribute.concerns else { return quote! { ::core::option::Option::None } };
-    let ty = function.arguments_type().map_or_else(|| quote! { __ToolcribArguments }, |ty| quote! { #ty });
+    let Some(path) = &attribute.concerns else {
+        return quote! { ::core::option::Option::None };
+    };
+    let ty = function
+        .arguments_type()
+        .map_or_else(|| quote! { __ToolcribArguments }, |ty| quote! { #ty });
     let here = at(path.span());
     let passed = passed_with_context(function, here);
     quote_spanned! {here=>
@@ -72,7 +81,9 @@ pub(crate) fn concerns(attribute: &Attribute, function: &Function) -> TokenStrea
 
 /// Returns the closure that makes the preview, or `None`.
 pub(crate) fn preview(attribute: &Attribute, function: &Function) -> TokenStream {
-    let Some(path) = &attribute.preview else { return quote! { ::core::option::Option::None } };
+    let Some(path) = &attribute.preview else {
+        return quote! { ::core::option::Option::None };
+    };
     let here = Span::mixed_site();
     let read = read(function);
     let called = called(function, &quote! { #path }, path.span());
@@ -92,8 +103,12 @@ pub(crate) fn preview(attribute: &Attribute, function: &Function) -> TokenStream
 
 /// Returns the closure that computes the targets, or `None`.
 pub(crate) fn targets(attribute: &Attribute, function: &Function) -> TokenStream {
-    let Some(path) = &attribute.targets else { return quote! { ::core::option::Option::None } };
-    let ty = function.arguments_type().map_or_else(|| quote! { __ToolcribArguments }, |ty| quote! { #ty });
+    let Some(path) = &attribute.targets else {
+        return quote! { ::core::option::Option::None };
+    };
+    let ty = function
+        .arguments_type()
+        .map_or_else(|| quote! { __ToolcribArguments }, |ty| quote! { #ty });
     let here = at(path.span());
     let passed = passed(function, here).into_iter().flatten();
     quote_spanned! {here=>
@@ -111,7 +126,10 @@ fn read(function: &Function) -> TokenStream {
         Some(ty) => quote_spanned! {at(ty.span())=> __toolcrib::arguments::<#ty> },
         None => quote_spanned! {here=> __toolcrib::arguments::<__ToolcribArguments> },
     };
-    let has_arguments = function.parameters.iter().any(|parameter| !matches!(parameter, Parameter::Context { .. }));
+    let has_arguments = function
+        .parameters
+        .iter()
+        .any(|parameter| !matches!(parameter, Parameter::Context { .. }));
     let pattern = if has_arguments {
         quote_spanned! {here=> __arguments }
     } else {
@@ -133,10 +151,16 @@ fn called(function: &Function, path: &TokenStream, place: Span) -> TokenStream {
 
 /// Returns the expression for each parameter.
 fn passed_with_context(function: &Function, here: Span) -> impl Iterator<Item = TokenStream> + '_ {
-    function.parameters.iter().zip(passed(function, here)).map(move |(parameter, passed)| match parameter {
-        Parameter::Context { owned: true } => quote_spanned! {here=> ::core::clone::Clone::clone(&__cx) },
-        _ => passed.unwrap_or_else(|| quote_spanned! {here=> &__cx }),
-    })
+    function
+        .parameters
+        .iter()
+        .zip(passed(function, here))
+        .map(move |(parameter, passed)| match parameter {
+            Parameter::Context { owned: true } => {
+                quote_spanned! {here=> ::core::clone::Clone::clone(&__cx) }
+            }
+            _ => passed.unwrap_or_else(|| quote_spanned! {here=> &__cx }),
+        })
 }
 
 /// Returns the expression for each parameter, or `None` for the context.

@@ -23,7 +23,10 @@ pub(crate) fn pieces(attributes: &[Attribute]) -> Vec<Expr> {
 
 /// Returns true if the doc comment is missing or has only white space.
 pub(crate) fn is_blank(attributes: &[Attribute]) -> bool {
-    attributes.iter().filter_map(value).all(|value| literal(value).is_some_and(|line| line.trim().is_empty()))
+    attributes
+        .iter()
+        .filter_map(value)
+        .all(|value| literal(value).is_some_and(|line| line.trim().is_empty()))
 }
 
 fn value(attribute: &Attribute) -> Option<&Expr> {
@@ -35,14 +38,21 @@ fn value(attribute: &Attribute) -> Option<&Expr> {
 
 /// Returns a literal line without the space after `///`. Returns `None` for other expressions.
 fn literal(value: &Expr) -> Option<String> {
-    let Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) = value else { return None };
+    let Expr::Lit(ExprLit {
+        lit: Lit::Str(line),
+        ..
+    }) = value
+    else {
+        return None;
+    };
     let line = line.value();
     Some(line.strip_prefix(' ').map(str::to_owned).unwrap_or(line))
 }
 
 fn flush(lines: &mut Vec<String>, pieces: &mut Vec<Expr>) {
     if !lines.is_empty() {
-        let text = LitStr::new(&lines.join("\n"), proc_macro2::Span::call_site()).into_token_stream();
+        let text =
+            LitStr::new(&lines.join("\n"), proc_macro2::Span::call_site()).into_token_stream();
         pieces.push(parse_quote!(#text));
         lines.clear();
     }
@@ -79,6 +89,8 @@ mod tests {
 
     #[test]
     fn a_comment_without_a_word_is_blank() {
-        assert!(is_blank(&attributes(quote! { #[doc = " "] #[inline] #[doc(hidden)] })));
+        assert!(is_blank(&attributes(
+            quote! { #[doc = " "] #[inline] #[doc(hidden)] }
+        )));
     }
 }

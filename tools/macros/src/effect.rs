@@ -12,7 +12,13 @@ use crate::template;
 ///
 /// Optional arguments are checked by the compiler, which knows their types, and their defaults at registration.
 pub(crate) fn check(attribute: &Attribute, function: &Function, errors: &mut Errors) {
-    let templates = || attribute.reads.iter().chain(&attribute.writes).chain(&attribute.destroys);
+    let templates = || {
+        attribute
+            .reads
+            .iter()
+            .chain(&attribute.writes)
+            .chain(&attribute.destroys)
+    };
     let touches = attribute.open_world.is_some() || templates().next().is_some();
     match attribute.pure {
         Some(pure) if touches => {
@@ -57,9 +63,17 @@ fn check_template(template: &LitStr, properties: Option<&[&str]>, errors: &mut E
 }
 
 /// Reports the fields of an attribute's text that are no arguments.
-fn check_fields(attribute: &LitStr, fields: &[String], properties: Option<&[&str]>, errors: &mut Errors) {
+fn check_fields(
+    attribute: &LitStr,
+    fields: &[String],
+    properties: Option<&[&str]>,
+    errors: &mut Errors,
+) {
     let Some(properties) = properties else { return };
-    for field in fields.iter().filter(|field| !properties.contains(&field.as_str())) {
+    for field in fields
+        .iter()
+        .filter(|field| !properties.contains(&field.as_str()))
+    {
         let repair = match properties {
             [] => "add this parameter".to_owned(),
             all => format!("write one of: {}", all.join(", ")),
@@ -68,7 +82,9 @@ fn check_fields(attribute: &LitStr, fields: &[String], properties: Option<&[&str
         let text = attribute.value();
         errors.at(
             attribute.span(),
-            format_args!("{text:?} uses `{field}`, which is not an argument of this tool{near}; {repair}"),
+            format_args!(
+                "{text:?} uses `{field}`, which is not an argument of this tool{near}; {repair}"
+            ),
         );
     }
 }

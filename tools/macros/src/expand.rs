@@ -20,9 +20,10 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
         Ok(parsed) => parsed,
         Err(error) => {
             match syn::parse2::<Item>(item.clone()) {
-                Ok(_) => {
-                    errors.at(Span::call_site(), "this is not a function; write `#[tool]` on a free `fn` or `async fn`")
-                }
+                Ok(_) => errors.at(
+                    Span::call_site(),
+                    "this is not a function; write `#[tool]` on a free `fn` or `async fn`",
+                ),
                 Err(_) => errors.push(error),
             }
             let report = errors.report();
@@ -34,7 +35,10 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     check_blocking(&attribute, &function, &mut errors);
     let name = name(&attribute, &function, &mut errors);
     if let Some(was) = attribute.was.iter().find(|was| was.value() == name.value()) {
-        errors.at(was.span(), "this is the present name; list former names only, or remove `was`");
+        errors.at(
+            was.span(),
+            "this is the present name; list former names only, or remove `was`",
+        );
     }
 
     let report = errors.report();
@@ -61,7 +65,10 @@ fn name(attribute: &Attribute, function: &Function, errors: &mut Errors) -> LitS
     attribute.name.clone().unwrap_or_else(|| {
         let name = LitStr::new(&function.name(), ident.span());
         if let Some(message) = crate::name::error(&name.value()) {
-            errors.on(ident, format_args!("{message}; write `#[tool(name = \"…\")]`"));
+            errors.on(
+                ident,
+                format_args!("{message}; write `#[tool(name = \"…\")]`"),
+            );
         }
         name
     })
@@ -147,7 +154,12 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
 
 /// Returns the `#[cfg]` attributes of the function.
 fn conditions(function: &Function) -> Vec<&RustAttribute> {
-    function.item.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect()
+    function
+        .item
+        .attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("cfg"))
+        .collect()
 }
 
 /// Returns the hidden struct of the plain parameters, or no tokens if the author uses an `#[args]` struct.
@@ -156,7 +168,12 @@ fn arguments(function: &Function) -> TokenStream {
         return TokenStream::new();
     }
     let fields = function.arguments().map(|argument| {
-        let crate::parameter::Argument { ident, ty, attributes, .. } = argument;
+        let crate::parameter::Argument {
+            ident,
+            ty,
+            attributes,
+            ..
+        } = argument;
         quote! { #(#attributes)* #ident: #ty }
     });
     quote! {
@@ -170,15 +187,25 @@ fn arguments(function: &Function) -> TokenStream {
 /// Returns the checks that no target depends on an optional argument whose absence has no stated meaning. The type decides, not its
 /// spelling, so an alias of `Option` is found. The fields of an `#[args]` struct are checked at registration.
 fn presence(attribute: &Attribute, function: &Function) -> TokenStream {
-    let templates = attribute.reads.iter().chain(&attribute.writes).chain(&attribute.destroys).map(LitStr::value);
+    let templates = attribute
+        .reads
+        .iter()
+        .chain(&attribute.writes)
+        .chain(&attribute.destroys)
+        .map(LitStr::value);
     let fields: Vec<(String, String)> = templates
         .flat_map(|text| {
             let fields = template::fields(&text).unwrap_or_default();
-            fields.into_iter().map(move |field| (field, text.clone())).collect::<Vec<_>>()
+            fields
+                .into_iter()
+                .map(move |field| (field, text.clone()))
+                .collect::<Vec<_>>()
         })
         .collect();
     let check = |argument: &crate::parameter::Argument| {
-        let (field, text) = fields.iter().find(|(field, _)| *field == argument.property)?;
+        let (field, text) = fields
+            .iter()
+            .find(|(field, _)| *field == argument.property)?;
         let message = format!(
             "the argument `{field}` is optional, and {text:?} needs it; remove `Option`, or state the value that stands for an \
              absent argument: `#[serde(default = \"…\")]` with the name of a function"
@@ -194,12 +221,26 @@ fn presence(attribute: &Attribute, function: &Function) -> TokenStream {
             };
         })
     };
-    function.arguments().filter(|argument| !argument.states_default).filter_map(check).collect()
+    function
+        .arguments()
+        .filter(|argument| !argument.states_default)
+        .filter_map(check)
+        .collect()
 }
 
 /// Returns the expression that builds the definition. Unset fields are left to `Default`, which keeps the generated code small.
 fn definition(attribute: &Attribute, function: &Function, name: &LitStr) -> TokenStream {
-    let Attribute { title, reads, writes, destroys, timeout_ms, max_output_bytes, tags, examples, .. } = attribute;
+    let Attribute {
+        title,
+        reads,
+        writes,
+        destroys,
+        timeout_ms,
+        max_output_bytes,
+        tags,
+        examples,
+        ..
+    } = attribute;
     let description = doc::pieces(&function.item.attrs);
     let parameters = match function.arguments_type() {
         Some(ty) => quote_spanned! {at(ty.span())=> __toolcrib::parameters_of::<#ty>() },
@@ -214,8 +255,16 @@ fn definition(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
     };
     option("title", title.as_ref().map(|title| title as _));
     option("timeout_ms", timeout_ms.as_ref().map(|limit| limit as _));
-    option("max_output_bytes", max_output_bytes.as_ref().map(|limit| limit as _));
-    for (field, texts) in [("reads", reads), ("writes", writes), ("destroys", destroys), ("tags", tags)] {
+    option(
+        "max_output_bytes",
+        max_output_bytes.as_ref().map(|limit| limit as _),
+    );
+    for (field, texts) in [
+        ("reads", reads),
+        ("writes", writes),
+        ("destroys", destroys),
+        ("tags", tags),
+    ] {
         if !texts.is_empty() {
             let field = Ident::new(field, Span::call_site());
             set.extend(quote! { #field: &[#(#texts),*], });
@@ -251,7 +300,9 @@ fn definition(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
 fn example(example: &Example) -> TokenStream {
     let Example { arguments, result } = example;
     let result = match result {
-        Some(result) => quote! { ::core::option::Option::Some(__toolcrib::serde_json::json!(#result)) },
+        Some(result) => {
+            quote! { ::core::option::Option::Some(__toolcrib::serde_json::json!(#result)) }
+        }
         None => quote! { ::core::option::Option::None },
     };
     quote! { (__toolcrib::serde_json::json!(#arguments), #result) }

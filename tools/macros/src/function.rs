@@ -31,7 +31,12 @@ impl Function {
                 ),
             );
         }
-        let parameters: Vec<_> = item.sig.inputs.iter_mut().map(|input| Parameter::read(input, errors)).collect();
+        let parameters: Vec<_> = item
+            .sig
+            .inputs
+            .iter_mut()
+            .map(|input| Parameter::read(input, errors))
+            .collect();
         check_combination(&parameters, item.sig.inputs.iter(), errors);
         check_output(&item.sig.output, errors);
         Self { item, parameters }
@@ -45,15 +50,21 @@ impl Function {
     /// Returns the name of the generated constant.
     pub(crate) fn constant(&self) -> Ident {
         let ident = &self.item.sig.ident;
-        format_ident!("{}_TOOL", ident.unraw().to_string().to_uppercase(), span = ident.span())
+        format_ident!(
+            "{}_TOOL",
+            ident.unraw().to_string().to_uppercase(),
+            span = ident.span()
+        )
     }
 
     /// Returns the type of the `#[args]` parameter, if there is one.
     pub(crate) fn arguments_type(&self) -> Option<&syn::Type> {
-        self.parameters.iter().find_map(|parameter| match parameter {
-            Parameter::Arguments(ty) => Some(&**ty),
-            _ => None,
-        })
+        self.parameters
+            .iter()
+            .find_map(|parameter| match parameter {
+                Parameter::Arguments(ty) => Some(&**ty),
+                _ => None,
+            })
     }
 
     pub(crate) fn is_async(&self) -> bool {
@@ -67,10 +78,12 @@ impl Function {
 
     /// Returns the plain parameters.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = &Argument> {
-        self.parameters.iter().filter_map(|parameter| match parameter {
-            Parameter::Argument(argument) => Some(&**argument),
-            _ => None,
-        })
+        self.parameters
+            .iter()
+            .filter_map(|parameter| match parameter {
+                Parameter::Argument(argument) => Some(&**argument),
+                _ => None,
+            })
     }
 
     /// Returns the names of all arguments. Returns `None` if they depend on a struct or a flattened field.
@@ -80,13 +93,20 @@ impl Function {
             Parameter::Argument(argument) => !argument.is_flattened,
             Parameter::Arguments(_) | Parameter::Invalid => false,
         });
-        known.then(|| self.arguments().map(|argument| &*argument.property).collect())
+        known.then(|| {
+            self.arguments()
+                .map(|argument| &*argument.property)
+                .collect()
+        })
     }
 }
 
 fn check_qualifiers(signature: &Signature, errors: &mut Errors) {
     if let Some(token) = &signature.constness {
-        errors.on(token, "a tool cannot be `const`; remove it, or call a `const fn` from the tool");
+        errors.on(
+            token,
+            "a tool cannot be `const`; remove it, or call a `const fn` from the tool",
+        );
     }
     if let Safety::Unsafe(token) = &signature.safety {
         errors.on(
@@ -98,7 +118,10 @@ fn check_qualifiers(signature: &Signature, errors: &mut Errors) {
         errors.on(abi, "a tool cannot be `extern`; remove it");
     }
     if let Some(variadic) = &signature.variadic {
-        errors.on(variadic, "a tool cannot be variadic; write `Vec<T>` for several arguments of one type");
+        errors.on(
+            variadic,
+            "a tool cannot be variadic; write `Vec<T>` for several arguments of one type",
+        );
     }
 }
 
@@ -111,7 +134,10 @@ fn check_generics(signature: &Signature, errors: &mut Errors) {
         }
     }
     if let Some(clause) = &signature.generics.where_clause {
-        errors.on(clause, "a tool cannot be generic; remove the `where` clause");
+        errors.on(
+            clause,
+            "a tool cannot be generic; remove the `where` clause",
+        );
     }
 }
 
@@ -122,7 +148,11 @@ fn check_combination<'a>(
     errors: &mut Errors,
 ) {
     let matching = |wanted: fn(&Parameter) -> bool| {
-        parameters.iter().zip(inputs.clone()).filter(move |(parameter, _)| wanted(parameter)).map(|(_, input)| input)
+        parameters
+            .iter()
+            .zip(inputs.clone())
+            .filter(move |(parameter, _)| wanted(parameter))
+            .map(|(_, input)| input)
     };
     for input in matching(|parameter| matches!(parameter, Parameter::Context { .. })).skip(1) {
         errors.on(input, "a tool takes one context; remove this parameter");
@@ -130,10 +160,16 @@ fn check_combination<'a>(
     let mut structs = matching(|parameter| matches!(parameter, Parameter::Arguments(_)));
     if structs.next().is_some() {
         for input in structs {
-            errors.on(input, "a tool takes one `#[args]` struct; move these fields to the first one");
+            errors.on(
+                input,
+                "a tool takes one `#[args]` struct; move these fields to the first one",
+            );
         }
         for input in matching(|parameter| matches!(parameter, Parameter::Argument(_))) {
-            errors.on(input, "the `#[args]` struct holds all arguments; make this parameter a field of it");
+            errors.on(
+                input,
+                "the `#[args]` struct holds all arguments; make this parameter a field of it",
+            );
         }
     }
 }
@@ -152,9 +188,13 @@ fn borrows(tokens: TokenStream) -> bool {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         let borrows = match (token, tokens.peek()) {
-            (TokenTree::Punct(punct), Some(TokenTree::Punct(next))) if punct.as_char() == '&' => next.as_char() != '\'',
+            (TokenTree::Punct(punct), Some(TokenTree::Punct(next))) if punct.as_char() == '&' => {
+                next.as_char() != '\''
+            }
             (TokenTree::Punct(punct), _) if punct.as_char() == '&' => true,
-            (TokenTree::Punct(punct), Some(TokenTree::Ident(name))) if punct.as_char() == '\'' => name != "static",
+            (TokenTree::Punct(punct), Some(TokenTree::Ident(name))) if punct.as_char() == '\'' => {
+                name != "static"
+            }
             (TokenTree::Group(group), _) => borrows(group.stream()),
             _ => false,
         };

@@ -50,9 +50,15 @@ impl Parameter {
             }
             FnArg::Typed(parameter) => parameter,
         };
-        let (moved, kept) = std::mem::take(&mut parameter.attrs).into_iter().partition(is_ours);
+        let (moved, kept) = std::mem::take(&mut parameter.attrs)
+            .into_iter()
+            .partition(is_ours);
         parameter.attrs = kept;
-        if let Some(attribute) = parameter.attrs.iter().find(|attribute| attribute.path().is_ident("cfg")) {
+        if let Some(attribute) = parameter
+            .attrs
+            .iter()
+            .find(|attribute| attribute.path().is_ident("cfg"))
+        {
             errors.on(
                 attribute,
                 "a parameter of a tool cannot have `#[cfg]`; put `#[cfg]` on the function, or remove the parameter",
@@ -63,11 +69,18 @@ impl Parameter {
     }
 
     fn from_typed(parameter: &PatType, attributes: Vec<Attribute>, errors: &mut Errors) -> Self {
-        let args = attributes.iter().find(|attribute| attribute.path().is_ident("args"));
-        let elsewhere = attributes.iter().find(|attribute| is_for(attribute, &["serde", "schemars"]));
+        let args = attributes
+            .iter()
+            .find(|attribute| attribute.path().is_ident("args"));
+        let elsewhere = attributes
+            .iter()
+            .find(|attribute| is_for(attribute, &["serde", "schemars"]));
         if let Some(context) = context(&parameter.ty) {
             if let Some(attribute) = args.or(elsewhere) {
-                errors.on(attribute, "the context is not an argument; remove this attribute");
+                errors.on(
+                    attribute,
+                    "the context is not an argument; remove this attribute",
+                );
             }
             return match context {
                 Ok(owned) => Self::Context { owned },
@@ -92,17 +105,30 @@ impl Parameter {
             }
             return Self::Arguments(parameter.ty.clone());
         }
-        let Some(ident) = name(parameter, errors) else { return Self::Invalid };
+        let Some(ident) = name(parameter, errors) else {
+            return Self::Invalid;
+        };
         if doc::is_blank(&attributes) {
             errors.on(
                 &ident,
                 format_args!("the parameter `{ident}` has no doc comment; write one above it with `///`, because it describes the argument to the model (mark a struct that holds all arguments with `#[args]` instead)"),
             );
         }
-        let SerdeAttributes { name, is_flattened, states_default } = SerdeAttributes::parse(&attributes);
+        let SerdeAttributes {
+            name,
+            is_flattened,
+            states_default,
+        } = SerdeAttributes::parse(&attributes);
         let property = name.unwrap_or_else(|| ident.unraw().to_string());
         let ty = Type::clone(&parameter.ty);
-        Self::Argument(Box::new(Argument { ident, ty, attributes, property, is_flattened, states_default }))
+        Self::Argument(Box::new(Argument {
+            ident,
+            ty,
+            attributes,
+            property,
+            is_flattened,
+            states_default,
+        }))
     }
 }
 
@@ -139,7 +165,9 @@ fn context(ty: &Type) -> Option<Result<bool, &'static str>> {
             let _ = context(&reference.elem)?;
             Some(if reference.mutability.is_some() {
                 Err("the context cannot be borrowed mutably; take it as `&ToolContext`")
-            } else if reference.lifetime.is_some() || matches!(plain(&reference.elem), Type::Reference(_)) {
+            } else if reference.lifetime.is_some()
+                || matches!(plain(&reference.elem), Type::Reference(_))
+            {
                 Err("the context lives only as long as the call; take it as `&ToolContext`")
             } else {
                 Ok(false)
@@ -203,7 +231,12 @@ fn borrowed_inside(tokens: TokenStream) -> Option<Inside> {
 }
 
 fn shown(tokens: &impl ToTokens) -> String {
-    tokens.to_token_stream().to_string().replace(" :: ", "::").replace(" < ", "<").replace(" >", ">")
+    tokens
+        .to_token_stream()
+        .to_string()
+        .replace(" :: ", "::")
+        .replace(" < ", "<")
+        .replace(" >", ">")
 }
 
 /// The attributes for serde and schemars on which templates depend.
@@ -217,13 +250,19 @@ struct SerdeAttributes {
 impl SerdeAttributes {
     fn parse(attributes: &[Attribute]) -> Self {
         let mut parsed = Self::default();
-        for attribute in attributes.iter().filter(|attribute| is_for(attribute, &["serde", "schemars"])) {
+        for attribute in attributes
+            .iter()
+            .filter(|attribute| is_for(attribute, &["serde", "schemars"]))
+        {
             // Errors are ignored, because serde or schemars reports them.
             let _ = attribute.parse_nested_meta(|meta| {
-                let has_value = meta.input.peek(syn::Token![=]) || meta.input.peek(syn::token::Paren);
-                let states_schema =
-                    ["default", "extend", "with", "schema_with"].iter().any(|name| meta.path.is_ident(name));
-                parsed.states_default |= (states_schema && has_value) || meta.path.is_ident("required");
+                let has_value =
+                    meta.input.peek(syn::Token![=]) || meta.input.peek(syn::token::Paren);
+                let states_schema = ["default", "extend", "with", "schema_with"]
+                    .iter()
+                    .any(|name| meta.path.is_ident(name));
+                parsed.states_default |=
+                    (states_schema && has_value) || meta.path.is_ident("required");
                 if meta.path.is_ident("flatten") {
                     parsed.is_flattened = true;
                 } else if meta.path.is_ident("rename") {

@@ -9,7 +9,10 @@ const NORMALISERS: &[&str] = &["path", "host"];
 /// Returns a message with the fault and its repair.
 pub(crate) fn fields(template: &str) -> Result<Vec<String>, String> {
     let invalid = |reason: &str| Err(format!("{template:?} is not a template: {reason}"));
-    let Some((scheme, value)) = template.split_once(':').filter(|(_, value)| !value.is_empty()) else {
+    let Some((scheme, value)) = template
+        .split_once(':')
+        .filter(|(_, value)| !value.is_empty())
+    else {
         return invalid("write `scheme:value`, such as \"fs:{path}\" or \"net:{url|host}\"");
     };
     if !is_scheme(scheme) {
@@ -35,7 +38,9 @@ pub(crate) fn fields(template: &str) -> Result<Vec<String>, String> {
             rest = after;
             continue;
         }
-        let inside = after.split_once('}').filter(|(inside, _)| brace == "{" && !inside.contains('{'));
+        let inside = after
+            .split_once('}')
+            .filter(|(inside, _)| brace == "{" && !inside.contains('{'));
         let Some((inside, after)) = inside else {
             return invalid(&format!(
                 "it has an unmatched `{brace}`; write `{{field}}`, or `{brace}{brace}` for a brace"
@@ -46,15 +51,21 @@ pub(crate) fn fields(template: &str) -> Result<Vec<String>, String> {
             rest = after;
             continue;
         }
-        let (name, normaliser) = inside.split_once('|').map_or((inside, None), |(name, other)| (name, Some(other)));
+        let (name, normaliser) = inside
+            .split_once('|')
+            .map_or((inside, None), |(name, other)| (name, Some(other)));
         if let Some(other) = normaliser.filter(|other| !NORMALISERS.contains(other)) {
-            return invalid(&format!("unknown normaliser {other:?}; write `path` or `host`, or remove it"));
+            return invalid(&format!(
+                "unknown normaliser {other:?}; write `path` or `host`, or remove it"
+            ));
         }
         if name.trim().is_empty() {
             return invalid("a field has no name; write the name of an argument in its braces");
         }
         if scheme == "exec" {
-            return invalid("an argument is no list of words; write `{*}`, and a function that computes the targets");
+            return invalid(
+                "an argument is no list of words; write `{*}`, and a function that computes the targets",
+            );
         }
         fields.push(name.to_owned());
         probe.push_str(field);
@@ -75,7 +86,9 @@ pub(crate) fn is_computed(template: &str) -> bool {
 fn is_scheme(scheme: &str) -> bool {
     scheme.starts_with(|c: char| c.is_ascii_lowercase())
         && scheme.len() <= 32
-        && scheme.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'.' | b'-'))
+        && scheme
+            .bytes()
+            .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'.' | b'-'))
 }
 
 fn invalid_value(scheme: &str, value: &str) -> Option<&'static str> {
@@ -100,7 +113,8 @@ fn invalid_words(words: &str) -> Option<&'static str> {
 }
 
 fn invalid_path(path: &str) -> Option<&'static str> {
-    const ABSOLUTE: &str = "the path is absolute; write it relative to the root (the root itself is `.`)";
+    const ABSOLUTE: &str =
+        "the path is absolute; write it relative to the root (the root itself is `.`)";
     if path.contains('\\') {
         return Some("the path has a backslash; separate its parts with `/`");
     }
@@ -119,7 +133,8 @@ fn invalid_path(path: &str) -> Option<&'static str> {
             segment => kept.push(segment),
         }
     }
-    let has_drive = |path: &str| matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+    let has_drive =
+        |path: &str| matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     (has_drive(path) || kept.first().is_some_and(|first| has_drive(first))).then_some(ABSOLUTE)
 }
 
@@ -136,7 +151,12 @@ mod tests {
 
     #[test]
     fn a_star_in_braces_is_computed() {
-        for (template, expected) in [("exec:{*}", true), ("x:a{{{*}", true), ("x:{{*}}", false), ("x:{a}*", false)] {
+        for (template, expected) in [
+            ("exec:{*}", true),
+            ("x:a{{{*}", true),
+            ("x:{{*}}", false),
+            ("x:{a}*", false),
+        ] {
             assert_eq!(is_computed(template), expected, "{template}");
         }
     }

@@ -11,7 +11,9 @@ fn errors(attribute: TokenStream, item: TokenStream) -> Vec<String> {
     file.items
         .into_iter()
         .filter_map(|item| match item {
-            syn::Item::Macro(item) if item.mac.path.segments.last().unwrap().ident == "compile_error" => {
+            syn::Item::Macro(item)
+                if item.mac.path.segments.last().unwrap().ident == "compile_error" =>
+            {
                 Some(item.mac.parse_body::<syn::LitStr>().unwrap().value())
             }
             _ => None,
@@ -21,11 +23,17 @@ fn errors(attribute: TokenStream, item: TokenStream) -> Vec<String> {
 
 /// Returns the errors of a valid function with these attributes.
 fn errors_with(attribute: TokenStream) -> Vec<String> {
-    errors(attribute, quote! { #[doc = "A."] fn f(#[doc = "B."] path: String) {} })
+    errors(
+        attribute,
+        quote! { #[doc = "A."] fn f(#[doc = "B."] path: String) {} },
+    )
 }
 
 fn assert_error(found: &[String], expected: &str) {
-    assert!(matches!(found, [one] if one.contains(expected)), "expected one error with {expected:?}, found {found:#?}");
+    assert!(
+        matches!(found, [one] if one.contains(expected)),
+        "expected one error with {expected:?}, found {found:#?}"
+    );
 }
 
 #[test]
@@ -37,7 +45,10 @@ fn every_attribute_is_understood() {
         example({"path": "a"} => [1, 2]), example({}), crate = ::cribs,
     };
     assert_eq!(errors_with(all), [""; 0]);
-    assert_eq!(errors_with(quote! { pure, crate = "crate::x", needs = A, max_output = 1_000, tags = "a" }), [""; 0]);
+    assert_eq!(
+        errors_with(quote! { pure, crate = "crate::x", needs = A, max_output = 1_000, tags = "a" }),
+        [""; 0]
+    );
 }
 
 #[test]
@@ -67,18 +78,45 @@ fn an_error_names_the_attribute_and_its_repair() {
         (quote! { pure, max_output = 0 }, "above 0"),
         (quote! { pure, max_output = "64KB" }, "is not a size"),
         (quote! { pure, needs() }, "`needs` is empty"),
-        (quote! { pure, crate = "a b" }, "write the path of the crate"),
-        (quote! { writes = "exec:{*}" }, "name it with `targets = function`"),
-        (quote! { writes = "exec:ls", targets = a }, "such as `writes = \"exec:{*}\"`"),
-        (quote! { pure, keeps_call = ["path"] }, "write two arguments of this tool"),
-        (quote! { pure, keeps_call = ["path", "pat"] }, "uses `pat`, which is not an argument of this tool"),
+        (
+            quote! { pure, crate = "a b" },
+            "write the path of the crate",
+        ),
+        (
+            quote! { writes = "exec:{*}" },
+            "name it with `targets = function`",
+        ),
+        (
+            quote! { writes = "exec:ls", targets = a },
+            "such as `writes = \"exec:{*}\"`",
+        ),
+        (
+            quote! { pure, keeps_call = ["path"] },
+            "write two arguments of this tool",
+        ),
+        (
+            quote! { pure, keeps_call = ["path", "pat"] },
+            "uses `pat`, which is not an argument of this tool",
+        ),
         (quote! { pure, check = 3 }, "write the name of a function"),
-        (quote! { pure, concerns = 3 }, "write the name of a function"),
+        (
+            quote! { pure, concerns = 3 },
+            "write the name of a function",
+        ),
         (quote! { pure, preview }, "`preview` needs a value"),
         (quote! { pure, preview = 3 }, "write the name of a function"),
-        (quote! { pure, preview = a, preview = b }, "`preview` is repeated"),
-        (quote! { pure, example([1]) }, "the arguments of an example must be an object"),
-        (quote! { pure, example({} =>) }, "with or without `=> result`"),
+        (
+            quote! { pure, preview = a, preview = b },
+            "`preview` is repeated",
+        ),
+        (
+            quote! { pure, example([1]) },
+            "the arguments of an example must be an object",
+        ),
+        (
+            quote! { pure, example({} =>) },
+            "with or without `=> result`",
+        ),
         (quote! { pure, example = 1 }, "write `example("),
         (quote! { reads = "fs:{path" }, "an unmatched `{`"),
         (
@@ -95,13 +133,19 @@ fn an_error_names_the_attribute_and_its_repair() {
 
 #[test]
 fn all_errors_are_reported_at_once() {
-    let found = errors(quote! { timeout = "1", colour, pure, pure }, quote! { unsafe fn f<T>(a: &str, (b, c): T) {} });
+    let found = errors(
+        quote! { timeout = "1", colour, pure, pure },
+        quote! { unsafe fn f<T>(a: &str, (b, c): T) {} },
+    );
     assert_eq!(found.len(), 8, "{found:#?}");
 }
 
 #[test]
 fn the_function_is_returned_even_if_it_is_not_a_tool() {
-    let given = expand(quote! {}, quote! { fn f(#[doc = "B."] path: &str) -> usize { path.len() } });
+    let given = expand(
+        quote! {},
+        quote! { fn f(#[doc = "B."] path: &str) -> usize { path.len() } },
+    );
     let file: syn::File = syn::parse2(given).unwrap();
     let original: syn::Item = syn::parse_quote! { fn f(path: &str) -> usize { path.len() } };
     assert_eq!(file.items.first(), Some(&original));
@@ -109,10 +153,15 @@ fn the_function_is_returned_even_if_it_is_not_a_tool() {
 
 #[test]
 fn a_template_may_use_the_name_in_the_schema() {
-    let renamed =
-        quote! { #[doc = "A."] fn f(#[doc = "B."] #[serde(default = "x", rename = "file-path")] path: String) {} };
-    assert_eq!(errors(quote! { reads = "fs:{file-path}" }, renamed.clone()), [""; 0]);
-    assert_error(&errors(quote! { reads = "fs:{path}" }, renamed), "write one of: file-path");
+    let renamed = quote! { #[doc = "A."] fn f(#[doc = "B."] #[serde(default = "x", rename = "file-path")] path: String) {} };
+    assert_eq!(
+        errors(quote! { reads = "fs:{file-path}" }, renamed.clone()),
+        [""; 0]
+    );
+    assert_error(
+        &errors(quote! { reads = "fs:{path}" }, renamed),
+        "write one of: file-path",
+    );
     let raw = quote! { #[doc = "A."] fn f(#[doc = "B."] r#type: String) {} };
     assert_eq!(errors(quote! { reads = "x:{type}" }, raw), [""; 0]);
 }
@@ -137,15 +186,26 @@ fn a_parameter_that_no_json_can_fill_is_refused() {
         (quote! { &mut ToolContext }, "take it as `&ToolContext`"),
         (quote! { &'static ToolContext }, "take it as `&ToolContext`"),
     ] {
-        assert_error(&errors(quote! { pure }, quote! { #[doc = "A."] fn f(#[doc = "B."] a: #ty) {} }), expected);
+        assert_error(
+            &errors(
+                quote! { pure },
+                quote! { #[doc = "A."] fn f(#[doc = "B."] a: #ty) {} },
+            ),
+            expected,
+        );
     }
 }
 
 #[test]
 fn a_function_that_a_model_cannot_call_is_refused() {
-    let found =
-        errors(quote! { pure }, quote! { #[doc = "A."] const unsafe extern "C" fn f(#[doc = "B."] a: u8, ...) {} });
-    for (found, expected) in found.iter().zip(["`const`", "`unsafe`", "`extern`", "variadic"]) {
+    let found = errors(
+        quote! { pure },
+        quote! { #[doc = "A."] const unsafe extern "C" fn f(#[doc = "B."] a: u8, ...) {} },
+    );
+    for (found, expected) in found
+        .iter()
+        .zip(["`const`", "`unsafe`", "`extern`", "variadic"])
+    {
         assert!(found.contains(expected), "{found}");
     }
     assert_eq!(found.len(), 4);
@@ -153,9 +213,15 @@ fn a_function_that_a_model_cannot_call_is_refused() {
 
 #[test]
 fn a_result_that_borrows_is_refused() {
-    for (ty, expected) in [(quote! { &str }, false), (quote! { Cow<'_, str> }, false), (quote! { &'static str }, true)]
-    {
-        let found = errors(quote! { pure }, quote! { #[doc = "A."] fn f(cx: &ToolContext) -> #ty { "" } });
+    for (ty, expected) in [
+        (quote! { &str }, false),
+        (quote! { Cow<'_, str> }, false),
+        (quote! { &'static str }, true),
+    ] {
+        let found = errors(
+            quote! { pure },
+            quote! { #[doc = "A."] fn f(cx: &ToolContext) -> #ty { "" } },
+        );
         assert_eq!(found.is_empty(), expected, "{ty}: {found:?}");
     }
 }

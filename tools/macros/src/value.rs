@@ -19,14 +19,20 @@ pub(crate) fn flag(key: &Ident, input: ParseStream<'_>) -> Result<()> {
     if input.is_empty() || input.peek(Token![,]) {
         return Ok(());
     }
-    Err(Error::new(input.span(), format!("`{key}` takes no value; write only `{key}`")))
+    Err(Error::new(
+        input.span(),
+        format!("`{key}` takes no value; write only `{key}`"),
+    ))
 }
 
 /// Parses `= "text"`. A blank text is an error.
 pub(crate) fn text(key: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
     let text: LitStr = assigned(key, input, &format!("write `{key} = \"…\"`"))?;
     if text.value().trim().is_empty() {
-        return Err(Error::new(text.span(), format!("`{key}` is blank; write a text, or remove `{key}`")));
+        return Err(Error::new(
+            text.span(),
+            format!("`{key}` is blank; write a text, or remove `{key}`"),
+        ));
     }
     Ok(text)
 }
@@ -43,20 +49,31 @@ pub(crate) fn texts(key: &Ident, input: ParseStream<'_>) -> Result<Vec<LitStr>> 
             .into_iter()
             .collect()
     } else {
-        vec![input.parse().map_err(|error: Error| Error::new(error.span(), &hint))?]
+        vec![
+            input
+                .parse()
+                .map_err(|error: Error| Error::new(error.span(), &hint))?,
+        ]
     };
     if texts.is_empty() {
         return Err(Error::new(equals.span, format!("`{key}` is empty; {hint}")));
     }
     match texts.iter().find(|text| text.value().trim().is_empty()) {
-        Some(blank) => Err(Error::new(blank.span(), format!("this text is blank; {hint}"))),
+        Some(blank) => Err(Error::new(
+            blank.span(),
+            format!("this text is blank; {hint}"),
+        )),
         None => Ok(texts),
     }
 }
 
 /// Parses `= "30s"`. Returns milliseconds.
 pub(crate) fn duration(key: &Ident, input: ParseStream<'_>) -> Result<u64> {
-    let text: LitStr = assigned(key, input, &format!("write a duration, such as `{key} = \"30s\"`"))?;
+    let text: LitStr = assigned(
+        key,
+        input,
+        &format!("write a duration, such as `{key} = \"30s\"`"),
+    )?;
     crate::quantity::milliseconds(&text.value()).map_err(|message| Error::new(text.span(), message))
 }
 
@@ -68,10 +85,15 @@ pub(crate) fn size(key: &Ident, input: ParseStream<'_>) -> Result<u64> {
         let number: LitInt = input.parse()?;
         return match number.base10_parse::<u64>() {
             Ok(bytes) if bytes > 0 => Ok(bytes),
-            _ => Err(Error::new(number.span(), format!("this is not a number of bytes above 0; {hint}"))),
+            _ => Err(Error::new(
+                number.span(),
+                format!("this is not a number of bytes above 0; {hint}"),
+            )),
         };
     }
-    let text: LitStr = input.parse().map_err(|error: Error| Error::new(error.span(), &hint))?;
+    let text: LitStr = input
+        .parse()
+        .map_err(|error: Error| Error::new(error.span(), &hint))?;
     crate::quantity::bytes(&text.value()).map_err(|message| Error::new(text.span(), message))
 }
 
@@ -81,7 +103,9 @@ pub(crate) fn types(key: &Ident, input: ParseStream<'_>) -> Result<Vec<Type>> {
     let types: Vec<Type> = if input.peek(token::Paren) {
         let list;
         syn::parenthesized!(list in input);
-        Punctuated::<Type, Token![,]>::parse_terminated(&list)?.into_iter().collect()
+        Punctuated::<Type, Token![,]>::parse_terminated(&list)?
+            .into_iter()
+            .collect()
     } else {
         vec![assigned(key, input, &hint)?]
     };
@@ -97,15 +121,16 @@ pub(crate) fn path(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<Pa
     let ahead = input.fork();
     if let Ok(text) = ahead.parse::<LitStr>() {
         input.advance_to(&ahead);
-        return text.parse_with(Path::parse_mod_style).map_err(|_| Error::new(text.span(), hint));
+        return text
+            .parse_with(Path::parse_mod_style)
+            .map_err(|_| Error::new(text.span(), hint));
     }
     Path::parse_mod_style(input).map_err(|error| Error::new(error.span(), hint))
 }
 
 /// Parses `({"a": 1} => 2)`.
 pub(crate) fn example(key: &Ident, input: ParseStream<'_>) -> Result<Example> {
-    const HINT: &str =
-        "write `example({\"argument\": value} => result)`, with or without `=> result`, in the syntax of `json!`";
+    const HINT: &str = "write `example({\"argument\": value} => result)`, with or without `=> result`, in the syntax of `json!`";
     if !input.peek(token::Paren) {
         return Err(Error::new(key.span(), HINT));
     }
@@ -113,24 +138,38 @@ pub(crate) fn example(key: &Ident, input: ParseStream<'_>) -> Result<Example> {
     syn::parenthesized!(inside in input);
     let start = inside.span();
     let arguments = match inside.parse::<TokenTree>() {
-        Ok(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => TokenTree::Group(group).into(),
+        Ok(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+            TokenTree::Group(group).into()
+        }
         _ => {
             // Consumes the rest, so that syn reports no second error.
             inside.parse::<TokenStream>()?;
-            return Err(Error::new(start, format!("the arguments of an example must be an object; {HINT}")));
+            return Err(Error::new(
+                start,
+                format!("the arguments of an example must be an object; {HINT}"),
+            ));
         }
     };
     if inside.is_empty() {
-        return Ok(Example { arguments, result: None });
+        return Ok(Example {
+            arguments,
+            result: None,
+        });
     }
     let after = inside.span();
-    let result: TokenStream =
-        if inside.parse::<Option<Token![=>]>>()?.is_some() { inside.parse()? } else { TokenStream::new() };
+    let result: TokenStream = if inside.parse::<Option<Token![=>]>>()?.is_some() {
+        inside.parse()?
+    } else {
+        TokenStream::new()
+    };
     if result.is_empty() {
         inside.parse::<TokenStream>()?;
         return Err(Error::new(after, HINT));
     }
-    Ok(Example { arguments, result: Some(result) })
+    Ok(Example {
+        arguments,
+        result: Some(result),
+    })
 }
 
 /// Skips all tokens up to the next comma.
@@ -154,9 +193,13 @@ pub(crate) fn all(tokens: TokenStream, mut read: impl FnMut(ParseStream<'_>)) {
 /// Parses `= value`.
 pub(crate) fn assigned<T: Parse>(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<T> {
     equals(key, input, hint)?;
-    input.parse().map_err(|error| Error::new(error.span(), hint))
+    input
+        .parse()
+        .map_err(|error| Error::new(error.span(), hint))
 }
 
 fn equals(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<Token![=]> {
-    input.parse().map_err(|_| Error::new(key.span(), format!("`{key}` needs a value; {hint}")))
+    input
+        .parse()
+        .map_err(|_| Error::new(key.span(), format!("`{key}` needs a value; {hint}")))
 }

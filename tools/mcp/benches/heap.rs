@@ -1,10 +1,17 @@
 //! The heap that imported tools take: `cargo bench -p toolcrib-mcp --bench heap`.
-#![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used, reason = "a program for developers")]
+#![allow(
+    missing_docs,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a program for developers"
+)]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use peak_alloc::PeakAlloc;
-use rmcp::model::{JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool};
+use rmcp::model::{
+    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::json;
@@ -34,8 +41,7 @@ fn schema(number: usize) -> JsonObject {
             (format!("property_{property}"), schema)
         })
         .collect();
-    let schema =
-        json!({"type": "object", "properties": properties, "required": ["property_0"], "additionalProperties": false});
+    let schema = json!({"type": "object", "properties": properties, "required": ["property_0"], "additionalProperties": false});
     schema.as_object().unwrap().clone()
 }
 
@@ -51,9 +57,17 @@ impl ServerHandler for Many {
     ) -> Result<ListToolsResult, ErrorData> {
         static PAGES: AtomicUsize = AtomicUsize::new(0);
         PAGES.fetch_add(1, Ordering::SeqCst);
-        let start = params.and_then(|params| params.cursor).map_or(0, |cursor| cursor.parse().unwrap());
+        let start = params
+            .and_then(|params| params.cursor)
+            .map_or(0, |cursor| cursor.parse().unwrap());
         let end = start + 100;
-        let tool = |number: usize| Tool::new(format!("tool_{number}"), "Lists what the tracker has.", schema(number));
+        let tool = |number: usize| {
+            Tool::new(
+                format!("tool_{number}"),
+                "Lists what the tracker has.",
+                schema(number),
+            )
+        };
         let mut page = ListToolsResult::with_all_items((start..end).map(tool).collect());
         page.next_cursor = (end < TOOLS).then(|| end.to_string());
         Ok(page)
@@ -70,21 +84,35 @@ async fn main() {
         Ok(tokio::io::split(ours))
     };
     let before = HEAP.current_usage();
-    let imported = servers.import(Import::new("many".parse().unwrap(), Server::from_streams(open))).unwrap();
+    let imported = servers
+        .import(Import::new(
+            "many".parse().unwrap(),
+            Server::from_streams(open),
+        ))
+        .unwrap();
     let report = imported.ready().await.unwrap();
     assert_eq!((report.tools.len(), report.refused.len()), (TOOLS, 0));
     drop(report);
     let each = (HEAP.current_usage() - before) / TOOLS;
-    let json = serde_json::to_string(&catalog.list()[0].tool()).unwrap().len();
-    println!("{TOOLS} imported tools: {each} bytes of heap each, for definitions of {json} bytes of JSON");
+    let json = serde_json::to_string(&catalog.list()[0].tool())
+        .unwrap()
+        .len();
+    println!(
+        "{TOOLS} imported tools: {each} bytes of heap each, for definitions of {json} bytes of JSON"
+    );
 
     let with = |name: &str| {
         let before = HEAP.current_usage();
-        catalog.validate(name, json!({"property_0": "a-b"})).unwrap();
+        catalog
+            .validate(name, json!({"property_0": "a-b"}))
+            .unwrap();
         HEAP.current_usage() - before
     };
     // The first one of the process also builds what all share.
     with("mcp:many/tool_1");
-    println!("the validator of one, built at its first call: {} bytes", with("mcp:many/tool_2"));
+    println!(
+        "the validator of one, built at its first call: {} bytes",
+        with("mcp:many/tool_2")
+    );
     assert!(each < MOST, "more than {MOST} bytes");
 }

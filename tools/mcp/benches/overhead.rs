@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use axum::serve::ListenerExt as _;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -32,10 +33,15 @@ type Failure = Box<dyn std::error::Error>;
 fn main() -> Result<(), Failure> {
     let arguments: Vec<_> = std::env::args().collect();
     match arguments.get(1).map(String::as_str) {
-        Some("serve") => tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(serve(
-            arguments.get(2).is_some_and(|server| server == "tools"),
-            arguments.get(3).is_some_and(|transport| transport == "http"),
-        )),
+        Some("serve") => tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?
+            .block_on(serve(
+                arguments.get(2).is_some_and(|server| server == "tools"),
+                arguments
+                    .get(3)
+                    .is_some_and(|transport| transport == "http"),
+            )),
         _ => measure(),
     }
 }
@@ -64,12 +70,18 @@ impl ServerHandler for Bare {
 }
 
 fn tools() -> Result<ToolServer, Failure> {
-    let parameters = json!({"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}});
+    let parameters =
+        json!({"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}});
     let tool = Tool::new("greet", "Greets.", parameters)?.with_effects(Effects::Pure);
     let mut catalog = Catalog::new();
-    catalog.register(tool, async |_: ToolContext, arguments: Value| greeting(&arguments))?;
+    catalog.register(tool, async |_: ToolContext, arguments: Value| {
+        greeting(&arguments)
+    })?;
     let context = ToolContext::new();
-    Ok(ToolServer::new(ServedTools::new(catalog.list(), catalog)?, move |_| context.clone()))
+    Ok(ToolServer::new(
+        ServedTools::new(catalog.list(), catalog)?,
+        move |_| context.clone(),
+    ))
 }
 
 async fn serve(is_tools: bool, is_http: bool) -> Result<(), Failure> {
@@ -78,18 +90,26 @@ async fn serve(is_tools: bool, is_http: bool) -> Result<(), Failure> {
             true => Ok(tools()?.serve_stdio(CancellationToken::new()).await?),
             false => {
                 let streams = (tokio::io::stdin(), tokio::io::stdout());
-                Bare.serve(streams).await?.waiting().await.map(drop).map_err(Into::into)
+                Bare.serve(streams)
+                    .await?
+                    .waiting()
+                    .await
+                    .map(drop)
+                    .map_err(Into::into)
             }
         };
     }
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     writeln!(io::stdout(), "{}", listener.local_addr()?)?;
     if is_tools {
-        return Ok(tools()?.serve_http(listener, &HttpOptions::new(), CancellationToken::new()).await?);
+        return Ok(tools()?
+            .serve_http(listener, &HttpOptions::new(), CancellationToken::new())
+            .await?);
     }
     // The same checks of hosts and origins.
     let config = StreamableHttpServerConfig::default().with_allowed_origins(["http://localhost:*"]);
-    let service = StreamableHttpService::new(|| Ok(Bare), Arc::<LocalSessionManager>::default(), config);
+    let service =
+        StreamableHttpService::new(|| Ok(Bare), Arc::<LocalSessionManager>::default(), config);
     // Without it, each answer waits for the client's acknowledgement.
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     Ok(axum::serve(listener, axum::Router::new().route_service("/mcp", service)).await?)
@@ -105,21 +125,30 @@ struct Server {
 
 enum Wire {
     Streams(ChildStdin, BufReader<ChildStdout>),
-    Http { stream: BufReader<TcpStream>, session: String },
+    Http {
+        stream: BufReader<TcpStream>,
+        session: String,
+    },
 }
 
 impl Server {
     fn start(server: &str, transport: &str, revision: &str) -> Result<Self, Failure> {
         let mut command = Command::new(std::env::current_exe()?);
-        let mut child =
-            command.args(["serve", server, transport]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut child = command
+            .args(["serve", server, transport])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
         let mut output = BufReader::new(child.stdout.take().ok_or("no output")?);
         let wire = if transport == "http" {
             let mut address = String::new();
             output.read_line(&mut address)?;
             let stream = TcpStream::connect(address.trim())?;
             stream.set_nodelay(true)?;
-            Wire::Http { stream: BufReader::new(stream), session: String::new() }
+            Wire::Http {
+                stream: BufReader::new(stream),
+                session: String::new(),
+            }
         } else {
             Wire::Streams(child.stdin.take().ok_or("no input")?, output)
         };
@@ -130,11 +159,16 @@ impl Server {
             "io.modelcontextprotocol/clientCapabilities": {},
         });
         let is_modern = revision != REVISIONS[0];
-        let mut server = Self { child, wire, meta: is_modern.then_some(meta) };
+        let mut server = Self {
+            child,
+            wire,
+            meta: is_modern.then_some(meta),
+        };
         if is_modern {
             server.request("server/discover", Some(0), json!({}))?;
         } else {
-            let params = json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": client});
+            let params =
+                json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": client});
             server.request("initialize", Some(0), params)?;
             server.request("notifications/initialized", None, json!({}))?;
         }
@@ -152,7 +186,12 @@ impl Server {
         Ok(())
     }
 
-    fn request(&mut self, method: &str, id: Option<usize>, mut params: Value) -> Result<String, Failure> {
+    fn request(
+        &mut self,
+        method: &str,
+        id: Option<usize>,
+        mut params: Value,
+    ) -> Result<String, Failure> {
         if let Some(meta) = &self.meta {
             params["_meta"] = meta.clone();
         }
@@ -171,9 +210,13 @@ impl Server {
             Wire::Http { stream, session } => {
                 let standard = match &self.meta {
                     Some(_) => {
-                        let name =
-                            params["name"].as_str().map_or_else(String::new, |name| format!("Mcp-Name: {name}\r\n"));
-                        format!("MCP-Protocol-Version: {}\r\nMcp-Method: {method}\r\n{name}", REVISIONS[1])
+                        let name = params["name"]
+                            .as_str()
+                            .map_or_else(String::new, |name| format!("Mcp-Name: {name}\r\n"));
+                        format!(
+                            "MCP-Protocol-Version: {}\r\nMcp-Method: {method}\r\n{name}",
+                            REVISIONS[1]
+                        )
                     }
                     None => String::new(),
                 };
@@ -182,7 +225,9 @@ impl Server {
                      Accept: application/json, text/event-stream\r\n{session}{standard}Content-Length: {}\r\n\r\n",
                     body.len()
                 );
-                stream.get_mut().write_all(format!("{head}{body}").as_bytes())?;
+                stream
+                    .get_mut()
+                    .write_all(format!("{head}{body}").as_bytes())?;
                 let (mut length, mut is_chunked) = (0, false);
                 loop {
                     let mut line = String::new();
@@ -206,8 +251,13 @@ impl Server {
     fn time(&self) -> Result<u64, Failure> {
         let mut time = 0;
         for task in std::fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
-            let statistics = std::fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
-            time += statistics.split_whitespace().next().and_then(|time| time.parse::<u64>().ok()).unwrap_or_default();
+            let statistics =
+                std::fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
+            time += statistics
+                .split_whitespace()
+                .next()
+                .and_then(|time| time.parse::<u64>().ok())
+                .unwrap_or_default();
         }
         Ok(time)
     }
@@ -247,11 +297,19 @@ fn read_body(
 
 fn measure() -> Result<(), Failure> {
     let mut out = io::stdout();
-    writeln!(out, "{:<17} {:>12} {:>12} {:>6}", "", "bare rmcp", "tools", "ratio")?;
-    for (transport, revision) in
-        ["stdio", "http"].iter().flat_map(|transport| REVISIONS.map(|revision| (transport, revision)))
+    writeln!(
+        out,
+        "{:<17} {:>12} {:>12} {:>6}",
+        "", "bare rmcp", "tools", "ratio"
+    )?;
+    for (transport, revision) in ["stdio", "http"]
+        .iter()
+        .flat_map(|transport| REVISIONS.map(|revision| (transport, revision)))
     {
-        let mut servers = [Server::start("bare", transport, revision)?, Server::start("tools", transport, revision)?];
+        let mut servers = [
+            Server::start("bare", transport, revision)?,
+            Server::start("tools", transport, revision)?,
+        ];
         let mut times = [Vec::new(), Vec::new()];
         for round in 0..=ROUNDS {
             for (server, times) in servers.iter_mut().zip(&mut times) {
@@ -267,7 +325,11 @@ fn measure() -> Result<(), Failure> {
             times.sort_unstable();
             times[times.len() / 2] as f64 / CALLS as f64 / 1_000.0
         });
-        writeln!(out, "{transport:<6}{revision:<11} {bare:>9.1} µs {tools:>9.1} µs {:>6.2}", tools / bare)?;
+        writeln!(
+            out,
+            "{transport:<6}{revision:<11} {bare:>9.1} µs {tools:>9.1} µs {:>6.2}",
+            tools / bare
+        )?;
     }
     Ok(())
 }

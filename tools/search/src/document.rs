@@ -46,10 +46,18 @@ impl Document {
                 counts[*field as usize] = counts[*field as usize].saturating_add(1);
                 lengths[*field as usize] += 1;
             }
-            Term { stem: same[0].0, counts }
+            Term {
+                stem: same[0].0,
+                counts,
+            }
         });
         let terms = terms.collect();
-        Self { name: tool.name.clone(), fingerprint, lengths, terms }
+        Self {
+            name: tool.name.clone(),
+            fingerprint,
+            lengths,
+            terms,
+        }
     }
 }
 
@@ -72,11 +80,24 @@ mod tests {
 
     #[test]
     fn a_huge_definition_is_read_up_to_a_limit() {
-        let description: String = (0..1_000_000).map(|number| format!("word{number} ")).collect();
+        let description: String = (0..1_000_000)
+            .map(|number| format!("word{number} "))
+            .collect();
         let tool = Tool::new("huge", description, json!({"properties": {"late": {}}})).unwrap();
         let document = Document::new(&tool, 0, &mut Words::new(Settings::ALL));
-        assert!(document.terms.len() <= MAX_TOOL_WORDS, "{}", document.terms.len());
-        assert_eq!(document.lengths.iter().map(|length| usize::from(*length)).sum::<usize>(), MAX_TOOL_WORDS);
+        assert!(
+            document.terms.len() <= MAX_TOOL_WORDS,
+            "{}",
+            document.terms.len()
+        );
+        assert_eq!(
+            document
+                .lengths
+                .iter()
+                .map(|length| usize::from(*length))
+                .sum::<usize>(),
+            MAX_TOOL_WORDS
+        );
     }
 
     #[test]

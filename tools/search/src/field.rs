@@ -22,8 +22,14 @@ pub enum Field {
 
 impl Field {
     /// All fields. The position of a field is its discriminant.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Name, Self::Title, Self::Description, Self::Tag, Self::Parameter, Self::ParameterDescription];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Name,
+        Self::Title,
+        Self::Description,
+        Self::Tag,
+        Self::Parameter,
+        Self::ParameterDescription,
+    ];
 }
 
 impl fmt::Display for Field {

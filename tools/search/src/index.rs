@@ -56,14 +56,22 @@ impl Index {
         settings: Settings,
         ranking: Ranking,
     ) -> Self {
-        Self { documents: Arc::new([]), settings, ranking }.updated(tools)
+        Self {
+            documents: Arc::new([]),
+            settings,
+            ranking,
+        }
+        .updated(tools)
     }
 
     /// Builds the index of `tools`. Definitions whose texts are in this index unchanged are not read again.
     #[must_use]
     pub fn updated<'a>(&self, tools: impl IntoIterator<Item = &'a Tool>) -> Self {
-        let known: HashMap<u64, &Arc<Document>> =
-            self.documents.iter().map(|document| (document.fingerprint, document)).collect();
+        let known: HashMap<u64, &Arc<Document>> = self
+            .documents
+            .iter()
+            .map(|document| (document.fingerprint, document))
+            .collect();
         let mut words = Words::new(self.settings);
         let document = |tool: &Tool| {
             let fingerprint = fingerprint(tool);
@@ -74,7 +82,10 @@ impl Index {
         };
         let mut documents: Vec<_> = tools.into_iter().map(document).collect();
         documents.sort_by(|a, b| a.name.cmp(&b.name));
-        Self { documents: documents.into(), ..*self }
+        Self {
+            documents: documents.into(),
+            ..*self
+        }
     }
 
     /// Returns at most `limit` tools that have words of `query`, best first. Equally good ones are sorted by name.
@@ -88,16 +99,29 @@ impl Index {
     }
 
     /// Searches as [`search`](Self::search) does. Also returns the number of all tools that have words of `query`.
-    pub fn search_and_count(&self, query: &str, limit: usize, may: impl Fn(&ToolName) -> bool) -> (Vec<Found>, usize) {
+    pub fn search_and_count(
+        &self,
+        query: &str,
+        limit: usize,
+        may: impl Fn(&ToolName) -> bool,
+    ) -> (Vec<Found>, usize) {
         let query = Query::new(query, Self::MAX_QUERY_WORDS, self.settings);
         if query.words.is_empty() {
             return (Vec::new(), 0);
         }
-        let allowed = self.documents.iter().map(|document| &**document).filter(|document| may(&document.name));
+        let allowed = self
+            .documents
+            .iter()
+            .map(|document| &**document)
+            .filter(|document| may(&document.name));
         let (ranked, number) = self.ranking.rank(allowed, &query, limit);
         let found = |(score, document): (f64, &Document)| {
             let matches = matches(document, &query);
-            Found { name: document.name.clone(), score, matches }
+            Found {
+                name: document.name.clone(),
+                score,
+                matches,
+            }
         };
         (ranked.into_iter().map(found).collect(), number)
     }
@@ -120,8 +144,17 @@ fn matches(document: &Document, query: &Query) -> Vec<Match> {
         .iter()
         .filter_map(|term| {
             let word = query.position(term.stem)?;
-            let fields = Field::ALL.into_iter().filter(|field| term.counts[*field as usize] > 0).collect();
-            Some((word, Match { word: query.words[word].text.clone(), fields }))
+            let fields = Field::ALL
+                .into_iter()
+                .filter(|field| term.counts[*field as usize] > 0)
+                .collect();
+            Some((
+                word,
+                Match {
+                    word: query.words[word].text.clone(),
+                    fields,
+                },
+            ))
         })
         .collect();
     found.sort_by_key(|(word, _)| *word);
@@ -130,7 +163,9 @@ fn matches(document: &Document, query: &Query) -> Vec<Match> {
 
 impl fmt::Debug for Index {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Index").field("len", &self.len()).finish_non_exhaustive()
+        f.debug_struct("Index")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -143,10 +178,23 @@ mod tests {
     #[test]
     fn an_update_reads_only_changed_definitions() {
         let tool = |name: &str, description: &str| Tool::new(name, description, json!({})).unwrap();
-        let index = Index::new(&[tool("kept", "same"), tool("edited", "before"), tool("gone", "away")]);
-        let updated = index.updated(&[tool("added", "new"), tool("edited", "after"), tool("kept", "same")]);
-        let kept =
-            |index: &Index, name: &str| index.documents.iter().find(|document| document.name == name).map(Arc::clone);
+        let index = Index::new(&[
+            tool("kept", "same"),
+            tool("edited", "before"),
+            tool("gone", "away"),
+        ]);
+        let updated = index.updated(&[
+            tool("added", "new"),
+            tool("edited", "after"),
+            tool("kept", "same"),
+        ]);
+        let kept = |index: &Index, name: &str| {
+            index
+                .documents
+                .iter()
+                .find(|document| document.name == name)
+                .map(Arc::clone)
+        };
         let [before, after] = ["kept", "edited"]
             .map(|name| kept(&index, name).zip(kept(&updated, name)).unwrap())
             .map(|(a, b)| Arc::ptr_eq(&a, &b));

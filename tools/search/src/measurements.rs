@@ -1,6 +1,10 @@
 //! Prints the tables of the README.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "prints its measurements")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "prints its measurements"
+)]
 
 use std::time::Duration;
 
@@ -17,11 +21,25 @@ use crate::words::Settings;
 static HEAP: PeakAlloc = PeakAlloc;
 
 /// Parts of queries of a megabyte.
-const HOSTILE: [&str; 10] = ["a ", "ab1", "aB", "\0", "\"", "🇩🇪", "e\u{301}", "a:", "天", "👩\u{200d}"];
+const HOSTILE: [&str; 10] = [
+    "a ",
+    "ab1",
+    "aB",
+    "\0",
+    "\"",
+    "🇩🇪",
+    "e\u{301}",
+    "a:",
+    "天",
+    "👩\u{200d}",
+];
 
 fn row(name: &str, quality: Quality) {
     let [one, five, ten] = quality.recall.map(part);
-    println!("| {name} | {one} | {five} | {ten} | {} |", part(quality.ndcg));
+    println!(
+        "| {name} | {one} | {five} | {ten} | {} |",
+        part(quality.ndcg)
+    );
 }
 
 /// Returns a number such as `.466`.
@@ -58,25 +76,67 @@ fn tables() {
     let held = bfcl.queries.iter().filter(|question| question.held).count();
     println!("\n{held} of {} queries are held back", bfcl.queries.len());
     let [names, shared] = all.names.map(grouped);
-    println!("{shared} of {names} names of {} definitions have several\n", grouped(all.tools.len()));
-    println!("| tools, queries | recall@1 | recall@5 | recall@10 | NDCG@10 |\n|---|--:|--:|--:|--:|");
+    println!(
+        "{shared} of {names} names of {} definitions have several\n",
+        grouped(all.tools.len())
+    );
+    println!(
+        "| tools, queries | recall@1 | recall@5 | recall@10 | NDCG@10 |\n|---|--:|--:|--:|--:|"
+    );
     for corpus in [&bfcl, &all] {
         let (index, tools) = (Index::new(&corpus.tools), grouped(corpus.tools.len()));
-        row(&format!("{tools}, held half"), corpus.quality(&index, |question| question.held));
-        row(&format!("{tools}, tuning half"), corpus.quality(&index, |question| !question.held));
+        row(
+            &format!("{tools}, held half"),
+            corpus.quality(&index, |question| question.held),
+        );
+        row(
+            &format!("{tools}, tuning half"),
+            corpus.quality(&index, |question| !question.held),
+        );
         row(&format!("{tools}, all"), corpus.quality(&index, |_| true));
     }
 
     println!("\n| without | recall@1 | recall@5 | recall@10 | NDCG@10 |\n|---|--:|--:|--:|--:|");
     let [name, title, description, tag, ..] = Ranking::TUNED.weights;
-    let no_parameters = Ranking { weights: [name, title, description, tag, 0.0, 0.0], ..Ranking::TUNED };
+    let no_parameters = Ranking {
+        weights: [name, title, description, tag, 0.0, 0.0],
+        ..Ranking::TUNED
+    };
     let variants = [
         ("nothing", Settings::ALL, Ranking::TUNED),
-        ("splitting of identifiers", Settings { split: false, ..Settings::ALL }, Ranking::TUNED),
+        (
+            "splitting of identifiers",
+            Settings {
+                split: false,
+                ..Settings::ALL
+            },
+            Ranking::TUNED,
+        ),
         ("parameters", Settings::ALL, no_parameters),
-        ("weights", Settings::ALL, Ranking { weights: [1.0; 6], ..Ranking::TUNED }),
-        ("stemming", Settings { stem: false, ..Settings::ALL }, Ranking::TUNED),
-        ("stop words", Settings { stop: false, ..Settings::ALL }, Ranking::TUNED),
+        (
+            "weights",
+            Settings::ALL,
+            Ranking {
+                weights: [1.0; 6],
+                ..Ranking::TUNED
+            },
+        ),
+        (
+            "stemming",
+            Settings {
+                stem: false,
+                ..Settings::ALL
+            },
+            Ranking::TUNED,
+        ),
+        (
+            "stop words",
+            Settings {
+                stop: false,
+                ..Settings::ALL
+            },
+            Ranking::TUNED,
+        ),
     ];
     for (without, settings, ranking) in variants {
         let index = Index::with_settings(&bfcl.tools, settings, ranking);
@@ -95,22 +155,35 @@ fn tables() {
         let mut changed = tools.clone();
         changed[0].description.push_str(" Changed.");
         let update = fastest(|| index.updated(&changed));
-        let mut times: Vec<Duration> =
-            all.queries.iter().map(|question| fastest(|| index.search(&question.text, 10, |_| true))).collect();
+        let mut times: Vec<Duration> = all
+            .queries
+            .iter()
+            .map(|question| fastest(|| index.search(&question.text, 10, |_| true)))
+            .collect();
         times.sort();
         let (p50, p99) = (times[times.len() / 2], times[times.len() * 99 / 100]);
-        let hostile = HOSTILE.map(|part| fastest(|| index.search(&part.repeat(1_000_000 / part.len()), 10, |_| true)));
+        let hostile = HOSTILE.map(|part| {
+            fastest(|| index.search(&part.repeat(1_000_000 / part.len()), 10, |_| true))
+        });
         let hostile = hostile.into_iter().max().unwrap();
-        let times = [build, update, p50, p99, hostile].map(milliseconds).join(" | ");
+        let times = [build, update, p50, p99, hostile]
+            .map(milliseconds)
+            .join(" | ");
         println!("| {} | {times} | {heap} B |", grouped(number));
     }
 }
 
 /// Returns one of `number` tools from all over the corpus, with a name of its own.
 fn tool(tools: &[Tool], at: usize, number: usize) -> Tool {
-    let from = if number < tools.len() { at * tools.len() / number } else { at % tools.len() };
+    let from = if number < tools.len() {
+        at * tools.len() / number
+    } else {
+        at % tools.len()
+    };
     let mut tool = tools[from].clone();
-    tool.name = format!("{}_copy{}", tool.name, at / tools.len()).parse().unwrap();
+    tool.name = format!("{}_copy{}", tool.name, at / tools.len())
+        .parse()
+        .unwrap();
     tool
 }
 

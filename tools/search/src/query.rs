@@ -32,11 +32,18 @@ impl Query {
         }
         Words::new(settings).each(&text[..end], |word, stem| {
             if !words.iter().any(|known| known.stem == stem) {
-                words.push(Word { text: word.to_owned(), stem });
+                words.push(Word {
+                    text: word.to_owned(),
+                    stem,
+                });
             }
             words.len() < most
         });
-        let mut stems: Vec<_> = words.iter().enumerate().map(|(at, word)| (word.stem, at)).collect();
+        let mut stems: Vec<_> = words
+            .iter()
+            .enumerate()
+            .map(|(at, word)| (word.stem, at))
+            .collect();
         stems.sort_unstable();
         let mut bits = Box::new([0; 64]);
         for (stem, _) in &stems {
@@ -53,7 +60,10 @@ impl Query {
         if self.bits[slot] & bit == 0 {
             return None;
         }
-        self.stems.binary_search_by_key(&stem, |(stem, _)| *stem).ok().map(|found| self.stems[found].1)
+        self.stems
+            .binary_search_by_key(&stem, |(stem, _)| *stem)
+            .ok()
+            .map(|found| self.stems[found].1)
     }
 }
 

@@ -18,7 +18,11 @@ pub(crate) struct Ranking {
 impl Ranking {
     /// The parameters that found most tools for one half of the measured queries. No measured tool has a title or tags; they count as
     /// much as the name.
-    pub(crate) const TUNED: Self = Self { weights: [1.65, 1.65, 0.9, 1.65, 1.55, 0.55], k1: 0.8, b: 0.8 };
+    pub(crate) const TUNED: Self = Self {
+        weights: [1.65, 1.65, 0.9, 1.65, 1.55, 0.55],
+        k1: 0.8,
+        b: 0.8,
+    };
 
     /// Returns at most `limit` documents that have words of the query, best first. Counts only the passed documents, so that no other one
     /// has an influence. Equal scores are in the order of names. Also returns the number of all that have words of the query.
@@ -54,13 +58,16 @@ impl Ranking {
         }
         let number = number as f64;
         let average = total / number;
-        let rarity = |having: usize| (1.0 + (number - having as f64 + 0.5) / (having as f64 + 0.5)).ln();
+        let rarity =
+            |having: usize| (1.0 + (number - having as f64 + 0.5) / (having as f64 + 0.5)).ln();
         let rarities: Vec<f64> = having.into_iter().map(rarity).collect();
         let mut start = 0;
         let mut ranked: Vec<(f64, &Document)> = Vec::with_capacity(candidates.len());
         for (document, length, end) in candidates {
             let saturation = self.k1 * (1.0 - self.b + self.b * length / average);
-            let score = |(word, count): &(usize, f64)| rarities[*word] * count * (self.k1 + 1.0) / (count + saturation);
+            let score = |(word, count): &(usize, f64)| {
+                rarities[*word] * count * (self.k1 + 1.0) / (count + saturation)
+            };
             ranked.push((hits[start..end].iter().map(score).sum(), document));
             start = end;
         }
@@ -77,10 +84,18 @@ impl Ranking {
     }
 
     fn length(&self, document: &Document) -> f64 {
-        self.weights.iter().zip(document.lengths).map(|(weight, length)| weight * f64::from(length)).sum()
+        self.weights
+            .iter()
+            .zip(document.lengths)
+            .map(|(weight, length)| weight * f64::from(length))
+            .sum()
     }
 
     fn count(&self, term: &Term) -> f64 {
-        self.weights.iter().zip(term.counts).map(|(weight, count)| weight * f64::from(count)).sum()
+        self.weights
+            .iter()
+            .zip(term.counts)
+            .map(|(weight, count)| weight * f64::from(count))
+            .sum()
     }
 }

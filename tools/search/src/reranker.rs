@@ -6,7 +6,8 @@ use std::pin::Pin;
 use crate::Found;
 
 /// The future of [`Reranker::rerank`].
-pub type RerankFuture<'a> = Pin<Box<dyn Future<Output = Result<Vec<Found>, RerankError>> + Send + 'a>>;
+pub type RerankFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<Vec<Found>, RerankError>> + Send + 'a>>;
 
 /// The error of a [`Reranker`]. The caller keeps the first ranking.
 pub type RerankError = Box<dyn Error + Send + Sync>;

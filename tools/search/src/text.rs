@@ -8,7 +8,14 @@ use serde_json::Value;
 use crate::Field;
 
 /// The keys of a schema with one schema or a list of schemas for the same value or its parts.
-const NESTED: [&str; 6] = ["items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf"];
+const NESTED: [&str; 6] = [
+    "items",
+    "prefixItems",
+    "additionalProperties",
+    "anyOf",
+    "oneOf",
+    "allOf",
+];
 
 /// The keys of a schema with named schemas, whose names are no parameters.
 const NAMED: [&str; 3] = ["$defs", "definitions", "patternProperties"];
@@ -29,7 +36,9 @@ pub(crate) fn each_text<'a>(tool: &'a Tool, mut each: impl FnMut(Field, &'a str)
     // A queue, because a schema from outside may be nested deeper than the stack allows.
     let mut schemas = VecDeque::from([&tool.parameters]);
     while let Some(schema) = schemas.pop_front() {
-        let Value::Object(keys) = schema else { continue };
+        let Value::Object(keys) = schema else {
+            continue;
+        };
         if let Some(Value::Object(properties)) = keys.get("properties") {
             for (name, property) in properties {
                 if !each(Field::Parameter, name) {
@@ -48,7 +57,11 @@ pub(crate) fn each_text<'a>(tool: &'a Tool, mut each: impl FnMut(Field, &'a str)
             schemas.extend(named.values());
         }
         let described = keys.get("description").into_iter().chain(keys.get("const"));
-        let allowed = keys.get("enum").and_then(Value::as_array).into_iter().flatten();
+        let allowed = keys
+            .get("enum")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
         for text in described.chain(allowed).filter_map(Value::as_str) {
             if !each(Field::ParameterDescription, text) {
                 return;
@@ -76,15 +89,22 @@ mod tests {
             },
             "$defs": {"Day": {"properties": {"hour": {"properties": {"minute": true}}}}},
         });
-        let mut tool = Tool::new("weather.get", "Gets it.", parameters).unwrap().with_tags(["net"]);
+        let mut tool = Tool::new("weather.get", "Gets it.", parameters)
+            .unwrap()
+            .with_tags(["net"]);
         tool.title = Some("Weather".to_owned());
         let mut texts = Vec::new();
         each_text(&tool, |field, text| {
             texts.push((field, text));
             true
         });
-        let field =
-            |wanted| texts.iter().filter(|(field, _)| *field == wanted).map(|(_, text)| *text).collect::<Vec<_>>();
+        let field = |wanted| {
+            texts
+                .iter()
+                .filter(|(field, _)| *field == wanted)
+                .map(|(_, text)| *text)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(field(Field::Name), ["weather.get"]);
         assert_eq!(field(Field::Title), ["Weather"]);
         assert_eq!(field(Field::Tag), ["net"]);

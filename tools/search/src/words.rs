@@ -14,13 +14,14 @@ const MAX_SEEN: usize = 20_000;
 
 /// English words that say nothing about a tool. Words such as `off`, `up` and `now` tell tools apart, so they are not here.
 const STOP_WORDS: [&str; 96] = [
-    "about", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "being", "but", "by", "can",
-    "could", "did", "do", "does", "doing", "don", "for", "from", "had", "has", "have", "having", "he", "her", "here",
-    "hers", "him", "his", "how", "if", "in", "into", "is", "it", "its", "just", "me", "my", "myself", "nor", "of",
-    "on", "only", "or", "our", "ours", "own", "same", "she", "should", "so", "some", "such", "than", "that", "the",
-    "their", "theirs", "them", "then", "there", "these", "they", "this", "those", "through", "to", "too", "until",
-    "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "why", "will", "with",
-    "would", "you", "your", "yours", "please", "want", "need", "also",
+    "about", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "being", "but",
+    "by", "can", "could", "did", "do", "does", "doing", "don", "for", "from", "had", "has", "have",
+    "having", "he", "her", "here", "hers", "him", "his", "how", "if", "in", "into", "is", "it",
+    "its", "just", "me", "my", "myself", "nor", "of", "on", "only", "or", "our", "ours", "own",
+    "same", "she", "should", "so", "some", "such", "than", "that", "the", "their", "theirs",
+    "them", "then", "there", "these", "they", "this", "those", "through", "to", "too", "until",
+    "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "why",
+    "will", "with", "would", "you", "your", "yours", "please", "want", "need", "also",
 ];
 
 /// A stem as a number. Different stems have different ones, except for a chance of 2⁻⁶⁴.
@@ -48,12 +49,21 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// Every step is done.
-    pub(crate) const ALL: Self = Self { split: true, stop: true, stem: true };
+    pub(crate) const ALL: Self = Self {
+        split: true,
+        stop: true,
+        stem: true,
+    };
 }
 
 impl Words {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { settings, stemmer: Stemmer::create(Algorithm::English), seen: HashMap::new(), word: String::new() }
+        Self {
+            settings,
+            stemmer: Stemmer::create(Algorithm::English),
+            seen: HashMap::new(),
+            word: String::new(),
+        }
     }
 
     /// Calls `each` with the words of `text` in lower case, and their stems, until it returns false. Returns false if `each` did.
@@ -64,7 +74,10 @@ impl Words {
         for word in text.unicode_words() {
             // An underscore, and a full stop or an apostrophe between letters, does not end a word of Unicode.
             for piece in word.split(|c: char| !c.is_alphanumeric() && (split || c != '_')) {
-                let piece = piece.char_indices().nth(MAX_WORD_CHARS).map_or(piece, |(end, _)| &piece[..end]);
+                let piece = piece
+                    .char_indices()
+                    .nth(MAX_WORD_CHARS)
+                    .map_or(piece, |(end, _)| &piece[..end]);
                 let several = split && Parts(piece).nth(1).is_some();
                 let whole = (!several || piece.contains(char::is_numeric)).then_some(piece);
                 let parts = several.then_some(Parts(piece)).into_iter().flatten();
@@ -105,7 +118,11 @@ impl Words {
             return None;
         }
         // The stemmer is one of English.
-        Some(if self.settings.stem && word.is_ascii() { hash(&self.stemmer.stem(word)) } else { hash(word) })
+        Some(if self.settings.stem && word.is_ascii() {
+            hash(&self.stemmer.stem(word))
+        } else {
+            hash(word)
+        })
     }
 }
 
@@ -129,7 +146,8 @@ impl<'a> Iterator for Parts<'a> {
         while let Some((at, c)) = chars.next() {
             let follows_lower = chars.peek().is_some_and(|(_, next)| next.is_lowercase());
             let ends = before.is_numeric() != c.is_numeric()
-                || c.is_uppercase() && (before.is_lowercase() || before.is_uppercase() && follows_lower);
+                || c.is_uppercase()
+                    && (before.is_lowercase() || before.is_uppercase() && follows_lower);
             if ends {
                 let (part, rest) = self.0.split_at(at);
                 self.0 = rest;
@@ -168,7 +186,9 @@ mod tests {
         assert_eq!(words("getHTTPServer"), ["get", "http", "server"]);
         assert_eq!(
             words("fs.read_file github/search-code ns:toolName"),
-            ["fs", "read", "file", "github", "search", "code", "ns", "tool", "name"]
+            [
+                "fs", "read", "file", "github", "search", "code", "ns", "tool", "name"
+            ]
         );
         assert_eq!(words("ÄnderungÜbernehmen"), ["änderung", "übernehmen"]);
     }
@@ -177,19 +197,35 @@ mod tests {
     fn a_word_with_digits_is_also_kept_whole() {
         assert_eq!(
             words("base64Encode s3 B2B utf8"),
-            ["base64encode", "base", "64", "encode", "s3", "b2b", "utf8", "utf"]
+            [
+                "base64encode",
+                "base",
+                "64",
+                "encode",
+                "s3",
+                "b2b",
+                "utf8",
+                "utf"
+            ]
         );
         assert_eq!(words("2024"), ["2024"]);
     }
 
     #[test]
     fn stop_words_and_single_letters_are_left_out() {
-        assert_eq!(words("What is the weather in a city? I don't know x"), ["weather", "city", "know"]);
+        assert_eq!(
+            words("What is the weather in a city? I don't know x"),
+            ["weather", "city", "know"]
+        );
     }
 
     #[test]
     fn forms_of_a_word_have_the_same_stem() {
-        for (one, other) in [("reading", "reads"), ("Cities", "city"), ("CONVERTED", "convert")] {
+        for (one, other) in [
+            ("reading", "reads"),
+            ("Cities", "city"),
+            ("CONVERTED", "convert"),
+        ] {
             assert_eq!(stem(one), stem(other), "{one} {other}");
         }
         assert_ne!(stem("read"), stem("write"));

@@ -35,14 +35,24 @@ impl ConcurrencyLimit {
         let count = (slots / MIN_SLOTS).clamp(1, MAX_SHARDS);
         let shard = |index: usize| {
             let extra = usize::from(index < slots % count);
-            Shard { taken: AtomicUsize::new(0), slots: slots / count + extra }
+            Shard {
+                taken: AtomicUsize::new(0),
+                slots: slots / count + extra,
+            }
         };
-        Self { shards: (0..count).map(shard).collect(), is_wanted: AtomicBool::new(false) }
+        Self {
+            shards: (0..count).map(shard).collect(),
+            is_wanted: AtomicBool::new(false),
+        }
     }
 
     /// Takes a slot. Returns `None` if none is free or another call waits for one.
     pub(super) fn enter(&self) -> Option<ShardId> {
-        if self.is_wanted.load(Ordering::SeqCst) { None } else { self.take() }
+        if self.is_wanted.load(Ordering::SeqCst) {
+            None
+        } else {
+            self.take()
+        }
     }
 
     /// Takes a slot for a call from the queue. Returns `None` if none is free.
@@ -53,13 +63,17 @@ impl ConcurrencyLimit {
         if self.shards[own].take() {
             return Some(ShardId(own as u8));
         }
-        let index = (own + 1..count).chain(0..own).find(|index| self.shards[*index].take())?;
+        let index = (own + 1..count)
+            .chain(0..own)
+            .find(|index| self.shards[*index].take())?;
         Some(ShardId(index as u8))
     }
 
     /// Releases a slot. Returns true if a call waits for one; the caller must then serve the queue.
     pub(super) fn leave(&self, ShardId(index): ShardId) -> bool {
-        self.shards[usize::from(index)].taken.fetch_sub(1, Ordering::SeqCst);
+        self.shards[usize::from(index)]
+            .taken
+            .fetch_sub(1, Ordering::SeqCst);
         self.is_wanted.load(Ordering::SeqCst)
     }
 
@@ -69,13 +83,18 @@ impl ConcurrencyLimit {
     }
 
     pub(super) fn taken(&self) -> usize {
-        self.shards.iter().map(|shard| shard.taken.load(Ordering::SeqCst)).sum()
+        self.shards
+            .iter()
+            .map(|shard| shard.taken.load(Ordering::SeqCst))
+            .sum()
     }
 }
 
 impl Shard {
     fn take(&self) -> bool {
         let one_more = |taken| (taken < self.slots).then_some(taken + 1);
-        self.taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_ok()
+        self.taken
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more)
+            .is_ok()
     }
 }

@@ -19,14 +19,22 @@ struct Holders {
 
 impl Holders {
     fn list(&mut self, writes: bool) -> &mut Vec<u64> {
-        if writes { &mut self.writers } else { &mut self.readers }
+        if writes {
+            &mut self.writers
+        } else {
+            &mut self.readers
+        }
     }
 }
 
 impl Index {
     pub(super) fn insert(&mut self, call: u64, keys: &[Key]) {
         for Key { text, writes, .. } in keys {
-            self.0.entry(text.clone()).or_default().list(*writes).push(call);
+            self.0
+                .entry(text.clone())
+                .or_default()
+                .list(*writes)
+                .push(call);
         }
     }
 
@@ -58,13 +66,17 @@ impl Index {
                     found.extend_from_slice(&holders.readers);
                 }
             };
-            key.above().filter_map(|text| self.0.get(text)).for_each(&mut look_at);
+            key.above()
+                .filter_map(|text| self.0.get(text))
+                .for_each(&mut look_at);
             match key.reach {
                 Reach::Exact | Reach::World => {
                     self.0.get(&*key.text).into_iter().for_each(&mut look_at);
                 }
                 Reach::Tree { .. } => {
-                    let from = self.0.range::<str, _>((Bound::Included(&*key.text), Bound::Unbounded));
+                    let from = self
+                        .0
+                        .range::<str, _>((Bound::Included(&*key.text), Bound::Unbounded));
                     let inside = from.take_while(|(text, _)| text.starts_with(&*key.text));
                     inside.for_each(|(_, holders)| look_at(holders));
                 }

@@ -65,7 +65,11 @@ impl Key {
                 Reach::Exact
             }
         };
-        Self { text: text.into(), writes: target.access() != Access::Read, reach }
+        Self {
+            text: text.into(),
+            writes: target.access() != Access::Read,
+            reach,
+        }
     }
 
     /// Returns true if the keys overlap.
@@ -95,6 +99,7 @@ impl Key {
             Reach::Exact | Reach::World => self.text.len(),
         };
         let ends = self.text.match_indices('/').map(|(at, _)| at + 1);
-        ends.filter(move |end| *end > root && *end < self.text.len()).map(|end| &self.text[..end])
+        ends.filter(move |end| *end > root && *end < self.text.len())
+            .map(|end| &self.text[..end])
     }
 }

@@ -111,7 +111,10 @@ impl Admission {
     /// Sets the maximum number of waiting calls. Further calls fail with [`ToolErrorKind::Overloaded`](crate::ToolErrorKind::Overloaded).
     #[must_use]
     pub fn with_max_waiting(self, max_waiting: usize) -> Self {
-        Self { max_waiting, ..self }
+        Self {
+            max_waiting,
+            ..self
+        }
     }
 
     /// Returns the number of running calls, without nested ones.
@@ -131,8 +134,15 @@ impl Admission {
 
     /// Admits a call without keys and without limits of its tool, without locking. Returns `None` if the call would have to wait.
     pub(crate) fn enter(&self, is_nested: bool) -> Option<Permit<'_>> {
-        let held = if is_nested { Held::Nothing } else { Held::Shard(self.concurrency.enter()?) };
-        Some(Permit { admission: self, held })
+        let held = if is_nested {
+            Held::Nothing
+        } else {
+            Held::Shard(self.concurrency.enter()?)
+        };
+        Some(Permit {
+            admission: self,
+            held,
+        })
     }
 
     /// Enqueues a call, ahead of conflicting calls that arrive later. The call may run when [`wait`](Permit::wait) returns.
@@ -140,12 +150,20 @@ impl Admission {
     /// # Errors
     /// Returns [`Refused`] if the queue is full, or if a nested call would have to wait but may not.
     pub(crate) fn register(&self, request: Request<'_>) -> Result<Permit<'_>, Refused> {
-        let full = Refused { retry_after: RETRY_AFTER };
+        let full = Refused {
+            retry_after: RETRY_AFTER,
+        };
         let (permit, may_stay) = self
             .change(|table, wakers| {
                 let id = table.register(request, &self.concurrency, wakers)?;
                 let may_stay = table.is_running(id) || table.waiting() <= self.max_waiting;
-                Some((Permit { admission: self, held: Held::Call(id) }, may_stay))
+                Some((
+                    Permit {
+                        admission: self,
+                        held: Held::Call(id),
+                    },
+                    may_stay,
+                ))
             })
             .ok_or(full)?;
         // Dropping the permit takes the lock, so it happens after `change` released it.
@@ -161,7 +179,12 @@ impl Admission {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { concurrency: ConcurrencyLimit::new(max_concurrency), table: Mutex::default(), max_waiting, number }
+        Self {
+            concurrency: ConcurrencyLimit::new(max_concurrency),
+            table: Mutex::default(),
+            max_waiting,
+            number,
+        }
     }
 
     fn status(&self, id: u64, waker: &Waker) -> Status {
@@ -192,12 +215,14 @@ impl Permit<'_> {
 
     /// Returns true if the call may run.
     pub(crate) fn is_running(&self) -> bool {
-        self.id().is_none_or(|id| lock(&self.admission.table).is_running(id))
+        self.id()
+            .is_none_or(|id| lock(&self.admission.table).is_running(id))
     }
 
     #[cfg(all(test, not(shuttle)))]
     fn is_refused(&self) -> bool {
-        self.id().is_some_and(|id| self.admission.status(id, Waker::noop()) == Status::Refused)
+        self.id()
+            .is_some_and(|id| self.admission.status(id, Waker::noop()) == Status::Refused)
     }
 
     /// Waits until the call may run.
@@ -211,7 +236,11 @@ impl Permit<'_> {
             loop {
                 let again = match self.admission.status(id, task.waker()) {
                     Status::Running => return Poll::Ready(Ok(())),
-                    Status::Refused => return Poll::Ready(Err(Refused { retry_after: RETRY_AFTER })),
+                    Status::Refused => {
+                        return Poll::Ready(Err(Refused {
+                            retry_after: RETRY_AFTER,
+                        }));
+                    }
                     Status::Waiting(None) => return Poll::Pending,
                     Status::Waiting(Some(again)) => again,
                 };
@@ -220,7 +249,9 @@ impl Permit<'_> {
                     return Poll::Ready(Err(Refused { retry_after }));
                 }
                 let (until, alarm) = alarm.get_or_insert_with(|| (again, timer(again)));
-                let Some(alarm) = alarm else { return Poll::Pending };
+                let Some(alarm) = alarm else {
+                    return Poll::Pending;
+                };
                 if *until != again {
                     *until = again;
                     alarm.as_mut().reset(again);
@@ -244,9 +275,9 @@ impl Drop for Permit<'_> {
                     self.admission.serve();
                 }
             }
-            Held::Call(id) => {
-                self.admission.change(|table, wakers| table.remove(id, &self.admission.concurrency, wakers))
-            }
+            Held::Call(id) => self
+                .admission
+                .change(|table, wakers| table.remove(id, &self.admission.concurrency, wakers)),
         }
     }
 }
@@ -259,6 +290,9 @@ impl Default for Admission {
 
 impl fmt::Debug for Admission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Admission").field("running", &self.running()).field("waiting", &self.waiting()).finish()
+        f.debug_struct("Admission")
+            .field("running", &self.running())
+            .field("waiting", &self.waiting())
+            .finish()
     }
 }

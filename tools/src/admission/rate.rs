@@ -34,10 +34,16 @@ impl Bucket {
     pub(super) fn new(rate: Rate) -> Self {
         let calls = NonZeroU32::new(rate.calls).unwrap_or(NonZeroU32::MIN);
         // governor needs an interval above 0, and one token per nanosecond is no limit in practice.
-        let interval = (Duration::from_millis(rate.per_ms) / calls.get()).max(Duration::from_nanos(1));
-        let quota = Quota::with_period(interval).unwrap_or(Quota::per_second(calls)).allow_burst(calls);
+        let interval =
+            (Duration::from_millis(rate.per_ms) / calls.get()).max(Duration::from_nanos(1));
+        let quota = Quota::with_period(interval)
+            .unwrap_or(Quota::per_second(calls))
+            .allow_burst(calls);
         let start = Instant::now();
-        Self { limiter: RateLimiter::direct_with_clock(quota, TokioClock(start)), start }
+        Self {
+            limiter: RateLimiter::direct_with_clock(quota, TokioClock(start)),
+            start,
+        }
     }
 
     /// Takes a token.
@@ -45,7 +51,9 @@ impl Bucket {
     /// # Errors
     /// Returns the time of the next token if there is none.
     pub(super) fn take(&self) -> Result<(), Instant> {
-        self.limiter.check().map_err(|until| self.start + Duration::from(until.earliest_possible()))
+        self.limiter
+            .check()
+            .map_err(|until| self.start + Duration::from(until.earliest_possible()))
     }
 }
 
@@ -57,7 +65,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_bucket_gives_what_it_holds_and_then_one_token_at_a_time() {
-        let bucket = Bucket::new(Rate { calls: 3, per_ms: 300 });
+        let bucket = Bucket::new(Rate {
+            calls: 3,
+            per_ms: 300,
+        });
         let start = Instant::now();
         let after = |ms| start + Duration::from_millis(ms);
         let until = async |ms| advance(after(ms) - Instant::now()).await;
@@ -72,14 +83,35 @@ mod tests {
 
         until(10_000).await;
         assert!((0..3).all(|_| bucket.take().is_ok()), "it is full again");
-        assert_eq!(bucket.take(), Err(after(10_100)), "and never more than full");
+        assert_eq!(
+            bucket.take(),
+            Err(after(10_100)),
+            "and never more than full"
+        );
     }
 
     #[test]
     fn a_rate_without_measure_does_no_harm() {
-        assert!(Bucket::new(Rate { calls: u32::MAX, per_ms: 1 }).take().is_ok());
-        assert!(Bucket::new(Rate { calls: 1, per_ms: 86_400_000 * 365 }).take().is_ok());
-        let most = Bucket::new(Rate { calls: u32::MAX, per_ms: 86_400_000 * 365 });
+        assert!(
+            Bucket::new(Rate {
+                calls: u32::MAX,
+                per_ms: 1
+            })
+            .take()
+            .is_ok()
+        );
+        assert!(
+            Bucket::new(Rate {
+                calls: 1,
+                per_ms: 86_400_000 * 365
+            })
+            .take()
+            .is_ok()
+        );
+        let most = Bucket::new(Rate {
+            calls: u32::MAX,
+            per_ms: 86_400_000 * 365,
+        });
         assert!((0..1_000).all(|_| most.take().is_ok()));
     }
 }

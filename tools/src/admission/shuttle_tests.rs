@@ -17,7 +17,10 @@ use crate::schedule::{Thread, all, check};
 
 fn request<'a>(keys: &[&str], outer_calls: Option<&'a [u64]>) -> Request<'a> {
     Request {
-        keys: keys.iter().map(|key| Key::new(&key.parse().unwrap(), "")).collect(),
+        keys: keys
+            .iter()
+            .map(|key| Key::new(&key.parse().unwrap(), ""))
+            .collect(),
         limiter: None,
         is_nested: outer_calls.is_some(),
         has_foreign: false,
@@ -36,11 +39,15 @@ fn wait(permit: &Permit<'_>) {
 #[test]
 fn one_writes_and_several_read() {
     check(|| {
-        let (admission, readers, writers) =
-            (Arc::new(Admission::new()), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (admission, readers, writers) = (
+            Arc::new(Admission::new()),
+            Arc::new(AtomicUsize::new(0)),
+            Arc::new(AtomicUsize::new(0)),
+        );
         let same = admission.clone();
         let call = move |key: &'static str| -> Thread {
-            let (admission, readers, writers) = (admission.clone(), readers.clone(), writers.clone());
+            let (admission, readers, writers) =
+                (admission.clone(), readers.clone(), writers.clone());
             Box::new(move || {
                 let permit = admission.register(request(&[key], None)).unwrap();
                 wait(&permit);
@@ -55,7 +62,12 @@ fn one_writes_and_several_read() {
                 }
             })
         };
-        all([call("fs:write:a"), call("fs:read:a/b"), call("fs:read:."), call("fs:write:a/b")]);
+        all([
+            call("fs:write:a"),
+            call("fs:read:a/b"),
+            call("fs:read:."),
+            call("fs:write:a/b"),
+        ]);
         assert_eq!((same.running(), same.waiting()), (0, 0));
     });
 }
@@ -63,7 +75,10 @@ fn one_writes_and_several_read() {
 #[test]
 fn the_concurrency_limit_holds_and_every_waiting_call_runs() {
     check(|| {
-        let (admission, running) = (Arc::new(Admission::new().with_max_concurrency(1)), Arc::new(AtomicUsize::new(0)));
+        let (admission, running) = (
+            Arc::new(Admission::new().with_max_concurrency(1)),
+            Arc::new(AtomicUsize::new(0)),
+        );
         let same = admission.clone();
         let call = move |_| -> Thread {
             let (admission, running) = (admission.clone(), running.clone());
@@ -118,7 +133,9 @@ fn nested_calls_do_not_wait_in_a_circle() {
                 if let Ok(nested) = admission.register(request(&[other], Some(&outer_calls))) {
                     wait(&nested);
                 }
-                let inside = admission.register(request(&[own], Some(&outer_calls))).unwrap();
+                let inside = admission
+                    .register(request(&[own], Some(&outer_calls)))
+                    .unwrap();
                 wait(&inside);
             })
         };
@@ -136,16 +153,19 @@ fn a_call_order_is_kept() {
     check(|| {
         let (order, arrived) = (CallOrder::new(), Arc::new(AtomicUsize::new(0)));
         let tickets: Vec<_> = (0..4).map(|_| order.enqueue()).collect();
-        all(tickets.into_iter().enumerate().map(|(number, ticket)| -> Thread {
-            let arrived = arrived.clone();
-            Box::new(move || {
-                // One ticket is dropped without waiting.
-                if number != 1 {
-                    block_on(ticket.wait_turn());
-                    let before = arrived.fetch_add(1, Ordering::SeqCst);
-                    assert_eq!(before, number - usize::from(number > 1));
-                }
-            })
-        }));
+        all(tickets
+            .into_iter()
+            .enumerate()
+            .map(|(number, ticket)| -> Thread {
+                let arrived = arrived.clone();
+                Box::new(move || {
+                    // One ticket is dropped without waiting.
+                    if number != 1 {
+                        block_on(ticket.wait_turn());
+                        let before = arrived.fetch_add(1, Ordering::SeqCst);
+                        assert_eq!(before, number - usize::from(number > 1));
+                    }
+                })
+            }));
     });
 }

@@ -93,17 +93,31 @@ impl Table {
         wakers: &mut Wakers,
     ) -> Option<u64> {
         let rule = self.rule(&request, concurrency, wakers);
-        let Request { keys, limiter, outer_calls, .. } = request;
+        let Request {
+            keys,
+            limiter,
+            outer_calls,
+            ..
+        } = request;
         let (mut before, mut behind) = (0, Vec::new());
         let conflicts = self.index.conflicts(&keys);
-        let others = || conflicts.iter().copied().filter(|other| !outer_calls.contains(other));
-        if rule == WaitRule::Bound && others().any(|other| self.calls[&other].state == State::Running) {
+        let others = || {
+            conflicts
+                .iter()
+                .copied()
+                .filter(|other| !outer_calls.contains(other))
+        };
+        if rule == WaitRule::Bound
+            && others().any(|other| self.calls[&other].state == State::Running)
+        {
             return None;
         }
         let id = self.next;
         self.next += 1;
         for other in others() {
-            let Some(call) = self.calls.get_mut(&other) else { continue };
+            let Some(call) = self.calls.get_mut(&other) else {
+                continue;
+            };
             if rule.goes_first(call) {
                 call.before += 1;
                 call.not_before = None;
@@ -138,7 +152,9 @@ impl Table {
 
     /// Removes a call in any state and starts the calls that can run now.
     pub(super) fn remove(&mut self, id: u64, concurrency: &ConcurrencyLimit, wakers: &mut Wakers) {
-        let Some(call) = self.calls.remove(&id) else { return };
+        let Some(call) = self.calls.remove(&id) else {
+            return;
+        };
         self.index.remove(id, &call.keys);
         self.ready.remove(&id);
         match call.state {
@@ -169,7 +185,9 @@ impl Table {
         let mut next = self.ready.first().copied();
         while let Some(id) = next {
             next = self.ready.range(id + 1..).next().copied();
-            let Some(call) = self.calls.get_mut(&id) else { continue };
+            let Some(call) = self.calls.get_mut(&id) else {
+                continue;
+            };
             call.not_before = None;
             let needs_slot = call.rule == WaitRule::Top;
             if needs_slot && is_full {
@@ -209,7 +227,9 @@ impl Table {
 
     /// Returns the status of a call. Registers the waker if the call waits.
     pub(super) fn status(&mut self, id: u64, waker: &Waker) -> Status {
-        let Some(call) = self.calls.get_mut(&id) else { return Status::Refused };
+        let Some(call) = self.calls.get_mut(&id) else {
+            return Status::Refused;
+        };
         match call.state {
             State::Running => Status::Running,
             State::Refused => Status::Refused,
@@ -226,7 +246,9 @@ impl Table {
     }
 
     pub(super) fn is_running(&self, id: u64) -> bool {
-        self.calls.get(&id).is_some_and(|call| call.state == State::Running)
+        self.calls
+            .get(&id)
+            .is_some_and(|call| call.state == State::Running)
     }
 
     #[cfg(test)]
@@ -234,7 +256,12 @@ impl Table {
         self.calls.is_empty() && self.index.is_empty() && self.ready.is_empty() && self.waiting == 0
     }
 
-    fn rule(&mut self, request: &Request<'_>, concurrency: &ConcurrencyLimit, wakers: &mut Wakers) -> WaitRule {
+    fn rule(
+        &mut self,
+        request: &Request<'_>,
+        concurrency: &ConcurrencyLimit,
+        wakers: &mut Wakers,
+    ) -> WaitRule {
         if !request.is_nested {
             return WaitRule::Top;
         }
@@ -242,11 +269,19 @@ impl Table {
         if request.has_foreign {
             return WaitRule::Bound;
         }
-        let nearest =
-            request.outer_calls.iter().rev().find_map(|id| Some((*id, self.calls.get(id).filter(has_something)?)));
+        let nearest = request
+            .outer_calls
+            .iter()
+            .rev()
+            .find_map(|id| Some((*id, self.calls.get(id).filter(has_something)?)));
         match nearest {
             None => WaitRule::Free,
-            Some((id, call)) if request.keys.iter().all(|key| call.keys.iter().any(|held| held.covers(key))) => {
+            Some((id, call))
+                if request
+                    .keys
+                    .iter()
+                    .all(|key| call.keys.iter().any(|held| held.covers(key))) =>
+            {
                 WaitRule::Inside(id)
             }
             Some(_) => WaitRule::Bound,
@@ -255,13 +290,23 @@ impl Table {
 
     /// Releases the `world` keys of the outer calls. A tool that declares no targets but calls other tools acts through them, and their
     /// keys cover it.
-    fn give_up(&mut self, outer_calls: &[u64], concurrency: &ConcurrencyLimit, wakers: &mut Wakers) {
+    fn give_up(
+        &mut self,
+        outer_calls: &[u64],
+        concurrency: &ConcurrencyLimit,
+        wakers: &mut Wakers,
+    ) {
         for id in outer_calls {
-            let Some(call) = self.calls.get_mut(id) else { continue };
+            let Some(call) = self.calls.get_mut(id) else {
+                continue;
+            };
             if call.keys.is_empty() || call.keys.iter().any(|key| key.reach != Reach::World) {
                 continue;
             }
-            let (keys, behind) = (std::mem::take(&mut call.keys), std::mem::take(&mut call.behind));
+            let (keys, behind) = (
+                std::mem::take(&mut call.keys),
+                std::mem::take(&mut call.behind),
+            );
             self.index.remove(*id, &keys);
             self.pass_on(behind);
             self.serve(concurrency, wakers);
@@ -271,7 +316,9 @@ impl Table {
     /// Notes that these calls wait for one call less.
     fn pass_on(&mut self, behind: Vec<u64>) {
         for id in behind {
-            let Some(call) = self.calls.get_mut(&id) else { continue };
+            let Some(call) = self.calls.get_mut(&id) else {
+                continue;
+            };
             call.before -= 1;
             if call.before == 0 && call.state == State::Waiting {
                 self.ready.insert(id);
@@ -297,5 +344,9 @@ impl WaitRule {
 
 /// Returns true if other calls can have to wait for the call: it needs keys, or a slot of its tool's concurrency limit.
 fn has_something(call: &&Call) -> bool {
-    !call.keys.is_empty() || call.limiter.as_ref().is_some_and(|limiter| limiter.limits_concurrency())
+    !call.keys.is_empty()
+        || call
+            .limiter
+            .as_ref()
+            .is_some_and(|limiter| limiter.limits_concurrency())
 }

@@ -11,7 +11,13 @@ use super::{Admission, Key, Limiter, Permit, Request};
 
 fn key() -> impl Strategy<Value = Key> {
     let path = prop::collection::vec(prop::sample::select(vec!["a", "b", "ab"]), 0..4);
-    let path = path.prop_map(|parts| if parts.is_empty() { ".".to_owned() } else { parts.join("/") });
+    let path = path.prop_map(|parts| {
+        if parts.is_empty() {
+            ".".to_owned()
+        } else {
+            parts.join("/")
+        }
+    });
     let target = prop_oneof![
         6 => path.prop_map(|path| ("fs", path)),
         1 => prop::sample::select(vec!["a", "b"]).prop_map(|host| ("net", host.to_owned())),
@@ -21,12 +27,16 @@ fn key() -> impl Strategy<Value = Key> {
     let access = prop::sample::select(vec!["read", "write", "destroy"]);
     let domain = prop::sample::select(vec!["", "", "other"]);
     (target, access, domain).prop_map(|((scheme, value), access, domain)| {
-        Key::new(&format!("{scheme}:{access}:{value}").parse().unwrap(), domain)
+        Key::new(
+            &format!("{scheme}:{access}:{value}").parse().unwrap(),
+            domain,
+        )
     })
 }
 
 fn conflict(a: &[Key], b: &[Key]) -> bool {
-    a.iter().any(|a| b.iter().any(|b| (a.writes || b.writes) && a.overlaps(b)))
+    a.iter()
+        .any(|a| b.iter().any(|b| (a.writes || b.writes) && a.overlaps(b)))
 }
 
 proptest! {
@@ -55,7 +65,10 @@ fn a_path_overlaps_its_ancestors_and_descendants() {
     assert!(overlap("fs:read:a/b", "fs:read:a/b"));
     assert!(!overlap("fs:write:a", "fs:write:ab"));
     assert!(!overlap("fs:write:a/b", "fs:write:a/c"));
-    assert!(!overlap("net:write:a", "net:write:a/b"), "only paths have something below them");
+    assert!(
+        !overlap("net:write:a", "net:write:a/b"),
+        "only paths have something below them"
+    );
     assert!(!overlap("fs:write:a", "net:write:a"));
     assert!(!key("fs:write:a", "").overlaps(&key("fs:write:a", "other")));
 }
@@ -66,9 +79,14 @@ fn a_command_overlaps_itself_and_those_with_unknown_words() {
     let overlap = |a: &str, b: &str| key(a).overlaps(&key(b));
     let long = |last: &str| format!("echo '{}' {last}", "x ".repeat(5000));
     assert!(overlap("ls a/b", "ls 'a/b'") && overlap(&long("a"), &long("a")));
-    assert!(!overlap("ls a", "ls a/b") && !overlap("ls", "ls a") && !overlap(&long("a"), &long("b")));
+    assert!(
+        !overlap("ls a", "ls a/b") && !overlap("ls", "ls a") && !overlap(&long("a"), &long("b"))
+    );
     for unknown in ["ls $x", "$x", "rm \"$x\"", &long("$x")] {
-        assert!(overlap(unknown, "ls a") && overlap("ls a", unknown) && overlap(unknown, "rm $y"), "{unknown}");
+        assert!(
+            overlap(unknown, "ls a") && overlap("ls a", unknown) && overlap(unknown, "rm $y"),
+            "{unknown}"
+        );
     }
     assert!(!key("$x").overlaps(&Key::new(&"fs:write:.".parse().unwrap(), "")));
 }
@@ -77,7 +95,11 @@ fn a_command_overlaps_itself_and_those_with_unknown_words() {
 #[derive(Clone, Debug)]
 enum Event {
     /// A call arrives, top-level or made by the running call with this number.
-    Call { by: Option<usize>, keys: Vec<Key>, is_limited: bool },
+    Call {
+        by: Option<usize>,
+        keys: Vec<Key>,
+        is_limited: bool,
+    },
     /// A call is cancelled or ends.
     End(usize),
 }
@@ -103,7 +125,10 @@ struct Live<'a> {
 }
 
 fn limiter() -> Arc<Limiter> {
-    let limits = Limits { max_concurrency: Some(1), ..Limits::default() };
+    let limits = Limits {
+        max_concurrency: Some(1),
+        ..Limits::default()
+    };
     Arc::new(Limiter::new(&limits).unwrap().unwrap())
 }
 
@@ -112,36 +137,76 @@ fn enqueue<'a>(
     live: &mut [Live<'a>],
     (id, by, keys, limiter): (usize, Option<usize>, Vec<Key>, Option<Arc<Limiter>>),
 ) -> Option<Live<'a>> {
-    let running: Vec<_> = (0..live.len()).filter(|index| live[*index].permit.is_running()).collect();
-    let outer = by.filter(|_| !running.is_empty()).map(|by| running[by % running.len()]);
+    let running: Vec<_> = (0..live.len())
+        .filter(|index| live[*index].permit.is_running())
+        .collect();
+    let outer = by
+        .filter(|_| !running.is_empty())
+        .map(|by| running[by % running.len()]);
     let (mut outer_calls, mut numbers) = (Vec::new(), Vec::new());
     if let Some(outer) = outer {
         outer_calls = [&live[outer].outer_calls[..], &[live[outer].id]].concat();
-        numbers = live[outer].numbers.iter().copied().chain(live[outer].permit.id()).collect();
+        numbers = live[outer]
+            .numbers
+            .iter()
+            .copied()
+            .chain(live[outer].permit.id())
+            .collect();
     }
     let is_limited = limiter.is_some();
-    let fast = (keys.is_empty() && !is_limited).then(|| admission.enter(outer.is_some())).flatten();
-    let request =
-        Request { keys: keys.clone(), limiter, is_nested: outer.is_some(), has_foreign: false, outer_calls: &numbers };
+    let fast = (keys.is_empty() && !is_limited)
+        .then(|| admission.enter(outer.is_some()))
+        .flatten();
+    let request = Request {
+        keys: keys.clone(),
+        limiter,
+        is_nested: outer.is_some(),
+        has_foreign: false,
+        outer_calls: &numbers,
+    };
     let is_fast = fast.is_some();
     let permit = fast.or_else(|| admission.register(request).ok());
     // `world` keys are released by the first nested call that needs keys or slots.
-    live.iter_mut().filter(|call| !is_fast && outer_calls.contains(&call.id)).for_each(|call| {
-        call.gives_up |= call.keys.iter().all(|key| key.text.starts_with("world"));
-    });
-    Some(Live { id, permit: permit?, keys, outer_calls, numbers, gives_up: false, is_limited })
+    live.iter_mut()
+        .filter(|call| !is_fast && outer_calls.contains(&call.id))
+        .for_each(|call| {
+            call.gives_up |= call.keys.iter().all(|key| key.text.starts_with("world"));
+        });
+    Some(Live {
+        id,
+        permit: permit?,
+        keys,
+        outer_calls,
+        numbers,
+        gives_up: false,
+        is_limited,
+    })
 }
 
 fn check(admission: &Admission, live: &[Live<'_>], places: usize) -> Result<(), TestCaseError> {
-    let running: Vec<_> = live.iter().filter(|call| call.permit.is_running()).collect();
+    let running: Vec<_> = live
+        .iter()
+        .filter(|call| call.permit.is_running())
+        .collect();
     for (index, a) in running.iter().enumerate() {
         for b in &running[index + 1..] {
             let is_related = a.outer_calls.contains(&b.id) || b.outer_calls.contains(&a.id);
             let is_out = a.gives_up || b.gives_up;
-            prop_assert!(is_related || is_out || !conflict(&a.keys, &b.keys), "{:?} beside {:?}", a.keys, b.keys);
+            prop_assert!(
+                is_related || is_out || !conflict(&a.keys, &b.keys),
+                "{:?} beside {:?}",
+                a.keys,
+                b.keys
+            );
         }
     }
-    prop_assert!(running.iter().filter(|call| call.outer_calls.is_empty()).count() <= places);
+    prop_assert!(
+        running
+            .iter()
+            .filter(|call| call.outer_calls.is_empty())
+            .count()
+            <= places
+    );
     prop_assert!(running.iter().filter(|call| call.is_limited).count() <= 1);
     prop_assert!(admission.running() <= places);
     Ok(())

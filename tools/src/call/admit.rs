@@ -30,24 +30,43 @@ pub(super) fn keys(entry: &Entry, caller: &ToolContext, targets: &[Target]) -> V
 /// wait.
 pub(super) fn enter<'a>(entry: &'a Entry, call: &CallScope, keys: &[Key]) -> Option<Permit<'a>> {
     let is_free = keys.is_empty() && entry.limiter().is_none();
-    is_free.then(|| entry.admission().enter(call.caller.call().is_some())).flatten()
+    is_free
+        .then(|| entry.admission().enter(call.caller.call().is_some()))
+        .flatten()
 }
 
 /// Enqueues the call; [`wait`] then waits until it may run. Dropping the permit releases its slots and keys.
 ///
 /// # Errors
 /// Returns [`ToolErrorKind::Overloaded`] if the queue is full, or if a nested call would have to wait for a call that may wait for it.
-pub(super) fn register<'a>(entry: &'a Entry, call: &CallScope, keys: Vec<Key>) -> Result<Permit<'a>, ToolErrorKind> {
+pub(super) fn register<'a>(
+    entry: &'a Entry,
+    call: &CallScope,
+    keys: Vec<Key>,
+) -> Result<Permit<'a>, ToolErrorKind> {
     let admission = entry.admission();
     let is_nested = call.caller.call().is_some();
     let outer_calls = call.outer_queue_numbers();
     let is_own = |number: &&QueueNumber| number.admission == admission.number();
-    let own: Vec<_> = outer_calls.iter().filter(is_own).map(|number| number.call).collect();
+    let own: Vec<_> = outer_calls
+        .iter()
+        .filter(is_own)
+        .map(|number| number.call)
+        .collect();
     let has_foreign = own.len() < outer_calls.len();
-    let request = Request { keys, limiter: entry.limiter().cloned(), is_nested, has_foreign, outer_calls: &own };
+    let request = Request {
+        keys,
+        limiter: entry.limiter().cloned(),
+        is_nested,
+        has_foreign,
+        outer_calls: &own,
+    };
     let permit = admission.register(request).map_err(overloaded)?;
     if let Some(number) = permit.id() {
-        call.queue_number.get_or_init(|| QueueNumber { admission: admission.number(), call: number });
+        call.queue_number.get_or_init(|| QueueNumber {
+            admission: admission.number(),
+            call: number,
+        });
     }
     Ok(permit)
 }
@@ -58,9 +77,13 @@ pub(super) fn register<'a>(entry: &'a Entry, call: &CallScope, keys: Vec<Key>) -
 /// - [`ToolErrorKind::Overloaded`] if the tool's rate limit allows no start before the deadline, or a nested call may not wait.
 /// - [`ToolErrorKind::Cancelled`] or [`ToolErrorKind::Timeout`] if the call ends first.
 pub(super) async fn wait(call: &CallScope, permit: &Permit<'_>) -> Result<(), ToolErrorKind> {
-    before_deadline(call, permit.wait(call.deadline.at())).await?.map_err(overloaded)
+    before_deadline(call, permit.wait(call.deadline.at()))
+        .await?
+        .map_err(overloaded)
 }
 
 fn overloaded(Refused { retry_after }: Refused) -> ToolErrorKind {
-    ToolErrorKind::Overloaded { retry_after: Some(retry_after) }
+    ToolErrorKind::Overloaded {
+        retry_after: Some(retry_after),
+    }
 }

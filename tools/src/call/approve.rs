@@ -10,7 +10,8 @@ use super::clock::{NoAnswer, until_answered};
 use super::preview::PreviewRequest;
 use crate::isolate::{Isolated, Panic};
 use crate::{
-    Approval, Approver, Concern, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind,
+    Approval, Approver, Concern, Decision, Entry, Input, Resolve as _, Scope, ToolContext,
+    ToolError, ToolErrorKind,
 };
 
 /// The most questions about one call whose effect is another one after each answer.
@@ -39,10 +40,15 @@ pub(super) async fn approve<'a>(
     (targets, concerns): (&[Target], &[Concern]),
     span: &'a CallSpan,
 ) -> Result<PreviewRequest<'a>, ToolError> {
-    let Some(approver) = cx.approver() else { return Err(refusal(entry, cx, targets, concerns).into()) };
+    let Some(approver) = cx.approver() else {
+        return Err(refusal(entry, cx, targets, concerns).into());
+    };
     let masked = entry.masked_in(arguments.json(), &|name| scope.resolve(name).ok());
     // A preview has no tools, so it could not mask them itself.
-    let shown = entry.handler().kept_call().map(|_| Input::new(masked.clone(), true));
+    let shown = entry
+        .handler()
+        .kept_call()
+        .map(|_| Input::new(masked.clone(), true));
     for question in 0..MOST_QUESTIONS {
         let arguments = (arguments, &masked);
         let preview = PreviewRequest {
@@ -52,7 +58,15 @@ pub(super) async fn approve<'a>(
             span,
             shown: OnceCell::new(),
         };
-        match ask(&**approver, &preview, arguments, (targets, concerns), question > 0).await? {
+        match ask(
+            &**approver,
+            &preview,
+            arguments,
+            (targets, concerns),
+            question > 0,
+        )
+        .await?
+        {
             // The approval is for this entry, and the name may refer to another one by now.
             Decision::Allow if !entry.is_same(&*scope.resolve(entry.name())?) => {
                 return Err(ToolErrorKind::Replaced.into());
@@ -98,16 +112,35 @@ async fn ask(
         }
         Err(NoAnswer::Cancelled) => Err(ToolErrorKind::Cancelled),
         // At the host's deadline the call is late, not the approver.
-        Err(NoAnswer::Late) if limit < cx.approval_timeout() => Err(ToolErrorKind::Timeout { limit }),
-        Err(NoAnswer::Late) => Err(cx.unapproved(Some(entry.tool().into()), targets.to_vec(), concerns, Some(limit))),
+        Err(NoAnswer::Late) if limit < cx.approval_timeout() => {
+            Err(ToolErrorKind::Timeout { limit })
+        }
+        Err(NoAnswer::Late) => Err(cx.unapproved(
+            Some(entry.tool().into()),
+            targets.to_vec(),
+            concerns,
+            Some(limit),
+        )),
     }
 }
 
 /// Returns the error of a call that needs an approval while there is no approver to ask.
-fn refusal(entry: &Entry, cx: &ToolContext, targets: &[Target], concerns: &[Concern]) -> ToolErrorKind {
-    let uncovered: Vec<_> = targets.iter().filter(|target| !cx.grant().permits(target)).cloned().collect();
+fn refusal(
+    entry: &Entry,
+    cx: &ToolContext,
+    targets: &[Target],
+    concerns: &[Concern],
+) -> ToolErrorKind {
+    let uncovered: Vec<_> = targets
+        .iter()
+        .filter(|target| !cx.grant().permits(target))
+        .cloned()
+        .collect();
     if uncovered.is_empty() {
         return cx.unapproved(Some(entry.tool().into()), targets.to_vec(), concerns, None);
     }
-    ToolErrorKind::PermissionDenied { needed: uncovered, granted: cx.grant().clone() }
+    ToolErrorKind::PermissionDenied {
+        needed: uncovered,
+        granted: cx.grant().clone(),
+    }
 }

@@ -16,7 +16,9 @@ pub enum AskError {
     #[error(transparent)]
     NobodyThere(#[from] NobodyThere),
     /// The time limit of the question passed.
-    #[error("the question was not answered within {limit:?}; decide without an answer, or end with the question")]
+    #[error(
+        "the question was not answered within {limit:?}; decide without an answer, or end with the question"
+    )]
     Unanswered {
         /// The time limit.
         limit: Duration,
@@ -45,13 +47,19 @@ impl ToolContext {
     /// # Errors
     /// Returns [`AskError::NobodyThere`] if the host has [no person](Self::with_person), and other errors if there is no answer.
     pub async fn ask(&self, question: Question) -> Result<Answer, AskError> {
-        let Some(person) = self.person() else { return Err(NobodyThere.into()) };
+        let Some(person) = self.person() else {
+            return Err(NobodyThere.into());
+        };
         let answer = async { Isolated::new(|| person.answer(&question, self)).await };
         match self.wait_for_answer(answer).await? {
             Ok(Ok(answer)) if question.accepts(&answer) => Ok(answer),
-            Ok(Ok(_)) => Err(AskError::Host { reason: "its answer is of another kind".to_owned() }),
+            Ok(Ok(_)) => Err(AskError::Host {
+                reason: "its answer is of another kind".to_owned(),
+            }),
             Ok(Err(nobody)) => Err(nobody.into()),
-            Err(Panic(message)) => Err(AskError::Host { reason: format!("it panicked: {message}") }),
+            Err(Panic(message)) => Err(AskError::Host {
+                reason: format!("it panicked: {message}"),
+            }),
         }
     }
 
@@ -63,19 +71,26 @@ impl ToolContext {
     pub async fn wait_for_answer<F: Future>(&self, answer: F) -> Result<F::Output, AskError> {
         let (by, limit) = self.answer_by();
         let _stopped = self.stop_clocks(by);
-        until_answered(self, by, answer).await.map_err(|reason| match reason {
-            NoAnswer::Late => AskError::Unanswered { limit },
-            NoAnswer::Cancelled => AskError::Cancelled,
-        })
+        until_answered(self, by, answer)
+            .await
+            .map_err(|reason| match reason {
+                NoAnswer::Late => AskError::Unanswered { limit },
+                NoAnswer::Cancelled => AskError::Cancelled,
+            })
     }
 }
 
 impl From<AskError> for ToolError {
     fn from(error: AskError) -> Self {
         match error {
-            AskError::NobodyThere(_) => ToolErrorKind::Unavailable { reason: error.to_string() }.into(),
+            AskError::NobodyThere(_) => ToolErrorKind::Unavailable {
+                reason: error.to_string(),
+            }
+            .into(),
             AskError::Cancelled => ToolErrorKind::Cancelled.into(),
-            AskError::Unanswered { .. } | AskError::Host { .. } => Self::execution_failed(error.to_string()),
+            AskError::Unanswered { .. } | AskError::Host { .. } => {
+                Self::execution_failed(error.to_string())
+            }
         }
     }
 }

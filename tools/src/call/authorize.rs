@@ -17,8 +17,14 @@ pub(super) fn authorize<'a>(
     for ruling in rulings {
         match ruling.verdict() {
             Verdict::Allow => {}
-            Verdict::Ask => asked.get_or_insert_with(Vec::new).extend(ruling.target.cloned()),
-            Verdict::Deny => return Err(ToolErrorKind::Denied { reason: ruling.denial() }),
+            Verdict::Ask => asked
+                .get_or_insert_with(Vec::new)
+                .extend(ruling.target.cloned()),
+            Verdict::Deny => {
+                return Err(ToolErrorKind::Denied {
+                    reason: ruling.denial(),
+                });
+            }
         }
     }
     Ok(asked)

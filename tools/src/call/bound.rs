@@ -13,23 +13,39 @@ const MAX_LABEL_BYTES: usize = 8 * 1024;
 /// Texts keep their head and tail. A structured value cannot be truncated, so it is left out, even if the output schema promises it: the
 /// call has run, and an error would invite its repetition.
 pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> ToolResult {
-    if overflow.from.is_some_and(|(caller, _)| caller.service::<WholeOutput>().is_some()) {
+    if overflow
+        .from
+        .is_some_and(|(caller, _)| caller.service::<WholeOutput>().is_some())
+    {
         return result;
     }
     let limit = limit(overflow.entry);
     let mut note = None;
-    if let Some(size) = result.structured.as_ref().and_then(|value| size::over(value, limit)) {
-        note = result.structured.take().and_then(|value| left_out(overflow, &result.content, &value, size));
+    if let Some(size) = result
+        .structured
+        .as_ref()
+        .and_then(|value| size::over(value, limit))
+    {
+        note = result
+            .structured
+            .take()
+            .and_then(|value| left_out(overflow, &result.content, &value, size));
     }
     if note.is_none() && is_short(&result.content, limit) {
         return result;
     }
-    bound_pieces(&mut result.content, Limits::MAX_PIECES - usize::from(note.is_some()));
+    bound_pieces(
+        &mut result.content,
+        Limits::MAX_PIECES - usize::from(note.is_some()),
+    );
     let noted = note.as_ref().and_then(Content::as_text).map_or(0, str::len);
     bound_texts(&mut result.content, limit.saturating_sub(noted), overflow);
     result.content.extend(note);
     let mut left = Limits::MAX_BINARY_BYTES;
-    result.content.iter_mut().for_each(|content| drop_oversized(content, &mut left));
+    result
+        .content
+        .iter_mut()
+        .for_each(|content| drop_oversized(content, &mut left));
     result
 }
 
@@ -43,10 +59,17 @@ pub(super) fn bound_error(overflow: Overflow<'_>, error: &mut ToolErrorKind) {
         | ToolErrorKind::Internal { message: text, .. }
         | ToolErrorKind::Denied { reason: text, .. }
         | ToolErrorKind::Unavailable { reason: text, .. } => overflow.cut_to(text, limit),
-        ToolErrorKind::InvalidArguments { violations, .. } | ToolErrorKind::InvalidOutput { violations, .. } => {
+        ToolErrorKind::InvalidArguments { violations, .. }
+        | ToolErrorKind::InvalidOutput { violations, .. } => {
             // Schema violations are bounded already, but a tool can create its own.
             violations.truncate(2 * Limits::MAX_PIECES);
-            for Violation { pointer, expected, found, near } in violations {
+            for Violation {
+                pointer,
+                expected,
+                found,
+                near,
+            } in violations
+            {
                 near.truncate(Limits::MAX_PIECES);
                 let texts = [pointer, expected, found].into_iter().chain(near);
                 texts.for_each(|text| overflow.cut_to(text, MAX_LABEL_BYTES));
@@ -66,13 +89,22 @@ fn is_short(content: &[Content], limit: usize) -> bool {
 }
 
 fn limit(entry: &Entry) -> usize {
-    let limit = entry.tool().limits.max_output_bytes.unwrap_or(Limits::DEFAULT_MAX_OUTPUT_BYTES);
+    let limit = entry
+        .tool()
+        .limits
+        .max_output_bytes
+        .unwrap_or(Limits::DEFAULT_MAX_OUTPUT_BYTES);
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
 /// Returns a note about a structured value that is left out. Returns `None` if the content contains its JSON as text, which is truncated
 /// instead.
-fn left_out(overflow: Overflow<'_>, content: &[Content], value: &Json, size: usize) -> Option<Content> {
+fn left_out(
+    overflow: Overflow<'_>,
+    content: &[Content],
+    value: &Json,
+    size: usize,
+) -> Option<Content> {
     let json = value.to_string();
     if content.iter().any(|piece| piece.as_text() == Some(&json)) {
         return None;
@@ -114,7 +146,13 @@ fn bound_pieces(content: &mut Vec<Content>, most: usize) {
 
 /// Truncates the texts to their fair shares of the limit: a text within an even share stays whole, and the longer ones divide the rest.
 fn bound_texts(content: &mut [Content], limit: usize, overflow: Overflow<'_>) {
-    if content.iter_mut().filter_map(text_of).map(|text| text.len()).sum::<usize>() <= limit {
+    if content
+        .iter_mut()
+        .filter_map(text_of)
+        .map(|text| text.len())
+        .sum::<usize>()
+        <= limit
+    {
         return;
     }
     let mut texts: Vec<&mut String> = content.iter_mut().filter_map(text_of).collect();
@@ -131,7 +169,9 @@ fn bound_texts(content: &mut [Content], limit: usize, overflow: Overflow<'_>) {
 fn text_of(content: &mut Content) -> Option<&mut String> {
     match content {
         Content::Text { text } => Some(text),
-        Content::Resource { resource: ResourceContents::Text { text, .. } } => Some(text),
+        Content::Resource {
+            resource: ResourceContents::Text { text, .. },
+        } => Some(text),
         _ => None,
     }
 }
@@ -142,21 +182,52 @@ fn drop_oversized(content: &mut Content, left: &mut usize) {
     let (kind, data, labels) = match &*content {
         Content::Image { data, mime_type } => ("a picture", data, vec![mime_type]),
         Content::Audio { data, mime_type } => ("a recording", data, vec![mime_type]),
-        Content::Resource { resource: ResourceContents::Blob { uri, mime_type, blob } } => {
-            ("a file", blob, [Some(uri), mime_type.as_ref()].into_iter().flatten().collect())
-        }
-        Content::Resource { resource: ResourceContents::Text { uri, mime_type, .. } } => {
-            ("a file", &none, [Some(uri), mime_type.as_ref()].into_iter().flatten().collect())
-        }
-        Content::ResourceLink { uri, name, description, mime_type, .. } => {
-            let labels = [Some(uri), Some(name), description.as_ref(), mime_type.as_ref()];
+        Content::Resource {
+            resource:
+                ResourceContents::Blob {
+                    uri,
+                    mime_type,
+                    blob,
+                },
+        } => (
+            "a file",
+            blob,
+            [Some(uri), mime_type.as_ref()]
+                .into_iter()
+                .flatten()
+                .collect(),
+        ),
+        Content::Resource {
+            resource: ResourceContents::Text { uri, mime_type, .. },
+        } => (
+            "a file",
+            &none,
+            [Some(uri), mime_type.as_ref()]
+                .into_iter()
+                .flatten()
+                .collect(),
+        ),
+        Content::ResourceLink {
+            uri,
+            name,
+            description,
+            mime_type,
+            ..
+        } => {
+            let labels = [
+                Some(uri),
+                Some(name),
+                description.as_ref(),
+                mime_type.as_ref(),
+            ];
             ("a link", &none, labels.into_iter().flatten().collect())
         }
         _ => return,
     };
     if labels.iter().any(|label| label.len() > MAX_LABEL_BYTES) {
-        *content =
-            Content::text(format!("[{kind} left out: its name, address or type is over {MAX_LABEL_BYTES} bytes]"));
+        *content = Content::text(format!(
+            "[{kind} left out: its name, address or type is over {MAX_LABEL_BYTES} bytes]"
+        ));
         return;
     }
     match left.checked_sub(data.len()) {

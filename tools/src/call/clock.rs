@@ -16,10 +16,20 @@ use crate::{ToolContext, ToolErrorKind};
 const NO_CLOCK: &str = "a tool that waits needs a tokio runtime with its time driver enabled";
 
 /// Returns the output of a future, or `None` if the caller cancels or the outer call ends first.
-pub(super) async fn until_cancelled<F: Future>(caller: &ToolContext, future: F) -> Option<F::Output> {
+pub(super) async fn until_cancelled<F: Future>(
+    caller: &ToolContext,
+    future: F,
+) -> Option<F::Output> {
     // A nested call can have a token of its own, but still ends with the outer call.
-    let outer = caller.call().map(|call| call.token().clone()).unwrap_or_default();
-    caller.cancellation().run_until_cancelled(outer.run_until_cancelled(future)).await.flatten()
+    let outer = caller
+        .call()
+        .map(|call| call.token().clone())
+        .unwrap_or_default();
+    caller
+        .cancellation()
+        .run_until_cancelled(outer.run_until_cancelled(future))
+        .await
+        .flatten()
 }
 
 /// The reason that a person gave no answer.
@@ -34,7 +44,11 @@ pub(super) enum NoAnswer {
 ///
 /// # Errors
 /// Returns the reason if there is no answer.
-pub(super) async fn until_answered<F: Future>(cx: &ToolContext, by: Instant, answer: F) -> Result<F::Output, NoAnswer> {
+pub(super) async fn until_answered<F: Future>(
+    cx: &ToolContext,
+    by: Instant,
+    answer: F,
+) -> Result<F::Output, NoAnswer> {
     let mut answer = pin!(until_cancelled(cx, answer));
     let mut late = pin!(until(by));
     poll_fn(|task| match answer.as_mut().poll(task) {
@@ -58,14 +72,20 @@ async fn until(by: Instant) {
 /// # Errors
 /// - [`ToolErrorKind::Cancelled`] if the caller cancels or the outer call ends.
 /// - [`ToolErrorKind::Timeout`] at the deadline.
-pub(super) async fn before_deadline<F: Future>(call: &CallScope, future: F) -> Result<F::Output, ToolErrorKind> {
+pub(super) async fn before_deadline<F: Future>(
+    call: &CallScope,
+    future: F,
+) -> Result<F::Output, ToolErrorKind> {
     let mut future = pin!(future);
     let mut alarm = None;
     poll_fn(|task| {
         if let Poll::Ready(output) = future.as_mut().poll(task) {
             return Poll::Ready(end_reason(call).map_or(Ok(output), Err));
         }
-        alarm.get_or_insert_with(|| Alarm::new(call)).poll(call, task).map(Err)
+        alarm
+            .get_or_insert_with(|| Alarm::new(call))
+            .poll(call, task)
+            .map(Err)
     })
     .await
 }
@@ -101,7 +121,10 @@ impl Alarm {
 
     /// Completes with the call's error at cancellation or its deadline.
     pub(super) fn poll(&mut self, call: &CallScope, task: &mut Context<'_>) -> Poll<ToolErrorKind> {
-        let outlived = self.outlived.as_mut().is_some_and(|outlived| outlived.as_mut().poll(task).is_ready());
+        let outlived = self
+            .outlived
+            .as_mut()
+            .is_some_and(|outlived| outlived.as_mut().poll(task).is_ready());
         if self.cancelled.as_mut().poll(task).is_ready() || outlived {
             return Poll::Ready(ToolErrorKind::Cancelled);
         }
@@ -114,7 +137,9 @@ impl Alarm {
                 }
                 timer.as_mut().poll(task).map(|()| late(call))
             }
-            None => Poll::Ready(ToolErrorKind::Internal { message: NO_CLOCK.to_owned() }),
+            None => Poll::Ready(ToolErrorKind::Internal {
+                message: NO_CLOCK.to_owned(),
+            }),
         }
     }
 }

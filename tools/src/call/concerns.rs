@@ -19,7 +19,9 @@ pub(super) fn concerns(
 ) -> Result<Vec<Concern>, ToolErrorKind> {
     let mut concerns = Panic::catch(|| entry.handler().concerns(cx, arguments))
         .map_err(|Panic(message)| ToolErrorKind::Panicked { message })?;
-    concerns.retain(|concern| !(concern.is_lifted_by_name() && cx.is_spelled(entry.tool(), &concern.target)));
+    concerns.retain(|concern| {
+        !(concern.is_lifted_by_name() && cx.is_spelled(entry.tool(), &concern.target))
+    });
     if let Some(known) = known_texts(cx, targets).filter(|_| cx.is_exposed()) {
         let sent = SentTexts::new(entry, arguments, targets);
         concerns.extend(about_urls(entry, cx, &known, &sent));
@@ -28,10 +30,17 @@ pub(super) fn concerns(
 }
 
 /// Returns the concerns about the URLs of a call, and counts them if there are none.
-fn about_urls(entry: &Entry, cx: &ToolContext, known: &KnownTexts, sent: &SentTexts<'_>) -> Vec<Concern> {
+fn about_urls(
+    entry: &Entry,
+    cx: &ToolContext,
+    known: &KnownTexts,
+    sent: &SentTexts<'_>,
+) -> Vec<Concern> {
     let remedy = "use a URL that a prompt or a link of a page of this host contains";
-    let is_any_host =
-        |target: &&Target| cx.rulings(entry.tool(), std::slice::from_ref(*target)).any(|ruling| ruling.is_any_host());
+    let is_any_host = |target: &&Target| {
+        cx.rulings(entry.tool(), std::slice::from_ref(*target))
+            .any(|ruling| ruling.is_any_host())
+    };
     let about = |(target, url): &(&Target, String)| {
         let reason = match () {
             () if !known.contains(url) => {
@@ -41,7 +50,9 @@ fn about_urls(entry: &Entry, cx: &ToolContext, known: &KnownTexts, sent: &SentTe
             () if is_any_host(target) && !known.contains_host(url) => {
                 "the host is neither in a prompt nor in a clause, so its name may carry out what the session has read"
             }
-            () if sent.texts.len() > 1 || !sent.texts.iter().all(|text| known.contains_text(text)) => {
+            () if sent.texts.len() > 1
+                || !sent.texts.iter().all(|text| known.contains_text(text)) =>
+            {
                 "the call has text beside the URL that is not in a prompt, so it may carry out what the session has read"
             }
             () => return None,
@@ -56,7 +67,11 @@ fn about_urls(entry: &Entry, cx: &ToolContext, known: &KnownTexts, sent: &SentTe
     let about_count = |(target, _): &(&Target, String)| {
         let reason = "the session has read many URLs without a question since it read text of strangers, and their choice may \
                       carry out what it has read; a yes allows as many more";
-        Concern::new((*target).clone(), reason, "a person can allow more, or read the URL in a new session")
+        Concern::new(
+            (*target).clone(),
+            reason,
+            "a person can allow more, or read the URL in a new session",
+        )
     };
     uncounted.map(about_count).into_iter().collect()
 }
@@ -85,7 +100,9 @@ pub(super) fn record_urls(
     targets: &[Target],
     concerns: &[Concern],
 ) {
-    let Some(known) = known_texts(cx, targets) else { return };
+    let Some(known) = known_texts(cx, targets) else {
+        return;
+    };
     let sent = SentTexts::new(entry, arguments, targets);
     if !concerns.is_empty() {
         known.reset_count();
@@ -98,7 +115,11 @@ pub(super) fn record_urls(
 
 /// Returns the service, if a target is the read of a host.
 fn known_texts(cx: &ToolContext, targets: &[Target]) -> Option<std::sync::Arc<KnownTexts>> {
-    if targets.iter().any(is_read) { cx.service() } else { None }
+    if targets.iter().any(is_read) {
+        cx.service()
+    } else {
+        None
+    }
 }
 
 fn is_read(target: &Target) -> bool {

@@ -33,10 +33,17 @@ pub fn part(content: &Content) -> Option<Value> {
         Content::ResourceLink { uri, mime_type, .. } => {
             json!({"type": "uri", "modality": "document", "mime_type": mime_type, "uri": uri})
         }
-        Content::Resource { resource: ResourceContents::Text { text, .. } } => json!({"type": "text", "content": text}),
-        Content::Resource { resource: ResourceContents::Blob { blob: data, mime_type, .. } } => {
-            blob("document", mime_type.as_deref(), data)
-        }
+        Content::Resource {
+            resource: ResourceContents::Text { text, .. },
+        } => json!({"type": "text", "content": text}),
+        Content::Resource {
+            resource:
+                ResourceContents::Blob {
+                    blob: data,
+                    mime_type,
+                    ..
+                },
+        } => blob("document", mime_type.as_deref(), data),
         _ => return None,
     })
 }
@@ -91,7 +98,10 @@ mod tests {
         let value = json!({"a": "é".repeat(50_000), "b": [1, "short"]});
         let text = json_text(value.clone(), 10_000);
         let cut: Value = serde_json::from_str(&text).unwrap();
-        assert!(text.len() <= 10_000 && cut["a"].as_str().unwrap().ends_with("bytes left out]"), "{text}");
+        assert!(
+            text.len() <= 10_000 && cut["a"].as_str().unwrap().ends_with("bytes left out]"),
+            "{text}"
+        );
         assert_eq!(cut["b"], value["b"]);
         assert_eq!(json_text(value.clone(), 1 << 20), value.to_string());
         let many = json!(vec![1; 100_000]);
@@ -101,9 +111,18 @@ mod tests {
 
     #[test]
     fn media_are_their_type_and_size() {
-        let image = Content::Image { data: "x".repeat(100_000), mime_type: "image/png".to_owned() };
-        let result = result(&ToolResult { content: vec![Content::text("a page"), image], ..ToolResult::default() });
+        let image = Content::Image {
+            data: "x".repeat(100_000),
+            mime_type: "image/png".to_owned(),
+        };
+        let result = result(&ToolResult {
+            content: vec![Content::text("a page"), image],
+            ..ToolResult::default()
+        });
         let blob = json!({"type": "blob", "modality": "image", "mime_type": "image/png", "base64_bytes": 100_000});
-        assert_eq!(result, json!({"content": [{"type": "text", "content": "a page"}, blob]}));
+        assert_eq!(
+            result,
+            json!({"content": [{"type": "text", "content": "a page"}, blob]})
+        );
     }
 }

@@ -22,16 +22,28 @@ impl FileRoot {
     /// Creates the root at an absolute path. Other spellings of it, such as one without links, are found.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
-        let canonical = path.canonicalize().ok().filter(|canonical| *canonical != path);
-        Self { paths: [path].into_iter().chain(canonical).collect() }
+        let canonical = path
+            .canonicalize()
+            .ok()
+            .filter(|canonical| *canonical != path);
+        Self {
+            paths: [path].into_iter().chain(canonical).collect(),
+        }
     }
 
     /// Returns the path relative to the root. Returns `None` if it is not below it.
     fn relative(&self, path: &str) -> Option<String> {
         let path = Path::new(path);
-        let below = self.paths.iter().find_map(|root| path.strip_prefix(root).ok())?;
+        let below = self
+            .paths
+            .iter()
+            .find_map(|root| path.strip_prefix(root).ok())?;
         let below = below.to_str()?;
-        Some(if below.is_empty() { ".".to_owned() } else { below.to_owned() })
+        Some(if below.is_empty() {
+            ".".to_owned()
+        } else {
+            below.to_owned()
+        })
     }
 }
 
@@ -47,27 +59,48 @@ pub(super) fn convert(cx: Option<&ToolContext>, entry: &Entry, arguments: Input)
     let checked = entry.check_arguments(&arguments);
     let is_exact = !arguments.json().extent().has_big_integer;
     let misfits = matches!(&checked, Err(ToolErrorKind::InvalidArguments { .. })) && is_exact;
-    let (arguments, checked, mut readings) = match misfits.then(|| read(&entry.tool().parameters, arguments.value())) {
-        Some(Some((value, readings))) => {
-            let arguments = Input::new(value.into(), entry.has_masked());
-            let checked = entry.check_arguments(&arguments);
-            (arguments, checked, readings)
-        }
-        _ => (arguments, checked, Vec::new()),
-    };
-    let root = cx.filter(|_| is_exact).and_then(ToolContext::service::<FileRoot>);
+    let (arguments, checked, mut readings) =
+        match misfits.then(|| read(&entry.tool().parameters, arguments.value())) {
+            Some(Some((value, readings))) => {
+                let arguments = Input::new(value.into(), entry.has_masked());
+                let checked = entry.check_arguments(&arguments);
+                (arguments, checked, readings)
+            }
+            _ => (arguments, checked, Vec::new()),
+        };
+    let root = cx
+        .filter(|_| is_exact)
+        .and_then(ToolContext::service::<FileRoot>);
     match root.and_then(|root| relative_paths(entry, &arguments, &root, &mut readings)) {
-        Some(arguments) => Converted { checked: entry.check_arguments(&arguments), arguments, readings },
-        None => Converted { arguments, checked, readings },
+        Some(arguments) => Converted {
+            checked: entry.check_arguments(&arguments),
+            arguments,
+            readings,
+        },
+        None => Converted {
+            arguments,
+            checked,
+            readings,
+        },
     }
 }
 
 /// Returns the arguments with relative paths in place of absolute ones below the root, where a template of a file has them. Returns `None`
 /// if there are none.
-fn relative_paths(entry: &Entry, arguments: &Input, root: &FileRoot, readings: &mut Vec<Reading>) -> Option<Input> {
+fn relative_paths(
+    entry: &Entry,
+    arguments: &Input,
+    root: &FileRoot,
+    readings: &mut Vec<Reading>,
+) -> Option<Input> {
     let mut changed: Option<Value> = None;
-    let Effects::Declared(declared) = &entry.tool().effects else { return None };
-    let templates = declared.templates().map(|(_, template)| template).filter(|template| template.scheme() == "fs");
+    let Effects::Declared(declared) = &entry.tool().effects else {
+        return None;
+    };
+    let templates = declared
+        .templates()
+        .map(|(_, template)| template)
+        .filter(|template| template.scheme() == "fs");
     for field in templates.flat_map(|template| template.fields()) {
         let paths: Vec<_> = match arguments.node().get(field) {
             None => continue,
@@ -80,12 +113,24 @@ fn relative_paths(entry: &Entry, arguments: &Input, root: &FileRoot, readings: &
                     .collect(),
             },
         };
-        for (pointer, path) in paths.into_iter().filter(|(_, path)| Path::new(path).is_absolute()) {
-            let Some(relative) = root.relative(path) else { continue };
+        for (pointer, path) in paths
+            .into_iter()
+            .filter(|(_, path)| Path::new(path).is_absolute())
+        {
+            let Some(relative) = root.relative(path) else {
+                continue;
+            };
             let arguments = changed.get_or_insert_with(|| arguments.node().to_value());
-            if let Some(argument) = arguments.pointer_mut(&pointer).filter(|argument| **argument != *relative) {
+            if let Some(argument) = arguments
+                .pointer_mut(&pointer)
+                .filter(|argument| **argument != *relative)
+            {
                 *argument = relative.into();
-                readings.push(Reading { pointer, written: "an absolute path", read: Some("relative to the root") });
+                readings.push(Reading {
+                    pointer,
+                    written: "an absolute path",
+                    read: Some("relative to the root"),
+                });
             }
         }
     }
@@ -94,18 +139,32 @@ fn relative_paths(entry: &Entry, arguments: &Input, root: &FileRoot, readings: &
 
 /// Returns the note about a reading, without a value, because that may be secret.
 pub(super) fn note(reading: &Reading, spelled: impl Fn(&str) -> String) -> Content {
-    let Reading { pointer, written, read } = reading;
+    let Reading {
+        pointer,
+        written,
+        read,
+    } = reading;
     let path = pointer.trim_start_matches('/');
-    let (first, rest) = path.split_once('/').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let (first, rest) = path
+        .split_once('/')
+        .map_or((path, None), |(first, rest)| (first, Some(rest)));
     let name = match (first, rest) {
         ("", _) => "the arguments".to_owned(),
         (first, None) => spelled(first),
         (first, Some(rest)) => format!("{}/{rest}", spelled(first)),
     };
-    let name = if first.is_empty() { name } else { quote(&name, 128).to_string() };
+    let name = if first.is_empty() {
+        name
+    } else {
+        quote(&name, 128).to_string()
+    };
     let verb = if first.is_empty() { "were" } else { "was" };
     Content::text(match read {
-        Some(read) => format!("note: {name} {verb} {written} and {verb} read as {read}; write it so"),
-        None => format!("note: {name} was {written} and was left out; leave out arguments without a value"),
+        Some(read) => {
+            format!("note: {name} {verb} {written} and {verb} read as {read}; write it so")
+        }
+        None => format!(
+            "note: {name} was {written} and was left out; leave out arguments without a value"
+        ),
     })
 }

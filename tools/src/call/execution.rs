@@ -25,12 +25,20 @@ enum State {
 }
 
 impl Execution {
-    pub(crate) fn new(call: impl Future<Output = Result<ToolResult, ToolError>> + Send + 'static) -> Self {
-        Self { state: State::Passing(Box::pin(call)), span: CallSpan::default() }
+    pub(crate) fn new(
+        call: impl Future<Output = Result<ToolResult, ToolError>> + Send + 'static,
+    ) -> Self {
+        Self {
+            state: State::Passing(Box::pin(call)),
+            span: CallSpan::default(),
+        }
     }
 
     pub(crate) fn refused(error: ToolError) -> Self {
-        Self { state: State::Refused(Some(error)), span: CallSpan::default() }
+        Self {
+            state: State::Refused(Some(error)),
+            span: CallSpan::default(),
+        }
     }
 
     pub(super) fn with_span(self, span: CallSpan) -> Self {
@@ -63,7 +71,9 @@ impl Future for Execution {
                 Poll::Ready(outcome)
             }
             State::Ended => Poll::Pending,
-            State::Refused(error) => error.take().map_or(Poll::Pending, |error| Poll::Ready(Err(error))),
+            State::Refused(error) => error
+                .take()
+                .map_or(Poll::Pending, |error| Poll::Ready(Err(error))),
         }
     }
 }

@@ -130,7 +130,12 @@ pub use span::CallSpan;
 ///
 /// The future owns its data. With the context of a running call, only tools that the running call's own scope contains too are found.
 /// This also holds for calls nested further, so a tool cannot leave its session's tool set through another catalog.
-pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
+pub fn execute(
+    scope: impl Into<Scope>,
+    cx: &ToolContext,
+    name: &str,
+    arguments: impl Into<Arguments>,
+) -> Execution {
     let scope = match cx.call() {
         Some(call) => call.scope.intersect(scope.into()),
         None => scope.into(),
@@ -147,37 +152,60 @@ pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments:
 /// - [`ToolErrorKind::Timeout`] if validation exceeds the tool's time limit.
 /// - [`ToolErrorKind::Unavailable`] if a schema does not compile.
 /// - The handler's own error, or [`ToolErrorKind::Panicked`].
-pub fn validate(entry: &Entry, arguments: Arguments, cx: Option<&ToolContext>) -> Result<Vec<Target>, ToolError> {
-    let validated = parse::parse(entry, arguments).map_err(ToolError::from).and_then(|arguments| {
-        let time_limit = cx.unwrap_or(&ToolContext::new()).deadline_for(entry);
-        in_time(time_limit, || {
-            let Converted { arguments, checked, .. } = convert::convert(cx, entry, arguments);
-            validate::validate_in(cx, entry, &arguments, checked)
-        })
-    });
+pub fn validate(
+    entry: &Entry,
+    arguments: Arguments,
+    cx: Option<&ToolContext>,
+) -> Result<Vec<Target>, ToolError> {
+    let validated = parse::parse(entry, arguments)
+        .map_err(ToolError::from)
+        .and_then(|arguments| {
+            let time_limit = cx.unwrap_or(&ToolContext::new()).deadline_for(entry);
+            in_time(time_limit, || {
+                let Converted {
+                    arguments, checked, ..
+                } = convert::convert(cx, entry, arguments);
+                validate::validate_in(cx, entry, &arguments, checked)
+            })
+        });
     validated.map_err(|error| error.named(entry.name()))
 }
 
 /// Returns the arguments of a call as the tool gets them in this context, after the stage *convert*. Arguments that are refused stay.
 pub fn read_arguments(entry: &Entry, arguments: &Json, cx: &ToolContext) -> Json {
-    let Ok(input) = parse::parse(entry, arguments.clone().into()) else { return arguments.clone() };
+    let Ok(input) = parse::parse(entry, arguments.clone().into()) else {
+        return arguments.clone();
+    };
     let Converted { arguments, .. } = convert::convert(Some(cx), entry, input);
     arguments.json().clone()
 }
 
 /// Runs a call in a scope that is the running call's scope or a part of it.
-pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
+pub(crate) fn execute_in(
+    scope: Scope,
+    cx: &ToolContext,
+    name: &str,
+    arguments: impl Into<Arguments>,
+) -> Execution {
     let found = scope.resolve(name);
     let entry = found.as_ref().ok().map(Arc::as_ref);
     // A renamed tool is recorded by its present name.
     let present = entry.map_or(name, |entry| entry.name().as_str());
-    let former = entry.filter(|entry| *entry.name() != *name && cx.depth() == 0).map(|_| name.into());
+    let former = entry
+        .filter(|entry| *entry.name() != *name && cx.depth() == 0)
+        .map(|_| name.into());
     let record = Record::for_call(cx, present);
     let span = span::open(cx, present, entry);
     let execution = match (found, record) {
-        (Ok(entry), record) => {
-            Execution::new(pass(entry, former, scope, cx.clone(), arguments.into(), record, span.clone()))
-        }
+        (Ok(entry), record) => Execution::new(pass(
+            entry,
+            former,
+            scope,
+            cx.clone(),
+            arguments.into(),
+            record,
+            span.clone(),
+        )),
         (Err(error), record) => match (AbsentTools::for_error(cx, &error), record) {
             (Some(absent), record) => Execution::new(async move {
                 let error = absent.explained(error).await;
@@ -198,7 +226,12 @@ pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: 
 ///
 /// # Errors
 /// Returns [`ToolErrorKind::Internal`] if the journal failed.
-pub async fn refuse(cx: &ToolContext, name: &str, code: ErrorCode, reason: &str) -> Result<(), ToolError> {
+pub async fn refuse(
+    cx: &ToolContext,
+    name: &str,
+    code: ErrorCode,
+    reason: &str,
+) -> Result<(), ToolError> {
     span::open(cx, name, None).fail(code, &reason);
     match record::refuse(cx, name, code, reason) {
         Some(written) => written.await,
@@ -215,7 +248,9 @@ impl ToolContext {
     /// The future returns a [`ToolError`] if the tool was not run or failed, or if no call is running in this context.
     pub fn execute(&self, name: &str, arguments: impl Into<Arguments>) -> Execution {
         let Some(call) = self.call() else {
-            let message = "no call is running in this context; use the execute of a catalog or a tool set".to_owned();
+            let message =
+                "no call is running in this context; use the execute of a catalog or a tool set"
+                    .to_owned();
             return Execution::refused(ToolError::new(name, ToolErrorKind::Internal { message }));
         };
         execute_in(call.scope.clone(), self, name, arguments)
@@ -235,12 +270,25 @@ async fn pass(
 ) -> Result<ToolResult, ToolError> {
     let mut call = None;
     let place = (scope, span);
-    let outcome =
-        run_stages(&entry, former.as_deref(), place, caller, arguments, record.as_deref_mut(), &mut call).await;
-    let overflow = Overflow { entry: &entry, from: call.as_deref().map(|call| (&call.caller, &call.scope)) };
+    let outcome = run_stages(
+        &entry,
+        former.as_deref(),
+        place,
+        caller,
+        arguments,
+        record.as_deref_mut(),
+        &mut call,
+    )
+    .await;
+    let overflow = Overflow {
+        entry: &entry,
+        from: call.as_deref().map(|call| (&call.caller, &call.scope)),
+    };
     let outcome = outcome.map_err(|mut error| {
         bound::bound_error(overflow, error.kind_mut());
-        error.named(entry.name()).with_former_name(former, entry.name())
+        error
+            .named(entry.name())
+            .with_former_name(former, entry.name())
     });
     match record {
         Some(record) => Box::pin(record.close(outcome)).await,
@@ -260,7 +308,11 @@ async fn run_stages(
     let ticket = caller.take_ticket();
     ready(entry, &caller)?;
     let mut time_limit = caller.deadline_for(entry);
-    let Converted { arguments, checked, readings } = in_time(time_limit, || read(entry, &scope, &caller, arguments))?;
+    let Converted {
+        arguments,
+        checked,
+        readings,
+    } = in_time(time_limit, || read(entry, &scope, &caller, arguments))?;
     if let Some(record) = record.as_deref_mut() {
         let replayed = Box::pin(record.replay(entry, &scope, &caller, arguments.json())).await;
         if !matches!(replayed, Ok(None)) {
@@ -273,7 +325,9 @@ async fn run_stages(
     }
     // The wait for the journal does not count against the call's deadline.
     time_limit = caller.deadline_for(entry);
-    let targets = in_time(time_limit, || validate::validate_in(Some(&caller), entry, &arguments, checked))?;
+    let targets = in_time(time_limit, || {
+        validate::validate_in(Some(&caller), entry, &arguments, checked)
+    })?;
     let keys = admit::keys(entry, &caller, &targets);
     let concerns = concerns::concerns(entry, &caller, &arguments, &targets)?;
     let rulings = caller.rulings(entry.tool(), &targets);
@@ -287,13 +341,26 @@ async fn run_stages(
     // Futures that most calls do not need are boxed, here and below, to keep the future of a call small.
     let mut shown = None;
     if let Some(unapproved) = &unapproved {
-        let question = approve::approve(entry, &scope, &caller, &arguments, (unapproved, &concerns), &span);
+        let question = approve::approve(
+            entry,
+            &scope,
+            &caller,
+            &arguments,
+            (unapproved, &concerns),
+            &span,
+        );
         shown = Some(Box::new(Box::pin(question).await?));
         // The wait for an approval does not count against the call's deadline.
         time_limit = caller.deadline_for(entry);
     }
     concerns::record_urls(entry, &caller, &arguments, &targets, &concerns);
-    let mut cx = caller.enter(entry, scope, unapproved.unwrap_or_default(), time_limit, span.scope())?;
+    let mut cx = caller.enter(
+        entry,
+        scope,
+        unapproved.unwrap_or_default(),
+        time_limit,
+        span.scope(),
+    )?;
     let call = &**entered.insert(cx.running()?.clone());
     cx.notify_observer();
     let admitted = match admit::enter(entry, call, &keys) {
@@ -336,12 +403,17 @@ async fn run_stages(
         result = Box::pin(retry::run(entry, cx, arguments, result)).await;
     }
     drop(admitted);
-    let overflow = Overflow { entry, from: Some((&call.caller, &call.scope)) };
+    let overflow = Overflow {
+        entry,
+        from: Some((&call.caller, &call.scope)),
+    };
     let result = result?;
     // A call that goes on as a task has no structured result yet.
     let is_complete = || result.task.is_none() || result.structured.is_some();
     if !result.is_error && entry.tool().output.is_some() && is_complete() {
-        in_time((call.deadline.at(), call.limit), || entry.check_output(result.structured.as_ref()))?;
+        in_time((call.deadline.at(), call.limit), || {
+            entry.check_output(result.structured.as_ref())
+        })?;
     }
     let mut result = bound::bound(overflow, result);
     if !notes.is_empty() {
@@ -371,7 +443,12 @@ fn ready(entry: &Entry, caller: &ToolContext) -> Result<(), ToolErrorKind> {
 }
 
 /// Runs the stages *parse* and *convert*, and records the arguments in the span.
-fn read(entry: &Entry, scope: &Scope, caller: &ToolContext, arguments: Arguments) -> Result<Converted, ToolErrorKind> {
+fn read(
+    entry: &Entry,
+    scope: &Scope,
+    caller: &ToolContext,
+    arguments: Arguments,
+) -> Result<Converted, ToolErrorKind> {
     let converted = convert::convert(Some(caller), entry, parse::parse(entry, arguments)?);
     span::record_arguments(caller, entry, scope, &converted.arguments);
     Ok(converted)

@@ -19,19 +19,32 @@ pub(super) fn notes(
     if caller.depth() > 0 || (entry.is_closed() && is_plain) {
         return Vec::new();
     }
-    let misspelt = if entry.is_closed() { Vec::new() } else { misspelt(&entry.tool().parameters, arguments.node()) };
+    let misspelt = if entry.is_closed() {
+        Vec::new()
+    } else {
+        misspelt(&entry.tool().parameters, arguments.node())
+    };
     if misspelt.is_empty() && is_plain {
         return Vec::new();
     }
     let spelling = entry.spelling(caller.wire());
     let tool = spelling.tool(entry.name());
     let note = |Misspelt { given, near }: &Misspelt| {
-        let (given, near) = (quote(&spelling.unnamed(given), 128), quote(spelling.argument(near), 128));
-        Content::text(format!("note: {given} is not a parameter of {tool}; did you mean {near}?"))
+        let (given, near) = (
+            quote(&spelling.unnamed(given), 128),
+            quote(spelling.argument(near), 128),
+        );
+        Content::text(format!(
+            "note: {given} is not a parameter of {tool}; did you mean {near}?"
+        ))
     };
     let renamed = former.map(|former| Content::text(spelling.renamed(former, entry.name())));
-    let read = readings.iter().map(|reading| convert::note(reading, |name| spelling.argument(name).to_owned()));
-    read.chain(misspelt.iter().map(note)).chain(renamed).collect()
+    let read = readings
+        .iter()
+        .map(|reading| convert::note(reading, |name| spelling.argument(name).to_owned()));
+    read.chain(misspelt.iter().map(note))
+        .chain(renamed)
+        .collect()
 }
 
 /// Adds notes to a result. Model services show a structured value only without other content, so the value becomes text first.

@@ -35,7 +35,11 @@ impl Overflow<'_> {
         // Reserves room for the largest possible numbers.
         let room = limit.saturating_sub(self.notice(handle.as_deref(), size, most).len() + 2) / 2;
         let (before, after) = (head(&before, room), tail(&after, room));
-        let notice = self.notice(handle.as_deref(), size - before.len() - after.len(), before.len());
+        let notice = self.notice(
+            handle.as_deref(),
+            size - before.len() - after.len(),
+            before.len(),
+        );
         *text = format!("{before}\n{notice}\n{after}");
     }
 
@@ -51,18 +55,27 @@ impl Overflow<'_> {
 
     /// Returns the name by which the model knows the tool that reads stored outputs.
     pub(super) fn reader(self) -> Cow<'static, str> {
-        let spelling = |(caller, _): (&ToolContext, _)| caller.spelling(OutputStore::READER).into_owned().into();
-        self.from.map_or(Cow::Borrowed(OutputStore::READER), spelling)
+        let spelling = |(caller, _): (&ToolContext, _)| {
+            caller.spelling(OutputStore::READER).into_owned().into()
+        };
+        self.from
+            .map_or(Cow::Borrowed(OutputStore::READER), spelling)
     }
 
     /// Stores an output and returns its handle, or `None` if there is no store or the caller cannot read it.
     pub(super) fn keep(self, whole: String) -> Option<String> {
         // The output of the reading tool comes from the store, so storing it again would only fill the store.
-        let is_reader = self.entry.needs().iter().any(|need| need.id() == TypeId::of::<OutputStore>());
+        let is_reader = self
+            .entry
+            .needs()
+            .iter()
+            .any(|need| need.id() == TypeId::of::<OutputStore>());
         let (caller, scope) = self.from?;
         if is_reader || scope.resolve(OutputStore::READER).is_err() {
             return None;
         }
-        caller.service::<OutputStore>()?.keep(caller.session(), whole)
+        caller
+            .service::<OutputStore>()?
+            .keep(caller.session(), whole)
     }
 }

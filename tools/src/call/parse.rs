@@ -15,7 +15,9 @@ pub(super) fn parse(entry: &Entry, arguments: Arguments) -> Result<Input, ToolEr
         Arguments::Json(json) => bounded(json),
     };
     read.map(|json| Input::new(json, entry.has_masked()))
-        .map_err(|violation| ToolErrorKind::InvalidArguments { violations: vec![violation] })
+        .map_err(|violation| ToolErrorKind::InvalidArguments {
+            violations: vec![violation],
+        })
 }
 
 fn from_text(text: String) -> Result<Json, Violation> {
@@ -25,12 +27,18 @@ fn from_text(text: String) -> Result<Json, Violation> {
     }
     let is_empty = text.trim_ascii().is_empty();
     Json::parse(text).map_err(|error| match error {
-        InvalidJson::RepeatedKey { pointer } => {
-            Violation::new(pointer, "each key once".to_owned(), "the key a second time".to_owned())
-        }
+        InvalidJson::RepeatedKey { pointer } => Violation::new(
+            pointer,
+            "each key once".to_owned(),
+            "the key a second time".to_owned(),
+        ),
         InvalidJson::TooDeep { pointer } => too_deep(pointer),
         error => {
-            let found = if is_empty { "nothing".to_owned() } else { error.to_string() };
+            let found = if is_empty {
+                "nothing".to_owned()
+            } else {
+                error.to_string()
+            };
             Violation::whole("a single, complete JSON object".to_owned(), found)
         }
     })
@@ -47,9 +55,16 @@ fn bounded(json: Json) -> Result<Json, Violation> {
 }
 
 fn too_deep(pointer: String) -> Violation {
-    Violation::new(pointer, format!("at most {MAX_DEPTH} levels of nesting"), "more".to_owned())
+    Violation::new(
+        pointer,
+        format!("at most {MAX_DEPTH} levels of nesting"),
+        "more".to_owned(),
+    )
 }
 
 fn too_large(bytes: usize) -> Violation {
-    Violation::whole(format!("at most {} bytes of JSON", Arguments::MAX_BYTES), format!("{bytes} bytes"))
+    Violation::whole(
+        format!("at most {} bytes of JSON", Arguments::MAX_BYTES),
+        format!("{bytes} bytes"),
+    )
 }

@@ -42,8 +42,12 @@ impl PreviewSource for PreviewRequest<'_> {
 impl PreviewRequest<'_> {
     /// Returns true if the effect of the call is still the one that the approver was shown, or if it was shown none.
     pub(super) async fn holds(&self) -> bool {
-        let Some(Some(Ok(shown))) = self.shown.get() else { return true };
-        self.make().await.is_some_and(|now| now.is_ok_and(|now| now.digest() == shown.digest()))
+        let Some(Some(Ok(shown))) = self.shown.get() else {
+            return true;
+        };
+        self.make()
+            .await
+            .is_some_and(|now| now.is_ok_and(|now| now.digest() == shown.digest()))
     }
 
     /// Makes the preview of the call as it is now.
@@ -51,7 +55,13 @@ impl PreviewRequest<'_> {
         let outcome = self.run().await.transpose()?;
         Some(outcome.map(bounded).map_err(|mut error| {
             // The whole text is not stored, because the model could read it there.
-            bound_error(Overflow { entry: self.entry, from: None }, error.kind_mut());
+            bound_error(
+                Overflow {
+                    entry: self.entry,
+                    from: None,
+                },
+                error.kind_mut(),
+            );
             error.named(self.entry.name())
         }))
     }
@@ -73,7 +83,9 @@ impl PreviewRequest<'_> {
 /// Shows no arguments, because these contain secrets.
 impl fmt::Debug for PreviewRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreviewRequest").field("tool", self.entry.name()).finish_non_exhaustive()
+        f.debug_struct("PreviewRequest")
+            .field("tool", self.entry.name())
+            .finish_non_exhaustive()
     }
 }
 
@@ -82,7 +94,9 @@ struct NoTools;
 
 impl Resolve for NoTools {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
-        let reason = "a preview cannot call tools; read what it needs through a service of the context".to_owned();
+        let reason =
+            "a preview cannot call tools; read what it needs through a service of the context"
+                .to_owned();
         Err(ToolError::new(name, ToolErrorKind::Unavailable { reason }))
     }
 }
@@ -90,7 +104,11 @@ impl Resolve for NoTools {
 /// Truncates the text to its limits.
 fn bounded(mut preview: Preview) -> Preview {
     let text = &mut preview.text;
-    let lines = text.split_inclusive('\n').take(Preview::MAX_LINES).map(str::len).sum::<usize>();
+    let lines = text
+        .split_inclusive('\n')
+        .take(Preview::MAX_LINES)
+        .map(str::len)
+        .sum::<usize>();
     let end = head(text, lines.min(Preview::MAX_BYTES)).len();
     let missing = text.len() - end;
     if missing > 0 {
@@ -109,7 +127,13 @@ mod tests {
 
     #[test]
     fn a_short_text_is_kept() {
-        for text in ["", "a", "a\n", &"a\n".repeat(Preview::MAX_LINES), &"é".repeat(Preview::MAX_BYTES / 2)] {
+        for text in [
+            "",
+            "a",
+            "a\n",
+            &"a\n".repeat(Preview::MAX_LINES),
+            &"é".repeat(Preview::MAX_BYTES / 2),
+        ] {
             assert_eq!(bounded(Preview::diff(text)).text(), text);
         }
     }
@@ -119,12 +143,19 @@ mod tests {
         let lines = "é\n".repeat(Preview::MAX_LINES + 7);
         let kept = bounded(Preview::summary(lines));
         assert_eq!(kept.text().lines().count(), Preview::MAX_LINES + 1);
-        assert!(kept.text().ends_with("[… 21 more bytes are not shown …]\n"), "{:?}", kept.text().lines().last());
+        assert!(
+            kept.text().ends_with("[… 21 more bytes are not shown …]\n"),
+            "{:?}",
+            kept.text().lines().last()
+        );
 
         let line = format!("a{}", "é".repeat(Preview::MAX_BYTES));
         let kept = bounded(Preview::summary(line));
         let missing = Preview::MAX_BYTES + 2;
-        assert!(kept.text().ends_with(&format!("\n[… {missing} more bytes are not shown …]\n")));
+        assert!(
+            kept.text()
+                .ends_with(&format!("\n[… {missing} more bytes are not shown …]\n"))
+        );
         assert!(kept.text().len() < Preview::MAX_BYTES + 100);
     }
 }

@@ -15,7 +15,8 @@ use super::clock::until_cancelled;
 use crate::context::{CallOrigin, CallScope, ParentCall, error_result};
 use crate::isolate::{Isolated, Panic};
 use crate::journal::{
-    BeginResult, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, RecordedCall,
+    BeginResult, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture,
+    OutcomeRecord, RecordedCall,
 };
 use crate::policy::Ruling;
 use crate::timer::timer;
@@ -86,7 +87,8 @@ impl Record {
     /// Creates the record of a call. Returns `None` if the context has no journal.
     #[inline]
     pub(super) fn for_call(cx: &ToolContext, tool: &str) -> Option<Box<Self>> {
-        cx.recorder().map(|journal| Self::new(cx, tool, journal.clone()))
+        cx.recorder()
+            .map(|journal| Self::new(cx, tool, journal.clone()))
     }
 
     fn new(cx: &ToolContext, tool: &str, journal: Arc<dyn Journal>) -> Box<Self> {
@@ -129,7 +131,9 @@ impl Record {
         let arguments = self.arguments.insert(CallArguments::new(own, shown));
         self.tool_digest = Some(entry.digest());
         self.entry = Some(entry.clone());
-        let Some(key) = &self.key else { return Ok(None) };
+        let Some(key) = &self.key else {
+            return Ok(None);
+        };
 
         let by = Instant::now() + JOURNAL_TIMEOUT;
         let found = match wait_for_caller(caller, wait_until(by, || self.journal.find(key))).await {
@@ -137,11 +141,20 @@ impl Record {
             Ok(found) => found,
             Err(error) => return Err(self.settle_failed(error)),
         };
-        let Some(RecordedCall { attempt, tool_digest, arguments_digest, result, error }) = found else {
+        let Some(RecordedCall {
+            attempt,
+            tool_digest,
+            arguments_digest,
+            result,
+            error,
+        }) = found
+        else {
             return Ok(None);
         };
         if (tool_digest, arguments_digest) != (self.tool_digest, Some(arguments.digest())) {
-            return Err(ToolErrorKind::Diverged { place: key.to_string() });
+            return Err(ToolErrorKind::Diverged {
+                place: key.to_string(),
+            });
         }
         // A cancelled call may have run in part, so its effects are unknown.
         let result = result.filter(|_| error != Some(ErrorCode::Cancelled));
@@ -159,7 +172,10 @@ impl Record {
     }
 
     /// Sets the decision about the call, for its intent or refusal. Returns the rulings.
-    pub(super) fn set_rulings<'a>(&mut self, rulings: impl Iterator<Item = Ruling<'a>>) -> Vec<Ruling<'a>> {
+    pub(super) fn set_rulings<'a>(
+        &mut self,
+        rulings: impl Iterator<Item = Ruling<'a>>,
+    ) -> Vec<Ruling<'a>> {
         let rulings: Vec<_> = rulings.collect();
         self.ruling = Some(Ruling::summary_of(&rulings));
         rulings
@@ -174,19 +190,29 @@ impl Record {
     /// - [`ToolErrorKind::Timeout`] if the journal did not answer before the deadline.
     /// - [`ToolErrorKind::OutcomeUnknown`] if another process began the call meanwhile.
     /// - [`ToolErrorKind::Cancelled`] if the call was cancelled.
-    pub(super) async fn begin(&mut self, call: &CallScope, cx: ToolContext) -> Result<ToolContext, ToolErrorKind> {
+    pub(super) async fn begin(
+        &mut self,
+        call: &CallScope,
+        cx: ToolContext,
+    ) -> Result<ToolContext, ToolErrorKind> {
         if call.caller.is_cancelled() {
             return Err(ToolErrorKind::Cancelled);
         }
         let since = Instant::now();
-        let begun = wait_until(call.deadline.at(), || self.journal.begin(self.call(), self.attempt));
+        let begun = wait_until(call.deadline.at(), || {
+            self.journal.begin(self.call(), self.attempt)
+        });
         match wait_for_caller(&call.caller, begun).await {
             Ok(BeginResult::Started(intent)) => {
                 self.state = State::Begun { intent, since };
                 if call.caller.is_cancelled() {
                     return Err(ToolErrorKind::Cancelled);
                 }
-                Ok(cx.with_parent_call(ParentCall::new(self.origin.clone(), self.key.clone(), intent)))
+                Ok(cx.with_parent_call(ParentCall::new(
+                    self.origin.clone(),
+                    self.key.clone(),
+                    intent,
+                )))
             }
             Ok(BeginResult::AlreadyStarted(_)) => Err(ToolErrorKind::OutcomeUnknown),
             Err(JournalWaitError::Late) => {
@@ -201,22 +227,36 @@ impl Record {
     ///
     /// # Errors
     /// Returns the error of the outcome, or [`ToolErrorKind::Internal`] if the journal failed.
-    pub(super) async fn close(mut self, outcome: Result<ToolResult, ToolError>) -> Result<ToolResult, ToolError> {
+    pub(super) async fn close(
+        mut self,
+        outcome: Result<ToolResult, ToolError>,
+    ) -> Result<ToolResult, ToolError> {
         let by = Instant::now() + JOURNAL_TIMEOUT;
         let written = match (&self.state, &outcome) {
             (State::Settled, _) | (State::New, Ok(_)) => return outcome,
             (State::New, Err(error)) => {
                 let reason = error.to_string();
-                wait_until(by, || self.journal.refuse(self.call(), error.code(), &reason)).await
+                wait_until(by, || {
+                    self.journal.refuse(self.call(), error.code(), &reason)
+                })
+                .await
             }
             (State::Begun { intent, since }, outcome) => {
                 let duration = since.elapsed();
                 let failed;
                 let outcome = match outcome {
-                    Ok(result) => OutcomeRecord { result, error: None, duration },
+                    Ok(result) => OutcomeRecord {
+                        result,
+                        error: None,
+                        duration,
+                    },
                     Err(error) => {
                         failed = error_result(self.wire, self.entry.as_deref(), error);
-                        OutcomeRecord { result: &failed, error: Some(error.code()), duration }
+                        OutcomeRecord {
+                            result: &failed,
+                            error: Some(error.code()),
+                            duration,
+                        }
                     }
                 };
                 wait_until(by, || self.journal.end(*intent, outcome)).await
@@ -254,7 +294,9 @@ impl Record {
         let message = match error {
             JournalWaitError::Cancelled => return ToolErrorKind::Cancelled,
             JournalWaitError::Late => {
-                format!("the journal did not answer within {JOURNAL_TIMEOUT:?}; check its file and its disk")
+                format!(
+                    "the journal did not answer within {JOURNAL_TIMEOUT:?}; check its file and its disk"
+                )
             }
             JournalWaitError::Broken(message) => message,
         };
@@ -266,7 +308,10 @@ impl Record {
 /// outer tool whether to retry.
 fn replayed_error(code: ErrorCode, message: String) -> ToolErrorKind {
     match code {
-        ErrorCode::Transient => ToolErrorKind::Transient { message, retry_after: None },
+        ErrorCode::Transient => ToolErrorKind::Transient {
+            message,
+            retry_after: None,
+        },
         _ => ToolErrorKind::ExecutionFailed { message },
     }
 }
@@ -288,7 +333,10 @@ async fn wait_for_caller<T>(
     let mut timer = timer(Instant::now() + CANCEL_GRACE);
     poll_fn(|task| match (answer.as_mut().poll(task), &mut timer) {
         (Poll::Ready(answer), _) => Poll::Ready(answer),
-        (Poll::Pending, Some(timer)) => timer.as_mut().poll(task).map(|()| Err(JournalWaitError::Cancelled)),
+        (Poll::Pending, Some(timer)) => timer
+            .as_mut()
+            .poll(task)
+            .map(|()| Err(JournalWaitError::Cancelled)),
         (Poll::Pending, None) => Poll::Ready(Err(JournalWaitError::Cancelled)),
     })
     .await
@@ -305,11 +353,18 @@ async fn wait_until<'a, T>(
         if let Poll::Ready(answer) = answer.as_mut().poll(task) {
             return Poll::Ready(match answer {
                 Ok(answer) => answer.map_err(|error| JournalWaitError::Broken(error.to_string())),
-                Err(Panic(message)) => Err(JournalWaitError::Broken(format!("the journal panicked: {message}"))),
+                Err(Panic(message)) => Err(JournalWaitError::Broken(format!(
+                    "the journal panicked: {message}"
+                ))),
             });
         }
         let alarm = alarm.get_or_insert_with(|| timer(by));
-        alarm.as_mut().map_or(Poll::Pending, |timer| timer.as_mut().poll(task).map(|()| Err(JournalWaitError::Late)))
+        alarm.as_mut().map_or(Poll::Pending, |timer| {
+            timer
+                .as_mut()
+                .poll(task)
+                .map(|()| Err(JournalWaitError::Late))
+        })
     })
     .await
 }

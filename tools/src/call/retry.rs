@@ -21,7 +21,10 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// Returns the delays before `times` retries: exponential backoff from `first`, doubled each time up to `longest`, plus a random jitter
 /// of up to the same length.
 pub fn delays(first: Duration, longest: Duration, times: usize) -> impl Iterator<Item = Duration> {
-    let builder = ExponentialBuilder::new().with_min_delay(first).with_max_delay(longest).with_jitter();
+    let builder = ExponentialBuilder::new()
+        .with_min_delay(first)
+        .with_max_delay(longest)
+        .with_jitter();
     builder.with_max_times(times).build()
 }
 
@@ -34,12 +37,26 @@ pub(super) async fn run(
     arguments: Input,
     mut outcome: Result<ToolResult, ToolError>,
 ) -> Result<ToolResult, ToolError> {
-    let count = entry.tool().limits.max_retries.unwrap_or(Limits::DEFAULT_MAX_RETRIES);
-    for wait in delays(SHORTEST, LONGEST, usize::try_from(count).unwrap_or(usize::MAX)) {
-        let Some(error) = outcome.as_ref().err().filter(|_| is_transient(&outcome)) else { return outcome };
-        let wait = error.retry_after().map_or(wait, |requested| requested.max(wait));
+    let count = entry
+        .tool()
+        .limits
+        .max_retries
+        .unwrap_or(Limits::DEFAULT_MAX_RETRIES);
+    for wait in delays(
+        SHORTEST,
+        LONGEST,
+        usize::try_from(count).unwrap_or(usize::MAX),
+    ) {
+        let Some(error) = outcome.as_ref().err().filter(|_| is_transient(&outcome)) else {
+            return outcome;
+        };
+        let wait = error
+            .retry_after()
+            .map_or(wait, |requested| requested.max(wait));
         cx = cx.next_attempt();
-        let Some(call) = cx.call().cloned() else { return outcome };
+        let Some(call) = cx.call().cloned() else {
+            return outcome;
+        };
         if !before_deadline(&call, pause(entry, &call, wait)).await? {
             return outcome;
         }
@@ -55,7 +72,9 @@ pub(super) fn may_retry(entry: &Entry) -> bool {
 }
 
 pub(super) fn is_transient(outcome: &Result<ToolResult, ToolError>) -> bool {
-    outcome.as_ref().is_err_and(|error| matches!(error.kind(), ToolErrorKind::Transient { .. }))
+    outcome
+        .as_ref()
+        .is_err_and(|error| matches!(error.kind(), ToolErrorKind::Transient { .. }))
 }
 
 /// Waits for the delay and then for the tool's rate limit. Returns false as soon as the next attempt cannot start before the deadline.
@@ -65,9 +84,13 @@ async fn pause(entry: &Entry, call: &CallScope, wait: Duration) -> bool {
         if next >= call.deadline.at() {
             return false;
         }
-        let Some(timer) = timer(next) else { return false };
+        let Some(timer) = timer(next) else {
+            return false;
+        };
         timer.await;
-        until = entry.limiter().and_then(|limiter| limiter.take_token().err());
+        until = entry
+            .limiter()
+            .and_then(|limiter| limiter.take_token().err());
         if until.is_none() {
             return true;
         }

@@ -17,7 +17,9 @@ pub(super) fn run<'a>(
     cx: ToolContext,
     arguments: Input,
 ) -> Run<'a, HandlerFuture<'a>> {
-    Run::new(call, Some(entry), || layer::call(call.caller.layers(), entry.handler(), cx, arguments))
+    Run::new(call, Some(entry), || {
+        layer::call(call.caller.layers(), entry.handler(), cx, arguments)
+    })
 }
 
 /// A running handler or preview. Written by hand, because an async block would store the arguments twice.
@@ -32,9 +34,19 @@ pub(super) struct Run<'a, F> {
 }
 
 impl<'a, F: Future + Unpin> Run<'a, F> {
-    pub(super) fn new(call: &'a CallScope, entry: Option<&'a Entry>, make: impl FnOnce() -> F) -> Self {
+    pub(super) fn new(
+        call: &'a CallScope,
+        entry: Option<&'a Entry>,
+        make: impl FnOnce() -> F,
+    ) -> Self {
         let stop = Stop(call);
-        Self { call, alarm: None, handler: Isolated::new(make), entry, _stop: stop }
+        Self {
+            call,
+            alarm: None,
+            handler: Isolated::new(make),
+            entry,
+            _stop: stop,
+        }
     }
 }
 
@@ -42,12 +54,22 @@ impl<T, F: Future<Output = Result<T, ToolError>> + Unpin> Future for Run<'_, F> 
     type Output = Result<T, ToolError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { call, alarm, handler, entry, .. } = &mut *self;
+        let Self {
+            call,
+            alarm,
+            handler,
+            entry,
+            ..
+        } = &mut *self;
         // A call that was stopped may have taken effect, and must then not be repeated.
         let stopped = |kind| {
             let error = ToolError::from(kind);
             let has_effects = entry.is_some_and(|entry| !entry.tool().effects.is_idempotent());
-            if has_effects { error.with_unclear_effects() } else { error }
+            if has_effects {
+                error.with_unclear_effects()
+            } else {
+                error
+            }
         };
 
         // A panic is reported even after the deadline: it is a fault of the tool, not a late result.
@@ -64,14 +86,21 @@ impl<T, F: Future<Output = Result<T, ToolError>> + Unpin> Future for Run<'_, F> 
         if let Some(result) = outcome {
             return Poll::Ready(result.map_err(own_failure));
         }
-        alarm.get_or_insert_with(|| Alarm::new(call)).poll(call, task).map(|kind| Err(stopped(kind)))
+        alarm
+            .get_or_insert_with(|| Alarm::new(call))
+            .poll(call, task)
+            .map(|kind| Err(stopped(kind)))
     }
 }
 
 /// Demotes `Cancelled`, `Diverged` and `Internal` returned by a tool to `ExecutionFailed`: only the pipeline may report them,
 /// because they end the run.
 fn own_failure(error: ToolError) -> ToolError {
-    if error.is_recoverable() { error } else { ToolError::execution_failed(error.to_string()) }
+    if error.is_recoverable() {
+        error
+    } else {
+        ToolError::execution_failed(error.to_string())
+    }
 }
 
 /// Ends the call when it is dropped.

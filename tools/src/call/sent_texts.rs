@@ -17,7 +17,10 @@ pub(super) struct SentTexts<'a> {
 
 impl<'a> SentTexts<'a> {
     pub(super) fn new(entry: &Entry, arguments: &'a Input, targets: &'a [Target]) -> Self {
-        let mut sent = Self { urls: Vec::new(), texts: Vec::new() };
+        let mut sent = Self {
+            urls: Vec::new(),
+            texts: Vec::new(),
+        };
         let schema = &entry.tool().parameters;
         for (name, value) in arguments.value().as_object().into_iter().flatten() {
             if schema["properties"].get(name).is_none() {
@@ -35,17 +38,28 @@ impl<'a> SentTexts<'a> {
                 None if is_choice(schema, value) => {}
                 None => self.texts.push(text.into()),
             },
-            Value::Array(items) if !items.is_empty() => self.push_parts(value, items.iter(), targets),
-            Value::Object(fields) if !fields.is_empty() => self.push_parts(value, fields.values(), targets),
+            Value::Array(items) if !items.is_empty() => {
+                self.push_parts(value, items.iter(), targets)
+            }
+            Value::Object(fields) if !fields.is_empty() => {
+                self.push_parts(value, fields.values(), targets)
+            }
             _ => {}
         }
     }
 
     /// Adds the URLs in an array or an object, and all of it as a text if it has anything else.
-    fn push_parts(&mut self, whole: &Value, parts: impl Iterator<Item = &'a Value>, targets: &'a [Target]) {
+    fn push_parts(
+        &mut self,
+        whole: &Value,
+        parts: impl Iterator<Item = &'a Value>,
+        targets: &'a [Target],
+    ) {
         let mut is_list_of_urls = whole.is_array();
         for part in parts {
-            is_list_of_urls &= part.as_str().is_some_and(|text| url(text, targets).is_some());
+            is_list_of_urls &= part
+                .as_str()
+                .is_some_and(|text| url(text, targets).is_some());
             push_nested(part, targets, &mut self.urls);
         }
         if !is_list_of_urls {
@@ -58,8 +72,12 @@ impl<'a> SentTexts<'a> {
 fn push_nested<'a>(value: &'a Value, targets: &'a [Target], urls: &mut Vec<(&'a Target, String)>) {
     match value {
         Value::String(text) => urls.extend(url(text, targets)),
-        Value::Array(items) => items.iter().for_each(|item| push_nested(item, targets, urls)),
-        Value::Object(fields) => fields.values().for_each(|field| push_nested(field, targets, urls)),
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| push_nested(item, targets, urls)),
+        Value::Object(fields) => fields
+            .values()
+            .for_each(|field| push_nested(field, targets, urls)),
         _ => {}
     }
 }
@@ -68,20 +86,25 @@ fn push_nested<'a>(value: &'a Value, targets: &'a [Target], urls: &mut Vec<(&'a 
 fn url<'a>(text: &str, targets: &'a [Target]) -> Option<(&'a Target, String)> {
     let host = Normaliser::Host.apply(text).ok();
     let is_read = |target: &&Target| target.scheme() == "net" && target.access() == Access::Read;
-    targets.iter().filter(is_read).find_map(|target| match &host {
-        Some(host) => (target.value() == host).then(|| (target, text.to_owned())),
-        None => (target.value() == text).then(|| (target, format!("https://{text}/"))),
-    })
+    targets
+        .iter()
+        .filter(is_read)
+        .find_map(|target| match &host {
+            Some(host) => (target.value() == host).then(|| (target, text.to_owned())),
+            None => (target.value() == text).then(|| (target, format!("https://{text}/"))),
+        })
 }
 
 /// Returns true if the schema lists the value.
 fn is_choice(schema: &Value, value: &Value) -> bool {
     match schema {
-        Value::Object(fields) => fields.iter().any(|(keyword, part)| match (&**keyword, part) {
-            ("const", choice) => choice == value,
-            ("enum", Value::Array(choices)) => choices.contains(value),
-            _ => is_choice(part, value),
-        }),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(keyword, part)| match (&**keyword, part) {
+                ("const", choice) => choice == value,
+                ("enum", Value::Array(choices)) => choices.contains(value),
+                _ => is_choice(part, value),
+            }),
         Value::Array(parts) => parts.iter().any(|part| is_choice(part, value)),
         _ => false,
     }

@@ -30,8 +30,11 @@ fn a_call_that_is_cancelled_at_any_moment_has_one_outcome_and_releases_its_permi
     seen.check(move || {
         let token = CancellationToken::new();
         let workshop = Workshop::new(&token);
-        let (same, cx, seen) =
-            (workshop.clone(), Workshop::cx("hasty").with_cancellation(token.clone()), noted.clone());
+        let (same, cx, seen) = (
+            workshop.clone(),
+            Workshop::cx("hasty").with_cancellation(token.clone()),
+            noted.clone(),
+        );
         let hasty: Thread = Box::new(move || {
             let outcome = same.call(&cx);
             let finish = same.finish("hasty");
@@ -39,7 +42,10 @@ fn a_call_that_is_cancelled_at_any_moment_has_one_outcome_and_releases_its_permi
                 Ok(_) => assert!(!finish.unwrap().was_cancelled, "a late result is dropped"),
                 Err(error) if error.code() == ErrorCode::Cancelled => {
                     assert!(cx.is_cancelled());
-                    assert!(finish.as_ref().is_none_or(|finish| finish.was_cancelled), "a result in time is not");
+                    assert!(
+                        finish.as_ref().is_none_or(|finish| finish.was_cancelled),
+                        "a result in time is not"
+                    );
                     seen.note(if finish.is_some() { 1 } else { 2 });
                     return;
                 }
@@ -68,9 +74,16 @@ fn a_call_that_is_dropped_at_any_moment_releases_its_permit() {
         let (same, leave, seen) = (workshop.clone(), CancellationToken::new(), noted.clone());
         let left = leave.clone();
         let hasty: Thread = Box::new(move || {
-            let call = same.catalog.execute(&Workshop::cx("hasty"), "write", json!({}));
+            let call = same
+                .catalog
+                .execute(&Workshop::cx("hasty"), "write", json!({}));
             let ended = block_on(left.run_until_cancelled_owned(call)).is_some();
-            let has_begun = same.contexts.lock().unwrap().iter().any(|cx| cx.call_id() == Some("hasty"));
+            let has_begun = same
+                .contexts
+                .lock()
+                .unwrap()
+                .iter()
+                .any(|cx| cx.call_id() == Some("hasty"));
             seen.note(if ended { 0 } else { 1 + usize::from(has_begun) });
         });
         let leave: Thread = Box::new(move || {
@@ -130,13 +143,18 @@ fn a_waiting_call_that_is_cancelled_ends_before_its_turn() {
             let workshop = Workshop::new(&token);
             let until = release.clone();
             let hold = move |_: ToolContext, _: Value| until.clone().cancelled_owned();
-            workshop.catalog.register(writer("hold", "a"), hold).unwrap();
+            workshop
+                .catalog
+                .register(writer("hold", "a"), hold)
+                .unwrap();
             let (catalog, same, seen) = (workshop.catalog.clone(), workshop.clone(), noted.clone());
             let hold: Thread = Box::new(move || {
                 block_on(catalog.execute(&Workshop::cx("hold"), "hold", json!({}))).unwrap();
             });
             let by = (Instant::now() + LIMIT).into_std();
-            let cx = Workshop::cx("hasty").with_deadline(by).with_cancellation(token.clone());
+            let cx = Workshop::cx("hasty")
+                .with_deadline(by)
+                .with_cancellation(token.clone());
             let hasty: Thread = Box::new(move || {
                 match same.call(&cx) {
                     Ok(_) => seen.note(0),
@@ -149,7 +167,11 @@ fn a_waiting_call_that_is_cancelled_ends_before_its_turn() {
             });
             let take_back: Thread = Box::new(move || {
                 after_a_while();
-                if is_late { clock.block_on(advance(2 * LIMIT)) } else { token.cancel() }
+                if is_late {
+                    clock.block_on(advance(2 * LIMIT))
+                } else {
+                    token.cancel()
+                }
             });
             all([hold, hasty, take_back]);
             workshop.end();
@@ -165,7 +187,10 @@ fn a_call_made_by_one_that_ends_at_any_moment_ends_with_it() {
         let token = CancellationToken::new();
         let workshop = Workshop::new(&token);
         let hang = async |_: ToolContext, _: Value| pending::<()>().await;
-        workshop.catalog.register(writer("hang", "b/c"), hang).unwrap();
+        workshop
+            .catalog
+            .register(writer("hang", "b/c"), hang)
+            .unwrap();
         let nested = Arc::new(Mutex::new(Vec::new()));
         let threads = nested.clone();
         let outer = move |cx: ToolContext, _: Value| {
@@ -177,15 +202,30 @@ fn a_call_made_by_one_that_ends_at_any_moment_ends_with_it() {
                 "left"
             }
         };
-        workshop.catalog.register(writer("outer", "b"), outer).unwrap();
-        let (catalog, cx) = (workshop.catalog.clone(), Workshop::cx("outer").with_cancellation(token.clone()));
+        workshop
+            .catalog
+            .register(writer("outer", "b"), outer)
+            .unwrap();
+        let (catalog, cx) = (
+            workshop.catalog.clone(),
+            Workshop::cx("outer").with_cancellation(token.clone()),
+        );
         let call: Thread = Box::new(move || {
             let outcome = block_on(catalog.execute(&cx, "outer", json!({})));
-            assert!(outcome.as_ref().err().is_none_or(|error| error.code() == ErrorCode::Cancelled), "{outcome:?}");
+            assert!(
+                outcome
+                    .as_ref()
+                    .err()
+                    .is_none_or(|error| error.code() == ErrorCode::Cancelled),
+                "{outcome:?}"
+            );
             let threads = std::mem::take(&mut *nested.lock().unwrap());
             for thread in threads {
                 let error = thread.join().unwrap();
-                assert!(matches!(error.code(), ErrorCode::Cancelled | ErrorCode::Overloaded), "{error}");
+                assert!(
+                    matches!(error.code(), ErrorCode::Cancelled | ErrorCode::Overloaded),
+                    "{error}"
+                );
             }
         });
         let cancel: Thread = Box::new(move || {
@@ -208,14 +248,22 @@ fn a_cancelled_call_does_not_block_its_call_order() {
         let hasty = Workshop::cx("hasty")
             .with_cancellation(token.clone())
             .with_place(CallPlace::default().with_id("hasty").with_order(&order));
-        let patient = ["second", "third"]
-            .map(|call_id| Workshop::cx(call_id).with_place(CallPlace::default().with_id(call_id).with_order(&order)));
+        let patient = ["second", "third"].map(|call_id| {
+            Workshop::cx(call_id)
+                .with_place(CallPlace::default().with_id(call_id).with_order(&order))
+        });
         let same = workshop.clone();
         let mut threads: Vec<Thread> = vec![
             Box::new(move || {
                 let outcome = same.call(&hasty);
                 drop(hasty);
-                assert!(outcome.as_ref().err().is_none_or(|error| error.code() == ErrorCode::Cancelled), "{outcome:?}");
+                assert!(
+                    outcome
+                        .as_ref()
+                        .err()
+                        .is_none_or(|error| error.code() == ErrorCode::Cancelled),
+                    "{outcome:?}"
+                );
             }),
             Box::new(move || {
                 after_a_while();
@@ -231,9 +279,19 @@ fn a_cancelled_call_does_not_block_its_call_order() {
             }));
         }
         all(threads);
-        let order: Vec<_> = workshop.finished.lock().unwrap().iter().map(|moment| moment.call_id.clone()).collect();
+        let order: Vec<_> = workshop
+            .finished
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|moment| moment.call_id.clone())
+            .collect();
         let patient: Vec<_> = order.iter().filter(|call_id| *call_id != "hasty").collect();
-        assert_eq!(patient, ["second", "third"], "they conflict, so they run in their call order");
+        assert_eq!(
+            patient,
+            ["second", "third"],
+            "they conflict, so they run in their call order"
+        );
         workshop.end();
     });
 }

@@ -11,9 +11,9 @@ use tracing::{Level, Span, info_span, level_enabled};
 
 use super::content;
 use super::convention::{
-    CONVERSATION_ID, CORRELATION_ID, ERROR, ERROR_TYPE, EXECUTE_TOOL, FUNCTION, INTERNAL, OPERATION_NAME, OTEL_KIND,
-    OTEL_NAME, OTEL_STATUS_CODE, OTEL_STATUS_DESCRIPTION, TOOL_CALL_ARGUMENTS, TOOL_CALL_ID, TOOL_CALL_RESULT,
-    TOOL_DESCRIPTION, TOOL_NAME, TOOL_TYPE,
+    CONVERSATION_ID, CORRELATION_ID, ERROR, ERROR_TYPE, EXECUTE_TOOL, FUNCTION, INTERNAL,
+    OPERATION_NAME, OTEL_KIND, OTEL_NAME, OTEL_STATUS_CODE, OTEL_STATUS_DESCRIPTION,
+    TOOL_CALL_ARGUMENTS, TOOL_CALL_ID, TOOL_CALL_RESULT, TOOL_DESCRIPTION, TOOL_NAME, TOOL_TYPE,
 };
 use super::execution::Execution;
 use crate::context::ScopeSpan;
@@ -35,13 +35,21 @@ pub struct CallSpan {
 /// Opens the span of a call, which is empty if no subscriber enables the level.
 #[inline]
 pub(super) fn open(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> CallSpan {
-    if level_enabled!(LEVEL) { opened(cx, name, entry) } else { CallSpan::default() }
+    if level_enabled!(LEVEL) {
+        opened(cx, name, entry)
+    } else {
+        CallSpan::default()
+    }
 }
 
 /// Runs a call in its span, if it has one.
 #[inline]
 pub(super) fn in_span(open: CallSpan, call: Execution) -> Execution {
-    if open.span.is_traced() { traced(open, call) } else { call }
+    if open.span.is_traced() {
+        traced(open, call)
+    } else {
+        call
+    }
 }
 
 /// Records the arguments in the current span, if the host enabled that.
@@ -60,8 +68,17 @@ pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, scope: &Scope, a
 
 #[cold]
 fn traced(open: CallSpan, call: Execution) -> Execution {
-    let span = if open.is_own { open.span.get() } else { Span::none() };
-    Execution::new(Traced { span, open: open.clone(), call: Some(call) }).with_span(open)
+    let span = if open.is_own {
+        open.span.get()
+    } else {
+        Span::none()
+    };
+    Execution::new(Traced {
+        span,
+        open: open.clone(),
+        call: Some(call),
+    })
+    .with_span(open)
 }
 
 #[cold]
@@ -95,7 +112,11 @@ fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> CallSpan {
     };
     let is_own = !span.is_disabled();
     let span = ScopeSpan::new(if is_own { span } else { Span::current() });
-    CallSpan { span, is_own, records_content: cx.records_content() }
+    CallSpan {
+        span,
+        is_own,
+        records_content: cx.records_content(),
+    }
 }
 
 impl CallSpan {
@@ -118,7 +139,10 @@ impl CallSpan {
                     fail(span, code, None);
                 }
                 if records_content {
-                    span.record(TOOL_CALL_RESULT, content::json_text(content::result(result), content::MOST_BYTES));
+                    span.record(
+                        TOOL_CALL_RESULT,
+                        content::json_text(content::result(result), content::MOST_BYTES),
+                    );
                 }
             }),
         }
@@ -159,7 +183,9 @@ impl Future for Traced {
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { span, open, call } = &mut *self;
-        let Some(running) = call else { return Poll::Pending };
+        let Some(running) = call else {
+            return Poll::Pending;
+        };
         let inside = span.enter();
         let outcome = ready!(Pin::new(running).poll(task));
         *call = None;
@@ -187,7 +213,12 @@ mod tests {
     #[test]
     fn a_call_without_a_subscriber_has_no_span() {
         // Another test's subscriber on its own thread may enable the level here, but not the span.
-        assert!(open(&ToolContext::new(), "t", None).span.get().is_disabled());
+        assert!(
+            open(&ToolContext::new(), "t", None)
+                .span
+                .get()
+                .is_disabled()
+        );
     }
 
     #[test]

@@ -16,7 +16,8 @@ impl Entry {
         if tool.effects.are_computed() {
             return computed(self, arguments);
         }
-        tool.effects.targets(&tool.name, &tool.parameters, arguments)
+        tool.effects
+            .targets(&tool.name, &tool.parameters, arguments)
     }
 }
 
@@ -26,16 +27,31 @@ impl Entry {
 /// Returns an error if the handler has no such function, if it fails, or if the effects of the tool do not declare a target.
 fn computed(entry: &Entry, arguments: &Json) -> Result<Vec<Target>, TargetError> {
     let arguments = Input::new(arguments.clone(), entry.has_masked());
-    let targets = Panic::catch(|| entry.handler().targets(arguments))
-        .map_err(|Panic(message)| TargetError::Function { reason: format!("the function panicked: {message}") })?;
+    let targets =
+        Panic::catch(|| entry.handler().targets(arguments)).map_err(|Panic(message)| {
+            TargetError::Function {
+                reason: format!("the function panicked: {message}"),
+            }
+        })?;
     let effects = &entry.tool().effects;
-    let mut targets = targets.unwrap_or_else(|| Err(TargetError::Computed { template: effects.to_string() }))?;
+    let mut targets = targets.unwrap_or_else(|| {
+        Err(TargetError::Computed {
+            template: effects.to_string(),
+        })
+    })?;
     if targets.len() > Effects::MAX_TARGETS {
-        return Err(TargetError::TooMany { template: effects.to_string() });
+        return Err(TargetError::TooMany {
+            template: effects.to_string(),
+        });
     }
     let declared = effects.ceiling(entry.name());
-    if let Some(target) = targets.iter().find(|target| !declared.iter().any(|clause| clause.matches(target))) {
-        return Err(TargetError::Undeclared { target: target.clone() });
+    if let Some(target) = targets
+        .iter()
+        .find(|target| !declared.iter().any(|clause| clause.matches(target)))
+    {
+        return Err(TargetError::Undeclared {
+            target: target.clone(),
+        });
     }
     targets.sort();
     targets.dedup();

@@ -18,15 +18,25 @@ pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, 
 /// # Errors
 /// - [`ToolErrorKind::InvalidArguments`] if the arguments do not fit the schema or form no target, such as a path that leaves its root.
 /// - [`ToolErrorKind::Unavailable`] if a schema does not compile.
-fn judged(entry: &Entry, arguments: &Input, checked: Result<(), ToolErrorKind>) -> Result<Vec<Target>, ToolErrorKind> {
+fn judged(
+    entry: &Entry,
+    arguments: &Input,
+    checked: Result<(), ToolErrorKind>,
+) -> Result<Vec<Target>, ToolErrorKind> {
     match checked {
-        Ok(()) => entry
-            .targets(arguments.json())
-            .map_err(|error| ToolErrorKind::InvalidArguments { violations: vec![violation(&error, entry, arguments)] }),
+        Ok(()) => {
+            entry
+                .targets(arguments.json())
+                .map_err(|error| ToolErrorKind::InvalidArguments {
+                    violations: vec![violation(&error, entry, arguments)],
+                })
+        }
         Err(ToolErrorKind::InvalidArguments { mut violations }) => {
             // The target's error explains an invalid path better than a schema pattern does.
             if let Err(error) = entry.targets(arguments.json())
-                && let Some(same) = violations.iter_mut().find(|violation| violation.pointer == error.pointer())
+                && let Some(same) = violations
+                    .iter_mut()
+                    .find(|violation| violation.pointer == error.pointer())
                 && !same.pointer.is_empty()
             {
                 *same = violation(&error, entry, arguments);
@@ -59,6 +69,15 @@ pub(super) fn validate_in(
 fn violation(error: &TargetError, entry: &Entry, arguments: &Input) -> Violation {
     let pointer = error.pointer();
     let arguments = entry.masked(arguments.json());
-    let found = schema::show(arguments.value().pointer(&pointer).unwrap_or(arguments.value()));
-    Violation::new(pointer, format!("a target that can be granted ({error})"), found)
+    let found = schema::show(
+        arguments
+            .value()
+            .pointer(&pointer)
+            .unwrap_or(arguments.value()),
+    );
+    Violation::new(
+        pointer,
+        format!("a target that can be granted ({error})"),
+        found,
+    )
 }

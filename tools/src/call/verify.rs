@@ -15,20 +15,36 @@ impl Entry {
     /// - [`RegisterError::Schema`] if a schema does not compile.
     /// - [`RegisterError::Example`] if an example does not fit its schema.
     pub fn verify(&self) -> Result<(), RegisterError> {
-        let schema = |part| move |source: &SchemaError| schema_error(&self.tool().name, part, source.clone());
+        let schema = |part| {
+            move |source: &SchemaError| schema_error(&self.tool().name, part, source.clone())
+        };
         self.parameters().map_err(schema("parameters"))?;
         self.output().transpose().map_err(schema("output"))?;
-        self.tool().examples.iter().enumerate().try_for_each(|(index, example)| self.verify_example(index, example))
+        self.tool()
+            .examples
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, example)| self.verify_example(index, example))
     }
 
     /// Validates one example.
     ///
     /// # Errors
     /// Returns [`RegisterError::Example`] if it does not fit its schemas. Errors of the schemas are not looked for.
-    pub(crate) fn verify_example(&self, index: usize, example: &Example) -> Result<(), RegisterError> {
+    pub(crate) fn verify_example(
+        &self,
+        index: usize,
+        example: &Example,
+    ) -> Result<(), RegisterError> {
         let Example { arguments, result } = example;
-        let refused = |violations| RegisterError::Example { name: self.tool().name.clone(), index, violations };
-        if let Err(ToolErrorKind::InvalidArguments { violations }) = validate(self, &arguments.clone().into()) {
+        let refused = |violations| RegisterError::Example {
+            name: self.tool().name.clone(),
+            index,
+            violations,
+        };
+        if let Err(ToolErrorKind::InvalidArguments { violations }) =
+            validate(self, &arguments.clone().into())
+        {
             return Err(refused(violations));
         }
         if let (Some(Ok((schema, output))), Some(result)) = (self.output(), result) {

@@ -19,7 +19,9 @@ pub enum AgentError {
         name: String,
     },
     /// The running tool does not declare that it delegates.
-    #[error("{tool} starts a sub-agent without declaring it; add `delegates` to the limits of its definition")]
+    #[error(
+        "{tool} starts a sub-agent without declaring it; add `delegates` to the limits of its definition"
+    )]
     Undeclared {
         /// The running tool.
         tool: ToolName,
@@ -41,10 +43,14 @@ impl ToolContext {
     pub fn with_agent(self, name: &str) -> Result<Self, AgentError> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
         if name.is_empty() || name.len() > Self::MAX_AGENT_NAME || !name.bytes().all(is_allowed) {
-            return Err(AgentError::Name { name: text_ends::head(name, 80).to_owned() });
+            return Err(AgentError::Name {
+                name: text_ends::head(name, 80).to_owned(),
+            });
         }
         if let Some(entry) = self.entry().filter(|entry| !entry.tool().limits.delegates) {
-            return Err(AgentError::Undeclared { tool: entry.name().clone() });
+            return Err(AgentError::Undeclared {
+                tool: entry.name().clone(),
+            });
         }
         let path = match self.agent() {
             Some(outer) => format!("{outer}/{name}"),

@@ -40,17 +40,24 @@ pub(crate) struct StoppedClocks {
 
 impl CallDeadline {
     pub(super) fn new(initial: Instant) -> Self {
-        Self { initial, moved: OnceLock::new() }
+        Self {
+            initial,
+            moved: OnceLock::new(),
+        }
     }
 
     /// Returns the deadline.
     pub(crate) fn at(&self) -> Instant {
-        self.moved.get().map_or(self.initial, |moved| lock(moved).at)
+        self.moved
+            .get()
+            .map_or(self.initial, |moved| lock(moved).at)
     }
 
     /// Returns the deadline. If it moves closer afterwards, the task is woken.
     pub(crate) fn watch(&self, task: &Context<'_>) -> Instant {
-        let Some(moved) = self.moved.get() else { return self.initial };
+        let Some(moved) = self.moved.get() else {
+            return self.initial;
+        };
         let mut moved = lock(moved);
         moved.waker = Some(task.waker().clone());
         moved.at
@@ -60,7 +67,10 @@ impl CallDeadline {
     pub(super) fn shared(&self) -> Self {
         let moved = OnceLock::new();
         moved.get_or_init(|| self.moved().clone());
-        Self { initial: self.initial, moved }
+        Self {
+            initial: self.initial,
+            moved,
+        }
     }
 
     /// Moves the deadline to `at`, unless it is later already.
@@ -74,7 +84,12 @@ impl CallDeadline {
     }
 
     fn moved(&self) -> &Arc<Mutex<MovedDeadline>> {
-        let new = || MovedDeadline { at: self.initial, left: Duration::ZERO, open_questions: 0, waker: None };
+        let new = || MovedDeadline {
+            at: self.initial,
+            left: Duration::ZERO,
+            open_questions: 0,
+            waker: None,
+        };
         self.moved.get_or_init(|| Arc::new(Mutex::new(new())))
     }
 
@@ -96,7 +111,9 @@ impl CallDeadline {
         if moved.open_questions > 0 {
             return;
         }
-        moved.at = Instant::now().checked_add(moved.left).map_or(moved.at, |at| at.min(moved.at));
+        moved.at = Instant::now()
+            .checked_add(moved.left)
+            .map_or(moved.at, |at| at.min(moved.at));
         let waker = moved.waker.take();
         drop(moved);
         waker.into_iter().for_each(Waker::wake);
@@ -107,7 +124,10 @@ impl CallScope {
     /// Returns the host's deadline, which holds for questions too.
     fn latest(&self) -> Option<Instant> {
         let calls = successors(Some(self), |call| call.caller.call().map(Arc::as_ref));
-        calls.filter_map(|call| call.caller.facts.deadline).min().map(Instant::from_std)
+        calls
+            .filter_map(|call| call.caller.facts.deadline)
+            .min()
+            .map(Instant::from_std)
     }
 }
 
@@ -119,16 +139,27 @@ impl ToolContext {
         let limit = self.approval_timeout();
         let by = now.checked_add(limit).unwrap_or_else(|| now + FOREVER);
         let host = self.facts.deadline.map(Instant::from_std);
-        let by = host.into_iter().chain(self.call().and_then(|call| call.latest())).fold(by, Instant::min);
+        let by = host
+            .into_iter()
+            .chain(self.call().and_then(|call| call.latest()))
+            .fold(by, Instant::min);
         (by, by.saturating_duration_since(now))
     }
 
     /// Gives the running call its whole time limit again, because the tool reports progress. The call ends at the latest after `longest`,
     /// or after twice its limit if that is longer. A limit or a deadline that the host sets stays.
     pub fn renew_deadline(&self, longest: Duration) {
-        let Some(call) = self.call().filter(|call| call.caller.facts.timeout.is_none()) else { return };
+        let Some(call) = self
+            .call()
+            .filter(|call| call.caller.facts.timeout.is_none())
+        else {
+            return;
+        };
         let limit = call.limit;
-        let last = call.deadline.initial.checked_add(longest.saturating_sub(limit).max(limit));
+        let last = call
+            .deadline
+            .initial
+            .checked_add(longest.saturating_sub(limit).max(limit));
         let at = Instant::now().checked_add(limit);
         if let Some(at) = at.into_iter().chain(last).chain(call.latest()).min() {
             call.deadline.prolong(at);
@@ -139,19 +170,29 @@ impl ToolContext {
     /// ends at `until`.
     pub(crate) fn stop_clocks(&self, until: Instant) -> StoppedClocks {
         let call = self.call().cloned();
-        call.iter().for_each(|call| each_call(call, |call| call.deadline.stop(until, call.latest())));
+        call.iter()
+            .for_each(|call| each_call(call, |call| call.deadline.stop(until, call.latest())));
         let outer = successors(call.as_deref(), |call| call.caller.call().map(Arc::as_ref));
         let clocks = outer.map(|call| &call.caller.facts.person_clock);
-        let mut clocks: Vec<_> = [&self.facts.person_clock].into_iter().chain(clocks).flatten().collect();
+        let mut clocks: Vec<_> = [&self.facts.person_clock]
+            .into_iter()
+            .chain(clocks)
+            .flatten()
+            .collect();
         // A call has the clock of its outer call, unless a driver made it.
         clocks.dedup_by(|one, other| Arc::ptr_eq(one, other));
-        StoppedClocks { _waits: clocks.into_iter().map(PersonClock::start).collect(), call }
+        StoppedClocks {
+            _waits: clocks.into_iter().map(PersonClock::start).collect(),
+            call,
+        }
     }
 }
 
 impl Drop for StoppedClocks {
     fn drop(&mut self) {
-        self.call.iter().for_each(|call| each_call(call, |call| call.deadline.restart()));
+        self.call
+            .iter()
+            .for_each(|call| each_call(call, |call| call.deadline.restart()));
     }
 }
 
@@ -160,7 +201,10 @@ fn each_call(call: &Arc<CallScope>, change: impl Fn(&CallScope)) {
     for call in successors(Some(call), |call| call.caller.call()) {
         change(call);
         if let Some(observer) = call.caller.observer() {
-            let cx = ToolContext { facts: call.caller.facts.clone(), call: Some(call.clone()) };
+            let cx = ToolContext {
+                facts: call.caller.facts.clone(),
+                call: Some(call.clone()),
+            };
             // A panic of the observer does not stop the call, and the panic hook has reported it.
             let _ = Panic::catch(|| observer.moved(&cx));
         }

@@ -13,12 +13,20 @@ impl ToolContext {
     /// - Progress, deadline observer, person clock and call order belong to the call, which has ended, so there are none.
     pub(crate) fn detached(&self, token: CancellationToken, services: &Services) -> Self {
         let own = self.clone().outliving(services);
-        let Some(call) = self.call() else { return own.with_cancellation(token) };
+        let Some(call) = self.call() else {
+            return own.with_cancellation(token);
+        };
         // Without the outer calls, whose end is not that of the work.
-        let caller = Self { facts: call.caller.facts.clone(), call: None };
+        let caller = Self {
+            facts: call.caller.facts.clone(),
+            call: None,
+        };
         let caller = caller.outliving(services).with_cancellation(token);
         let call = CallScope::detached(call, caller);
-        Self { facts: own.facts, call: Some(call.into()) }
+        Self {
+            facts: own.facts,
+            call: Some(call.into()),
+        }
     }
 
     fn outliving(self, services: &Services) -> Self {

@@ -27,6 +27,9 @@ impl ToolContext {
     /// Returns the domain of a scheme, or an empty string if none is set.
     pub fn domain(&self, scheme: &str) -> &str {
         let domains = self.facts.domains.as_deref().map_or(&[][..], Vec::as_slice);
-        domains.iter().find(|(held, _)| **held == *scheme).map_or("", |(_, domain)| domain)
+        domains
+            .iter()
+            .find(|(held, _)| **held == *scheme)
+            .map_or("", |(_, domain)| domain)
     }
 }

@@ -39,6 +39,7 @@ impl ToolContext {
 
     /// Returns true if the agent has read text from the open world, or if the host does not record it.
     pub fn is_exposed(&self) -> bool {
-        self.service::<Exposure>().is_none_or(|exposure| exposure.is_exposed())
+        self.service::<Exposure>()
+            .is_none_or(|exposure| exposure.is_exposed())
     }
 }

@@ -71,7 +71,8 @@ impl ToolContext {
     /// # Errors
     /// Returns an error as [`FileJudge::note_write`] does.
     pub fn note_write(&self, path: &Path) -> io::Result<()> {
-        self.service::<FileAuthors>().map_or(Ok(()), |authors| authors.0.note_write(path))
+        self.service::<FileAuthors>()
+            .map_or(Ok(()), |authors| authors.0.note_write(path))
     }
 
     /// Notes that a program may write these trees, except for the kept ones, until the returned value is dropped. May block.

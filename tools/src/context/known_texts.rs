@@ -84,7 +84,9 @@ impl KnownTexts {
 
     /// Adds the URLs in a document's text that have the document's own host.
     pub fn add_links(&self, document: &str, text: &str) {
-        let Ok(host) = Normaliser::Host.apply(document) else { return };
+        let Ok(host) = Normaliser::Host.apply(document) else {
+            return;
+        };
         let mut texts = self.locked();
         for link in url_parts::urls_in(text) {
             if let Some(parts) = UrlParts::new(&link).filter(|parts| parts.host == host) {
@@ -100,7 +102,13 @@ impl KnownTexts {
 
     fn add_urls(&self, node: Node<'_>) {
         match node.as_str() {
-            Some(text) if text.get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case("http")) => self.add_url(text),
+            Some(text)
+                if text
+                    .get(..4)
+                    .is_some_and(|begin| begin.eq_ignore_ascii_case("http")) =>
+            {
+                self.add_url(text)
+            }
             Some(_) => {}
             None => {
                 node.elements().for_each(|element| self.add_urls(element));
@@ -111,7 +119,9 @@ impl KnownTexts {
 
     /// Adds a URL that was read.
     pub(crate) fn add_url(&self, url: &str) {
-        let Some(parts) = UrlParts::new(url) else { return };
+        let Some(parts) = UrlParts::new(url) else {
+            return;
+        };
         let mut texts = self.locked();
         for stem in [parts.root(), parts.stem()] {
             texts.add(|texts| &mut texts.stems, stem.to_owned());
@@ -134,7 +144,9 @@ impl KnownTexts {
     ///
     /// A fragment is not sent, so it does not count.
     pub fn contains(&self, url: &str) -> bool {
-        let Some(parts) = UrlParts::new(url) else { return false };
+        let Some(parts) = UrlParts::new(url) else {
+            return false;
+        };
         let texts = self.locked();
         parts.text == parts.root()
             || texts.sent.contains(&parts.text)
@@ -149,7 +161,9 @@ impl KnownTexts {
 
     /// Returns true if the host of the URL stands in a prompt, or was read before.
     pub(crate) fn contains_host(&self, url: &str) -> bool {
-        let Some(parts) = UrlParts::new(url) else { return false };
+        let Some(parts) = UrlParts::new(url) else {
+            return false;
+        };
         let texts = self.locked();
         texts.stems.contains(parts.root())
             || texts.has_run(&parts.host)
@@ -165,7 +179,9 @@ impl KnownTexts {
     /// Counts a URL that is read without a question. Returns false if there were too many before it. The last URL, such as that of the
     /// next part of a document, does not count again.
     pub(crate) fn count_url(&self, url: &str) -> bool {
-        let Some(parts) = UrlParts::new(url) else { return false };
+        let Some(parts) = UrlParts::new(url) else {
+            return false;
+        };
         let mut texts = self.locked();
         let is_counted = texts.last == parts.text || texts.count.add();
         if is_counted {
@@ -222,6 +238,10 @@ impl fmt::Debug for KnownTexts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let texts = self.locked();
         let (prompts, sent, count) = (texts.prompts.len(), texts.sent.len(), texts.count);
-        f.debug_struct("KnownTexts").field("prompts", &prompts).field("sent", &sent).field("count", &count).finish()
+        f.debug_struct("KnownTexts")
+            .field("prompts", &prompts)
+            .field("sent", &sent)
+            .field("count", &count)
+            .finish()
     }
 }

@@ -147,7 +147,11 @@ impl ToolContext {
     /// Inside of a call it can only be lowered.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
-        let most = self.facts.timeout.filter(|_| self.call.is_some()).unwrap_or(Duration::MAX);
+        let most = self
+            .facts
+            .timeout
+            .filter(|_| self.call.is_some())
+            .unwrap_or(Duration::MAX);
         self.with(|facts| facts.timeout = Some(timeout.min(most)))
     }
 
@@ -161,7 +165,12 @@ impl ToolContext {
     #[must_use]
     pub fn with_cancellation(self, token: CancellationToken) -> Self {
         let depth = self.depth();
-        self.with(|facts| facts.cancellation = NotInherited { depth, value: token })
+        self.with(|facts| {
+            facts.cancellation = NotInherited {
+                depth,
+                value: token,
+            }
+        })
     }
 
     /// Adds a service for tools and replaces an earlier one of the same type.
@@ -172,7 +181,10 @@ impl ToolContext {
 
     /// Sets the reason that the host offers no service of this type, as [`Services::insert_absent`] does.
     #[must_use]
-    pub fn with_absent_service<T: Send + Sync + 'static>(self, reason: impl Into<Arc<str>>) -> Self {
+    pub fn with_absent_service<T: Send + Sync + 'static>(
+        self,
+        reason: impl Into<Arc<str>>,
+    ) -> Self {
         self.with(|facts| facts.services.insert_absent::<T>(reason))
     }
 
@@ -194,7 +206,11 @@ impl ToolContext {
     /// Inside of a call this has no effect, so that a tool cannot choose its approver.
     #[must_use]
     pub fn with_approver(self, approver: Arc<dyn Approver>) -> Self {
-        if self.call.is_some() { self } else { self.with(|facts| facts.approver = Some(approver)) }
+        if self.call.is_some() {
+            self
+        } else {
+            self.with(|facts| facts.approver = Some(approver))
+        }
     }
 
     /// Sets whether the spans of calls record arguments and results. Off by default.
@@ -238,7 +254,12 @@ impl ToolContext {
     /// Returns true if the running call was cancelled or its deadline passed.
     pub fn is_cancelled(&self) -> bool {
         match &self.call {
-            Some(call) => call.is_over() || self.own_cancellation().is_some_and(CancellationToken::is_cancelled),
+            Some(call) => {
+                call.is_over()
+                    || self
+                        .own_cancellation()
+                        .is_some_and(CancellationToken::is_cancelled)
+            }
             None => self.facts.cancellation.value.is_cancelled(),
         }
     }

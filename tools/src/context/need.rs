@@ -13,7 +13,10 @@ pub struct Need {
 impl Need {
     /// Creates the requirement of a service of type `T`.
     pub const fn new<T: Any + Send + Sync>() -> Self {
-        Self { type_id: TypeId::of::<T>, type_name: type_name::<T> }
+        Self {
+            type_id: TypeId::of::<T>,
+            type_name: type_name::<T>,
+        }
     }
 
     /// Returns the id of the type.

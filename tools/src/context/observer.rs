@@ -36,6 +36,10 @@ impl ToolContext {
 
     /// Returns the observer of the calls that are made with this context, not one of an outer call.
     pub(super) fn observer(&self) -> Option<&Arc<dyn DeadlineObserver>> {
-        self.facts.observer.value.as_ref().filter(|_| self.facts.observer.depth == self.depth())
+        self.facts
+            .observer
+            .value
+            .as_ref()
+            .filter(|_| self.facts.observer.depth == self.depth())
     }
 }

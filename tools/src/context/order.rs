@@ -46,7 +46,10 @@ impl CallOrder {
         let mut state = lock(&self.0);
         let number = state.issued;
         state.issued += 1;
-        Ticket { order: self.clone(), number }
+        Ticket {
+            order: self.clone(),
+            number,
+        }
     }
 }
 

@@ -25,7 +25,12 @@ pub(crate) struct CallOrigin {
 
 impl ParentCall {
     pub(crate) fn new(origin: CallOrigin, key: Option<CallKey>, intent: IntentId) -> Self {
-        Self { origin, key, intent, next: AtomicU32::new(0) }
+        Self {
+            origin,
+            key,
+            intent,
+            next: AtomicU32::new(0),
+        }
     }
 
     /// Returns the key of its next nested call and advances the number.
@@ -41,12 +46,20 @@ impl ToolContext {
     /// Inside of a call this has no effect, so that a tool cannot choose its journal.
     #[must_use]
     pub fn with_journal(self, journal: Arc<dyn Journal>) -> Self {
-        if self.call.is_some() { self } else { self.with(|facts| facts.journal = Some(journal)) }
+        if self.call.is_some() {
+            self
+        } else {
+            self.with(|facts| facts.journal = Some(journal))
+        }
     }
 
     /// Returns the journal. Returns `None` inside of a call, so that a tool cannot write to it.
     pub fn journal(&self) -> Option<&Arc<dyn Journal>> {
-        if self.call.is_some() { None } else { self.recorder() }
+        if self.call.is_some() {
+            None
+        } else {
+            self.recorder()
+        }
     }
 
     /// Returns true if a journal records the calls with this context. Inside of a call it is that of the outermost call.

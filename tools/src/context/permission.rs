@@ -19,7 +19,11 @@ impl ToolContext {
     /// Inside of a call this has no effect, so that a tool cannot choose its policy.
     #[must_use]
     pub fn with_policy(self, policy: impl Into<Arc<Policy>>) -> Self {
-        if self.call.is_some() { self } else { self.with(|facts| facts.policy = Some(policy.into())) }
+        if self.call.is_some() {
+            self
+        } else {
+            self.with(|facts| facts.policy = Some(policy.into()))
+        }
     }
 
     /// Sets the sensitive paths (settings, files that run automatically, build files), in place of the
@@ -28,14 +32,22 @@ impl ToolContext {
     /// Inside of a call this has no effect, so that a tool cannot choose its restrictions.
     #[must_use]
     pub fn with_sensitive_paths(self, paths: impl Into<Arc<SensitivePaths>>) -> Self {
-        if self.call.is_some() { self } else { self.with(|facts| facts.sensitive_paths = Some(paths.into())) }
+        if self.call.is_some() {
+            self
+        } else {
+            self.with(|facts| facts.sensitive_paths = Some(paths.into()))
+        }
     }
 
     /// Sets the time limit of an approval or a [question](Self::ask), including its wait in the queue. The default is
     /// [5 minutes](crate::Approval::DEFAULT_TIMEOUT). Inside of a call this has no effect.
     #[must_use]
     pub fn with_approval_timeout(self, timeout: Duration) -> Self {
-        if self.call.is_some() { self } else { self.with(|facts| facts.approval_timeout = Some(timeout)) }
+        if self.call.is_some() {
+            self
+        } else {
+            self.with(|facts| facts.approval_timeout = Some(timeout))
+        }
     }
 
     /// Returns the policy, or `None` if none is set.
@@ -45,7 +57,10 @@ impl ToolContext {
 
     /// Returns the sensitive paths.
     pub fn sensitive_paths(&self) -> &SensitivePaths {
-        self.facts.sensitive_paths.as_deref().unwrap_or(SensitivePaths::built_in())
+        self.facts
+            .sensitive_paths
+            .as_deref()
+            .unwrap_or(SensitivePaths::built_in())
     }
 
     /// Returns the decision about each target of a call of the tool. For a call without targets, returns one ruling about the call.
@@ -58,7 +73,11 @@ impl ToolContext {
     ) -> impl Iterator<Item = Ruling<'a>> {
         let tool = tool.into();
         let call = targets.is_empty().then_some(None);
-        targets.iter().map(Some).chain(call).map(move |target| self.ruling(Some(tool), target))
+        targets
+            .iter()
+            .map(Some)
+            .chain(call)
+            .map(move |target| self.ruling(Some(tool), target))
     }
 
     fn ruling<'a>(&'a self, tool: Option<ToolNames<'a>>, target: Option<&'a Target>) -> Ruling<'a> {
@@ -67,12 +86,18 @@ impl ToolContext {
     }
 
     /// Returns true if each layer of the grant has a clause without wildcards for the target, or if a rule allows it by such a clause.
-    pub(crate) fn is_spelled<'a>(&'a self, tool: impl Into<ToolNames<'a>>, target: &Target) -> bool {
+    pub(crate) fn is_spelled<'a>(
+        &'a self,
+        tool: impl Into<ToolNames<'a>>,
+        target: &Target,
+    ) -> bool {
         SensitivePaths::is_spelled(self.grant(), self.policy().zip(Some(tool.into())), target)
     }
 
     pub(crate) fn approval_timeout(&self) -> Duration {
-        self.facts.approval_timeout.unwrap_or(Approval::DEFAULT_TIMEOUT)
+        self.facts
+            .approval_timeout
+            .unwrap_or(Approval::DEFAULT_TIMEOUT)
     }
 
     /// Decides about a target that the running call discovered. There is no further question at this point, but an approval of a
@@ -82,15 +107,23 @@ impl ToolContext {
         let ruling = self.ruling(tool, Some(target));
         let unapproved = match ruling.verdict() {
             Verdict::Allow => None,
-            Verdict::Ask => ruling.reasons().into_iter().find(|reason| !self.is_approved(target, reason)),
-            Verdict::Deny => return Err(ToolErrorKind::Denied { reason: ruling.denial() }),
+            Verdict::Ask => ruling
+                .reasons()
+                .into_iter()
+                .find(|reason| !self.is_approved(target, reason)),
+            Verdict::Deny => {
+                return Err(ToolErrorKind::Denied {
+                    reason: ruling.denial(),
+                });
+            }
         };
         let needed = || vec![target.clone()];
         match unapproved {
             None => Ok(()),
-            Some(Reason::Ungranted) => {
-                Err(ToolErrorKind::PermissionDenied { needed: needed(), granted: self.grant().clone() })
-            }
+            Some(Reason::Ungranted) => Err(ToolErrorKind::PermissionDenied {
+                needed: needed(),
+                granted: self.grant().clone(),
+            }),
             Some(_) => Err(self.unapproved(tool, needed(), &[], None)),
         }
     }
@@ -106,14 +139,24 @@ impl ToolContext {
     ) -> ToolErrorKind {
         let policy = self.policy().zip(tool);
         let sensitive = |target: &Target| {
-            let path = self.sensitive_paths().needing_approval(self.grant(), policy, target).next()?;
+            let path = self
+                .sensitive_paths()
+                .needing_approval(self.grant(), policy, target)
+                .next()?;
             Some((target.clone(), path.clone()))
         };
         let sensitive = needed.iter().filter_map(sensitive).collect();
-        let is_unnamed = |target: &&Target| self.ruling(tool, Some(target)).is_granted_but_unnamed();
+        let is_unnamed =
+            |target: &&Target| self.ruling(tool, Some(target)).is_granted_but_unnamed();
         let unnamed = needed.iter().filter(is_unnamed).cloned().collect();
         let concern = concerns.first().cloned().map(Box::new);
-        ToolErrorKind::Unapproved { needed, sensitive, unnamed, concern, waited }
+        ToolErrorKind::Unapproved {
+            needed,
+            sensitive,
+            unnamed,
+            concern,
+            waited,
+        }
     }
 
     /// Returns true if the target, or a directory above it, was approved for the running call in spite of this reason to ask.
@@ -127,7 +170,9 @@ impl ToolContext {
             Reason::Sensitive(path) => path.covers(approved.value()),
             _ => true,
         };
-        self.approved().iter().any(|approved| is_within(target, approved) && was_shown(approved))
+        self.approved()
+            .iter()
+            .any(|approved| is_within(target, approved) && was_shown(approved))
     }
 
     fn approved(&self) -> &[Target] {
@@ -140,6 +185,9 @@ fn is_within(target: &Target, outer: &Target) -> bool {
     let below = |rest: &str| rest.is_empty() || target.scheme() == "fs" && rest.starts_with('/');
     target.scheme() == outer.scheme()
         && target.access() == outer.access()
-        && (target.value().strip_prefix(outer.value()).is_some_and(below)
+        && (target
+            .value()
+            .strip_prefix(outer.value())
+            .is_some_and(below)
             || target.scheme() == "fs" && outer.value() == ".")
 }

@@ -27,7 +27,9 @@ pub trait Person: Send + Sync {
 
 /// The error for a question without a person to answer it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("nobody is there to answer the question; decide without an answer, or end with the question")]
+#[error(
+    "nobody is there to answer the question; decide without an answer, or end with the question"
+)]
 pub struct NobodyThere;
 
 impl ToolContext {
@@ -36,12 +38,19 @@ impl ToolContext {
     /// Inside of a call this has no effect, so that a tool cannot answer for the person.
     #[must_use]
     pub fn with_person(self, person: Arc<dyn Person>) -> Self {
-        if self.call.is_some() { self } else { self.with(|facts| facts.person = Some(person)) }
+        if self.call.is_some() {
+            self
+        } else {
+            self.with(|facts| facts.person = Some(person))
+        }
     }
 
     /// Returns true if a person at the host answers questions.
     pub fn has_person_at_host(&self) -> bool {
-        self.facts.person.as_ref().is_some_and(|person| person.is_at_host())
+        self.facts
+            .person
+            .as_ref()
+            .is_some_and(|person| person.is_at_host())
     }
 
     pub(crate) fn person(&self) -> Option<&Arc<dyn Person>> {

@@ -38,7 +38,10 @@ impl PersonClock {
     /// Sets a clock that also measures the waits of this one, such as that of a run whose calls have clocks of their own.
     #[must_use]
     pub fn with_outer(self, outer: Arc<Self>) -> Self {
-        Self { outer: Some(outer), ..self }
+        Self {
+            outer: Some(outer),
+            ..self
+        }
     }
 
     /// Returns the time waited so far, open waits included.
@@ -54,7 +57,11 @@ impl PersonClock {
             if waits.open == 0 {
                 return Poll::Ready(());
             }
-            if !waits.wakers.iter().any(|waker| waker.will_wake(task.waker())) {
+            if !waits
+                .wakers
+                .iter()
+                .any(|waker| waker.will_wake(task.waker()))
+            {
                 waits.wakers.push(task.waker().clone());
             }
             Poll::Pending
@@ -107,7 +114,10 @@ mod tests {
         let (one, other) = (clock.start(), clock.start());
         std::thread::sleep(Duration::from_millis(20));
         drop(one);
-        assert!(clock.waited() >= Duration::from_millis(20), "the other wait is open");
+        assert!(
+            clock.waited() >= Duration::from_millis(20),
+            "the other wait is open"
+        );
         drop(other);
         let waited = clock.waited();
         assert!(waited >= Duration::from_millis(20) && waited <= begun.elapsed());
@@ -119,7 +129,8 @@ mod tests {
     async fn an_outer_clock_measures_the_waits_of_all_inner_ones_and_is_idle_after_the_last() {
         const STEP: Duration = Duration::from_secs(1);
         let outer = Arc::new(PersonClock::default());
-        let [one, other] = [(); 2].map(|()| Arc::new(PersonClock::default().with_outer(outer.clone())));
+        let [one, other] =
+            [(); 2].map(|()| Arc::new(PersonClock::default().with_outer(outer.clone())));
         outer.until_idle().await;
         let waits = [one.start(), other.start()];
         let begun = Instant::now();
@@ -135,6 +146,9 @@ mod tests {
         };
         assert_eq!(tokio::join!(ends, idle).1, STEP * 2);
         tokio::time::sleep(STEP).await;
-        assert_eq!([&one, &other, &outer].map(|clock| clock.waited()), [STEP, STEP * 2, STEP * 2]);
+        assert_eq!(
+            [&one, &other, &outer].map(|clock| clock.waited()),
+            [STEP, STEP * 2, STEP * 2]
+        );
     }
 }

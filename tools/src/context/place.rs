@@ -30,37 +30,55 @@ impl CallPlace {
     ///
     /// In a named session with a [journal](crate::journal), two calls at the same place are the same call.
     pub fn new(turn: u64, index: u32) -> Self {
-        Self { turn: Some((turn, index)), ..Self::default() }
+        Self {
+            turn: Some((turn, index)),
+            ..Self::default()
+        }
     }
 
     /// Sets the call id from the model.
     #[must_use]
     pub fn with_id(self, id: impl Into<Arc<str>>) -> Self {
-        Self { id: Some(id.into()), ..self }
+        Self {
+            id: Some(id.into()),
+            ..self
+        }
     }
 
     /// Adds the call to an order, after the calls that were added before.
     #[must_use]
     pub fn with_order(self, order: &CallOrder) -> Self {
-        Self { ticket: Some(order.enqueue()), ..self }
+        Self {
+            ticket: Some(order.enqueue()),
+            ..self
+        }
     }
 
     /// Sets the observer that is notified when the call's deadline starts running.
     #[must_use]
     pub fn with_observer(self, observer: Arc<dyn DeadlineObserver>) -> Self {
-        Self { observer: Some(observer), ..self }
+        Self {
+            observer: Some(observer),
+            ..self
+        }
     }
 
     /// Sets the clock that measures how long the call waits for a person.
     #[must_use]
     pub fn with_person_clock(self, clock: Arc<PersonClock>) -> Self {
-        Self { person_clock: Some(clock), ..self }
+        Self {
+            person_clock: Some(clock),
+            ..self
+        }
     }
 }
 
 impl fmt::Debug for CallPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallPlace").field("turn", &self.turn).field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("CallPlace")
+            .field("turn", &self.turn)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -76,11 +94,16 @@ impl ToolContext {
         let (is_nested, depth) = (self.call.is_some(), self.depth());
         self.with(|facts| {
             facts.call_id = place.id;
-            facts.ticket = place.ticket.map(|ticket| Arc::new(Mutex::new(Some(ticket))));
+            facts.ticket = place
+                .ticket
+                .map(|ticket| Arc::new(Mutex::new(Some(ticket))));
             if !is_nested {
                 facts.turn = place.turn;
             }
-            facts.observer = NotInherited { depth, value: place.observer };
+            facts.observer = NotInherited {
+                depth,
+                value: place.observer,
+            };
             facts.person_clock = place.person_clock;
         })
     }

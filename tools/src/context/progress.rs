@@ -21,17 +21,28 @@ impl Progress {
 
     /// Creates a progress report with only a message.
     pub fn message(message: impl Into<String>) -> Self {
-        Self { message: Some(message.into()), ..Self::default() }
+        Self {
+            message: Some(message.into()),
+            ..Self::default()
+        }
     }
 
     /// Creates a progress report with the completed and the total amount.
     pub fn new(done: f64, total: f64) -> Self {
-        Self { done: Some(done), total: Some(total), message: None }
+        Self {
+            done: Some(done),
+            total: Some(total),
+            message: None,
+        }
     }
 
     /// Cuts a long message.
     pub(super) fn bounded(mut self) -> Self {
-        if let Some(message) = self.message.as_mut().filter(|message| message.len() > Self::MAX_MESSAGE_BYTES) {
+        if let Some(message) = self
+            .message
+            .as_mut()
+            .filter(|message| message.len() > Self::MAX_MESSAGE_BYTES)
+        {
             message.truncate(head(message, Self::MAX_MESSAGE_BYTES - '…'.len_utf8()).len());
             message.push('…');
         }

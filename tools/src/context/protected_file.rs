@@ -46,7 +46,11 @@ pub enum ProtectedFate {
 impl ProtectedFile {
     /// Creates a record.
     pub fn new(path: impl Into<String>, note: impl Into<String>, fate: ProtectedFate) -> Self {
-        Self { path: path.into(), note: note.into(), fate }
+        Self {
+            path: path.into(),
+            note: note.into(),
+            fate,
+        }
     }
 }
 
@@ -58,14 +62,19 @@ impl fmt::Display for ProtectedFile {
             ProtectedFate::SetAside { place } => {
                 write!(f, "a program left {path}, {note}; it was moved to {place}")
             }
-            ProtectedFate::PutBack => write!(f, "a program left {path}, {note}; it remains, because you agreed"),
+            ProtectedFate::PutBack => write!(
+                f,
+                "a program left {path}, {note}; it remains, because you agreed"
+            ),
             ProtectedFate::Changed => {
                 write!(
                     f,
                     "a program changed or removed {path}, {note}; nothing was put back, because the grant permits it"
                 )
             }
-            ProtectedFate::Restored => write!(f, "a program removed {path}, {note}; it was put back"),
+            ProtectedFate::Restored => {
+                write!(f, "a program removed {path}, {note}; it was put back")
+            }
             ProtectedFate::Lost => write!(
                 f,
                 "a program changed or removed {path}, {note}; its former content could not be put back, so get it from a copy"
@@ -75,7 +84,10 @@ impl fmt::Display for ProtectedFile {
                 "a program may have left files in {path} that run or configure programs, and nobody could look: {note}"
             ),
             ProtectedFate::Stuck => {
-                write!(f, "a program left {path}, {note}; it could not be moved away, so look at it and remove it")
+                write!(
+                    f,
+                    "a program left {path}, {note}; it could not be moved away, so look at it and remove it"
+                )
             }
         }
     }
@@ -85,6 +97,9 @@ impl ToolContext {
     /// Tells the person at the host about protected files that a program created or changed, through the
     /// [`ProgressSink`](crate::ProgressSink). Returns false if none shows it.
     pub fn report_protected(&self, files: &[ProtectedFile]) -> bool {
-        self.facts.progress.as_ref().is_some_and(|sink| sink.protected_files(self, files))
+        self.facts
+            .progress
+            .as_ref()
+            .is_some_and(|sink| sink.protected_files(self, files))
     }
 }

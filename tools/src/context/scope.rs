@@ -62,7 +62,9 @@ pub(crate) struct QueueNumber {
 impl CallScope {
     /// Returns the token that is cancelled when the call ends in any way. It also cancels nested calls.
     pub(crate) fn token(&self) -> &CancellationToken {
-        let token = self.token.get_or_init(|| self.caller.cancellation().child_token());
+        let token = self
+            .token
+            .get_or_init(|| self.caller.cancellation().child_token());
         // With the fence in `end`, either this thread sees the end or `end` sees the token.
         fence(Ordering::SeqCst);
         if self.is_ended.load(Ordering::Relaxed) {
@@ -122,7 +124,9 @@ impl CallScope {
     /// Returns the queue numbers of the outer calls, the outermost first.
     pub(crate) fn outer_queue_numbers(&self) -> Vec<QueueNumber> {
         let outer = std::iter::successors(self.caller.call(), |call| call.caller.call());
-        let mut numbers: Vec<_> = outer.filter_map(|call| call.queue_number.get().copied()).collect();
+        let mut numbers: Vec<_> = outer
+            .filter_map(|call| call.queue_number.get().copied())
+            .collect();
         numbers.reverse();
         numbers
     }
@@ -130,7 +134,10 @@ impl CallScope {
     /// Returns true if the call ended or was cancelled.
     pub(crate) fn is_over(&self) -> bool {
         self.is_ended.load(Ordering::Relaxed)
-            || self.token.get().is_some_and(CancellationToken::is_cancelled)
+            || self
+                .token
+                .get()
+                .is_some_and(CancellationToken::is_cancelled)
             || self.caller.is_cancelled()
     }
 }
@@ -153,11 +160,15 @@ impl ToolContext {
         let depth = self.depth() + 1;
         if depth > MAX_DEPTH {
             return Err(ToolErrorKind::ExecutionFailed {
-                message: format!("calls are nested deeper than {MAX_DEPTH}; do not call tools recursively"),
+                message: format!(
+                    "calls are nested deeper than {MAX_DEPTH}; do not call tools recursively"
+                ),
             });
         }
         if limit.is_zero() {
-            return Err(ToolErrorKind::Timeout { limit: self.timeout_for(entry) });
+            return Err(ToolErrorKind::Timeout {
+                limit: self.timeout_for(entry),
+            });
         }
         let has_blocking_permit = self.has_blocking_permit().into();
         let call = CallScope {
@@ -175,7 +186,10 @@ impl ToolContext {
             span,
             caller: self,
         };
-        Ok(Self { facts: call.caller.facts.clone(), call: Some(Arc::new(call)) })
+        Ok(Self {
+            facts: call.caller.facts.clone(),
+            call: Some(Arc::new(call)),
+        })
     }
 
     /// Returns the deadline of a call that starts now, and the time until then, which may be zero.
@@ -186,8 +200,10 @@ impl ToolContext {
     /// Returns the deadline of a call with this time limit that starts now, and the time until then, which may be zero.
     pub(crate) fn deadline_within(&self, timeout: Duration) -> (Instant, Duration) {
         let now = Instant::now();
-        let (by_timeout, most) =
-            now.checked_add(timeout).map_or_else(|| (now + FOREVER, FOREVER), |by_timeout| (by_timeout, timeout));
+        let (by_timeout, most) = now.checked_add(timeout).map_or_else(
+            || (now + FOREVER, FOREVER),
+            |by_timeout| (by_timeout, timeout),
+        );
         match self.deadline().map(Instant::from_std) {
             Some(outer) if outer < by_timeout => (outer, outer.saturating_duration_since(now)),
             _ => (by_timeout, most),
@@ -197,18 +213,27 @@ impl ToolContext {
     fn timeout_for(&self, entry: &Entry) -> Duration {
         let limits = &entry.tool().limits;
         let set = self.facts.timeout.filter(|_| !limits.delegates);
-        set.or(limits.timeout_ms.map(Duration::from_millis)).unwrap_or(DEFAULT_TIMEOUT)
+        set.or(limits.timeout_ms.map(Duration::from_millis))
+            .unwrap_or(DEFAULT_TIMEOUT)
     }
 
     /// Returns the context for a retry of the call, with a new token, so that work left by the last attempt stays cancelled.
     pub(crate) fn next_attempt(&self) -> Self {
-        let call = self.call.as_deref().map(CallScope::next_attempt).map(Arc::new);
-        Self { facts: self.facts.clone(), call }
+        let call = self
+            .call
+            .as_deref()
+            .map(CallScope::next_attempt)
+            .map(Arc::new);
+        Self {
+            facts: self.facts.clone(),
+            call,
+        }
     }
 
     /// Returns true if the running call or an outer one holds a permit of the blocking pool.
     pub(crate) fn has_blocking_permit(&self) -> bool {
-        self.call().is_some_and(|call| call.has_blocking_permit.load(Ordering::Relaxed))
+        self.call()
+            .is_some_and(|call| call.has_blocking_permit.load(Ordering::Relaxed))
     }
 
     /// Returns the number of the current attempt, from 1, or 0 outside of a call. The pipeline retries a call after a
@@ -229,7 +254,9 @@ impl ToolContext {
     /// Returns the running call, for stages after [`enter`](Self::enter).
     pub(crate) fn running(&self) -> Result<&Arc<CallScope>, ToolErrorKind> {
         let fault = "the pipeline ran a stage without a call; report this bug of Toolcrib";
-        self.call.as_ref().ok_or_else(|| ToolErrorKind::Internal { message: fault.to_owned() })
+        self.call.as_ref().ok_or_else(|| ToolErrorKind::Internal {
+            message: fault.to_owned(),
+        })
     }
 
     /// Checks the permission for a target that the tool discovers while it runs, such as a walked directory or a redirect. Call it
@@ -242,8 +269,8 @@ impl ToolContext {
     ///   [unnamed host](crate::policy::Reason::UnnamedHost), and neither it nor a directory above it was approved.
     /// - [`ToolErrorKind::ExecutionFailed`] if `scheme:value` is not a valid target.
     pub fn require(&self, access: Access, scheme: &str, value: &str) -> Result<(), ToolError> {
-        let target =
-            Target::new(access, scheme, value).map_err(|error| ToolError::execution_failed(error.to_string()))?;
+        let target = Target::new(access, scheme, value)
+            .map_err(|error| ToolError::execution_failed(error.to_string()))?;
         Ok(self.check_discovered(&target)?)
     }
 
@@ -252,7 +279,8 @@ impl ToolContext {
     /// # Errors
     /// Returns [`ToolErrorKind::Unavailable`] if the host offers none. A tool that declares its services is not called in that case.
     pub fn need<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, ToolError> {
-        self.service::<T>().ok_or_else(|| self.services().lack_of(&[&Need::new::<T>()]).into())
+        self.service::<T>()
+            .ok_or_else(|| self.services().lack_of(&[&Need::new::<T>()]).into())
     }
 
     /// Returns the tool with this name, from the scope of the running call.
@@ -284,6 +312,10 @@ impl ToolContext {
     /// # Errors
     /// Returns [`ToolErrorKind::Cancelled`] if the call was cancelled or its deadline passed.
     pub fn check_cancelled(&self) -> Result<(), ToolError> {
-        if self.is_cancelled() { Err(ToolErrorKind::Cancelled.into()) } else { Ok(()) }
+        if self.is_cancelled() {
+            Err(ToolErrorKind::Cancelled.into())
+        } else {
+            Ok(())
+        }
     }
 }

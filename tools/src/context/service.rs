@@ -27,13 +27,20 @@ struct Service {
 
 impl Service {
     fn shared<T: Send + Sync + 'static>(value: Arc<T>) -> Self {
-        Self { type_name: type_name::<T>(), value, for_sub_agent: None }
+        Self {
+            type_name: type_name::<T>(),
+            value,
+            for_sub_agent: None,
+        }
     }
 
     fn per_agent<T: Send + Sync + 'static>(value: Arc<T>, for_sub_agent: fn(&T) -> T) -> Self {
         let own = value.clone();
         let make = move || Self::per_agent(Arc::new(for_sub_agent(&own)), for_sub_agent);
-        Self { for_sub_agent: Some(Arc::new(make)), ..Self::shared(value) }
+        Self {
+            for_sub_agent: Some(Arc::new(make)),
+            ..Self::shared(value)
+        }
     }
 }
 
@@ -50,13 +57,21 @@ impl Services {
 
     /// Adds a service that the host shares.
     pub fn insert_shared<T: Send + Sync + 'static>(&mut self, service: Arc<T>) {
-        self.offered.insert(TypeId::of::<T>(), Service::shared(service));
+        self.offered
+            .insert(TypeId::of::<T>(), Service::shared(service));
     }
 
     /// Adds a service of which each sub-agent has its own, and replaces an earlier one of the same type. `for_sub_agent` makes it from that
     /// of the agent that starts the sub-agent. It is dropped when the sub-agent ends.
-    pub fn insert_per_agent<T: Send + Sync + 'static>(&mut self, service: T, for_sub_agent: fn(&T) -> T) {
-        self.offered.insert(TypeId::of::<T>(), Service::per_agent(Arc::new(service), for_sub_agent));
+    pub fn insert_per_agent<T: Send + Sync + 'static>(
+        &mut self,
+        service: T,
+        for_sub_agent: fn(&T) -> T,
+    ) {
+        self.offered.insert(
+            TypeId::of::<T>(),
+            Service::per_agent(Arc::new(service), for_sub_agent),
+        );
     }
 
     /// Returns the services of a sub-agent: the same, except those that each agent has for itself.
@@ -79,12 +94,20 @@ impl Services {
 
     /// Returns the service of this type, or `None` if there is none.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        self.offered.get(&TypeId::of::<T>())?.value.clone().downcast().ok()
+        self.offered
+            .get(&TypeId::of::<T>())?
+            .value
+            .clone()
+            .downcast()
+            .ok()
     }
 
     /// Returns the required services that the map lacks.
     pub fn unmet<'a>(&self, needs: &'a [Need]) -> Vec<&'a Need> {
-        needs.iter().filter(|need| !self.offered.contains_key(&need.id())).collect()
+        needs
+            .iter()
+            .filter(|need| !self.offered.contains_key(&need.id()))
+            .collect()
     }
 
     /// Returns the host's reason for not offering a required service, or `None` if it gave none.
@@ -94,21 +117,33 @@ impl Services {
 
     /// Returns the error of a call whose host lacks these services.
     pub(crate) fn lack_of(&self, unmet: &[&Need]) -> ToolErrorKind {
-        let mut reasons: Vec<_> = unmet.iter().filter_map(|need| self.absence(need)).map(str::to_owned).collect();
+        let mut reasons: Vec<_> = unmet
+            .iter()
+            .filter_map(|need| self.absence(need))
+            .map(str::to_owned)
+            .collect();
         let others = unmet.iter().filter(|need| self.absence(need).is_none());
         let others: Vec<_> = others.map(|need| need.type_name()).collect();
         if !others.is_empty() {
             let others = others.join(" and no ");
-            reasons.push(format!("the host offers no {others}; add it to the context with with_service"));
+            reasons.push(format!(
+                "the host offers no {others}; add it to the context with with_service"
+            ));
         }
-        ToolErrorKind::Unavailable { reason: reasons.join("; ") }
+        ToolErrorKind::Unavailable {
+            reason: reasons.join("; "),
+        }
     }
 }
 
 impl fmt::Debug for Services {
     /// Prints only the types, because services may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut names: Vec<_> = self.offered.values().map(|service| service.type_name).collect();
+        let mut names: Vec<_> = self
+            .offered
+            .values()
+            .map(|service| service.type_name)
+            .collect();
         names.sort_unstable();
         f.debug_set().entries(names).finish()
     }

@@ -44,7 +44,11 @@ impl ToolContext {
 
 /// Returns the result of a failed call for a reader who knows the tools in this format. Arguments are respelt only if the error is
 /// about those of the called tool: the model did not write the arguments of a nested call.
-pub(crate) fn error_result(wire: Option<Format>, called: Option<&Entry>, error: &ToolError) -> ToolResult {
+pub(crate) fn error_result(
+    wire: Option<Format>,
+    called: Option<&Entry>,
+    error: &ToolError,
+) -> ToolResult {
     let called = called.filter(|entry| entry.name().as_str() == error.tool_name());
     error.to_result(called.map_or(Spelling::new(wire), |entry| entry.spelling(wire)))
 }

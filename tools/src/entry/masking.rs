@@ -45,13 +45,23 @@ impl Entry {
         arguments: &Json,
         find: &dyn Fn(&str) -> Option<Arc<Self>>,
     ) -> Json {
-        let Some(kept) = self.handler.kept_call() else { return masked };
+        let Some(kept) = self.handler.kept_call() else {
+            return masked;
+        };
         let argument = |name| arguments.value().get(name);
-        let Some(inner) = argument(kept.arguments) else { return masked };
-        let inner = match (argument(kept.tool).and_then(Value::as_str).and_then(find), inner) {
+        let Some(inner) = argument(kept.arguments) else {
+            return masked;
+        };
+        let inner = match (
+            argument(kept.tool).and_then(Value::as_str).and_then(find),
+            inner,
+        ) {
             (Some(tool), inner) => tool.masked_in(&inner.clone().into(), find).into_value(),
             // Names are never masked.
-            (None, Value::Object(members)) => members.keys().map(|name| (name.clone(), Value::from(MASK))).collect(),
+            (None, Value::Object(members)) => members
+                .keys()
+                .map(|name| (name.clone(), Value::from(MASK)))
+                .collect(),
             (None, _) => return masked,
         };
         let mut value = masked.into_value();
@@ -65,7 +75,10 @@ impl Entry {
 /// Returns the schema with this argument marked as secret.
 pub(super) fn with_hidden(parameters: &Value, argument: &str) -> Value {
     let mut schema = parameters.clone();
-    match schema.pointer_mut("/properties").and_then(|properties| properties.get_mut(argument)) {
+    match schema
+        .pointer_mut("/properties")
+        .and_then(|properties| properties.get_mut(argument))
+    {
         Some(Value::Object(property)) => _ = property.insert("writeOnly".to_owned(), true.into()),
         // The argument is declared elsewhere, if at all, so all arguments are masked.
         _ => schema["writeOnly"] = true.into(),

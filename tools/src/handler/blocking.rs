@@ -41,7 +41,9 @@ where
 {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         let function = self.0.clone();
-        run_blocking(cx, move |cx| function(cx, value(arguments)?).into_tool_result())
+        run_blocking(cx, move |cx| {
+            function(cx, value(arguments)?).into_tool_result()
+        })
     }
 
     fn origin(&self) -> &'static str {
@@ -77,7 +79,11 @@ where
     };
     // A nested call shares the permit of its outer call. If it waited for its own, outer calls that hold all permits would
     // deadlock. The semaphore is never closed, so `acquire` does not fail.
-    let permit = if cx.has_blocking_permit() { None } else { PERMITS.acquire().await.ok() };
+    let permit = if cx.has_blocking_permit() {
+        None
+    } else {
+        PERMITS.acquire().await.ok()
+    };
     if let Some(call) = cx.call() {
         call.has_blocking_permit.store(true, Ordering::Relaxed);
     }

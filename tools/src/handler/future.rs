@@ -40,8 +40,12 @@ impl<'a> HandlerFuture<'a> {
     }
 }
 
-impl<'a> From<Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send + 'a>>> for HandlerFuture<'a> {
-    fn from(future: Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send + 'a>>) -> Self {
+impl<'a> From<Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send + 'a>>>
+    for HandlerFuture<'a>
+{
+    fn from(
+        future: Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send + 'a>>,
+    ) -> Self {
         Self(State::Later(future))
     }
 }

@@ -46,7 +46,9 @@ pub trait IntoToolResult {
     fn into_tool_result(self) -> Result<ToolResult, ToolError>;
 }
 
-impl<T: Serialize + 'static, E: Into<Box<dyn Error + Send + Sync>>> IntoToolResult for Result<T, E> {
+impl<T: Serialize + 'static, E: Into<Box<dyn Error + Send + Sync>>> IntoToolResult
+    for Result<T, E>
+{
     fn into_tool_result(self) -> Result<ToolResult, ToolError> {
         match self {
             Ok(value) => result_from_value(value),
@@ -110,7 +112,12 @@ pub(crate) fn result_from_value<T: Serialize + 'static>(value: T) -> Result<Tool
         Err(value) => value,
     };
     let value = match taken::<_, Vec<Content>>(value) {
-        Ok(content) => return Ok(ToolResult { content, ..ToolResult::default() }),
+        Ok(content) => {
+            return Ok(ToolResult {
+                content,
+                ..ToolResult::default()
+            });
+        }
         Err(value) => value,
     };
     if let Some(text) = text(&value) {
@@ -119,7 +126,10 @@ pub(crate) fn result_from_value<T: Serialize + 'static>(value: T) -> Result<Tool
     match Json::from_serialize(&value) {
         Ok(json) => Ok(ToolResult::structured(json)),
         Err(error) => Err(ToolError::from(ToolErrorKind::InvalidOutput {
-            violations: vec![Violation::whole("a result that can be written as JSON".to_owned(), error.to_string())],
+            violations: vec![Violation::whole(
+                "a result that can be written as JSON".to_owned(),
+                error.to_string(),
+            )],
         })),
     }
 }
@@ -134,7 +144,9 @@ fn text<T: 'static>(value: &T) -> Option<String> {
     if let Some(text) = value.downcast_ref::<&'static str>() {
         return Some((*text).to_owned());
     }
-    value.downcast_ref::<Cow<'static, str>>().map(|text| text.clone().into_owned())
+    value
+        .downcast_ref::<Cow<'static, str>>()
+        .map(|text| text.clone().into_owned())
 }
 
 /// Casts a value to `B` without cloning it.
@@ -143,7 +155,10 @@ fn text<T: 'static>(value: &T) -> Option<String> {
 /// Returns the value if it is not a `B`.
 fn taken<A: 'static, B: 'static>(value: A) -> Result<B, A> {
     let mut slot = Some(value);
-    if let Some(found) = (&mut slot as &mut dyn Any).downcast_mut::<Option<B>>().and_then(Option::take) {
+    if let Some(found) = (&mut slot as &mut dyn Any)
+        .downcast_mut::<Option<B>>()
+        .and_then(Option::take)
+    {
         return Ok(found);
     }
     // Only the line above takes the value, and then it returns.
@@ -168,7 +183,11 @@ mod tests {
 
     #[test]
     fn text_is_text_and_nothing_else() {
-        for result in [ok("a".to_owned()), ok(Ok::<_, String>("a")), ok(Ok::<_, String>(Cow::Borrowed("a")))] {
+        for result in [
+            ok("a".to_owned()),
+            ok(Ok::<_, String>("a")),
+            ok(Ok::<_, String>(Cow::Borrowed("a"))),
+        ] {
             assert_eq!(result, ToolResult::text("a"));
         }
     }
@@ -187,7 +206,10 @@ mod tests {
 
     #[test]
     fn a_result_stays_as_it_is() {
-        let result = ToolResult { structured: Some(json!(1).into()), ..ToolResult::error("partly") };
+        let result = ToolResult {
+            structured: Some(json!(1).into()),
+            ..ToolResult::error("partly")
+        };
         assert_eq!(ok(result.clone()), result);
         assert_eq!(ok(Ok::<_, String>(result.clone())), result);
     }
@@ -195,22 +217,41 @@ mod tests {
     #[test]
     fn anything_else_is_a_value_and_its_json() {
         assert_eq!(ok(json!({"a": 1})), ToolResult::structured(json!({"a": 1})));
-        assert_eq!(ok(Ok::<_, String>(Some(3))), ToolResult::structured(json!(3)));
-        assert_eq!(ok(Ok::<_, String>(None::<u8>)), ToolResult::structured(json!(null)));
+        assert_eq!(
+            ok(Ok::<_, String>(Some(3))),
+            ToolResult::structured(json!(3))
+        );
+        assert_eq!(
+            ok(Ok::<_, String>(None::<u8>)),
+            ToolResult::structured(json!(null))
+        );
     }
 
     #[test]
     fn an_error_of_our_own_stays_as_it_is() {
-        let error = ToolError::new("x", ToolErrorKind::Denied { reason: "no".to_owned() });
+        let error = ToolError::new(
+            "x",
+            ToolErrorKind::Denied {
+                reason: "no".to_owned(),
+            },
+        );
         assert_eq!(failed(error.clone()), error);
     }
 
     #[test]
     fn a_kind_inside_of_an_io_error_is_not_lost() {
-        let kind = || ToolErrorKind::Denied { reason: "no".to_owned() };
+        let kind = || ToolErrorKind::Denied {
+            reason: "no".to_owned(),
+        };
         assert_eq!(failed(std::io::Error::other(kind())).kind(), &kind());
-        assert_eq!(failed(std::io::Error::other(ToolError::new("x", kind()))), ToolError::new("x", kind()));
-        assert_eq!(ToolError::from(std::io::Error::other(kind())).kind(), &kind());
+        assert_eq!(
+            failed(std::io::Error::other(ToolError::new("x", kind()))),
+            ToolError::new("x", kind())
+        );
+        assert_eq!(
+            ToolError::from(std::io::Error::other(kind())).kind(),
+            &kind()
+        );
     }
 
     #[test]
@@ -219,7 +260,11 @@ mod tests {
         struct Chain;
         impl std::fmt::Display for Chain {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(if f.alternate() { "outer: inner" } else { "outer" })
+                f.write_str(if f.alternate() {
+                    "outer: inner"
+                } else {
+                    "outer"
+                })
             }
         }
         impl Error for Chain {}
@@ -230,7 +275,12 @@ mod tests {
     fn a_value_that_is_no_json_is_invalid_output() {
         let by_pair = HashMap::from([((1, 2), 3)]);
         let error = Ok::<_, String>(by_pair).into_tool_result().unwrap_err();
-        let ToolErrorKind::InvalidOutput { violations, .. } = error.kind() else { panic!("{error}") };
-        assert!(violations[0].found.contains("key must be a string"), "{violations:?}");
+        let ToolErrorKind::InvalidOutput { violations, .. } = error.kind() else {
+            panic!("{error}")
+        };
+        assert!(
+            violations[0].found.contains("key must be a string"),
+            "{violations:?}"
+        );
     }
 }

@@ -40,7 +40,10 @@ where
     F: Fn(ToolContext, A) -> Fut + Send + Sync + 'static,
     Fut: Future<Output: IntoToolResult> + Send + 'static,
 {
-    Typed { function, arguments: PhantomData }
+    Typed {
+        function,
+        arguments: PhantomData,
+    }
 }
 
 impl<A, F, Fut> Handler for Typed<A, F>

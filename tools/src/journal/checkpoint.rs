@@ -15,14 +15,19 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// Creates a checkpoint.
     pub fn new(messages: Vec<String>, state: impl Into<String>) -> Self {
-        Self { messages, state: state.into() }
+        Self {
+            messages,
+            state: state.into(),
+        }
     }
 }
 
 impl fmt::Debug for Checkpoint {
     /// Shows the number of messages only, because arguments in them may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Checkpoint").field("messages", &self.messages.len()).finish_non_exhaustive()
+        f.debug_struct("Checkpoint")
+            .field("messages", &self.messages.len())
+            .finish_non_exhaustive()
     }
 }
 

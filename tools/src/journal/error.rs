@@ -20,6 +20,8 @@ pub enum JournalError {
 impl JournalError {
     /// Creates a [`Failed`](Self::Failed) with this reason.
     pub fn failed(reason: impl ToString) -> Self {
-        Self::Failed { reason: reason.to_string() }
+        Self::Failed {
+            reason: reason.to_string(),
+        }
     }
 }

@@ -22,7 +22,12 @@ pub struct CallKey {
 impl CallKey {
     /// Creates the key of a call made by a turn.
     pub fn new(session: impl Into<Arc<str>>, turn: u64, index: u32) -> Self {
-        Self { session: session.into(), turn, index, path: String::new() }
+        Self {
+            session: session.into(),
+            turn,
+            index,
+            path: String::new(),
+        }
     }
 
     /// Returns the key of a nested call. `number` counts the calls made by this one, from 0.
@@ -32,15 +37,26 @@ impl CallKey {
             "" => number.to_string(),
             path => format!("{path}.{number}"),
         };
-        Self { path, ..self.clone() }
+        Self {
+            path,
+            ..self.clone()
+        }
     }
 }
 
 /// Formats the key for people: `turn 3, call 0.2 of session "a"`.
 impl fmt::Display for CallKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { session, turn, index, path } = self;
+        let Self {
+            session,
+            turn,
+            index,
+            path,
+        } = self;
         let dot = if path.is_empty() { "" } else { "." };
-        write!(f, "turn {turn}, call {index}{dot}{path} of session {session:?}")
+        write!(
+            f,
+            "turn {turn}, call {index}{dot}{path} of session {session:?}"
+        )
     }
 }

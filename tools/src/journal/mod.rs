@@ -70,10 +70,19 @@ pub trait Journal: Send + Sync {
 
     /// Records that a call was not run, with the code and the text of the error. A host passes its own through
     /// [`call::refuse`](crate::call::refuse).
-    fn refuse<'a>(&'a self, call: CallRecord<'a>, code: ErrorCode, reason: &'a str) -> JournalFuture<'a, ()>;
+    fn refuse<'a>(
+        &'a self,
+        call: CallRecord<'a>,
+        code: ErrorCode,
+        reason: &'a str,
+    ) -> JournalFuture<'a, ()>;
 
     /// Replaces the session's stored messages and state with a checkpoint. Returns the checkpoint's id.
-    fn save<'a>(&'a self, session: &'a str, checkpoint: Checkpoint) -> JournalFuture<'a, CheckpointId>;
+    fn save<'a>(
+        &'a self,
+        session: &'a str,
+        checkpoint: Checkpoint,
+    ) -> JournalFuture<'a, CheckpointId>;
 
     /// Appends messages to the checkpoint `last` and replaces its state. Returns the new checkpoint's id.
     ///

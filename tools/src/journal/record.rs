@@ -50,7 +50,11 @@ pub struct CallArguments {
 impl CallArguments {
     /// `own` are the arguments as the tool [masks](crate::Entry::masked) them, `json` those with the arguments of a kept call.
     pub(crate) fn new(own: Json, json: Json) -> Self {
-        Self { json, own, digest: OnceLock::new() }
+        Self {
+            json,
+            own,
+            digest: OnceLock::new(),
+        }
     }
 
     /// Returns the arguments as [canonical JSON](canonical_json).
@@ -81,7 +85,11 @@ pub struct OutcomeRecord<'a> {
 impl<'a> OutcomeRecord<'a> {
     /// Creates an outcome.
     pub fn new(result: &'a ToolResult, error: Option<ErrorCode>, duration: Duration) -> Self {
-        Self { result, error, duration }
+        Self {
+            result,
+            error,
+            duration,
+        }
     }
 }
 
@@ -117,8 +125,18 @@ pub struct RecordedCall {
 
 impl RecordedCall {
     /// Creates a call without an outcome.
-    pub fn new(attempt: u32, tool_digest: Option<Digest>, arguments_digest: Option<Digest>) -> Self {
-        Self { attempt, tool_digest, arguments_digest, result: None, error: None }
+    pub fn new(
+        attempt: u32,
+        tool_digest: Option<Digest>,
+        arguments_digest: Option<Digest>,
+    ) -> Self {
+        Self {
+            attempt,
+            tool_digest,
+            arguments_digest,
+            result: None,
+            error: None,
+        }
     }
 
     /// Sets the result.

@@ -21,7 +21,11 @@ pub(super) async fn check(
     let runs = tool.effects.is_pure() && (cx.is_some() || entry.needs().is_empty());
     let cx = cx.cloned().unwrap_or_default();
     if tool.examples.is_empty() {
-        faults.push(Fault::warning(entry, LintRule::Example, "it has no example; add one with example(…)"));
+        faults.push(Fault::warning(
+            entry,
+            LintRule::Example,
+            "it has no example; add one with example(…)",
+        ));
     }
     for (index, example) in tool.examples.iter().enumerate() {
         if let Err(error) = entry.verify_example(index, example) {
@@ -35,7 +39,11 @@ pub(super) async fn check(
 }
 
 /// Compares two runs of an example with its declared result and with each other.
-async fn judge<C>(index: usize, example: &Example, call: impl Fn() -> C) -> Option<(LintRule, String)>
+async fn judge<C>(
+    index: usize,
+    example: &Example,
+    call: impl Fn() -> C,
+) -> Option<(LintRule, String)>
 where
     C: Future<Output = Result<ToolResult, ToolError>>,
 {
@@ -44,21 +52,33 @@ where
         Ok(result) => result,
         Err(error) => {
             let is_output = matches!(error.kind(), ToolErrorKind::InvalidOutput { .. });
-            let rule = if is_output { LintRule::Output } else { LintRule::Example };
+            let rule = if is_output {
+                LintRule::Output
+            } else {
+                LintRule::Example
+            };
             return Some((rule, format!("example {number} fails: {error}")));
         }
     };
     if result.is_error {
-        return Some((LintRule::Example, format!("example {number} fails: {}", result.to_text())));
+        return Some((
+            LintRule::Example,
+            format!("example {number} fails: {}", result.to_text()),
+        ));
     }
     let returned = value(&result);
     if let Some(declared) = &example.result
         && *declared != returned
     {
-        let message = format!("example {number} declares the result {declared}, but the tool returned {returned}");
+        let message = format!(
+            "example {number} declares the result {declared}, but the tool returned {returned}"
+        );
         return Some((LintRule::Example, message));
     }
-    let again = call().await.map_or_else(|error| Value::String(error.to_string()), |result| value(&result));
+    let again = call().await.map_or_else(
+        |error| Value::String(error.to_string()),
+        |result| value(&result),
+    );
     (again != returned).then(|| {
         let message = format!(
             "two runs of example {number} returned {returned} and {again}; the result of a pure tool depends only on its \

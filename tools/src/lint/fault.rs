@@ -65,29 +65,52 @@ pub struct Fault {
 impl Fault {
     pub(super) fn error(entry: &Entry, rule: LintRule, message: impl Into<String>) -> Self {
         let (tool, source) = (entry.name().to_string(), Some(entry.source().clone()));
-        Self { rule, severity: Severity::Error, tool, source, message: message.into() }
+        Self {
+            rule,
+            severity: Severity::Error,
+            tool,
+            source,
+            message: message.into(),
+        }
     }
 
     pub(super) fn warning(entry: &Entry, rule: LintRule, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, ..Self::error(entry, rule, message) }
+        Self {
+            severity: Severity::Warning,
+            ..Self::error(entry, rule, message)
+        }
     }
 
     pub(super) fn from_conflict(name: &ToolName, sources: &[Source], message: String) -> Self {
         let (tool, source) = (name.to_string(), sources.first().cloned());
-        Self { rule: LintRule::Name, severity: Severity::Error, tool, source, message }
+        Self {
+            rule: LintRule::Name,
+            severity: Severity::Error,
+            tool,
+            source,
+            message,
+        }
     }
 
     pub(super) fn from_problem(problem: &Problem) -> Self {
         let (tool, source) = (problem.name.clone(), Some(problem.source.clone()));
-        Self { tool, source, ..Self::from_error(&problem.error) }
+        Self {
+            tool,
+            source,
+            ..Self::from_error(&problem.error)
+        }
     }
 
     /// Returns the fault of a tool that could not be registered.
     pub fn from_error(error: &RegisterError) -> Self {
         let (rule, tool, source) = match error {
-            RegisterError::Exists { name, refused, .. } => (LintRule::Name, name.as_str(), Some(&**refused)),
+            RegisterError::Exists { name, refused, .. } => {
+                (LintRule::Name, name.as_str(), Some(&**refused))
+            }
             RegisterError::FormerName { name, .. } => (LintRule::Name, name.as_str(), None),
-            RegisterError::Renamed { submitted, place, .. } => (LintRule::Name, submitted.as_str(), Some(&**place)),
+            RegisterError::Renamed {
+                submitted, place, ..
+            } => (LintRule::Name, submitted.as_str(), Some(&**place)),
             RegisterError::Description { name } => (LintRule::Description, name.as_str(), None),
             RegisterError::Schema { name, .. } => (LintRule::Schema, name.as_str(), None),
             RegisterError::Effects { name, .. } | RegisterError::SecretTarget { name, .. } => {
@@ -95,11 +118,21 @@ impl Fault {
             }
             RegisterError::Limits { name, .. } => (LintRule::Limits, name.as_str(), None),
             RegisterError::Example { name, .. } => (LintRule::Example, name.as_str(), None),
-            RegisterError::Definition { name, place, source } => (rule(source), name.as_str(), Some(&**place)),
+            RegisterError::Definition {
+                name,
+                place,
+                source,
+            } => (rule(source), name.as_str(), Some(&**place)),
             RegisterError::Name(_) => (LintRule::Name, "", None),
         };
         let (tool, source, message) = (tool.to_owned(), source.cloned(), error.to_string());
-        Self { rule, severity: Severity::Error, tool, source, message }
+        Self {
+            rule,
+            severity: Severity::Error,
+            tool,
+            source,
+            message,
+        }
     }
 }
 

@@ -106,20 +106,36 @@ impl Lint {
 
 /// Returns the arguments that the user's effects of a writing tool do not name, and that may hold an address, a URL or a path.
 fn unnamed(entry: &Entry) -> impl Iterator<Item = &String> {
-    let Tool { effects, parameters, .. } = entry.tool();
+    let Tool {
+        effects,
+        parameters,
+        ..
+    } = entry.tool();
     let declared = match effects {
-        Effects::Declared(declared) if declared.foreign && !effects.is_read_only() => Some(declared),
+        Effects::Declared(declared) if declared.foreign && !effects.is_read_only() => {
+            Some(declared)
+        }
         _ => None,
     };
-    let arguments = parameters.get("properties").and_then(Value::as_object).into_iter().flat_map(|names| names.keys());
-    declared.into_iter().flat_map(move |declared| arguments.clone().filter(move |name| !declared.names(name)))
+    let arguments = parameters
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flat_map(|names| names.keys());
+    declared
+        .into_iter()
+        .flat_map(move |declared| arguments.clone().filter(move |name| !declared.names(name)))
 }
 
 /// Returns the tools that the catalog holds but cannot run. Examples are checked one by one elsewhere.
 fn unusable(catalog: &Catalog) -> Vec<Fault> {
     let problems = catalog.problems();
-    let problems = problems.iter().filter(|problem| !matches!(problem.error, RegisterError::Example { .. }));
+    let problems = problems
+        .iter()
+        .filter(|problem| !matches!(problem.error, RegisterError::Example { .. }));
     let conflicts = catalog.conflicts();
-    let conflicts = conflicts.iter().map(|it| Fault::from_conflict(&it.name, &it.sources, it.to_string()));
+    let conflicts = conflicts
+        .iter()
+        .map(|it| Fault::from_conflict(&it.name, &it.sources, it.to_string()));
     problems.map(Fault::from_problem).chain(conflicts).collect()
 }

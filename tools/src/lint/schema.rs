@@ -19,20 +19,25 @@ pub(super) fn check(entry: &Entry, faults: &mut Vec<Fault>) {
     }
     let length = canonical_json(schema).len();
     if length > MAX_BYTES {
-        let message = format!("the parameter schema has {length} bytes; shorten it to at most {MAX_BYTES}");
+        let message =
+            format!("the parameter schema has {length} bytes; shorten it to at most {MAX_BYTES}");
         broken(LintRule::Schema, message);
     }
     for (name, parameter) in schema["properties"].as_object().into_iter().flatten() {
         if !parameter["description"].as_str().is_some_and(is_sentence) {
-            let message =
-                format!("`{name}` is not described in sentences; begin in upper case and end with a full stop");
+            let message = format!(
+                "`{name}` is not described in sentences; begin in upper case and end with a full stop"
+            );
             broken(LintRule::Parameter, message);
         }
     }
     let mut undescribed = Vec::new();
     collect_undescribed(schema, true, &mut undescribed);
     for name in undescribed {
-        broken(LintRule::Parameter, format!("the nested field `{name}` has no description; write a doc comment on it"));
+        broken(
+            LintRule::Parameter,
+            format!("the nested field `{name}` has no description; write a doc comment on it"),
+        );
     }
 }
 
@@ -43,7 +48,9 @@ fn collect_undescribed<'a>(schema: &'a Value, is_root: bool, names: &mut Vec<&'a
             ("const" | "default" | "enum" | "examples", _) => {}
             ("properties", Value::Object(fields)) => {
                 for (name, field) in fields {
-                    let is_described = ["description", "const", "$ref"].iter().any(|key| field.get(key).is_some());
+                    let is_described = ["description", "const", "$ref"]
+                        .iter()
+                        .any(|key| field.get(key).is_some());
                     if !is_root && !is_described {
                         names.push(name);
                     }
@@ -51,10 +58,14 @@ fn collect_undescribed<'a>(schema: &'a Value, is_root: bool, names: &mut Vec<&'a
                 }
             }
             ("$defs" | "definitions" | "patternProperties", Value::Object(schemas)) => {
-                schemas.values().for_each(|schema| collect_undescribed(schema, false, names));
+                schemas
+                    .values()
+                    .for_each(|schema| collect_undescribed(schema, false, names));
             }
             (_, Value::Array(schemas)) => {
-                schemas.iter().for_each(|schema| collect_undescribed(schema, false, names));
+                schemas
+                    .iter()
+                    .for_each(|schema| collect_undescribed(schema, false, names));
             }
             (_, Value::Object(_)) => collect_undescribed(value, false, names),
             _ => {}

@@ -13,27 +13,43 @@ const MAX_DESCRIPTION: usize = 1_024;
 /// The maximum length of the first sentence of a description, in characters.
 const MAX_FIRST_SENTENCE: usize = 160;
 
-pub(super) fn check(entries: &[Arc<Entry>], entry: &Entry, prefix: Option<&str>, faults: &mut Vec<Fault>) {
+pub(super) fn check(
+    entries: &[Arc<Entry>],
+    entry: &Entry,
+    prefix: Option<&str>,
+    faults: &mut Vec<Fault>,
+) {
     let mut broken = |rule, message: String| faults.push(Fault::warning(entry, rule, message));
     let name = entry.name().as_str();
     if !is_grouped(name) {
         broken(
             LintRule::Name,
-            "the name has another form than `group.word`; use a-z, 0-9 and _ around a dot".to_owned(),
+            "the name has another form than `group.word`; use a-z, 0-9 and _ around a dot"
+                .to_owned(),
         );
     }
     if let Some(prefix) = prefix
-        && !name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.'))
+        && !name
+            .strip_prefix(prefix)
+            .is_some_and(|rest| rest.starts_with('.'))
     {
-        broken(LintRule::Name, format!("the name does not begin with `{prefix}.`; add the prefix"));
+        broken(
+            LintRule::Name,
+            format!("the name does not begin with `{prefix}.`; add the prefix"),
+        );
     }
     let description = entry.tool().description.as_str();
     if !is_sentence(description) {
-        let message = "the description is not a sentence; begin it in upper case and end it with a full stop";
+        let message =
+            "the description is not a sentence; begin it in upper case and end it with a full stop";
         broken(LintRule::Description, message.to_owned());
     }
-    let names_it = |other: &Entry| other.name() != entry.name() && description.contains(other.name().as_str());
-    if let Some(other) = entries.iter().find(|other| is_grouped(other.name()) && names_it(other)) {
+    let names_it =
+        |other: &Entry| other.name() != entry.name() && description.contains(other.name().as_str());
+    if let Some(other) = entries
+        .iter()
+        .find(|other| is_grouped(other.name()) && names_it(other))
+    {
         let message = format!(
             "the description names the tool {}, which models know by another name; describe it instead",
             other.name()
@@ -42,11 +58,16 @@ pub(super) fn check(entries: &[Arc<Entry>], entry: &Entry, prefix: Option<&str>,
     }
     for (part, text, most) in [
         ("description", description, MAX_DESCRIPTION),
-        ("first sentence of the description", first_sentence(description), MAX_FIRST_SENTENCE),
+        (
+            "first sentence of the description",
+            first_sentence(description),
+            MAX_FIRST_SENTENCE,
+        ),
     ] {
         let length = text.chars().count();
         if length > most {
-            let message = format!("the {part} has {length} characters; shorten it to at most {most}");
+            let message =
+                format!("the {part} has {length} characters; shorten it to at most {most}");
             broken(LintRule::Description, message);
         }
     }
@@ -63,7 +84,10 @@ pub(super) fn check_similar(entries: &[Arc<Entry>], faults: &mut Vec<Fault>) {
         for entry in group {
             let others = group.iter().filter(|other| other.name() != entry.name());
             let others: Vec<_> = others.map(|other| other.name().as_str()).collect();
-            let message = format!("a model could confuse the name with {}; rename one of them", others.join(" and "));
+            let message = format!(
+                "a model could confuse the name with {}; rename one of them",
+                others.join(" and ")
+            );
             faults.push(Fault::warning(entry, LintRule::Name, message));
         }
     }
@@ -75,7 +99,10 @@ pub(super) fn is_sentence(text: &str) -> bool {
 }
 
 fn first_sentence(text: &str) -> &str {
-    let end = text.match_indices('.').map(|(at, _)| at + 1).find(|end| text[*end..].starts_with(char::is_whitespace));
+    let end = text
+        .match_indices('.')
+        .map(|(at, _)| at + 1)
+        .find(|end| text[*end..].starts_with(char::is_whitespace));
     &text[..end.unwrap_or(text.len())]
 }
 
@@ -83,7 +110,9 @@ fn first_sentence(text: &str) -> &str {
 fn is_grouped(name: &str) -> bool {
     let is_word = |part: &str| {
         part.starts_with(|first: char| first.is_ascii_lowercase())
-            && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+            && part
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
     };
     name.contains('.') && name.split('.').all(is_word)
 }

@@ -5,7 +5,9 @@
 #[non_exhaustive]
 pub enum InvalidRule {
     /// The rule names neither tools nor targets.
-    #[error("the rule has neither `tool` nor `target`; add one, such as `tool = \"*\"` for every tool")]
+    #[error(
+        "the rule has neither `tool` nor `target`; add one, such as `tool = \"*\"` for every tool"
+    )]
     Empty,
     /// The glob over tool names is invalid.
     #[error("{glob:?} is not a glob over tool names: {reason}; write one such as `fs.*`")]
@@ -27,7 +29,9 @@ pub enum InvalidRule {
         reason: String,
     },
     /// The rule does not apply to an example that it must apply to.
-    #[error("the rule `{rule}` does not apply to its example {example:?}{why}; change the rule or the example")]
+    #[error(
+        "the rule `{rule}` does not apply to its example {example:?}{why}; change the rule or the example"
+    )]
     Unmatched {
         /// The rule.
         rule: String,
@@ -37,7 +41,9 @@ pub enum InvalidRule {
         why: &'static str,
     },
     /// The rule applies to an example that it must not apply to.
-    #[error("the rule `{rule}` applies to its counterexample {example:?}; change the rule or the example")]
+    #[error(
+        "the rule `{rule}` applies to its counterexample {example:?}; change the rule or the example"
+    )]
     Matched {
         /// The rule.
         rule: String,

@@ -17,13 +17,18 @@ pub(super) fn is_read(target: &Target) -> bool {
 /// As for sensitive paths, every layer has to: a model chooses the clauses of a sub-agent, and must not name a host for the layers
 /// of a person. An intersection never names more than either side.
 pub(super) fn is_named_in(grant: &Grant, target: &Target) -> bool {
-    grant.layers().all(|layer| layer.iter().any(|clause| is_named_by_clause(clause, target)))
+    grant.layers().all(|layer| {
+        layer
+            .iter()
+            .any(|clause| is_named_by_clause(clause, target))
+    })
 }
 
 /// Returns true if an allowing rule that applies to the target names its host, or names the tool and targets of the scheme `net`.
 pub(super) fn is_named_by(rule: &Rule, target: &Target) -> bool {
     rule.target().is_some_and(|clause| {
-        is_named_by_clause(clause, target) || rule.is_for_one_tool() && clause.scheme() == Some(target.scheme())
+        is_named_by_clause(clause, target)
+            || rule.is_for_one_tool() && clause.scheme() == Some(target.scheme())
     })
 }
 
@@ -31,7 +36,8 @@ pub(super) fn is_named_by(rule: &Rule, target: &Target) -> bool {
 pub(super) fn is_named_by_clause(clause: &Clause, target: &Target) -> bool {
     clause.scheme().is_some()
         && clause.matches(target)
-        && literal_length(clause.pattern()).is_none_or(|length| length > host_length(target.value()))
+        && literal_length(clause.pattern())
+            .is_none_or(|length| length > host_length(target.value()))
 }
 
 /// Returns the length of the text that a pattern begins with, before its first wildcard. Returns `None` if it has no wildcard.
@@ -124,20 +130,31 @@ mod tests {
         let (named, wild) = (["net:read:example.org"], ["net:read:**"]);
         let grant = |clauses: &[&str]| Grant::parse(clauses).unwrap();
         let host = target("example.org");
-        assert!(is_named_in(&grant(&["net:read:**", "net:read:example.org"]), &host));
+        assert!(is_named_in(
+            &grant(&["net:read:**", "net:read:example.org"]),
+            &host
+        ));
         assert!(!is_named_in(&grant(&named).intersect(&grant(&wild)), &host));
         assert!(
             !is_named_in(&grant(&wild).intersect(&grant(&named)), &host),
             "a sub-agent names nothing for its parent"
         );
-        assert!(is_named_in(&grant(&named).intersect(&grant(&["net:*:example.org"])), &host));
+        assert!(is_named_in(
+            &grant(&named).intersect(&grant(&["net:*:example.org"])),
+            &host
+        ));
         assert!(!is_named_in(&Grant::none(), &host));
     }
 
     #[test]
     fn a_rule_names_the_host_or_the_tool() {
         let rule = |tool: Option<&str>, target: Option<&str>| {
-            Rule::new(Verdict::Allow, tool, target.map(|target| target.parse().unwrap())).unwrap()
+            Rule::new(
+                Verdict::Allow,
+                tool,
+                target.map(|target| target.parse().unwrap()),
+            )
+            .unwrap()
         };
         for (tool, clause, expected) in [
             (None, Some("net:read:example.org"), true),
@@ -154,7 +171,11 @@ mod tests {
             (Some("web.fetch"), Some("*:*:**"), false),
             (Some("web.fetch"), None, false),
         ] {
-            assert_eq!(is_named_by(&rule(tool, clause), &target("example.org")), expected, "{tool:?} {clause:?}");
+            assert_eq!(
+                is_named_by(&rule(tool, clause), &target("example.org")),
+                expected,
+                "{tool:?} {clause:?}"
+            );
         }
     }
 
@@ -173,8 +194,15 @@ mod tests {
 
     fn grant() -> impl Strategy<Value = Grant> {
         let clause = select(vec![
-            "net:read:**", "*:*:**", "net:read:a.org", "net:*:a.org:*", "net:read:*.org", "net:read:a.org:80",
-            r"net:read:\[::1\]:*", "*:read:a.org", "net:write:a.org",
+            "net:read:**",
+            "*:*:**",
+            "net:read:a.org",
+            "net:*:a.org:*",
+            "net:read:*.org",
+            "net:read:a.org:80",
+            r"net:read:\[::1\]:*",
+            "*:read:a.org",
+            "net:write:a.org",
         ]);
         let layer = prop::collection::vec(clause, 1..4);
         prop::collection::vec(layer, 1..4).prop_map(|layers| {

@@ -66,7 +66,10 @@ impl Policy {
     /// Creates a policy without rules that allows reads, asks about writes and always asks about destruction. It asks about reads of
     /// [unnamed hosts](Reason::UnnamedHost).
     pub fn by_effects() -> Self {
-        Self { rules: Vec::new(), is_by_effects: true }
+        Self {
+            rules: Vec::new(),
+            is_by_effects: true,
+        }
     }
 
     /// Adds a rule. The order of rules has no effect. Of equal rules one remains, with the origins of all.
@@ -97,7 +100,9 @@ impl Policy {
         tool: ToolNames<'a>,
         target: Option<&'a Target>,
     ) -> impl Iterator<Item = &'a Rule> {
-        self.rules.iter().filter(move |rule| rule.verdict() == verdict && rule.applies(tool, target))
+        self.rules
+            .iter()
+            .filter(move |rule| rule.verdict() == verdict && rule.applies(tool, target))
     }
 
     /// Returns the default by which the policy asks about a target without an allowing rule, or `None` if it does not ask.

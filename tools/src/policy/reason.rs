@@ -59,10 +59,16 @@ impl<'a> Reason<'a> {
     pub fn verdict(&self) -> Verdict {
         match self {
             Self::Granted(_) | Self::Untouched => Verdict::Allow,
-            Self::Rules(rules) => rules.iter().map(|rule| rule.verdict()).max().unwrap_or(Verdict::Allow),
-            Self::Ungranted | Self::Default(_) | Self::Sensitive(_) | Self::UnknownWords | Self::UnnamedHost => {
-                Verdict::Ask
-            }
+            Self::Rules(rules) => rules
+                .iter()
+                .map(|rule| rule.verdict())
+                .max()
+                .unwrap_or(Verdict::Allow),
+            Self::Ungranted
+            | Self::Default(_)
+            | Self::Sensitive(_)
+            | Self::UnknownWords
+            | Self::UnnamedHost => Verdict::Ask,
         }
     }
 }
@@ -71,21 +77,36 @@ impl fmt::Display for Reason<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Granted(clauses) => {
-                let clauses = clauses.iter().map(|clause| clause.origins().located(clause));
+                let clauses = clauses
+                    .iter()
+                    .map(|clause| clause.origins().located(clause));
                 write!(f, "the grant covers it by {}", joined(clauses, "or"))
             }
             Self::Untouched => f.write_str("it touches nothing, and no rule is about it"),
             Self::Rules(rules) => {
-                write!(f, "{} decides", subject(rules, |rule| rule.origins().located(rule)))
+                write!(
+                    f,
+                    "{} decides",
+                    subject(rules, |rule| rule.origins().located(rule))
+                )
             }
             Self::Ungranted => f.write_str("no clause of the grant covers it"),
             Self::Default(ApprovalDefault::AlwaysAsk) => {
                 f.write_str("no rule allows it, and this access always asks by default")
             }
             Self::Default(_) => f.write_str("no rule allows it, and this access asks by default"),
-            Self::Sensitive(path) => write!(f, "the sensitive path `{}`: {}", path.pattern(), path.note()),
-            Self::UnknownWords => f.write_str("the command has parts that are not known before it runs"),
-            Self::UnnamedHost => f.write_str("no clause and no rule names the host without wildcards"),
+            Self::Sensitive(path) => write!(
+                f,
+                "the sensitive path `{}`: {}",
+                path.pattern(),
+                path.note()
+            ),
+            Self::UnknownWords => {
+                f.write_str("the command has parts that are not known before it runs")
+            }
+            Self::UnnamedHost => {
+                f.write_str("no clause and no rule names the host without wildcards")
+            }
         }
     }
 }
@@ -97,11 +118,15 @@ impl Serialize for Reason<'_> {
         map.serialize_entry("kind", self.kind())?;
         match self {
             Self::Granted(clauses) => {
-                let clauses = clauses.iter().map(|clause| object("clause", clause, clause.origins()));
+                let clauses = clauses
+                    .iter()
+                    .map(|clause| object("clause", clause, clause.origins()));
                 map.serialize_entry("clauses", &clauses.collect::<Vec<_>>())?;
             }
             Self::Rules(rules) => {
-                let rules = rules.iter().map(|rule| object("rule", rule, rule.origins()));
+                let rules = rules
+                    .iter()
+                    .map(|rule| object("rule", rule, rule.origins()));
                 map.serialize_entry("rules", &rules.collect::<Vec<_>>())?;
             }
             Self::Default(default) => map.serialize_entry("default", default)?,
@@ -134,6 +159,13 @@ fn joined(items: impl Iterator<Item = String>, last: &str) -> String {
 
 /// Returns the rules as the subject of a sentence, each in the words of `shown`.
 pub(super) fn subject(rules: &[&Rule], shown: impl Fn(&Rule) -> String) -> String {
-    let noun = if rules.len() == 1 { "the rule" } else { "each of the rules" };
-    format!("{noun} {}", joined(rules.iter().map(|rule| shown(rule)), "and"))
+    let noun = if rules.len() == 1 {
+        "the rule"
+    } else {
+        "each of the rules"
+    };
+    format!(
+        "{noun} {}",
+        joined(rules.iter().map(|rule| shown(rule)), "and")
+    )
 }

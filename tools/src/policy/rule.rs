@@ -65,20 +65,43 @@ impl Rule {
     ///
     /// # Errors
     /// Returns [`InvalidRule::Empty`] if both are `None`, and [`InvalidRule::Tool`] if the text is not a glob.
-    pub fn new(verdict: Verdict, tool: Option<&str>, target: Option<Clause>) -> Result<Self, InvalidRule> {
+    pub fn new(
+        verdict: Verdict,
+        tool: Option<&str>,
+        target: Option<Clause>,
+    ) -> Result<Self, InvalidRule> {
         if tool.is_none() && target.is_none() {
             return Err(InvalidRule::Empty);
         }
-        let compile =
-            |glob: &str| ToolGlob::compile(glob).map_err(|reason| InvalidRule::Tool { glob: glob.to_owned(), reason });
+        let compile = |glob: &str| {
+            ToolGlob::compile(glob).map_err(|reason| InvalidRule::Tool {
+                glob: glob.to_owned(),
+                reason,
+            })
+        };
         let tool = tool.map(compile).transpose()?;
-        let origins = target.as_ref().map(|target| target.origins().clone()).unwrap_or_default();
-        Ok(Self { verdict, tool, target, reason: None, origins })
+        let origins = target
+            .as_ref()
+            .map(|target| target.origins().clone())
+            .unwrap_or_default();
+        Ok(Self {
+            verdict,
+            tool,
+            target,
+            reason: None,
+            origins,
+        })
     }
 
     /// Creates a rule for targets that applies to all tools. The rule has the clause's origins.
     pub fn for_target(verdict: Verdict, target: Clause) -> Self {
-        Self { verdict, tool: None, origins: target.origins().clone(), target: Some(target), reason: None }
+        Self {
+            verdict,
+            tool: None,
+            origins: target.origins().clone(),
+            target: Some(target),
+            reason: None,
+        }
     }
 
     /// Sets the reason that a denied call's error contains.
@@ -106,12 +129,19 @@ impl Rule {
         }
         let why = if self.matches((&tool).into(), target.as_ref()) {
             ", since an operation that always needs approval is allowed only by a target without `*` for scheme or access"
-        } else if target.as_ref().is_some_and(|target| self.unspelled(target).is_some()) {
+        } else if target
+            .as_ref()
+            .is_some_and(|target| self.unspelled(target).is_some())
+        {
             ", since a wildcard stands for a word by which the program does more; an allowing rule has to spell it"
         } else {
             ""
         };
-        Err(InvalidRule::Unmatched { rule: self.to_string(), example: example.to_owned(), why })
+        Err(InvalidRule::Unmatched {
+            rule: self.to_string(),
+            example: example.to_owned(),
+            why,
+        })
     }
 
     /// Checks that the rule does not apply to an example call.
@@ -121,7 +151,10 @@ impl Rule {
     pub fn with_not_match(self, example: &str) -> Result<Self, InvalidRule> {
         let (tool, target) = call(example)?;
         if self.applies(&tool, target.as_ref()) {
-            return Err(InvalidRule::Matched { rule: self.to_string(), example: example.to_owned() });
+            return Err(InvalidRule::Matched {
+                rule: self.to_string(),
+                example: example.to_owned(),
+            });
         }
         Ok(self)
     }
@@ -138,7 +171,9 @@ impl Rule {
 
     /// Returns true if the rule applies only to tools of one name.
     pub(super) fn is_for_one_tool(&self) -> bool {
-        self.tool.as_ref().is_some_and(|glob| !glob.as_str().contains(['*', '?', '[', '{']))
+        self.tool
+            .as_ref()
+            .is_some_and(|glob| !glob.as_str().contains(['*', '?', '[', '{']))
     }
 
     /// Returns the reason, or `None` if not set.
@@ -180,12 +215,16 @@ impl Rule {
 
     /// Returns the word that an allowing rule would have to spell to apply to the target.
     pub(super) fn unspelled(&self, target: &Target) -> Option<UnspelledWord> {
-        self.target.as_ref().filter(|_| self.verdict == Verdict::Allow).and_then(|clause| clause.unspelled(target))
+        self.target
+            .as_ref()
+            .filter(|_| self.verdict == Verdict::Allow)
+            .and_then(|clause| clause.unspelled(target))
     }
 
     fn may_allow(&self, target: &Target) -> bool {
         let is_clear = |clause: &Clause| clause.scheme().is_some() && clause.access().is_some();
-        target.approval_default() < ApprovalDefault::AlwaysAsk || self.target.as_ref().is_some_and(is_clear)
+        target.approval_default() < ApprovalDefault::AlwaysAsk
+            || self.target.as_ref().is_some_and(is_clear)
     }
 }
 
@@ -195,8 +234,13 @@ impl TryFrom<RuleData> for Rule {
     fn try_from(data: RuleData) -> Result<Self, InvalidRule> {
         let mut rule = Self::new(data.verdict, data.tool.as_deref(), data.target)?;
         rule.reason = data.reason;
-        let rule = data.r#match.iter().try_fold(rule, |rule, example| rule.with_match(example))?;
-        data.not_match.iter().try_fold(rule, |rule, example| rule.with_not_match(example))
+        let rule = data
+            .r#match
+            .iter()
+            .try_fold(rule, |rule, example| rule.with_match(example))?;
+        data.not_match
+            .iter()
+            .try_fold(rule, |rule, example| rule.with_not_match(example))
     }
 }
 
@@ -217,7 +261,9 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tool = self.tool.as_ref().map_or("every tool", ToolGlob::as_str);
         write!(f, "{} {tool}", self.verdict)?;
-        self.target.as_ref().map_or(Ok(()), |clause| write!(f, " on {clause}"))
+        self.target
+            .as_ref()
+            .map_or(Ok(()), |clause| write!(f, " on {clause}"))
     }
 }
 
@@ -232,13 +278,18 @@ impl Eq for Rule {}
 
 /// Parses an example call.
 fn call(example: &str) -> Result<(ToolName, Option<Target>), InvalidRule> {
-    let invalid = |reason: String| InvalidRule::Example { example: example.to_owned(), reason };
+    let invalid = |reason: String| InvalidRule::Example {
+        example: example.to_owned(),
+        reason,
+    };
     let (tool, target) = match example.split_once(' ') {
         Some((tool, target)) => (tool, Some(target)),
         None => (example, None),
     };
     let tool = ToolName::new(tool).map_err(|error| invalid(error.to_string()))?;
-    let target =
-        target.map(str::parse).transpose().map_err(|error: protocol::InvalidTarget| invalid(error.to_string()))?;
+    let target = target
+        .map(str::parse)
+        .transpose()
+        .map_err(|error: protocol::InvalidTarget| invalid(error.to_string()))?;
     Ok((tool, target))
 }

@@ -40,7 +40,13 @@ impl<'a> Ruling<'a> {
         touched: Option<(&'a Target, &'a SensitivePaths)>,
     ) -> Self {
         let (target, paths) = touched.unzip();
-        let undecided = Self { target, grant, policy, paths, verdict: Verdict::Allow };
+        let undecided = Self {
+            target,
+            grant,
+            policy,
+            paths,
+            verdict: Verdict::Allow,
+        };
         let verdict = if target.is_none() && policy.is_none() {
             Verdict::Allow
         } else if undecided.rules(Verdict::Deny).next().is_some() {
@@ -50,7 +56,10 @@ impl<'a> Ruling<'a> {
         } else {
             Verdict::Allow
         };
-        Self { verdict, ..undecided }
+        Self {
+            verdict,
+            ..undecided
+        }
     }
 
     /// Returns the verdict.
@@ -68,7 +77,9 @@ impl<'a> Ruling<'a> {
     /// A group has several members if each of them suffices, such as overlapping clauses: taking away one of them changes nothing.
     pub fn reasons(&self) -> Vec<Reason<'a>> {
         match self.verdict {
-            Verdict::Deny => Reason::from_rules(self.rules(Verdict::Deny)).into_iter().collect(),
+            Verdict::Deny => Reason::from_rules(self.rules(Verdict::Deny))
+                .into_iter()
+                .collect(),
             Verdict::Ask => self.asking().collect(),
             Verdict::Allow => self.allowing(),
         }
@@ -96,14 +107,23 @@ impl<'a> Ruling<'a> {
     /// Returns the clauses of the grant and of allowing rules that match the command and do not cover it, each with its origins and the word
     /// that it does not spell. Empty if the target is not asked about.
     pub fn unspelled(&self) -> Vec<(String, UnspelledWord)> {
-        let Some(target) = self.target.filter(|_| self.verdict == Verdict::Ask) else { return Vec::new() };
+        let Some(target) = self.target.filter(|_| self.verdict == Verdict::Ask) else {
+            return Vec::new();
+        };
         let granted = self.grant.unspelled(target).into_iter();
         let granted = granted.map(|(clause, word)| (clause.origins().located(clause), word));
-        let rules = self
-            .policy
-            .into_iter()
-            .flat_map(|(policy, tool)| policy.rules().iter().filter(move |rule| rule.is_for_tool(tool)));
-        let rules = rules.filter_map(|rule| Some((rule.origins().located(rule.target()?), rule.unspelled(target)?)));
+        let rules = self.policy.into_iter().flat_map(|(policy, tool)| {
+            policy
+                .rules()
+                .iter()
+                .filter(move |rule| rule.is_for_tool(tool))
+        });
+        let rules = rules.filter_map(|rule| {
+            Some((
+                rule.origins().located(rule.target()?),
+                rule.unspelled(target)?,
+            ))
+        });
         let mut found: Vec<_> = granted.chain(rules).collect();
         found.sort_by(|(one, _), (other, _)| one.cmp(other));
         found.dedup_by(|(one, _), (other, _)| one == other);
@@ -118,41 +138,72 @@ impl<'a> Ruling<'a> {
 
     /// Returns the default by which the policy asks about the target, or `None` if it does not.
     fn default(self) -> Option<ApprovalDefault> {
-        self.policy.zip(self.target).and_then(|((policy, _), target)| policy.asks_by_default(target))
+        self.policy
+            .zip(self.target)
+            .and_then(|((policy, _), target)| policy.asks_by_default(target))
     }
 
     /// Returns every reason to ask.
     fn asking(self) -> impl Iterator<Item = Reason<'a>> {
-        let ungranted = self.target.filter(|target| !self.grant.permits(target)).map(|_| Reason::Ungranted);
+        let ungranted = self
+            .target
+            .filter(|target| !self.grant.permits(target))
+            .map(|_| Reason::Ungranted);
         let rules = Reason::from_rules(self.rules(Verdict::Ask));
-        let default = self.default().filter(|_| self.rules(Verdict::Allow).next().is_none()).map(Reason::Default);
+        let default = self
+            .default()
+            .filter(|_| self.rules(Verdict::Allow).next().is_none())
+            .map(Reason::Default);
         // No default asks about a read, so one place is enough for both.
-        let unnamed = || self.target.filter(|target| self.is_unnamed_host(target)).map(|_| Reason::UnnamedHost);
+        let unnamed = || {
+            self.target
+                .filter(|target| self.is_unnamed_host(target))
+                .map(|_| Reason::UnnamedHost)
+        };
         let default = default.or_else(unnamed);
         let sensitive = move |(target, paths): (&'a Target, &'a SensitivePaths)| {
             paths.needing_approval(self.grant, self.policy, target)
         };
-        let sensitive = self.target.zip(self.paths).into_iter().flat_map(sensitive).map(Reason::Sensitive);
-        let unknown = self.target.filter(|target| target.has_unknown_words()).map(|_| Reason::UnknownWords);
-        ungranted.into_iter().chain(rules).chain(default).chain(unknown).chain(sensitive)
+        let sensitive = self
+            .target
+            .zip(self.paths)
+            .into_iter()
+            .flat_map(sensitive)
+            .map(Reason::Sensitive);
+        let unknown = self
+            .target
+            .filter(|target| target.has_unknown_words())
+            .map(|_| Reason::UnknownWords);
+        ungranted
+            .into_iter()
+            .chain(rules)
+            .chain(default)
+            .chain(unknown)
+            .chain(sensitive)
     }
 
     /// Returns true if the grant covers the target, and neither the grant nor a rule [names](Reason::UnnamedHost) its host.
     pub fn is_granted_but_unnamed(&self) -> bool {
-        self.target.is_some_and(|target| self.is_unnamed_host(target) && self.grant.permits(target))
+        self.target
+            .is_some_and(|target| self.is_unnamed_host(target) && self.grant.permits(target))
     }
 
     /// Returns true if the target is a host to read that neither the grant nor a rule names.
     fn is_unnamed_host(self, target: &Target) -> bool {
         host::is_read(target)
             && !host::is_named_in(self.grant, target)
-            && !self.rules(Verdict::Allow).any(|rule| host::is_named_by(rule, target))
+            && !self
+                .rules(Verdict::Allow)
+                .any(|rule| host::is_named_by(rule, target))
     }
 
     /// Returns true if the target is a host to read that nobody asks about because a rule allows the tool each host.
     pub(crate) fn is_any_host(self) -> bool {
         self.target.is_some_and(|target| {
-            let named = |rule: &Rule| rule.target().is_some_and(|clause| host::is_named_by_clause(clause, target));
+            let named = |rule: &Rule| {
+                rule.target()
+                    .is_some_and(|clause| host::is_named_by_clause(clause, target))
+            };
             self.verdict == Verdict::Allow
                 && host::is_read(target)
                 && !host::is_named_in(self.grant, target)
@@ -168,38 +219,75 @@ impl<'a> Ruling<'a> {
         };
         let deciding = match self.default() {
             Some(_) => allowing,
-            None if host::is_read(target) && !host::is_named_in(self.grant, target) => {
-                allowing.into_iter().filter(|rule| host::is_named_by(rule, target)).collect()
-            }
+            None if host::is_read(target) && !host::is_named_in(self.grant, target) => allowing
+                .into_iter()
+                .filter(|rule| host::is_named_by(rule, target))
+                .collect(),
             // The rules decide nothing, except where they name a host or a sensitive path that the grant does not name.
             None => paths.naming_rules(self.grant, &allowing, target),
         };
-        let covering =
-            |layer: &'a [Clause]| Reason::Granted(layer.iter().filter(|clause| clause.permits(target)).collect());
-        self.grant.layers().map(covering).chain(Reason::from_rules(deciding)).collect()
+        let covering = |layer: &'a [Clause]| {
+            Reason::Granted(
+                layer
+                    .iter()
+                    .filter(|clause| clause.permits(target))
+                    .collect(),
+            )
+        };
+        self.grant
+            .layers()
+            .map(covering)
+            .chain(Reason::from_rules(deciding))
+            .collect()
     }
 
     /// Returns the decision about a call without the values of its targets, which the arguments contain: their access and scheme, the
     /// verdict and the reasons.
     pub(crate) fn summary_of(rulings: &[Self]) -> Cow<'static, str> {
-        if let [Self { target: None, policy: None, .. }] = rulings {
+        if let [
+            Self {
+                target: None,
+                policy: None,
+                ..
+            },
+        ] = rulings
+        {
             return Cow::Borrowed(UNTOUCHED);
         }
         let mut seen = HashSet::new();
         let summaries = rulings.iter().map(|ruling| match ruling.target {
-            Some(target) => format!("{}:{} {}", target.scheme(), target.access(), ruling.decision()),
+            Some(target) => format!(
+                "{}:{} {}",
+                target.scheme(),
+                target.access(),
+                ruling.decision()
+            ),
             None => ruling.to_string(),
         });
-        summaries.filter(|summary| seen.insert(summary.clone())).collect::<Vec<_>>().join(" | ").into()
+        summaries
+            .filter(|summary| seen.insert(summary.clone()))
+            .collect::<Vec<_>>()
+            .join(" | ")
+            .into()
     }
 
     /// Returns the reason for a denial as text: the rules that deny. A model reads it, so it leaves out the origins.
     pub fn denial(&self) -> String {
         let rules: Vec<_> = self.rules(Verdict::Deny).collect();
-        let target = self.target.map(|target| format!(", for {target}")).unwrap_or_default();
+        let target = self
+            .target
+            .map(|target| format!(", for {target}"))
+            .unwrap_or_default();
         let whys: Vec<_> = rules.iter().filter_map(|rule| rule.reason()).collect();
-        let whys = if whys.is_empty() { String::new() } else { format!(" ({})", whys.join("; ")) };
-        format!("{} denies it{target}{whys}", subject(&rules, |rule| format!("`{rule}`")))
+        let whys = if whys.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", whys.join("; "))
+        };
+        format!(
+            "{} denies it{target}{whys}",
+            subject(&rules, |rule| format!("`{rule}`"))
+        )
     }
 
     /// Returns the verdict and the reasons as the rest of a sentence about a target, such as `is denied: …`.
@@ -233,13 +321,17 @@ impl fmt::Debug for Ruling<'_> {
 impl Serialize for Ruling<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let unspelled = self.unspelled();
-        let mut ruling = serializer.serialize_struct("Ruling", 3 + usize::from(!unspelled.is_empty()))?;
+        let mut ruling =
+            serializer.serialize_struct("Ruling", 3 + usize::from(!unspelled.is_empty()))?;
         ruling.serialize_field("target", &self.target)?;
         ruling.serialize_field("verdict", &self.verdict)?;
         ruling.serialize_field("reasons", &self.shown_reasons())?;
         if !unspelled.is_empty() {
             let object = |(clause, word): &(String, UnspelledWord)| json!({"clause": clause, "word": word.word(), "why": word.to_string()});
-            ruling.serialize_field("unspelled", &unspelled.iter().map(object).collect::<Vec<_>>())?;
+            ruling.serialize_field(
+                "unspelled",
+                &unspelled.iter().map(object).collect::<Vec<_>>(),
+            )?;
         }
         ruling.end()
     }
@@ -259,14 +351,26 @@ mod tests {
     #[test]
     fn a_summary_has_each_decision_once_and_no_values_of_targets() {
         let grant = Grant::new(["fs:read:**".parse().unwrap()]);
-        let texts = ["fs:read:canary", "fs:write:canary", "fs:read:canary2", "fs:write:canary2"];
+        let texts = [
+            "fs:read:canary",
+            "fs:write:canary",
+            "fs:read:canary2",
+            "fs:write:canary2",
+        ];
         let targets = texts.map(|target| target.parse::<Target>().unwrap());
-        let rulings =
-            targets.each_ref().map(|target| Ruling::new(&grant, None, Some((target, SensitivePaths::built_in()))));
+        let rulings = targets
+            .each_ref()
+            .map(|target| Ruling::new(&grant, None, Some((target, SensitivePaths::built_in()))));
         let summary = Ruling::summary_of(&rulings);
         let (read, write) = summary.split_once(" | ").unwrap();
-        assert!(read.starts_with("fs:read is allowed") && read.contains("`fs:read:**`"), "{summary}");
-        assert!(write.starts_with("fs:write is asked about") && !write.contains('|'), "{summary}");
+        assert!(
+            read.starts_with("fs:read is allowed") && read.contains("`fs:read:**`"),
+            "{summary}"
+        );
+        assert!(
+            write.starts_with("fs:write is asked about") && !write.contains('|'),
+            "{summary}"
+        );
         assert!(!summary.contains("canary"), "{summary}");
     }
 }

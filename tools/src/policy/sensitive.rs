@@ -83,8 +83,13 @@ pub struct SensitivePaths {
     index: Index,
 }
 
-static BUILT_IN: Lazy<SensitivePaths> =
-    Lazy::new(|| SensitivePaths { paths: Vec::new(), index: Index::default() }.with_paths(table::paths()));
+static BUILT_IN: Lazy<SensitivePaths> = Lazy::new(|| {
+    SensitivePaths {
+        paths: Vec::new(),
+        index: Index::default(),
+    }
+    .with_paths(table::paths())
+});
 
 impl SensitivePath {
     /// Creates an entry. The note describes the file and the program that runs it, as a phrase that can follow "PATH is".
@@ -104,7 +109,11 @@ impl SensitivePath {
         if path == "." {
             return Err(InvalidTarget::Empty);
         }
-        Ok(Self { pattern: format!("{begin}{path}"), sensitivity, note: note.into() })
+        Ok(Self {
+            pattern: format!("{begin}{path}"),
+            sensitivity,
+            note: note.into(),
+        })
     }
 
     /// Returns the pattern: resolved lexically, without a leading `**/`, and with a leading `/` if it matches only from the root.
@@ -142,13 +151,19 @@ impl SensitivePath {
 
     /// Returns true if every layer of the grant has a clause that covers the target and names this entry.
     fn is_named_in(&self, grant: &Grant, target: &Target) -> bool {
-        let is_named = |layer: &[_]| layer.iter().any(|clause| naming::covers(clause, target, self));
+        let is_named = |layer: &[_]| {
+            layer
+                .iter()
+                .any(|clause| naming::covers(clause, target, self))
+        };
         grant.layers().all(is_named)
     }
 
     /// Returns true if a rule of the policy allows the call by naming this entry.
     fn is_named_by(&self, policy: &Policy, tool: ToolNames<'_>, target: &Target) -> bool {
-        let mut clauses = policy.applying(Verdict::Allow, tool, Some(target)).filter_map(Rule::target);
+        let mut clauses = policy
+            .applying(Verdict::Allow, tool, Some(target))
+            .filter_map(Rule::target);
         clauses.any(|clause| naming::covers(clause, target, self))
     }
 }
@@ -211,10 +226,17 @@ impl SensitivePaths {
             }
         }
         found.sort_unstable();
-        let entries = found.into_iter().map(|(number, depth)| (&self.paths[number], depth)).chain(dot_file);
-        let mut matching: Vec<_> = entries.filter(|(entry, _)| entry.sensitivity >= least).collect();
+        let entries = found
+            .into_iter()
+            .map(|(number, depth)| (&self.paths[number], depth))
+            .chain(dot_file);
+        let mut matching: Vec<_> = entries
+            .filter(|(entry, _)| entry.sensitivity >= least)
+            .collect();
         matching.sort_by_key(|(entry, depth)| (Reverse(entry.sensitivity), *depth));
-        let is_in_git = matching.iter().any(|(entry, _)| table::is_folder_of_git(entry));
+        let is_in_git = matching
+            .iter()
+            .any(|(entry, _)| table::is_folder_of_git(entry));
         matching.retain(|(entry, _)| !is_in_git || !table::is_head(entry));
         matching.into_iter().map(|(entry, _)| entry)
     }
@@ -226,7 +248,9 @@ impl SensitivePaths {
             Access::Write => Some(Sensitivity::BuildFile),
             Access::Destroy => Some(Sensitivity::Settings),
         };
-        least.into_iter().flat_map(|least| self.matching(least, target.value()))
+        least
+            .into_iter()
+            .flat_map(|least| self.matching(least, target.value()))
     }
 
     /// Returns the entries that make a granted target need approval. Empty if it needs none.
@@ -240,23 +264,37 @@ impl SensitivePaths {
         target: &Target,
     ) -> impl Iterator<Item = &SensitivePath> {
         let is_allowed = move |entry: &SensitivePath| {
-            let by_rule = || policy.is_some_and(|(policy, tool)| entry.is_named_by(policy, tool, target));
+            let by_rule =
+                || policy.is_some_and(|(policy, tool)| entry.is_named_by(policy, tool, target));
             entry.is_named_in(grant, target) || by_rule()
         };
-        self.matching_target(target).filter(move |entry| match entry.sensitivity {
-            Sensitivity::BuildFile => false,
-            Sensitivity::DotFile | Sensitivity::RunsByItself => !is_allowed(entry),
-            Sensitivity::Settings => true,
-        })
+        self.matching_target(target)
+            .filter(move |entry| match entry.sensitivity {
+                Sensitivity::BuildFile => false,
+                Sensitivity::DotFile | Sensitivity::RunsByItself => !is_allowed(entry),
+                Sensitivity::Settings => true,
+            })
     }
 
     /// Returns the rules on whose naming a sensitive target depends: those that name the first entry which the grant does not name.
     /// Empty if the grant names every entry.
-    pub(super) fn naming_rules<'a>(&self, grant: &Grant, allowing: &[&'a Rule], target: &Target) -> Vec<&'a Rule> {
+    pub(super) fn naming_rules<'a>(
+        &self,
+        grant: &Grant,
+        allowing: &[&'a Rule],
+        target: &Target,
+    ) -> Vec<&'a Rule> {
         let can_be_named = [Sensitivity::DotFile, Sensitivity::RunsByItself];
-        let mut entries = self.matching_target(target).filter(|entry| can_be_named.contains(&entry.sensitivity));
-        let Some(entry) = entries.find(|entry| !entry.is_named_in(grant, target)) else { return Vec::new() };
-        let is_naming = |rule: &&Rule| rule.target().is_some_and(|clause| naming::covers(clause, target, entry));
+        let mut entries = self
+            .matching_target(target)
+            .filter(|entry| can_be_named.contains(&entry.sensitivity));
+        let Some(entry) = entries.find(|entry| !entry.is_named_in(grant, target)) else {
+            return Vec::new();
+        };
+        let is_naming = |rule: &&Rule| {
+            rule.target()
+                .is_some_and(|clause| naming::covers(clause, target, entry))
+        };
         allowing.iter().copied().filter(is_naming).collect()
     }
 

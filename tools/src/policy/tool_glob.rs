@@ -22,9 +22,17 @@ impl ToolGlob {
             return Err("it is empty".to_owned());
         }
         // A tool name is not a path: it has no separators, and escapes are the same on every platform.
-        let glob = GlobBuilder::new(text).literal_separator(false).backslash_escape(true).build();
-        let glob = glob.map_err(|error| error.kind().to_string())?.compile_matcher();
-        Ok(Self { text: text.to_owned(), glob })
+        let glob = GlobBuilder::new(text)
+            .literal_separator(false)
+            .backslash_escape(true)
+            .build();
+        let glob = glob
+            .map_err(|error| error.kind().to_string())?
+            .compile_matcher();
+        Ok(Self {
+            text: text.to_owned(),
+            glob,
+        })
     }
 
     /// Returns the text.
@@ -34,7 +42,9 @@ impl ToolGlob {
 
     /// Returns true if the glob matches the name or a former name of the tool.
     pub fn matches<'a>(&self, tool: impl Into<ToolNames<'a>>) -> bool {
-        tool.into().iter().any(|name| self.glob.is_match(name.as_str()))
+        tool.into()
+            .iter()
+            .any(|name| self.glob.is_match(name.as_str()))
     }
 }
 

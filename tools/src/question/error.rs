@@ -11,13 +11,19 @@ pub enum InvalidQuestion {
     #[error("the question is empty; write its text")]
     Empty,
     /// The text is too long.
-    #[error("the question has {length} characters, and {} are allowed; shorten it", Question::MAX_CHARS)]
+    #[error(
+        "the question has {length} characters, and {} are allowed; shorten it",
+        Question::MAX_CHARS
+    )]
     TooLong {
         /// Its length in characters.
         length: usize,
     },
     /// There are too few or too many options.
-    #[error("the question has {count} options; give 2 to {} of them, or ask for a text", Question::MAX_OPTIONS)]
+    #[error(
+        "the question has {count} options; give 2 to {} of them, or ask for a text",
+        Question::MAX_OPTIONS
+    )]
     OptionCount {
         /// The number of options.
         count: usize,
@@ -29,7 +35,10 @@ pub enum InvalidQuestion {
         number: usize,
     },
     /// An option is too long.
-    #[error("option {number} has {length} characters, and {} are allowed; shorten it", Question::MAX_OPTION_CHARS)]
+    #[error(
+        "option {number} has {length} characters, and {} are allowed; shorten it",
+        Question::MAX_OPTION_CHARS
+    )]
     LongOption {
         /// The number of the option.
         number: usize,

@@ -36,7 +36,10 @@ pub(super) fn nearest<'a>(branches: &'a [Vec<ValidationError<'static>>], at: &st
         let deepest = errors.iter().map(depth).max();
         (errors.len(), Reverse(deepest))
     });
-    Nearest::Branch { index: best.unwrap_or(0), is_guess: meant.len() > 1 }
+    Nearest::Branch {
+        index: best.unwrap_or(0),
+        is_guess: meant.len() > 1,
+    }
 }
 
 /// Drops the branches that `mismatch` excludes. If it excludes all of them at the same place, returns their errors instead.
@@ -45,13 +48,19 @@ fn narrow<'a>(
     branches: &'a [Vec<ValidationError<'static>>],
     mismatch: impl Fn(&'a Errors) -> Option<&'a ValidationError<'static>>,
 ) -> Option<Vec<&'a ValidationError<'static>>> {
-    let excluded: Vec<_> = meant.iter().filter_map(|index| mismatch(&branches[*index])).collect();
+    let excluded: Vec<_> = meant
+        .iter()
+        .filter_map(|index| mismatch(&branches[*index]))
+        .collect();
     if excluded.len() < meant.len() {
         meant.retain(|index| mismatch(&branches[*index]).is_none());
         return None;
     }
     let place = excluded.first()?.instance_path();
-    excluded.iter().all(|error| error.instance_path() == place).then_some(excluded)
+    excluded
+        .iter()
+        .all(|error| error.instance_path() == place)
+        .then_some(excluded)
 }
 
 /// Returns the error of a branch that expects another kind of value.
@@ -59,7 +68,9 @@ fn kind_error<'a>(errors: &'a Errors, at: &str) -> Option<&'a ValidationError<'s
     errors.iter().find(|error| {
         let decides = matches!(
             error.kind(),
-            ValidationErrorKind::Type { .. } | ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. }
+            ValidationErrorKind::Type { .. }
+                | ValidationErrorKind::Constant { .. }
+                | ValidationErrorKind::Enum { .. }
         );
         decides && error.instance_path().as_str() == at
     })
@@ -68,8 +79,15 @@ fn kind_error<'a>(errors: &'a Errors, at: &str) -> Option<&'a ValidationError<'s
 /// Returns the error of a branch that expects another tag: a property with a `const` or an `enum`.
 fn tag_error<'a>(errors: &'a Errors, at: &str) -> Option<&'a ValidationError<'static>> {
     errors.iter().find(|error| {
-        let decides = matches!(error.kind(), ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. });
-        let below = error.instance_path().as_str().strip_prefix(at).and_then(|path| path.strip_prefix('/'));
+        let decides = matches!(
+            error.kind(),
+            ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. }
+        );
+        let below = error
+            .instance_path()
+            .as_str()
+            .strip_prefix(at)
+            .and_then(|path| path.strip_prefix('/'));
         decides && below.is_some_and(|path| !path.contains('/'))
     })
 }

@@ -36,7 +36,9 @@ pub(super) fn inspect_parameters(schema: &Value) -> Result<Inspection, SchemaErr
         _ => schema.is_object(),
     };
     if !accepts {
-        return Err(SchemaError::NotForArguments { found: phrase::show(schema.get("type").unwrap_or(schema)) });
+        return Err(SchemaError::NotForArguments {
+            found: phrase::show(schema.get("type").unwrap_or(schema)),
+        });
     }
     inspect(schema)
 }
@@ -66,19 +68,47 @@ pub(super) fn inspect(schema: &Value) -> Result<Inspection, SchemaError> {
     match schema {
         Value::Bool(_) => return Ok(Inspection::default()),
         Value::Object(_) => bound_text(schema)?,
-        other => return Err(SchemaError::NotASchema { found: phrase::kind(other) }),
+        other => {
+            return Err(SchemaError::NotASchema {
+                found: phrase::kind(other),
+            });
+        }
     }
     let document = Document::new(schema)?;
     let graph = Graph::new(schema, &document)?;
-    check_limit("regular expressions", graph.patterns.len() + graph.name_patterns.len(), MOST_PATTERNS)?;
+    check_limit(
+        "regular expressions",
+        graph.patterns.len() + graph.name_patterns.len(),
+        MOST_PATTERNS,
+    )?;
     let mut measure = Measure::new(&graph)?;
-    check_limit("subschemas after following every reference", measure.unfolded, MOST_UNFOLDED)?;
-    check_limit("subschemas for one value, as `unevaluated…` is nested", measure.evaluated, MOST_EVALUATED)?;
-    check_limit("subschemas in a chain about one value", measure.stacked, MOST_STACKED)?;
+    check_limit(
+        "subschemas after following every reference",
+        measure.unfolded,
+        MOST_UNFOLDED,
+    )?;
+    check_limit(
+        "subschemas for one value, as `unevaluated…` is nested",
+        measure.evaluated,
+        MOST_EVALUATED,
+    )?;
+    check_limit(
+        "subschemas in a chain about one value",
+        measure.stacked,
+        MOST_STACKED,
+    )?;
     check_limit("subschemas in a chain", measure.height.unwrap_or(0), STACK)?;
-    measure.names = graph.name_patterns.iter().map(|text| pattern::Cost::from_pattern(text)).collect();
+    measure.names = graph
+        .name_patterns
+        .iter()
+        .map(|text| pattern::Cost::from_pattern(text))
+        .collect();
     let owned = |patterns: BTreeSet<&str>| patterns.into_iter().map(str::to_owned).collect();
-    Ok(Inspection { measure, patterns: owned(graph.patterns), name_patterns: owned(graph.name_patterns) })
+    Ok(Inspection {
+        measure,
+        patterns: owned(graph.patterns),
+        name_patterns: owned(graph.name_patterns),
+    })
 }
 
 /// Bounds the nesting and length of a schema. Does not recurse, so that later steps may.
@@ -92,9 +122,17 @@ pub(super) fn bound_text(schema: &Value) -> Result<(), SchemaError> {
     check_limit("bytes", text_length(schema), MOST_BYTES)
 }
 
-fn check_limit<N: TryInto<u64>>(measure: &'static str, found: N, limit: N) -> Result<(), SchemaError> {
+fn check_limit<N: TryInto<u64>>(
+    measure: &'static str,
+    found: N,
+    limit: N,
+) -> Result<(), SchemaError> {
     let limit = limit.try_into().unwrap_or(u64::MAX);
-    if found.try_into().unwrap_or(u64::MAX) <= limit { Ok(()) } else { Err(SchemaError::OverBudget { measure, limit }) }
+    if found.try_into().unwrap_or(u64::MAX) <= limit {
+        Ok(())
+    } else {
+        Err(SchemaError::OverBudget { measure, limit })
+    }
 }
 
 #[cfg(test)]
@@ -123,14 +161,21 @@ mod tests {
     fn chain(levels: usize, link: impl Fn(Value) -> Value, end: Value) -> Value {
         let name = |level: usize| format!("d{level}");
         let mut definitions: Map<_, _> = (0..levels)
-            .map(|level| (name(level), link(json!({"$ref": format!("#/$defs/{}", name(level + 1))}))))
+            .map(|level| {
+                (
+                    name(level),
+                    link(json!({"$ref": format!("#/$defs/{}", name(level + 1))})),
+                )
+            })
             .collect();
         definitions.insert(name(levels), end);
         json!({"$ref": "#/$defs/d0", "$defs": definitions})
     }
 
     fn accepted(schema: &Value) -> bool {
-        Compiled::new(schema).map_err(|error| eprintln!("{error}")).is_ok()
+        Compiled::new(schema)
+            .map_err(|error| eprintln!("{error}"))
+            .is_ok()
     }
 
     #[test]
@@ -176,11 +221,20 @@ mod tests {
 
     #[test]
     fn large_schemas_are_over_budget() {
-        assert_eq!(over_budget(&json!({"description": "x".repeat(300_000)})), "bytes");
+        assert_eq!(
+            over_budget(&json!({"description": "x".repeat(300_000)})),
+            "bytes"
+        );
         let patterns: Map<_, _> = (0..300).map(|i| (format!("{i}$"), json!(true))).collect();
-        assert_eq!(over_budget(&json!({"patternProperties": patterns})), "regular expressions");
+        assert_eq!(
+            over_budget(&json!({"patternProperties": patterns})),
+            "regular expressions"
+        );
         let properties: Map<_, _> = (0..11_000).map(|i| (i.to_string(), json!({}))).collect();
-        assert_eq!(over_budget(&json!({"properties": properties})), "subschemas");
+        assert_eq!(
+            over_budget(&json!({"properties": properties})),
+            "subschemas"
+        );
     }
 
     #[test]
@@ -201,7 +255,10 @@ mod tests {
             "file:///etc/passwd",
         ] {
             let error = refusal(&json!({"properties": {"a": {"$ref": out}}}));
-            assert!(matches!(&error, SchemaError::ExternalRef { reference } if reference.contains(out)), "{error}");
+            assert!(
+                matches!(&error, SchemaError::ExternalRef { reference } if reference.contains(out)),
+                "{error}"
+            );
         }
         for nowhere in ["#/$defs/missing", "#missing", "#/%ff"] {
             let error = refusal(&json!({"items": {"$ref": nowhere}}));
@@ -214,12 +271,18 @@ mod tests {
 
     #[test]
     fn references_inside_the_document_resolve() {
-        assert!(accepted(&json!({"$ref": "#node", "$defs": {"n": {"$anchor": "node", "items": {"$ref": "#node"}}}})));
+        assert!(accepted(
+            &json!({"$ref": "#node", "$defs": {"n": {"$anchor": "node", "items": {"$ref": "#node"}}}})
+        ));
         assert!(accepted(
             &json!({"properties": {"a": {"$ref": "T0"}}, "$defs": {"x": {"$id": "T0", "type": "string"}}})
         ));
-        assert!(accepted(&json!({"$id": "T0", "properties": {"child": {"$ref": "T0"}}})));
-        assert!(accepted(&json!({"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}})));
+        assert!(accepted(
+            &json!({"$id": "T0", "properties": {"child": {"$ref": "T0"}}})
+        ));
+        assert!(accepted(
+            &json!({"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}})
+        ));
     }
 
     #[test]
@@ -228,11 +291,20 @@ mod tests {
             json!({"$ref": "#"}),
             json!({"allOf": [{"$ref": "#"}]}),
             json!({"dependentSchemas": {"a": {"not": {"$ref": "#"}}}}),
-            chain(5, |next| json!({"if": next}), json!({"else": {"$ref": "#/$defs/d2"}})),
+            chain(
+                5,
+                |next| json!({"if": next}),
+                json!({"else": {"$ref": "#/$defs/d2"}}),
+            ),
         ] {
-            assert!(matches!(refusal(&circle), SchemaError::EndlessRef { .. }), "{circle}");
+            assert!(
+                matches!(refusal(&circle), SchemaError::EndlessRef { .. }),
+                "{circle}"
+            );
         }
-        assert!(accepted(&json!({"properties": {"children": {"items": {"$ref": "#"}}}})));
+        assert!(accepted(
+            &json!({"properties": {"children": {"items": {"$ref": "#"}}}})
+        ));
         let any_json = json!({"anyOf": [
             {"type": ["string", "number", "boolean", "null"]},
             {"type": "array", "items": {"$ref": "#"}},
@@ -244,35 +316,87 @@ mod tests {
     #[test]
     fn unknown_dialects_are_refused_everywhere() {
         let alien = "https://example.com/dialect";
-        for schema in [json!({"$schema": alien}), json!({"properties": {"a": {"$id": "x", "$schema": alien}}})] {
+        for schema in [
+            json!({"$schema": alien}),
+            json!({"properties": {"a": {"$id": "x", "$schema": alien}}}),
+        ] {
             assert!(matches!(
                 inspect(&schema),
                 Err(SchemaError::UnknownDialect { .. } | SchemaError::ExternalRef { .. })
             ));
         }
-        for known in ["draft-04", "draft-06", "draft-07", "draft/2019-09", "draft/2020-12"] {
-            assert!(accepted(&json!({"$schema": format!("http://json-schema.org/{known}/schema#"), "type": "object"})));
+        for known in [
+            "draft-04",
+            "draft-06",
+            "draft-07",
+            "draft/2019-09",
+            "draft/2020-12",
+        ] {
+            assert!(accepted(
+                &json!({"$schema": format!("http://json-schema.org/{known}/schema#"), "type": "object"})
+            ));
         }
     }
 
     #[test]
     fn arguments_are_an_object() {
-        for schema in [json!(true), json!([]), json!({"type": "string"}), json!({"type": ["array", "null"]})] {
-            assert!(matches!(inspect_parameters(&schema), Err(SchemaError::NotForArguments { .. })), "{schema}");
+        for schema in [
+            json!(true),
+            json!([]),
+            json!({"type": "string"}),
+            json!({"type": ["array", "null"]}),
+        ] {
+            assert!(
+                matches!(
+                    inspect_parameters(&schema),
+                    Err(SchemaError::NotForArguments { .. })
+                ),
+                "{schema}"
+            );
         }
-        for schema in [json!({}), json!({"type": "object"}), json!({"type": ["null", "object"]})] {
+        for schema in [
+            json!({}),
+            json!({"type": "object"}),
+            json!({"type": ["null", "object"]}),
+        ] {
             assert!(inspect_parameters(&schema).is_ok(), "{schema}");
         }
         assert!(inspect(&json!(true)).is_ok());
-        assert!(matches!(inspect(&json!(null)), Err(SchemaError::NotASchema { found: "null" })));
+        assert!(matches!(
+            inspect(&json!(null)),
+            Err(SchemaError::NotASchema { found: "null" })
+        ));
     }
 
     /// Generates JSON that often looks like a schema.
     fn schemas() -> impl Strategy<Value = Value> {
         let key = prop::sample::select(vec![
-            "$ref", "$id", "id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor",
-            "$schema", "$defs", "definitions", "a", "properties", "items", "prefixItems", "allOf", "anyOf", "not",
-            "if", "then", "dependentSchemas", "patternProperties", "unevaluatedProperties", "type", "pattern", "enum",
+            "$ref",
+            "$id",
+            "id",
+            "$anchor",
+            "$dynamicAnchor",
+            "$dynamicRef",
+            "$recursiveRef",
+            "$recursiveAnchor",
+            "$schema",
+            "$defs",
+            "definitions",
+            "a",
+            "properties",
+            "items",
+            "prefixItems",
+            "allOf",
+            "anyOf",
+            "not",
+            "if",
+            "then",
+            "dependentSchemas",
+            "patternProperties",
+            "unevaluatedProperties",
+            "type",
+            "pattern",
+            "enum",
             "required",
         ]);
         let leaf = prop_oneof![

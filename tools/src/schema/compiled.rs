@@ -15,14 +15,21 @@ impl Compiled {
     pub(super) fn new(schema: &Value) -> Result<Self, SchemaError> {
         // Inspected before it is copied, because copying recurses.
         let validator = Validator::compile(schema, &inspect(schema)?)?;
-        Ok(Self { schema: schema.clone(), validator })
+        Ok(Self {
+            schema: schema.clone(),
+            validator,
+        })
     }
 
     pub(super) fn check(&self, value: &Value) -> Result<(), Vec<Violation>> {
         self.check_node(value.into(), None)
     }
 
-    pub(super) fn check_node(&self, value: Node<'_>, mask: Option<&Mask>) -> Result<(), Vec<Violation>> {
+    pub(super) fn check_node(
+        &self,
+        value: Node<'_>,
+        mask: Option<&Mask>,
+    ) -> Result<(), Vec<Violation>> {
         self.validator.check(&self.schema, value, mask)
     }
 

@@ -30,7 +30,10 @@ pub(crate) fn with_deadline<T>(deadline: Instant, check: impl FnOnce() -> T) -> 
     // A guard, so that a panic does not leave a deadline behind for the thread's next check.
     let _restore = CLOCK.with(|clock| {
         clock.steps.set(STEPS);
-        RestoreClock { deadline: clock.deadline.replace(Some(deadline)), is_over: clock.is_over.replace(false) }
+        RestoreClock {
+            deadline: clock.deadline.replace(Some(deadline)),
+            is_over: clock.is_over.replace(false),
+        }
     });
     let verdict = check();
     (!CLOCK.with(|clock| clock.is_over.get())).then_some(verdict)
@@ -87,7 +90,11 @@ pub(super) fn pass() {
 #[cold]
 fn look(clock: &Clock) {
     clock.steps.set(STEPS);
-    if clock.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) {
+    if clock
+        .deadline
+        .get()
+        .is_some_and(|deadline| Instant::now() >= deadline)
+    {
         clock.is_over.set(true);
     }
 }

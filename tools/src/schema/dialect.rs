@@ -20,7 +20,9 @@ const KNOWN_DIALECTS: [&str; 3] = [
     "http://json-schema.org/draft-07/schema",
 ];
 
-const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
+const TYPES: [&str; 7] = [
+    "array", "boolean", "integer", "null", "number", "object", "string",
+];
 
 /// The longest list that is checked for duplicates by comparing all pairs.
 const MOST_NAMES: usize = 32;
@@ -40,22 +42,36 @@ pub(super) fn check(schema: &Value, inspection: &Inspection) -> Result<(), Schem
         // Each dialect has its own rules, and only compiling finds where a dialect begins.
         return Validator::compile(schema, inspection).map(drop);
     }
-    catch_unwind(AssertUnwindSafe(|| jsonschema::meta::validate(schema).map_err(to_schema_error)))
-        .unwrap_or_else(|_| Err(SchemaError::Unsupported { reason: "its check panicked; simplify the schema".into() }))
+    catch_unwind(AssertUnwindSafe(|| {
+        jsonschema::meta::validate(schema).map_err(to_schema_error)
+    }))
+    .unwrap_or_else(|_| {
+        Err(SchemaError::Unsupported {
+            reason: "its check panicked; simplify the schema".into(),
+        })
+    })
 }
 
 /// Returns true if the schema satisfies the meta-schema of its dialect, false if the meta-schema must decide. Recurses as deep as
 /// the schema nests.
 fn is_surely_valid(schema: &Value) -> bool {
-    let Some(keywords) = schema.as_object() else { return schema.is_boolean() };
+    let Some(keywords) = schema.as_object() else {
+        return schema.is_boolean();
+    };
     let dialect = keywords.get("$schema");
-    let is_known = dialect.is_none_or(|dialect| KNOWN_DIALECTS.iter().any(|known| dialect == known));
-    is_known && keywords.iter().all(|(keyword, value)| keyword == "$schema" || is_valid_keyword(keyword, value))
+    let is_known =
+        dialect.is_none_or(|dialect| KNOWN_DIALECTS.iter().any(|known| dialect == known));
+    is_known
+        && keywords
+            .iter()
+            .all(|(keyword, value)| keyword == "$schema" || is_valid_keyword(keyword, value))
 }
 
 fn is_valid_subschema(schema: &Value) -> bool {
     match schema {
-        Value::Object(keywords) => keywords.iter().all(|(keyword, value)| is_valid_keyword(keyword, value)),
+        Value::Object(keywords) => keywords
+            .iter()
+            .all(|(keyword, value)| is_valid_keyword(keyword, value)),
         other => other.is_boolean(),
     }
 }
@@ -74,25 +90,34 @@ fn is_valid_keyword(keyword: &str, value: &Value) -> bool {
         | "then"
         | "unevaluatedItems"
         | "unevaluatedProperties" => is_valid_subschema(value),
-        "allOf" | "anyOf" | "oneOf" | "prefixItems" => {
-            value.as_array().is_some_and(|schemas| !schemas.is_empty() && schemas.iter().all(is_valid_subschema))
-        }
-        "$defs" | "definitions" | "dependentSchemas" | "properties" => {
-            value.as_object().is_some_and(|schemas| schemas.values().all(is_valid_subschema))
-        }
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => value
+            .as_array()
+            .is_some_and(|schemas| !schemas.is_empty() && schemas.iter().all(is_valid_subschema)),
+        "$defs" | "definitions" | "dependentSchemas" | "properties" => value
+            .as_object()
+            .is_some_and(|schemas| schemas.values().all(is_valid_subschema)),
         "type" => {
-            is_type(value) || value.as_array().is_some_and(|types| !types.is_empty() && are_unique(types, is_type))
+            is_type(value)
+                || value
+                    .as_array()
+                    .is_some_and(|types| !types.is_empty() && are_unique(types, is_type))
         }
-        "required" => value.as_array().is_some_and(|names| are_unique(names, Value::is_string)),
+        "required" => value
+            .as_array()
+            .is_some_and(|names| are_unique(names, Value::is_string)),
         "enum" | "examples" => value.is_array(),
         "const" | "default" => true,
-        "$comment" | "contentEncoding" | "contentMediaType" | "description" | "format" | "title" => value.is_string(),
+        "$comment" | "contentEncoding" | "contentMediaType" | "description" | "format"
+        | "title" => value.is_string(),
         "deprecated" | "readOnly" | "uniqueItems" | "writeOnly" => value.is_boolean(),
         "exclusiveMaximum" | "exclusiveMinimum" | "maximum" | "minimum" => value.is_number(),
-        "maxContains" | "maxItems" | "maxLength" | "maxProperties" | "minContains" | "minItems" | "minLength"
-        | "minProperties" => value.is_u64(),
+        "maxContains" | "maxItems" | "maxLength" | "maxProperties" | "minContains" | "minItems"
+        | "minLength" | "minProperties" => value.is_u64(),
         "multipleOf" => value.as_f64().is_some_and(|number| number > 0.0),
-        "$ref" => value.as_str().and_then(|reference| reference.strip_prefix("#/")).is_some_and(is_unescaped_pointer),
+        "$ref" => value
+            .as_str()
+            .and_then(|reference| reference.strip_prefix("#/"))
+            .is_some_and(is_unescaped_pointer),
         // Their rules differ between dialects.
         "dependencies" | "dependentRequired" | "id" | "pattern" | "patternProperties" => false,
         // No dialect has rules for other keywords.
@@ -112,12 +137,16 @@ fn are_unique(list: &[Value], passes: impl Fn(&Value) -> bool) -> bool {
 
 /// Returns true if the pointer contains only characters that a URI does not escape.
 fn is_unescaped_pointer(pointer: &str) -> bool {
-    pointer.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_-.~$".contains(&byte))
+    pointer
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"/_-.~$".contains(&byte))
 }
 
 /// Returns true if `$schema` occurs below the root.
 fn has_dialects_inside(schema: &Value) -> bool {
-    walk::values(schema).skip(1).any(|(value, _)| value.get("$schema").is_some())
+    walk::values(schema)
+        .skip(1)
+        .any(|(value, _)| value.get("$schema").is_some())
 }
 
 #[cfg(test)]
@@ -147,7 +176,8 @@ mod tests {
         ]);
         let leaf = prop::sample::select(leaves.as_array().cloned().unwrap_or_default());
         leaf.prop_recursive(4, 24, 4, |inner| {
-            let word = prop::sample::select(WORDS.split(' ').collect::<Vec<_>>()).prop_map(String::from);
+            let word =
+                prop::sample::select(WORDS.split(' ').collect::<Vec<_>>()).prop_map(String::from);
             let members = prop::collection::btree_map(word, inner.clone(), 0..4);
             prop_oneof![
                 4 => members.prop_map(|members| Value::Object(members.into_iter().collect())),
@@ -165,7 +195,10 @@ mod tests {
             }
             schema
         };
-        [schema.clone()].into_iter().chain(KNOWN_DIALECTS.map(with_dialect)).collect()
+        [schema.clone()]
+            .into_iter()
+            .chain(KNOWN_DIALECTS.map(with_dialect))
+            .collect()
     }
 
     #[test]

@@ -12,7 +12,9 @@ pub enum SchemaError {
     },
 
     /// The schema accepts no object, but the arguments of a call are an object.
-    #[error("arguments are a JSON object, which this schema refuses: set its `type` to \"object\" (found {found})")]
+    #[error(
+        "arguments are a JSON object, which this schema refuses: set its `type` to \"object\" (found {found})"
+    )]
     NotForArguments {
         /// The schema's `type`, or the schema itself if it is not an object.
         found: String,
@@ -62,14 +64,18 @@ pub enum SchemaError {
     },
 
     /// A pattern is not a regular expression, or compiles to too large a program.
-    #[error("the pattern {pattern} is not a usable regular expression: correct it, or lower its repetition counts")]
+    #[error(
+        "the pattern {pattern} is not a usable regular expression: correct it, or lower its repetition counts"
+    )]
     Pattern {
         /// The pattern, shortened.
         pattern: String,
     },
 
     /// The schema would cost too much to compile or to check against.
-    #[error("the schema is over budget, more than {limit} {measure}: simplify it, or split the tool")]
+    #[error(
+        "the schema is over budget, more than {limit} {measure}: simplify it, or split the tool"
+    )]
     OverBudget {
         /// The quantity, such as `bytes` or `levels of nesting`.
         measure: &'static str,

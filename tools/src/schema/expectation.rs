@@ -12,8 +12,12 @@ use super::phrase;
 /// Returns the expectation of the failed keyword.
 pub(super) fn for_error(error: &ValidationError<'_>) -> String {
     match error.kind() {
-        Kind::Type { kind: TypeKind::Single(kind) } => name(*kind).into(),
-        Kind::Type { kind: TypeKind::Multiple(kinds) } => kinds.iter().map(name).collect::<Vec<_>>().join(" or "),
+        Kind::Type {
+            kind: TypeKind::Single(kind),
+        } => name(*kind).into(),
+        Kind::Type {
+            kind: TypeKind::Multiple(kinds),
+        } => kinds.iter().map(name).collect::<Vec<_>>().join(" or "),
         Kind::Constant { .. } | Kind::Enum { .. } => one_of(&options(error)),
         Kind::Minimum { limit } => format!("a number of at least {limit}"),
         Kind::Maximum { limit } => format!("a number of at most {limit}"),
@@ -21,30 +25,59 @@ pub(super) fn for_error(error: &ValidationError<'_>) -> String {
         Kind::ExclusiveMaximum { limit } => format!("a number less than {limit}"),
         Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
         Kind::MinLength { limit } => {
-            format!("a string of at least {}", phrase::counted(*limit, "character", "characters"))
+            format!(
+                "a string of at least {}",
+                phrase::counted(*limit, "character", "characters")
+            )
         }
         Kind::MaxLength { limit } => {
-            format!("a string of at most {}", phrase::counted(*limit, "character", "characters"))
+            format!(
+                "a string of at most {}",
+                phrase::counted(*limit, "character", "characters")
+            )
         }
-        Kind::MinItems { limit } => format!("an array of at least {}", phrase::counted(*limit, "item", "items")),
-        Kind::MaxItems { limit } => format!("an array of at most {}", phrase::counted(*limit, "item", "items")),
+        Kind::MinItems { limit } => format!(
+            "an array of at least {}",
+            phrase::counted(*limit, "item", "items")
+        ),
+        Kind::MaxItems { limit } => format!(
+            "an array of at most {}",
+            phrase::counted(*limit, "item", "items")
+        ),
         Kind::AdditionalItems { limit } => {
-            format!("an array of at most {}", phrase::counted(*limit as u64, "item", "items"))
+            format!(
+                "an array of at most {}",
+                phrase::counted(*limit as u64, "item", "items")
+            )
         }
         Kind::UnevaluatedItems { unexpected } => {
-            format!("no further items; {} too many", phrase::grouped(unexpected.len()))
+            format!(
+                "no further items; {} too many",
+                phrase::grouped(unexpected.len())
+            )
         }
         Kind::MinProperties { limit } => {
-            format!("an object with at least {}", phrase::counted(*limit, "property", "properties"))
+            format!(
+                "an object with at least {}",
+                phrase::counted(*limit, "property", "properties")
+            )
         }
         Kind::MaxProperties { limit } => {
-            format!("an object with at most {}", phrase::counted(*limit, "property", "properties"))
+            format!(
+                "an object with at most {}",
+                phrase::counted(*limit, "property", "properties")
+            )
         }
         Kind::UniqueItems => "an array whose items all differ".into(),
         Kind::Contains => "an array with the items that `contains` in the schema asks for".into(),
-        Kind::Pattern { pattern } => format!("a string that matches the pattern {}", phrase::quote(pattern, 200)),
+        Kind::Pattern { pattern } => format!(
+            "a string that matches the pattern {}",
+            phrase::quote(pattern, 200)
+        ),
         Kind::Format { format } => format!("a string in the format {}", phrase::quote(format, 64)),
-        Kind::Required { property } => format!("an object with the property {}", phrase::show(property)),
+        Kind::Required { property } => {
+            format!("an object with the property {}", phrase::show(property))
+        }
         Kind::Not { schema } => format!("a value that does not match {}", phrase::show(schema)),
         Kind::FalseSchema => "nothing here: no value is allowed".into(),
         // Only this crate's keyword for `pattern` creates custom errors.
@@ -95,7 +128,10 @@ pub fn describe_schema(root: &Value, schema: &Value) -> String {
 fn describe(root: &Value, schema: &Value, visits: &mut usize) -> Option<String> {
     let mut known = HashSet::new();
     let accepted = accepted::within(root, schema, visits)?;
-    let mut alternatives: Vec<_> = accepted.iter().map(|accepted| alternative(root, accepted, visits)).collect();
+    let mut alternatives: Vec<_> = accepted
+        .iter()
+        .map(|accepted| alternative(root, accepted, visits))
+        .collect();
     alternatives.retain(|words| known.insert(words.clone()));
     Some(alternatives.join(" or "))
 }
@@ -105,8 +141,13 @@ fn alternative(root: &Value, accepted: &AcceptedValues<'_>, visits: &mut usize) 
         AcceptedValues::Listed(values) => return one_of(values),
         AcceptedValues::Typed { name, schema } => (*name, schema),
     };
-    let words = type_name.parse().map_or_else(|_| type_name.to_owned(), |kind| name(kind).to_owned());
-    let items = schema.get("items").filter(|_| type_name == "array").and_then(|items| describe(root, items, visits));
+    let words = type_name
+        .parse()
+        .map_or_else(|_| type_name.to_owned(), |kind| name(kind).to_owned());
+    let items = schema
+        .get("items")
+        .filter(|_| type_name == "array")
+        .and_then(|items| describe(root, items, visits));
     match items.as_deref().map(|items| (items, items.split_once(' '))) {
         None => words,
         Some((_, Some(("a" | "an", noun)))) if !noun.contains(' ') => format!("{words} of {noun}s"),
@@ -129,10 +170,22 @@ mod tests {
         }});
         for (schema, words) in [
             (json!({"type": ["integer", "null"]}), "an integer or null"),
-            (json!({"type": "array", "items": {"type": "string"}}), "an array of strings"),
-            (json!({"type": "array", "items": {"const": 3}}), "an array, each item 3"),
-            (json!({"anyOf": [{"$ref": "#/$defs/unit"}, {"type": "null"}]}), r#"one of "a", "b" or null"#),
-            (json!({"allOf": [{"description": "A unit."}, {"$ref": "#/$defs/unit"}]}), r#"one of "a", "b""#),
+            (
+                json!({"type": "array", "items": {"type": "string"}}),
+                "an array of strings",
+            ),
+            (
+                json!({"type": "array", "items": {"const": 3}}),
+                "an array, each item 3",
+            ),
+            (
+                json!({"anyOf": [{"$ref": "#/$defs/unit"}, {"type": "null"}]}),
+                r#"one of "a", "b" or null"#,
+            ),
+            (
+                json!({"allOf": [{"description": "A unit."}, {"$ref": "#/$defs/unit"}]}),
+                r#"one of "a", "b""#,
+            ),
             (json!({"items": {"type": "object"}}), "an array of objects"),
             (json!({"anyOf": [{"type": "string"}, {}]}), "anything"),
             (json!({"$ref": "#/$defs/loop"}), "anything"),

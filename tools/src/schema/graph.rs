@@ -31,7 +31,11 @@ impl<'a> Document<'a> {
             .add(base.as_str(), resource)
             .and_then(RegistryBuilder::prepare)
             .map_err(|error| unresolved("$ref", &error))?;
-        Ok(Self { registry, base, draft })
+        Ok(Self {
+            registry,
+            base,
+            draft,
+        })
     }
 }
 
@@ -93,17 +97,30 @@ impl<'a> Graph<'a> {
         // A node is a subschema and a base URI, because a reference resolves differently under another base.
         let mut known: HashMap<(*const Value, String), usize> = HashMap::new();
         known.insert((schema, document.base.as_str().to_owned()), 0);
-        let mut pending = vec![(0, schema, document.registry.resolver(document.base.clone()), document.draft)];
+        let mut pending = vec![(
+            0,
+            schema,
+            document.registry.resolver(document.base.clone()),
+            document.draft,
+        )];
         while let Some((index, value, resolver, draft)) = pending.pop() {
             let applied = graph.read(index, value)?;
             let mut targets = Vec::with_capacity(applied.parts.len() + applied.references.len());
             for (part, child) in applied.parts {
                 let draft = draft.detect(child);
                 let inside = resolver.in_subresource(draft.create_resource_ref(child));
-                targets.push((part, child, inside.map_err(|error| unresolved("$id", &error))?, draft, None));
+                targets.push((
+                    part,
+                    child,
+                    inside.map_err(|error| unresolved("$id", &error))?,
+                    draft,
+                    None,
+                ));
             }
             for reference in applied.references {
-                let found = resolver.lookup(reference).map_err(|error| unresolved(reference, &error))?;
+                let found = resolver
+                    .lookup(reference)
+                    .map_err(|error| unresolved(reference, &error))?;
                 let (target, inside, draft) = found.into_inner();
                 let draft = draft.detect(target);
                 targets.push((ValuePart::Whole, target, inside, draft, Some(reference)));
@@ -112,23 +129,34 @@ impl<'a> Graph<'a> {
                 if draft == Draft::Unknown {
                     return Err(unknown_dialect(target));
                 }
-                let key = (std::ptr::from_ref(target), resolver.base_uri().as_str().to_owned());
+                let key = (
+                    std::ptr::from_ref(target),
+                    resolver.base_uri().as_str().to_owned(),
+                );
                 let next = *known.entry(key).or_insert_with(|| {
-                    graph.nodes.push(SchemaNode { reference, ..SchemaNode::default() });
+                    graph.nodes.push(SchemaNode {
+                        reference,
+                        ..SchemaNode::default()
+                    });
                     pending.push((graph.nodes.len() - 1, target, resolver, draft));
                     graph.nodes.len() - 1
                 });
                 let names = value.get("propertyNames");
-                graph.nodes[next].is_for_names |= names.is_some_and(|names| std::ptr::eq(names, target));
+                graph.nodes[next].is_for_names |=
+                    names.is_some_and(|names| std::ptr::eq(names, target));
                 graph.nodes[index].edges.push((part, next));
             }
             if graph.nodes.len() > MOST_NODES {
-                return Err(SchemaError::OverBudget { measure: "subschemas", limit: MOST_NODES as u64 });
+                return Err(SchemaError::OverBudget {
+                    measure: "subschemas",
+                    limit: MOST_NODES as u64,
+                });
             }
         }
         if graph.is_dynamic && has_rival_anchors(schema) {
             return Err(SchemaError::Unsupported {
-                reason: "several dynamic anchors of one name; use `$ref` instead of `$dynamicRef`".into(),
+                reason: "several dynamic anchors of one name; use `$ref` instead of `$dynamicRef`"
+                    .into(),
             });
         }
         Ok(graph)
@@ -138,14 +166,18 @@ impl<'a> Graph<'a> {
     fn read(&mut self, index: usize, value: &'a Value) -> Result<Applied<'a>, SchemaError> {
         let mut applied = Applied::default();
         let node = &mut self.nodes[index];
-        let Some(object) = value.as_object() else { return Ok(applied) };
+        let Some(object) = value.as_object() else {
+            return Ok(applied);
+        };
         node.errors = object.len() as u64 + 1;
         node.has_keywords = !object.is_empty();
         for (keyword, value) in object {
             match (keyword.as_str(), value) {
                 ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
                     if is_meta_schema(reference) {
-                        return Err(SchemaError::ExternalRef { reference: phrase::quote(reference, 128) });
+                        return Err(SchemaError::ExternalRef {
+                            reference: phrase::quote(reference, 128),
+                        });
                     }
                     self.is_dynamic |= keyword != "$ref";
                     applied.references.push(reference);
@@ -154,7 +186,8 @@ impl<'a> Graph<'a> {
                     self.patterns.insert(pattern);
                 }
                 ("patternProperties", Value::Object(patterns)) => {
-                    self.name_patterns.extend(patterns.keys().map(String::as_str));
+                    self.name_patterns
+                        .extend(patterns.keys().map(String::as_str));
                 }
                 ("writeOnly", Value::Bool(true)) => node.is_secret = true,
                 ("unevaluatedProperties" | "unevaluatedItems", _) => node.is_unevaluated = true,
@@ -193,7 +226,9 @@ impl<'a> Applied<'a> {
                 self.one(ValuePart::Items, value);
                 self.each(ValuePart::Item, value);
             }
-            "additionalItems" | "unevaluatedItems" | "contains" | "contentSchema" => self.one(ValuePart::Items, value),
+            "additionalItems" | "unevaluatedItems" | "contains" | "contentSchema" => {
+                self.one(ValuePart::Items, value)
+            }
             _ => {}
         }
     }
@@ -237,20 +272,27 @@ pub(super) fn text_length(value: &Value) -> u64 {
 }
 
 fn unknown_dialect(schema: &Value) -> SchemaError {
-    SchemaError::UnknownDialect { dialect: phrase::show(&schema["$schema"]) }
+    SchemaError::UnknownDialect {
+        dialect: phrase::show(&schema["$schema"]),
+    }
 }
 
 /// Returns true if the reference names a meta-schema. `jsonschema` has them built in, but they are not part of the document.
 fn is_meta_schema(reference: &str) -> bool {
-    reference.starts_with("http://json-schema.org/") || reference.starts_with("https://json-schema.org/")
+    reference.starts_with("http://json-schema.org/")
+        || reference.starts_with("https://json-schema.org/")
 }
 
 fn unresolved(reference: &str, error: &ReferencingError) -> SchemaError {
     match error {
-        ReferencingError::Unretrievable { uri, .. } => SchemaError::ExternalRef { reference: phrase::quote(uri, 128) },
-        ReferencingError::UnknownSpecification { specification } => {
-            SchemaError::UnknownDialect { dialect: phrase::quote(specification, 128) }
-        }
-        _ => SchemaError::UnresolvedRef { reference: phrase::quote(reference, 128) },
+        ReferencingError::Unretrievable { uri, .. } => SchemaError::ExternalRef {
+            reference: phrase::quote(uri, 128),
+        },
+        ReferencingError::UnknownSpecification { specification } => SchemaError::UnknownDialect {
+            dialect: phrase::quote(specification, 128),
+        },
+        _ => SchemaError::UnresolvedRef {
+            reference: phrase::quote(reference, 128),
+        },
     }
 }

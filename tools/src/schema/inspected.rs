@@ -33,7 +33,10 @@ impl Inspected {
     }
 
     fn new(inspection: Inspection) -> Self {
-        Self { inspection, validator: OnceLock::new() }
+        Self {
+            inspection,
+            validator: OnceLock::new(),
+        }
     }
 
     /// Checks the schema against the rules of its dialect, and its regular expressions. Stores no result.

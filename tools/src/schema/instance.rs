@@ -85,7 +85,9 @@ impl<'a> json::Node<'a, Instance> for Node<'a> {
         match self.kind() {
             Kind::Null => JsonType::Null,
             Kind::Bool(_) => JsonType::Boolean,
-            Kind::Unsigned(_) | Kind::Negative(_) | Kind::Float(_) | Kind::BigInteger(_) => JsonType::Number,
+            Kind::Unsigned(_) | Kind::Negative(_) | Kind::Float(_) | Kind::BigInteger(_) => {
+                JsonType::Number
+            }
             Kind::String(_) => JsonType::String,
             Kind::Array => JsonType::Array,
             Kind::Object => JsonType::Object,
@@ -96,12 +98,18 @@ impl<'a> json::Node<'a, Instance> for Node<'a> {
         match (self.as_str(), expected) {
             (Some(string), Value::String(expected)) => string == expected,
             (Some(_), _) | (None, Value::String(_)) => false,
-            (None, _) => !has_passed_at_long_step() && cmp::equal(&self.to_rounded_value(), expected),
+            (None, _) => {
+                !has_passed_at_long_step() && cmp::equal(&self.to_rounded_value(), expected)
+            }
         }
     }
 
     fn to_value(&self) -> Cow<'a, Value> {
-        Cow::Owned(if has_passed_at_long_step() { Value::Null } else { self.to_rounded_value() })
+        Cow::Owned(if has_passed_at_long_step() {
+            Value::Null
+        } else {
+            self.to_rounded_value()
+        })
     }
 
     #[inline]

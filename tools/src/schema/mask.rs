@@ -44,25 +44,38 @@ enum Step {
 impl Mask {
     /// Returns `None` if the schema marks no value as secret. An invalid schema that mentions secrets hides everything.
     pub(crate) fn from_schema(schema: &Value) -> Option<Self> {
-        if !walk::values(schema).any(|(value, _)| value.get("writeOnly") == Some(&Value::Bool(true))) {
+        if !walk::values(schema)
+            .any(|(value, _)| value.get("writeOnly") == Some(&Value::Bool(true)))
+        {
             return None;
         }
-        let everything =
-            || Self { subschemas: vec![Subschema { is_secret: true, leads_to_secret: true, ..Subschema::default() }] };
+        let everything = || Self {
+            subschemas: vec![Subschema {
+                is_secret: true,
+                leads_to_secret: true,
+                ..Subschema::default()
+            }],
+        };
         let mask = Self::read(schema).unwrap_or_else(|_| everything());
         mask.subschemas[0].leads_to_secret.then_some(mask)
     }
 
     /// Returns the value with its secrets masked.
     pub(crate) fn apply(&self, value: &Value) -> Value {
-        let mut masking = Masking { mask: self, left: MOST_WORK };
+        let mut masking = Masking {
+            mask: self,
+            left: MOST_WORK,
+        };
         let subschemas = masking.closed(vec![0]);
         masking.value(&subschemas, value, MAX_DEPTH)
     }
 
     /// Returns true if a string in this property is hidden.
     pub(crate) fn hides_property(&self, name: &str) -> bool {
-        let mut masking = Masking { mask: self, left: MOST_WORK };
+        let mut masking = Masking {
+            mask: self,
+            left: MOST_WORK,
+        };
         let subschemas = masking.closed(vec![0]);
         masking.member(&subschemas, name, &Value::from(""), MAX_DEPTH) == MASK
     }
@@ -81,8 +94,13 @@ impl Mask {
         let mut callers = vec![Vec::new(); graph.nodes.len()];
         let mut subschemas = Vec::with_capacity(graph.nodes.len());
         for (index, node) in graph.nodes.iter().enumerate() {
-            node.edges.iter().for_each(|(_, next)| callers[*next].push(index));
-            let edges = node.edges.iter().filter(|(_, next)| !graph.nodes[*next].is_for_names);
+            node.edges
+                .iter()
+                .for_each(|(_, next)| callers[*next].push(index));
+            let edges = node
+                .edges
+                .iter()
+                .filter(|(_, next)| !graph.nodes[*next].is_for_names);
             subschemas.push(Subschema {
                 edges: edges.map(|(part, next)| (step(*part), *next)).collect(),
                 is_secret: node.is_secret,
@@ -90,7 +108,9 @@ impl Mask {
                 has_keywords: node.has_keywords,
             });
         }
-        let mut pending: Vec<_> = (0..subschemas.len()).filter(|index| subschemas[*index].is_secret).collect();
+        let mut pending: Vec<_> = (0..subschemas.len())
+            .filter(|index| subschemas[*index].is_secret)
+            .collect();
         while let Some(index) = pending.pop() {
             if !std::mem::replace(&mut subschemas[index].leads_to_secret, true) {
                 pending.extend(&callers[index]);
@@ -109,19 +129,29 @@ struct Masking<'a> {
 impl Masking<'_> {
     /// Masks a value to which these subschemas apply.
     fn value(&mut self, subschemas: &[usize], value: &Value, levels: usize) -> Value {
-        let is = |holds: fn(&Subschema) -> bool| subschemas.iter().any(|index| holds(&self.mask.subschemas[*index]));
+        let is = |holds: fn(&Subschema) -> bool| {
+            subschemas
+                .iter()
+                .any(|index| holds(&self.mask.subschemas[*index]))
+        };
         match value {
             Value::Null => Value::Null,
-            _ if self.left == 0 || levels == 0 || is(|subschema| subschema.is_secret) => MASK.into(),
+            _ if self.left == 0 || levels == 0 || is(|subschema| subschema.is_secret) => {
+                MASK.into()
+            }
             Value::Object(members) => {
                 let masked = |(name, member): (&String, &Value)| {
-                    (name.clone(), self.member(subschemas, name, member, levels - 1))
+                    (
+                        name.clone(),
+                        self.member(subschemas, name, member, levels - 1),
+                    )
                 };
                 Value::Object(members.iter().map(masked).collect())
             }
             Value::Array(items) => {
                 let masked = |(index, item): (usize, &Value)| {
-                    let about = |step: &Step| matches!(step, Step::Items) || *step == Step::Item(index);
+                    let about =
+                        |step: &Step| matches!(step, Step::Items) || *step == Step::Item(index);
                     self.inner(subschemas, about, item, levels - 1)
                 };
                 items.iter().enumerate().map(masked).collect()
@@ -140,14 +170,24 @@ impl Masking<'_> {
     }
 
     /// Masks a child of a value. `about` selects the steps that lead to it.
-    fn inner(&mut self, subschemas: &[usize], about: impl Fn(&Step) -> bool, value: &Value, levels: usize) -> Value {
+    fn inner(
+        &mut self,
+        subschemas: &[usize],
+        about: impl Fn(&Step) -> bool,
+        value: &Value,
+        levels: usize,
+    ) -> Value {
         let mut found = Vec::new();
         let mut is_described = false;
-        for (step, next) in subschemas.iter().flat_map(|index| &self.mask.subschemas[*index].edges) {
+        for (step, next) in subschemas
+            .iter()
+            .flat_map(|index| &self.mask.subschemas[*index].edges)
+        {
             self.left = self.left.saturating_sub(1);
             if about(step) {
                 // A named property counts as described, even without keywords for its value.
-                is_described |= matches!(step, Step::Property(_)) || self.mask.subschemas[*next].has_keywords;
+                is_described |=
+                    matches!(step, Step::Property(_)) || self.mask.subschemas[*next].has_keywords;
                 found.push(*next);
             }
         }
@@ -165,7 +205,11 @@ impl Masking<'_> {
             self.left = self.left.saturating_sub(1);
             if known.insert(index) {
                 let edges = self.mask.subschemas[index].edges.iter();
-                pending.extend(edges.filter(|(step, _)| *step == Step::Whole).map(|(_, next)| *next));
+                pending.extend(
+                    edges
+                        .filter(|(step, _)| *step == Step::Whole)
+                        .map(|(_, next)| *next),
+                );
             }
         }
         known.into_iter().collect()
@@ -207,7 +251,11 @@ mod tests {
             json!({"additionalProperties": secret()}),
             json!({"properties": {"key": {"anyOf": [secret(), {"type": "null"}]}}}),
         ] {
-            assert_eq!(shown(schema.clone(), json!({"key": KEY})), json!({"key": MASK}), "{schema}");
+            assert_eq!(
+                shown(schema.clone(), json!({"key": KEY})),
+                json!({"key": MASK}),
+                "{schema}"
+            );
         }
     }
 
@@ -218,7 +266,10 @@ mod tests {
             "pair": {"prefixItems": [{"type": "string"}, secret()], "items": {"type": "integer"}},
         }});
         let value = json!({"keys": [KEY, KEY], "pair": ["ada", KEY, 3]});
-        assert_eq!(shown(schema, value), json!({"keys": [MASK, MASK], "pair": ["ada", MASK, 3]}));
+        assert_eq!(
+            shown(schema, value),
+            json!({"keys": [MASK, MASK], "pair": ["ada", MASK, 3]})
+        );
     }
 
     #[test]
@@ -228,27 +279,43 @@ mod tests {
             "propertyNames": {"maxLength": 9},
         });
         let value = json!({"user": "ada", "headers": {"authorization": KEY}, "Key": KEY, "key": null, "keys": [KEY]});
-        let expected =
-            json!({"user": "ada", "headers": {"authorization": MASK}, "Key": MASK, "key": null, "keys": MASK});
+        let expected = json!({"user": "ada", "headers": {"authorization": MASK}, "Key": MASK, "key": null, "keys": MASK});
         assert_eq!(shown(schema, value), expected);
     }
 
     #[test]
     fn a_value_in_the_place_of_one_that_has_secrets_is_hidden() {
-        let schema = json!({"properties": {"login": {"type": "object", "properties": {"key": secret()}}}});
-        assert_eq!(shown(schema.clone(), json!({"login": KEY})), json!({"login": MASK}));
-        assert_eq!(shown(schema.clone(), json!({"login": [KEY]})), json!({"login": [MASK]}));
+        let schema =
+            json!({"properties": {"login": {"type": "object", "properties": {"key": secret()}}}});
+        assert_eq!(
+            shown(schema.clone(), json!({"login": KEY})),
+            json!({"login": MASK})
+        );
+        assert_eq!(
+            shown(schema.clone(), json!({"login": [KEY]})),
+            json!({"login": [MASK]})
+        );
         assert_eq!(shown(schema, json!(KEY)), json!(MASK));
     }
 
     #[test]
     fn a_schema_without_secrets_hides_nothing() {
         let value = json!({"key": KEY, "other": [KEY]});
-        for schema in [json!({}), json!({"properties": {"writeOnly": {"type": "string"}}}), json!(true)] {
-            assert!(matches!(Secret::masked(&schema, &value), Cow::Borrowed(_)), "{schema}");
+        for schema in [
+            json!({}),
+            json!({"properties": {"writeOnly": {"type": "string"}}}),
+            json!(true),
+        ] {
+            assert!(
+                matches!(Secret::masked(&schema, &value), Cow::Borrowed(_)),
+                "{schema}"
+            );
         }
         // Defined, but never applied.
-        assert_eq!(shown(json!({"$defs": {"s": secret()}}), value.clone()), value);
+        assert_eq!(
+            shown(json!({"$defs": {"s": secret()}}), value.clone()),
+            value
+        );
     }
 
     #[test]
@@ -260,16 +327,25 @@ mod tests {
     #[test]
     fn recursive_schemas_and_deep_values_come_to_an_end() {
         let schema = json!({"properties": {"key": secret(), "next": {"$ref": "#"}}, "allOf": [{"$ref": "#"}]});
-        let deep = (0..200).fold(json!({"key": KEY}), |inner, _| json!({"key": KEY, "next": inner}));
+        let deep = (0..200).fold(
+            json!({"key": KEY}),
+            |inner, _| json!({"key": KEY, "next": inner}),
+        );
         assert!(!shown(schema.clone(), deep).to_string().contains(KEY));
         let wide = json!({"next": {"next": {"key": KEY, "next": null}}});
-        assert_eq!(shown(schema, wide), json!({"next": {"next": {"key": MASK, "next": null}}}));
+        assert_eq!(
+            shown(schema, wide),
+            json!({"next": {"next": {"key": MASK, "next": null}}})
+        );
     }
 
     #[test]
     fn a_look_that_takes_too_long_hides_the_rest() {
-        let branches: Vec<_> = (0..2_000).map(|index| json!({"properties": {"a": {"maxLength": index}}})).collect();
-        let schema = json!({"properties": {"list": {"items": {"anyOf": branches}}, "key": secret()}});
+        let branches: Vec<_> = (0..2_000)
+            .map(|index| json!({"properties": {"a": {"maxLength": index}}}))
+            .collect();
+        let schema =
+            json!({"properties": {"list": {"items": {"anyOf": branches}}, "key": secret()}});
         let value = json!({"list": vec![json!({"a": KEY}); 5_000]});
         let text = shown(schema, value).to_string();
         assert!(text.contains(KEY) && text.contains(MASK));

@@ -36,11 +36,16 @@ impl Measure {
     pub(super) fn new(graph: &Graph<'_>) -> Result<Self, SchemaError> {
         let count = graph.nodes.len();
         let edges = |node: usize| graph.nodes[node].edges.iter();
-        let (_, circle) =
-            finished(count, |node| edges(node).filter(|(part, _)| *part == ValuePart::Whole).map(|edge| edge.1));
+        let (_, circle) = finished(count, |node| {
+            edges(node)
+                .filter(|(part, _)| *part == ValuePart::Whole)
+                .map(|edge| edge.1)
+        });
         if let Some(node) = circle {
             let reference = graph.nodes[node].reference.unwrap_or("#");
-            return Err(SchemaError::EndlessRef { reference: phrase::quote(reference, 128) });
+            return Err(SchemaError::EndlessRef {
+                reference: phrase::quote(reference, 128),
+            });
         }
 
         let component = components(graph);
@@ -48,13 +53,21 @@ impl Measure {
         let unfolds = |node: usize, (part, next): (ValuePart<'_>, usize)| {
             part == ValuePart::Whole || component[node] != component[next]
         };
-        let (order, _) =
-            finished(count, |node| edges(node).filter(move |edge| unfolds(node, **edge)).map(|edge| edge.1));
+        let (order, _) = finished(count, |node| {
+            edges(node)
+                .filter(move |edge| unfolds(node, **edge))
+                .map(|edge| edge.1)
+        });
         let mut sizes = vec![Size::default(); count];
         let mut recursive = false;
         for node in &order {
-            let mut size =
-                Size { unfolded: 1, looked: 1, marked: 1, errors: graph.nodes[*node].errors, ..Size::default() };
+            let mut size = Size {
+                unfolded: 1,
+                looked: 1,
+                marked: 1,
+                errors: graph.nodes[*node].errors,
+                ..Size::default()
+            };
             for (part, next) in edges(*node) {
                 let unfolds = unfolds(*node, (*part, *next));
                 recursive |= !unfolds;
@@ -67,8 +80,10 @@ impl Measure {
             size.height += 1;
             sizes[*node] = size;
         }
-        let marking: HashSet<usize> =
-            (0..count).filter(|node| graph.nodes[*node].is_unevaluated).map(|node| component[node]).collect();
+        let marking: HashSet<usize> = (0..count)
+            .filter(|node| graph.nodes[*node].is_unevaluated)
+            .map(|node| component[node])
+            .collect();
         let most = |of: fn(&Size) -> u64| sizes.iter().map(of).max().unwrap_or(0);
         Ok(Self {
             unfolded: most(|size| size.unfolded),
@@ -77,7 +92,9 @@ impl Measure {
             stacked: most(|size| size.stacked),
             height: (!recursive).then(|| most(|size| size.height)),
             fan_out: fan_out(graph, &component, &order, false, |_| true)?,
-            verdict_fan_out: fan_out(graph, &component, &order, true, |component| marking.contains(&component))?,
+            verdict_fan_out: fan_out(graph, &component, &order, true, |component| {
+                marking.contains(&component)
+            })?,
             names: Vec::new(),
         })
     }
@@ -98,7 +115,11 @@ struct Size {
 impl Size {
     /// Returns the size of an edge back into a recursive schema.
     fn one() -> Self {
-        Self { unfolded: 1, looked: 1, ..Self::default() }
+        Self {
+            unfolded: 1,
+            looked: 1,
+            ..Self::default()
+        }
     }
 
     fn add(&mut self, part: ValuePart<'_>, other: Self) {
@@ -107,7 +128,10 @@ impl Size {
         self.errors = self.errors.saturating_add(other.errors);
         self.height = self.height.max(other.height);
         if part == ValuePart::Whole {
-            self.marked = self.marked.saturating_add(other.looked).saturating_add(other.marked);
+            self.marked = self
+                .marked
+                .saturating_add(other.looked)
+                .saturating_add(other.marked);
             self.stacked = self.stacked.max(other.stacked);
         } else if part == ValuePart::Items || part == ValuePart::Properties {
             self.marked = self.marked.saturating_add(other.looked);
@@ -149,7 +173,10 @@ fn fan_out(
                 }
             }
             if steps > MOST_STEPS {
-                return Err(SchemaError::OverBudget { measure: "steps to measure it", limit: MOST_STEPS as u64 });
+                return Err(SchemaError::OverBudget {
+                    measure: "steps to measure it",
+                    limit: MOST_STEPS as u64,
+                });
             }
         }
         if graph.nodes[*node].is_unevaluated {
@@ -186,7 +213,9 @@ fn busiest(looks: &Looks<'_>) -> u64 {
 /// Returns the strongly connected component of each node (Kosaraju's algorithm). A schema is recursive within a component.
 fn components(graph: &Graph<'_>) -> Vec<usize> {
     let count = graph.nodes.len();
-    let (order, _) = finished(count, |node| graph.nodes[node].edges.iter().map(|edge| edge.1));
+    let (order, _) = finished(count, |node| {
+        graph.nodes[node].edges.iter().map(|edge| edge.1)
+    });
     let mut back = vec![Vec::new(); count];
     for (node, from) in graph.nodes.iter().enumerate() {
         for (_, next) in &from.edges {
@@ -207,7 +236,10 @@ fn components(graph: &Graph<'_>) -> Vec<usize> {
 }
 
 /// Returns the nodes in depth-first post-order, and a node of a cycle if there is one.
-fn finished<I: Iterator<Item = usize>>(count: usize, next: impl Fn(usize) -> I) -> (Vec<usize>, Option<usize>) {
+fn finished<I: Iterator<Item = usize>>(
+    count: usize,
+    next: impl Fn(usize) -> I,
+) -> (Vec<usize>, Option<usize>) {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
         New,
@@ -257,10 +289,22 @@ mod tests {
         let fan_out = |schema: Value| inspect(&schema).unwrap().measure.fan_out;
         let tree = json!({"$ref": "#"});
         assert_eq!(fan_out(json!({"properties": {"a": {}}})), 0);
-        assert_eq!(fan_out(json!({"properties": {"left": tree, "right": tree}})), 1);
-        assert_eq!(fan_out(json!({"properties": {"a": {"allOf": [tree, tree]}}})), 2);
-        assert_eq!(fan_out(json!({"anyOf": [{"properties": {"a": tree}}, {"properties": {"a": tree}}]})), 2);
-        assert_eq!(fan_out(json!({"properties": {"a": tree}, "patternProperties": {"a": tree}})), 2);
+        assert_eq!(
+            fan_out(json!({"properties": {"left": tree, "right": tree}})),
+            1
+        );
+        assert_eq!(
+            fan_out(json!({"properties": {"a": {"allOf": [tree, tree]}}})),
+            2
+        );
+        assert_eq!(
+            fan_out(json!({"anyOf": [{"properties": {"a": tree}}, {"properties": {"a": tree}}]})),
+            2
+        );
+        assert_eq!(
+            fan_out(json!({"properties": {"a": tree}, "patternProperties": {"a": tree}})),
+            2
+        );
     }
 
     #[test]
@@ -271,13 +315,19 @@ mod tests {
             {"type": "object", "additionalProperties": {"$ref": "#"}},
         ]}));
         let measure = measure.unwrap().measure;
-        assert_eq!((measure.fan_out, measure.verdict_fan_out, measure.height), (1, 0, None));
+        assert_eq!(
+            (measure.fan_out, measure.verdict_fan_out, measure.height),
+            (1, 0, None)
+        );
     }
 
     #[test]
     fn chains_count_along_the_value_and_down_it() {
         let schema = json!({"allOf": [{"anyOf": [{"properties": {"a": {"not": {}}}}]}]});
         let measure = inspect(&schema).unwrap().measure;
-        assert_eq!((measure.stacked, measure.height, measure.unfolded), (3, Some(5), 5));
+        assert_eq!(
+            (measure.stacked, measure.height, measure.unfolded),
+            (3, Some(5), 5)
+        );
     }
 }

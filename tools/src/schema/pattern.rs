@@ -37,7 +37,9 @@ thread_local! {
 /// Returns `None` if the budget was exceeded. Further matches then failed untried, so the result of `work` is wrong.
 pub(super) fn with_match_budget<T>(work: impl FnOnce() -> T) -> Option<T> {
     let nanoseconds = |left: Duration| left.as_nanos().try_into().unwrap_or(MATCH_BUDGET);
-    let budget = deadline::left().map_or(MATCH_BUDGET, |left| nanoseconds(left).clamp(MIN_MATCH_BUDGET, MATCH_BUDGET));
+    let budget = deadline::left().map_or(MATCH_BUDGET, |left| {
+        nanoseconds(left).clamp(MIN_MATCH_BUDGET, MATCH_BUDGET)
+    });
     LEFT.set(Some(budget));
     let result = work();
     let is_paid = LEFT.take().is_some();
@@ -53,15 +55,25 @@ pub(super) struct Patterns(Arc<HashMap<String, Arc<Pattern>>>);
 
 /// Returns the limits for the patterns that `jsonschema` compiles, for a schema with `count` of them.
 pub(super) fn options(count: usize) -> PatternOptions<FancyRegex> {
-    let size = if count > FEW { SMALL_PROGRAM } else { LARGE_PROGRAM };
-    PatternOptions::fancy_regex().backtrack_limit(MOST_BACKTRACKS).size_limit(size)
+    let size = if count > FEW {
+        SMALL_PROGRAM
+    } else {
+        LARGE_PROGRAM
+    };
+    PatternOptions::fancy_regex()
+        .backtrack_limit(MOST_BACKTRACKS)
+        .size_limit(size)
 }
 
 impl Patterns {
     /// Compiles the patterns of a schema with `count` regular expressions in total.
     pub(super) fn compile(patterns: &[String], count: usize) -> Result<Self, SchemaError> {
-        let compiled = patterns.iter().map(|text| Ok((text.clone(), Arc::new(Pattern::compile(text, count)?))));
-        compiled.collect::<Result<_, SchemaError>>().map(|map| Self(Arc::new(map)))
+        let compiled = patterns
+            .iter()
+            .map(|text| Ok((text.clone(), Arc::new(Pattern::compile(text, count)?))));
+        compiled
+            .collect::<Result<_, SchemaError>>()
+            .map(|map| Self(Arc::new(map)))
     }
 
     /// Implements the keyword `pattern`.
@@ -72,7 +84,9 @@ impl Patterns {
         let found = value.as_str().and_then(|text| self.0.get(text));
         match found {
             Some(pattern) => Ok(Box::new(SharedPattern(pattern.clone()))),
-            None => Err(ValidationError::custom("a pattern that was inspected before")),
+            None => Err(ValidationError::custom(
+                "a pattern that was inspected before",
+            )),
         }
     }
 }
@@ -90,20 +104,37 @@ impl Pattern {
             .offline()
             .with_pattern_options(options(count))
             .build(&json!({ "pattern": text }))
-            .map_err(|_| SchemaError::Pattern { pattern: phrase::quote(text, 128) })?;
-        let expected = format!("a string that matches the pattern {}", phrase::quote(text, 200));
-        Ok(Self { cost: Cost::from_pattern(text), expected, validator })
+            .map_err(|_| SchemaError::Pattern {
+                pattern: phrase::quote(text, 128),
+            })?;
+        let expected = format!(
+            "a string that matches the pattern {}",
+            phrase::quote(text, 200)
+        );
+        Ok(Self {
+            cost: Cost::from_pattern(text),
+            expected,
+            validator,
+        })
     }
 
     fn accepts(&self, value: Node<'_>) -> bool {
-        let Some(text) = value.as_str() else { return true };
+        let Some(text) = value.as_str() else {
+            return true;
+        };
         // An exceeded or missing budget fails the match untried.
-        let left = LEFT.get().and_then(|left| left.checked_sub(self.cost.for_length(text.len())));
+        let left = LEFT
+            .get()
+            .and_then(|left| left.checked_sub(self.cost.for_length(text.len())));
         LEFT.set(left);
         if left.is_none() {
             return false;
         }
-        match self.validator.validate(value).map_err(|error| error.into_parts().kind) {
+        match self
+            .validator
+            .validate(value)
+            .map_err(|error| error.into_parts().kind)
+        {
             Ok(()) => true,
             Err(jsonschema::error::ValidationErrorKind::Pattern { .. }) => false,
             Err(_) => {
@@ -118,7 +149,11 @@ struct SharedPattern(Arc<Pattern>);
 
 impl<'i> Keyword<'i, Instance> for SharedPattern {
     fn validate(&self, value: Node<'i>) -> Result<(), ValidationError<'i>> {
-        if self.0.accepts(value) { Ok(()) } else { Err(ValidationError::custom(self.0.expected.clone())) }
+        if self.0.accepts(value) {
+            Ok(())
+        } else {
+            Err(ValidationError::custom(self.0.expected.clone()))
+        }
     }
 
     fn is_valid(&self, value: Node<'i>) -> bool {
@@ -153,10 +188,15 @@ impl Cost {
             let mut piece = 1;
             match character {
                 '(' => {
-                    let is_look = ["?=", "?!", "?<=", "?<!", "?>", "?("].iter().any(|start| rest.starts_with(start));
+                    let is_look = ["?=", "?!", "?<=", "?<!", "?>", "?("]
+                        .iter()
+                        .any(|start| rest.starts_with(start));
                     open_looks += u32::from(is_look);
                     looks = looks.max(open_looks);
-                    groups.push(Group { is_look, ..Group::default() });
+                    groups.push(Group {
+                        is_look,
+                        ..Group::default()
+                    });
                     continue;
                 }
                 ')' if groups.len() > 1 => {
@@ -168,7 +208,9 @@ impl Cost {
                     let (count, length) = highest_count(rest);
                     rest = &rest[length..];
                     if let Some(group) = groups.last_mut() {
-                        group.states = group.states.saturating_add(group.last.saturating_mul(count));
+                        group.states = group
+                            .states
+                            .saturating_add(group.last.saturating_mul(count));
                     }
                     continue;
                 }
@@ -183,7 +225,11 @@ impl Cost {
                 }
                 '[' => {
                     let length = class_length(rest);
-                    piece = if rest[..length].contains("\\p") { 200 } else { 1 };
+                    piece = if rest[..length].contains("\\p") {
+                        200
+                    } else {
+                        1
+                    };
                     rest = &rest[length..];
                 }
                 _ => {}
@@ -193,7 +239,9 @@ impl Cost {
                 group.last = piece;
             }
         }
-        let states = groups.iter().fold(1, |sum: u64, group| sum.saturating_add(group.states));
+        let states = groups
+            .iter()
+            .fold(1, |sum: u64, group| sum.saturating_add(group.states));
         Self { states, looks }
     }
 
@@ -202,7 +250,9 @@ impl Cost {
         let length = length as u64;
         // Even on a short string a match may backtrack up to the limit.
         let start = if self.looks == 0 { 10 } else { 50_000 };
-        self.states.saturating_mul(length.saturating_pow(self.looks.saturating_add(1))).saturating_add(start)
+        self.states
+            .saturating_mul(length.saturating_pow(self.looks.saturating_add(1)))
+            .saturating_add(start)
     }
 }
 
@@ -210,7 +260,10 @@ impl Cost {
 fn highest_count(text: &str) -> (u64, usize) {
     let length = text.find('}').map_or(text.len(), |end| end + 1);
     let numbers = text[..length].split(|character: char| !character.is_ascii_digit());
-    let count = numbers.filter(|digits| !digits.is_empty()).map(|digits| digits.parse().unwrap_or(u64::MAX)).max();
+    let count = numbers
+        .filter(|digits| !digits.is_empty())
+        .map(|digits| digits.parse().unwrap_or(u64::MAX))
+        .max();
     (count.unwrap_or(1), length)
 }
 
@@ -236,19 +289,30 @@ mod tests {
     /// Checks a string against a pattern.
     fn check(pattern: &str, text: &str) -> Result<(), String> {
         let validator = Compiled::new(&json!({ "pattern": pattern })).expect("a pattern");
-        validator.check(&json!(text)).map_err(|violations| violations[0].to_string())
+        validator
+            .check(&json!(text))
+            .map_err(|violations| violations[0].to_string())
     }
 
     #[test]
     fn hostile_patterns_stop() {
         let long = "a".repeat(1_000_000);
-        for pattern in ["^(?:(?=[^b]*$)a)*$", "(?=.*b)c", "^(a*)*\\1b$", "^(?=(?:(?=.*b)a)*)b"] {
+        for pattern in [
+            "^(?:(?=[^b]*$)a)*$",
+            "(?=.*b)c",
+            "^(a*)*\\1b$",
+            "^(?=(?:(?=.*b)a)*)b",
+        ] {
             let refusal = check(pattern, &long).unwrap_err();
             assert!(refusal.contains("take too long"), "{refusal}");
         }
         let refusal = check("^(?:(?=a)a|a)+$", &format!("{}b", "a".repeat(40))).unwrap_err();
         assert!(refusal.contains("take too long"), "{refusal}");
-        assert!(check("(a+)+$", &format!("{long}b")).unwrap_err().contains("matches the pattern"));
+        assert!(
+            check("(a+)+$", &format!("{long}b"))
+                .unwrap_err()
+                .contains("matches the pattern")
+        );
     }
 
     #[test]
@@ -261,7 +325,10 @@ mod tests {
     fn long_strings_pass_plain_patterns() {
         let base64 = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$";
         assert_eq!(check(base64, &"QUJD".repeat(250_000)), Ok(()));
-        assert_eq!(check("^(?=.*[a-z])(?=.*[A-Z])(?=.*\\d).{8,}$", "Passw0rd"), Ok(()));
+        assert_eq!(
+            check("^(?=.*[a-z])(?=.*[A-Z])(?=.*\\d).{8,}$", "Passw0rd"),
+            Ok(())
+        );
     }
 
     #[test]
@@ -275,21 +342,32 @@ mod tests {
     #[test]
     fn patterns_that_do_not_compile_are_named() {
         for pattern in ["(", "[z-a]", "(?:(?:a{1000}){1000}){1000}"] {
-            let error = Compiled::new(&json!({ "pattern": pattern })).err().expect("a refusal");
-            assert!(matches!(&error, SchemaError::Pattern { pattern: named } if named.contains(pattern)), "{error}");
+            let error = Compiled::new(&json!({ "pattern": pattern }))
+                .err()
+                .expect("a refusal");
+            assert!(
+                matches!(&error, SchemaError::Pattern { pattern: named } if named.contains(pattern)),
+                "{error}"
+            );
         }
     }
 
     #[test]
     fn names_of_properties_cost_too() {
-        let validator = Compiled::new(&json!({"patternProperties": {"^(?:(?=[^b]*$)a)*$": true}})).unwrap();
+        let validator =
+            Compiled::new(&json!({"patternProperties": {"^(?:(?=[^b]*$)a)*$": true}})).unwrap();
         assert_eq!(validator.check(&json!({"aaa": 1})), Ok(()));
         assert!(validator.check(&json!({"a".repeat(1_000_000): 1})).is_err());
     }
 
     #[test]
     fn costs_follow_groups_counts_and_looks() {
-        let cost = |pattern| (Cost::from_pattern(pattern).states, Cost::from_pattern(pattern).looks);
+        let cost = |pattern| {
+            (
+                Cost::from_pattern(pattern).states,
+                Cost::from_pattern(pattern).looks,
+            )
+        };
         assert_eq!(cost("abc"), (4, 0));
         assert_eq!(cost("(?:ab){1,10}").1, 0);
         assert!(cost("(?:[01]{0,100}1){100}").0 > 10_000);

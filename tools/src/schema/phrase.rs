@@ -16,11 +16,20 @@ pub(crate) fn show(value: &Value) -> String {
     }
     match value {
         Value::String(text) => {
-            format!("a string of {}", counted(text.chars().count() as u64, "character", "characters"))
+            format!(
+                "a string of {}",
+                counted(text.chars().count() as u64, "character", "characters")
+            )
         }
-        Value::Array(items) => format!("an array of {}", counted(items.len() as u64, "item", "items")),
+        Value::Array(items) => format!(
+            "an array of {}",
+            counted(items.len() as u64, "item", "items")
+        ),
         Value::Object(properties) => {
-            format!("an object with {}", counted(properties.len() as u64, "property", "properties"))
+            format!(
+                "an object with {}",
+                counted(properties.len() as u64, "property", "properties")
+            )
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => "a number".into(),
     }
@@ -58,7 +67,11 @@ pub(super) fn options<'a>(options: impl IntoIterator<Item = &'a Value>) -> Strin
 
 /// Returns a JSON pointer as it appears in a sentence.
 pub(super) fn place(pointer: &str) -> String {
-    if pointer.is_empty() { "the top level".into() } else { format!("`{pointer}`") }
+    if pointer.is_empty() {
+        "the top level".into()
+    } else {
+        format!("`{pointer}`")
+    }
 }
 
 /// Formats `12345` as `12,345`.
@@ -76,7 +89,11 @@ pub(super) fn grouped(number: impl TryInto<u64>) -> String {
 
 /// Returns a count with its noun in the right number, such as `1 item` or `1,200 items`.
 pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+    format!(
+        "{} {}",
+        grouped(number),
+        if number == 1 { one } else { many }
+    )
 }
 
 /// Returns the kind of a JSON value with its article.
@@ -146,7 +163,10 @@ struct Bounded {
 
 impl Bounded {
     fn new(left: usize) -> Self {
-        Self { text: String::new(), left }
+        Self {
+            text: String::new(),
+            left,
+        }
     }
 
     fn value(&mut self, value: &Value) -> Option<()> {
@@ -218,7 +238,10 @@ mod tests {
 
     #[test]
     fn short_values_are_shown_with_sorted_keys() {
-        assert_eq!(show(&json!({"b": [1, null], "a": "x\u{7}\u{202e}"})), r#"{"a":"x\u0007\u202e","b":[1,null]}"#);
+        assert_eq!(
+            show(&json!({"b": [1, null], "a": "x\u{7}\u{202e}"})),
+            r#"{"a":"x\u0007\u202e","b":[1,null]}"#
+        );
     }
 
     #[test]
@@ -227,20 +250,35 @@ mod tests {
             let text = format!("a{character}b");
             for shown in [show(&json!(text)), quote(&text, 8), readable(&text)] {
                 let kept = shown.contains(is_invisible);
-                assert!(!kept || (shown == text && matches!(character, '\n' | '\t')), "{character:?}: {shown:?}");
+                assert!(
+                    !kept || (shown == text && matches!(character, '\n' | '\t')),
+                    "{character:?}: {shown:?}"
+                );
             }
-            assert_eq!(serde_json::from_str::<String>(&show(&json!(text))).unwrap(), text);
+            assert_eq!(
+                serde_json::from_str::<String>(&show(&json!(text))).unwrap(),
+                text
+            );
         }
     }
 
     #[test]
     fn long_values_are_described() {
-        assert_eq!(show(&json!("x".repeat(12_345))), "a string of 12,345 characters");
+        assert_eq!(
+            show(&json!("x".repeat(12_345))),
+            "a string of 12,345 characters"
+        );
         assert_eq!(show(&json!(vec![0; 100])), "an array of 100 items");
         assert_eq!(show(&json!(["x".repeat(100)])), "an array of 1 item");
-        assert_eq!(show(&json!({"x": "x".repeat(100)})), "an object with 1 property");
+        assert_eq!(
+            show(&json!({"x": "x".repeat(100)})),
+            "an object with 1 property"
+        );
         let wide: serde_json::Map<_, _> = (0..1000).map(|i| (i.to_string(), Value::Null)).collect();
-        assert_eq!(show(&Value::Object(wide)), "an object with 1,000 properties");
+        assert_eq!(
+            show(&Value::Object(wide)),
+            "an object with 1,000 properties"
+        );
     }
 
     #[test]

@@ -34,7 +34,11 @@ pub(crate) struct Reading {
 /// | `"Red"`, `"5"` | one value of a list, without regard to case and quotes | the value |
 /// | `null` | an optional argument that is not null | no argument |
 pub(crate) fn read(schema: &Value, arguments: &Value) -> Option<(Value, Vec<Reading>)> {
-    let mut reader = Reader { root: schema, visits: MAX_VISITS, readings: Vec::new() };
+    let mut reader = Reader {
+        root: schema,
+        visits: MAX_VISITS,
+        readings: Vec::new(),
+    };
     let whole = match arguments {
         Value::String(text) => {
             let read = document(text).filter(Value::is_object)?;
@@ -56,16 +60,25 @@ struct Reader<'s> {
 impl<'s> Reader<'s> {
     fn report(&mut self, pointer: &str, written: &'static str, read: Option<&'static str>) {
         if self.readings.len() < MAX_REPORTED {
-            self.readings.push(Reading { pointer: pointer.to_owned(), written, read });
+            self.readings.push(Reading {
+                pointer: pointer.to_owned(),
+                written,
+                read,
+            });
         }
     }
 
     /// Reads the members of an object that this schema names.
     fn object(&mut self, schema: &'s Value, value: Value, pointer: &str, depth: usize) -> Value {
-        let Value::Object(members) = value else { return value };
-        let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return members.into() };
+        let Value::Object(members) = value else {
+            return value;
+        };
+        let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+            return members.into();
+        };
         let required = schema.get("required").and_then(Value::as_array);
-        let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
+        let is_required =
+            |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
         let mut read = Map::new();
         for (name, member) in members {
             let Some(property) = properties.get(&name) else {
@@ -88,11 +101,19 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads a value. Returns `None` for a null that the schema does not accept.
-    fn value(&mut self, schema: &'s Value, value: Value, pointer: &str, depth: usize) -> Option<Value> {
+    fn value(
+        &mut self,
+        schema: &'s Value,
+        value: Value,
+        pointer: &str,
+        depth: usize,
+    ) -> Option<Value> {
         if depth >= MAX_DEPTH {
             return Some(value);
         }
-        let Some(accepted) = within(self.root, schema, &mut self.visits) else { return Some(value) };
+        let Some(accepted) = within(self.root, schema, &mut self.visits) else {
+            return Some(value);
+        };
         if accepted.iter().any(|kind| accepts(kind, &value)) {
             return Some(self.inner(&accepted, value, pointer, depth));
         }
@@ -113,7 +134,13 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads the values inside of an array or an object, if one schema alone describes them.
-    fn inner(&mut self, accepted: &[AcceptedValues<'s>], value: Value, pointer: &str, depth: usize) -> Value {
+    fn inner(
+        &mut self,
+        accepted: &[AcceptedValues<'s>],
+        value: Value,
+        pointer: &str,
+        depth: usize,
+    ) -> Value {
         let wanted = match value {
             Value::Array(_) => "array",
             Value::Object(_) => "object",
@@ -123,12 +150,17 @@ impl<'s> Reader<'s> {
             AcceptedValues::Typed { name, schema } if *name == wanted => Some(*schema),
             _ => None,
         });
-        let (Some(schema), None) = (schemas.next(), schemas.next()) else { return value };
+        let (Some(schema), None) = (schemas.next(), schemas.next()) else {
+            return value;
+        };
         match value {
             Value::Array(elements) => {
-                let Some(items) = schema.get("items").filter(|items| items.is_object()) else { return elements.into() };
+                let Some(items) = schema.get("items").filter(|items| items.is_object()) else {
+                    return elements.into();
+                };
                 let read = elements.into_iter().enumerate().map(|(index, element)| {
-                    self.value(items, element, &format!("{pointer}/{index}"), depth + 1).unwrap_or_default()
+                    self.value(items, element, &format!("{pointer}/{index}"), depth + 1)
+                        .unwrap_or_default()
                 });
                 read.collect()
             }
@@ -145,7 +177,9 @@ fn accepts(kind: &AcceptedValues<'_>, value: &Value) -> bool {
             Value::Null => *name == "null",
             Value::Bool(_) => *name == "boolean",
             Value::Number(number) => {
-                *name == "number" || (*name == "integer" && (!number.is_f64() || number.as_f64().is_some_and(is_whole)))
+                *name == "number"
+                    || (*name == "integer"
+                        && (!number.is_f64() || number.as_f64().is_some_and(is_whole)))
             }
             Value::String(_) => *name == "string",
             Value::Array(_) => *name == "array",
@@ -167,8 +201,12 @@ fn is_equal(one: &Value, other: &Value) -> bool {
 fn readings_as(kind: &AcceptedValues<'_>, value: &Value) -> Vec<Value> {
     match kind {
         AcceptedValues::Listed(listed) => {
-            let Some(text) = text_of(value) else { return Vec::new() };
-            let same = |other: &&Value| text_of(other).is_some_and(|other| other.eq_ignore_ascii_case(&text));
+            let Some(text) = text_of(value) else {
+                return Vec::new();
+            };
+            let same = |other: &&Value| {
+                text_of(other).is_some_and(|other| other.eq_ignore_ascii_case(&text))
+            };
             listed.iter().copied().filter(same).cloned().collect()
         }
         AcceptedValues::Typed { name, .. } => typed(name, value).into_iter().collect(),
@@ -182,7 +220,9 @@ fn typed(name: &str, value: &Value) -> Option<Value> {
         (_, Value::String(text)) => {
             let text = text.trim();
             match name {
-                "integer" => number(text).filter(|number| !number.is_f64()).map(Value::Number),
+                "integer" => number(text)
+                    .filter(|number| !number.is_f64())
+                    .map(Value::Number),
                 "number" => number(text).map(Value::Number),
                 "boolean" if text.eq_ignore_ascii_case("true") => Some(true.into()),
                 "boolean" if text.eq_ignore_ascii_case("false") => Some(false.into()),
@@ -198,13 +238,17 @@ fn typed(name: &str, value: &Value) -> Option<Value> {
 
 /// Returns a number whose digits are kept.
 fn number(text: &str) -> Option<Number> {
-    let json = Json::parse(text).ok().filter(|json| !json.extent().has_big_integer)?;
+    let json = Json::parse(text)
+        .ok()
+        .filter(|json| !json.extent().has_big_integer)?;
     json.node().to_number()
 }
 
 /// Returns the JSON that a text holds. Its integers fit into 64 bits, so that their digits are kept.
 fn document(text: &str) -> Option<Value> {
-    let json = Json::parse(text).ok().filter(|json| !json.extent().has_big_integer)?;
+    let json = Json::parse(text)
+        .ok()
+        .filter(|json| !json.extent().has_big_integer)?;
     Some(json.into_value())
 }
 
@@ -269,14 +313,24 @@ mod tests {
             (json!({"path": 5}), json!({"path": "5"})),
             (json!({"unit": "Celsius"}), json!({"unit": "celsius"})),
             (json!({"level": "2"}), json!({"level": 2})),
-            (json!({"names": "[\"a\", \"b\"]"}), json!({"names": ["a", "b"]})),
+            (
+                json!({"names": "[\"a\", \"b\"]"}),
+                json!({"names": ["a", "b"]}),
+            ),
             (json!({"names": ["a", 1]}), json!({"names": ["a", "1"]})),
-            (json!({"deep": "{\"end\": \"3\"}"}), json!({"deep": {"end": 3}})),
+            (
+                json!({"deep": "{\"end\": \"3\"}"}),
+                json!({"deep": {"end": 3}}),
+            ),
             (json!({"more": "[1]"}), json!({"more": [1]})),
             (json!({"more": ["1"]}), json!({"more": [1]})),
             (json!("{\"end\": \"1\"}"), json!({"end": 1})),
         ] {
-            assert_eq!(read(&schema(), &written).map(|(read, _)| read), Some(expected), "{written}");
+            assert_eq!(
+                read(&schema(), &written).map(|(read, _)| read),
+                Some(expected),
+                "{written}"
+            );
         }
     }
 

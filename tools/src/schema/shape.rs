@@ -27,7 +27,15 @@ impl Shape {
     /// Measures a value without recursion.
     pub(super) fn from_value(value: Node<'_>, measure: &Measure) -> Self {
         let mut shape = Self::default();
-        let mut pending = vec![(value, Level { depth: 0, looks: 1, verdicts: 1, copies: 1 })];
+        let mut pending = vec![(
+            value,
+            Level {
+                depth: 0,
+                looks: 1,
+                verdicts: 1,
+                copies: 1,
+            },
+        )];
         while let Some((value, level)) = pending.pop() {
             let mut text = 0;
             if let Some(string) = value.as_str() {
@@ -46,9 +54,14 @@ impl Shape {
                     pending.push((property, below));
                 }
             }
-            shape.weight = shape.weight.saturating_add(level.verdicts.saturating_mul(1 + text / 16));
+            shape.weight = shape
+                .weight
+                .saturating_add(level.verdicts.saturating_mul(1 + text / 16));
             let copied = level.copies.saturating_mul(VALUE + text);
-            shape.explained = shape.explained.saturating_add(copied).saturating_add(level.looks.saturating_mul(ERROR));
+            shape.explained = shape
+                .explained
+                .saturating_add(copied)
+                .saturating_add(level.looks.saturating_mul(ERROR));
         }
         shape
     }
@@ -69,7 +82,12 @@ impl Level {
     fn below(self, measure: &Measure) -> Self {
         let looks = self.looks.saturating_mul(measure.fan_out.max(1));
         let verdicts = self.verdicts.saturating_mul(measure.verdict_fan_out.max(1));
-        Self { depth: self.depth + 1, looks, verdicts, copies: self.copies.saturating_add(looks) }
+        Self {
+            depth: self.depth + 1,
+            looks,
+            verdicts,
+            copies: self.copies.saturating_add(looks),
+        }
     }
 }
 
@@ -86,12 +104,18 @@ mod tests {
     #[test]
     fn depth_counts_arrays_and_objects() {
         let depth = |value| shape(&value, &Measure::default()).depth;
-        assert_eq!([depth(json!(1)), depth(json!({})), depth(json!({"a": [[]]}))], [0, 1, 3]);
+        assert_eq!(
+            [depth(json!(1)), depth(json!({})), depth(json!({"a": [[]]}))],
+            [0, 1, 3]
+        );
     }
 
     #[test]
     fn fan_out_multiplies_with_every_level() {
-        let binary = Measure { fan_out: 2, ..Measure::default() };
+        let binary = Measure {
+            fan_out: 2,
+            ..Measure::default()
+        };
         let mut value = json!(1);
         let mut before = 0u64;
         for _ in 0..64 {

@@ -42,25 +42,38 @@ impl Validator {
             .without_content_encoding_support("base64")
             .without_content_media_type_support("application/json")
             .with_pattern_options(pattern::options(count))
-            .with_keyword("pattern", move |_: &_, value: &_, _| patterns.keyword(value));
+            .with_keyword("pattern", move |_: &_, value: &_, _| {
+                patterns.keyword(value)
+            });
         // Hostile identifiers reach code in `jsonschema` that panics on them.
         let built = catch_unwind(AssertUnwindSafe(|| options.build(schema)));
         let inner = built
-            .map_err(|_| SchemaError::Unsupported { reason: "the validator panicked; simplify the schema".into() })?
+            .map_err(|_| SchemaError::Unsupported {
+                reason: "the validator panicked; simplify the schema".into(),
+            })?
             .map_err(to_schema_error)?;
         let max_depth = if measure.height.is_some() {
             MAX_DEPTH as u64
         } else {
             (MAX_DEPTH as u64).min(STACK / measure.stacked.max(1))
         };
-        Ok(Self { inner, measure, max_depth })
+        Ok(Self {
+            inner,
+            measure,
+            max_depth,
+        })
     }
 
     /// Checks that a value satisfies the schema.
     ///
     /// # Errors
     /// Returns all violations, sorted by pointer and masked. A value that is too costly to check is one violation as a whole.
-    pub(crate) fn check(&self, schema: &Value, value: Node<'_>, mask: Option<&Mask>) -> Result<(), Vec<Violation>> {
+    pub(crate) fn check(
+        &self,
+        schema: &Value,
+        value: Node<'_>,
+        mask: Option<&Mask>,
+    ) -> Result<(), Vec<Violation>> {
         let too_costly = |expected: &str| vec![too_costly(expected, value, mask)];
         let extent = value.extent();
         let depth = extent.depth as u64;
@@ -69,15 +82,23 @@ impl Validator {
         }
         if !self.is_cheap(extent) {
             let shape = Shape::from_value(value, &self.measure);
-            if shape.weight.saturating_mul(self.measure.evaluated) > MOST_WORK || shape.names > MATCH_BUDGET {
-                return Err(too_costly("a smaller or flatter value: this one takes too long to check"));
+            if shape.weight.saturating_mul(self.measure.evaluated) > MOST_WORK
+                || shape.names > MATCH_BUDGET
+            {
+                return Err(too_costly(
+                    "a smaller or flatter value: this one takes too long to check",
+                ));
             }
         }
-        let verdict = catch_unwind(AssertUnwindSafe(|| pattern::with_match_budget(|| self.inner.is_valid(value))));
+        let verdict = catch_unwind(AssertUnwindSafe(|| {
+            pattern::with_match_budget(|| self.inner.is_valid(value))
+        }));
         match verdict {
             Ok(Some(true)) => Ok(()),
             Ok(Some(false)) => Err(self.explain(schema, value, mask)),
-            Ok(None) => Err(too_costly("shorter strings: the patterns take too long to match")),
+            Ok(None) => Err(too_costly(
+                "shorter strings: the patterns take too long to match",
+            )),
             Err(_) => Err(too_costly("a value that can be checked")),
         }
     }
@@ -90,15 +111,17 @@ impl Validator {
     }
 
     fn too_deep(&self, depth: u64) -> Violation {
-        let expected = format!("at most {} levels of arrays and objects, for this schema", self.max_depth);
+        let expected = format!(
+            "at most {} levels of arrays and objects, for this schema",
+            self.max_depth
+        );
         Violation::whole(expected, format!("{} levels", phrase::grouped(depth)))
     }
 
     fn explain(&self, schema: &Value, value: Node<'_>, mask: Option<&Mask>) -> Vec<Violation> {
         let shape = Shape::from_value(value, &self.measure);
         if shape.explained.saturating_mul(self.measure.errors) > MOST_EXPLAINED {
-            let expected =
-                "a value that matches the schema; this one does not, and it is too large or too deep to say where";
+            let expected = "a value that matches the schema; this one does not, and it is too large or too deep to say where";
             return vec![too_costly(expected, value, mask)];
         }
         // Members in the order of the value, so that text and value give the same explanation.
@@ -106,7 +129,11 @@ impl Validator {
         let masked = mask.map(|mask| mask.apply(&ordered));
         let explained = catch_unwind(AssertUnwindSafe(|| {
             pattern::with_match_budget(|| {
-                violation::all(self.inner.iter_errors(Node::from(&ordered)).collect(), schema, masked.as_ref())
+                violation::all(
+                    self.inner.iter_errors(Node::from(&ordered)).collect(),
+                    schema,
+                    masked.as_ref(),
+                )
             })
         }));
         match explained {
@@ -118,15 +145,24 @@ impl Validator {
 
 fn too_costly(expected: &str, value: Node<'_>, mask: Option<&Mask>) -> Violation {
     let value = value.to_rounded_value();
-    Violation::whole(expected.into(), phrase::show(&mask.map_or_else(|| value.clone(), |mask| mask.apply(&value))))
+    Violation::whole(
+        expected.into(),
+        phrase::show(&mask.map_or_else(|| value.clone(), |mask| mask.apply(&value))),
+    )
 }
 
 pub(super) fn to_schema_error(error: ValidationError<'_>) -> SchemaError {
     if let ValidationErrorKind::Referencing(error) = error.kind() {
-        return SchemaError::UnresolvedRef { reference: phrase::visible(&error.to_string(), 200) };
+        return SchemaError::UnresolvedRef {
+            reference: phrase::visible(&error.to_string(), 200),
+        };
     }
     let worst = violation::first(error);
-    SchemaError::Invalid { pointer: worst.pointer, expected: worst.expected, found: worst.found }
+    SchemaError::Invalid {
+        pointer: worst.pointer,
+        expected: worst.expected,
+        found: worst.found,
+    }
 }
 
 #[cfg(test)]
@@ -154,7 +190,9 @@ mod tests {
     #[test]
     fn a_fan_out_bomb_is_not_explained_to_the_end_of_time() {
         // Each level doubles the visits of the next: 2^60 at the bottom.
-        let bomb = compiled(json!({"type": "object", "properties": {"a": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}}));
+        let bomb = compiled(
+            json!({"type": "object", "properties": {"a": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}}),
+        );
         assert!(refusal(&bomb, &nested(60, json!(1))).contains("too deep to say where"));
         assert!(refusal(&bomb, &nested(5, json!(1))).starts_with("at `/a/a/a/a/a`"));
     }
@@ -162,15 +200,21 @@ mod tests {
     #[test]
     fn a_deep_value_that_fits_passes_whatever_the_fan_out() {
         let tree = json!({"$ref": "#"});
-        let operators = ["add", "sub", "mul", "div", "neg", "not", "and", "or", "eq", "lt"];
+        let operators = [
+            "add", "sub", "mul", "div", "neg", "not", "and", "or", "eq", "lt",
+        ];
         let expression = operators.map(|name| {
             json!({"type": "object", "properties": {"left": tree, "op": {"const": name}, "right": tree}, "required": ["op"]})
         });
         let syntax = compiled(json!({ "anyOf": expression }));
-        let deep = (0..30).fold(json!({"op": "neg"}), |inner, _| json!({"left": inner, "op": "lt"}));
+        let deep = (0..30).fold(
+            json!({"op": "neg"}),
+            |inner, _| json!({"left": inner, "op": "lt"}),
+        );
         assert_eq!(syntax.check(&deep), Ok(()));
         for keyword in ["allOf", "anyOf"] {
-            let doubling = compiled(json!({"type": "object", "properties": {"a": {(keyword): [tree, tree]}}}));
+            let doubling =
+                compiled(json!({"type": "object", "properties": {"a": {(keyword): [tree, tree]}}}));
             assert_eq!(doubling.check(&nested(60, json!({}))), Ok(()));
         }
     }
@@ -179,7 +223,9 @@ mod tests {
     fn unevaluated_recursion_is_bounded() {
         let tree = json!({"$ref": "#"});
         let again = json!({ "unevaluatedProperties": tree });
-        let bomb = compiled(json!({"type": "object", "anyOf": [again, again], "unevaluatedProperties": tree}));
+        let bomb = compiled(
+            json!({"type": "object", "anyOf": [again, again], "unevaluatedProperties": tree}),
+        );
         assert_eq!(bomb.check(&nested(2, json!({}))), Ok(()));
         assert!(refusal(&bomb, &nested(60, json!({}))).contains("too long to check"));
     }
@@ -197,19 +243,29 @@ mod tests {
     #[test]
     fn deep_values_do_not_overflow_the_stack() {
         let mut definitions: Map<_, _> = (0..20)
-            .map(|i| (format!("d{i}"), json!({"oneOf": [{"$ref": format!("#/$defs/d{}", i + 1)}, {"type": "null"}]})))
+            .map(|i| {
+                (
+                    format!("d{i}"),
+                    json!({"oneOf": [{"$ref": format!("#/$defs/d{}", i + 1)}, {"type": "null"}]}),
+                )
+            })
             .collect();
-        definitions.insert("d20".into(), json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}}));
+        definitions.insert(
+            "d20".into(),
+            json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}}),
+        );
         let schema = json!({"$ref": "#/$defs/d0", "$defs": definitions});
         // The stack size of tokio's threads.
-        let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(move || {
-            let tall = compiled(schema);
-            for levels in 0..100 {
-                let fits = tall.check(&nested(levels, json!({}))).is_ok();
-                assert_eq!(fits, (levels as u64) < tall.max_depth());
-                assert!(tall.check(&nested(levels, json!(1))).is_err());
-            }
-        });
+        let thread = std::thread::Builder::new()
+            .stack_size(2 << 20)
+            .spawn(move || {
+                let tall = compiled(schema);
+                for levels in 0..100 {
+                    let fits = tall.check(&nested(levels, json!({}))).is_ok();
+                    assert_eq!(fits, (levels as u64) < tall.max_depth());
+                    assert!(tall.check(&nested(levels, json!(1))).is_err());
+                }
+            });
         thread.unwrap().join().unwrap();
         let flat = compiled(json!({}));
         assert!(refusal(&flat, &nested(65, json!(1))).contains("64 levels"));
@@ -236,8 +292,15 @@ mod tests {
 
     #[test]
     fn an_invalid_schema_says_where_and_what() {
-        let error = Compiled::new(&json!({"properties": {"a": {"type": "dict"}}})).err().expect("a refusal");
-        let SchemaError::Invalid { pointer, expected, .. } = &error else { panic!("{error}") };
+        let error = Compiled::new(&json!({"properties": {"a": {"type": "dict"}}}))
+            .err()
+            .expect("a refusal");
+        let SchemaError::Invalid {
+            pointer, expected, ..
+        } = &error
+        else {
+            panic!("{error}")
+        };
         assert_eq!(pointer, "/properties/a/type");
         assert!(expected.contains("\"string\""), "{error}");
     }

@@ -34,7 +34,12 @@ pub struct Violation {
 
 impl Violation {
     pub(crate) fn new(pointer: String, expected: String, found: String) -> Self {
-        Self { pointer, expected, found, near: Vec::new() }
+        Self {
+            pointer,
+            expected,
+            found,
+            near: Vec::new(),
+        }
     }
 
     /// Creates a violation of the whole value.
@@ -44,36 +49,68 @@ impl Violation {
 
     /// Creates the violation for arguments that are not an object.
     pub(crate) fn no_object(arguments: &Value) -> Self {
-        Self::whole("a JSON object".to_owned(), phrase::kind(arguments).to_owned())
+        Self::whole(
+            "a JSON object".to_owned(),
+            phrase::kind(arguments).to_owned(),
+        )
     }
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at {}: expected {}, found {}", phrase::place(&self.pointer), self.expected, self.found)?;
+        write!(
+            f,
+            "at {}: expected {}, found {}",
+            phrase::place(&self.pointer),
+            self.expected,
+            self.found
+        )?;
         for (index, name) in self.near.iter().enumerate() {
-            write!(f, "{} `{name}`", if index == 0 { "; did you mean" } else { " or" })?;
+            write!(
+                f,
+                "{} `{name}`",
+                if index == 0 { "; did you mean" } else { " or" }
+            )?;
         }
         Ok(())
     }
 }
 
 /// Returns all violations, sorted by pointer. If `masked` is given, found values are taken from it.
-pub(super) fn all(mut errors: Vec<ValidationError<'_>>, schema: &Value, masked: Option<&Value>) -> Vec<Violation> {
-    errors.sort_by(|one, other| one.instance_path().as_str().cmp(other.instance_path().as_str()));
-    let mut collector =
-        Collector { schema, masked, violations: Vec::new(), more: errors.len().saturating_sub(4 * MOST) };
+pub(super) fn all(
+    mut errors: Vec<ValidationError<'_>>,
+    schema: &Value,
+    masked: Option<&Value>,
+) -> Vec<Violation> {
+    errors.sort_by(|one, other| {
+        one.instance_path()
+            .as_str()
+            .cmp(other.instance_path().as_str())
+    });
+    let mut collector = Collector {
+        schema,
+        masked,
+        violations: Vec::new(),
+        more: errors.len().saturating_sub(4 * MOST),
+    };
     for error in errors.iter().take(4 * MOST) {
         collector.add(error, "");
     }
-    let Collector { mut violations, mut more, .. } = collector;
+    let Collector {
+        mut violations,
+        mut more,
+        ..
+    } = collector;
     violations.sort();
     violations.dedup();
     more += violations.len().saturating_sub(MOST);
     violations.truncate(MOST);
     if more > 0 {
         let found = phrase::counted(more as u64, "more violation", "more violations");
-        violations.push(Violation::whole("a value that matches the schema".into(), found));
+        violations.push(Violation::whole(
+            "a value that matches the schema".into(),
+            found,
+        ));
     }
     violations
 }
@@ -81,7 +118,10 @@ pub(super) fn all(mut errors: Vec<ValidationError<'_>>, schema: &Value, masked: 
 /// Returns the first violation of an error.
 pub(super) fn first(error: ValidationError<'_>) -> Violation {
     let whole = || Violation::whole("a valid value".into(), "another".into());
-    all(vec![error], &Value::Null, None).into_iter().next().unwrap_or_else(whole)
+    all(vec![error], &Value::Null, None)
+        .into_iter()
+        .next()
+        .unwrap_or_else(whole)
 }
 
 struct Collector<'a> {
@@ -99,44 +139,72 @@ impl<'a> Collector<'a> {
         let value = error.instance().as_ref();
         let at = error.instance_path().as_str();
         match error.kind() {
-            Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            Kind::AdditionalProperties { unexpected }
+            | Kind::UnevaluatedProperties { unexpected } => {
                 self.unexpected(unexpected, value, error, aside);
             }
-            Kind::Required { property: Value::String(name) } => {
+            Kind::Required {
+                property: Value::String(name),
+            } => {
                 let known = self.known(error);
-                let unknown = value.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+                let unknown = value
+                    .as_object()
+                    .into_iter()
+                    .flatten()
+                    .map(|(name, _)| name.as_str());
                 let unknown = unknown.filter(|name| !known.contains(name)).take(1000);
                 let meant = match near(name, unknown).first() {
-                    Some(given) => format!(", for which {} may be meant", phrase::quote(given, 128)),
+                    Some(given) => {
+                        format!(", for which {} may be meant", phrase::quote(given, 128))
+                    }
                     None => String::new(),
                 };
-                self.push(at, format!("the property {}{meant}{aside}", phrase::quote(name, 128)), value, Vec::new());
+                self.push(
+                    at,
+                    format!("the property {}{meant}{aside}", phrase::quote(name, 128)),
+                    value,
+                    Vec::new(),
+                );
             }
             Kind::PropertyNames { error } => {
-                let expected = format!("only property names that are {}{aside}", expectation::for_error(error));
+                let expected = format!(
+                    "only property names that are {}{aside}",
+                    expectation::for_error(error)
+                );
                 self.push(at, expected, error.instance(), Vec::new());
             }
-            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => match branch::nearest(context, at) {
-                Nearest::Choice(errors) => self.choice(&errors, aside),
-                Nearest::Branch { index, is_guess } => {
-                    let guess = match self.label(error, index) {
-                        _ if !is_guess => aside.to_owned(),
-                        Some(label) => format!(", for {label}, the nearest of {} alternatives", context.len()),
-                        None => format!(", for the nearest of {} alternatives", context.len()),
-                    };
-                    for error in context.get(index).into_iter().flatten() {
-                        self.add(error, &guess);
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+                match branch::nearest(context, at) {
+                    Nearest::Choice(errors) => self.choice(&errors, aside),
+                    Nearest::Branch { index, is_guess } => {
+                        let guess = match self.label(error, index) {
+                            _ if !is_guess => aside.to_owned(),
+                            Some(label) => format!(
+                                ", for {label}, the nearest of {} alternatives",
+                                context.len()
+                            ),
+                            None => format!(", for the nearest of {} alternatives", context.len()),
+                        };
+                        for error in context.get(index).into_iter().flatten() {
+                            self.add(error, &guess);
+                        }
                     }
                 }
-            },
+            }
             Kind::OneOfMultipleValid { context } => {
                 let matching = (0..context.len()).filter(|index| context[*index].is_empty());
-                let labels: Vec<_> =
-                    matching.map(|index| self.label(error, index).unwrap_or((index + 1).to_string())).collect();
+                let labels: Vec<_> = matching
+                    .map(|index| self.label(error, index).unwrap_or((index + 1).to_string()))
+                    .collect();
                 let expected = format!(
                     "a value that matches exactly one of {} alternatives; this one matches {}{aside}",
                     context.len(),
-                    labels.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(" and "),
+                    labels
+                        .iter()
+                        .take(5)
+                        .map(String::as_str)
+                        .collect::<Vec<_>>()
+                        .join(" and "),
                 );
                 self.push(at, expected, value, Vec::new());
             }
@@ -148,39 +216,75 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn unexpected(&mut self, names: &[String], value: &Value, error: &ValidationError<'_>, aside: &str) {
+    fn unexpected(
+        &mut self,
+        names: &[String],
+        value: &Value,
+        error: &ValidationError<'_>,
+        aside: &str,
+    ) {
         let known = self.known(error);
         let expected = if known.is_empty() {
             format!("no property of this name{aside}")
         } else {
-            format!("no property of this name{aside}; known are {}", phrase::names(known.iter().copied()))
+            format!(
+                "no property of this name{aside}; known are {}",
+                phrase::names(known.iter().copied())
+            )
         };
         let mut names: Vec<_> = names.iter().map(String::as_str).collect();
         names.sort_unstable();
         self.more += names.len().saturating_sub(MOST);
         for name in names.into_iter().take(MOST) {
-            let at = format!("{}/{}", error.instance_path().as_str(), name.replace('~', "~0").replace('/', "~1"));
+            let at = format!(
+                "{}/{}",
+                error.instance_path().as_str(),
+                name.replace('~', "~0").replace('/', "~1")
+            );
             let near = near(name, known.iter().copied());
-            self.push(&at, expected.clone(), value.get(name).unwrap_or(value), near);
+            self.push(
+                &at,
+                expected.clone(),
+                value.get(name).unwrap_or(value),
+                near,
+            );
         }
     }
 
     fn choice(&mut self, errors: &[&ValidationError<'static>], aside: &str) {
         let Some(first) = errors.first() else { return };
         let value = first.instance().as_ref();
-        let options: Vec<&Value> = errors.iter().flat_map(|error| expectation::options(error)).collect();
-        let (expected, near) = if errors.iter().all(|error| !expectation::options(error).is_empty()) {
+        let options: Vec<&Value> = errors
+            .iter()
+            .flat_map(|error| expectation::options(error))
+            .collect();
+        let (expected, near) = if errors
+            .iter()
+            .all(|error| !expectation::options(error).is_empty())
+        {
             (expectation::one_of(&options), near_options(value, options))
         } else {
-            let mut kinds: Vec<_> = errors.iter().map(|error| expectation::for_error(error)).collect();
+            let mut kinds: Vec<_> = errors
+                .iter()
+                .map(|error| expectation::for_error(error))
+                .collect();
             kinds.sort();
             kinds.dedup();
             let more = kinds.len().saturating_sub(8);
             kinds.truncate(8);
-            let rest = if more > 0 { format!(", or one of {more} more alternatives") } else { String::new() };
+            let rest = if more > 0 {
+                format!(", or one of {more} more alternatives")
+            } else {
+                String::new()
+            };
             (kinds.join(" or ") + &rest, Vec::new())
         };
-        self.push(first.instance_path().as_str(), expected + aside, value, near);
+        self.push(
+            first.instance_path().as_str(),
+            expected + aside,
+            value,
+            near,
+        );
     }
 
     fn push(&mut self, pointer: &str, expected: String, found: &Value, near: Vec<String>) {
@@ -190,23 +294,43 @@ impl<'a> Collector<'a> {
             // An enclosing value is masked.
             Some(None) => MASK.to_owned(),
         };
-        let pointer = pointer.split('/').map(|segment| phrase::visible(segment, 128)).collect::<Vec<_>>().join("/");
+        let pointer = pointer
+            .split('/')
+            .map(|segment| phrase::visible(segment, 128))
+            .collect::<Vec<_>>()
+            .join("/");
         let near = near.iter().map(|name| phrase::visible(name, 128)).collect();
-        self.violations.push(Violation { pointer, expected, found, near });
+        self.violations.push(Violation {
+            pointer,
+            expected,
+            found,
+            near,
+        });
     }
 
     /// Returns the property names that the failed subschema declares.
     fn known(&self, error: &ValidationError<'_>) -> Vec<&'a str> {
         let path = error.schema_path().as_str();
         let schema = self.schema;
-        let parent = path.rsplit_once('/').and_then(|(parent, _)| schema.pointer(parent));
-        let properties = parent.and_then(|parent| parent.get("properties")).and_then(Value::as_object);
-        properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
+        let parent = path
+            .rsplit_once('/')
+            .and_then(|(parent, _)| schema.pointer(parent));
+        let properties = parent
+            .and_then(|parent| parent.get("properties"))
+            .and_then(Value::as_object);
+        properties
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.as_str())
+            .collect()
     }
 
     /// Returns the name of a branch: its title, or the last segment of its `$ref`.
     fn label(&self, error: &ValidationError<'_>, index: usize) -> Option<String> {
-        let branch = self.schema.pointer(error.schema_path().as_str())?.get(index)?;
+        let branch = self
+            .schema
+            .pointer(error.schema_path().as_str())?
+            .get(index)?;
         let named = |key| branch.get(key).and_then(Value::as_str);
         let name = named("title").or_else(|| named("$ref")?.rsplit('/').next())?;
         Some(phrase::quote(name, 64))
@@ -215,7 +339,10 @@ impl<'a> Collector<'a> {
 
 fn near_options<'a>(value: &Value, options: impl IntoIterator<Item = &'a Value>) -> Vec<String> {
     let options = options.into_iter().filter_map(Value::as_str).take(1000);
-    value.as_str().map(|text| near(text, options)).unwrap_or_default()
+    value
+        .as_str()
+        .map(|text| near(text, options))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -231,7 +358,10 @@ mod tests {
     }
 
     fn messages(schema: Value, value: Value) -> String {
-        let all: Vec<String> = violations(schema, value).iter().map(Violation::to_string).collect();
+        let all: Vec<String> = violations(schema, value)
+            .iter()
+            .map(Violation::to_string)
+            .collect();
         all.join("\n")
     }
 
@@ -248,7 +378,8 @@ mod tests {
 
     #[test]
     fn an_unexpected_property_is_reported_with_near_names() {
-        let schema = json!({"properties": {"path": {}, "limit": {}}, "additionalProperties": false});
+        let schema =
+            json!({"properties": {"path": {}, "limit": {}}, "additionalProperties": false});
         assert_eq!(
             messages(schema, json!({"file_path": "x"})),
             "at `/file_path`: expected no property of this name; known are `limit`, `path`, found \"x\"; did you mean `path`"
@@ -259,20 +390,32 @@ mod tests {
     fn a_missing_property_is_reported_with_a_near_unknown_one() {
         let schema = json!({"properties": {"file_path": {}}, "required": ["file_path"]});
         let violation = &violations(schema, json!({"filePath": "x"}))[0];
-        assert_eq!(violation.expected, "the property `file_path`, for which `filePath` may be meant");
+        assert_eq!(
+            violation.expected,
+            "the property `file_path`, for which `filePath` may be meant"
+        );
     }
 
     #[test]
     fn a_wrong_option_is_reported_with_near_ones() {
         let schema = json!({"properties": {"unit": {"enum": ["celsius", "fahrenheit"]}}});
-        assert_eq!(violations(schema, json!({"unit": "Celcius"}))[0].near, ["celsius"]);
+        assert_eq!(
+            violations(schema, json!({"unit": "Celcius"}))[0].near,
+            ["celsius"]
+        );
     }
 
     #[test]
     fn optional_values_name_both_kinds() {
         let schema = json!({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]});
-        assert_eq!(messages(schema.clone(), json!("x")), "at the top level: expected an integer or null, found \"x\"");
-        assert_eq!(messages(schema, json!(0)), "at the top level: expected a number of at least 1, found 0");
+        assert_eq!(
+            messages(schema.clone(), json!("x")),
+            "at the top level: expected an integer or null, found \"x\""
+        );
+        assert_eq!(
+            messages(schema, json!(0)),
+            "at the top level: expected a number of at least 1, found 0"
+        );
     }
 
     fn shapes() -> Value {
@@ -291,7 +434,10 @@ mod tests {
     #[test]
     fn an_unknown_tag_is_reported_with_all_tags() {
         let text = messages(shapes(), json!({"kind": "circel", "r": 1}));
-        assert_eq!(text, "at `/kind`: expected one of \"circle\", \"square\", found \"circel\"; did you mean `circle`");
+        assert_eq!(
+            text,
+            "at `/kind`: expected one of \"circle\", \"square\", found \"circel\"; did you mean `circle`"
+        );
     }
 
     #[test]
@@ -311,21 +457,29 @@ mod tests {
     fn too_many_matching_alternatives_are_named() {
         let schema = json!({"oneOf": [{"title": "Any"}, {"type": "string"}, {"type": "integer"}]});
         let text = messages(schema, json!(1));
-        assert!(text.contains("exactly one of 3 alternatives; this one matches `Any` and 3"), "{text}");
+        assert!(
+            text.contains("exactly one of 3 alternatives; this one matches `Any` and 3"),
+            "{text}"
+        );
     }
 
     #[test]
     fn long_values_are_never_echoed() {
         let long = "s3cret".repeat(1_000);
-        let schema =
-            json!({"properties": {"key": {"type": "integer"}, "list": {"not": {}}}, "propertyNames": {"maxLength": 9}});
+        let schema = json!({"properties": {"key": {"type": "integer"}, "list": {"not": {}}}, "propertyNames": {"maxLength": 9}});
         let text = messages(schema, json!({"key": long, "list": [long], (&long): 1}));
-        assert!(text.len() < 1_000 && text.contains("a string of 6,000 characters"), "{text}");
+        assert!(
+            text.len() < 1_000 && text.contains("a string of 6,000 characters"),
+            "{text}"
+        );
     }
 
     #[test]
     fn pointers_are_escaped_and_control_characters_visible() {
         let schema = json!({"additionalProperties": {"type": "string"}});
-        assert_eq!(violations(schema, json!({"a/b~\n\u{202e}": 1}))[0].pointer, "/a~1b~0\\u000a\\u202e");
+        assert_eq!(
+            violations(schema, json!({"a/b~\n\u{202e}": 1}))[0].pointer,
+            "/a~1b~0\\u000a\\u202e"
+        );
     }
 }

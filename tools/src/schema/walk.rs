@@ -10,7 +10,9 @@ pub(super) fn values(schema: &Value) -> impl Iterator<Item = (&Value, usize)> {
         let (value, nesting) = pending.pop()?;
         match value {
             Value::Array(items) => pending.extend(items.iter().map(|item| (item, nesting + 1))),
-            Value::Object(members) => pending.extend(members.values().map(|member| (member, nesting + 1))),
+            Value::Object(members) => {
+                pending.extend(members.values().map(|member| (member, nesting + 1)))
+            }
             _ => {}
         }
         Some((value, nesting))

@@ -13,8 +13,8 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::schedule::{all, check, nothing, thread, tool};
 use crate::{
-    DefinitionError, Entry, ErrorCode, Handler, HandlerFuture, Input, RegisterError, SharedCatalog, Source, Submission,
-    ToolContext, ToolResult,
+    DefinitionError, Entry, ErrorCode, Handler, HandlerFuture, Input, RegisterError, SharedCatalog,
+    Source, Submission, ToolContext, ToolResult,
 };
 
 /// Creates a tool whose source line identifies the thread that registers it.
@@ -32,9 +32,17 @@ fn of_several_that_register_one_name_one_wins_and_the_others_learn_of_both_place
             thread(&shared, move |(catalog, winner, refusals)| {
                 match catalog.insert(entry("t", line)) {
                     Ok(_) => assert_eq!(winner.lock().unwrap().replace(line), None, "two have won"),
-                    Err(RegisterError::Exists { existing, refused, free, .. }) => {
+                    Err(RegisterError::Exists {
+                        existing,
+                        refused,
+                        free,
+                        ..
+                    }) => {
                         assert_eq!((refused.line, free.as_str()), (line, "t_v2"));
-                        refusals.lock().unwrap().extend(existing.iter().map(|source| source.line));
+                        refusals
+                            .lock()
+                            .unwrap()
+                            .extend(existing.iter().map(|source| source.line));
                     }
                     Err(error) => panic!("{error}"),
                 }
@@ -43,7 +51,11 @@ fn of_several_that_register_one_name_one_wins_and_the_others_learn_of_both_place
         };
         all((1..=3).map(register));
         let winner = winner.lock().unwrap().unwrap();
-        assert_eq!(*refusals.lock().unwrap(), [winner; 2], "each is told of the place of the one that won");
+        assert_eq!(
+            *refusals.lock().unwrap(),
+            [winner; 2],
+            "each is told of the place of the one that won"
+        );
         assert_eq!(catalog.get("t").unwrap().source().line, winner);
         assert_eq!(catalog.subscribe().generation(), 1);
     });
@@ -56,13 +68,25 @@ fn submissions_are_added_all_or_none_of_them() {
         let several = |names: [&'static str; 2], line| {
             thread(&catalog, move |catalog| {
                 let entries = names.map(|name| Arc::new(entry(name, line))).to_vec();
-                let is_added = catalog.change(|catalog| catalog.add_missing(entries)).is_ok();
+                let is_added = catalog
+                    .change(|catalog| catalog.add_missing(entries))
+                    .is_ok();
                 let seen = catalog.snapshot();
-                let own = |name: &&str| seen.get(name).is_ok_and(|entry| entry.source().line == line);
-                assert_eq!(names.iter().filter(|name| own(name)).count(), if is_added { 2 } else { 0 });
+                let own = |name: &&str| {
+                    seen.get(name)
+                        .is_ok_and(|entry| entry.source().line == line)
+                };
+                assert_eq!(
+                    names.iter().filter(|name| own(name)).count(),
+                    if is_added { 2 } else { 0 }
+                );
             })
         };
-        all([several(["a", "b"], 1), several(["b", "c"], 2), several(["c", "a"], 3)]);
+        all([
+            several(["a", "b"], 1),
+            several(["b", "c"], 2),
+            several(["c", "a"], 3),
+        ]);
         assert_eq!(catalog.names().len(), 2, "any two have a name in common");
     });
 }
@@ -86,7 +110,13 @@ fn a_tool_may_register_another_while_it_runs_and_so_may_its_neighbour() {
             })
         };
         all([run("one"), run("two")]);
-        assert_eq!((learned.load(Ordering::SeqCst), catalog.subscribe().generation()), (1, 3));
+        assert_eq!(
+            (
+                learned.load(Ordering::SeqCst),
+                catalog.subscribe().generation()
+            ),
+            (1, 3)
+        );
     });
 }
 
@@ -95,7 +125,10 @@ static OUTER: std::sync::Mutex<Option<SharedCatalog>> = std::sync::Mutex::new(No
 
 fn slow() -> Result<Tool, DefinitionError> {
     let catalog = OUTER.lock().unwrap().clone();
-    catalog.unwrap().register(tool("built_with_it"), nothing).unwrap();
+    catalog
+        .unwrap()
+        .register(tool("built_with_it"), nothing)
+        .unwrap();
     Ok(tool("slow"))
 }
 
@@ -111,7 +144,14 @@ fn a_linked_tool_is_built_without_the_lock() {
         let look = |look: fn(&SharedCatalog)| thread(&catalog, look);
         all([
             look(|catalog| assert!(catalog.get("slow").is_ok())),
-            look(|catalog| assert!(catalog.list().iter().any(|entry| entry.name().as_str() == "slow"))),
+            look(|catalog| {
+                assert!(
+                    catalog
+                        .list()
+                        .iter()
+                        .any(|entry| entry.name().as_str() == "slow")
+                )
+            }),
             look(|catalog| assert!(catalog.problems().is_empty())),
             look(|catalog| assert!(catalog.register(tool("other"), nothing).is_ok())),
         ]);
@@ -124,8 +164,11 @@ fn a_linked_tool_is_built_without_the_lock() {
 fn generations_only_grow_and_no_watcher_misses_the_last_one() {
     check(|| {
         let catalog = SharedCatalog::new();
-        let write =
-            |name: &'static str| thread(&catalog, move |catalog| drop(catalog.register(tool(name), nothing).unwrap()));
+        let write = |name: &'static str| {
+            thread(&catalog, move |catalog| {
+                drop(catalog.register(tool(name), nothing).unwrap())
+            })
+        };
         let watch = || {
             thread(&catalog, |catalog| {
                 // Depending on the schedule, this subscribes before, between or after the changes.
@@ -133,8 +176,14 @@ fn generations_only_grow_and_no_watcher_misses_the_last_one() {
                 let (first, mut last) = (watch.generation(), 0);
                 while first.max(last) < 3 {
                     let generation = block_on(watch.changed()).unwrap();
-                    assert!(generation >= first && generation > last, "{generation} after {last}");
-                    assert!(catalog.list().len() as u64 >= generation, "a published tool is listed");
+                    assert!(
+                        generation >= first && generation > last,
+                        "{generation} after {last}"
+                    );
+                    assert!(
+                        catalog.list().len() as u64 >= generation,
+                        "a published tool is listed"
+                    );
                     last = generation;
                 }
                 assert_eq!(catalog.list().len(), 3);
@@ -153,7 +202,10 @@ fn names_that_come_and_go_leave_a_consistent_catalog() {
         let shared = (catalog.clone(), removed.clone(), added.clone());
         let come_and_go = |line| {
             thread(&shared, move |(catalog, removed, added)| {
-                added.fetch_add(catalog.insert(entry("t", line)).is_ok().into(), Ordering::SeqCst);
+                added.fetch_add(
+                    catalog.insert(entry("t", line)).is_ok().into(),
+                    Ordering::SeqCst,
+                );
                 removed.fetch_add(catalog.unregister("t").into(), Ordering::SeqCst);
             })
         };
@@ -185,14 +237,23 @@ fn a_writer_that_panics_leaves_a_catalog_that_others_go_on_with() {
         let writes = |name: &'static str| {
             thread(&catalog, move |catalog| {
                 catalog.insert(entry(name, 2)).unwrap();
-                assert!(catalog.contains(name) && catalog.list().iter().any(|entry| entry.name().as_str() == name));
+                assert!(
+                    catalog.contains(name)
+                        && catalog
+                            .list()
+                            .iter()
+                            .any(|entry| entry.name().as_str() == name)
+                );
             })
         };
         all([writes("a"), panics(), writes("b")]);
         assert!(catalog.contains("a") && catalog.contains("b"));
         let mut watch = catalog.subscribe();
         catalog.insert(entry("c", 3)).unwrap();
-        assert_eq!(block_on(watch.changed()), Some(catalog.subscribe().generation()));
+        assert_eq!(
+            block_on(watch.changed()),
+            Some(catalog.subscribe().generation())
+        );
     });
 }
 
@@ -213,14 +274,24 @@ fn a_handler_may_change_the_catalog_when_it_is_dropped() {
     }
     check(|| {
         let catalog = SharedCatalog::new();
-        catalog.register(tool("t"), LastWill(catalog.clone())).unwrap();
+        catalog
+            .register(tool("t"), LastWill(catalog.clone()))
+            .unwrap();
         catalog.register(tool("heir"), nothing).unwrap();
         let act = |act: fn(&SharedCatalog)| {
-            thread(&catalog, move |catalog| drop(catch_unwind(AssertUnwindSafe(|| act(catalog)))))
+            thread(&catalog, move |catalog| {
+                drop(catch_unwind(AssertUnwindSafe(|| act(catalog))))
+            })
         };
         all([
             act(|catalog| drop(catalog.replace(tool("t"), nothing))),
-            act(|catalog| drop(block_on(catalog.execute(&ToolContext::new(), "t", json!({}))))),
+            act(|catalog| {
+                drop(block_on(catalog.execute(
+                    &ToolContext::new(),
+                    "t",
+                    json!({}),
+                )))
+            }),
             act(|catalog| assert!(catalog.register(tool("other"), nothing).is_ok())),
         ]);
         let heir = catalog.get("heir");

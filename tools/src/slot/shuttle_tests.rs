@@ -11,8 +11,17 @@ use super::Slot;
 use crate::schedule::{Thread, all, check, nothing, thread, tool};
 use crate::{Admission, DefinitionError, Entry, Source, Submission};
 
-const fn submission(name: &'static str, definition: fn() -> Result<Tool, DefinitionError>) -> Submission {
-    Submission { name, was: &[], source: Source::new("c", "1", "lib.rs", 1), definition, handler: &nothing }
+const fn submission(
+    name: &'static str,
+    definition: fn() -> Result<Tool, DefinitionError>,
+) -> Submission {
+    Submission {
+        name,
+        was: &[],
+        source: Source::new("c", "1", "lib.rs", 1),
+        definition,
+        handler: &nothing,
+    }
 }
 
 static PLAIN: Submission = submission("t", || Ok(tool("t")));
@@ -24,14 +33,22 @@ fn seen_by_all(slot: &Slot, admission: &Arc<Admission>) -> Vec<Result<Arc<Entry>
     let look = |look: fn(&Slot) -> Result<Arc<Entry>, String>| {
         thread(&shared, move |(slot, admission, seen)| {
             let entry = look(slot);
-            let is_joined = entry.as_ref().is_ok_and(|entry| Arc::ptr_eq(entry.admission(), admission));
-            assert!(is_joined || entry.is_err(), "an entry is visible only with its catalog's admission");
+            let is_joined = entry
+                .as_ref()
+                .is_ok_and(|entry| Arc::ptr_eq(entry.admission(), admission));
+            assert!(
+                is_joined || entry.is_err(),
+                "an entry is visible only with its catalog's admission"
+            );
             seen.lock().unwrap().push(entry);
         })
     };
     all([
         look(|slot| slot.resolve("t").map_err(|error| error.to_string())),
-        look(|slot| slot.entry().ok_or_else(|| slot.problem().unwrap().error.to_string())),
+        look(|slot| {
+            slot.entry()
+                .ok_or_else(|| slot.problem().unwrap().error.to_string())
+        }),
         look(|slot| match slot.problem() {
             Some(problem) => Err(problem.error.to_string()),
             None => Ok(slot.entry().unwrap()),
@@ -53,7 +70,10 @@ fn a_linked_tool_is_built_once_for_all_threads() {
         let admission = Arc::new(Admission::new());
         let seen = seen_by_all(&Slot::linked(&SLOW, admission.clone()), &admission);
         let first = seen[0].as_ref().unwrap();
-        assert!(seen.iter().all(|entry| Arc::ptr_eq(entry.as_ref().unwrap(), first)));
+        assert!(
+            seen.iter()
+                .all(|entry| Arc::ptr_eq(entry.as_ref().unwrap(), first))
+        );
         assert_eq!(BUILT.load(Ordering::SeqCst), 1);
     });
 }
@@ -72,7 +92,12 @@ fn a_linked_tool_that_cannot_be_built_is_built_once_and_every_thread_gets_the_er
         let admission = Arc::new(Admission::new());
         let slot = Slot::linked(&PANICS, admission.clone());
         let seen = seen_by_all(&slot, &admission);
-        assert!(seen.iter().all(|entry| entry.as_ref().is_err_and(|error| error.contains("on purpose"))), "{seen:?}");
+        assert!(
+            seen.iter().all(|entry| entry
+                .as_ref()
+                .is_err_and(|error| error.contains("on purpose"))),
+            "{seen:?}"
+        );
         assert_eq!(TRIED.load(Ordering::SeqCst), 1);
         // After a failure, the same thread can build another tool.
         assert!(Slot::linked(&PANICS, admission.clone()).entry().is_none());
@@ -90,7 +115,12 @@ fn builders_that_look_at_each_others_tools_do_not_wait_for_each_other() {
         shuttle::thread::yield_now();
         // The other tool is either built already or refused as circular.
         if let Err(refused) = slot(index).resolve("other") {
-            assert!(refused.to_string().contains(&DefinitionError::Circular.to_string()), "{refused}");
+            assert!(
+                refused
+                    .to_string()
+                    .contains(&DefinitionError::Circular.to_string()),
+                "{refused}"
+            );
         }
         Ok(tool(["a", "b"][1 - index]))
     }
@@ -98,7 +128,10 @@ fn builders_that_look_at_each_others_tools_do_not_wait_for_each_other() {
     static B: Submission = submission("b", || looks_at(0));
     check(|| {
         let admission = Arc::new(Admission::new());
-        *SLOTS.lock().unwrap() = Some([Slot::linked(&A, admission.clone()), Slot::linked(&B, admission)]);
+        *SLOTS.lock().unwrap() = Some([
+            Slot::linked(&A, admission.clone()),
+            Slot::linked(&B, admission),
+        ]);
         let look = |index| -> Thread { Box::new(move || assert!(slot(index).entry().is_some())) };
         all([look(0), look(1), look(0)]);
         // A refusal during a build is not permanent.
@@ -121,6 +154,10 @@ fn a_tool_that_is_built_while_its_catalog_gets_another_admission_has_one_of_the_
             Box::new(move || *put.lock().unwrap() = Some(slot.with_admission(&second))),
         ]);
         let entry = moved.lock().unwrap().take().unwrap().entry().unwrap();
-        assert!(admissions.iter().any(|admission| Arc::ptr_eq(entry.admission(), admission)));
+        assert!(
+            admissions
+                .iter()
+                .any(|admission| Arc::ptr_eq(entry.admission(), admission))
+        );
     });
 }

@@ -14,11 +14,19 @@ pub(crate) struct OnceLock<T> {
 
 impl<T> OnceLock<T> {
     pub(crate) fn new() -> Self {
-        Self { value: std::sync::OnceLock::new(), is_set: AtomicBool::new(false), making: Mutex::new(()) }
+        Self {
+            value: std::sync::OnceLock::new(),
+            is_set: AtomicBool::new(false),
+            making: Mutex::new(()),
+        }
     }
 
     pub(crate) fn get(&self) -> Option<&T> {
-        if self.is_set.load(Ordering::SeqCst) { self.value.get() } else { None }
+        if self.is_set.load(Ordering::SeqCst) {
+            self.value.get()
+        } else {
+            None
+        }
     }
 
     pub(crate) fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {

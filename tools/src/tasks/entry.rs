@@ -61,7 +61,12 @@ impl TaskEntry {
             return None;
         }
         let data = data.unwrap_or_else(|| Value::Null.into());
-        Some(StoredTask { handle: self.handle.clone(), tool: self.tool.clone(), title: self.task.title(), data })
+        Some(StoredTask {
+            handle: self.handle.clone(),
+            tool: self.tool.clone(),
+            title: self.task.title(),
+            data,
+        })
     }
 }
 

@@ -64,13 +64,23 @@ impl Tasks {
     }
 
     fn new(reach: Reach) -> Self {
-        Self { table: Arc::default(), changed: Arc::default(), agent: SESSION, reach }
+        Self {
+            table: Arc::default(),
+            changed: Arc::default(),
+            agent: SESSION,
+            reach,
+        }
     }
 
     fn for_sub_agent(&self) -> Self {
         let mut table = self.lock();
         table.agents += 1;
-        Self { table: self.table.clone(), changed: self.changed.clone(), agent: table.agents, reach: self.reach }
+        Self {
+            table: self.table.clone(),
+            changed: self.changed.clone(),
+            agent: table.agents,
+            reach: self.reach,
+        }
     }
 
     /// Returns true if no later call can reach the tasks.
@@ -100,10 +110,21 @@ impl Tasks {
         let entries = stored.tasks.into_iter().map(|stored| {
             let (task, entry) = match stored.is_kept() {
                 true => find(&stored),
-                false => (Arc::new(Lost::new(&*stored.title, ENDED)) as Arc<dyn Task>, None),
+                false => (
+                    Arc::new(Lost::new(&*stored.title, ENDED)) as Arc<dyn Task>,
+                    None,
+                ),
             };
             let StoredTask { handle, tool, .. } = stored;
-            TaskEntry { agent: self.agent, handle, tool, entry, task, is_reported: false, told: Told::Running }
+            TaskEntry {
+                agent: self.agent,
+                handle,
+                tool,
+                entry,
+                task,
+                is_reported: false,
+                told: Told::Running,
+            }
         });
         let entries: Vec<_> = entries.collect();
         let mut table = self.lock();
@@ -144,10 +165,21 @@ impl Tasks {
         table.started += 1;
         let handle = format!("t{}", table.started);
         let entry = cx.call().map(|call| call.entry.clone());
-        let tool = entry.as_ref().map(|entry| entry.name().to_string()).unwrap_or_default();
+        let tool = entry
+            .as_ref()
+            .map(|entry| entry.name().to_string())
+            .unwrap_or_default();
         let told = Told::from(&task.state());
         let own = handle.clone();
-        table.entries.push(TaskEntry { agent: self.agent, handle: own, tool, entry, task, is_reported: false, told });
+        table.entries.push(TaskEntry {
+            agent: self.agent,
+            handle: own,
+            tool,
+            entry,
+            task,
+            is_reported: false,
+            told,
+        });
         let forgotten = table.take_oldest_ended(self.agent);
         table.keep_ends(&forgotten);
         table.save();
@@ -171,7 +203,10 @@ impl Tasks {
     /// Returns [`ToolErrorKind::ExecutionFailed`](crate::ToolErrorKind::ExecutionFailed) if there is none.
     pub fn find_as<T: Task>(&self, handle: &str, kind: &str) -> Result<Arc<T>, ToolError> {
         let own = self.list_as::<T>();
-        let found = own.iter().find(|(own, _)| own == handle).map(|(_, task)| task.clone());
+        let found = own
+            .iter()
+            .find(|(own, _)| own == handle)
+            .map(|(_, task)| task.clone());
         found.ok_or_else(|| none(handle, kind, own.iter().map(|(handle, _)| handle.as_str())))
     }
 
@@ -182,7 +217,12 @@ impl Tasks {
 
     /// Returns the tasks of this agent that are of type `T`, with their handles, the oldest first.
     pub fn list_as<T: Task>(&self) -> Vec<(String, Arc<T>)> {
-        let cast = |entry: TaskEntry| Some((entry.handle, (entry.task as Arc<dyn Any + Send + Sync>).downcast().ok()?));
+        let cast = |entry: TaskEntry| {
+            Some((
+                entry.handle,
+                (entry.task as Arc<dyn Any + Send + Sync>).downcast().ok()?,
+            ))
+        };
         self.entries().into_iter().filter_map(cast).collect()
     }
 
@@ -195,7 +235,8 @@ impl Tasks {
         let TaskEntry { task, entry, .. } = self.entry(handle)?;
         self.set_told(handle);
         let result = task.result(cx).await?;
-        if let Some(entry) = entry.filter(|entry| !result.is_error && entry.tool().output.is_some()) {
+        if let Some(entry) = entry.filter(|entry| !result.is_error && entry.tool().output.is_some())
+        {
             let deadline = cx.deadline_within(CHECK);
             in_time(deadline, || entry.check_output(result.structured.as_ref()))?;
         }
@@ -216,7 +257,10 @@ impl Tasks {
     /// Records that the model knows the present state of a task, from the answer of a call.
     pub fn set_told(&self, handle: &str) {
         let mut table = self.lock();
-        let own = table.entries.iter_mut().find(|entry| entry.agent == self.agent && entry.handle == handle);
+        let own = table
+            .entries
+            .iter_mut()
+            .find(|entry| entry.agent == self.agent && entry.handle == handle);
         let is_new = own.is_some_and(|entry| {
             let told = Told::from(&entry.task.state());
             std::mem::replace(&mut entry.told, told) != told
@@ -229,7 +273,10 @@ impl Tasks {
     /// Takes the tasks of this agent that have ended, or wait for a call, and whose model does not know it. Each state is returned once.
     pub fn take_untold(&self) -> Vec<TaskInfo> {
         let mut table = self.lock();
-        let own = table.entries.iter_mut().filter(|entry| entry.agent == self.agent);
+        let own = table
+            .entries
+            .iter_mut()
+            .filter(|entry| entry.agent == self.agent);
         let untold = own.filter_map(|entry| {
             let info = entry.info();
             let told = Told::from(&info.state);
@@ -250,12 +297,21 @@ impl Tasks {
             if let Some(info) = self.lock().take_end(self.agent) {
                 return info;
             }
-            let open: Vec<_> = self.entries().into_iter().filter(|entry| !entry.is_reported).collect();
-            let mut ends: Vec<_> = open.iter().map(|entry| (entry, entry.task.ended())).collect();
+            let open: Vec<_> = self
+                .entries()
+                .into_iter()
+                .filter(|entry| !entry.is_reported)
+                .collect();
+            let mut ends: Vec<_> = open
+                .iter()
+                .map(|entry| (entry, entry.task.ended()))
+                .collect();
             // The sender is in `self`, so the channel is open.
             let mut change = pin!(changed.changed());
             let next = poll_fn(|cx| {
-                let ended = ends.iter_mut().find_map(|(entry, end)| end.as_mut().poll(cx).is_ready().then_some(*entry));
+                let ended = ends
+                    .iter_mut()
+                    .find_map(|(entry, end)| end.as_mut().poll(cx).is_ready().then_some(*entry));
                 match ended {
                     None if change.as_mut().poll(cx).is_pending() => Poll::Pending,
                     ended => Poll::Ready(ended),
@@ -270,11 +326,22 @@ impl Tasks {
     fn entry(&self, handle: &str) -> Result<TaskEntry, ToolError> {
         let own = self.entries();
         let found = own.iter().find(|entry| entry.handle == handle).cloned();
-        found.ok_or_else(|| none(handle, "task", own.iter().map(|entry| entry.handle.as_str())))
+        found.ok_or_else(|| {
+            none(
+                handle,
+                "task",
+                own.iter().map(|entry| entry.handle.as_str()),
+            )
+        })
     }
 
     fn entries(&self) -> Vec<TaskEntry> {
-        self.lock().entries.iter().filter(|entry| entry.agent == self.agent).cloned().collect()
+        self.lock()
+            .entries
+            .iter()
+            .filter(|entry| entry.agent == self.agent)
+            .cloned()
+            .collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
@@ -288,7 +355,9 @@ fn none<'a>(handle: &str, kind: &str, handles: impl Iterator<Item = &'a str>) ->
         true => "start one first".to_owned(),
         false => format!("choose from {}", handles.join(", ")),
     };
-    ToolError::execution_failed(format!("you have no {kind} {handle:?}, or it has ended with its session; {choice}"))
+    ToolError::execution_failed(format!(
+        "you have no {kind} {handle:?}, or it has ended with its session; {choice}"
+    ))
 }
 
 impl Drop for Tasks {
@@ -308,6 +377,8 @@ impl Drop for Tasks {
 
 impl fmt::Debug for Tasks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tasks").field("handles", &self.entries().len()).finish_non_exhaustive()
+        f.debug_struct("Tasks")
+            .field("handles", &self.entries().len())
+            .finish_non_exhaustive()
     }
 }

@@ -28,7 +28,11 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn check_room(&self) -> Result<(), ToolError> {
-        let running = self.entries.iter().filter(|entry| !entry.task.state().has_ended()).count();
+        let running = self
+            .entries
+            .iter()
+            .filter(|entry| !entry.task.state().has_ended())
+            .count();
         if running < MAX_RUNNING {
             return Ok(());
         }
@@ -39,15 +43,21 @@ impl Table {
 
     /// Removes entries. Drop them outside of the lock, because that can take a while.
     pub(super) fn take(&mut self, mut is_taken: impl FnMut(&TaskEntry) -> bool) -> Vec<TaskEntry> {
-        let (taken, kept) = std::mem::take(&mut self.entries).into_iter().partition(|entry| is_taken(entry));
+        let (taken, kept) = std::mem::take(&mut self.entries)
+            .into_iter()
+            .partition(|entry| is_taken(entry));
         self.entries = kept;
         taken
     }
 
     /// Keeps the ends of removed tasks until they are reported.
     pub(super) fn keep_ends(&mut self, removed: &[TaskEntry]) {
-        let open = removed.iter().filter(|entry| !entry.is_reported).map(|entry| (entry.agent, entry.info()));
-        self.ends.extend(open.filter(|(_, info)| info.state.has_ended()));
+        let open = removed
+            .iter()
+            .filter(|entry| !entry.is_reported)
+            .map(|entry| (entry.agent, entry.info()));
+        self.ends
+            .extend(open.filter(|(_, info)| info.state.has_ended()));
     }
 
     /// Marks the end of a task as reported. Returns false if it was reported before, or the task was removed before it ended.
@@ -81,7 +91,10 @@ impl Table {
     pub(super) fn save(&self) {
         let Some(store) = &self.store else { return };
         let own = self.entries.iter().filter(|entry| entry.agent == SESSION);
-        store.save(&StoredTasks { started: self.started, tasks: own.filter_map(TaskEntry::stored).collect() });
+        store.save(&StoredTasks {
+            started: self.started,
+            tasks: own.filter_map(TaskEntry::stored).collect(),
+        });
     }
 
     /// Returns true if a later process can find the task again.

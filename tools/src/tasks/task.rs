@@ -86,12 +86,19 @@ pub struct Lost {
 impl Lost {
     /// Creates a task that ended for this reason.
     pub fn new(title: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { title: title.into(), reason: reason.into(), stored: None }
+        Self {
+            title: title.into(),
+            reason: reason.into(),
+            stored: None,
+        }
     }
 
     /// Creates a task that this process cannot reach. It stays stored, because a later process may reach it.
     pub fn unreachable(stored: &StoredTask, reason: impl Into<String>) -> Self {
-        Self { stored: Some(stored.data.clone()), ..Self::new(&*stored.title, reason) }
+        Self {
+            stored: Some(stored.data.clone()),
+            ..Self::new(&*stored.title, reason)
+        }
     }
 }
 

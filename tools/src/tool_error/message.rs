@@ -32,7 +32,12 @@ impl fmt::Display for Message<'_> {
                 let near: Vec<_> = near.iter().map(|name| self.spelling.tool(name)).collect();
                 match self.tool {
                     Some(name) => {
-                        write!(f, "there is no tool named {:?}{}", self.spelling.tool(name), suggested(&near))
+                        write!(
+                            f,
+                            "there is no tool named {:?}{}",
+                            self.spelling.tool(name),
+                            suggested(&near)
+                        )
                     }
                     None => write!(f, "there is no tool with that name{}", suggested(&near)),
                 }
@@ -43,23 +48,45 @@ impl fmt::Display for Message<'_> {
                 Source::listed(sources)
             ),
             ToolErrorKind::InvalidArguments { violations } => {
-                let violations: Vec<_> =
-                    violations.iter().map(|violation| self.spelling.violation(violation)).collect();
-                write!(f, "the arguments of {tool} do not fit: {}", listed(violations.iter().map(Cow::as_ref)))
+                let violations: Vec<_> = violations
+                    .iter()
+                    .map(|violation| self.spelling.violation(violation))
+                    .collect();
+                write!(
+                    f,
+                    "the arguments of {tool} do not fit: {}",
+                    listed(violations.iter().map(Cow::as_ref))
+                )
             }
             ToolErrorKind::PermissionDenied { needed, granted } => write!(
                 f,
                 "{tool} needs {}, but the grant is {}; ask for a wider grant, or work within this one{}",
                 joined(needed),
                 granted.excerpt(needed),
-                if needed.iter().any(Target::has_unknown_words) { UNKNOWN } else { "" }
+                if needed.iter().any(Target::has_unknown_words) {
+                    UNKNOWN
+                } else {
+                    ""
+                }
             ),
             ToolErrorKind::Denied { reason } => {
-                write!(f, "the call of {tool} was denied: {reason}; do not repeat it, find another way or ask the user")
+                write!(
+                    f,
+                    "the call of {tool} was denied: {reason}; do not repeat it, find another way or ask the user"
+                )
             }
-            ToolErrorKind::Unapproved { needed, sensitive, unnamed, concern, waited } => {
-                f.write_str(&unapproved(&tool, needed, (sensitive, unnamed, concern.as_deref()), *waited))
-            }
+            ToolErrorKind::Unapproved {
+                needed,
+                sensitive,
+                unnamed,
+                concern,
+                waited,
+            } => f.write_str(&unapproved(
+                &tool,
+                needed,
+                (sensitive, unnamed, concern.as_deref()),
+                *waited,
+            )),
             ToolErrorKind::Replaced => write!(
                 f,
                 "{tool} was replaced while its call was being approved; read its new definition, and call it again"
@@ -69,26 +96,52 @@ impl fmt::Display for Message<'_> {
                 "{tool} was not run: the files that its approval was about have changed since; call it again to ask with their new \
                  content"
             ),
-            ToolErrorKind::Unavailable { reason } => write!(f, "{tool} is not available here: {reason}"),
+            ToolErrorKind::Unavailable { reason } => {
+                write!(f, "{tool} is not available here: {reason}")
+            }
             ToolErrorKind::Overloaded { retry_after } => {
-                write!(f, "{tool} has too many calls; try again{}", after(*retry_after))
+                write!(
+                    f,
+                    "{tool} has too many calls; try again{}",
+                    after(*retry_after)
+                )
             }
             ToolErrorKind::Timeout { limit } => {
-                let advice = if self.is_unclear { UNCLEAR } else { "request less at a time, or allow more time" };
-                write!(f, "{tool} took longer than {limit:?} and was stopped; {advice}")
+                let advice = if self.is_unclear {
+                    UNCLEAR
+                } else {
+                    "request less at a time, or allow more time"
+                };
+                write!(
+                    f,
+                    "{tool} took longer than {limit:?} and was stopped; {advice}"
+                )
             }
-            ToolErrorKind::Cancelled if self.is_unclear => write!(f, "the call of {tool} was cancelled; {UNCLEAR}"),
+            ToolErrorKind::Cancelled if self.is_unclear => {
+                write!(f, "the call of {tool} was cancelled; {UNCLEAR}")
+            }
             ToolErrorKind::Cancelled => write!(f, "the call of {tool} was cancelled"),
             ToolErrorKind::Panicked { message } => write!(
                 f,
                 "{tool} panicked: {message}; this is a fault of the tool, try other arguments or another tool"
             ),
             ToolErrorKind::ExecutionFailed { message } => write!(f, "{tool} failed: {message}"),
-            ToolErrorKind::Transient { message, retry_after } => {
-                write!(f, "{tool} failed: {message}; the failure is temporary, try again{}", after(*retry_after))
+            ToolErrorKind::Transient {
+                message,
+                retry_after,
+            } => {
+                write!(
+                    f,
+                    "{tool} failed: {message}; the failure is temporary, try again{}",
+                    after(*retry_after)
+                )
             }
             ToolErrorKind::InvalidOutput { violations } => {
-                write!(f, "{tool} returned a result that does not fit its definition: {}", listed(violations))
+                write!(
+                    f,
+                    "{tool} returned a result that does not fit its definition: {}",
+                    listed(violations)
+                )
             }
             ToolErrorKind::OutcomeUnknown => write!(
                 f,
@@ -109,23 +162,36 @@ impl fmt::Display for Message<'_> {
 const UNNAMED: &str = "<unnamed>";
 
 /// The advice about a call that was stopped while its tool ran.
-const UNCLEAR: &str = "its outcome is unclear, because it may have taken effect: check the current state";
+const UNCLEAR: &str =
+    "its outcome is unclear, because it may have taken effect: check the current state";
 
 /// Returns a name for messages, which is `<unnamed>` if it is blank.
 pub(super) fn display_name(tool: &str) -> &str {
-    if tool.trim().is_empty() { UNNAMED } else { tool }
+    if tool.trim().is_empty() {
+        UNNAMED
+    } else {
+        tool
+    }
 }
 
 /// The advice about commands with unknown words.
 const UNKNOWN: &str = "; no grant covers a command with parts that are not known before it runs, so use plain commands, or ask the user to approve it";
 
 fn joined(targets: &[Target]) -> String {
-    targets.iter().map(Target::to_string).collect::<Vec<_>>().join(", ")
+    targets
+        .iter()
+        .map(Target::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Joins violations into one text.
 pub(crate) fn listed<'a>(violations: impl IntoIterator<Item = &'a Violation>) -> String {
-    violations.into_iter().map(Violation::to_string).collect::<Vec<_>>().join("; ")
+    violations
+        .into_iter()
+        .map(Violation::to_string)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// The most names that are [similar](ToolError::near) to another one. More names are those of all tools.
@@ -136,7 +202,10 @@ fn suggested(near: &[Cow<'_, str>]) -> String {
         return format!("; the tools are {}", near.join(", "));
     }
     let unlisted = "use one of the tools that are offered; the tools of a crate that no code names are not linked";
-    format!("; {}", ToolError::did_you_mean(near).as_deref().unwrap_or(unlisted))
+    format!(
+        "; {}",
+        ToolError::did_you_mean(near).as_deref().unwrap_or(unlisted)
+    )
 }
 
 fn unapproved(
@@ -146,15 +215,28 @@ fn unapproved(
     waited: Option<Duration>,
 ) -> String {
     let targets = joined(needed);
-    let action = if targets.is_empty() { "run".to_owned() } else { format!("access {targets}") };
+    let action = if targets.is_empty() {
+        "run".to_owned()
+    } else {
+        format!("access {targets}")
+    };
     match waited {
         None if !sensitive.is_empty() || !unnamed.is_empty() || concern.is_some() => {
             let description = |(target, path): &(Target, SensitivePath)| {
                 let way = match path.sensitivity() {
-                    Sensitivity::Settings => "no grant allows it, so leave it to a person".to_owned(),
-                    _ => format!("ask for a grant that names it, such as {}", target.to_clause()),
+                    Sensitivity::Settings => {
+                        "no grant allows it, so leave it to a person".to_owned()
+                    }
+                    _ => format!(
+                        "ask for a grant that names it, such as {}",
+                        target.to_clause()
+                    ),
                 };
-                format!("`{}` is {}; {way}", target.value(), path.describe(target.value()))
+                format!(
+                    "`{}` is {}; {way}",
+                    target.value(),
+                    path.describe(target.value())
+                )
             };
             let host = |target: &Target| {
                 let clause = target.to_clause();
@@ -164,7 +246,10 @@ fn unapproved(
                 )
             };
             let concern = concern.map(|concern| format!("{}; {}", concern.reason, concern.remedy));
-            let descriptions = sensitive.iter().map(description).chain(unnamed.iter().map(host));
+            let descriptions = sensitive
+                .iter()
+                .map(description)
+                .chain(unnamed.iter().map(host));
             let descriptions: Vec<_> = descriptions.chain(concern).collect();
             let named = match (sensitive, unnamed) {
                 ([], []) => "these exact arguments",

@@ -13,12 +13,19 @@ impl ToolError {
     pub(crate) fn to_result(&self, spelling: Spelling<'_>) -> ToolResult {
         let mut detail = json!({"kind": self.code(), "tool": self.tool_name()});
         match self.kind() {
-            ToolErrorKind::InvalidArguments { violations } | ToolErrorKind::InvalidOutput { violations } => {
+            ToolErrorKind::InvalidArguments { violations }
+            | ToolErrorKind::InvalidOutput { violations } => {
                 detail["violations"] = json!(violations);
             }
             ToolErrorKind::NotFound { near } => detail["near"] = json!(near),
             ToolErrorKind::PermissionDenied { needed, .. } => detail["needed"] = json!(needed),
-            ToolErrorKind::Unapproved { needed, sensitive, unnamed, concern, .. } => {
+            ToolErrorKind::Unapproved {
+                needed,
+                sensitive,
+                unnamed,
+                concern,
+                ..
+            } => {
                 detail["needed"] = json!(needed);
                 if !sensitive.is_empty() {
                     let entry = |(target, path): &(Target, SensitivePath)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())});
@@ -29,13 +36,18 @@ impl ToolError {
                 }
                 if let Some(concern) = concern {
                     let can_be_named = concern.is_lifted_by_name();
-                    detail["concern"] =
-                        json!({"target": concern.target, "reason": concern.reason, "can_be_named": can_be_named});
+                    detail["concern"] = json!({"target": concern.target, "reason": concern.reason, "can_be_named": can_be_named});
                 }
             }
-            ToolErrorKind::Overloaded { retry_after: Some(wait) }
-            | ToolErrorKind::Transient { retry_after: Some(wait), .. } => {
-                detail["retry_after_ms"] = json!(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+            ToolErrorKind::Overloaded {
+                retry_after: Some(wait),
+            }
+            | ToolErrorKind::Transient {
+                retry_after: Some(wait),
+                ..
+            } => {
+                detail["retry_after_ms"] =
+                    json!(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
             }
             _ => {}
         }
@@ -44,7 +56,11 @@ impl ToolError {
         }
         let message = self.0.message(spelling).to_string();
         let mut result = ToolResult::error(readable(&message));
-        let note = self.0.renamed.as_deref().map(|(former, present)| spelling.renamed(former, present));
+        let note = self
+            .0
+            .renamed
+            .as_deref()
+            .map(|(former, present)| spelling.renamed(former, present));
         result.content.extend(note.map(Content::text));
         result.structured = Some(json!({"error": detail}).into());
         result
@@ -79,7 +95,11 @@ mod tests {
             granted: Grant::none(),
         };
         let failed = ToolError::execution_failed(format!("{hidden}\n\tc"));
-        for error in [denied.into(), failed, ToolError::not_found(hidden, [].into_iter())] {
+        for error in [
+            denied.into(),
+            failed,
+            ToolError::not_found(hidden, [].into_iter()),
+        ] {
             let result = ToolResult::from(&error);
             let text = format!("{:?}", result.content);
             assert!(text.contains(r"\\u2800"), "{text}");

@@ -19,7 +19,11 @@ pub(crate) fn create(path: &Path) -> io::Result<()> {
 /// An existing file is one that no other user could have planted: a regular file of this user, in a folder that no other user may
 /// write, and not a link. Permissions of others are removed from it.
 pub(crate) fn create_private(kind: &'static str, path: &Path) -> Result<PathBuf, StoreError> {
-    let failed = |source| StoreError::Create { kind, path: path.to_owned(), source };
+    let failed = |source| StoreError::Create {
+        kind,
+        path: path.to_owned(),
+        source,
+    };
     let absolute = std::path::absolute(path).map_err(failed)?;
     let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else {
         return Err(failed(ErrorKind::IsADirectory.into()));
@@ -45,21 +49,41 @@ fn check_folder(kind: &'static str, folder: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::MetadataExt as _;
 
     let found = folder.metadata();
-    let found = found.map_err(|source| StoreError::Create { kind, path: folder.to_owned(), source })?;
-    let exposed = |reason| StoreError::Exposed { kind, path: folder.to_owned(), reason };
+    let found = found.map_err(|source| StoreError::Create {
+        kind,
+        path: folder.to_owned(),
+        source,
+    })?;
+    let exposed = |reason| StoreError::Exposed {
+        kind,
+        path: folder.to_owned(),
+        reason,
+    };
     if !private::is_own(&found) && found.uid() != ROOT {
-        return Err(exposed("its folder belongs to another user; choose another file"));
+        return Err(exposed(
+            "its folder belongs to another user; choose another file",
+        ));
     }
     if found.mode() & 0o022 != 0 {
-        return Err(exposed("other users may write its folder; remove their permission with `chmod go-w`"));
+        return Err(exposed(
+            "other users may write its folder; remove their permission with `chmod go-w`",
+        ));
     }
     Ok(())
 }
 
 #[cfg(unix)]
 fn check_file(kind: &'static str, file: &Path) -> Result<(), StoreError> {
-    let exposed = |reason| StoreError::Exposed { kind, path: file.to_owned(), reason };
-    let failed = |source| StoreError::Create { kind, path: file.to_owned(), source };
+    let exposed = |reason| StoreError::Exposed {
+        kind,
+        path: file.to_owned(),
+        reason,
+    };
+    let failed = |source| StoreError::Create {
+        kind,
+        path: file.to_owned(),
+        source,
+    };
     let found = file.symlink_metadata().map_err(failed)?;
     if !found.is_file() {
         return Err(exposed("it is a link or no regular file; move it away"));

@@ -1,5 +1,8 @@
 #![cfg_attr(feature = "sqlite", doc = include_str!("../README.md"))]
-#![cfg_attr(not(feature = "sqlite"), doc = "Private files. With the feature `sqlite`, files of SQLite too.")]
+#![cfg_attr(
+    not(feature = "sqlite"),
+    doc = "Private files. With the feature `sqlite`, files of SQLite too."
+)]
 
 #[cfg(feature = "sqlite")]
 mod error;

@@ -36,7 +36,11 @@ impl Schema {
     /// # Errors
     /// Returns an error if the file cannot be opened or created, is something else, or was written by a newer version.
     pub fn open(&self, path: &Path, durability: Durability) -> Result<Connection, StoreError> {
-        file::create(path).map_err(|source| StoreError::Create { kind: self.kind, path: path.to_owned(), source })?;
+        file::create(path).map_err(|source| StoreError::Create {
+            kind: self.kind,
+            path: path.to_owned(),
+            source,
+        })?;
         self.open_existing(path, durability, OpenFlags::empty())
     }
 
@@ -47,7 +51,8 @@ impl Schema {
         durability: Durability,
         flags: OpenFlags,
     ) -> Result<Connection, StoreError> {
-        let header = header(path).map_err(|error| self.unopened(path, format!("{error}; check its permissions")))?;
+        let header = header(path)
+            .map_err(|error| self.unopened(path, format!("{error}; check its permissions")))?;
         // SQLite would overwrite any file shorter than its header.
         if !header.is_empty() && header != HEADER {
             return Err(self.other_file(path));
@@ -59,7 +64,9 @@ impl Schema {
         if header.is_empty() {
             if durability == Durability::Process {
                 // Creating the tables would wait for the disk ten times. A loss of power can only cost the new file.
-                connection.pragma_update(None, "synchronous", "OFF").map_err(&refused)?;
+                connection
+                    .pragma_update(None, "synchronous", "OFF")
+                    .map_err(&refused)?;
             }
             // The tables then need no rollback journal.
             switch_to_wal(&connection).map_err(&refused)?;
@@ -67,11 +74,14 @@ impl Schema {
         self.migrate(&mut connection, path)?;
         let mode = switch_to_wal(&connection).map_err(&refused)?;
         if !mode.eq_ignore_ascii_case("wal") {
-            let reason =
-                format!("it supports journal mode {mode} but no write-ahead log; choose a file on a local disk");
+            let reason = format!(
+                "it supports journal mode {mode} but no write-ahead log; choose a file on a local disk"
+            );
             return Err(self.unopened(path, reason));
         }
-        connection.pragma_update(None, "synchronous", durability.synchronous()).map_err(&refused)?;
+        connection
+            .pragma_update(None, "synchronous", durability.synchronous())
+            .map_err(&refused)?;
         Ok(connection)
     }
 
@@ -85,11 +95,19 @@ impl Schema {
         let transaction = begin(connection).map_err(&refused)?;
         let version = self.migrated(&transaction, path)?;
         if version < self.version() {
-            let missing = (0..).zip(self.migrations).filter(|(number, _)| *number >= version);
+            let missing = (0..)
+                .zip(self.migrations)
+                .filter(|(number, _)| *number >= version);
             let mut missing = missing.map(|(_, migration)| migration);
-            missing.try_for_each(|migration| transaction.execute_batch(migration)).map_err(&refused)?;
-            transaction.pragma_update(None, "application_id", self.application_id).map_err(&refused)?;
-            transaction.pragma_update(None, "user_version", self.version()).map_err(&refused)?;
+            missing
+                .try_for_each(|migration| transaction.execute_batch(migration))
+                .map_err(&refused)?;
+            transaction
+                .pragma_update(None, "application_id", self.application_id)
+                .map_err(&refused)?;
+            transaction
+                .pragma_update(None, "user_version", self.version())
+                .map_err(&refused)?;
         }
         transaction.commit().map_err(&refused)
     }
@@ -98,9 +116,15 @@ impl Schema {
     fn migrated(&self, connection: &Connection, path: &Path) -> Result<i64, StoreError> {
         let refused = self.refused(path);
         let sql = "SELECT count(*) FROM sqlite_schema";
-        let tables: i64 = connection.query_row(sql, [], |row| row.get(0)).map_err(&refused)?;
+        let tables: i64 = connection
+            .query_row(sql, [], |row| row.get(0))
+            .map_err(&refused)?;
         let application = pragma(connection, "application_id").map_err(&refused)?;
-        if tables == 0 && application == 0 { Ok(0) } else { self.check(connection, path) }
+        if tables == 0 && application == 0 {
+            Ok(0)
+        } else {
+            self.check(connection, path)
+        }
     }
 
     /// Begins a transaction that writes to the open file at `path`, as [`begin`] does.
@@ -108,7 +132,11 @@ impl Schema {
     /// # Errors
     /// Returns [`StoreError::Busy`] if another process holds the lock for too long. Returns [`StoreError::Newer`] if a newer program has
     /// migrated the file since it was opened: this one would break the rules of the new tables.
-    pub fn begin<'a>(&self, connection: &'a mut Connection, path: &Path) -> Result<Transaction<'a>, StoreError> {
+    pub fn begin<'a>(
+        &self,
+        connection: &'a mut Connection,
+        path: &Path,
+    ) -> Result<Transaction<'a>, StoreError> {
         let transaction = begin(connection)?;
         self.check(&transaction, path)?;
         Ok(transaction)
@@ -132,8 +160,15 @@ impl Schema {
         match path.to_str() {
             // A process that was killed left a log, which `immutable` would ignore.
             Some(text) if cfg!(unix) && !Path::new(&log).exists() => {
-                let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-                let scheme = if path.is_absolute() { "file://" } else { "file:" };
+                let escaped = text
+                    .replace('%', "%25")
+                    .replace('?', "%3f")
+                    .replace('#', "%23");
+                let scheme = if path.is_absolute() {
+                    "file://"
+                } else {
+                    "file:"
+                };
                 let name = format!("{scheme}{escaped}?immutable=1");
                 self.read(path, Path::new(&name), OpenFlags::SQLITE_OPEN_URI)
             }
@@ -142,7 +177,12 @@ impl Schema {
     }
 
     /// Opens the file at `path`, which SQLite is given as `name`.
-    fn read(&self, path: &Path, name: &Path, flags: OpenFlags) -> Result<(Connection, i64), StoreError> {
+    fn read(
+        &self,
+        path: &Path,
+        name: &Path,
+        flags: OpenFlags,
+    ) -> Result<(Connection, i64), StoreError> {
         let refused = self.refused(path);
         let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(name, flags).map_err(&refused)?;
@@ -162,7 +202,12 @@ impl Schema {
         }
         let known = self.version();
         match header("user_version")? {
-            found if found > known => Err(StoreError::Newer { kind: self.kind, path: path.to_owned(), found, known }),
+            found if found > known => Err(StoreError::Newer {
+                kind: self.kind,
+                path: path.to_owned(),
+                found,
+                known,
+            }),
             found if found >= 1 => Ok(found),
             _ => Err(self.other_file(path)),
         }
@@ -177,11 +222,18 @@ impl Schema {
     }
 
     fn other_file(&self, path: &Path) -> StoreError {
-        StoreError::OtherFile { kind: self.kind, path: path.to_owned() }
+        StoreError::OtherFile {
+            kind: self.kind,
+            path: path.to_owned(),
+        }
     }
 
     fn unopened(&self, path: &Path, reason: String) -> StoreError {
-        StoreError::Open { kind: self.kind, path: path.to_owned(), reason }
+        StoreError::Open {
+            kind: self.kind,
+            path: path.to_owned(),
+            reason,
+        }
     }
 }
 
@@ -198,8 +250,16 @@ impl Durability {
 ///
 /// # Errors
 /// Returns an error if the file cannot be opened or created, or is no database.
-pub fn connect(kind: &'static str, path: &Path, durability: Durability) -> Result<Connection, StoreError> {
-    file::create(path).map_err(|source| StoreError::Create { kind, path: path.to_owned(), source })?;
+pub fn connect(
+    kind: &'static str,
+    path: &Path,
+    durability: Durability,
+) -> Result<Connection, StoreError> {
+    file::create(path).map_err(|source| StoreError::Create {
+        kind,
+        path: path.to_owned(),
+        source,
+    })?;
     let open = || -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
@@ -208,7 +268,11 @@ pub fn connect(kind: &'static str, path: &Path, durability: Durability) -> Resul
         connection.pragma_update(None, "synchronous", durability.synchronous())?;
         Ok(connection)
     };
-    open().map_err(|error| StoreError::Open { kind, path: path.to_owned(), reason: reason(error) })
+    open().map_err(|error| StoreError::Open {
+        kind,
+        path: path.to_owned(),
+        reason: reason(error),
+    })
 }
 
 /// Returns the reason why SQLite cannot open a file, and the next step.
@@ -231,10 +295,13 @@ pub fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
 fn switch_to_wal(connection: &Connection) -> rusqlite::Result<String> {
     let until = Instant::now() + BUSY_TIMEOUT;
     loop {
-        let switched = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
+        let switched =
+            connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
         // Two connections that switch at once can deadlock. SQLite then fails one of them at once and ignores its busy timeout;
         // the other one has finished by the next attempt.
-        let is_busy = |error: &rusqlite::Error| error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy);
+        let is_busy = |error: &rusqlite::Error| {
+            error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+        };
         if !switched.as_ref().is_err_and(is_busy) || Instant::now() >= until {
             return switched;
         }
@@ -245,11 +312,15 @@ fn switch_to_wal(connection: &Connection) -> rusqlite::Result<String> {
 /// Returns the first bytes of the file, as many as [`HEADER`] has.
 fn header(path: &Path) -> io::Result<Vec<u8>> {
     let mut header = Vec::new();
-    File::open(path)?.take(HEADER.len() as u64).read_to_end(&mut header)?;
+    File::open(path)?
+        .take(HEADER.len() as u64)
+        .read_to_end(&mut header)?;
     Ok(header)
 }
 
 fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
     // Each transaction of a store asks.
-    connection.prepare_cached(&format!("PRAGMA {name}"))?.query_row([], |row| row.get(0))
+    connection
+        .prepare_cached(&format!("PRAGMA {name}"))?
+        .query_row([], |row| row.get(0))
 }

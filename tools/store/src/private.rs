@@ -84,7 +84,9 @@ pub fn read(path: &Path, max_bytes: u64) -> io::Result<String> {
     let mut text = String::new();
     file.take(max_bytes + 1).read_to_string(&mut text)?;
     if text.len() as u64 > max_bytes {
-        return Err(io::Error::other(format!("it is longer than {max_bytes} bytes")));
+        return Err(io::Error::other(format!(
+            "it is longer than {max_bytes} bytes"
+        )));
     }
     Ok(text)
 }
@@ -96,7 +98,11 @@ pub fn read(path: &Path, max_bytes: u64) -> io::Result<String> {
 pub fn check_folder(path: &Path) -> io::Result<()> {
     let metadata = path.metadata()?;
     check_access(&metadata)?;
-    if metadata.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    if metadata.is_dir() {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::NotADirectory.into())
+    }
 }
 
 /// Checks a file.
@@ -123,8 +129,13 @@ pub fn tighten(path: &Path) -> io::Result<()> {
         let metadata = path.symlink_metadata()?;
         if is_own(&metadata) && !metadata.is_symlink() && metadata.mode() & OTHERS != 0 {
             // Through the open file: a link that took its place meanwhile is not followed, and a pipe is not waited for.
-            let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits().cast_signed();
-            let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+            let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK)
+                .bits()
+                .cast_signed();
+            let file = OpenOptions::new()
+                .read(true)
+                .custom_flags(flags)
+                .open(path)?;
             file.set_permissions(PermissionsExt::from_mode(metadata.mode() & 0o700))?;
         }
     }
@@ -146,12 +157,18 @@ fn check_access(metadata: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
 
     if !is_own(metadata) {
-        return Err(io::Error::other("other users have access to it, because it belongs to one"));
+        return Err(io::Error::other(
+            "other users have access to it, because it belongs to one",
+        ));
     }
     match metadata.mode() & OTHERS {
         0 => Ok(()),
-        _ if metadata.is_dir() => Err(io::Error::other("other users have access to it; run chmod 700 on it")),
-        _ => Err(io::Error::other("other users have access to it; run chmod 600 on it")),
+        _ if metadata.is_dir() => Err(io::Error::other(
+            "other users have access to it; run chmod 700 on it",
+        )),
+        _ => Err(io::Error::other(
+            "other users have access to it; run chmod 600 on it",
+        )),
     }
 }
 

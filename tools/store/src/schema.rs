@@ -15,8 +15,16 @@ pub struct Schema {
 
 impl Schema {
     /// Creates a schema. `kind` names it in errors, such as `journal`. `application_id` tells its files from all others.
-    pub const fn new(kind: &'static str, application_id: i32, migrations: &'static [&'static str]) -> Self {
-        Self { kind, application_id, migrations }
+    pub const fn new(
+        kind: &'static str,
+        application_id: i32,
+        migrations: &'static [&'static str],
+    ) -> Self {
+        Self {
+            kind,
+            application_id,
+            migrations,
+        }
     }
 
     /// Returns the current version, which is the number of migrations.
@@ -30,7 +38,9 @@ impl Schema {
     /// Returns an error if a migration fails.
     pub fn open_in_memory(&self) -> Result<rusqlite::Connection, StoreError> {
         let connection = rusqlite::Connection::open_in_memory()?;
-        self.migrations.iter().try_for_each(|migration| connection.execute_batch(migration))?;
+        self.migrations
+            .iter()
+            .try_for_each(|migration| connection.execute_batch(migration))?;
         Ok(connection)
     }
 }

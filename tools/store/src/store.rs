@@ -35,7 +35,8 @@ impl Store {
     /// could have planted it: it is a link, belongs to another user, or lies in a folder that others may write.
     pub fn open(path: &Path, schema: &Schema, durability: Durability) -> Result<Self, StoreError> {
         let file = file::create_private(schema.kind, path)?;
-        let connection = schema.open_existing(&file, durability, OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
+        let connection =
+            schema.open_existing(&file, durability, OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
         Ok(Self::from_connection(connection, Some((*schema, file))))
     }
 
@@ -49,7 +50,13 @@ impl Store {
 
     fn from_connection(connection: Connection, file: Option<(Schema, PathBuf)>) -> Self {
         let (connection, turn) = (Mutex::new(connection), Arc::new(Semaphore::new(1)));
-        Self { shared: Arc::new(Shared { connection, file, turn }) }
+        Self {
+            shared: Arc::new(Shared {
+                connection,
+                file,
+                turn,
+            }),
+        }
     }
 
     /// Runs `work` in a transaction that writes, on a thread for blocking work. Commits if it returns `Ok`, and returns after the
@@ -74,7 +81,10 @@ impl Store {
     /// # Errors
     /// Returns the error of `work`, or an error if the transaction cannot begin. Returns [`StoreError::Newer`] if a newer program has
     /// migrated the file meanwhile.
-    pub async fn read<T, E>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    pub async fn read<T, E>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
@@ -90,7 +100,11 @@ impl Store {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = self.shared.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self
+            .shared
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let transaction = match &self.shared.file {
             Some((schema, path)) => schema.begin(&mut connection, path)?,
             None => begin(&mut connection).map_err(StoreError::from)?,
@@ -108,21 +122,35 @@ impl Store {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = self.shared.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Deferred).map_err(StoreError::from)?;
+        let mut connection = self
+            .shared
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Deferred)
+            .map_err(StoreError::from)?;
         if let Some((schema, path)) = &self.shared.file {
             schema.check(&transaction, path)?;
         }
         work(&transaction)
     }
 
-    async fn run<T, E>(&self, work: impl FnOnce(&Self) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    async fn run<T, E>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        let turn = self.shared.turn.clone().acquire_owned().await.map_err(|_| StoreError::Closed)?;
+        let turn = self
+            .shared
+            .turn
+            .clone()
+            .acquire_owned()
+            .await
+            .map_err(|_| StoreError::Closed)?;
         let store = self.clone();
         let blocking = move || {
             let done = work(&store);

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tools::context::ApprovalFuture;
 use tools::policy::SensitivePath;
-use tools::{Approval, Approver, Concern, Decision, Digest, Json, Preview, Target, ToolError, ToolName};
+use tools::{
+    Approval, Approver, Concern, Decision, Digest, Json, Preview, Target, ToolError, ToolName,
+};
 
 /// An [`Approver`] that decides by a fixed decision, a script or a closure, and records each request. Clones share the record.
 ///
@@ -74,24 +76,36 @@ impl RecordingApprover {
     pub fn from_script(decisions: impl IntoIterator<Item = Decision>) -> Self {
         let script: Mutex<VecDeque<_>> = Mutex::new(decisions.into_iter().collect());
         Self::from_fn(move |_| {
-            script.lock().unwrap_or_else(PoisonError::into_inner).pop_front().unwrap_or(Decision::Abstain)
+            script
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .pop_front()
+                .unwrap_or(Decision::Abstain)
         })
     }
 
     /// Creates an approver that decides by a closure.
     pub fn from_fn(decide: impl Fn(&RecordedApproval) -> Decision + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Shared { decide: Box::new(decide), requests: Mutex::default() }))
+        Self(Arc::new(Shared {
+            decide: Box::new(decide),
+            requests: Mutex::default(),
+        }))
     }
 
     /// Returns the requests so far, oldest first.
     pub fn requests(&self) -> Vec<RecordedApproval> {
-        self.0.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .requests
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
 impl Approver for RecordingApprover {
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
-        let sensitive = |target: &Target| Some((target.clone(), approval.sensitive(target)?.clone()));
+        let sensitive =
+            |target: &Target| Some((target.clone(), approval.sensitive(target)?.clone()));
         let mut request = RecordedApproval {
             tool: approval.tool.clone(),
             arguments: approval.arguments.clone(),
@@ -104,7 +118,11 @@ impl Approver for RecordingApprover {
         };
         Box::pin(async move {
             request.preview = approval.preview().await;
-            self.0.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+            self.0
+                .requests
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(request.clone());
             (self.0.decide)(&request)
         })
     }
@@ -112,6 +130,8 @@ impl Approver for RecordingApprover {
 
 impl fmt::Debug for RecordingApprover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RecordingApprover").field("requests", &self.requests()).finish_non_exhaustive()
+        f.debug_struct("RecordingApprover")
+            .field("requests", &self.requests())
+            .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tools::{Approver, Arguments, Catalog, Execution, Grant, Person, ProgressSink, ToolContext, ToolError, ToolResult};
+use tools::{
+    Approver, Arguments, Catalog, Execution, Grant, Person, ProgressSink, ToolContext, ToolError,
+    ToolResult,
+};
 
 use crate::IntoCatalog;
 
@@ -55,7 +58,10 @@ impl TestHost {
             let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
             panic!("the tools cannot be registered:\n{}", errors.join("\n"));
         }
-        Self { catalog, cx: ToolContext::new().with_grant(Grant::all()) }
+        Self {
+            catalog,
+            cx: ToolContext::new().with_grant(Grant::all()),
+        }
     }
 
     /// Replaces the grant, which is everything at first. An empty list leaves pure tools only.
@@ -133,7 +139,11 @@ impl TestHost {
     ///
     /// # Panics
     /// Panics in an async test. Use [`call`](Self::call) there.
-    pub fn call_blocking(&self, tool: &str, arguments: impl Into<Arguments>) -> Result<ToolResult, ToolError> {
+    pub fn call_blocking(
+        &self,
+        tool: &str,
+        arguments: impl Into<Arguments>,
+    ) -> Result<ToolResult, ToolError> {
         runtime().block_on(self.call(tool, arguments))
     }
 
@@ -164,5 +174,8 @@ fn succeeded(tool: &str, outcome: Result<ToolResult, ToolError>) -> ToolResult {
 
 /// Creates a runtime on the current thread.
 pub(crate) fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the operating system allows a runtime")
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("the operating system allows a runtime")
 }

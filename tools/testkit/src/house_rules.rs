@@ -38,25 +38,33 @@ pub struct HouseRules {
 impl HouseRules {
     /// Creates the rules without a prefix.
     pub fn new() -> Self {
-        Self { lint: Lint::new().with_context(ToolContext::new()) }
+        Self {
+            lint: Lint::new().with_context(ToolContext::new()),
+        }
     }
 
     /// Requires that each name begins with this prefix and a dot: `fs` for `fs.read`.
     #[must_use]
     pub fn with_prefix(self, prefix: impl Into<String>) -> Self {
-        Self { lint: self.lint.with_prefix(prefix) }
+        Self {
+            lint: self.lint.with_prefix(prefix),
+        }
     }
 
     /// Sets the context in which examples of pure tools run. The default has no services.
     #[must_use]
     pub fn with_context(self, cx: ToolContext) -> Self {
-        Self { lint: self.lint.with_context(cx) }
+        Self {
+            lint: self.lint.with_context(cx),
+        }
     }
 
     /// Waives a rule.
     #[must_use]
     pub fn without(self, rule: LintRule) -> Self {
-        Self { lint: self.lint.without(rule) }
+        Self {
+            lint: self.lint.without(rule),
+        }
     }
 
     /// Checks all tools and returns every fault, sorted by tool. Runs each example of a pure tool twice.
@@ -66,7 +74,12 @@ impl HouseRules {
         let check = || runtime().block_on(self.lint.check(&catalog));
         let checked = thread::scope(|scope| scope.spawn(check).join());
         let mut faults = checked.unwrap_or_else(|panic| panic::resume_unwind(panic));
-        faults.extend(errors.iter().map(Fault::from_error).filter(|fault| !self.lint.waives(fault.rule)));
+        faults.extend(
+            errors
+                .iter()
+                .map(Fault::from_error)
+                .filter(|fault| !self.lint.waives(fault.rule)),
+        );
         faults.sort_by(|one, other| one.tool.cmp(&other.tool));
         faults
     }
@@ -78,7 +91,12 @@ impl HouseRules {
     #[track_caller]
     pub fn assert(&self, tools: impl IntoCatalog) {
         let faults: Vec<_> = self.check(tools).iter().map(ToString::to_string).collect();
-        assert!(faults.is_empty(), "faults against the house rules ({}):\n{}", faults.len(), faults.join("\n"));
+        assert!(
+            faults.is_empty(),
+            "faults against the house rules ({}):\n{}",
+            faults.len(),
+            faults.join("\n")
+        );
     }
 }
 

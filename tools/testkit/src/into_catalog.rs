@@ -24,7 +24,10 @@ impl IntoCatalog for &Catalog {
 impl IntoCatalog for &[&'static Submission] {
     fn into_catalog(self) -> (Catalog, Vec<RegisterError>) {
         let mut catalog = Catalog::new();
-        let errors = self.iter().filter_map(|submission| catalog.submit(&[submission]).err()).collect();
+        let errors = self
+            .iter()
+            .filter_map(|submission| catalog.submit(&[submission]).err())
+            .collect();
         (catalog, errors)
     }
 }

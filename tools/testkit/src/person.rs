@@ -43,7 +43,10 @@ struct Record {
 impl RecordingPerson {
     /// Creates a person who gives these answers in turn.
     pub fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self(Arc::new(Mutex::new(Record { script: answers.into_iter().collect(), questions: Vec::new() })))
+        Self(Arc::new(Mutex::new(Record {
+            script: answers.into_iter().collect(),
+            questions: Vec::new(),
+        })))
     }
 
     /// Returns the questions so far, oldest first.

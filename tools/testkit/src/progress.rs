@@ -48,18 +48,30 @@ impl RecordingProgress {
 
     /// Returns the reports so far, oldest first.
     pub fn reports(&self) -> Vec<RecordedProgress> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Returns the messages of the reports so far, oldest first. Skips reports without a message.
     pub fn messages(&self) -> Vec<String> {
-        self.reports().into_iter().filter_map(|report| report.progress.message).collect()
+        self.reports()
+            .into_iter()
+            .filter_map(|report| report.progress.message)
+            .collect()
     }
 }
 
 impl ProgressSink for RecordingProgress {
     fn report(&self, cx: &ToolContext, progress: Progress) {
-        let report = RecordedProgress { tool: cx.tool().cloned(), progress };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+        let report = RecordedProgress {
+            tool: cx.tool().cloned(),
+            progress,
+        };
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(report);
     }
 }

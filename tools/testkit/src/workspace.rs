@@ -25,12 +25,17 @@ impl TempWorkspace {
     /// Creates an empty workspace.
     #[track_caller]
     pub fn new() -> Self {
-        Self(tempfile::tempdir().unwrap_or_else(|error| panic!("cannot create a temporary directory: {error}")))
+        Self(
+            tempfile::tempdir()
+                .unwrap_or_else(|error| panic!("cannot create a temporary directory: {error}")),
+        )
     }
 
     /// Creates a workspace with these files: pairs of a relative path and the content. Creates missing directories.
     #[track_caller]
-    pub fn from_files<P: AsRef<Path>, C: AsRef<[u8]>>(files: impl IntoIterator<Item = (P, C)>) -> Self {
+    pub fn from_files<P: AsRef<Path>, C: AsRef<[u8]>>(
+        files: impl IntoIterator<Item = (P, C)>,
+    ) -> Self {
         let workspace = Self::new();
         for (path, content) in files {
             workspace.write(path, content);
@@ -61,7 +66,8 @@ impl TempWorkspace {
     #[track_caller]
     pub fn read(&self, path: impl AsRef<Path>) -> String {
         let path = self.join(path);
-        fs::read_to_string(&path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
+        fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
     }
 
     /// Returns the content of a file.

@@ -13,7 +13,20 @@ const NUMBERS: &str = "0 -0 -0.0 1 -1 1.0 2.0 -3.0 1e0 1E2 1.5 0.1 255 255.0 256
     5e-324 123456789012345678901234567890123456789012345678901234567890";
 
 const STRINGS: [&str; 14] = [
-    "", "a", "b", "red", "Green", "7", "-7", "1.0", "true", "é", "x\u{1f600}", "\"\\\n", "18446744073709551616", "kind",
+    "",
+    "a",
+    "b",
+    "red",
+    "Green",
+    "7",
+    "-7",
+    "1.0",
+    "true",
+    "é",
+    "x\u{1f600}",
+    "\"\\\n",
+    "18446744073709551616",
+    "kind",
 ];
 
 /// A JSON text that can be changed: numbers keep their spelling, and an object may have a key twice.
@@ -29,9 +42,12 @@ impl Json {
     fn from_value(value: &Value) -> Self {
         match value {
             Value::Array(items) => Self::Array(items.iter().map(Self::from_value).collect()),
-            Value::Object(members) => {
-                Self::Object(members.iter().map(|(key, member)| (key.clone(), Self::from_value(member))).collect())
-            }
+            Value::Object(members) => Self::Object(
+                members
+                    .iter()
+                    .map(|(key, member)| (key.clone(), Self::from_value(member)))
+                    .collect(),
+            ),
             scalar => Self::Scalar(scalar.to_string()),
         }
     }
@@ -40,14 +56,20 @@ impl Json {
     fn replace_integral_floats(&mut self) {
         match self {
             Self::Scalar(text) => {
-                let float = text.parse::<f64>().ok().filter(|_| text.contains(['.', 'e', 'E']) || text == "-0");
-                if let Some(float) = float.filter(|float| float.fract() == 0.0 && float.abs() < 9_007_199_254_740_992.0)
+                let float = text
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|_| text.contains(['.', 'e', 'E']) || text == "-0");
+                if let Some(float) = float
+                    .filter(|float| float.fract() == 0.0 && float.abs() < 9_007_199_254_740_992.0)
                 {
                     *text = (float as i64).to_string();
                 }
             }
             Self::Array(items) => items.iter_mut().for_each(Self::replace_integral_floats),
-            Self::Object(members) => members.iter_mut().for_each(|(_, member)| member.replace_integral_floats()),
+            Self::Object(members) => members
+                .iter_mut()
+                .for_each(|(_, member)| member.replace_integral_floats()),
         }
     }
 }
@@ -82,10 +104,15 @@ impl Cases {
         json.replace_integral_floats();
         self.write(&json, &mut with_integers, false);
         if self.below(50) == 0 {
-            let end = (0..=self.below(text.len() + 1)).rfind(|at| text.is_char_boundary(*at)).unwrap_or(0);
+            let end = (0..=self.below(text.len() + 1))
+                .rfind(|at| text.is_char_boundary(*at))
+                .unwrap_or(0);
             text.truncate(end);
         }
-        Case { text, with_integers }
+        Case {
+            text,
+            with_integers,
+        }
     }
 
     fn below(&mut self, bound: usize) -> usize {
@@ -144,8 +171,11 @@ impl Cases {
     }
 
     fn key(&mut self) -> String {
-        (*self.pick(&["a", "b", "n", "kind", "c", "x", "1", "-1", "300", "true", "rest", "value", "Number", "é"]))
-            .to_owned()
+        (*self.pick(&[
+            "a", "b", "n", "kind", "c", "x", "1", "-1", "300", "true", "rest", "value", "Number",
+            "é",
+        ]))
+        .to_owned()
     }
 
     fn scalar(&mut self) -> Json {
@@ -194,7 +224,8 @@ impl Cases {
             return text.push_str(&Value::from(key).to_string());
         }
         text.push('"');
-        key.encode_utf16().for_each(|unit| text.push_str(&format!("\\u{unit:04x}")));
+        key.encode_utf16()
+            .for_each(|unit| text.push_str(&format!("\\u{unit:04x}")));
         text.push('"');
     }
 

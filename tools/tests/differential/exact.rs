@@ -6,7 +6,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use tools::context::ApprovalFuture;
 use tools::{
-    Approval, Approver, Arguments, Catalog, Decision, Effects, ErrorCode, Grant, JsonSchema, Tool, ToolContext, tool,
+    Approval, Approver, Arguments, Catalog, Decision, Effects, ErrorCode, Grant, JsonSchema, Tool,
+    ToolContext, tool,
 };
 
 use crate::notebook::Notebook;
@@ -77,10 +78,24 @@ fn or_default<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error
 
 fn catalog() -> Catalog {
     let mut catalog = Catalog::new();
-    catalog.submit(&[&PAY_TOOL, &SIGNED_TOOL, &TRANSFER_TOOL, &SCALE_TOOL, &LENIENT_TOOL]).unwrap();
+    catalog
+        .submit(&[
+            &PAY_TOOL,
+            &SIGNED_TOOL,
+            &TRANSFER_TOOL,
+            &SCALE_TOOL,
+            &LENIENT_TOOL,
+        ])
+        .unwrap();
     let schema = json!({"type": "object", "properties": {"account": {"type": "integer"}}});
-    let any = Tool::new("any", "Takes an account.", schema).unwrap().with_effects(Effects::Pure);
-    catalog.register(any, async |_: ToolContext, arguments: Value| arguments["account"].to_string()).unwrap();
+    let any = Tool::new("any", "Takes an account.", schema)
+        .unwrap()
+        .with_effects(Effects::Pure);
+    catalog
+        .register(any, async |_: ToolContext, arguments: Value| {
+            arguments["account"].to_string()
+        })
+        .unwrap();
     catalog
 }
 
@@ -97,14 +112,38 @@ async fn given(name: &str, arguments: impl Into<Arguments>) -> Option<String> {
 #[tokio::test]
 async fn an_integral_float_beside_an_integer_leaves_the_integer_as_it_is() {
     for (name, arguments, expected) in [
-        ("pay", r#"{"account":9007199254740993,"count":1.0}"#, "9007199254740993 1"),
-        ("pay", r#"{"account":18446744073709551615,"count":1e0}"#, "18446744073709551615 1"),
-        ("signed", r#"{"a":9223372036854775807,"b":1.0}"#, "9223372036854775807 1"),
-        ("signed", r#"{"a":-9223372036854775808,"b":-1.0}"#, "-9223372036854775808 -1"),
+        (
+            "pay",
+            r#"{"account":9007199254740993,"count":1.0}"#,
+            "9007199254740993 1",
+        ),
+        (
+            "pay",
+            r#"{"account":18446744073709551615,"count":1e0}"#,
+            "18446744073709551615 1",
+        ),
+        (
+            "signed",
+            r#"{"a":9223372036854775807,"b":1.0}"#,
+            "9223372036854775807 1",
+        ),
+        (
+            "signed",
+            r#"{"a":-9223372036854775808,"b":-1.0}"#,
+            "-9223372036854775808 -1",
+        ),
     ] {
-        assert_eq!(given(name, arguments).await.as_deref(), Some(expected), "{arguments}");
+        assert_eq!(
+            given(name, arguments).await.as_deref(),
+            Some(expected),
+            "{arguments}"
+        );
         let value: Value = serde_json::from_str(arguments).unwrap();
-        assert_eq!(given(name, value).await.as_deref(), Some(expected), "{arguments}");
+        assert_eq!(
+            given(name, value).await.as_deref(),
+            Some(expected),
+            "{arguments}"
+        );
     }
 }
 
@@ -121,11 +160,24 @@ async fn a_number_that_an_integer_cannot_hold_is_refused_and_never_rounded() {
         assert_eq!(given(name, arguments).await, None, "{arguments}");
     }
     for float in [9_007_199_254_740_994.0, 1e17, 1e19, -1e17] {
-        assert_eq!(given("pay", json!({"account": float, "count": 1})).await, None, "{float}");
-        assert_eq!(given("signed", json!({ "a": float })).await, None, "{float}");
+        assert_eq!(
+            given("pay", json!({"account": float, "count": 1})).await,
+            None,
+            "{float}"
+        );
+        assert_eq!(
+            given("signed", json!({ "a": float })).await,
+            None,
+            "{float}"
+        );
     }
     assert_eq!(
-        given("pay", json!({"account": 9_007_199_254_740_991.0, "count": 1.0})).await.unwrap(),
+        given(
+            "pay",
+            json!({"account": 9_007_199_254_740_991.0, "count": 1.0})
+        )
+        .await
+        .unwrap(),
         "9007199254740991 1"
     );
 }
@@ -134,12 +186,18 @@ async fn a_number_that_an_integer_cannot_hold_is_refused_and_never_rounded() {
 async fn integers_of_128_bits_keep_every_digit() {
     for (to, amount) in [
         ("18446744073709551616", "-9223372036854775809"),
-        ("340282366920938463463374607431768211455", "-170141183460469231731687303715884105728"),
+        (
+            "340282366920938463463374607431768211455",
+            "-170141183460469231731687303715884105728",
+        ),
     ] {
         let text = format!(r#"{{"to":{to},"amount":{amount}}}"#);
         assert_eq!(given("move", text).await.unwrap(), format!("{to} {amount}"));
     }
-    assert_eq!(given("move", r#"{"to":340282366920938463463374607431768211456}"#).await, None);
+    assert_eq!(
+        given("move", r#"{"to":340282366920938463463374607431768211456}"#).await,
+        None
+    );
 }
 
 /// An approver that allows every request and records the arguments.
@@ -148,7 +206,11 @@ struct Yes(Mutex<Vec<String>>);
 
 impl Approver for Yes {
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
-        let shown = format!("{} {}", approval.targets[0], approval.arguments.value()["to"]);
+        let shown = format!(
+            "{} {}",
+            approval.targets[0],
+            approval.arguments.value()["to"]
+        );
         self.0.lock().unwrap().push(shown);
         Box::pin(async { Decision::Allow })
     }
@@ -160,29 +222,61 @@ async fn an_integer_beyond_64_bits_is_authorised_approved_and_recorded_digit_by_
     let to = "18446744073709551617";
     let text = format!(r#"{{"to":{to}}}"#);
     let granted = |clause: &str| ToolContext::new().with_grant(Grant::parse([clause]).unwrap());
-    catalog().execute(&granted(&format!("account:write:{to}")), "move", &*text).await.unwrap();
-    let rounded = catalog().execute(&granted("account:write:18446744073709551616"), "move", &*text).await;
+    catalog()
+        .execute(&granted(&format!("account:write:{to}")), "move", &*text)
+        .await
+        .unwrap();
+    let rounded = catalog()
+        .execute(
+            &granted("account:write:18446744073709551616"),
+            "move",
+            &*text,
+        )
+        .await;
     assert_eq!(rounded.unwrap_err().code(), ErrorCode::PermissionDenied);
 
-    let asking = ToolContext::new().with_approver(yes.clone()).with_journal(Arc::new(journal.clone()));
+    let asking = ToolContext::new()
+        .with_approver(yes.clone())
+        .with_journal(Arc::new(journal.clone()));
     catalog().execute(&asking, "move", &*text).await.unwrap();
-    assert_eq!(*yes.0.lock().unwrap(), [format!("account:write:{to} \"{to}\"")]);
-    assert!(journal.lines().iter().any(|line| line.arguments.as_ref().is_some_and(|text| text.contains(to))));
+    assert_eq!(
+        *yes.0.lock().unwrap(),
+        [format!("account:write:{to} \"{to}\"")]
+    );
+    assert!(journal.lines().iter().any(|line| {
+        line.arguments
+            .as_ref()
+            .is_some_and(|text| text.contains(to))
+    }));
 }
 
 #[tokio::test]
 async fn a_number_beyond_f32_does_not_become_infinite() {
     for text in ["1e300", "-1e300", "3.5e38"] {
-        assert_eq!(given("scale", format!(r#"{{"factor":{text}}}"#)).await, None, "{text}");
+        assert_eq!(
+            given("scale", format!(r#"{{"factor":{text}}}"#)).await,
+            None,
+            "{text}"
+        );
         let number: f64 = text.parse().unwrap();
-        assert_eq!(given("scale", json!({ "factor": number })).await, None, "{text}");
+        assert_eq!(
+            given("scale", json!({ "factor": number })).await,
+            None,
+            "{text}"
+        );
     }
     assert_eq!(given("scale", r#"{"factor":0.5}"#).await.unwrap(), "0.5");
 }
 
 #[tokio::test]
 async fn a_lenient_type_does_not_accept_more_than_the_schema() {
-    for text in [r#"{"level":"high"}"#, r#"{"level":-1}"#, r#"{"level":nul"#, r#"{"level":[}"#, r#"{"level":300}"#] {
+    for text in [
+        r#"{"level":"high"}"#,
+        r#"{"level":-1}"#,
+        r#"{"level":nul"#,
+        r#"{"level":[}"#,
+        r#"{"level":300}"#,
+    ] {
         assert_eq!(given("lenient", text).await, None, "{text}");
     }
     assert_eq!(given("lenient", r#"{"level":3}"#).await.unwrap(), "3");

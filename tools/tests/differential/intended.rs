@@ -76,10 +76,17 @@ impl Facts {
     }
 
     pub(crate) fn of_value(value: &Value) -> Self {
-        let is_integral = |number: f64| number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
+        let is_integral =
+            |number: f64| number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
         Self {
-            has_integral_float: any(value, &|number| number.is_f64() && number.as_f64().is_some_and(is_integral)),
-            is_beyond_f32: any(value, &|number| number.as_f64().is_some_and(|number| (number as f32).is_infinite())),
+            has_integral_float: any(value, &|number| {
+                number.is_f64() && number.as_f64().is_some_and(is_integral)
+            }),
+            is_beyond_f32: any(value, &|number| {
+                number
+                    .as_f64()
+                    .is_some_and(|number| (number as f32).is_infinite())
+            }),
             ..Self::default()
         }
     }

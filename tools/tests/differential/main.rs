@@ -28,7 +28,10 @@ use crate::subject::Tally;
 
 /// Compares cases, equally many for each type, while `goes_on` returns true for the number of cases so far.
 fn run(goes_on: impl Fn(usize) -> bool, seed: u8) -> Tally {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let mut cases = Cases::new(TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]));
     let subjects = types::all();
     let mut tally = Tally::default();
@@ -49,7 +52,10 @@ fn a_call_runs_if_the_validator_and_serde_accept_its_arguments() {
         let share = outcome as f64 / tally.cases as f64;
         assert!(share > 0.01 && share < most, "{tally:?}");
     }
-    assert!(tally.intended > 0 && tally.intended < tally.cases / 10, "{tally:?}");
+    assert!(
+        tally.intended > 0 && tally.intended < tally.cases / 10,
+        "{tally:?}"
+    );
 }
 
 #[test]

@@ -21,7 +21,10 @@ struct Level(usize);
 
 impl Level {
     fn inside<E: Error>(self) -> Result<Self, E> {
-        self.0.checked_sub(1).map(Self).ok_or_else(|| E::custom("too deep"))
+        self.0
+            .checked_sub(1)
+            .map(Self)
+            .ok_or_else(|| E::custom("too deep"))
     }
 }
 

@@ -44,22 +44,41 @@ impl Subject {
     where
         T: DeserializeOwned + JsonSchema + Debug + Send + 'static,
     {
-        let seeds: Vec<Value> = seeds.iter().map(|seed| serde_json::from_str(seed).unwrap()).collect();
+        let seeds: Vec<Value> = seeds
+            .iter()
+            .map(|seed| serde_json::from_str(seed).unwrap())
+            .collect();
         let schema = schema_of::<T>();
-        let tool = Tool::new("take", "Takes arguments.", schema.clone()).unwrap().with_effects(Effects::Pure);
+        let tool = Tool::new("take", "Takes arguments.", schema.clone())
+            .unwrap()
+            .with_effects(Effects::Pure);
         let mut catalog = Catalog::new();
         let shown = async |_: ToolContext, arguments: T| Ok::<_, String>(format!("{arguments:?}"));
         catalog.register(tool, typed(shown)).unwrap();
-        let validator = jsonschema::options().should_validate_formats(false).build(&schema).unwrap();
+        let validator = jsonschema::options()
+            .should_validate_formats(false)
+            .build(&schema)
+            .unwrap();
         let name = std::any::type_name::<T>();
-        assert!(seeds.iter().all(|seed| validator.is_valid(seed)), "the seeds of {name} are valid");
+        assert!(
+            seeds.iter().all(|seed| validator.is_valid(seed)),
+            "the seeds of {name} are valid"
+        );
         Self {
             name,
             seeds,
             catalog,
             validator,
-            of_text: |text| serde_json::from_str::<T>(text).ok().map(|arguments| format!("{arguments:?}")),
-            of_value: |value| serde_json::from_value::<T>(value).ok().map(|arguments| format!("{arguments:?}")),
+            of_text: |text| {
+                serde_json::from_str::<T>(text)
+                    .ok()
+                    .map(|arguments| format!("{arguments:?}"))
+            },
+            of_value: |value| {
+                serde_json::from_value::<T>(value)
+                    .ok()
+                    .map(|arguments| format!("{arguments:?}"))
+            },
             intended,
         }
     }
@@ -74,25 +93,58 @@ impl Subject {
     /// Panics at a difference that is not intended.
     pub(crate) async fn judge(&self, case: &Case, tally: &mut Tally) {
         tally.texts += 1;
-        let Case { text, with_integers } = case;
-        let value = serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
+        let Case {
+            text,
+            with_integers,
+        } = case;
+        let value = serde_json::from_str::<Value>(text)
+            .ok()
+            .filter(Value::is_object);
         let is_strict = serde_json::from_str::<Strict>(text).is_ok();
-        let valid = value.as_ref().is_some_and(|value| self.validator.is_valid(value));
+        let valid = value
+            .as_ref()
+            .is_some_and(|value| self.validator.is_valid(value));
         let ran = self.call(&**text).await;
         let mut facts = Facts::of_text(text, value.as_ref(), is_strict);
         facts.with_integers = (self.of_text)(with_integers);
-        self.compare(&Form { case, name: "text", valid, expected: (self.of_text)(text), ran, facts }, tally);
+        self.compare(
+            &Form {
+                case,
+                name: "text",
+                valid,
+                expected: (self.of_text)(text),
+                ran,
+                facts,
+            },
+            tally,
+        );
 
         let Some(value) = value else { return };
         let ran = self.call(value.clone()).await;
         let mut facts = Facts::of_value(&value);
-        facts.with_integers = serde_json::from_str(with_integers).ok().and_then(self.of_value);
-        self.compare(&Form { case, name: "value", valid, expected: (self.of_value)(value), ran, facts }, tally);
+        facts.with_integers = serde_json::from_str(with_integers)
+            .ok()
+            .and_then(self.of_value);
+        self.compare(
+            &Form {
+                case,
+                name: "value",
+                valid,
+                expected: (self.of_value)(value),
+                ran,
+                facts,
+            },
+            tally,
+        );
     }
 
     /// Returns the arguments that the tool was given, or `None` if it was refused.
     async fn call(&self, arguments: impl Into<Arguments>) -> Option<String> {
-        match self.catalog.execute(&ToolContext::new(), "take", arguments).await {
+        match self
+            .catalog
+            .execute(&ToolContext::new(), "take", arguments)
+            .await
+        {
             Ok(result) => Some(result.to_text()),
             Err(error) if error.code() == ErrorCode::InvalidArguments => None,
             Err(error) => panic!("{}: {error}", self.name),
@@ -100,18 +152,34 @@ impl Subject {
     }
 
     fn compare(&self, form: &Form<'_>, tally: &mut Tally) {
-        let Form { case, name, valid, expected, ran, facts } = form;
+        let Form {
+            case,
+            name,
+            valid,
+            expected,
+            ran,
+            facts,
+        } = form;
         tally.cases += 1;
         tally.ran += usize::from(ran.is_some());
         tally.invalid += usize::from(!valid);
         tally.misfit += usize::from(*valid && expected.is_none());
-        let message = format!("{} as {name} of {}: serde gives {expected:?}, the tool {ran:?}", self.name, case.text);
+        let message = format!(
+            "{} as {name} of {}: serde gives {expected:?}, the tool {ran:?}",
+            self.name, case.text
+        );
         // A note tells of the values that had one reading.
         let is_converted = ran.as_ref().is_some_and(|ran| ran.contains("\nnote: "));
-        assert!(ran.is_none() || *valid || is_converted, "a call ran that the validator refuses: {message}");
+        assert!(
+            ran.is_none() || *valid || is_converted,
+            "a call ran that the validator refuses: {message}"
+        );
         if *valid && expected != ran {
             let mut kinds = Intended::ALWAYS.iter().chain(self.intended);
-            assert!(kinds.any(|kind| kind.explains(facts, expected.as_deref(), ran.as_deref())), "{message}");
+            assert!(
+                kinds.any(|kind| kind.explains(facts, expected.as_deref(), ran.as_deref())),
+                "{message}"
+            );
             tally.intended += 1;
         }
     }

@@ -9,7 +9,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use tools::JsonSchema;
 
-use crate::intended::Intended::{EscapedKey, InfiniteFloat, KeptFloat, LenientIntegralFloat, WideInteger};
+use crate::intended::Intended::{
+    EscapedKey, InfiniteFloat, KeptFloat, LenientIntegralFloat, WideInteger,
+};
 use crate::subject::Subject;
 
 macro_rules! arguments {
@@ -114,7 +116,11 @@ impl TryFrom<u64> for Even {
     type Error = &'static str;
 
     fn try_from(number: u64) -> Result<Self, &'static str> {
-        if number.is_multiple_of(2) { Ok(Self(number)) } else { Err("an odd number") }
+        if number.is_multiple_of(2) {
+            Ok(Self(number))
+        } else {
+            Err("an odd number")
+        }
     }
 }
 
@@ -123,7 +129,9 @@ fn seven() -> u8 {
 }
 
 /// Deserializes invalid values as the default.
-fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
     Ok(T::deserialize(deserializer).unwrap_or_default())
 }
 
@@ -138,17 +146,41 @@ mod doubled {
 /// Every type.
 pub(crate) fn all() -> Vec<Subject> {
     vec![
-        Subject::new::<Pay>(&[r#"{"a": 9007199254740993, "n": 1.0}"#, r#"{"a": 1, "n": 2}"#], &[]),
-        Subject::new::<Signed>(&[r#"{"a": -1, "b": -2, "c": -3, "n": 9223372036854775807}"#], &[]),
+        Subject::new::<Pay>(
+            &[
+                r#"{"a": 9007199254740993, "n": 1.0}"#,
+                r#"{"a": 1, "n": 2}"#,
+            ],
+            &[],
+        ),
+        Subject::new::<Signed>(
+            &[r#"{"a": -1, "b": -2, "c": -3, "n": 9223372036854775807}"#],
+            &[],
+        ),
         Subject::new::<Unsigned>(&[r#"{"a": 1, "b": 2.0, "n": 18446744073709551615}"#], &[]),
-        Subject::new::<Wide>(&[r#"{"a": 18446744073709551615}"#, r#"{"a": 1, "b": -5}"#], &[]),
-        Subject::new::<Small>(&[r#"{"a": 0.1}"#, r#"{"a": 1, "b": [2.5, 3]}"#], &[InfiniteFloat]),
+        Subject::new::<Wide>(
+            &[r#"{"a": 18446744073709551615}"#, r#"{"a": 1, "b": -5}"#],
+            &[],
+        ),
+        Subject::new::<Small>(
+            &[r#"{"a": 0.1}"#, r#"{"a": 1, "b": [2.5, 3]}"#],
+            &[InfiniteFloat],
+        ),
         Subject::new::<Float>(&[r#"{"a": 0.1}"#, r#"{"a": 1, "b": null}"#], &[]),
-        Subject::new::<Text>(&[r#"{"a": "a", "b": "b"}"#, r#"{"a": "", "b": "é", "c": null}"#], &[]),
+        Subject::new::<Text>(
+            &[
+                r#"{"a": "a", "b": "b"}"#,
+                r#"{"a": "", "b": "é", "c": null}"#,
+            ],
+            &[],
+        ),
         Subject::new::<Closed>(&[r#"{"a": 1}"#, r#"{"b": true, "a": 2}"#], &[]),
         Subject::new::<Default_>(&["{}", r#"{"a": 1, "b": "b", "c": [1, 2.0]}"#], &[]),
         Subject::new::<Renamed>(&[r#"{"kind": 1}"#, r#"{"kind": -1, "é": 2}"#], &[]),
-        Subject::new::<Colour>(&[r#"{"a": "red"}"#, r#"{"a": "Green", "b": ["blue"]}"#], &[]),
+        Subject::new::<Colour>(
+            &[r#"{"a": "red"}"#, r#"{"a": "Green", "b": ["blue"]}"#],
+            &[],
+        ),
         Subject::new::<Choice>(
             &[
                 r#"{"a": "Unit"}"#,
@@ -159,27 +191,65 @@ pub(crate) fn all() -> Vec<Subject> {
             &[],
         ),
         Subject::new::<Either>(
-            &[r#"{"a": 7}"#, r#"{"a": ["a"]}"#, r#"{"a": {"a": 1, "b": true}}"#, r#"{"a": 1.5}"#],
+            &[
+                r#"{"a": 7}"#,
+                r#"{"a": ["a"]}"#,
+                r#"{"a": {"a": 1, "b": true}}"#,
+                r#"{"a": 1.5}"#,
+            ],
             &[WideInteger],
         ),
-        Subject::new::<Tagged>(&[r#"{"kind": "a", "n": 1}"#, r#"{"a": "x", "kind": "b"}"#], &[WideInteger]),
+        Subject::new::<Tagged>(
+            &[r#"{"kind": "a", "n": 1}"#, r#"{"a": "x", "kind": "b"}"#],
+            &[WideInteger],
+        ),
         Subject::new::<Adjacent>(
-            &[r#"{"kind": "Number", "value": 1}"#, r#"{"value": "a", "kind": "Text"}"#],
+            &[
+                r#"{"kind": "Number", "value": 1}"#,
+                r#"{"value": "a", "kind": "Text"}"#,
+            ],
             &[WideInteger],
         ),
-        Subject::new::<Pair>(&[r#"{"a": [1, "a"]}"#, r#"{"a": [1.0, ""], "b": [1, 2.5, true]}"#], &[]),
+        Subject::new::<Pair>(
+            &[
+                r#"{"a": [1, "a"]}"#,
+                r#"{"a": [1.0, ""], "b": [1, 2.5, true]}"#,
+            ],
+            &[],
+        ),
         Subject::new::<Fixed>(&[r#"{"a": [1, -2, 3]}"#], &[]),
         Subject::new::<Words>(&[r#"{"a": {"x": 1}}"#, r#"{"a": {}}"#], &[]),
-        Subject::new::<Keyed>(&[r#"{"a": {"1": 1}}"#, r#"{"a": {"255": 2.0}, "b": {"-1": "a"}}"#], &[EscapedKey]),
+        Subject::new::<Keyed>(
+            &[
+                r#"{"a": {"1": 1}}"#,
+                r#"{"a": {"255": 2.0}, "b": {"-1": "a"}}"#,
+            ],
+            &[EscapedKey],
+        ),
         Subject::new::<Set>(&[r#"{"a": [3, 1, 2]}"#], &[]),
         Subject::new::<Wrapped>(&[r#"{"a": 1, "b": null}"#, r#"{"a": 1.0, "b": 2}"#], &[]),
         Subject::new::<Bounded>(&[r#"{"a": 1, "b": ""}"#], &[]),
         Subject::new::<NonZero>(&[r#"{"a": 1}"#], &[]),
         Subject::new::<Nothing>(&["{}", r#"{"a": 1}"#], &[]),
-        Subject::new::<Anything>(&[r#"{"a": 1}"#, r#"{"a": {"n": [1.0, null]}, "b": 1}"#], &[WideInteger, KeptFloat]),
-        Subject::new::<Flat>(&[r#"{"a": 1}"#, r#"{"a": 1, "x": 2, "n": 3.0}"#], &[WideInteger]),
-        Subject::new::<FlatStruct>(&[r#"{"a": 1, "b": 2}"#, r#"{"a": 1, "b": 2.0, "c": 3}"#], &[WideInteger]),
-        Subject::new::<Nested>(&[r#"{"a": [{"a": 1}]}"#, r#"{"a": [], "b": {"a": [], "b": null}}"#], &[]),
+        Subject::new::<Anything>(
+            &[r#"{"a": 1}"#, r#"{"a": {"n": [1.0, null]}, "b": 1}"#],
+            &[WideInteger, KeptFloat],
+        ),
+        Subject::new::<Flat>(
+            &[r#"{"a": 1}"#, r#"{"a": 1, "x": 2, "n": 3.0}"#],
+            &[WideInteger],
+        ),
+        Subject::new::<FlatStruct>(
+            &[r#"{"a": 1, "b": 2}"#, r#"{"a": 1, "b": 2.0, "c": 3}"#],
+            &[WideInteger],
+        ),
+        Subject::new::<Nested>(
+            &[
+                r#"{"a": [{"a": 1}]}"#,
+                r#"{"a": [], "b": {"a": [], "b": null}}"#,
+            ],
+            &[],
+        ),
         Subject::new::<Tried>(&[r#"{"a": 2}"#, r#"{"a": 4.0}"#], &[]),
         Subject::new::<With>(&[r#"{"a": 2}"#], &[]),
         Subject::new::<Lenient>(&[r#"{"a": 2}"#, r#"{"b": 1}"#], &[LenientIntegralFloat]),

@@ -9,15 +9,18 @@ use tokio::time::{Instant, sleep};
 use tools::call::{CallOrder, CallPlace};
 use tools::protocol::Rate;
 use tools::{
-    Admission, CancellationToken, Catalog, Effects, ErrorCode, Limits, RegisterError, Tool, ToolContext, ToolError,
-    ToolErrorKind,
+    Admission, CancellationToken, Catalog, Effects, ErrorCode, Limits, RegisterError, Tool,
+    ToolContext, ToolError, ToolErrorKind,
 };
 
 const STEP: Duration = Duration::from_millis(100);
 
 fn tool(name: &str, effects: Value) -> Tool {
-    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
-    Tool::new(name, "Works on a file.", parameters).unwrap().with_effects(serde_json::from_value(effects).unwrap())
+    let parameters =
+        json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+    Tool::new(name, "Works on a file.", parameters)
+        .unwrap()
+        .with_effects(serde_json::from_value(effects).unwrap())
 }
 
 /// Tools that run for one [`STEP`]: `read` and `write` a path, `undeclared`, and `limited` to one call at a time.
@@ -27,18 +30,30 @@ fn catalog(log: &Log) -> Catalog {
         ("read", json!({"reads": ["fs:{path}"]}), Limits::default()),
         ("write", json!({"writes": ["fs:{path}"]}), Limits::default()),
         ("undeclared", json!(null), Limits::default()),
-        ("limited", json!("pure"), Limits { max_concurrency: Some(1), ..Limits::default() }),
+        (
+            "limited",
+            json!("pure"),
+            Limits {
+                max_concurrency: Some(1),
+                ..Limits::default()
+            },
+        ),
     ] {
         let log = log.clone();
         let work = move |_: ToolContext, arguments: Value| {
-            let (log, what) = (log.clone(), format!("{name} {}", arguments["path"].as_str().unwrap()));
+            let (log, what) = (
+                log.clone(),
+                format!("{name} {}", arguments["path"].as_str().unwrap()),
+            );
             async move {
                 log.note(format!("+{what}"));
                 sleep(STEP).await;
                 log.note(format!("-{what}"));
             }
         };
-        catalog.register(tool(name, effects).with_limits(limits), work).unwrap();
+        catalog
+            .register(tool(name, effects).with_limits(limits), work)
+            .unwrap();
     }
     catalog
 }
@@ -48,8 +63,16 @@ fn workshop() -> (Log, Catalog, ToolContext) {
     (log.clone(), catalog(&log), cx())
 }
 
-async fn call(catalog: &Catalog, cx: &ToolContext, name: &str, path: &str) -> Result<(), ToolError> {
-    catalog.execute(cx, name, json!({"path": path})).await.map(drop)
+async fn call(
+    catalog: &Catalog,
+    cx: &ToolContext,
+    name: &str,
+    path: &str,
+) -> Result<(), ToolError> {
+    catalog
+        .execute(cx, name, json!({"path": path}))
+        .await
+        .map(drop)
 }
 
 #[tokio::test(start_paused = true)]
@@ -61,7 +84,17 @@ async fn writers_of_one_path_go_one_by_one_in_the_order_of_arrival() {
         call(&catalog, &cx, "read", "a"),
     );
     a.and(b).and(c).unwrap();
-    assert_eq!(log.taken(), ["+write a", "-write a", "+write ./a/b/", "-write ./a/b/", "+read a", "-read a"]);
+    assert_eq!(
+        log.taken(),
+        [
+            "+write a",
+            "-write a",
+            "+write ./a/b/",
+            "-write ./a/b/",
+            "+read a",
+            "-read a"
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -90,7 +123,10 @@ async fn a_writer_that_waits_is_not_overtaken_by_readers_but_by_those_it_does_no
     let log = log.taken();
     let at = |what: &str| log.iter().position(|line| line == what).unwrap();
     assert_eq!(log[..2], ["+read a", "+write b"]);
-    assert!(at("-write a") < log.iter().rposition(|line| line == "+read a").unwrap(), "{log:?}");
+    assert!(
+        at("-write a") < log.iter().rposition(|line| line == "+read a").unwrap(),
+        "{log:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -100,14 +136,23 @@ async fn sessions_share_the_queue_of_their_catalog_and_its_copies() {
     let copy = catalog.clone();
     let start = Instant::now();
     let (one, two) = (cx().with_session("1"), cx().with_session("2"));
-    let (a, b) = tokio::join!(call(&catalog, &one, "write", "a"), call(&copy, &two, "write", "a"));
+    let (a, b) = tokio::join!(
+        call(&catalog, &one, "write", "a"),
+        call(&copy, &two, "write", "a")
+    );
     a.and(b).unwrap();
     assert_eq!(start.elapsed().as_millis(), 2 * STEP.as_millis());
 
     // In another domain the same path is another file.
-    let (one, two) = (one.with_domain("fs", "root 1"), two.with_domain("fs", "root 2"));
+    let (one, two) = (
+        one.with_domain("fs", "root 1"),
+        two.with_domain("fs", "root 2"),
+    );
     let start = Instant::now();
-    let (a, b) = tokio::join!(call(&catalog, &one, "write", "a"), call(&copy, &two, "write", "a"));
+    let (a, b) = tokio::join!(
+        call(&catalog, &one, "write", "a"),
+        call(&copy, &two, "write", "a")
+    );
     a.and(b).unwrap();
     assert_eq!(start.elapsed().as_millis(), STEP.as_millis());
 }
@@ -127,7 +172,9 @@ async fn catalogs_can_share_one_admission() {
                 log.note("-".to_owned());
             }
         };
-        shared.register(tool("write", json!({"writes": ["fs:{path}"]})), work).unwrap();
+        shared
+            .register(tool("write", json!({"writes": ["fs:{path}"]})), work)
+            .unwrap();
         shared
     };
     let (one, two, cx) = (with(&log), with(&log), cx());
@@ -145,8 +192,15 @@ async fn a_tool_with_undeclared_effects_conflicts_with_itself() {
         call(&catalog, &cx, "write", "a"),
     );
     a.and(b).and(c).unwrap();
-    let expected =
-        ["+undeclared a", "+write a", "-undeclared a", "-write a", "+undeclared b", "-undeclared b"].map(str::to_owned);
+    let expected = [
+        "+undeclared a",
+        "+write a",
+        "-undeclared a",
+        "-write a",
+        "+undeclared b",
+        "-undeclared b",
+    ]
+    .map(str::to_owned);
     let mut log = log.taken();
     // The first two end at the same moment, in an order that the runtime chooses.
     log[2..4].sort();
@@ -156,9 +210,15 @@ async fn a_tool_with_undeclared_effects_conflicts_with_itself() {
 #[tokio::test(start_paused = true)]
 async fn a_tools_own_limit_holds_for_all_callers() {
     let (log, catalog, cx) = workshop();
-    let (a, b) = tokio::join!(call(&catalog, &cx, "limited", "a"), call(&catalog, &cx, "limited", "b"));
+    let (a, b) = tokio::join!(
+        call(&catalog, &cx, "limited", "a"),
+        call(&catalog, &cx, "limited", "b")
+    );
     a.and(b).unwrap();
-    assert_eq!(log.taken(), ["+limited a", "-limited a", "+limited b", "-limited b"]);
+    assert_eq!(
+        log.taken(),
+        ["+limited a", "-limited a", "+limited b", "-limited b"]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -166,10 +226,19 @@ async fn a_full_queue_is_an_error_at_once() {
     let log = Log::default();
     let admission = Arc::new(Admission::new().with_max_concurrency(1).with_max_waiting(1));
     let mut catalog = Catalog::new().with_admission(admission.clone());
-    catalog.register(pure("t"), async |_: ToolContext, _: Value| sleep(STEP).await).unwrap();
+    catalog
+        .register(pure("t"), async |_: ToolContext, _: Value| {
+            sleep(STEP).await
+        })
+        .unwrap();
     let (catalog, cx) = (&catalog, &cx());
     let start = Instant::now();
-    let one = async || (call(catalog, cx, "t", "").await, start.elapsed().as_millis());
+    let one = async || {
+        (
+            call(catalog, cx, "t", "").await,
+            start.elapsed().as_millis(),
+        )
+    };
     let ((a, _), (b, end), (c, refused)) = tokio::join!(one(), one(), one());
     a.and(b).unwrap();
     assert!(
@@ -192,8 +261,17 @@ async fn waiting_counts_against_the_deadline() {
         call(&catalog, &patient, "write", "a"),
     );
     a.and(c).unwrap();
-    assert_eq!(b, Err(ToolError::new("write", ToolErrorKind::Timeout { limit: STEP / 2 })));
-    assert_eq!(log.taken(), ["+write a", "-write a", "+write a", "-write a"]);
+    assert_eq!(
+        b,
+        Err(ToolError::new(
+            "write",
+            ToolErrorKind::Timeout { limit: STEP / 2 }
+        ))
+    );
+    assert_eq!(
+        log.taken(),
+        ["+write a", "-write a", "+write a", "-write a"]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -216,7 +294,11 @@ async fn a_cancelled_waiter_blocks_no_other_call() {
     a.and(c).unwrap();
     assert_eq!(b, Err(ToolError::new("write", ToolErrorKind::Cancelled)));
     assert!(dropped.is_err());
-    assert_eq!(start.elapsed(), STEP + STEP / 2, "the second reader began when the writer went away");
+    assert_eq!(
+        start.elapsed(),
+        STEP + STEP / 2,
+        "the second reader began when the writer went away"
+    );
 }
 
 #[tokio::test]
@@ -226,23 +308,46 @@ async fn a_panic_releases_the_permits_of_the_call() {
             panic!("on purpose")
         }
     };
-    let limits = Limits { max_concurrency: Some(1), ..Limits::default() };
-    let catalog = holding(tool("t", json!({"writes": ["fs:{path}"]})).with_limits(limits), panics);
+    let limits = Limits {
+        max_concurrency: Some(1),
+        ..Limits::default()
+    };
+    let catalog = holding(
+        tool("t", json!({"writes": ["fs:{path}"]})).with_limits(limits),
+        panics,
+    );
     for _ in 0..3 {
-        assert_eq!(call(&catalog, &cx(), "t", "a").await.unwrap_err().code(), ErrorCode::Panicked);
+        assert_eq!(
+            call(&catalog, &cx(), "t", "a").await.unwrap_err().code(),
+            ErrorCode::Panicked
+        );
     }
-    assert_eq!((catalog.admission().running(), catalog.admission().waiting()), (0, 0));
+    assert_eq!(
+        (catalog.admission().running(), catalog.admission().waiting()),
+        (0, 0)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_rate_limit_delays_calls_and_an_error_says_when_to_retry() {
-    let limits = Limits { rate: Some(Rate { calls: 2, per_ms: 2000 }), ..Limits::default() };
+    let limits = Limits {
+        rate: Some(Rate {
+            calls: 2,
+            per_ms: 2000,
+        }),
+        ..Limits::default()
+    };
     let catalog = holding(pure("t").with_limits(limits), echo);
     let (catalog, cx) = (&catalog, &cx());
     let start = Instant::now();
-    let one = async || call(catalog, cx, "t", "").await.map(|()| start.elapsed().as_millis());
+    let one = async || {
+        call(catalog, cx, "t", "")
+            .await
+            .map(|()| start.elapsed().as_millis())
+    };
     let hasty = cx.clone().with_timeout(Duration::from_millis(900));
-    let (a, b, c, d, refused) = tokio::join!(one(), one(), one(), one(), call(catalog, &hasty, "t", ""));
+    let (a, b, c, d, refused) =
+        tokio::join!(one(), one(), one(), one(), call(catalog, &hasty, "t", ""));
     assert_eq!([a, b, c, d], [Ok(0), Ok(0), Ok(1000), Ok(2000)]);
     let retry_after = refused.unwrap_err().retry_after().unwrap();
     assert_eq!(retry_after, Duration::from_secs(1));
@@ -250,10 +355,18 @@ async fn a_rate_limit_delays_calls_and_an_error_says_when_to_retry() {
 
 #[test]
 fn a_limit_that_no_call_could_keep_is_refused() {
-    let rate = |calls, per_ms| Limits { rate: Some(Rate { calls, per_ms }), ..Limits::default() };
-    let nobody = Limits { max_concurrency: Some(0), ..Limits::default() };
+    let rate = |calls, per_ms| Limits {
+        rate: Some(Rate { calls, per_ms }),
+        ..Limits::default()
+    };
+    let nobody = Limits {
+        max_concurrency: Some(0),
+        ..Limits::default()
+    };
     for limits in [rate(0, 1), rate(1, 0), rate(1, u64::MAX), nobody] {
-        let error = Catalog::new().register(pure("t").with_limits(limits), echo).unwrap_err();
+        let error = Catalog::new()
+            .register(pure("t").with_limits(limits), echo)
+            .unwrap_err();
         assert!(matches!(error, RegisterError::Limits { .. }), "{error}");
     }
 }
@@ -275,11 +388,18 @@ async fn a_call_that_needs_nothing_runs_without_a_runtime_to_wait_on() {
 async fn a_call_that_touches_nothing_does_not_hold_up_its_line() {
     let log = Log::default();
     let mut catalog = catalog(&log);
-    catalog.register(pure("think"), async |_: ToolContext, _: Value| sleep(STEP).await).unwrap();
+    catalog
+        .register(pure("think"), async |_: ToolContext, _: Value| {
+            sleep(STEP).await
+        })
+        .unwrap();
     let line = CallOrder::new();
     let [first, second] = [(); 2].map(|()| cx().with_place(CallPlace::default().with_order(&line)));
     let start = Instant::now();
-    let (a, b) = tokio::join!(call(&catalog, &first, "think", "a"), call(&catalog, &second, "write", "a"));
+    let (a, b) = tokio::join!(
+        call(&catalog, &first, "think", "a"),
+        call(&catalog, &second, "write", "a")
+    );
     a.and(b).unwrap();
     assert_eq!(start.elapsed().as_millis(), STEP.as_millis());
 }
@@ -288,14 +408,20 @@ async fn a_call_that_touches_nothing_does_not_hold_up_its_line() {
 async fn calls_that_share_a_limit_run_in_the_order_of_their_line() {
     let log = Arc::new(std::sync::Mutex::new(Vec::new()));
     let (mut catalog, ran) = (Catalog::new(), log.clone());
-    let one_at_a_time = Limits { max_concurrency: Some(1), ..Limits::default() };
+    let one_at_a_time = Limits {
+        max_concurrency: Some(1),
+        ..Limits::default()
+    };
     let run = move |_: ToolContext, arguments: Value| {
         let ran = ran.clone();
         async move { ran.lock().unwrap().push(arguments["n"].as_u64()) }
     };
-    catalog.register(pure("limited").with_limits(one_at_a_time), run).unwrap();
+    catalog
+        .register(pure("limited").with_limits(one_at_a_time), run)
+        .unwrap();
     let order = CallOrder::new();
-    let [first, second] = [(); 2].map(|()| cx().with_place(CallPlace::default().with_order(&order)));
+    let [first, second] =
+        [(); 2].map(|()| cx().with_place(CallPlace::default().with_order(&order)));
     // The order in which they are polled does not matter.
     let later = catalog.execute(&second, "limited", json!({"n": 2}));
     let earlier = catalog.execute(&first, "limited", json!({"n": 1}));

@@ -9,7 +9,9 @@ use tokio::time::{sleep, timeout};
 use tools::call::{AskError, CallPlace, DeadlineObserver, PersonClock};
 use tools::context::{AnswerFuture, NobodyThere};
 use tools::question::{AnswerKind, InvalidQuestion};
-use tools::{Answer, CancellationToken, Catalog, ErrorCode, Person, Question, ToolContext, ToolError};
+use tools::{
+    Answer, CancellationToken, Catalog, ErrorCode, Person, Question, ToolContext, ToolError,
+};
 
 const LIMIT: Duration = Duration::from_secs(2);
 const WAIT: Duration = Duration::from_secs(60);
@@ -66,7 +68,9 @@ async fn the_answer_is_returned_to_the_tool() {
         let cx = says(move || Ok(answer.clone()));
         cx.ask(Question::new("Which?", kind).unwrap()).await
     };
-    let choice = AnswerKind::Choice { options: vec!["a".to_owned(), "b".to_owned()] };
+    let choice = AnswerKind::Choice {
+        options: vec!["a".to_owned(), "b".to_owned()],
+    };
     for (kind, answer) in [
         (AnswerKind::Text, Answer::Text(String::new())),
         (choice.clone(), Answer::Choice("b".to_owned())),
@@ -80,7 +84,10 @@ async fn the_answer_is_returned_to_the_tool() {
         (AnswerKind::Text, Answer::Confirmation(true)),
         (AnswerKind::Confirmation, Answer::Text("yes".to_owned())),
     ] {
-        assert!(matches!(ask(kind, answer).await, Err(AskError::Host { .. })));
+        assert!(matches!(
+            ask(kind, answer).await,
+            Err(AskError::Host { .. })
+        ));
     }
 }
 
@@ -91,7 +98,9 @@ async fn the_person_clock_of_a_call_measures_the_wait_for_an_answer() {
         std::thread::sleep(PAUSE);
         Ok(Answer::Text("now".to_owned()))
     });
-    let asks = holding(pure("asks"), async |cx: ToolContext, _: Value| text(cx.ask(when()).await?));
+    let asks = holding(pure("asks"), async |cx: ToolContext, _: Value| {
+        text(cx.ask(when()).await?)
+    });
     let clock = Arc::new(PersonClock::default());
     let cx = cx.with_place(CallPlace::default().with_person_clock(clock.clone()));
     asks.execute(&cx, "asks", json!({})).await.unwrap();
@@ -112,14 +121,19 @@ async fn without_a_person_nobody_is_there() {
 
 #[tokio::test(start_paused = true)]
 async fn a_person_who_panics_is_a_fault_of_the_host_and_not_of_the_tool() {
-    let error = asking().execute(&says(|| panic!("on purpose")), "asks", json!({})).await.unwrap_err();
+    let error = asking()
+        .execute(&says(|| panic!("on purpose")), "asks", json!({}))
+        .await
+        .unwrap_err();
     assert_eq!(error.code(), ErrorCode::ExecutionFailed);
     assert!(error.to_string().contains("on purpose"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_wait_for_an_answer_does_not_count_against_the_deadline() {
-    let cx = ToolContext::new().with_timeout(LIMIT).with_person(Arc::new(Slow));
+    let cx = ToolContext::new()
+        .with_timeout(LIMIT)
+        .with_person(Arc::new(Slow));
     let result = asking().execute(&cx, "asks", json!({})).await.unwrap();
     assert_eq!(result.to_text(), "When? Later.");
 }
@@ -133,11 +147,16 @@ async fn the_time_that_is_left_after_the_answer_is_the_time_that_was_left_before
         sleep(LIMIT * 10).await;
         Ok::<_, ToolError>("late")
     });
-    let cx = ToolContext::new().with_timeout(LIMIT).with_person(Arc::new(Slow));
+    let cx = ToolContext::new()
+        .with_timeout(LIMIT)
+        .with_person(Arc::new(Slow));
     let error = catalog.execute(&cx, "asks", json!({})).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::Timeout);
     let elapsed = begun.elapsed();
-    assert!(elapsed >= WAIT + LIMIT && elapsed < WAIT + LIMIT * 2, "{elapsed:?}");
+    assert!(
+        elapsed >= WAIT + LIMIT && elapsed < WAIT + LIMIT * 2,
+        "{elapsed:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -149,7 +168,9 @@ async fn an_answer_in_another_task_starts_the_clock_again() {
         std::future::pending::<()>().await;
         Ok::<_, ToolError>("never")
     });
-    let cx = ToolContext::new().with_timeout(LIMIT).with_person(Arc::new(Slow));
+    let cx = ToolContext::new()
+        .with_timeout(LIMIT)
+        .with_person(Arc::new(Slow));
     let error = catalog.execute(&cx, "asks", json!({})).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::Timeout);
     assert!(begun.elapsed() < WAIT + LIMIT * 2, "{:?}", begun.elapsed());
@@ -165,8 +186,17 @@ async fn questions_at_the_same_time_stop_the_clock_once() {
         sleep(LIMIT * 3 / 4).await;
         Ok::<_, ToolError>(format!("{}{}", text(one?)?, text(other?)?))
     });
-    let cx = ToolContext::new().with_timeout(LIMIT).with_person(Arc::new(Slow));
-    assert_eq!(catalog.execute(&cx, "asks", json!({})).await.unwrap().to_text(), "When? Later.When? Later.");
+    let cx = ToolContext::new()
+        .with_timeout(LIMIT)
+        .with_person(Arc::new(Slow));
+    assert_eq!(
+        catalog
+            .execute(&cx, "asks", json!({}))
+            .await
+            .unwrap()
+            .to_text(),
+        "When? Later.When? Later."
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -178,47 +208,78 @@ async fn nested_calls_ask_the_same_person_and_stop_the_clocks_of_their_outer_cal
         cx.execute("asks", json!({})).await
     };
     catalog.register(pure("outer"), outer).unwrap();
-    let cx = ToolContext::new().with_timeout(LIMIT).with_person(Arc::new(Slow));
-    assert_eq!(catalog.execute(&cx, "outer", json!({})).await.unwrap().to_text(), "When? Later.");
+    let cx = ToolContext::new()
+        .with_timeout(LIMIT)
+        .with_person(Arc::new(Slow));
+    assert_eq!(
+        catalog
+            .execute(&cx, "outer", json!({}))
+            .await
+            .unwrap()
+            .to_text(),
+        "When? Later."
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_retried_call_may_ask_too() {
-    let catalog = holding(crate::sample::reader("asks"), async |cx: ToolContext, _: Value| {
-        let answer = cx.ask(when()).await?;
-        if cx.attempt() == 1 {
-            return Err(ToolError::transient("try again"));
-        }
-        text(answer)
-    });
-    let cx = crate::sample::unlimited().with_timeout(LIMIT).with_person(Arc::new(Slow));
-    let result = catalog.execute(&cx, "asks", json!({"path": "a"})).await.unwrap();
+    let catalog = holding(
+        crate::sample::reader("asks"),
+        async |cx: ToolContext, _: Value| {
+            let answer = cx.ask(when()).await?;
+            if cx.attempt() == 1 {
+                return Err(ToolError::transient("try again"));
+            }
+            text(answer)
+        },
+    );
+    let cx = crate::sample::unlimited()
+        .with_timeout(LIMIT)
+        .with_person(Arc::new(Slow));
+    let result = catalog
+        .execute(&cx, "asks", json!({"path": "a"}))
+        .await
+        .unwrap();
     assert_eq!(result.to_text(), "When? Later.");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_question_ends_at_its_time_limit_and_at_the_hosts_deadline() {
-    let cx = ToolContext::new().with_person(Arc::new(Slow)).with_approval_timeout(LIMIT);
-    assert_eq!(cx.ask(when()).await, Err(AskError::Unanswered { limit: LIMIT }));
+    let cx = ToolContext::new()
+        .with_person(Arc::new(Slow))
+        .with_approval_timeout(LIMIT);
+    assert_eq!(
+        cx.ask(when()).await,
+        Err(AskError::Unanswered { limit: LIMIT })
+    );
     let error = asking().execute(&cx, "asks", json!({})).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::ExecutionFailed);
 
     let begun = tokio::time::Instant::now();
-    let cx = ToolContext::new().with_person(Arc::new(Slow)).with_deadline((begun + LIMIT).into_std());
+    let cx = ToolContext::new()
+        .with_person(Arc::new(Slow))
+        .with_deadline((begun + LIMIT).into_std());
     let error = asking().execute(&cx, "asks", json!({})).await.unwrap_err();
-    assert_eq!((error.code(), begun.elapsed() < LIMIT * 2), (ErrorCode::Timeout, true));
+    assert_eq!(
+        (error.code(), begun.elapsed() < LIMIT * 2),
+        (ErrorCode::Timeout, true)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn cancellation_of_the_call_ends_the_question() {
     let token = CancellationToken::new();
-    let cx = ToolContext::new().with_person(Arc::new(Slow)).with_cancellation(token.clone());
+    let cx = ToolContext::new()
+        .with_person(Arc::new(Slow))
+        .with_cancellation(token.clone());
     let call = asking().execute(&cx, "asks", json!({}));
     let cancelled = async {
         sleep(WAIT / 2).await;
         token.cancel();
     };
-    let (outcome, ()) = timeout(WAIT, async { tokio::join!(call, cancelled) }).await.unwrap();
+    let (outcome, ()) = timeout(WAIT, async { tokio::join!(call, cancelled) })
+        .await
+        .unwrap();
     assert_eq!(outcome.unwrap_err().code(), ErrorCode::Cancelled);
     assert_eq!(cx.ask(when()).await, Err(AskError::Cancelled));
 }
@@ -232,32 +293,74 @@ async fn the_observer_of_the_call_sees_its_deadline_move() {
         }
 
         fn moved(&self, cx: &ToolContext) {
-            let left = cx.deadline().unwrap().saturating_duration_since(tokio::time::Instant::now().into_std());
-            self.0.note(format!("{} has {:.0} s", cx.tool().unwrap(), left.as_secs_f64()));
+            let left = cx
+                .deadline()
+                .unwrap()
+                .saturating_duration_since(tokio::time::Instant::now().into_std());
+            self.0.note(format!(
+                "{} has {:.0} s",
+                cx.tool().unwrap(),
+                left.as_secs_f64()
+            ));
         }
     }
     let log = Log::default();
     let mut catalog = asking();
-    catalog.register(pure("outer"), async |cx: ToolContext, _: Value| cx.execute("asks", json!({})).await).unwrap();
-    let cx = ToolContext::new().with_timeout(LIMIT).with_person(Arc::new(Slow)).with_approval_timeout(WAIT * 2);
+    catalog
+        .register(pure("outer"), async |cx: ToolContext, _: Value| {
+            cx.execute("asks", json!({})).await
+        })
+        .unwrap();
+    let cx = ToolContext::new()
+        .with_timeout(LIMIT)
+        .with_person(Arc::new(Slow))
+        .with_approval_timeout(WAIT * 2);
     let cx = cx.with_place(CallPlace::default().with_observer(Arc::new(Moves(log.clone()))));
     catalog.execute(&cx, "outer", json!({})).await.unwrap();
-    assert_eq!(log.taken(), ["started 2s", "outer has 121 s", "outer has 1 s"]);
+    assert_eq!(
+        log.taken(),
+        ["started 2s", "outer has 121 s", "outer has 1 s"]
+    );
 }
 
 #[test]
 fn an_unclear_question_is_refused_with_its_fault() {
-    let options = |count: usize| (0..count).map(|number| number.to_string()).collect::<Vec<_>>();
+    let options = |count: usize| {
+        (0..count)
+            .map(|number| number.to_string())
+            .collect::<Vec<_>>()
+    };
     let ask = |text: &str, options| Question::new(text, AnswerKind::Choice { options });
     assert_eq!(ask(" \n", options(2)), Err(InvalidQuestion::Empty));
-    assert_eq!(ask(&"ü".repeat(2001), options(2)), Err(InvalidQuestion::TooLong { length: 2001 }));
+    assert_eq!(
+        ask(&"ü".repeat(2001), options(2)),
+        Err(InvalidQuestion::TooLong { length: 2001 })
+    );
     assert!(ask(&"ü".repeat(2000), options(20)).is_ok());
     for count in [0, 1, 21] {
-        assert_eq!(ask("Which?", options(count)), Err(InvalidQuestion::OptionCount { count }));
+        assert_eq!(
+            ask("Which?", options(count)),
+            Err(InvalidQuestion::OptionCount { count })
+        );
     }
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    assert_eq!(ask("Which?", texts(&["a", " "])), Err(InvalidQuestion::EmptyOption { number: 2 }));
-    assert_eq!(ask("Which?", texts(&["b", "a", "a"])), Err(InvalidQuestion::RepeatedOption { first: 2, number: 3 }));
+    assert_eq!(
+        ask("Which?", texts(&["a", " "])),
+        Err(InvalidQuestion::EmptyOption { number: 2 })
+    );
+    assert_eq!(
+        ask("Which?", texts(&["b", "a", "a"])),
+        Err(InvalidQuestion::RepeatedOption {
+            first: 2,
+            number: 3
+        })
+    );
     let long = "x".repeat(201);
-    assert_eq!(ask("Which?", texts(&["a", &long])), Err(InvalidQuestion::LongOption { number: 2, length: 201 }));
+    assert_eq!(
+        ask("Which?", texts(&["a", &long])),
+        Err(InvalidQuestion::LongOption {
+            number: 2,
+            length: 201
+        })
+    );
 }

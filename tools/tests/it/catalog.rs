@@ -4,10 +4,16 @@ use crate::sample::{closed, echo, holding, pure, reader};
 use serde_json::json;
 use tools::protocol::Example;
 use tools::schema::SchemaError;
-use tools::{Catalog, Effects, RegisterError, Source, Submission, Tool, ToolContext, ToolErrorKind};
+use tools::{
+    Catalog, Effects, RegisterError, Source, Submission, Tool, ToolContext, ToolErrorKind,
+};
 
 fn names(catalog: &Catalog) -> Vec<String> {
-    catalog.list().iter().map(|entry| entry.name().to_string()).collect()
+    catalog
+        .list()
+        .iter()
+        .map(|entry| entry.name().to_string())
+        .collect()
 }
 
 #[test]
@@ -26,7 +32,10 @@ fn instances_are_independent_and_a_clone_goes_its_own_way() {
     let mut copy = one.clone();
     copy.register(pure("b"), echo).unwrap();
     one.unregister("a");
-    assert_eq!((names(&one), names(&copy)), (vec![], vec!["a".to_owned(), "b".to_owned()]));
+    assert_eq!(
+        (names(&one), names(&copy)),
+        (vec![], vec!["a".to_owned(), "b".to_owned()])
+    );
     assert!(Catalog::new().list().is_empty());
 }
 
@@ -36,29 +45,55 @@ fn a_name_that_exists_is_refused_with_both_places_and_a_free_name() {
     let first = line!() - 1;
     catalog.register(pure("fs.read_v2"), echo).unwrap();
     let error = catalog.register(pure("fs.read"), echo).unwrap_err();
-    let RegisterError::Exists { existing, refused, free, .. } = &error else { panic!("{error}") };
+    let RegisterError::Exists {
+        existing,
+        refused,
+        free,
+        ..
+    } = &error
+    else {
+        panic!("{error}")
+    };
     assert_eq!((existing[0].line, refused.line), (first, first + 3));
     assert_eq!(existing[0].file, file!());
     assert_eq!(existing[0].crate_name, "it", "the test's own crate");
     assert_eq!(*free, "fs.read_v3");
     let text = error.to_string();
-    assert!(text.contains(&format!("{}:{first}", file!())) && text.contains("fs.read_v3"), "{text}");
+    assert!(
+        text.contains(&format!("{}:{first}", file!())) && text.contains("fs.read_v3"),
+        "{text}"
+    );
 }
 
 #[test]
 fn the_source_of_a_tool_is_the_crate_of_its_code() {
     let mut catalog = Catalog::new();
-    let typed = tools::handler::typed(async |_: ToolContext, arguments: serde_json::Value| Ok::<_, String>(arguments));
-    let blocking = tools::handler::blocking(|_: &ToolContext, _: serde_json::Value| Ok::<_, String>(()));
+    let typed = tools::handler::typed(async |_: ToolContext, arguments: serde_json::Value| {
+        Ok::<_, String>(arguments)
+    });
+    let blocking =
+        tools::handler::blocking(|_: &ToolContext, _: serde_json::Value| Ok::<_, String>(()));
     let boxed: Box<dyn tools::Handler> = Box::new(echo);
-    for (name, handler) in [("a", Box::new(typed) as Box<dyn tools::Handler>), ("b", Box::new(blocking)), ("c", boxed)]
-    {
+    for (name, handler) in [
+        ("a", Box::new(typed) as Box<dyn tools::Handler>),
+        ("b", Box::new(blocking)),
+        ("c", boxed),
+    ] {
         let entry = catalog.register(pure(name), handler).unwrap();
-        assert_eq!((&*entry.source().crate_name, &*entry.source().file), ("it", file!()));
+        assert_eq!(
+            (&*entry.source().crate_name, &*entry.source().file),
+            ("it", file!())
+        );
     }
-    let entry = catalog.insert(tools::Entry::new(pure("d"), echo, tools::source!()).unwrap()).unwrap();
+    let entry = catalog
+        .insert(tools::Entry::new(pure("d"), echo, tools::source!()).unwrap())
+        .unwrap();
     assert_eq!(entry.source().version, env!("CARGO_PKG_VERSION"));
-    assert!(catalog.insert(tools::Entry::new(pure("d"), echo, tools::source!()).unwrap()).is_err());
+    assert!(
+        catalog
+            .insert(tools::Entry::new(pure("d"), echo, tools::source!()).unwrap())
+            .is_err()
+    );
     assert_eq!(catalog.names(), ["a", "b", "c", "d"]);
 }
 
@@ -70,8 +105,28 @@ fn a_refused_registration_changes_nothing() {
     let before = watch.generation();
 
     assert!(catalog.register(pure("a"), echo).is_err());
-    assert!(catalog.replace(Tool { description: " \n".into(), ..pure("a") }, echo).is_err());
-    assert!(catalog.register(Tool { parameters: json!({"type": 5}), ..pure("b") }, echo).is_err());
+    assert!(
+        catalog
+            .replace(
+                Tool {
+                    description: " \n".into(),
+                    ..pure("a")
+                },
+                echo
+            )
+            .is_err()
+    );
+    assert!(
+        catalog
+            .register(
+                Tool {
+                    parameters: json!({"type": 5}),
+                    ..pure("b")
+                },
+                echo
+            )
+            .is_err()
+    );
 
     assert_eq!(names(&catalog), ["a"]);
     assert!(std::sync::Arc::ptr_eq(&catalog.get("a").unwrap(), &kept));
@@ -83,24 +138,63 @@ fn an_unusable_definition_is_refused_with_its_reason() {
     let mut catalog = Catalog::new();
     let mut refused = |tool: Tool| catalog.register(tool, echo).unwrap_err();
 
-    assert!(matches!(refused(Tool { description: String::new(), ..pure("a") }), RegisterError::Description { .. }));
     assert!(matches!(
-        refused(Tool { parameters: json!({"type": "objekt"}), ..pure("a") }),
-        RegisterError::Schema { part: "parameters", .. }
+        refused(Tool {
+            description: String::new(),
+            ..pure("a")
+        }),
+        RegisterError::Description { .. }
+    ));
+    assert!(matches!(
+        refused(Tool {
+            parameters: json!({"type": "objekt"}),
+            ..pure("a")
+        }),
+        RegisterError::Schema {
+            part: "parameters",
+            ..
+        }
     ));
     assert!(matches!(
         refused(pure("a").with_output(json!({"$ref": "https://example.com/schema.json"}))),
         RegisterError::Schema { part: "output", .. }
     ));
-    for pattern in [json!({"pattern": "("}), json!({"patternProperties": {"(": true}})] {
+    for pattern in [
+        json!({"pattern": "("}),
+        json!({"patternProperties": {"(": true}}),
+    ] {
         let schema = json!({"type": "object", "properties": {"a": pattern}});
-        let error = refused(Tool { parameters: schema, ..pure("a") });
-        assert!(matches!(error, RegisterError::Schema { source: SchemaError::Pattern { .. }, .. }), "{error}");
+        let error = refused(Tool {
+            parameters: schema,
+            ..pure("a")
+        });
+        assert!(
+            matches!(
+                error,
+                RegisterError::Schema {
+                    source: SchemaError::Pattern { .. },
+                    ..
+                }
+            ),
+            "{error}"
+        );
     }
     let optional = json!({"type": "object", "properties": {"path": {"type": "string"}}});
-    assert!(matches!(refused(Tool { parameters: optional, ..reader("a") }), RegisterError::Effects { .. }));
-    assert!(matches!(RegisterError::from(Tool::new("", "d", json!({})).unwrap_err()), RegisterError::Name(_)));
-    assert!(matches!(RegisterError::from(Tool::new("a b", "d", json!({})).unwrap_err()), RegisterError::Name(_)));
+    assert!(matches!(
+        refused(Tool {
+            parameters: optional,
+            ..reader("a")
+        }),
+        RegisterError::Effects { .. }
+    ));
+    assert!(matches!(
+        RegisterError::from(Tool::new("", "d", json!({})).unwrap_err()),
+        RegisterError::Name(_)
+    ));
+    assert!(matches!(
+        RegisterError::from(Tool::new("a b", "d", json!({})).unwrap_err()),
+        RegisterError::Name(_)
+    ));
 }
 
 #[test]
@@ -110,27 +204,63 @@ fn wrong_examples_are_found_by_a_proof_and_not_by_registration() {
         let entry = catalog.replace(tool, echo).unwrap();
         let error = entry.verify().unwrap_err();
         assert_eq!(
-            catalog.problems().into_iter().map(|problem| problem.error).collect::<Vec<_>>(),
+            catalog
+                .problems()
+                .into_iter()
+                .map(|problem| problem.error)
+                .collect::<Vec<_>>(),
             std::slice::from_ref(&error)
         );
         error
     };
     let error = found(
         &mut catalog,
-        closed("a").with_example(Example::new(json!({"text": "fine"}))).with_example(Example::new(json!({"txt": 1}))),
+        closed("a")
+            .with_example(Example::new(json!({"text": "fine"})))
+            .with_example(Example::new(json!({"txt": 1}))),
     );
-    let RegisterError::Example { index: 1, violations, .. } = &error else { panic!("{error}") };
+    let RegisterError::Example {
+        index: 1,
+        violations,
+        ..
+    } = &error
+    else {
+        panic!("{error}")
+    };
     assert!(violations.len() >= 2, "{violations:?}");
     let promised = closed("a").with_output(json!({"type": "string"}));
-    let error = found(&mut catalog, promised.with_example(Example::new(json!({"text": "x"})).with_result(json!(1))));
-    assert!(matches!(error, RegisterError::Example { index: 0, .. }), "{error}");
-    let error = found(&mut catalog, reader("a").with_example(Example::new(json!({"path": "../x"}))));
-    assert!(matches!(error, RegisterError::Example { index: 0, .. }), "{error}");
-    let open = Tool { parameters: json!({}), ..pure("a") };
+    let error = found(
+        &mut catalog,
+        promised.with_example(Example::new(json!({"text": "x"})).with_result(json!(1))),
+    );
+    assert!(
+        matches!(error, RegisterError::Example { index: 0, .. }),
+        "{error}"
+    );
+    let error = found(
+        &mut catalog,
+        reader("a").with_example(Example::new(json!({"path": "../x"}))),
+    );
+    assert!(
+        matches!(error, RegisterError::Example { index: 0, .. }),
+        "{error}"
+    );
+    let open = Tool {
+        parameters: json!({}),
+        ..pure("a")
+    };
     let error = found(&mut catalog, open.with_example(Example::new(json!([1]))));
-    assert!(matches!(error, RegisterError::Example { index: 0, .. }), "{error}");
+    assert!(
+        matches!(error, RegisterError::Example { index: 0, .. }),
+        "{error}"
+    );
 
-    let entry = catalog.replace(closed("a").with_example(Example::new(json!({"text": "fine"}))), echo).unwrap();
+    let entry = catalog
+        .replace(
+            closed("a").with_example(Example::new(json!({"text": "fine"}))),
+            echo,
+        )
+        .unwrap();
     assert_eq!((entry.verify(), catalog.problems()), (Ok(()), Vec::new()));
 }
 
@@ -139,14 +269,24 @@ async fn a_schema_that_does_not_compile_makes_its_tool_unavailable() {
     // No dialect has rules for values below an unknown keyword.
     let broken = json!({"type": "object", "properties": {"a": {"$ref": "#/x/a"}}, "x": {"a": {"type": "dict"}}});
     for (part, tool) in [
-        ("parameters", Tool { parameters: broken.clone(), ..pure("t") }),
+        (
+            "parameters",
+            Tool {
+                parameters: broken.clone(),
+                ..pure("t")
+            },
+        ),
         ("output", pure("t").with_output(broken.clone())),
     ] {
         let mut catalog = Catalog::new();
-        let runs = async |_: ToolContext, _: serde_json::Value| -> Result<(), String> { panic!("it ran") };
+        let runs =
+            async |_: ToolContext, _: serde_json::Value| -> Result<(), String> { panic!("it ran") };
         catalog.register(tool, runs).unwrap();
         for _ in 0..2 {
-            let error = catalog.execute(&ToolContext::new(), "t", json!({"a": 1})).await.unwrap_err();
+            let error = catalog
+                .execute(&ToolContext::new(), "t", json!({"a": 1}))
+                .await
+                .unwrap_err();
             assert!(
                 matches!(error.kind(), ToolErrorKind::Unavailable { reason, .. } if reason.contains(part)),
                 "{error}"
@@ -154,8 +294,13 @@ async fn a_schema_that_does_not_compile_makes_its_tool_unavailable() {
             assert!(error.is_recoverable());
         }
         let problems = catalog.problems();
-        let [problem] = &problems[..] else { panic!("{problems:?}") };
-        assert!(matches!(&problem.error, RegisterError::Schema { part: named, .. } if *named == part), "{problem}");
+        let [problem] = &problems[..] else {
+            panic!("{problems:?}")
+        };
+        assert!(
+            matches!(&problem.error, RegisterError::Schema { part: named, .. } if *named == part),
+            "{problem}"
+        );
         assert_eq!((&*problem.name, &*problem.source.file), ("t", file!()));
     }
 }
@@ -164,7 +309,10 @@ async fn a_schema_that_does_not_compile_makes_its_tool_unavailable() {
 fn replace_takes_the_place_and_unregister_frees_it() {
     let mut catalog = holding(pure("a"), echo);
     catalog.replace(pure("a").with_title("new"), echo).unwrap();
-    assert_eq!(catalog.get("a").unwrap().tool().title.as_deref(), Some("new"));
+    assert_eq!(
+        catalog.get("a").unwrap().tool().title.as_deref(),
+        Some("new")
+    );
     assert!(catalog.unregister("a"));
     assert!(!catalog.unregister("a"));
     assert!(!catalog.contains("a"));
@@ -178,7 +326,9 @@ fn an_unknown_name_is_answered_with_near_ones() {
         catalog.register(pure(name), echo).unwrap();
     }
     let missing = catalog.get("fs.raed").unwrap_err().kind().clone();
-    let ToolErrorKind::NotFound { near } = missing else { panic!("{missing}") };
+    let ToolErrorKind::NotFound { near } = missing else {
+        panic!("{missing}")
+    };
     assert_eq!(near.first().map(String::as_str), Some("fs.read"));
     let error = catalog.get("").unwrap_err();
     assert_eq!(error.tool_name(), "<unnamed>");
@@ -187,9 +337,16 @@ fn an_unknown_name_is_answered_with_near_ones() {
 #[test]
 fn a_misspelt_former_name_is_answered_with_the_present_one() {
     let mut catalog = Catalog::new();
-    catalog.register(pure("text.measure").with_was(["words.count".parse().unwrap()]), echo).unwrap();
+    catalog
+        .register(
+            pure("text.measure").with_was(["words.count".parse().unwrap()]),
+            echo,
+        )
+        .unwrap();
     let missing = catalog.get("words.cuont").unwrap_err().kind().clone();
-    let ToolErrorKind::NotFound { near } = missing else { panic!("{missing}") };
+    let ToolErrorKind::NotFound { near } = missing else {
+        panic!("{missing}")
+    };
     assert_eq!(near, ["text.measure"]);
 }
 
@@ -197,17 +354,40 @@ fn a_misspelt_former_name_is_answered_with_the_present_one() {
 fn arguments_can_be_validated_without_running() {
     let mut catalog = Catalog::new();
     catalog
-        .register(closed("a"), async |_: ToolContext, _: serde_json::Value| -> Result<(), String> { panic!("ran") })
+        .register(
+            closed("a"),
+            async |_: ToolContext, _: serde_json::Value| -> Result<(), String> { panic!("ran") },
+        )
         .unwrap();
     catalog.validate("a", json!({"text": "x"})).unwrap();
-    catalog.validate("a", r#"{"text": "x", "count": 1.0}"#).unwrap();
-    let wrong = catalog.validate("a", json!({"txet": 1, "count": 0})).unwrap_err().kind().clone();
-    let ToolErrorKind::InvalidArguments { violations } = wrong else { panic!("{wrong}") };
+    catalog
+        .validate("a", r#"{"text": "x", "count": 1.0}"#)
+        .unwrap();
+    let wrong = catalog
+        .validate("a", json!({"txet": 1, "count": 0}))
+        .unwrap_err()
+        .kind()
+        .clone();
+    let ToolErrorKind::InvalidArguments { violations } = wrong else {
+        panic!("{wrong}")
+    };
     assert_eq!(violations.len(), 3, "{violations:?}");
-    assert!(violations.iter().any(|violation| violation.near == ["text"]), "{violations:?}");
-    assert!(violations.iter().any(|violation| violation.pointer == "/count"), "{violations:?}");
+    assert!(
+        violations
+            .iter()
+            .any(|violation| violation.near == ["text"]),
+        "{violations:?}"
+    );
+    assert!(
+        violations
+            .iter()
+            .any(|violation| violation.pointer == "/count"),
+        "{violations:?}"
+    );
     catalog.register(reader("read"), echo).unwrap();
-    let stepping_out = catalog.validate("read", json!({"path": "../x"})).unwrap_err();
+    let stepping_out = catalog
+        .validate("read", json!({"path": "../x"}))
+        .unwrap_err();
     assert!(
         matches!(stepping_out.kind(), ToolErrorKind::InvalidArguments { violations } if violations[0].pointer == "/path")
     );
@@ -227,7 +407,10 @@ async fn watchers_are_woken_by_every_change() {
 }
 
 fn define(name: &str) -> Result<Tool, tools::DefinitionError> {
-    Ok(Tool::new(name, "A submitted tool.", json!({"type": "object"}))?.with_effects(Effects::Pure))
+    Ok(
+        Tool::new(name, "A submitted tool.", json!({"type": "object"}))?
+            .with_effects(Effects::Pure),
+    )
 }
 
 struct Nothing;
@@ -282,14 +465,20 @@ fn submissions_are_added_all_or_nothing_and_once() {
     let error = catalog.submit(&[&OTHER, &SECOND]).unwrap_err();
     assert_eq!(names(&catalog), ["x"], "the other one was not added alone");
     let text = error.to_string();
-    assert!(text.contains("one 1.0.0 (one.rs:1)") && text.contains("two 2.0.0 (two.rs:2)"), "{text}");
+    assert!(
+        text.contains("one 1.0.0 (one.rs:1)") && text.contains("two 2.0.0 (two.rs:2)"),
+        "{text}"
+    );
     assert!(Catalog::new().submit(&[&FIRST, &SECOND]).is_err());
 }
 
 #[test]
 fn a_submission_that_cannot_be_built_is_refused_and_does_not_panic() {
     let mut catalog = Catalog::new();
-    assert!(matches!(catalog.submit(&[&RENAMED]), Err(RegisterError::Renamed { .. })));
+    assert!(matches!(
+        catalog.submit(&[&RENAMED]),
+        Err(RegisterError::Renamed { .. })
+    ));
     let error = catalog.submit(&[&PANICS]).unwrap_err();
     assert!(error.to_string().contains("no definition today"), "{error}");
     assert!(catalog.list().is_empty());

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use tools::call::{Resolve, execute};
 use tools::context::ApprovalFuture;
-use tools::{Approval, Approver, Catalog, Decision, Entry, ErrorCode, Grant, ToolContext, ToolError, tool};
+use tools::{
+    Approval, Approver, Catalog, Decision, Entry, ErrorCode, Grant, ToolContext, ToolError, tool,
+};
 
 /// The boxes of the host.
 struct Boxes(&'static [&'static str]);
@@ -25,7 +27,9 @@ fn known(cx: ToolContext, name: String) -> Result<(), ToolError> {
     assert_ne!(name, "panic");
     match cx.need::<Boxes>()?.0.contains(&&*name) {
         true => Ok(()),
-        false => Err(ToolError::execution_failed(format!("there is no box {name:?}"))),
+        false => Err(ToolError::execution_failed(format!(
+            "there is no box {name:?}"
+        ))),
     }
 }
 
@@ -56,11 +60,22 @@ fn put_entry() -> Arc<Entry> {
 }
 
 /// Calls the tool. Returns the outcome, and the number of questions.
-async fn call(entry: Arc<Entry>, cx: ToolContext, arguments: Value) -> (Result<String, ErrorCode>, usize) {
+async fn call(
+    entry: Arc<Entry>,
+    cx: ToolContext,
+    arguments: Value,
+) -> (Result<String, ErrorCode>, usize) {
     let counter = Counter::default();
-    let cx = cx.with_service(Boxes(&["a"])).with_approver(Arc::new(counter.clone()));
+    let cx = cx
+        .with_service(Boxes(&["a"]))
+        .with_approver(Arc::new(counter.clone()));
     let outcome = execute(Arc::new(Only(entry)), &cx, "put", arguments).await;
-    (outcome.map(|result| result.to_text()).map_err(|error| error.code()), counter.0.load(Ordering::Relaxed))
+    (
+        outcome
+            .map(|result| result.to_text())
+            .map_err(|error| error.code()),
+        counter.0.load(Ordering::Relaxed),
+    )
 }
 
 #[tokio::test]
@@ -73,13 +88,20 @@ async fn a_call_that_cannot_succeed_fails_before_anybody_is_asked() {
         (Grant::all(), "b", failed(ErrorCode::ExecutionFailed)),
     ] {
         let cx = ToolContext::new().with_grant(grant);
-        assert_eq!(call(put_entry(), cx, json!({"name": name})).await, expected, "{name}");
+        assert_eq!(
+            call(put_entry(), cx, json!({"name": name})).await,
+            expected,
+            "{name}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_default_argument_is_checked_too() {
-    for (default, expected) in [("a", (Ok("into a".to_owned()), 1)), ("b", (Err(ErrorCode::ExecutionFailed), 0))] {
+    for (default, expected) in [
+        ("a", (Ok("into a".to_owned()), 1)),
+        ("b", (Err(ErrorCode::ExecutionFailed), 0)),
+    ] {
         let entry = put_entry().with_default("name", json!(default)).unwrap();
         assert_eq!(call(entry, ToolContext::new(), json!({})).await, expected);
     }

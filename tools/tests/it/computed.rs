@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tools::protocol::TargetError;
 use tools::{
-    Catalog, ErrorCode, Grant, Handler, HandlerFuture, Input, Target, Targets, Tool, ToolContext, ToolResult, tool,
+    Catalog, ErrorCode, Grant, Handler, HandlerFuture, Input, Target, Targets, Tool, ToolContext,
+    ToolResult, tool,
 };
 
 /// Copies each word of a text into a box of that name.
@@ -21,44 +22,84 @@ async fn scatter(
 }
 
 fn boxes(from: String, text: String) -> Targets {
-    let invalid = |reason| TargetError::Argument { field: "text".to_owned(), reason };
+    let invalid = |reason| TargetError::Argument {
+        field: "text".to_owned(),
+        reason,
+    };
     let target = |target: String| target.parse::<Target>().map_err(invalid);
     assert!(!text.contains("panic"), "no panic");
-    let written = text.split(' ').map(|word| target(format!("box:write:{word}")));
-    written.chain([target(format!("box:read:{from}"))]).collect()
+    let written = text
+        .split(' ')
+        .map(|word| target(format!("box:write:{word}")));
+    written
+        .chain([target(format!("box:read:{from}"))])
+        .collect()
 }
 
 async fn call(grant: &[&str], text: &str) -> Result<String, ErrorCode> {
     let mut catalog = Catalog::new();
     catalog.submit(&[&SCATTER_TOOL]).unwrap();
     let cx = ToolContext::new().with_grant(Grant::parse(grant).unwrap());
-    let result = catalog.execute(&cx, "scatter", json!({"from": "b", "text": text})).await;
-    result.map(|result| result.to_text()).map_err(|error| error.code())
+    let result = catalog
+        .execute(&cx, "scatter", json!({"from": "b", "text": text}))
+        .await;
+    result
+        .map(|result| result.to_text())
+        .map_err(|error| error.code())
 }
 
 #[tokio::test]
 async fn the_grant_has_to_cover_each_target_that_the_function_computes() {
     let granted = ["box:read:b", "box:write:a/one", "box:write:a/two"];
-    assert_eq!(call(&granted, "a/one a/two a/one").await.as_deref(), Ok("b: a/one a/two a/one"));
+    assert_eq!(
+        call(&granted, "a/one a/two a/one").await.as_deref(),
+        Ok("b: a/one a/two a/one")
+    );
     let mut catalog = Catalog::new();
     catalog.submit(&[&SCATTER_TOOL]).unwrap();
     let arguments = json!({"from": "b", "text": "a/two a/one a/two"});
-    let targets = catalog.get("scatter").unwrap().targets(&arguments.into()).unwrap();
+    let targets = catalog
+        .get("scatter")
+        .unwrap()
+        .targets(&arguments.into())
+        .unwrap();
     let targets: Vec<_> = targets.iter().map(Target::to_string).collect();
-    assert_eq!(targets, ["box:read:b", "box:write:a/one", "box:write:a/two"], "each once");
-    for (granted, text) in
-        [(&granted[..], "a/one a/three"), (&granted[1..], "a/one"), (&granted[..2], "a/two"), (&[], "a/one")]
-    {
-        assert_eq!(call(granted, text).await, Err(ErrorCode::PermissionDenied), "{granted:?} {text}");
+    assert_eq!(
+        targets,
+        ["box:read:b", "box:write:a/one", "box:write:a/two"],
+        "each once"
+    );
+    for (granted, text) in [
+        (&granted[..], "a/one a/three"),
+        (&granted[1..], "a/one"),
+        (&granted[..2], "a/two"),
+        (&[], "a/one"),
+    ] {
+        assert_eq!(
+            call(granted, text).await,
+            Err(ErrorCode::PermissionDenied),
+            "{granted:?} {text}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_call_is_refused_if_the_function_fails_or_leaves_the_templates() {
-    for text in
-        ["c/one", "", "a/one panic", &(0..1_025).map(|number| format!("a/{number}")).collect::<Vec<_>>().join(" ")]
-    {
-        assert_eq!(call(&["*:*:**"], text).await, Err(ErrorCode::InvalidArguments), "{}", &text[..text.len().min(20)]);
+    for text in [
+        "c/one",
+        "",
+        "a/one panic",
+        &(0..1_025)
+            .map(|number| format!("a/{number}"))
+            .collect::<Vec<_>>()
+            .join(" "),
+    ] {
+        assert_eq!(
+            call(&["*:*:**"], text).await,
+            Err(ErrorCode::InvalidArguments),
+            "{}",
+            &text[..text.len().min(20)]
+        );
     }
 }
 
@@ -71,21 +112,36 @@ async fn the_function_is_called_through_wrappers() {
         }
         fn targets(&self, arguments: Input) -> Option<Targets> {
             let name = arguments.value()["name"].as_str().unwrap_or_default();
-            Some(Ok(vec![Target::new(tools::Access::Write, "box", name).unwrap()]))
+            Some(Ok(vec![
+                Target::new(tools::Access::Write, "box", name).unwrap(),
+            ]))
         }
     }
-    let parameters = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
+    let parameters =
+        json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
     let effects: tools::Effects = serde_json::from_value(json!({"writes": ["box:{*}"]})).unwrap();
-    let tool = Tool::new("put", "Puts.", parameters).unwrap().with_effects(effects);
+    let tool = Tool::new("put", "Puts.", parameters)
+        .unwrap()
+        .with_effects(effects);
     let handler: Box<dyn Handler> = Box::new(Plain);
     let entry = Catalog::new().register(tool.clone(), handler).unwrap();
-    let target = |entry: &Arc<tools::Entry>, arguments: Value| entry.targets(&arguments.into()).unwrap()[0].to_string();
+    let target = |entry: &Arc<tools::Entry>, arguments: Value| {
+        entry.targets(&arguments.into()).unwrap()[0].to_string()
+    };
     assert_eq!(target(&entry, json!({"name": "a"})), "box:write:a");
-    assert_eq!(target(&entry.with_default("name", json!("b")).unwrap(), json!({})), "box:write:b");
+    assert_eq!(
+        target(&entry.with_default("name", json!("b")).unwrap(), json!({})),
+        "box:write:b"
+    );
 
-    let without = Catalog::new().register(tool, async |_: ToolContext, _: Value| "done").unwrap();
+    let without = Catalog::new()
+        .register(tool, async |_: ToolContext, _: Value| "done")
+        .unwrap();
     let refused = without.targets(&json!({"name": "a"}).into());
-    assert!(matches!(refused, Err(TargetError::Computed { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(TargetError::Computed { .. })),
+        "{refused:?}"
+    );
 }
 
 #[test]
@@ -94,7 +150,13 @@ fn the_ceiling_of_computed_targets_is_that_of_their_templates() {
     catalog.submit(&[&SCATTER_TOOL]).unwrap();
     let tool = catalog.get("scatter").unwrap();
     let ceiling = tool.tool().effects.ceiling(tool.name());
-    assert_eq!(ceiling.iter().map(ToString::to_string).collect::<Vec<_>>(), ["box:read:**", "box:write:a/**"]);
+    assert_eq!(
+        ceiling.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["box:read:**", "box:write:a/**"]
+    );
     assert!(tool.tool().effects.are_computed());
-    assert_eq!(serde_json::to_value(&tool.tool().effects).unwrap()["writes"], json!(["box:a/{*}"]));
+    assert_eq!(
+        serde_json::to_value(&tool.tool().effects).unwrap()["writes"],
+        json!(["box:a/{*}"])
+    );
 }

@@ -3,7 +3,9 @@
 use std::future::ready;
 use std::sync::{Arc, Mutex};
 
-use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_oneof, proptest};
+use proptest::prelude::{
+    Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_oneof, proptest,
+};
 use serde_json::{Value, json};
 use tools::call::{FileRoot, read_arguments};
 use tools::context::ApprovalFuture;
@@ -16,7 +18,9 @@ use crate::sample::granted;
 
 fn tool(parameters: Value, effects: Value) -> Tool {
     let effects: Effects = serde_json::from_value(effects).unwrap();
-    Tool::new("t", "Answers with its arguments.", parameters).unwrap().with_effects(effects)
+    Tool::new("t", "Answers with its arguments.", parameters)
+        .unwrap()
+        .with_effects(effects)
 }
 
 fn reader() -> Tool {
@@ -35,7 +39,11 @@ fn reader() -> Tool {
 
 fn catalog(tool: Tool) -> Catalog {
     let mut catalog = Catalog::new();
-    catalog.register(tool, async |_: ToolContext, arguments: Value| Ok::<_, String>(arguments)).unwrap();
+    catalog
+        .register(tool, async |_: ToolContext, arguments: Value| {
+            Ok::<_, String>(arguments)
+        })
+        .unwrap();
     catalog
 }
 
@@ -52,7 +60,11 @@ async fn a_call_with_one_reading_runs_and_its_result_says_so() {
     let (read, text) = got(&cx, written).await;
     assert_eq!(read, json!({"path": "a", "end": 1, "all": true}));
     for argument in ["end", "context", "all"] {
-        assert!(text.lines().any(|line| line.starts_with("note: ") && line.contains(argument)), "{text}");
+        assert!(
+            text.lines()
+                .any(|line| line.starts_with("note: ") && line.contains(argument)),
+            "{text}"
+        );
     }
     let (read, text) = got(&cx, json!("{\"path\": \"a\"}")).await;
     assert_eq!(read, json!({"path": "a"}));
@@ -64,19 +76,36 @@ async fn a_call_with_one_reading_runs_and_its_result_says_so() {
 #[tokio::test]
 async fn a_reading_is_validated_like_any_other_value() {
     let cx = granted(&["fs:read:**"]);
-    for written in [json!({"path": "a", "end": "0"}), json!({"path": "a", "end": "one"}), json!({"path": null})] {
-        catalog(reader()).execute(&cx, "t", written).await.unwrap_err();
+    for written in [
+        json!({"path": "a", "end": "0"}),
+        json!({"path": "a", "end": "one"}),
+        json!({"path": null}),
+    ] {
+        catalog(reader())
+            .execute(&cx, "t", written)
+            .await
+            .unwrap_err();
     }
 }
 
 #[tokio::test]
 async fn an_absolute_path_below_the_root_is_relative_to_it_and_any_other_is_refused() {
     let cx = granted(&["fs:read:src/**"]).with_service(FileRoot::new("/nowhere/work"));
-    assert_eq!(got(&cx, json!({"path": "/nowhere/work/src/a.rs"})).await.0, json!({"path": "src/a.rs"}));
-    for path in
-        ["/nowhere/work/b", "/nowhere/worker/src/a", "/nowhere/work/src/../../x", "/etc/passwd", "/nowhere/work"]
-    {
-        let refused: ToolError = catalog(reader()).execute(&cx, "t", json!({"path": path})).await.unwrap_err();
+    assert_eq!(
+        got(&cx, json!({"path": "/nowhere/work/src/a.rs"})).await.0,
+        json!({"path": "src/a.rs"})
+    );
+    for path in [
+        "/nowhere/work/b",
+        "/nowhere/worker/src/a",
+        "/nowhere/work/src/../../x",
+        "/etc/passwd",
+        "/nowhere/work",
+    ] {
+        let refused: ToolError = catalog(reader())
+            .execute(&cx, "t", json!({"path": path}))
+            .await
+            .unwrap_err();
         assert!(!refused.to_string().is_empty(), "{path}");
     }
 }
@@ -88,7 +117,10 @@ struct Seeing(Mutex<Vec<(Value, Vec<String>)>>);
 impl Approver for Seeing {
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
         let targets = approval.targets.iter().map(ToString::to_string).collect();
-        self.0.lock().unwrap().push((approval.arguments.value().clone(), targets));
+        self.0
+            .lock()
+            .unwrap()
+            .push((approval.arguments.value().clone(), targets));
         Box::pin(ready(Decision::Allow))
     }
 }
@@ -103,15 +135,25 @@ async fn the_approver_sees_the_arguments_that_the_tool_gets() {
         .with_policy(Policy::default())
         .with_approver(approver.clone())
         .with_service(FileRoot::new("/nowhere/work"));
-    catalog(writer).execute(&cx, "t", json!({"path": "/nowhere/work/5", "size": "7"})).await.unwrap();
+    catalog(writer)
+        .execute(&cx, "t", json!({"path": "/nowhere/work/5", "size": "7"}))
+        .await
+        .unwrap();
     let seen = approver.0.lock().unwrap().clone();
-    assert_eq!(seen, [(json!({"path": "5", "size": 7}), vec!["fs:write:5".to_owned()])]);
+    assert_eq!(
+        seen,
+        [(
+            json!({"path": "5", "size": 7}),
+            vec!["fs:write:5".to_owned()]
+        )]
+    );
 }
 
 #[tokio::test]
 async fn the_journal_has_the_reading_and_replays_it() {
     let notebook = Notebook::default();
-    let parameters = json!({"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]});
+    let parameters =
+        json!({"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]});
     let writer = tool(parameters, json!({"writes": ["mail:{to}"]}));
     let catalog = catalog(writer);
     for _ in 0..2 {
@@ -120,12 +162,19 @@ async fn the_journal_has_the_reading_and_replays_it() {
         assert_eq!(result.structured.unwrap().into_value(), json!({"to": "5"}));
     }
     let recorded = format!("{:?}", notebook.lines());
-    assert!(recorded.contains("\\\"5\\\"") || recorded.contains("\"5\""), "{recorded}");
+    assert!(
+        recorded.contains("\\\"5\\\"") || recorded.contains("\"5\""),
+        "{recorded}"
+    );
 }
 
 /// A schema with the keywords that decide about readings.
 fn schema() -> impl Strategy<Value = Value> {
-    let name = || prop::sample::select(vec!["string", "integer", "number", "boolean", "null", "array", "object"]);
+    let name = || {
+        prop::sample::select(vec![
+            "string", "integer", "number", "boolean", "null", "array", "object",
+        ])
+    };
     let leaf = prop_oneof![
         Just(json!({})),
         name().prop_map(|name| json!({"type": name})),
@@ -144,13 +193,19 @@ fn schema() -> impl Strategy<Value = Value> {
             prop::collection::vec(inner.clone(), 1..3).prop_map(|any| json!({"anyOf": any})),
             prop::collection::vec(inner.clone(), 1..3).prop_map(|all| json!({"allOf": all})),
             prop::collection::vec(inner.clone(), 1..3).prop_map(|one| json!({"oneOf": one})),
-            inner.clone().prop_map(|items| json!({"type": "array", "items": items})),
+            inner
+                .clone()
+                .prop_map(|items| json!({"type": "array", "items": items})),
             inner.prop_map(|member| json!({"type": "object", "properties": {"a": member}})),
         ]
     });
     let part = || inner.clone();
     (part(), part(), part()).prop_map(|(a, b, d)| {
-        let d = if d.to_string().contains("$ref") { json!({"type": "string"}) } else { d };
+        let d = if d.to_string().contains("$ref") {
+            json!({"type": "string"})
+        } else {
+            d
+        };
         json!({"type": "object", "properties": {"a": a, "b": b}, "$defs": {"d": d}})
     })
 }
@@ -161,8 +216,18 @@ fn value() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         (-3i64..3).prop_map(Value::from),
         Just(json!(1.5)),
-        prop::sample::select(vec!["a", "A", "1", "1.5", "true", "null", "[1]", "{\"a\": \"1\"}", ""])
-            .prop_map(Value::from),
+        prop::sample::select(vec![
+            "a",
+            "A",
+            "1",
+            "1.5",
+            "true",
+            "null",
+            "[1]",
+            "{\"a\": \"1\"}",
+            ""
+        ])
+        .prop_map(Value::from),
     ];
     leaf.prop_recursive(3, 8, 3, |inner| {
         prop_oneof![

@@ -20,7 +20,12 @@ fn every_verdict_is_that_of_pythons_jsonschema_but_for_conversions() {
         let schema = &row["schema"];
         let name = names.entry(schema.to_string()).or_insert_with(|| {
             let name = format!("schema.{rows}");
-            catalog.register(Tool::new(&name, "A real one.", schema.clone()).unwrap(), echo).unwrap();
+            catalog
+                .register(
+                    Tool::new(&name, "A real one.", schema.clone()).unwrap(),
+                    echo,
+                )
+                .unwrap();
             name
         });
         let verdict = catalog.validate(name, row["instance"].clone());
@@ -29,7 +34,10 @@ fn every_verdict_is_that_of_pythons_jsonschema_but_for_conversions() {
         // Values of which the schema leaves exactly one reading are converted.
         let may_convert = row["kind"] != "drop_required";
         let is_valid = row["valid"].as_bool().unwrap();
-        assert!(verdict.is_ok() == is_valid || !is_valid && may_convert, "row {rows}: {row}\n{verdict:?}");
+        assert!(
+            verdict.is_ok() == is_valid || !is_valid && may_convert,
+            "row {rows}: {row}\n{verdict:?}"
+        );
         match verdict.map_err(|error| error.kind().clone()) {
             Ok(()) => {}
             Err(ToolErrorKind::InvalidArguments { violations }) => assert!(!violations.is_empty()),
@@ -50,10 +58,17 @@ fn every_definition_is_registered_or_refused_with_a_reason() {
         match Catalog::new().register(tool, echo) {
             Ok(entry) => {
                 assert_eq!(entry.verify(), Ok(()), "what registers compiles: {row}");
-                assert!(row["metaschema_ok"].as_bool().unwrap() && !text("description").trim().is_empty(), "{row}");
+                assert!(
+                    row["metaschema_ok"].as_bool().unwrap()
+                        && !text("description").trim().is_empty(),
+                    "{row}"
+                );
                 registered += 1;
             }
-            Err(RegisterError::Schema { source: SchemaError::Invalid { .. }, .. }) => {
+            Err(RegisterError::Schema {
+                source: SchemaError::Invalid { .. },
+                ..
+            }) => {
                 assert_eq!(row["metaschema_ok"], false, "{row}");
                 refused += 1;
             }
@@ -72,8 +87,12 @@ async fn echo(_: ToolContext, arguments: Value) -> Result<Value, String> {
 }
 
 fn rows_of(file: &str) -> impl Iterator<Item = Value> {
-    let folder = std::env::var_os("TOOLCRIB_DATA").expect("TOOLCRIB_DATA names the folder of the test data");
+    let folder =
+        std::env::var_os("TOOLCRIB_DATA").expect("TOOLCRIB_DATA names the folder of the test data");
     let path = PathBuf::from(folder).join(file);
-    let data = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    BufReader::new(GzDecoder::new(data)).lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+    let data =
+        std::fs::File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    BufReader::new(GzDecoder::new(data))
+        .lines()
+        .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
 }

@@ -13,7 +13,10 @@ const LIMIT: Duration = Duration::from_secs(7);
 
 impl DeadlineObserver for Log {
     fn started(&self, cx: &ToolContext, limit: Duration) {
-        let left = cx.deadline().unwrap().saturating_duration_since(Instant::now());
+        let left = cx
+            .deadline()
+            .unwrap()
+            .saturating_duration_since(Instant::now());
         assert!(left <= limit && left > limit / 2, "{left:?} of {limit:?}");
         self.note(format!("{} has {limit:?}", cx.tool().unwrap()));
     }
@@ -43,7 +46,9 @@ async fn the_clock_starts_after_the_questions_and_once_for_a_call_and_those_that
             .await
     };
     catalog.register(undeclared("outer"), makes_calls).unwrap();
-    let cx = ToolContext::new().with_timeout(LIMIT).with_approver(Arc::new(log.clone()));
+    let cx = ToolContext::new()
+        .with_timeout(LIMIT)
+        .with_approver(Arc::new(log.clone()));
     let cx = cx.with_place(CallPlace::default().with_observer(Arc::new(log.clone())));
     catalog.execute(&cx, "outer", json!({})).await.unwrap();
     assert_eq!(log.taken(), ["outer is asked about", "outer has 7s"]);
@@ -53,7 +58,8 @@ async fn the_clock_starts_after_the_questions_and_once_for_a_call_and_those_that
 async fn the_clock_of_a_call_that_is_refused_never_starts() {
     let log = Log::default();
     let catalog = echoing([undeclared("t")]);
-    let cx = ToolContext::new().with_place(CallPlace::default().with_observer(Arc::new(log.clone())));
+    let cx =
+        ToolContext::new().with_place(CallPlace::default().with_observer(Arc::new(log.clone())));
     catalog.execute(&cx, "t", json!({})).await.unwrap_err();
     assert!(log.taken().is_empty());
 }
@@ -66,7 +72,12 @@ async fn an_observer_that_panics_does_not_touch_the_call() {
             panic!("on purpose")
         }
     }
-    let catalog = holding(pure("t"), async |_: ToolContext, _: Value| "done".to_owned());
+    let catalog = holding(pure("t"), async |_: ToolContext, _: Value| {
+        "done".to_owned()
+    });
     let cx = ToolContext::new().with_place(CallPlace::default().with_observer(Arc::new(Panics)));
-    assert_eq!(catalog.execute(&cx, "t", json!({})).await.unwrap(), ToolResult::text("done"));
+    assert_eq!(
+        catalog.execute(&cx, "t", json!({})).await.unwrap(),
+        ToolResult::text("done")
+    );
 }

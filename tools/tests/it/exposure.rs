@@ -25,30 +25,53 @@ fn catalog() -> Catalog {
         ("file", json!({"reads": ["fs:a"]})),
         ("pure", json!("pure")),
     ] {
-        catalog.register(tool(name, effects), async |_: ToolContext, _: Value| "text".to_owned()).unwrap();
+        catalog
+            .register(tool(name, effects), async |_: ToolContext, _: Value| {
+                "text".to_owned()
+            })
+            .unwrap();
     }
     let fails = tool("fails", json!({"reads": ["page:any"], "open_world": true}));
-    catalog.register(fails, async |_: ToolContext, _: Value| Err::<(), _>("text of a stranger")).unwrap();
+    catalog
+        .register(fails, async |_: ToolContext, _: Value| {
+            Err::<(), _>("text of a stranger")
+        })
+        .unwrap();
     let outer = async |cx: ToolContext, arguments: Value| {
         let name = arguments["name"].as_str().unwrap_or_default().to_owned();
-        cx.execute(&name, json!({})).await.map(|result| result.to_text())
+        cx.execute(&name, json!({}))
+            .await
+            .map(|result| result.to_text())
     };
-    catalog.register(tool("outer", json!("pure")), outer).unwrap();
+    catalog
+        .register(tool("outer", json!("pure")), outer)
+        .unwrap();
     catalog
 }
 
 fn context() -> ToolContext {
-    ToolContext::new().with_grant(Grant::all()).with_service(Exposure::new())
+    ToolContext::new()
+        .with_grant(Grant::all())
+        .with_service(Exposure::new())
 }
 
 #[tokio::test]
 async fn a_tool_with_open_world_effects_exposes_its_session_whatever_it_returns() {
-    for (name, is_exposed) in
-        [("page", true), ("unknown", true), ("fails", true), ("file", false), ("pure", false), ("gone", false)]
-    {
+    for (name, is_exposed) in [
+        ("page", true),
+        ("unknown", true),
+        ("fails", true),
+        ("file", false),
+        ("pure", false),
+        ("gone", false),
+    ] {
         for nested in [false, true] {
             let cx = context();
-            let (called, arguments) = if nested { ("outer", json!({"name": name})) } else { (name, json!({})) };
+            let (called, arguments) = if nested {
+                ("outer", json!({"name": name}))
+            } else {
+                (name, json!({}))
+            };
             let _ = catalog().execute(&cx, called, arguments).await;
             assert_eq!(cx.is_exposed(), is_exposed, "{name} {nested}");
         }
@@ -71,7 +94,10 @@ async fn a_replayed_call_exposes_because_its_nested_calls_are_not_known() {
     };
     for expected in [false, true] {
         let cx = cx();
-        catalog().execute(&cx, "outer", json!({"name": "file"})).await.unwrap();
+        catalog()
+            .execute(&cx, "outer", json!({"name": "file"}))
+            .await
+            .unwrap();
         assert_eq!(cx.is_exposed(), expected);
     }
 }

@@ -19,9 +19,16 @@ const LIMIT: Duration = Duration::from_millis(200);
 const HANG_LIMIT: Duration = Duration::from_secs(20);
 
 /// Runs the tool in its own task.
-async fn outcome(catalog: &SharedCatalog, name: &str, limit: Duration) -> Result<ToolResult, ToolError> {
+async fn outcome(
+    catalog: &SharedCatalog,
+    name: &str,
+    limit: Duration,
+) -> Result<ToolResult, ToolError> {
     let call = catalog.execute(&ToolContext::new().with_timeout(limit), name, json!({}));
-    tokio::time::timeout(HANG_LIMIT, tokio::spawn(call)).await.expect(name).unwrap()
+    tokio::time::timeout(HANG_LIMIT, tokio::spawn(call))
+        .await
+        .expect(name)
+        .unwrap()
 }
 
 /// Releases the deaf tools on drop, even after a failure, because the runtime waits for them.
@@ -72,7 +79,11 @@ fn catalog(is_released: &Arc<AtomicBool>) -> SharedCatalog {
         }
     };
     catalog.register(pure("yields_deaf"), yields).unwrap();
-    catalog.register(pure("panics"), async |_: ToolContext, _: Value| -> String { panic!("on purpose") }).unwrap();
+    catalog
+        .register(pure("panics"), async |_: ToolContext, _: Value| -> String {
+            panic!("on purpose")
+        })
+        .unwrap();
     let panics = handler::blocking(|_: &ToolContext, _: Value| -> String { panic!("on purpose") });
     catalog.register(pure("panics_blocking"), panics).unwrap();
     let panics_late = async |_: ToolContext, _: Value| -> String {
@@ -85,7 +96,9 @@ fn catalog(is_released: &Arc<AtomicBool>) -> SharedCatalog {
     let recurses = handler::blocking(|cx: &ToolContext, _: Value| {
         tokio::runtime::Handle::current().block_on(cx.execute("recurses_blocking", json!({})))
     });
-    catalog.register(pure("recurses_blocking"), recurses).unwrap();
+    catalog
+        .register(pure("recurses_blocking"), recurses)
+        .unwrap();
     let waiting = async |cx: ToolContext, _: Value| {
         tokio::time::sleep(LIMIT / 8).await;
         cx.execute("recurses_waiting", json!({})).await
@@ -116,7 +129,11 @@ async fn every_misbehaving_tool_ends_with_the_error_that_fits_and_leaves_no_task
     let catalog = catalog(&is_released);
     let calls = ROWS.iter().map(|(name, kind)| {
         // A tool that ends by itself may take long on a busy machine.
-        let limit = if *kind == "timeout" { LIMIT } else { HANG_LIMIT };
+        let limit = if *kind == "timeout" {
+            LIMIT
+        } else {
+            HANG_LIMIT
+        };
         let (catalog, name) = (catalog.clone(), *name);
         tokio::spawn(async move { outcome(&catalog, name, limit).await })
     });
@@ -128,7 +145,11 @@ async fn every_misbehaving_tool_ends_with_the_error_that_fits_and_leaves_no_task
     }
     drop(release);
     let by = Instant::now() + HANG_LIMIT;
-    while tokio::runtime::Handle::current().metrics().num_alive_tasks() > 0 {
+    while tokio::runtime::Handle::current()
+        .metrics()
+        .num_alive_tasks()
+        > 0
+    {
         assert!(Instant::now() < by, "a task is left");
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

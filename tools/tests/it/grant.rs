@@ -7,15 +7,20 @@ use crate::sample::{echo, echoing, granted, holding, pure, reader};
 use serde_json::{Value, json};
 use tools::context::{ApprovalFuture, Need};
 use tools::{
-    Access, Approval, Approver, Catalog, Decision, Effects, ErrorCode, Handler, HandlerFuture, Input, SharedCatalog,
-    Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
+    Access, Approval, Approver, Catalog, Decision, Effects, ErrorCode, Handler, HandlerFuture,
+    Input, SharedCatalog, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
 };
 
 fn undeclared(name: &str) -> Tool {
     pure(name).with_effects(Effects::Undeclared)
 }
 
-async fn call(catalog: &Catalog, cx: &ToolContext, name: &str, path: &str) -> Result<ToolResult, ToolError> {
+async fn call(
+    catalog: &Catalog,
+    cx: &ToolContext,
+    name: &str,
+    path: &str,
+) -> Result<ToolResult, ToolError> {
     catalog.execute(cx, name, json!({"path": path})).await
 }
 
@@ -25,18 +30,33 @@ async fn a_context_without_a_grant_runs_pure_tools_only() {
     let cx = ToolContext::default();
     catalog.execute(&cx, "pure", json!({})).await.unwrap();
     for name in ["read", "undeclared"] {
-        assert_eq!(call(&catalog, &cx, name, "a").await.unwrap_err().code(), ErrorCode::PermissionDenied);
+        assert_eq!(
+            call(&catalog, &cx, name, "a").await.unwrap_err().code(),
+            ErrorCode::PermissionDenied
+        );
     }
 }
 
 #[tokio::test]
 async fn a_denial_says_what_is_needed_and_what_is_granted() {
     let catalog = echoing([reader("read")]);
-    let error = call(&catalog, &granted(&["fs:read:src/**"]), "read", "./docs//a.md").await.unwrap_err();
-    let ToolErrorKind::PermissionDenied { needed, .. } = error.kind() else { panic!("{error}") };
+    let error = call(
+        &catalog,
+        &granted(&["fs:read:src/**"]),
+        "read",
+        "./docs//a.md",
+    )
+    .await
+    .unwrap_err();
+    let ToolErrorKind::PermissionDenied { needed, .. } = error.kind() else {
+        panic!("{error}")
+    };
     assert_eq!(needed[0].to_string(), "fs:read:docs/a.md");
     let text = error.to_string();
-    assert!(text.contains("fs:read:docs/a.md") && text.contains("fs:read:src/**"), "{text}");
+    assert!(
+        text.contains("fs:read:docs/a.md") && text.contains("fs:read:src/**"),
+        "{text}"
+    );
 }
 
 #[tokio::test]
@@ -46,9 +66,21 @@ async fn paths_are_normalised_before_they_are_matched_and_cannot_step_out() {
     for path in ["src/a", "src/./a", "src//a", "src/b/../a", "x/../src/a"] {
         call(&catalog, &cx, "read", path).await.unwrap();
     }
-    for path in ["src/../a", "src/../../a", "../src/a", "/src/a", "srcs/a", "src\\..\\..\\a", "src/\0a", ""] {
+    for path in [
+        "src/../a",
+        "src/../../a",
+        "../src/a",
+        "/src/a",
+        "srcs/a",
+        "src\\..\\..\\a",
+        "src/\0a",
+        "",
+    ] {
         let error = call(&catalog, &cx, "read", path).await.unwrap_err();
-        let refused = matches!(error.code(), ErrorCode::PermissionDenied | ErrorCode::InvalidArguments);
+        let refused = matches!(
+            error.code(),
+            ErrorCode::PermissionDenied | ErrorCode::InvalidArguments
+        );
         assert!(refused, "{path:?}: {error}");
     }
 }
@@ -56,9 +88,15 @@ async fn paths_are_normalised_before_they_are_matched_and_cannot_step_out() {
 #[tokio::test]
 async fn an_undeclared_tool_needs_a_grant_by_its_name() {
     let catalog = echoing([undeclared("x.y")]);
-    call(&catalog, &granted(&["fs:*:**", "net:*:**"]), "x.y", "a").await.unwrap_err();
-    call(&catalog, &granted(&["world:read:**"]), "x.y", "a").await.unwrap_err();
-    call(&catalog, &granted(&["world:write:x.*"]), "x.y", "a").await.unwrap();
+    call(&catalog, &granted(&["fs:*:**", "net:*:**"]), "x.y", "a")
+        .await
+        .unwrap_err();
+    call(&catalog, &granted(&["world:read:**"]), "x.y", "a")
+        .await
+        .unwrap_err();
+    call(&catalog, &granted(&["world:write:x.*"]), "x.y", "a")
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -68,9 +106,17 @@ async fn a_discovered_target_passes_require() {
         cx.require(Access::Read, "fs", "src/../secret")
     };
     let catalog = holding(pure("walk"), walk);
-    let error = catalog.execute(&granted(&["fs:read:src/**"]), "walk", json!({})).await.unwrap_err();
-    let ToolErrorKind::PermissionDenied { needed, .. } = error.kind() else { panic!("{error}") };
-    assert_eq!((error.tool_name(), needed[0].to_string()), ("walk", "fs:read:secret".to_owned()));
+    let error = catalog
+        .execute(&granted(&["fs:read:src/**"]), "walk", json!({}))
+        .await
+        .unwrap_err();
+    let ToolErrorKind::PermissionDenied { needed, .. } = error.kind() else {
+        panic!("{error}")
+    };
+    assert_eq!(
+        (error.tool_name(), needed[0].to_string()),
+        ("walk", "fs:read:secret".to_owned())
+    );
 }
 
 /// An approver with a fixed decision that records its requests.
@@ -79,7 +125,12 @@ struct Scripted(Decision, Mutex<Vec<String>>);
 impl Approver for Scripted {
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
         let targets: Vec<_> = approval.targets.iter().map(ToString::to_string).collect();
-        self.1.lock().unwrap().push(format!("{} {} {}", approval.tool, targets.join(","), approval.arguments));
+        self.1.lock().unwrap().push(format!(
+            "{} {} {}",
+            approval.tool,
+            targets.join(","),
+            approval.arguments
+        ));
         Box::pin(async { self.0.clone() })
     }
 }
@@ -95,12 +146,25 @@ async fn an_approver_is_asked_about_ungranted_targets_only() {
     call(&catalog, &cx, "read", "b").await.unwrap();
     assert_eq!(*allow.1.lock().unwrap(), [r#"read fs:read:b {"path":"b"}"#]);
 
-    let cx = ToolContext::new().with_approver(asked(Decision::Deny { reason: "not now".into() }));
+    let cx = ToolContext::new().with_approver(asked(Decision::Deny {
+        reason: "not now".into(),
+    }));
     let error = call(&catalog, &cx, "read", "b").await.unwrap_err();
-    assert_eq!(error, ToolError::new("read", ToolErrorKind::Denied { reason: "not now".into() }));
+    assert_eq!(
+        error,
+        ToolError::new(
+            "read",
+            ToolErrorKind::Denied {
+                reason: "not now".into()
+            }
+        )
+    );
 
     let cx = ToolContext::new().with_approver(asked(Decision::Abstain));
-    assert_eq!(call(&catalog, &cx, "read", "b").await.unwrap_err().code(), ErrorCode::PermissionDenied);
+    assert_eq!(
+        call(&catalog, &cx, "read", "b").await.unwrap_err().code(),
+        ErrorCode::PermissionDenied
+    );
 }
 
 #[tokio::test]
@@ -116,9 +180,22 @@ async fn an_approver_that_never_answers_or_panics_ends_with_an_error() {
     let catalog = echoing([reader("read")]);
     let cx = ToolContext::new().with_session("session");
     let deadline = std::time::Instant::now() + std::time::Duration::from_millis(30);
-    let late = cx.clone().with_deadline(deadline).with_approver(Arc::new(Never(false)));
-    assert_eq!(call(&catalog, &late, "read", "b").await.unwrap_err().code(), ErrorCode::Timeout);
-    let error = call(&catalog, &cx.with_approver(Arc::new(Never(true))), "read", "b").await.unwrap_err();
+    let late = cx
+        .clone()
+        .with_deadline(deadline)
+        .with_approver(Arc::new(Never(false)));
+    assert_eq!(
+        call(&catalog, &late, "read", "b").await.unwrap_err().code(),
+        ErrorCode::Timeout
+    );
+    let error = call(
+        &catalog,
+        &cx.with_approver(Arc::new(Never(true))),
+        "read",
+        "b",
+    )
+    .await
+    .unwrap_err();
     assert!(
         matches!(error.kind(), ToolErrorKind::Internal { message, .. } if message.contains("no answer")),
         "{error}"
@@ -130,7 +207,10 @@ async fn invalid_arguments_are_never_put_before_an_approver() {
     let catalog = echoing([reader("read")]);
     let approver = Arc::new(Scripted(Decision::Allow, Mutex::default()));
     let cx = ToolContext::new().with_approver(approver.clone());
-    catalog.execute(&cx, "read", json!({"path": 1.5})).await.unwrap_err();
+    catalog
+        .execute(&cx, "read", json!({"path": 1.5}))
+        .await
+        .unwrap_err();
     assert!(approver.1.lock().unwrap().is_empty());
 }
 
@@ -138,41 +218,83 @@ async fn invalid_arguments_are_never_put_before_an_approver() {
 async fn an_approval_covers_what_is_below_its_target_and_nothing_else() {
     let walk = async |cx: ToolContext, arguments: Value| -> Result<(), ToolError> {
         let found = arguments["found"].as_str().unwrap_or_default();
-        cx.require(if found == "dir/write" { Access::Write } else { Access::Read }, "fs", found)
+        cx.require(
+            if found == "dir/write" {
+                Access::Write
+            } else {
+                Access::Read
+            },
+            "fs",
+            found,
+        )
     };
     let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}, "found": {"type": "string"}},
         "required": ["path", "found"]});
-    let tool = Tool::new("walk", "Walks.", parameters).unwrap().with_effects(reader("walk").effects);
+    let tool = Tool::new("walk", "Walks.", parameters)
+        .unwrap()
+        .with_effects(reader("walk").effects);
     let catalog = holding(tool, walk);
-    let cx = ToolContext::new().with_approver(Arc::new(Scripted(Decision::Allow, Mutex::default())));
-    let walk = async |found: &str| catalog.execute(&cx, "walk", json!({"path": "dir", "found": found})).await;
+    let cx =
+        ToolContext::new().with_approver(Arc::new(Scripted(Decision::Allow, Mutex::default())));
+    let walk = async |found: &str| {
+        catalog
+            .execute(&cx, "walk", json!({"path": "dir", "found": found}))
+            .await
+    };
     for found in ["dir", "dir/b", "dir/b/c"] {
         walk(found).await.unwrap();
     }
     for found in ["di", "directory", "dir2/b", "other", ".", "dir/write"] {
-        assert_eq!(walk(found).await.unwrap_err().code(), ErrorCode::PermissionDenied, "{found}");
+        assert_eq!(
+            walk(found).await.unwrap_err().code(),
+            ErrorCode::PermissionDenied,
+            "{found}"
+        );
     }
 }
 
 #[tokio::test]
 async fn an_approval_covers_a_sensitive_path_only_if_every_entry_for_it_was_shown() {
     let fill = async |cx: ToolContext, arguments: Value| -> Result<(), ToolError> {
-        cx.require(Access::Write, "fs", arguments["found"].as_str().unwrap_or_default())
+        cx.require(
+            Access::Write,
+            "fs",
+            arguments["found"].as_str().unwrap_or_default(),
+        )
     };
     let effects: Effects = serde_json::from_value(json!({"writes": ["fs:{path}"]})).unwrap();
     let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}, "found": {"type": "string"}},
         "required": ["path", "found"]});
-    let catalog = holding(Tool::new("fill", "Fills.", parameters).unwrap().with_effects(effects), fill);
-    let cx = ToolContext::new().with_approver(Arc::new(Scripted(Decision::Allow, Mutex::default())));
-    let fill =
-        async |path: &str, found: &str| catalog.execute(&cx, "fill", json!({"path": path, "found": found})).await;
-    for (path, found) in
-        [(".vscode", ".vscode/tasks.json"), (".vscode/.git/config", ".vscode/.git/config"), ("a", "a/b")]
-    {
+    let catalog = holding(
+        Tool::new("fill", "Fills.", parameters)
+            .unwrap()
+            .with_effects(effects),
+        fill,
+    );
+    let cx =
+        ToolContext::new().with_approver(Arc::new(Scripted(Decision::Allow, Mutex::default())));
+    let fill = async |path: &str, found: &str| {
+        catalog
+            .execute(&cx, "fill", json!({"path": path, "found": found}))
+            .await
+    };
+    for (path, found) in [
+        (".vscode", ".vscode/tasks.json"),
+        (".vscode/.git/config", ".vscode/.git/config"),
+        ("a", "a/b"),
+    ] {
         fill(path, found).await.unwrap();
     }
-    for (path, found) in [(".vscode", ".vscode/.git/config"), ("a", "a/.envrc"), (".", "toolcrib.toml")] {
-        assert_eq!(fill(path, found).await.unwrap_err().code(), ErrorCode::Unapproved, "{path} {found}");
+    for (path, found) in [
+        (".vscode", ".vscode/.git/config"),
+        ("a", "a/.envrc"),
+        (".", "toolcrib.toml"),
+    ] {
+        assert_eq!(
+            fill(path, found).await.unwrap_err().code(),
+            ErrorCode::Unapproved,
+            "{path} {found}"
+        );
     }
 }
 
@@ -189,7 +311,10 @@ async fn a_nested_call_inherits_the_grant_and_may_be_narrowed() {
     call(&catalog, &cx, "outer", "src/sub/a").await.unwrap();
     for path in ["docs/a", "src/a"] {
         let error = call(&catalog, &cx, "outer", path).await.unwrap_err();
-        assert!(error.code() == ErrorCode::PermissionDenied && error.tool_name() == "read", "{error}");
+        assert!(
+            error.code() == ErrorCode::PermissionDenied && error.tool_name() == "read",
+            "{error}"
+        );
     }
 }
 
@@ -198,13 +323,26 @@ async fn calling_in_a_circle_ends() {
     let catalog = SharedCatalog::new();
     let circle = async |cx: ToolContext, arguments: Value| cx.execute("circle", arguments).await;
     catalog.register(pure("circle"), circle).unwrap();
-    let error = catalog.execute(&ToolContext::new(), "circle", json!({})).await.unwrap_err();
-    assert!(error.to_string().contains("nested deeper than 16"), "{error}");
+    let error = catalog
+        .execute(&ToolContext::new(), "circle", json!({}))
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("nested deeper than 16"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn outside_of_a_call_a_context_calls_nothing() {
-    assert_eq!(ToolContext::new().execute("anything", json!({})).await.unwrap_err().code(), ErrorCode::Internal);
+    assert_eq!(
+        ToolContext::new()
+            .execute("anything", json!({}))
+            .await
+            .unwrap_err()
+            .code(),
+        ErrorCode::Internal
+    );
 }
 
 struct Database(&'static str);
@@ -224,24 +362,42 @@ impl Handler for Query {
 #[tokio::test]
 async fn a_tool_whose_needs_are_not_met_is_unavailable_and_says_what_is_missing() {
     let catalog = holding(pure("query"), Query);
-    let error = catalog.execute(&ToolContext::new(), "query", json!({})).await.unwrap_err();
+    let error = catalog
+        .execute(&ToolContext::new(), "query", json!({}))
+        .await
+        .unwrap_err();
     assert!(
         matches!(error.kind(), ToolErrorKind::Unavailable { reason, .. } if reason.contains("Database")),
         "{error}"
     );
     let cx = ToolContext::new().with_service(Database("rows"));
-    assert_eq!(catalog.execute(&cx, "query", json!({})).await.unwrap().to_text(), "rows");
+    assert_eq!(
+        catalog
+            .execute(&cx, "query", json!({}))
+            .await
+            .unwrap()
+            .to_text(),
+        "rows"
+    );
 }
 
 #[tokio::test]
 async fn a_host_says_why_it_lacks_a_service() {
     let catalog = holding(pure("query"), Query);
-    let cx = ToolContext::new().with_absent_service::<Database>("write database = \"…\" in the settings");
+    let cx = ToolContext::new()
+        .with_absent_service::<Database>("write database = \"…\" in the settings");
     let error = catalog.execute(&cx, "query", json!({})).await.unwrap_err();
     assert!(
         matches!(error.kind(), ToolErrorKind::Unavailable { reason } if reason == "write database = \"…\" in the settings"),
         "{error}"
     );
     let cx = cx.with_service(Database("rows"));
-    assert_eq!(catalog.execute(&cx, "query", json!({})).await.unwrap().to_text(), "rows");
+    assert_eq!(
+        catalog
+            .execute(&cx, "query", json!({}))
+            .await
+            .unwrap()
+            .to_text(),
+        "rows"
+    );
 }

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use tools::call::CallPlace;
 use tools::handler::{blocking, typed};
 use tools::{
-    Access, Effects, ErrorCode, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, ToolError, ToolErrorKind,
-    ToolResult, schema_of,
+    Access, Effects, ErrorCode, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext,
+    ToolError, ToolErrorKind, ToolResult, schema_of,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -29,7 +29,9 @@ fn twice() -> usize {
 }
 
 fn repeat() -> Tool {
-    Tool::new("t", "Repeats a text.", schema_of::<Repeat>()).unwrap().with_effects(Effects::Pure)
+    Tool::new("t", "Repeats a text.", schema_of::<Repeat>())
+        .unwrap()
+        .with_effects(Effects::Pure)
 }
 
 async fn run(tool: Tool, handler: impl Handler, arguments: Value) -> Result<ToolResult, ToolError> {
@@ -38,43 +40,95 @@ async fn run(tool: Tool, handler: impl Handler, arguments: Value) -> Result<Tool
 }
 
 async fn by_function(_cx: ToolContext, arguments: Value) -> Result<String, String> {
-    arguments["text"].as_str().map(str::to_owned).ok_or_else(|| "no text; pass one".to_owned())
+    arguments["text"]
+        .as_str()
+        .map(str::to_owned)
+        .ok_or_else(|| "no text; pass one".to_owned())
 }
 
 #[tokio::test]
 async fn functions_and_closures_are_handlers() {
-    assert_eq!(run(pure("t"), by_function, json!({"text": "a"})).await.unwrap().to_text(), "a");
+    assert_eq!(
+        run(pure("t"), by_function, json!({"text": "a"}))
+            .await
+            .unwrap()
+            .to_text(),
+        "a"
+    );
     let error = run(pure("t"), by_function, json!({})).await.unwrap_err();
-    assert_eq!(error, ToolError::new("t", ToolErrorKind::ExecutionFailed { message: "no text; pass one".into() }));
+    assert_eq!(
+        error,
+        ToolError::new(
+            "t",
+            ToolErrorKind::ExecutionFailed {
+                message: "no text; pass one".into()
+            }
+        )
+    );
     let captured = "b".to_owned();
     let closure = move |_: ToolContext, _: Value| {
         let captured = captured.clone();
         async move { Ok::<_, String>(captured) }
     };
-    assert_eq!(run(pure("t"), closure, json!({})).await.unwrap().to_text(), "b");
+    assert_eq!(
+        run(pure("t"), closure, json!({})).await.unwrap().to_text(),
+        "b"
+    );
 }
 
 #[tokio::test]
 async fn typed_handlers_take_the_type_their_schema_is_made_of() {
-    let handler = || typed(async |_cx: ToolContext, Repeat { text, times }| Ok::<_, String>(text.repeat(times)));
-    assert_eq!(run(repeat(), handler(), json!({"text": "a"})).await.unwrap().to_text(), "aa");
-    assert_eq!(run(repeat(), handler(), json!({"text": "a", "times": 3})).await.unwrap().to_text(), "aaa");
-    let error = run(repeat(), handler(), json!({"text": "a", "times": -1})).await.unwrap_err();
+    let handler = || {
+        typed(async |_cx: ToolContext, Repeat { text, times }| Ok::<_, String>(text.repeat(times)))
+    };
+    assert_eq!(
+        run(repeat(), handler(), json!({"text": "a"}))
+            .await
+            .unwrap()
+            .to_text(),
+        "aa"
+    );
+    assert_eq!(
+        run(repeat(), handler(), json!({"text": "a", "times": 3}))
+            .await
+            .unwrap()
+            .to_text(),
+        "aaa"
+    );
+    let error = run(repeat(), handler(), json!({"text": "a", "times": -1}))
+        .await
+        .unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidArguments, "{error}");
 }
 
 #[tokio::test]
 async fn a_type_narrower_than_its_schema_refuses_without_a_panic() {
-    let wide = Tool { parameters: json!({"type": "object"}), ..repeat() };
+    let wide = Tool {
+        parameters: json!({"type": "object"}),
+        ..repeat()
+    };
     let handler = typed(async |_cx: ToolContext, Repeat { text, .. }| Ok::<_, String>(text));
-    assert_eq!(run(wide, handler, json!({"text": 1})).await.unwrap_err().code(), ErrorCode::InvalidArguments);
+    assert_eq!(
+        run(wide, handler, json!({"text": 1}))
+            .await
+            .unwrap_err()
+            .code(),
+        ErrorCode::InvalidArguments
+    );
 }
 
 #[tokio::test]
 async fn blocking_handlers_run_off_the_callers_thread() {
     let here = std::thread::current().id();
-    let elsewhere = move |_: &ToolContext, _: Value| Ok::<_, String>(std::thread::current().id() != here);
-    assert_eq!(run(pure("t"), blocking(elsewhere), json!({})).await.unwrap().structured, Some(json!(true).into()));
+    let elsewhere =
+        move |_: &ToolContext, _: Value| Ok::<_, String>(std::thread::current().id() != here);
+    assert_eq!(
+        run(pure("t"), blocking(elsewhere), json!({}))
+            .await
+            .unwrap()
+            .structured,
+        Some(json!(true).into())
+    );
 }
 
 /// A struct with state.
@@ -83,7 +137,11 @@ struct Counting(AtomicU64);
 
 impl Handler for Counting {
     fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
-        HandlerFuture::new(async { Ok(ToolResult::structured(json!(self.0.fetch_add(1, Ordering::Relaxed) + 1))) })
+        HandlerFuture::new(async {
+            Ok(ToolResult::structured(json!(
+                self.0.fetch_add(1, Ordering::Relaxed) + 1
+            )))
+        })
     }
 }
 
@@ -91,7 +149,10 @@ impl Handler for Counting {
 async fn a_struct_keeps_its_state_from_call_to_call() {
     let catalog = holding(pure("t"), Counting::default());
     for count in 1..4 {
-        let result = catalog.execute(&ToolContext::new(), "t", json!({})).await.unwrap();
+        let result = catalog
+            .execute(&ToolContext::new(), "t", json!({}))
+            .await
+            .unwrap();
         assert_eq!(result.structured, Some(json!(count).into()));
     }
 }
@@ -99,9 +160,18 @@ async fn a_struct_keeps_its_state_from_call_to_call() {
 #[tokio::test]
 async fn the_tool_sees_the_facts_of_its_call() {
     let tell = async |cx: ToolContext, _: Value| {
-        let facts = [cx.call_id(), cx.session(), cx.principal(), cx.channel(), cx.chat(), cx.correlation_id()];
+        let facts = [
+            cx.call_id(),
+            cx.session(),
+            cx.principal(),
+            cx.channel(),
+            cx.chat(),
+            cx.correlation_id(),
+        ];
         assert!(cx.deadline().is_some());
-        Ok::<_, String>(json!({"facts": facts, "tool": cx.tool().unwrap().as_str(), "depth": cx.depth()}))
+        Ok::<_, String>(
+            json!({"facts": facts, "tool": cx.tool().unwrap().as_str(), "depth": cx.depth()}),
+        )
     };
     let catalog = holding(pure("t"), tell);
     let cx = ToolContext::new()
@@ -120,7 +190,10 @@ async fn the_tool_sees_the_facts_of_its_call() {
 
 #[tokio::test]
 async fn more_blocking_calls_than_places_all_get_their_turn() {
-    let catalog = holding(pure("t"), blocking(|_: &ToolContext, _: Value| Ok::<_, String>(())));
+    let catalog = holding(
+        pure("t"),
+        blocking(|_: &ToolContext, _: Value| Ok::<_, String>(())),
+    );
     let calls: Vec<_> = (0..4 * crate::sample::MAX_BLOCKING)
         .map(|_| tokio::spawn(catalog.execute(&ToolContext::new(), "t", json!({}))))
         .collect();
@@ -165,19 +238,25 @@ async fn outcome(handler: impl Handler) -> ToolError {
 async fn a_tool_error_keeps_its_kind_and_its_text_through_any_error() {
     let plain = outcome(async |cx: ToolContext, _: Value| needs_more(&cx)).await;
     assert_eq!(plain.code(), ErrorCode::PermissionDenied, "{plain}");
-    let boxed = async |cx: ToolContext, _: Value| -> Result<(), Box<dyn Error + Send + Sync>> { Ok(needs_more(&cx)?) };
+    let boxed = async |cx: ToolContext, _: Value| -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(needs_more(&cx)?)
+    };
     assert_eq!(outcome(boxed).await, plain);
-    let wrapped = async |cx: ToolContext, _: Value| -> Result<(), NoteError> { Ok(needs_more(&cx)?) };
+    let wrapped =
+        async |cx: ToolContext, _: Value| -> Result<(), NoteError> { Ok(needs_more(&cx)?) };
     assert_eq!(outcome(wrapped).await, plain);
     let twice = async |cx: ToolContext, _: Value| -> Result<(), Box<dyn Error + Send + Sync>> {
         Ok(needs_more(&cx).map_err(NoteError::from)?)
     };
     assert_eq!(outcome(twice).await, plain);
-    let by_io = async |cx: ToolContext, _: Value| -> io::Result<()> { needs_more(&cx).map_err(io::Error::other) };
+    let by_io = async |cx: ToolContext, _: Value| -> io::Result<()> {
+        needs_more(&cx).map_err(io::Error::other)
+    };
     assert_eq!(outcome(by_io).await, plain);
     let in_a_box = async |cx: ToolContext, _: Value| needs_more(&cx).map_err(Box::new);
     assert_eq!(outcome(in_a_box).await, plain);
-    let blocking = blocking(|cx: &ToolContext, _: Value| -> Result<(), NoteError> { Ok(needs_more(cx)?) });
+    let blocking =
+        blocking(|cx: &ToolContext, _: Value| -> Result<(), NoteError> { Ok(needs_more(cx)?) });
     assert_eq!(outcome(blocking).await, plain);
 }
 
@@ -190,14 +269,25 @@ enum Forwarded {
 
 #[tokio::test]
 async fn the_error_of_a_nested_call_keeps_its_tool_behind_a_transparent_error() {
-    let inner = async |_: ToolContext, _: Value| Err::<(), _>(ToolErrorKind::Unavailable { reason: "gone".to_owned() });
+    let inner = async |_: ToolContext, _: Value| {
+        Err::<(), _>(ToolErrorKind::Unavailable {
+            reason: "gone".to_owned(),
+        })
+    };
     let mut catalog = holding(pure("inner"), inner);
     let outer = async |cx: ToolContext, _: Value| -> Result<ToolResult, Forwarded> {
         Ok(cx.execute("inner", json!({})).await?)
     };
     catalog.register(pure("outer"), outer).unwrap();
-    let error = catalog.execute(&ToolContext::new(), "outer", json!({})).await.unwrap_err();
-    assert_eq!((error.code(), error.tool_name()), (ErrorCode::Unavailable, "inner"), "{error}");
+    let error = catalog
+        .execute(&ToolContext::new(), "outer", json!({}))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.code(), error.tool_name()),
+        (ErrorCode::Unavailable, "inner"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -211,7 +301,8 @@ async fn an_error_of_the_system_is_one_of_the_tool() {
     assert_eq!(outcome(own).await, failed);
     let alone = async |_: ToolContext, _: Value| missing();
     assert_eq!(outcome(alone).await, failed);
-    let inside =
-        async |cx: ToolContext, _: Value| -> Result<(), ToolError> { Ok(needs_more(&cx).map_err(io::Error::other)?) };
+    let inside = async |cx: ToolContext, _: Value| -> Result<(), ToolError> {
+        Ok(needs_more(&cx).map_err(io::Error::other)?)
+    };
     assert_eq!(outcome(inside).await.code(), ErrorCode::PermissionDenied);
 }

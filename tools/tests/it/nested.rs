@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 use crate::sample::{MAX_BLOCKING, Yes, echo, echoing, granted, holding, pure, reader};
 use serde_json::{Value, json};
 use tools::protocol::Limits;
-use tools::{CancellationToken, Catalog, ErrorCode, Grant, SharedCatalog, ToolContext, ToolError, ToolResult, handler};
+use tools::{
+    CancellationToken, Catalog, ErrorCode, Grant, SharedCatalog, ToolContext, ToolError,
+    ToolResult, handler,
+};
 
 async fn run(catalog: &Catalog, cx: &ToolContext, name: &str) -> Result<ToolResult, ToolError> {
     catalog.execute(cx, name, json!({"path": "docs/a"})).await
@@ -16,42 +19,67 @@ async fn run(catalog: &Catalog, cx: &ToolContext, name: &str) -> Result<ToolResu
 #[tokio::test]
 async fn a_tool_cannot_widen_its_grant_nor_choose_its_approver() {
     let mut catalog = echoing([reader("read")]);
-    let by_grant =
-        async |cx: ToolContext, arguments: Value| cx.clone().with_grant(Grant::all()).execute("read", arguments).await;
+    let by_grant = async |cx: ToolContext, arguments: Value| {
+        cx.clone()
+            .with_grant(Grant::all())
+            .execute("read", arguments)
+            .await
+    };
     let by_approver = async |cx: ToolContext, arguments: Value| {
-        cx.clone().with_approver(Arc::new(Yes::default())).execute("read", arguments).await
+        cx.clone()
+            .with_approver(Arc::new(Yes::default()))
+            .execute("read", arguments)
+            .await
     };
     catalog.register(pure("by_grant"), by_grant).unwrap();
     catalog.register(pure("by_approver"), by_approver).unwrap();
     for cx in [ToolContext::new(), granted(&["fs:read:src/**"])] {
         for name in ["by_grant", "by_approver"] {
             let error = run(&catalog, &cx, name).await.unwrap_err();
-            assert!(error.code() == ErrorCode::PermissionDenied && error.tool_name() == "read", "{name}: {error}");
+            assert!(
+                error.code() == ErrorCode::PermissionDenied && error.tool_name() == "read",
+                "{name}: {error}"
+            );
         }
     }
-    run(&catalog, &granted(&["fs:read:docs/**"]), "by_grant").await.unwrap();
+    run(&catalog, &granted(&["fs:read:docs/**"]), "by_grant")
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn a_nested_call_has_to_end_no_later_than_the_one_around_it() {
     let tell = async |cx: ToolContext, _: Value| {
-        let left = cx.deadline().unwrap().saturating_duration_since(Instant::now());
+        let left = cx
+            .deadline()
+            .unwrap()
+            .saturating_duration_since(Instant::now());
         Ok::<_, String>(left <= Duration::from_secs(5))
     };
     let mut catalog = holding(pure("tell"), tell);
     let patient = async |cx: ToolContext, arguments: Value| {
         let far = Instant::now() + Duration::from_secs(3600);
-        cx.clone().with_timeout(Duration::from_secs(3600)).with_deadline(far).execute("tell", arguments).await
+        cx.clone()
+            .with_timeout(Duration::from_secs(3600))
+            .with_deadline(far)
+            .execute("tell", arguments)
+            .await
     };
     catalog.register(pure("patient"), patient).unwrap();
     let cx = ToolContext::new().with_timeout(Duration::from_secs(5));
-    assert_eq!(run(&catalog, &cx, "patient").await.unwrap().structured, Some(json!(true).into()));
+    assert_eq!(
+        run(&catalog, &cx, "patient").await.unwrap().structured,
+        Some(json!(true).into())
+    );
 }
 
 #[tokio::test]
 async fn a_nested_call_ends_with_the_one_around_it_also_with_a_token_of_its_own() {
     let mut catalog = Catalog::new();
-    let (started, stopped) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (started, stopped) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicBool::new(false)),
+    );
     let (starting, stopping) = (started.clone(), stopped.clone());
     catalog
         .register(pure("long"), move |cx: ToolContext, _: Value| {
@@ -65,7 +93,11 @@ async fn a_nested_call_ends_with_the_one_around_it_also_with_a_token_of_its_own(
         })
         .unwrap();
     let leave = async |cx: ToolContext, arguments: Value| {
-        tokio::spawn(cx.clone().with_cancellation(CancellationToken::new()).execute("long", arguments));
+        tokio::spawn(
+            cx.clone()
+                .with_cancellation(CancellationToken::new())
+                .execute("long", arguments),
+        );
         tokio::task::yield_now().await;
         Ok::<_, String>("left")
     };
@@ -84,29 +116,49 @@ async fn a_call_does_not_get_out_of_its_scope_by_way_of_another_catalog() {
     let mut catalog = Catalog::new();
     let other = outside.clone();
     catalog
-        .register(pure("reach"), move |cx: ToolContext, arguments: Value| other.execute(&cx, "outside", arguments))
+        .register(pure("reach"), move |cx: ToolContext, arguments: Value| {
+            other.execute(&cx, "outside", arguments)
+        })
         .unwrap();
-    let error = run(&catalog, &ToolContext::new(), "reach").await.unwrap_err();
-    assert!(error.code() == ErrorCode::NotFound && error.tool_name() == "outside", "{error}");
+    let error = run(&catalog, &ToolContext::new(), "reach")
+        .await
+        .unwrap_err();
+    assert!(
+        error.code() == ErrorCode::NotFound && error.tool_name() == "outside",
+        "{error}"
+    );
     // A tool of the same name in this catalog is another tool.
     catalog.register(pure("outside"), echo).unwrap();
-    run(&catalog, &ToolContext::new(), "reach").await.unwrap_err();
+    run(&catalog, &ToolContext::new(), "reach")
+        .await
+        .unwrap_err();
     // With a context of its own, a tool may use a catalog of its own.
-    outside.execute(&ToolContext::new(), "outside", json!({})).await.unwrap();
+    outside
+        .execute(&ToolContext::new(), "outside", json!({}))
+        .await
+        .unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn blocking_tools_that_wait_for_blocking_tools_do_not_wait_for_each_others_places() {
     let catalog = SharedCatalog::new();
-    catalog.register(pure("child"), handler::blocking(|_: &ToolContext, _: Value| Ok::<_, String>(()))).unwrap();
+    catalog
+        .register(
+            pure("child"),
+            handler::blocking(|_: &ToolContext, _: Value| Ok::<_, String>(())),
+        )
+        .unwrap();
     let all_inside = Arc::new(std::sync::Barrier::new(MAX_BLOCKING));
     let parent = move |cx: &ToolContext, arguments: Value| {
         all_inside.wait();
         tokio::runtime::Handle::current().block_on(cx.execute("child", arguments))
     };
-    catalog.register(pure("parent"), handler::blocking(parent)).unwrap();
-    let calls: Vec<_> =
-        (0..MAX_BLOCKING).map(|_| tokio::spawn(catalog.execute(&ToolContext::new(), "parent", json!({})))).collect();
+    catalog
+        .register(pure("parent"), handler::blocking(parent))
+        .unwrap();
+    let calls: Vec<_> = (0..MAX_BLOCKING)
+        .map(|_| tokio::spawn(catalog.execute(&ToolContext::new(), "parent", json!({}))))
+        .collect();
     for call in calls {
         call.await.unwrap().unwrap();
     }
@@ -118,17 +170,32 @@ async fn the_hosts_time_limit_holds_at_every_depth_but_not_for_tools_that_delega
     let mut catalog = holding(pure("hang"), crate::sample::hang);
     let hurries = async |cx: ToolContext, _: Value| {
         let begun = tokio::time::Instant::now();
-        for cx in [cx.clone(), cx.clone().with_timeout(LIMIT * 2), cx.with_timeout(LIMIT / 5)] {
+        for cx in [
+            cx.clone(),
+            cx.clone().with_timeout(LIMIT * 2),
+            cx.with_timeout(LIMIT / 5),
+        ] {
             cx.execute("hang", json!({})).await.unwrap_err();
         }
         begun.elapsed().as_secs().to_string()
     };
-    let limits = Limits { timeout_ms: Some(60_000), delegates: true, ..Limits::default() };
-    catalog.register(pure("hurries").with_limits(limits.clone()), hurries).unwrap();
+    let limits = Limits {
+        timeout_ms: Some(60_000),
+        delegates: true,
+        ..Limits::default()
+    };
+    catalog
+        .register(pure("hurries").with_limits(limits.clone()), hurries)
+        .unwrap();
     let delegates = async |cx: ToolContext, _: Value| cx.execute("hurries", json!({})).await;
-    catalog.register(pure("delegates").with_limits(limits), delegates).unwrap();
+    catalog
+        .register(pure("delegates").with_limits(limits), delegates)
+        .unwrap();
     let cx = ToolContext::new().with_timeout(LIMIT);
-    assert_eq!(run(&catalog, &cx, "delegates").await.unwrap().to_text(), "11");
+    assert_eq!(
+        run(&catalog, &cx, "delegates").await.unwrap().to_text(),
+        "11"
+    );
     let begun = tokio::time::Instant::now();
     run(&catalog, &cx, "hang").await.unwrap_err();
     assert_eq!(begun.elapsed(), LIMIT);

@@ -1,13 +1,18 @@
 //! A journal in memory that can be made to fail.
-#![allow(dead_code, missing_docs, unreachable_pub, reason = "each program of tests uses a part of it")]
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "each program of tests uses a part of it"
+)]
 
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 
 use tools::journal::{
-    BeginResult, CallArguments, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalError,
-    JournalFuture, OutcomeRecord, RecordedCall,
+    BeginResult, CallArguments, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal,
+    JournalError, JournalFuture, OutcomeRecord, RecordedCall,
 };
 use tools::{Digest, ErrorCode, ToolResult};
 
@@ -61,11 +66,17 @@ impl Notebook {
     }
 
     pub fn forget_outcomes(&self) {
-        self.lines.lock().unwrap().retain(|line| line.kind != "outcome");
+        self.lines
+            .lock()
+            .unwrap()
+            .retain(|line| line.kind != "outcome");
     }
 
     pub fn forget_outcome_of(&self, intent: u64) {
-        self.lines.lock().unwrap().retain(|line| line.intent != Some(intent));
+        self.lines
+            .lock()
+            .unwrap()
+            .retain(|line| line.intent != Some(intent));
     }
 
     fn write(&self, line: Line) -> IntentId {
@@ -76,10 +87,14 @@ impl Notebook {
 
     fn last_of(&self, key: &CallKey) -> Option<RecordedCall> {
         let lines = self.lines.lock().unwrap();
-        let (at, begun) =
-            lines.iter().enumerate().rfind(|(_, line)| line.kind == "intent" && line.key.as_ref() == Some(key))?;
+        let (at, begun) = lines
+            .iter()
+            .enumerate()
+            .rfind(|(_, line)| line.kind == "intent" && line.key.as_ref() == Some(key))?;
         let recorded = RecordedCall::new(begun.attempt, begun.tool_digest, begun.arguments_digest);
-        let Some(ended) = lines.iter().find(|line| line.intent == Some(at as u64 + 1)) else { return Some(recorded) };
+        let Some(ended) = lines.iter().find(|line| line.intent == Some(at as u64 + 1)) else {
+            return Some(recorded);
+        };
         let recorded = recorded.with_result(ended.result.clone().unwrap());
         Some(match ended.error {
             Some(code) => recorded.with_error(code),
@@ -94,7 +109,9 @@ impl Notebook {
     ) -> JournalFuture<'a, T> {
         let trouble = self.trouble.lock().unwrap().get(method).copied();
         match trouble {
-            Some(Trouble::Fails) => Box::pin(async { Err(JournalError::failed("the disk is gone")) }),
+            Some(Trouble::Fails) => {
+                Box::pin(async { Err(JournalError::failed("the disk is gone")) })
+            }
             Some(Trouble::Panics) => panic!("the disk is gone"),
             Some(Trouble::Hangs) => Box::pin(pending()),
             Some(Trouble::Delays) => {
@@ -128,25 +145,49 @@ impl Journal for Notebook {
             {
                 return BeginResult::AlreadyStarted(recorded);
             }
-            BeginResult::Started(self.write(Line { kind: "intent", attempt, ..line(&call) }))
+            BeginResult::Started(self.write(Line {
+                kind: "intent",
+                attempt,
+                ..line(&call)
+            }))
         })
     }
 
     fn end<'a>(&'a self, intent: IntentId, outcome: OutcomeRecord<'a>) -> JournalFuture<'a, ()> {
         self.after_trouble("end", || {
             let (result, error) = (Some(outcome.result.clone()), outcome.error);
-            self.write(Line { kind: "outcome", intent: Some(intent.0), result, error, ..Line::default() });
+            self.write(Line {
+                kind: "outcome",
+                intent: Some(intent.0),
+                result,
+                error,
+                ..Line::default()
+            });
         })
     }
 
-    fn refuse<'a>(&'a self, call: CallRecord<'a>, code: ErrorCode, reason: &'a str) -> JournalFuture<'a, ()> {
+    fn refuse<'a>(
+        &'a self,
+        call: CallRecord<'a>,
+        code: ErrorCode,
+        reason: &'a str,
+    ) -> JournalFuture<'a, ()> {
         self.after_trouble("refuse", || {
             let reason = Some(reason.to_owned());
-            self.write(Line { kind: "refusal", error: Some(code), reason, ..line(&call) });
+            self.write(Line {
+                kind: "refusal",
+                error: Some(code),
+                reason,
+                ..line(&call)
+            });
         })
     }
 
-    fn save<'a>(&'a self, session: &'a str, checkpoint: Checkpoint) -> JournalFuture<'a, CheckpointId> {
+    fn save<'a>(
+        &'a self,
+        session: &'a str,
+        checkpoint: Checkpoint,
+    ) -> JournalFuture<'a, CheckpointId> {
         self.after_trouble("save", || {
             let mut checkpoints = self.checkpoints.lock().unwrap();
             let id = CheckpointId(checkpoints.get(session).map_or(0, |(id, _)| id.0) + 1);
@@ -172,7 +213,9 @@ impl Journal for Notebook {
     }
 
     fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<Checkpoint>> {
-        self.after_trouble("load", || Some(self.checkpoints.lock().unwrap().get(session)?.1.clone()))
+        self.after_trouble("load", || {
+            Some(self.checkpoints.lock().unwrap().get(session)?.1.clone())
+        })
     }
 }
 

@@ -20,10 +20,23 @@ fn process(tool: &str) -> Output {
     // The shell sets the limits, so that they do not apply to this process. Core dumps are off.
     let script = format!("ulimit -c 0; ulimit -v {ADDRESS_SPACE}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
-    command.args(["-c", &script]).arg(std::env::current_exe().unwrap());
-    command.args(["process::other_process", "--exact", "--ignored", "--nocapture"]).env(TOOL, tool);
+    command
+        .args(["-c", &script])
+        .arg(std::env::current_exe().unwrap());
+    command
+        .args([
+            "process::other_process",
+            "--exact",
+            "--ignored",
+            "--nocapture",
+        ])
+        .env(TOOL, tool);
     // Each malloc arena would take 64 MiB of the address space.
-    command.env("MALLOC_ARENA_MAX", "1").env("RUST_BACKTRACE", "0").output().unwrap()
+    command
+        .env("MALLOC_ARENA_MAX", "1")
+        .env("RUST_BACKTRACE", "0")
+        .output()
+        .unwrap()
 }
 
 fn stderr(output: &Output) -> String {
@@ -34,10 +47,18 @@ fn stderr(output: &Output) -> String {
 #[test]
 #[ignore = "the process that the others start"]
 fn other_process() {
-    let Ok(name) = std::env::var(TOOL) else { return };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let Ok(name) = std::env::var(TOOL) else {
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let outcome = runtime.block_on(catalog().execute(&ToolContext::new(), &name, json!({})));
-    let outcome = outcome.map_or_else(|error| error.code().to_string(), |result| result.to_text().len().to_string());
+    let outcome = outcome.map_or_else(
+        |error| error.code().to_string(),
+        |result| result.to_text().len().to_string(),
+    );
     eprintln!("the process lives: {outcome}");
 }
 
@@ -50,7 +71,12 @@ fn catalog() -> Catalog {
     }
     let mut catalog = Catalog::new();
     let mut add = |name: &str, run: fn() -> Result<String, String>| {
-        catalog.register(pure(name), handler::blocking(move |_: &ToolContext, _: Value| run())).unwrap();
+        catalog
+            .register(
+                pure(name),
+                handler::blocking(move |_: &ToolContext, _: Value| run()),
+            )
+            .unwrap();
     };
     add("panics", || panic!("once"));
     add("panics_twice", || {
@@ -71,7 +97,8 @@ fn catalog() -> Catalog {
     });
     add("asks_before_it_allocates", || {
         let mut all = Vec::<u8>::new();
-        all.try_reserve_exact(4 << 30).map_err(|error| error.to_string())?;
+        all.try_reserve_exact(4 << 30)
+            .map_err(|error| error.to_string())?;
         Ok(String::new())
     });
     catalog
@@ -80,20 +107,32 @@ fn catalog() -> Catalog {
 /// Recurses until the stack overflows.
 fn deep(depth: u64) -> u64 {
     let room = std::hint::black_box([depth; 64]);
-    if depth == u64::MAX { 0 } else { deep(depth + 1).wrapping_add(room[63]) }
+    if depth == u64::MAX {
+        0
+    } else {
+        deep(depth + 1).wrapping_add(room[63])
+    }
 }
 
 #[test]
 fn a_process_lives_on_after_a_panic() {
     let output = process("panics");
-    assert!(output.status.success() && stderr(&output).contains("the process lives: panicked"), "{}", stderr(&output));
+    assert!(
+        output.status.success() && stderr(&output).contains("the process lives: panicked"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
 fn a_panic_while_panicking_ends_the_process() {
     let output = process("panics_twice");
     assert_eq!(output.status.signal(), Some(SIGABRT), "{}", stderr(&output));
-    assert!(stderr(&output).contains("once more") && !stderr(&output).contains("lives"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("once more") && !stderr(&output).contains("lives"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
@@ -111,13 +150,21 @@ fn a_stack_overflow_ends_the_process() {
 fn memory_that_is_not_there_ends_the_process() {
     let output = process("allocates");
     assert_eq!(output.status.signal(), Some(SIGABRT), "{}", stderr(&output));
-    assert!(stderr(&output).contains("memory allocation of"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("memory allocation of"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
 fn a_tool_that_asks_whether_there_is_memory_fails_alone() {
     let output = process("asks_before_it_allocates");
-    assert!(stderr(&output).contains("the process lives: execution_failed"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("the process lives: execution_failed"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]

@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use tools::handler::blocking;
 use tools::protocol::Rate;
-use tools::{CancellationToken, Catalog, ErrorCode, Limits, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult};
+use tools::{
+    CancellationToken, Catalog, ErrorCode, Limits, Tool, ToolContext, ToolError, ToolErrorKind,
+    ToolResult,
+};
 
 fn tool(effects: Value) -> Tool {
     pure("t").with_effects(serde_json::from_value(effects).unwrap())
@@ -20,7 +23,10 @@ fn reads() -> Tool {
 }
 
 fn retries(max_retries: u32) -> Limits {
-    Limits { max_retries: Some(max_retries), ..Limits::default() }
+    Limits {
+        max_retries: Some(max_retries),
+        ..Limits::default()
+    }
 }
 
 /// Fails with a transient error the given number of times, then returns the number of the attempt. Counts its calls.
@@ -29,7 +35,13 @@ fn flaky(tool: Tool, failures: u32) -> (Catalog, Arc<AtomicU32>) {
     let counted = runs.clone();
     let handler = move |cx: ToolContext, _: Value| {
         let run = counted.fetch_add(1, Ordering::SeqCst);
-        async move { if run < failures { Err(ToolError::transient("busy")) } else { Ok(json!(cx.attempt())) } }
+        async move {
+            if run < failures {
+                Err(ToolError::transient("busy"))
+            } else {
+                Ok(json!(cx.attempt()))
+            }
+        }
     };
     let catalog = holding(tool, handler);
     (catalog, runs)
@@ -43,15 +55,34 @@ async fn run(catalog: &Catalog, cx: &ToolContext) -> Result<ToolResult, ToolErro
 async fn a_read_that_fails_in_passing_is_repeated_twice() {
     let (catalog, runs) = flaky(reads(), 2);
     let start = Instant::now();
-    assert_eq!(run(&catalog, &cx()).await.unwrap().structured, Some(json!(3).into()));
+    assert_eq!(
+        run(&catalog, &cx()).await.unwrap().structured,
+        Some(json!(3).into())
+    );
     // 100 and 200 ms, each with up to 100 % jitter, and 1 ms of timer precision.
-    assert!((300..=602).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+    assert!(
+        (300..=602).contains(&start.elapsed().as_millis()),
+        "{:?}",
+        start.elapsed()
+    );
 
     let (catalog, _) = flaky(reads(), 3);
     assert_eq!(runs.load(Ordering::SeqCst), 3);
     let error = run(&catalog, &cx()).await.unwrap_err();
-    assert_eq!(error, ToolError::new("t", ToolErrorKind::Transient { message: "busy".into(), retry_after: None }));
-    assert!(error.is_recoverable() && error.to_string().contains("try again"), "{error}");
+    assert_eq!(
+        error,
+        ToolError::new(
+            "t",
+            ToolErrorKind::Transient {
+                message: "busy".into(),
+                retry_after: None
+            }
+        )
+    );
+    assert!(
+        error.is_recoverable() && error.to_string().contains("try again"),
+        "{error}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -69,7 +100,11 @@ async fn only_repeatable_calls_are_retried() {
     ] {
         let (catalog, runs) = flaky(tool(effects.clone()).with_limits(many.clone()), 1);
         assert_eq!(run(&catalog, &cx()).await.is_ok(), may_be, "{effects}");
-        assert_eq!(runs.load(Ordering::SeqCst), 1 + u32::from(may_be), "{effects}");
+        assert_eq!(
+            runs.load(Ordering::SeqCst),
+            1 + u32::from(may_be),
+            "{effects}"
+        );
     }
 }
 
@@ -91,7 +126,10 @@ async fn other_failures_are_final() {
         async { Err::<(), _>("no such file") }
     };
     let catalog = holding(reads(), fails);
-    assert_eq!(run(&catalog, &cx()).await.unwrap_err().code(), ErrorCode::ExecutionFailed);
+    assert_eq!(
+        run(&catalog, &cx()).await.unwrap_err().code(),
+        ErrorCode::ExecutionFailed
+    );
     assert_eq!(runs.load(Ordering::SeqCst), 1);
 }
 
@@ -109,16 +147,26 @@ async fn a_tool_says_when_and_the_deadline_says_whether() {
     assert_eq!(start.elapsed().as_secs(), 3);
 
     let start = Instant::now();
-    let error = run(&catalog, &cx().with_timeout(Duration::from_secs(3))).await.unwrap_err();
-    assert_eq!((error.retry_after(), start.elapsed().as_millis()), (Some(Duration::from_secs(3)), 0));
-    assert_eq!(ToolResult::from(&error).structured.unwrap()["error"]["retry_after_ms"], json!(3000));
+    let error = run(&catalog, &cx().with_timeout(Duration::from_secs(3)))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.retry_after(), start.elapsed().as_millis()),
+        (Some(Duration::from_secs(3)), 0)
+    );
+    assert_eq!(
+        ToolResult::from(&error).structured.unwrap()["error"]["retry_after_ms"],
+        json!(3000)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn all_attempts_have_one_deadline() {
     let (catalog, runs) = flaky(reads().with_limits(retries(u32::MAX)), u32::MAX);
     let start = Instant::now();
-    let error = run(&catalog, &cx().with_timeout(Duration::from_secs(20))).await.unwrap_err();
+    let error = run(&catalog, &cx().with_timeout(Duration::from_secs(20)))
+        .await
+        .unwrap_err();
     assert_eq!(error.code(), ErrorCode::Transient, "{error}");
     assert!(start.elapsed().as_secs() <= 20 && runs.load(Ordering::SeqCst) > 5);
 }
@@ -134,7 +182,10 @@ async fn a_cancelled_call_does_not_wait_for_its_next_attempt() {
         token.cancel();
     });
     assert_eq!(outcome, Err(ToolError::new("t", ToolErrorKind::Cancelled)));
-    assert_eq!((start.elapsed().as_millis(), runs.load(Ordering::SeqCst)), (50, 1));
+    assert_eq!(
+        (start.elapsed().as_millis(), runs.load(Ordering::SeqCst)),
+        (50, 1)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -147,7 +198,12 @@ async fn no_call_gets_between_two_attempts() {
         let seen = seen.clone();
         async move { json!(seen.load(Ordering::SeqCst)) }
     };
-    catalog.register(pure("other").with_effects(tool(json!({"writes": ["fs:a"]})).effects), other).unwrap();
+    catalog
+        .register(
+            pure("other").with_effects(tool(json!({"writes": ["fs:a"]})).effects),
+            other,
+        )
+        .unwrap();
     let cx = cx();
     let ((), second) = tokio::join!(
         async {
@@ -156,12 +212,22 @@ async fn no_call_gets_between_two_attempts() {
         },
         async { catalog.execute(&cx, "other", json!({})).await.unwrap() },
     );
-    assert_eq!(second.structured, Some(json!(1).into()), "the other one began after both attempts");
+    assert_eq!(
+        second.structured,
+        Some(json!(1).into()),
+        "the other one began after both attempts"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_attempt_takes_a_token_of_the_rate() {
-    let limits = Limits { rate: Some(Rate { calls: 1, per_ms: 4000 }), ..Limits::default() };
+    let limits = Limits {
+        rate: Some(Rate {
+            calls: 1,
+            per_ms: 4000,
+        }),
+        ..Limits::default()
+    };
     let (catalog, _) = flaky(reads().with_limits(limits), 1);
     let start = Instant::now();
     run(&catalog, &cx()).await.unwrap();
@@ -187,7 +253,10 @@ async fn a_task_left_running_ends_with_its_attempt() {
         }
     };
     let catalog = holding(reads(), leaves);
-    assert_eq!(run(&catalog, &cx()).await.unwrap().structured, Some(json!(false).into()));
+    assert_eq!(
+        run(&catalog, &cx()).await.unwrap().structured,
+        Some(json!(false).into())
+    );
     assert_eq!(leftover.load(Ordering::SeqCst), 1);
 }
 

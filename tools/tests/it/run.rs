@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use crate::sample::{echo, hang, holding, pure, unlimited, with_timeout};
 use serde_json::{Value, json};
 use tools::{
-    CancellationToken, Catalog, ErrorCode, Handler, Progress, ProgressSink, ToolContext, ToolError, ToolErrorKind,
-    ToolResult, handler,
+    CancellationToken, Catalog, ErrorCode, Handler, Progress, ProgressSink, ToolContext, ToolError,
+    ToolErrorKind, ToolResult, handler,
 };
 
 pub(crate) const SHORT: Duration = Duration::from_millis(30);
@@ -21,13 +21,18 @@ pub(crate) fn catalog(handler: impl Handler) -> Catalog {
 }
 
 pub(crate) async fn run(handler: impl Handler) -> Result<ToolResult, ToolError> {
-    catalog(handler).execute(&ToolContext::new().with_timeout(SHORT), "t", json!({})).await
+    catalog(handler)
+        .execute(&ToolContext::new().with_timeout(SHORT), "t", json!({}))
+        .await
 }
 
 #[tokio::test]
 async fn a_tool_that_never_ends_times_out() {
     let error = run(hang).await.unwrap_err();
-    assert_eq!(error, ToolError::new("t", ToolErrorKind::Timeout { limit: SHORT }));
+    assert_eq!(
+        error,
+        ToolError::new("t", ToolErrorKind::Timeout { limit: SHORT })
+    );
     assert!(error.is_recoverable());
 }
 
@@ -40,7 +45,10 @@ async fn a_call_that_was_stopped_says_that_it_may_have_taken_effect_unless_it_ma
     ] {
         let tool = pure("t").with_effects(serde_json::from_value(effects.clone()).unwrap());
         let late = holding(tool.clone(), hang);
-        let late = late.execute(&unlimited().with_timeout(SHORT), "t", json!({})).await.unwrap_err();
+        let late = late
+            .execute(&unlimited().with_timeout(SHORT), "t", json!({}))
+            .await
+            .unwrap_err();
         let token = CancellationToken::new();
         let cx = unlimited().with_cancellation(token.clone());
         // The result is there, but the caller has gone.
@@ -50,11 +58,23 @@ async fn a_call_that_was_stopped_says_that_it_may_have_taken_effect_unless_it_ma
         });
         let gone = gone.execute(&cx, "t", json!({})).await.unwrap_err();
         for (error, code) in [(late, ErrorCode::Timeout), (gone, ErrorCode::Cancelled)] {
-            assert_eq!((error.code(), error.is_unclear()), (code, is_unclear), "{effects} {error}");
+            assert_eq!(
+                (error.code(), error.is_unclear()),
+                (code, is_unclear),
+                "{effects} {error}"
+            );
             let result = ToolResult::from(&error);
-            assert_eq!(result.to_text().contains("outcome is unclear"), is_unclear, "{effects} {error}");
+            assert_eq!(
+                result.to_text().contains("outcome is unclear"),
+                is_unclear,
+                "{effects} {error}"
+            );
             let detail = result.structured.unwrap();
-            assert_eq!(detail.value()["error"].get("unclear").is_some(), is_unclear, "{effects} {error}");
+            assert_eq!(
+                detail.value()["error"].get("unclear").is_some(),
+                is_unclear,
+                "{effects} {error}"
+            );
         }
     }
 }
@@ -62,20 +82,40 @@ async fn a_call_that_was_stopped_says_that_it_may_have_taken_effect_unless_it_ma
 #[tokio::test(start_paused = true)]
 async fn the_default_deadline_is_30_s_a_tools_own_comes_before_it_and_the_callers_before_both() {
     let mut catalog = catalog(hang);
-    catalog.register(with_timeout(pure("slow"), Duration::from_secs(120)), hang).unwrap();
+    catalog
+        .register(with_timeout(pure("slow"), Duration::from_secs(120)), hang)
+        .unwrap();
     let start = tokio::time::Instant::now();
     let limit = async |cx: &ToolContext, name: &str| {
         let before = tokio::time::Instant::now();
-        assert_eq!(catalog.execute(cx, name, json!({})).await.unwrap_err().code(), ErrorCode::Timeout);
+        assert_eq!(
+            catalog
+                .execute(cx, name, json!({}))
+                .await
+                .unwrap_err()
+                .code(),
+            ErrorCode::Timeout
+        );
         before.elapsed().as_secs()
     };
     let cx = ToolContext::new();
     assert_eq!(limit(&cx, "t").await, 30);
     assert_eq!(limit(&cx, "slow").await, 120);
-    assert_eq!(limit(&cx.clone().with_timeout(Duration::from_secs(7)), "slow").await, 7);
+    assert_eq!(
+        limit(&cx.clone().with_timeout(Duration::from_secs(7)), "slow").await,
+        7
+    );
     let deadline = (start + Duration::from_secs(160)).into_std();
-    assert_eq!(limit(&cx.clone().with_deadline(deadline), "slow").await, 3, "157 of the 160 s are over");
-    assert_eq!(limit(&cx.with_deadline(deadline), "t").await, 0, "none is left");
+    assert_eq!(
+        limit(&cx.clone().with_deadline(deadline), "slow").await,
+        3,
+        "157 of the 160 s are over"
+    );
+    assert_eq!(
+        limit(&cx.with_deadline(deadline), "t").await,
+        0,
+        "none is left"
+    );
 }
 
 #[tokio::test]
@@ -169,7 +209,14 @@ async fn a_result_that_comes_with_the_cancellation_is_dropped() {
         token.cancel();
         async { Ok::<_, String>("too late") }
     });
-    assert_eq!(catalog.execute(&cx, "t", json!({})).await.unwrap_err().code(), ErrorCode::Cancelled);
+    assert_eq!(
+        catalog
+            .execute(&cx, "t", json!({}))
+            .await
+            .unwrap_err()
+            .code(),
+        ErrorCode::Cancelled
+    );
 }
 
 #[tokio::test]
@@ -181,7 +228,14 @@ async fn a_tool_cannot_cancel_more_than_itself() {
         tokio::task::yield_now().await;
         Ok::<_, String>("done")
     });
-    assert_eq!(catalog.execute(&cx, "t", json!({})).await.unwrap().to_text(), "done");
+    assert_eq!(
+        catalog
+            .execute(&cx, "t", json!({}))
+            .await
+            .unwrap()
+            .to_text(),
+        "done"
+    );
     assert!(!token.is_cancelled());
 }
 
@@ -217,8 +271,17 @@ async fn progress_is_reported_while_the_call_runs_and_dropped_after_it() {
         inner.set(cx).unwrap();
         async { Ok::<_, String>(()) }
     });
-    catalog.execute(&ToolContext::new().with_progress(sink.clone()), "t", json!({})).await.unwrap();
-    kept.get().unwrap().report(Progress::message("after the end"));
+    catalog
+        .execute(
+            &ToolContext::new().with_progress(sink.clone()),
+            "t",
+            json!({}),
+        )
+        .await
+        .unwrap();
+    kept.get()
+        .unwrap()
+        .report(Progress::message("after the end"));
     assert_eq!(sink.0.load(Ordering::Relaxed), 1);
 }
 
@@ -235,11 +298,20 @@ async fn a_long_message_of_progress_is_cut_at_a_character() {
     let long = format!("{whole}x");
     let reported = [whole.clone(), long];
     let catalog = catalog(move |cx: ToolContext, _: Value| {
-        reported.iter().for_each(|message| cx.report(Progress::message(message)));
+        reported
+            .iter()
+            .for_each(|message| cx.report(Progress::message(message)));
         async { Ok::<_, String>(()) }
     });
     let sink = Arc::new(Messages::default());
-    catalog.execute(&ToolContext::new().with_progress(sink.clone()), "t", json!({})).await.unwrap();
+    catalog
+        .execute(
+            &ToolContext::new().with_progress(sink.clone()),
+            "t",
+            json!({}),
+        )
+        .await
+        .unwrap();
     let cut = "é".repeat(Progress::MAX_MESSAGE_BYTES / 2 - 2) + "…";
     assert_eq!(*sink.0.lock().unwrap(), [whole, cut]);
 }
@@ -249,12 +321,20 @@ fn without_a_runtime_a_waiting_tool_is_an_error_and_a_ready_one_runs() {
     let mut call = catalog(echo).execute(&ToolContext::new(), "t", json!({}));
     let mut waiting = catalog(hang).execute(&ToolContext::new(), "t", json!({}));
     let mut task = std::task::Context::from_waker(std::task::Waker::noop());
-    let mut poll = |call: &mut tools::Execution| std::future::Future::poll(std::pin::Pin::new(call), &mut task);
+    let mut poll = |call: &mut tools::Execution| {
+        std::future::Future::poll(std::pin::Pin::new(call), &mut task)
+    };
     assert!(matches!(poll(&mut call), Poll::Ready(Ok(_))));
-    assert!(matches!(poll(&mut waiting), Poll::Ready(Err(error)) if error.code() == ErrorCode::Internal));
+    assert!(
+        matches!(poll(&mut waiting), Poll::Ready(Err(error)) if error.code() == ErrorCode::Internal)
+    );
 
-    let clockless = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let error = clockless.block_on(catalog(hang).execute(&ToolContext::new(), "t", json!({}))).unwrap_err();
+    let clockless = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let error = clockless
+        .block_on(catalog(hang).execute(&ToolContext::new(), "t", json!({})))
+        .unwrap_err();
     assert!(error.to_string().contains("time driver"), "{error}");
 }
 
@@ -267,15 +347,29 @@ async fn a_call_whose_time_is_over_is_not_begun() {
         async { Ok::<_, String>(()) }
     });
     let over = Instant::now();
-    for cx in [ToolContext::new().with_deadline(over), ToolContext::new().with_timeout(Duration::ZERO)] {
-        assert_eq!(catalog.execute(&cx, "t", json!({})).await.unwrap_err().code(), ErrorCode::Timeout);
+    for cx in [
+        ToolContext::new().with_deadline(over),
+        ToolContext::new().with_timeout(Duration::ZERO),
+    ] {
+        assert_eq!(
+            catalog
+                .execute(&cx, "t", json!({}))
+                .await
+                .unwrap_err()
+                .code(),
+            ErrorCode::Timeout
+        );
     }
     assert!(!begun.load(Ordering::Acquire));
 }
 
 #[test]
 fn a_blocking_tool_that_was_still_queued_when_its_call_ended_is_not_begun() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(1)
+        .build()
+        .unwrap();
     let begun = Arc::new(AtomicBool::new(false));
     let flag = begun.clone();
     let (release, held) = std::sync::mpsc::channel::<()>();
@@ -299,25 +393,39 @@ fn a_blocking_tool_that_was_still_queued_when_its_call_ended_is_not_begun() {
 #[tokio::test]
 async fn a_tool_that_returns_cancelled_without_a_cancellation_has_failed() {
     let error = run(async |cx: ToolContext, _: Value| {
-        Err::<(), _>(ToolError::new(cx.tool().unwrap().to_string(), ToolErrorKind::Cancelled))
+        Err::<(), _>(ToolError::new(
+            cx.tool().unwrap().to_string(),
+            ToolErrorKind::Cancelled,
+        ))
     })
     .await
     .unwrap_err();
-    assert!(error.code() == ErrorCode::ExecutionFailed && error.is_recoverable(), "{error}");
+    assert!(
+        error.code() == ErrorCode::ExecutionFailed && error.is_recoverable(),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn a_cancellation_in_a_box_does_not_end_a_run() {
     for forged in [
         ToolError::new("t", ToolErrorKind::Cancelled),
-        ToolError::new("t", ToolErrorKind::Internal { message: "x".into() }),
+        ToolError::new(
+            "t",
+            ToolErrorKind::Internal {
+                message: "x".into(),
+            },
+        ),
     ] {
         let handler = move |_: ToolContext, _: Value| {
             let error: Box<dyn Error + Send + Sync> = forged.clone().into();
             async { Err::<(), _>(error) }
         };
         let error = run(handler).await.unwrap_err();
-        assert!(error.code() == ErrorCode::ExecutionFailed && error.is_recoverable(), "{error}");
+        assert!(
+            error.code() == ErrorCode::ExecutionFailed && error.is_recoverable(),
+            "{error}"
+        );
     }
 }
 

@@ -14,7 +14,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tools::context::ApprovalFuture;
 use tools::{
-    Approval, Approver, Catalog, Decision, Effects, Grant, Handler, Limits, Preview, Tool, ToolContext, ToolError,
+    Approval, Approver, Catalog, Decision, Effects, Grant, Handler, Limits, Preview, Tool,
+    ToolContext, ToolError,
 };
 
 /// The number of blocking tools that a process runs at once.
@@ -22,7 +23,13 @@ pub const MAX_BLOCKING: usize = 64;
 
 /// A pure tool that takes any object.
 pub fn pure(name: &str) -> Tool {
-    Tool::new(name, format!("Does what {name} does."), json!({"type": "object"})).unwrap().with_effects(Effects::Pure)
+    Tool::new(
+        name,
+        format!("Does what {name} does."),
+        json!({"type": "object"}),
+    )
+    .unwrap()
+    .with_effects(Effects::Pure)
 }
 
 /// A pure tool with a closed schema: a required text and an optional count.
@@ -33,19 +40,27 @@ pub fn closed(name: &str) -> Tool {
         "required": ["text"],
         "additionalProperties": false,
     });
-    Tool::new(name, "Takes a text.", parameters).unwrap().with_effects(Effects::Pure)
+    Tool::new(name, "Takes a text.", parameters)
+        .unwrap()
+        .with_effects(Effects::Pure)
 }
 
 /// A tool that reads the file in its arguments.
 pub fn reader(name: &str) -> Tool {
-    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+    let parameters =
+        json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
     let effects: Effects = serde_json::from_value(json!({"reads": ["fs:{path}"]})).unwrap();
-    Tool::new(name, "Reads a file.", parameters).unwrap().with_effects(effects)
+    Tool::new(name, "Reads a file.", parameters)
+        .unwrap()
+        .with_effects(effects)
 }
 
 pub fn with_timeout(tool: Tool, timeout: Duration) -> Tool {
     let timeout_ms = Some(u64::try_from(timeout.as_millis()).unwrap());
-    tool.with_limits(Limits { timeout_ms, ..Limits::default() })
+    tool.with_limits(Limits {
+        timeout_ms,
+        ..Limits::default()
+    })
 }
 
 /// A catalog of one tool.
@@ -59,7 +74,9 @@ pub fn holding(tool: Tool, handler: impl Handler) -> Catalog {
 /// A catalog of tools that return their arguments.
 pub fn echoing<const N: usize>(tools: [Tool; N]) -> Catalog {
     let mut catalog = Catalog::new();
-    tools.into_iter().for_each(|tool| drop(catalog.register(tool, echo).unwrap()));
+    tools
+        .into_iter()
+        .for_each(|tool| drop(catalog.register(tool, echo).unwrap()));
     catalog
 }
 
@@ -101,7 +118,11 @@ pub struct No;
 
 impl Approver for No {
     fn approve<'a>(&'a self, _: Approval<'a>) -> ApprovalFuture<'a> {
-        Box::pin(async { Decision::Deny { reason: "not today".to_owned() } })
+        Box::pin(async {
+            Decision::Deny {
+                reason: "not today".to_owned(),
+            }
+        })
     }
 }
 

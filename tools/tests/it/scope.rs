@@ -28,7 +28,9 @@ impl Shelf {
 impl Resolve for Shelf {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         let found = self.0.iter().find(|entry| *entry.name() == *name);
-        found.cloned().ok_or_else(|| ToolError::not_found(name, std::iter::empty()))
+        found
+            .cloned()
+            .ok_or_else(|| ToolError::not_found(name, std::iter::empty()))
     }
 }
 
@@ -40,8 +42,15 @@ fn threads_that_share_a_scope_find_the_same_tools() {
         for _ in 0..20 {
             threads.spawn(|| {
                 assert!(Arc::ptr_eq(&scope.resolve("double").unwrap(), &entry));
-                let call = tools::call::execute(scope.clone(), &ToolContext::new(), "double", r#"{"number": 2}"#);
-                let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+                let call = tools::call::execute(
+                    scope.clone(),
+                    &ToolContext::new(),
+                    "double",
+                    r#"{"number": 2}"#,
+                );
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .build()
+                    .unwrap();
                 assert_eq!(runtime.block_on(call).unwrap().to_text(), "4");
             });
         }

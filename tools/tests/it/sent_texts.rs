@@ -17,15 +17,29 @@ fn catalog() -> Catalog {
         "pages": {"type": "array"},
         "size": {"type": "number"},
     }, "$defs": {"Form": {"oneOf": [{"enum": ["text", "raw"]}, {"const": "html"}]}}});
-    for (name, target) in [("get", "net:{url|host}"), ("ask", "net:{url}"), ("own", "net:a.example")] {
-        let effects = serde_json::from_value(json!({"reads": [target], "open_world": true})).unwrap();
-        let tool = Tool::new(name, "A tool.", parameters.clone()).unwrap().with_effects(effects);
-        catalog.register(tool, async |_: ToolContext, _: Value| "text".to_owned()).unwrap();
+    for (name, target) in [
+        ("get", "net:{url|host}"),
+        ("ask", "net:{url}"),
+        ("own", "net:a.example"),
+    ] {
+        let effects =
+            serde_json::from_value(json!({"reads": [target], "open_world": true})).unwrap();
+        let tool = Tool::new(name, "A tool.", parameters.clone())
+            .unwrap()
+            .with_effects(effects);
+        catalog
+            .register(tool, async |_: ToolContext, _: Value| "text".to_owned())
+            .unwrap();
     }
     let effects = serde_json::from_value(json!("pure")).unwrap();
-    let outer = Tool::new("outer", "A tool.", json!({"type": "object"})).unwrap().with_effects(effects);
-    let nested =
-        async |cx: ToolContext, arguments: Value| cx.execute("get", arguments).await.map(|result| result.to_text());
+    let outer = Tool::new("outer", "A tool.", json!({"type": "object"}))
+        .unwrap()
+        .with_effects(effects);
+    let nested = async |cx: ToolContext, arguments: Value| {
+        cx.execute("get", arguments)
+            .await
+            .map(|result| result.to_text())
+    };
     catalog.register(outer, nested).unwrap();
     catalog
 }
@@ -70,11 +84,18 @@ async fn a_text_beside_a_url_is_asked_about_unless_the_schema_lists_it_or_a_prom
         (json!({"secret": 1}), false),
         (json!({"body": {"secret": URL}}), false),
         (json!({"body": [[URL, "https://a.example/secret"]]}), false),
-        (json!({"body": {"red": {"x": "https://a.example/secret"}}}), false),
+        (
+            json!({"body": {"red": {"x": "https://a.example/secret"}}}),
+            false,
+        ),
     ] {
         let mut arguments = more;
         arguments["url"] = URL.into();
-        assert_eq!(is_unasked(&exposed("net:read:a.example"), "get", arguments.clone()).await, expected, "{arguments}");
+        assert_eq!(
+            is_unasked(&exposed("net:read:a.example"), "get", arguments.clone()).await,
+            expected,
+            "{arguments}"
+        );
     }
 }
 
@@ -88,12 +109,25 @@ async fn a_host_by_itself_is_a_url_and_a_tool_with_a_host_of_its_own_has_none() 
 
 #[tokio::test]
 async fn the_name_of_a_host_is_no_choice_of_a_tool_that_may_read_each() {
-    let rule = || Rule::new(Verdict::Allow, Some("get"), Some("net:read:**".parse().unwrap())).unwrap();
+    let rule = || {
+        Rule::new(
+            Verdict::Allow,
+            Some("get"),
+            Some("net:read:**".parse().unwrap()),
+        )
+        .unwrap()
+    };
     let any = || exposed("net:read:**").with_policy(Policy::new().with_rule(rule()));
-    for (url, expected) in
-        [("https://b.example/", true), ("https://b.example/x", true), ("https://secret.example/", false)]
-    {
-        assert_eq!(is_unasked(&any(), "get", json!({"url": url})).await, expected, "{url}");
+    for (url, expected) in [
+        ("https://b.example/", true),
+        ("https://b.example/x", true),
+        ("https://secret.example/", false),
+    ] {
+        assert_eq!(
+            is_unasked(&any(), "get", json!({"url": url})).await,
+            expected,
+            "{url}"
+        );
     }
     let named = any().with_grant(Grant::parse(["net:read:secret.example"]).unwrap());
     assert!(is_unasked(&named, "get", json!({"url": "https://secret.example/"})).await);
@@ -103,7 +137,10 @@ async fn the_name_of_a_host_is_no_choice_of_a_tool_that_may_read_each() {
 async fn nested_calls_count_as_calls_of_the_session() {
     let cx = exposed("net:read:a.example");
     for number in 0..22 {
-        let (name, path) = (["outer", "get"][number % 2], ["red", "hammers", "for"][number % 3]);
+        let (name, path) = (
+            ["outer", "get"][number % 2],
+            ["red", "hammers", "for"][number % 3],
+        );
         let arguments = json!({"url": format!("{URL}{path}")});
         let ended = catalog().execute(&cx, name, arguments).await;
         assert_eq!(ended.is_ok(), number < 20, "{number}");

@@ -21,7 +21,10 @@ fn ten_thousand_tools_come_and_go_while_others_look() {
                     let mut looks = 0_usize;
                     while !done.load(Ordering::Acquire) || looks == 0 {
                         let list = catalog.list();
-                        assert!(list.is_sorted_by(|a, b| a.name() < b.name()), "sorted, and each name once");
+                        assert!(
+                            list.is_sorted_by(|a, b| a.name() < b.name()),
+                            "sorted, and each name once"
+                        );
                         for entry in list.iter().step_by(997) {
                             // `kept` tools stay; `passing` tools may be gone.
                             let found = catalog.get(entry.name());
@@ -38,7 +41,9 @@ fn ten_thousand_tools_come_and_go_while_others_look() {
                 let catalog = catalog.clone();
                 scope.spawn(move || {
                     for number in (writer..TOOLS).step_by(WRITERS) {
-                        catalog.register(pure(&format!("kept.{number:05}")), echo).unwrap();
+                        catalog
+                            .register(pure(&format!("kept.{number:05}")), echo)
+                            .unwrap();
                         let passing = format!("passing.{writer}");
                         catalog.register(pure(&passing), echo).unwrap();
                         assert!(catalog.unregister(&passing));
@@ -55,8 +60,14 @@ fn ten_thousand_tools_come_and_go_while_others_look() {
         }
     });
 
-    let names: Vec<_> = catalog.list().iter().map(|entry| entry.name().to_string()).collect();
-    let expected: Vec<_> = (0..TOOLS).map(|number| format!("kept.{number:05}")).collect();
+    let names: Vec<_> = catalog
+        .list()
+        .iter()
+        .map(|entry| entry.name().to_string())
+        .collect();
+    let expected: Vec<_> = (0..TOOLS)
+        .map(|number| format!("kept.{number:05}"))
+        .collect();
     assert_eq!(names, expected, "no update was lost");
     assert_eq!(catalog.subscribe().generation(), 3 * TOOLS as u64);
 }
@@ -66,12 +77,16 @@ async fn a_tool_may_register_another_while_it_runs_and_call_it() {
     let catalog = SharedCatalog::new();
     let inner = catalog.clone();
     let teach = move |cx: ToolContext, _: serde_json::Value| {
-        let learned =
-            inner.register(pure("learned"), echo).map_err(|error| ToolError::execution_failed(error.to_string()));
+        let learned = inner
+            .register(pure("learned"), echo)
+            .map_err(|error| ToolError::execution_failed(error.to_string()));
         async move { cx.execute(learned?.name(), json!({"x": 1})).await }
     };
     catalog.register(pure("teach"), teach).unwrap();
-    let result = catalog.execute(&ToolContext::new(), "teach", json!({})).await.unwrap();
+    let result = catalog
+        .execute(&ToolContext::new(), "teach", json!({}))
+        .await
+        .unwrap();
     assert_eq!(result.to_text(), r#"{"x":1}"#);
     assert!(catalog.contains("learned"));
 }

@@ -10,33 +10,55 @@ use crate::sample::{echo, echoing};
 fn search() -> Tool {
     let properties = json!({"path": {"type": "string"}, "recursive": {"type": "boolean"}, "$filter": {"enum": ["a"]}});
     let parameters = json!({"type": "object", "properties": properties, "required": ["path"]});
-    Tool::new("fs.search", "Searches.", parameters).unwrap().with_effects(Effects::Pure)
+    Tool::new("fs.search", "Searches.", parameters)
+        .unwrap()
+        .with_effects(Effects::Pure)
 }
 
 async fn result(cx: &ToolContext, arguments: Value) -> ToolResult {
     let catalog = echoing([search()]);
     let outcome = catalog.execute(cx, "fs.search", arguments).await;
-    outcome.unwrap_or_else(|error| cx.error_result(catalog.get("fs.search").ok().as_deref(), &error))
+    outcome
+        .unwrap_or_else(|error| cx.error_result(catalog.get("fs.search").ok().as_deref(), &error))
 }
 
 #[tokio::test]
 async fn a_misspelt_optional_argument_gets_a_note_with_the_near_name() {
     let texts = |result: &ToolResult| {
-        result.content[1..].iter().map(|piece| piece.as_text().unwrap().to_owned()).collect::<Vec<_>>()
+        result.content[1..]
+            .iter()
+            .map(|piece| piece.as_text().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     let misspelt = result(&ToolContext::new(), json!({"path": "a", "recursiv": true})).await;
-    assert_eq!(texts(&misspelt), ["note: `recursiv` is not a parameter of fs.search; did you mean `recursive`?"]);
-    assert_eq!(misspelt.structured, Some(json!({"path": "a", "recursiv": true}).into()), "it reaches the tool");
-    for arguments in [json!({"path": "a", "recursive": true}), json!({"path": "a", "colour": true})] {
+    assert_eq!(
+        texts(&misspelt),
+        ["note: `recursiv` is not a parameter of fs.search; did you mean `recursive`?"]
+    );
+    assert_eq!(
+        misspelt.structured,
+        Some(json!({"path": "a", "recursiv": true}).into()),
+        "it reaches the tool"
+    );
+    for arguments in [
+        json!({"path": "a", "recursive": true}),
+        json!({"path": "a", "colour": true}),
+    ] {
         let result = result(&ToolContext::new(), arguments).await;
         assert_eq!(texts(&result), [""; 0]);
     }
     let cx = ToolContext::new().with_wire(Format::Anthropic);
     let misspelt = result(&cx, json!({"path": "a", "filtr": "a"})).await;
-    assert_eq!(texts(&misspelt), ["note: `filtr` is not a parameter of fs__search; did you mean `filter`?"]);
+    assert_eq!(
+        texts(&misspelt),
+        ["note: `filtr` is not a parameter of fs__search; did you mean `filter`?"]
+    );
     // The codec reads `filter_` of the model as `filter`, because `filter` is the wire's `$filter`.
     let misspelt = result(&cx, json!({"path": "a", "filter": "a"})).await;
-    assert_eq!(texts(&misspelt), ["note: `filter_` is not a parameter of fs__search; did you mean `filter`?"]);
+    assert_eq!(
+        texts(&misspelt),
+        ["note: `filter_` is not a parameter of fs__search; did you mean `filter`?"]
+    );
 }
 
 #[tokio::test]
@@ -47,10 +69,20 @@ async fn a_note_hides_no_structured_result() {
         ..ToolResult::default()
     };
     let mut catalog = Catalog::new();
-    catalog.register(search().with_was([ToolName::new("fs.grep").unwrap()]), structured).unwrap();
-    for (name, arguments) in [("fs.grep", json!({"path": "a"})), ("fs.search", json!({"path": "a", "recursiv": true}))]
-    {
-        let result = catalog.execute(&ToolContext::new(), name, arguments).await.unwrap();
+    catalog
+        .register(
+            search().with_was([ToolName::new("fs.grep").unwrap()]),
+            structured,
+        )
+        .unwrap();
+    for (name, arguments) in [
+        ("fs.grep", json!({"path": "a"})),
+        ("fs.search", json!({"path": "a", "recursiv": true})),
+    ] {
+        let result = catalog
+            .execute(&ToolContext::new(), name, arguments)
+            .await
+            .unwrap();
         for format in Format::ALL {
             let shown = format.show_result("1", &result).content;
             let texts: Vec<_> = shown.iter().filter_map(Content::as_text).collect();
@@ -66,10 +98,18 @@ async fn a_note_hides_no_structured_result() {
 async fn the_result_of_a_nested_call_has_no_note() {
     let mut catalog = Catalog::new();
     catalog.register(search(), echo).unwrap();
-    let outer = async |cx: ToolContext, _: Value| cx.execute("fs.search", json!({"path": "a", "recursiv": 1})).await;
-    let tool = Tool::new("outer", "Calls another.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+    let outer = async |cx: ToolContext, _: Value| {
+        cx.execute("fs.search", json!({"path": "a", "recursiv": 1}))
+            .await
+    };
+    let tool = Tool::new("outer", "Calls another.", json!({"type": "object"}))
+        .unwrap()
+        .with_effects(Effects::Pure);
     catalog.register(tool, outer).unwrap();
-    let result = catalog.execute(&ToolContext::new(), "outer", json!({})).await.unwrap();
+    let result = catalog
+        .execute(&ToolContext::new(), "outer", json!({}))
+        .await
+        .unwrap();
     assert!(!result.to_text().contains("note:"), "{result:?}");
 }
 
@@ -77,9 +117,18 @@ async fn the_result_of_a_nested_call_has_no_note() {
 async fn an_error_names_arguments_as_the_model_knows_them() {
     let arguments = json!({"path": "a", "$filter": "b"});
     let own = result(&ToolContext::new(), arguments.clone()).await;
-    assert!(own.to_text().contains("fs.search") && own.to_text().contains("`/$filter`"), "{own:?}");
+    assert!(
+        own.to_text().contains("fs.search") && own.to_text().contains("`/$filter`"),
+        "{own:?}"
+    );
     let known = result(&ToolContext::new().with_wire(Format::Anthropic), arguments).await;
-    assert!(known.to_text().contains("fs__search") && known.to_text().contains("`/filter`"), "{known:?}");
+    assert!(
+        known.to_text().contains("fs__search") && known.to_text().contains("`/filter`"),
+        "{known:?}"
+    );
     assert!(!known.to_text().contains('$'), "{known:?}");
-    assert_eq!(known.structured, own.structured, "programs read the catalog's names");
+    assert_eq!(
+        known.structured, own.structured,
+        "programs read the catalog's names"
+    );
 }

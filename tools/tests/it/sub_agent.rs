@@ -13,40 +13,80 @@ use tools::{Approval, Approver, Catalog, Decision, Effects, Grant, Tool, ToolCon
 use crate::sample::{Log, pure};
 
 fn tool(name: &str, effects: Value) -> Tool {
-    let parameters = json!({"type": "object", "properties": {"name": {"type": "string", "default": "n"}}});
+    let parameters =
+        json!({"type": "object", "properties": {"name": {"type": "string", "default": "n"}}});
     let effects: Effects = serde_json::from_value(effects).unwrap();
-    Tool::new(name, "A tool.", parameters).unwrap().with_effects(effects)
+    Tool::new(name, "A tool.", parameters)
+        .unwrap()
+        .with_effects(effects)
 }
 
 fn starter(name: &str) -> Tool {
-    tool(name, json!({"writes": ["agent:{name}"]})).with_limits(Limits { delegates: true, ..Limits::default() })
+    tool(name, json!({"writes": ["agent:{name}"]})).with_limits(Limits {
+        delegates: true,
+        ..Limits::default()
+    })
 }
 
 #[tokio::test]
 async fn a_path_only_grows() {
     let mut catalog = Catalog::new();
-    catalog.register(pure("path"), async |cx: ToolContext, _: Value| cx.agent().unwrap_or("none").to_owned()).unwrap();
+    catalog
+        .register(pure("path"), async |cx: ToolContext, _: Value| {
+            cx.agent().unwrap_or("none").to_owned()
+        })
+        .unwrap();
     let starts = async |cx: ToolContext, _: Value| {
         let own = cx.execute("path", json!({})).await?.to_text();
-        let inner = cx.clone().with_agent("a")?.with_agent("b")?.execute("path", json!({})).await?.to_text();
+        let inner = cx
+            .clone()
+            .with_agent("a")?
+            .with_agent("b")?
+            .execute("path", json!({}))
+            .await?
+            .to_text();
         Ok::<_, ToolError>(format!("{own} {inner}"))
     };
     catalog.register(starter("starts"), starts).unwrap();
     let cx = ToolContext::new().with_grant(Grant::all());
-    assert_eq!(catalog.execute(&cx, "starts", json!({})).await.unwrap().to_text(), "none a/b");
+    assert_eq!(
+        catalog
+            .execute(&cx, "starts", json!({}))
+            .await
+            .unwrap()
+            .to_text(),
+        "none a/b"
+    );
     let cx = cx.with_agent("outer").unwrap();
-    assert_eq!(catalog.execute(&cx, "starts", json!({})).await.unwrap().to_text(), "outer outer/a/b");
+    assert_eq!(
+        catalog
+            .execute(&cx, "starts", json!({}))
+            .await
+            .unwrap()
+            .to_text(),
+        "outer outer/a/b"
+    );
 }
 
 #[test]
 fn a_name_adds_one_level_to_the_path() {
-    for name in ["", "a/b", "a b", "ä", "a\n", &"a".repeat(ToolContext::MAX_AGENT_NAME + 1)] {
+    for name in [
+        "",
+        "a/b",
+        "a b",
+        "ä",
+        "a\n",
+        &"a".repeat(ToolContext::MAX_AGENT_NAME + 1),
+    ] {
         let error = ToolContext::new().with_agent(name).unwrap_err();
         assert!(matches!(error, AgentError::Name { .. }), "{error}");
     }
     let long = "a".repeat(ToolContext::MAX_AGENT_NAME);
     for name in ["A-1_b.c", &long] {
-        assert_eq!(ToolContext::new().with_agent(name).unwrap().agent(), Some(name));
+        assert_eq!(
+            ToolContext::new().with_agent(name).unwrap().agent(),
+            Some(name)
+        );
     }
 }
 
@@ -56,16 +96,31 @@ async fn only_a_tool_that_delegates_can_name_a_sub_agent() {
     let mut catalog = Catalog::new();
     let poses = async |cx: ToolContext, _: Value| {
         let error = cx.with_agent("reader").unwrap_err();
-        format!("{}", matches!(error, AgentError::Undeclared { tool } if *tool == *"poses"))
+        format!(
+            "{}",
+            matches!(error, AgentError::Undeclared { tool } if *tool == *"poses")
+        )
     };
     catalog.register(pure("poses"), poses).unwrap();
-    assert_eq!(catalog.execute(&ToolContext::new(), "poses", json!({})).await.unwrap().to_text(), "true");
+    assert_eq!(
+        catalog
+            .execute(&ToolContext::new(), "poses", json!({}))
+            .await
+            .unwrap()
+            .to_text(),
+        "true"
+    );
 }
 
 /// The targets of a tool mean what the tool declares, whatever their scheme.
 #[tokio::test]
 async fn only_calls_that_delegate_do_not_wait_for_each_other() {
-    for (scheme, delegates) in [("agent", false), ("agent", true), ("page", false), ("page", true)] {
+    for (scheme, delegates) in [
+        ("agent", false),
+        ("agent", true),
+        ("page", false),
+        ("page", true),
+    ] {
         let log = Log::default();
         let noted = log.clone();
         let works = move |_: ToolContext, _: Value| {
@@ -78,9 +133,19 @@ async fn only_calls_that_delegate_do_not_wait_for_each_other() {
         };
         let works_on = tool("works", json!({"writes": [format!("{scheme}:{{name}}")]}));
         let mut catalog = Catalog::new();
-        catalog.register(works_on.with_limits(Limits { delegates, ..Limits::default() }), works).unwrap();
+        catalog
+            .register(
+                works_on.with_limits(Limits {
+                    delegates,
+                    ..Limits::default()
+                }),
+                works,
+            )
+            .unwrap();
         let cx = ToolContext::new().with_grant(Grant::all());
-        let calls: Vec<_> = (0..2).map(|_| tokio::spawn(catalog.execute(&cx, "works", json!({})))).collect();
+        let calls: Vec<_> = (0..2)
+            .map(|_| tokio::spawn(catalog.execute(&cx, "works", json!({}))))
+            .collect();
         for call in calls {
             call.await.unwrap().unwrap();
         }
@@ -93,11 +158,13 @@ struct Watch(Log, &'static str);
 
 impl DeadlineObserver for Watch {
     fn started(&self, cx: &ToolContext, _limit: Duration) {
-        self.0.note(format!("{} sees {}", self.1, cx.tool().unwrap()));
+        self.0
+            .note(format!("{} sees {}", self.1, cx.tool().unwrap()));
     }
 
     fn moved(&self, cx: &ToolContext) {
-        self.0.note(format!("{} sees {} move", self.1, cx.tool().unwrap()));
+        self.0
+            .note(format!("{} sees {} move", self.1, cx.tool().unwrap()));
     }
 }
 
@@ -123,12 +190,18 @@ async fn each_driver_observes_its_own_calls() {
     let clock = Arc::new(PersonClock::default());
     let mut catalog = Catalog::new();
     catalog
-        .register(tool("asks", json!({"writes": ["page:{name}"]})), async |_: ToolContext, _: Value| "done")
+        .register(
+            tool("asks", json!({"writes": ["page:{name}"]})),
+            async |_: ToolContext, _: Value| "done",
+        )
         .unwrap();
     let (inner_log, inner_clock) = (log.clone(), clock.clone());
     let starts = move |cx: ToolContext, _: Value| {
         let place = CallPlace::default().with_observer(Arc::new(Watch(inner_log.clone(), "inner")));
-        let cx = cx.with_agent("a").unwrap().with_place(place.with_person_clock(inner_clock.clone()));
+        let cx = cx
+            .with_agent("a")
+            .unwrap()
+            .with_place(place.with_person_clock(inner_clock.clone()));
         async move { cx.execute("asks", json!({})).await }
     };
     catalog.register(starter("starts"), starts).unwrap();
@@ -140,7 +213,10 @@ async fn each_driver_observes_its_own_calls() {
         .with_place(place.with_person_clock(outer_clock.clone()));
     catalog.execute(&cx, "starts", json!({})).await.unwrap();
     let moves = ["outer sees starts move"; 2];
-    assert_eq!(log.taken(), ["outer sees starts", moves[0], moves[1], "inner sees asks"]);
+    assert_eq!(
+        log.taken(),
+        ["outer sees starts", moves[0], moves[1], "inner sees asks"]
+    );
     assert!(clock.waited() >= WAIT && outer_clock.waited() >= WAIT);
 }
 
@@ -160,7 +236,9 @@ async fn conflicting_calls_of_sub_agents_run_one_after_the_other() {
             "done"
         }
     };
-    catalog.register(tool("writes", json!({"writes": ["page:news"]})), writes).unwrap();
+    catalog
+        .register(tool("writes", json!({"writes": ["page:news"]})), writes)
+        .unwrap();
     let barrier = Arc::new(Barrier::new(AGENTS));
     let starts = move |cx: ToolContext, _: Value| {
         let barrier = barrier.clone();
@@ -171,7 +249,9 @@ async fn conflicting_calls_of_sub_agents_run_one_after_the_other() {
     };
     catalog.register(starter("starts"), starts).unwrap();
     let cx = ToolContext::new().with_grant(Grant::all());
-    let calls: Vec<_> = (0..AGENTS).map(|_| tokio::spawn(catalog.execute(&cx, "starts", json!({})))).collect();
+    let calls: Vec<_> = (0..AGENTS)
+        .map(|_| tokio::spawn(catalog.execute(&cx, "starts", json!({}))))
+        .collect();
     for call in calls {
         call.await.unwrap().unwrap();
     }

@@ -14,13 +14,22 @@ use tools::{Catalog, Grant, Submission, Tool, ToolContext, ToolError, ToolResult
 
 /// Returns the definition of a tool after its registration.
 fn tool(submission: &'static Submission) -> Tool {
-    catalog(submission).get(submission.name).unwrap().tool().clone()
+    catalog(submission)
+        .get(submission.name)
+        .unwrap()
+        .tool()
+        .clone()
 }
 
 /// Returns the outcome of a call with all grants.
-async fn called(submission: &'static Submission, arguments: Value) -> Result<ToolResult, ToolError> {
+async fn called(
+    submission: &'static Submission,
+    arguments: Value,
+) -> Result<ToolResult, ToolError> {
     let cx = ToolContext::new().with_grant(Grant::all());
-    catalog(submission).execute(&cx, submission.name, arguments).await
+    catalog(submission)
+        .execute(&cx, submission.name, arguments)
+        .await
 }
 
 fn catalog(submission: &'static Submission) -> Catalog {

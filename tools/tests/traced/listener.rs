@@ -1,5 +1,10 @@
 //! A `tracing` subscriber that records all spans of the process.
-#![allow(dead_code, missing_docs, unreachable_pub, reason = "each program of tests uses a part of it")]
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "each program of tests uses a part of it"
+)]
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -33,15 +38,24 @@ struct Listener;
 pub fn listen() {
     static LISTENING: OnceLock<()> = OnceLock::new();
     LISTENING.get_or_init(|| {
-        tracing::subscriber::set_global_default(tracing_subscriber::registry().with(Listener)).unwrap();
+        tracing::subscriber::set_global_default(tracing_subscriber::registry().with(Listener))
+            .unwrap();
     });
 }
 
 /// Returns the call spans of a session with their numbers, in the order of their start.
 pub fn spans_of(session: &str) -> Vec<(u64, Seen)> {
     let spans = SPANS.lock().unwrap();
-    let of_session = |seen: &Seen| seen.fields.get("gen_ai.conversation.id").is_some_and(|id| id == session);
-    spans.iter().filter(|(_, seen)| of_session(seen)).map(|(number, seen)| (*number, seen.clone())).collect()
+    let of_session = |seen: &Seen| {
+        seen.fields
+            .get("gen_ai.conversation.id")
+            .is_some_and(|id| id == session)
+    };
+    spans
+        .iter()
+        .filter(|(_, seen)| of_session(seen))
+        .map(|(number, seen)| (*number, seen.clone()))
+        .collect()
 }
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Listener {
@@ -49,23 +63,36 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Listener {
         let mut spans = SPANS.lock().unwrap();
         let number = spans.len() as u64 + 1;
         let span = context.span(id).unwrap();
-        let parent = span.parent().and_then(|parent| parent.extensions().get::<Number>().map(|number| number.0));
+        let parent = span
+            .parent()
+            .and_then(|parent| parent.extensions().get::<Number>().map(|number| number.0));
         span.extensions_mut().insert(Number(number));
         let metadata = attributes.metadata();
-        let mut seen = Seen { name: metadata.name(), target: metadata.target().to_owned(), parent, ..Seen::default() };
+        let mut seen = Seen {
+            name: metadata.name(),
+            target: metadata.target().to_owned(),
+            parent,
+            ..Seen::default()
+        };
         attributes.record(&mut Fields(&mut seen.fields));
         spans.insert(number, seen);
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
-        change(id, &context, |seen| values.record(&mut Fields(&mut seen.fields)));
+        change(id, &context, |seen| {
+            values.record(&mut Fields(&mut seen.fields))
+        });
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        let Some(span) = context.event_span(event) else { return };
+        let Some(span) = context.event_span(event) else {
+            return;
+        };
         let mut fields = BTreeMap::new();
         event.record(&mut Fields(&mut fields));
-        change(&span.id(), &context, |seen| seen.events.extend(fields.into_values()));
+        change(&span.id(), &context, |seen| {
+            seen.events.extend(fields.into_values())
+        });
     }
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
@@ -73,8 +100,14 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Listener {
     }
 }
 
-fn change<S: Subscriber + for<'a> LookupSpan<'a>>(id: &Id, context: &Context<'_, S>, change: impl FnOnce(&mut Seen)) {
-    let number = context.span(id).and_then(|span| span.extensions().get::<Number>().map(|number| number.0));
+fn change<S: Subscriber + for<'a> LookupSpan<'a>>(
+    id: &Id,
+    context: &Context<'_, S>,
+    change: impl FnOnce(&mut Seen),
+) {
+    let number = context
+        .span(id)
+        .and_then(|span| span.extensions().get::<Number>().map(|number| number.0));
     if let Some(number) = number {
         change(SPANS.lock().unwrap().get_mut(&number).unwrap());
     }

@@ -10,7 +10,9 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use tools::handler::typed;
 use tools::schemars::{Schema, SchemaGenerator};
-use tools::{Catalog, Effects, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, schema_of};
+use tools::{
+    Catalog, Effects, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, schema_of,
+};
 
 /// Arguments with secrets at many places. With `S = String` nothing is secret.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -104,12 +106,19 @@ pub(super) fn vault<S: JsonSchema + DeserializeOwned + Debug + Send + 'static>(
     is_layered: bool,
 ) {
     let effects: Effects = serde_json::from_value(json!({"writes": ["vault:{mode}"]})).unwrap();
-    let tool = Tool::new(name, "Keeps things.", schema_of::<Vault<S>>()).unwrap().with_effects(effects);
+    let tool = Tool::new(name, "Keeps things.", schema_of::<Vault<S>>())
+        .unwrap()
+        .with_effects(effects);
     let open = |vault: Vault<S>| match vault.mode.as_str() {
         "fail" => Err(format!("{vault:#?} {vault:?}")),
         "panic" => panic!("{vault:?}"),
         _ => Ok(format!("{vault:?}")),
     };
     let handler = typed(move |_: ToolContext, vault| async move { open(vault) });
-    if is_layered { catalog.register(tool, Anew(handler)) } else { catalog.register(tool, handler) }.unwrap();
+    if is_layered {
+        catalog.register(tool, Anew(handler))
+    } else {
+        catalog.register(tool, handler)
+    }
+    .unwrap();
 }

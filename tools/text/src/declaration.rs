@@ -28,15 +28,26 @@ pub(crate) fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     }?;
     let encoding = label::encoding(std::str::from_utf8(label).ok()?)?;
     // A text whose declaration can be read as ASCII is not UTF-16.
-    Some(if [UTF_16LE, UTF_16BE].contains(&encoding) { UTF_8 } else { encoding })
+    Some(if [UTF_16LE, UTF_16BE].contains(&encoding) {
+        UTF_8
+    } else {
+        encoding
+    })
 }
 
 /// Returns the value after a name and `=` or `:`, or after `@charset`.
 fn label_after<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let after = text[memmem::find(text, name)? + name.len()..].trim_ascii_start();
-    let value = after.strip_prefix(b"=").or_else(|| after.strip_prefix(b":"));
-    let value = value.or_else(|| name.starts_with(b"@").then_some(after))?.trim_ascii_start();
-    let value = value.strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'")).unwrap_or(value);
+    let value = after
+        .strip_prefix(b"=")
+        .or_else(|| after.strip_prefix(b":"));
+    let value = value
+        .or_else(|| name.starts_with(b"@").then_some(after))?
+        .trim_ascii_start();
+    let value = value
+        .strip_prefix(b"\"")
+        .or_else(|| value.strip_prefix(b"'"))
+        .unwrap_or(value);
     let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"\"';/?>".contains(byte);
     let end = value.iter().position(is_end).unwrap_or(value.len());
     Some(&value[..end])
@@ -49,20 +60,39 @@ mod tests {
     #[test]
     fn a_text_names_its_encoding_in_many_ways() {
         for (text, name) in [
-            ("<?xml version='1.0' encoding='ISO-8859-2'?>", Some("ISO-8859-2")),
+            (
+                "<?xml version='1.0' encoding='ISO-8859-2'?>",
+                Some("ISO-8859-2"),
+            ),
             ("<?xml version='1.0'?><meta charset=koi8-r>", None),
-            ("<html><META http-equiv=x content='text/html; charset=koi8-r'>", Some("KOI8-R")),
-            ("<p><meta name=a><meta charset = \"MacCyrillic\"/>", Some("x-mac-cyrillic")),
+            (
+                "<html><META http-equiv=x content='text/html; charset=koi8-r'>",
+                Some("KOI8-R"),
+            ),
+            (
+                "<p><meta name=a><meta charset = \"MacCyrillic\"/>",
+                Some("x-mac-cyrillic"),
+            ),
             ("@charset \"windows-1250\";", Some("windows-1250")),
-            ("#!/usr/bin/python\n# -*- coding: latin-1 -*-\n", Some("windows-1252")),
-            ("# vim: set fileencoding=iso-8859-15 :\n", Some("ISO-8859-15")),
+            (
+                "#!/usr/bin/python\n# -*- coding: latin-1 -*-\n",
+                Some("windows-1252"),
+            ),
+            (
+                "# vim: set fileencoding=iso-8859-15 :\n",
+                Some("ISO-8859-15"),
+            ),
             ("a\nb\n# coding: koi8-r\n", None),
             ("<meta charset=utf-16>", Some("UTF-8")),
             ("<meta charset=nonesuch>", None),
             ("my coding style", None),
             ("", None),
         ] {
-            assert_eq!(declared(text.as_bytes()).map(Encoding::name), name, "{text}");
+            assert_eq!(
+                declared(text.as_bytes()).map(Encoding::name),
+                name,
+                "{text}"
+            );
         }
     }
 }

@@ -45,7 +45,11 @@ impl TextEncoding {
     /// # Errors
     /// Returns an error if there is none.
     pub fn from_label(label: &str) -> Result<Self, UnknownEncoding> {
-        label::encoding(label).map(Self).ok_or_else(|| UnknownEncoding { label: label.to_owned() })
+        label::encoding(label)
+            .map(Self)
+            .ok_or_else(|| UnknownEncoding {
+                label: label.to_owned(),
+            })
     }
 
     /// Returns the encoding that a byte order mark names. Returns `None` for that of UTF-32, which begins like one of UTF-16.
@@ -88,7 +92,8 @@ impl TextEncoding {
             Some((encoding, length)) if encoding == self.0 => length,
             _ => 0,
         };
-        self.0.decode_without_bom_handling_and_without_replacement(&bytes[mark..])
+        self.0
+            .decode_without_bom_handling_and_without_replacement(&bytes[mark..])
     }
 
     /// Returns the bytes of a text, with a byte order mark if `has_mark` and if the encoding has one.
@@ -106,10 +111,14 @@ impl TextEncoding {
                 let mut encoder = encoding.new_encoder();
                 let most = encoder.max_buffer_length_from_utf8_without_replacement(text.len());
                 let mut bytes = Vec::with_capacity(most.unwrap_or(text.len()));
-                match encoder.encode_from_utf8_to_vec_without_replacement(text, &mut bytes, true).0 {
-                    EncoderResult::Unmappable(character) => {
-                        Err(UnmappableCharacter { character, encoding: encoding.name() })
-                    }
+                match encoder
+                    .encode_from_utf8_to_vec_without_replacement(text, &mut bytes, true)
+                    .0
+                {
+                    EncoderResult::Unmappable(character) => Err(UnmappableCharacter {
+                        character,
+                        encoding: encoding.name(),
+                    }),
                     _ => Ok(bytes),
                 }
             }
@@ -150,7 +159,10 @@ mod tests {
     #[test]
     fn a_mark_decides_then_valid_utf8_then_a_guess() {
         let russian = "Съешь же ещё этих мягких французских булок, да выпей чаю".to_owned();
-        let koi8 = TextEncoding::from_label("koi8-r").unwrap().encode(&russian, false).unwrap();
+        let koi8 = TextEncoding::from_label("koi8-r")
+            .unwrap()
+            .encode(&russian, false)
+            .unwrap();
         for (bytes, name, text) in [
             (&b"\xEF\xBB\xBF\xC3\xA9"[..], "UTF-8", "é"),
             (b"\xFF\xFE\xE9\0", "UTF-16LE", "é"),
@@ -158,25 +170,58 @@ mod tests {
             ("größe".as_bytes(), "UTF-8", "größe"),
             (b"caf\xE9 au lait", "windows-1252", "café au lait"),
             (&koi8, "KOI8-U", &russian),
-            (b"# coding: iso-8859-2\n\xB1", "ISO-8859-2", "# coding: iso-8859-2\ną"),
-            ("# coding: iso-8859-2\né".as_bytes(), "UTF-8", "# coding: iso-8859-2\né"),
-            (b"# coding: shift_jis\nnot \xE9 not", "windows-1252", "# coding: shift_jis\nnot é not"),
+            (
+                b"# coding: iso-8859-2\n\xB1",
+                "ISO-8859-2",
+                "# coding: iso-8859-2\ną",
+            ),
+            (
+                "# coding: iso-8859-2\né".as_bytes(),
+                "UTF-8",
+                "# coding: iso-8859-2\né",
+            ),
+            (
+                b"# coding: shift_jis\nnot \xE9 not",
+                "windows-1252",
+                "# coding: shift_jis\nnot é not",
+            ),
             ("größer ßß\n".as_bytes(), "UTF-8", "größer ßß\n"),
-            (b"\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9 \xE9\n", "UTF-8", "éééé \u{FFFD}\n"),
-            ("\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}".as_bytes().split_last().unwrap().1, "UTF-8", "éééé\u{FFFD}"),
+            (
+                b"\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9 \xE9\n",
+                "UTF-8",
+                "éééé \u{FFFD}\n",
+            ),
+            (
+                "\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}"
+                    .as_bytes()
+                    .split_last()
+                    .unwrap()
+                    .1,
+                "UTF-8",
+                "éééé\u{FFFD}",
+            ),
         ] {
             let encoding = TextEncoding::of(bytes);
             assert_eq!((encoding.name(), &*encoding.decode(bytes)), (name, text));
         }
         assert_eq!(TextEncoding::from_mark(b"\xFF\xFE\0\0a\0\0\0"), None);
-        assert_ne!(TextEncoding::of(b"caf\xE9 au lait \xC3\xA9t\xE9"), TextEncoding::UTF_8);
+        assert_ne!(
+            TextEncoding::of(b"caf\xE9 au lait \xC3\xA9t\xE9"),
+            TextEncoding::UTF_8
+        );
     }
 
     #[test]
     fn a_character_that_the_encoding_does_not_have_is_an_error() {
         let latin = TextEncoding::from_label("Latin1").unwrap();
         let error = latin.encode("a 字", false).unwrap_err();
-        assert_eq!(error, UnmappableCharacter { character: '字', encoding: "windows-1252" });
+        assert_eq!(
+            error,
+            UnmappableCharacter {
+                character: '字',
+                encoding: "windows-1252"
+            }
+        );
         assert!(TextEncoding::from_label("nonesuch").is_err());
     }
 

@@ -31,7 +31,10 @@ pub fn decode_input(bytes: &[u8]) -> Result<Cow<'_, str>, NotText> {
     encoding.decode_strictly(bytes).ok_or_else(|| {
         let text = encoding.decode(bytes);
         let valid = text.find(char::REPLACEMENT_CHARACTER).unwrap_or(text.len());
-        NotText { line: 1 + text[..valid].matches('\n').count(), encoding: encoding.name() }
+        NotText {
+            line: 1 + text[..valid].matches('\n').count(),
+            encoding: encoding.name(),
+        }
     })
 }
 
@@ -62,12 +65,41 @@ mod tests {
             (b"\xFF\xFEa\0\r\0\n\0", Ok("a\r\n")),
             (b"\xFE\xFF\0a", Ok("a")),
             (b"\xEF\xBF\xBD", Ok("\u{FFFD}")),
-            (b"a\nb\ncaf\xE9\n", Err(NotText { line: 3, encoding: "UTF-8" })),
-            (b"caf\xC3", Err(NotText { line: 1, encoding: "UTF-8" })),
-            (b"\xFF\xFEa\0\n\0a", Err(NotText { line: 2, encoding: "UTF-16LE" })),
-            (b"\xFF\xFE\x00\xD8a\0", Err(NotText { line: 1, encoding: "UTF-16LE" })),
+            (
+                b"a\nb\ncaf\xE9\n",
+                Err(NotText {
+                    line: 3,
+                    encoding: "UTF-8",
+                }),
+            ),
+            (
+                b"caf\xC3",
+                Err(NotText {
+                    line: 1,
+                    encoding: "UTF-8",
+                }),
+            ),
+            (
+                b"\xFF\xFEa\0\n\0a",
+                Err(NotText {
+                    line: 2,
+                    encoding: "UTF-16LE",
+                }),
+            ),
+            (
+                b"\xFF\xFE\x00\xD8a\0",
+                Err(NotText {
+                    line: 1,
+                    encoding: "UTF-16LE",
+                }),
+            ),
         ] {
-            assert_eq!(decode_input(bytes).as_deref(), text.as_ref().copied(), "{}", bytes.escape_ascii());
+            assert_eq!(
+                decode_input(bytes).as_deref(),
+                text.as_ref().copied(),
+                "{}",
+                bytes.escape_ascii()
+            );
         }
     }
 
@@ -75,6 +107,9 @@ mod tests {
     fn input_is_read_up_to_its_limit() {
         assert_eq!(read_input(&b"\xEF\xBB\xBFab"[..], 5).unwrap(), "ab");
         assert!(read_input(&b"\xEF\xBB\xBFab"[..], 4).is_err());
-        assert_eq!(read_input(&b"\xE9"[..], 4).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(
+            read_input(&b"\xE9"[..], 4).unwrap_err().kind(),
+            io::ErrorKind::InvalidData
+        );
     }
 }

@@ -48,7 +48,9 @@ impl KeySource {
     pub fn is_found(&self) -> bool {
         match self {
             Self::Environment(name) => std::env::var_os(name).is_some_and(|key| !key.is_empty()),
-            Self::File(path) => path.metadata().is_ok_and(|file| !file.is_dir() && file.len() > 0),
+            Self::File(path) => path
+                .metadata()
+                .is_ok_and(|file| !file.is_dir() && file.len() > 0),
         }
     }
 
@@ -58,7 +60,11 @@ impl KeySource {
     /// Returns an error if the file cannot be read, or if the key has characters that no header can have.
     pub fn read(&self) -> Result<Option<String>, KeyError> {
         let key = self.read_password()?;
-        match key.iter().flat_map(|key| key.chars()).any(|c| c.is_whitespace() || !c.is_ascii()) {
+        match key
+            .iter()
+            .flat_map(|key| key.chars())
+            .any(|c| c.is_whitespace() || !c.is_ascii())
+        {
             true => Err(KeyError::Invalid),
             false => Ok(key),
         }
@@ -77,7 +83,10 @@ impl KeySource {
                 Err(VarError::NotUnicode(_)) => return Err(KeyError::Invalid),
             },
             Self::File(path) => {
-                let failed = |source| KeyError::File { path: path.clone(), source };
+                let failed = |source| KeyError::File {
+                    path: path.clone(),
+                    source,
+                };
                 crate::read_input(File::open(path).map_err(failed)?, MAX_BYTES).map_err(failed)?
             }
         };

@@ -6,25 +6,30 @@ use encoding_rs::Encoding;
 /// letter case. Returns `None` for the encodings whose text the standard does not read, such as ISO-2022-KR.
 pub(crate) fn encoding(label: &str) -> Option<&'static Encoding> {
     let standard = |label: &str| Encoding::for_label_no_replacement(label.as_bytes());
-    standard(label).or_else(|| standard(&label.replace('_', "-"))).or_else(|| {
-        let name: String = label.chars().filter(char::is_ascii_alphanumeric).collect();
-        let name = name.to_ascii_lowercase();
-        standard(match &*name {
-            "utf8sig" | "utf8bom" => "utf-8",
-            "utf16" | "utf16le" => "utf-16le",
-            "utf16be" => "utf-16be",
-            "cp932" | "ms932" => "shift_jis",
-            "cp936" => "gbk",
-            "cp949" | "ms949" => "euc-kr",
-            "cp950" => "big5",
-            "maccyrillic" => "x-mac-cyrillic",
-            "macroman" => "macintosh",
-            name => match name.strip_prefix("windows").or_else(|| name.strip_prefix("win")) {
-                Some(page) => return standard(&format!("windows-{page}")),
-                None => name,
-            },
+    standard(label)
+        .or_else(|| standard(&label.replace('_', "-")))
+        .or_else(|| {
+            let name: String = label.chars().filter(char::is_ascii_alphanumeric).collect();
+            let name = name.to_ascii_lowercase();
+            standard(match &*name {
+                "utf8sig" | "utf8bom" => "utf-8",
+                "utf16" | "utf16le" => "utf-16le",
+                "utf16be" => "utf-16be",
+                "cp932" | "ms932" => "shift_jis",
+                "cp936" => "gbk",
+                "cp949" | "ms949" => "euc-kr",
+                "cp950" => "big5",
+                "maccyrillic" => "x-mac-cyrillic",
+                "macroman" => "macintosh",
+                name => match name
+                    .strip_prefix("windows")
+                    .or_else(|| name.strip_prefix("win"))
+                {
+                    Some(page) => return standard(&format!("windows-{page}")),
+                    None => name,
+                },
+            })
         })
-    })
 }
 
 #[cfg(test)]

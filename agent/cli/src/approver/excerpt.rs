@@ -30,7 +30,10 @@ impl Excerpt {
                     is_hidden: false,
                 }
             }
-            None => Self { text: quoted(line, style, width), ..Self::default() },
+            None => Self {
+                text: quoted(line, style, width),
+                ..Self::default()
+            },
         }
     }
 

@@ -19,13 +19,19 @@ pub(super) fn lines(preview: &Preview, is_whole: bool, width: usize) -> Excerpt 
     let is_diff = preview.is_diff();
     // Not split at CR, whose change a person must see.
     let all = || text.strip_suffix('\n').unwrap_or(text).split('\n');
-    let (most, characters) = if is_whole { (usize::MAX, usize::MAX) } else { (MAX_LINES, MAX_CHARACTERS) };
+    let (most, characters) = if is_whole {
+        (usize::MAX, usize::MAX)
+    } else {
+        (MAX_LINES, MAX_CHARACTERS)
+    };
     let shown_line = |line| {
         let style = if is_diff { style(line) } else { Style::new() };
         Excerpt::from_line(&visible_line(line), characters, style, width)
     };
     let mut shown = Excerpt::default();
-    all().take(most).for_each(|line| shown.push(shown_line(line)));
+    all()
+        .take(most)
+        .for_each(|line| shown.push(shown_line(line)));
     let more = all().count().saturating_sub(most);
     shown.is_cut |= more > 0;
     shown.is_unseen |= more > 0;
@@ -56,16 +62,27 @@ mod tests {
 
     /// Returns the text without styles and marks.
     fn plain(preview: &Preview, is_whole: bool) -> String {
-        anstream::adapter::strip_str(&lines(preview, is_whole, WIDTH).text).to_string().replace("  | ", "")
+        anstream::adapter::strip_str(&lines(preview, is_whole, WIDTH).text)
+            .to_string()
+            .replace("  | ", "")
     }
 
     #[test]
     fn lines_beyond_the_first_are_shown_on_demand() {
         let preview = |count: usize| Preview::diff("+a\n".repeat(count));
         assert_eq!(plain(&preview(MAX_LINES), false), "+a\n".repeat(MAX_LINES));
-        assert!(plain(&preview(MAX_LINES + 1), false).ends_with("+a\n… and 1 more line, [v] to view it\n"));
-        assert!(plain(&preview(MAX_LINES + 2), false).ends_with("+a\n… and 2 more lines, [v] to view them\n"));
-        assert_eq!(plain(&preview(MAX_LINES + 2), true), "+a\n".repeat(MAX_LINES + 2));
+        assert!(
+            plain(&preview(MAX_LINES + 1), false)
+                .ends_with("+a\n… and 1 more line, [v] to view it\n")
+        );
+        assert!(
+            plain(&preview(MAX_LINES + 2), false)
+                .ends_with("+a\n… and 2 more lines, [v] to view them\n")
+        );
+        assert_eq!(
+            plain(&preview(MAX_LINES + 2), true),
+            "+a\n".repeat(MAX_LINES + 2)
+        );
         let long = Preview::summary("é".repeat(MAX_CHARACTERS + 3));
         assert!(plain(&long, false).ends_with("é\n… and 3 more characters, [v] to view them\n"));
         assert_eq!(plain(&long, true), long.text().to_owned() + "\n");
@@ -82,7 +99,15 @@ mod tests {
     #[test]
     fn only_a_diff_is_coloured() {
         let text = "--- a\n+++ a\n@@ -1 +1 @@\n-b\n+c\n";
-        assert!(lines(&Preview::diff(text), false, WIDTH).text.contains(&styled(GOOD, "+c")));
-        assert!(!lines(&Preview::summary(text), false, WIDTH).text.contains('\u{1b}'));
+        assert!(
+            lines(&Preview::diff(text), false, WIDTH)
+                .text
+                .contains(&styled(GOOD, "+c"))
+        );
+        assert!(
+            !lines(&Preview::summary(text), false, WIDTH)
+                .text
+                .contains('\u{1b}')
+        );
     }
 }

@@ -54,11 +54,27 @@ pub(super) fn question(
     is_whole: bool,
 ) -> Excerpt {
     let (approval, width) = (question.approval, width());
-    let asks = if approval.targets.is_empty() { "asks to run" } else { "asks for" };
+    let asks = if approval.targets.is_empty() {
+        "asks to run"
+    } else {
+        "asks for"
+    };
     let mut text = format!("{} {asks}:\n", styled(STRONG, question.caller()));
     for target in approval.targets {
-        let style = if target.access() == Access::Destroy { BAD } else { ALERT };
-        text += &quoted(&format!("{}{}", visible(&target.to_string()), question.remarks(target)), style, width);
+        let style = if target.access() == Access::Destroy {
+            BAD
+        } else {
+            ALERT
+        };
+        text += &quoted(
+            &format!(
+                "{}{}",
+                visible(&target.to_string()),
+                question.remarks(target)
+            ),
+            style,
+            width,
+        );
     }
     if question.has_changed {
         text += &format!("{}\n", styled(ALERT, CHANGED));
@@ -70,9 +86,18 @@ pub(super) fn question(
         _ => arguments.clone(),
     };
     text += "with:\n";
-    let mut asked = Excerpt { text, is_cut: shown != arguments, ..Excerpt::default() };
+    let mut asked = Excerpt {
+        text,
+        is_cut: shown != arguments,
+        ..Excerpt::default()
+    };
     let most = if is_whole { usize::MAX } else { SHOWN };
-    asked.push(Excerpt::from_line(&visible(&shown), most, Style::new(), width));
+    asked.push(Excerpt::from_line(
+        &visible(&shown),
+        most,
+        Style::new(),
+        width,
+    ));
     // A URL carries data out by any of its characters, so an excerpt does not suffice.
     for url in question.urls().into_iter().filter(|_| asked.is_cut) {
         asked.text += "the whole URL:\n";
@@ -95,16 +120,29 @@ pub(super) fn question(
 
 /// Returns the last lines of the question. They repeat the call, which may be far above, and list the answers.
 /// A yes is one of them only if everything was shown. A rule is one only if it `may_be_kept`.
-pub(super) fn choices(question: &ApprovalQuestion<'_>, shown: &Excerpt, may_be_kept: bool) -> String {
+pub(super) fn choices(
+    question: &ApprovalQuestion<'_>,
+    shown: &Excerpt,
+    may_be_kept: bool,
+) -> String {
     let (approval, allow) = (question.approval, "Allow?");
-    let targets = approval.targets.iter().map(|target| format!(" {target}")).collect::<Vec<_>>().join(",");
-    let call =
-        fit::cut(&format!("{}{}", question.caller(), visible(&targets)), width().saturating_sub(allow.len() + 2));
+    let targets = approval
+        .targets
+        .iter()
+        .map(|target| format!(" {target}"))
+        .collect::<Vec<_>>()
+        .join(",");
+    let call = fit::cut(
+        &format!("{}{}", question.caller(), visible(&targets)),
+        width().saturating_sub(allow.len() + 2),
+    );
     let yes = match (question.holds_for_hosts(), question.may_last()) {
         _ if !shown.is_approvable() => "",
         (true, _) => "[y] this host for this session, ",
         (false, true) => "[y] once, [s] for this session, ",
-        (false, false) if may_be_kept => "[y] once, [a] always any call of this tool (written to mcp.json), ",
+        (false, false) if may_be_kept => {
+            "[y] once, [a] always any call of this tool (written to mcp.json), "
+        }
         (false, false) => "[y] once, ",
     };
     let view = match (shown.is_cut, shown.is_approvable()) {
@@ -133,23 +171,39 @@ mod tests {
             let excerpt = question(&asked, None, false);
             let choices = choices(&asked, &excerpt, false);
             let text = excerpt.text + &choices;
-            *self.0.lock().unwrap() = anstream::adapter::strip_str(&text).to_string().replace("\n  | ", "");
-            Box::pin(async { ApprovalAnswer::No { reason: String::new() } })
+            *self.0.lock().unwrap() = anstream::adapter::strip_str(&text)
+                .to_string()
+                .replace("\n  | ", "");
+            Box::pin(async {
+                ApprovalAnswer::No {
+                    reason: String::new(),
+                }
+            })
         }
     }
 
     /// Returns the question about a call that reads a host.
     fn shown(grant: &str, arguments: Value) -> String {
         let mut catalog = Catalog::new();
-        let effects: Effects = serde_json::from_value(json!({"reads": ["net:{url|host}"]})).unwrap();
+        let effects: Effects =
+            serde_json::from_value(json!({"reads": ["net:{url|host}"]})).unwrap();
         let parameters = json!({"type": "object", "required": ["url"], "properties": {"url": {"type": "string"}}});
-        let tool = Tool::new("fetch", "Reads a page.", parameters).unwrap().with_effects(effects);
-        catalog.register(tool, async |_: ToolContext, _: Value| "read").unwrap();
+        let tool = Tool::new("fetch", "Reads a page.", parameters)
+            .unwrap()
+            .with_effects(effects);
+        catalog
+            .register(tool, async |_: ToolContext, _: Value| "read")
+            .unwrap();
         let text = Arc::default();
         let cx = ToolContext::new().with_grant(Grant::parse([grant]).unwrap());
         let cx = cx.with_approver(Arc::new(SessionConsent::new(Shown(Arc::clone(&text)))));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(catalog.execute(&cx, "fetch", arguments)).unwrap_err();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime
+            .block_on(catalog.execute(&cx, "fetch", arguments))
+            .unwrap_err();
         let text = text.lock().unwrap();
         text.clone()
     }
@@ -157,9 +211,15 @@ mod tests {
     #[test]
     fn the_whole_url_is_shown_when_other_arguments_are_cut() {
         let url = format!("https://a.example/?q={}\u{202e}end", "x".repeat(8000));
-        let text = shown("net:read:**", json!({"about": "y".repeat(5000), "url": url}));
+        let text = shown(
+            "net:read:**",
+            json!({"about": "y".repeat(5000), "url": url}),
+        );
         let whole = url.replace('\u{202e}', r"\u{202e}");
-        assert!(text.contains(&whole) && text.contains("[v] view all") && !text.contains('\u{202e}'), "{text}");
+        assert!(
+            text.contains(&whole) && text.contains("[v] view all") && !text.contains('\u{202e}'),
+            "{text}"
+        );
         assert!(!text.contains(&"y".repeat(2001)), "{text}");
         // An uncut question has it among the arguments.
         let short = shown("net:read:**", json!({"url": "https://a.example/?q=1"}));
@@ -170,16 +230,28 @@ mod tests {
     fn the_choices_say_how_long_a_yes_holds() {
         let arguments = json!({"url": "https://a.example/"});
         let unnamed = shown("net:read:**", arguments.clone());
-        assert!(unnamed.contains("net:read:a.example (no grant names this host"), "{unnamed}");
-        assert!(unnamed.contains("[y] this host for this session, [n]"), "{unnamed}");
+        assert!(
+            unnamed.contains("net:read:a.example (no grant names this host"),
+            "{unnamed}"
+        );
+        assert!(
+            unnamed.contains("[y] this host for this session, [n]"),
+            "{unnamed}"
+        );
         let ungranted = shown("fs:read:**", arguments);
-        assert!(ungranted.contains("[y] once, [s] for this session, [n]"), "{ungranted}");
+        assert!(
+            ungranted.contains("[y] once, [s] for this session, [n]"),
+            "{ungranted}"
+        );
     }
 
     #[test]
     fn only_a_clear_yes_is_one() {
         assert_eq!(TypedAnswer::parse("Y\n"), Some(TypedAnswer::Once));
-        assert_eq!(TypedAnswer::parse(" session \r\n"), Some(TypedAnswer::Session));
+        assert_eq!(
+            TypedAnswer::parse(" session \r\n"),
+            Some(TypedAnswer::Session)
+        );
         assert_eq!(TypedAnswer::parse("a\n"), Some(TypedAnswer::Always));
         for line in ["\n", "n\n", "NO\n"] {
             assert_eq!(TypedAnswer::parse(line), Some(TypedAnswer::No), "{line:?}");

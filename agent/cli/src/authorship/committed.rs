@@ -34,8 +34,18 @@ impl Committed {
         // Both addresses as they are written: a file of the repository could map them.
         let format = "--pretty=tformat:c%ae%x00%ce%x00";
         // A merge brings what none of its parents has.
-        let changes =
-            ["diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev", "--no-renames", format];
+        let changes = [
+            "diff-tree",
+            "--stdin",
+            "-r",
+            "-c",
+            "--root",
+            "--raw",
+            "-z",
+            "--no-abbrev",
+            "--no-renames",
+            format,
+        ];
         let log = git.answer_from(&["rev-list", head], &changes)?;
         let by_user = brought_by_user(&log, user, &files)?;
         files.retain(|path, _| by_user.get(&path[..]) == Some(&true));
@@ -53,14 +63,20 @@ impl Committed {
             return true;
         }
         let folder = [path, b"/"].concat();
-        self.files.range(folder.clone()..).next().is_some_and(|(first, _)| first.starts_with(&folder))
+        self.files
+            .range(folder.clone()..)
+            .next()
+            .is_some_and(|(first, _)| first.starts_with(&folder))
     }
 }
 
 /// Parses the files and links of a tree.
 fn tree(text: &[u8]) -> Option<BTreeMap<Vec<u8>, Blob>> {
     let mut files = BTreeMap::new();
-    for entry in text.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+    for entry in text
+        .split(|byte| *byte == 0)
+        .filter(|entry| !entry.is_empty())
+    {
         let at = entry.iter().position(|byte| *byte == b'\t')?;
         let (about, path) = (str::from_utf8(&entry[..at]).ok()?, entry[at + 1..].to_vec());
         let mut about = about.split(' ');
@@ -71,13 +87,23 @@ fn tree(text: &[u8]) -> Option<BTreeMap<Vec<u8>, Blob>> {
             // A submodule.
             _ => continue,
         };
-        files.insert(path, Blob { kind, id: id.into() });
+        files.insert(
+            path,
+            Blob {
+                kind,
+                id: id.into(),
+            },
+        );
     }
     Some(files)
 }
 
 /// Returns the paths whose present content some commit brought, and whether all of these commits are by the user.
-fn brought_by_user<'a>(log: &'a [u8], user: &str, files: &BTreeMap<Vec<u8>, Blob>) -> Option<HashMap<&'a [u8], bool>> {
+fn brought_by_user<'a>(
+    log: &'a [u8],
+    user: &str,
+    files: &BTreeMap<Vec<u8>, Blob>,
+) -> Option<HashMap<&'a [u8], bool>> {
     let mut brought = HashMap::new();
     let mut is_by_user = false;
     let mut words = log.split(|byte| *byte == 0);

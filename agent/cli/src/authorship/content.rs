@@ -16,11 +16,20 @@ pub(super) fn is_committed(git: &Git, files: &[(PathBuf, &Blob)]) -> bool {
     if files.is_empty() {
         return true;
     }
-    let Ok(mut child) = git.command().args(["cat-file", "--batch"]).stdin(Stdio::piped()).spawn() else { return false };
+    let Ok(mut child) = git
+        .command()
+        .args(["cat-file", "--batch"])
+        .stdin(Stdio::piped())
+        .spawn()
+    else {
+        return false;
+    };
     let same = match (child.stdin.take(), child.stdout.take()) {
         (Some(mut ask), Some(answers)) => {
             let mut answers = BufReader::new(answers);
-            files.iter().all(|(path, blob)| is_same(path, blob, &mut ask, &mut answers).unwrap_or(false))
+            files
+                .iter()
+                .all(|(path, blob)| is_same(path, blob, &mut ask, &mut answers).unwrap_or(false))
         }
         _ => false,
     };
@@ -30,11 +39,18 @@ pub(super) fn is_committed(git: &Git, files: &[(PathBuf, &Blob)]) -> bool {
     same
 }
 
-fn is_same(path: &Path, blob: &Blob, ask: &mut impl io::Write, answers: &mut impl io::BufRead) -> io::Result<bool> {
+fn is_same(
+    path: &Path,
+    blob: &Blob,
+    ask: &mut impl io::Write,
+    answers: &mut impl io::BufRead,
+) -> io::Result<bool> {
     let found = match blob.kind {
         Kind::File => {
             let mut bytes = Vec::new();
-            File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+            File::open(path)?
+                .take(MAX_FILE + 1)
+                .read_to_end(&mut bytes)?;
             bytes
         }
         Kind::Link => fs::read_link(path)?.into_os_string().into_encoded_bytes(),
@@ -44,7 +60,9 @@ fn is_same(path: &Path, blob: &Blob, ask: &mut impl io::Write, answers: &mut imp
     }
     ask.write_all(format!("{}\n", blob.id).as_bytes())?;
     ask.flush()?;
-    let Some(committed) = blob_text(&blob.id, answers)? else { return Ok(false) };
+    let Some(committed) = blob_text(&blob.id, answers)? else {
+        return Ok(false);
+    };
     Ok(found == committed || !committed.contains(&b'\r') && without_returns(&found) == committed)
 }
 
@@ -53,8 +71,14 @@ fn blob_text(id: &str, answers: &mut impl io::BufRead) -> io::Result<Option<Vec<
     let mut head = String::new();
     answers.by_ref().take(200).read_line(&mut head)?;
     let mut words = head.split_whitespace();
-    let length = match (words.next(), words.next(), words.next().map(str::parse::<u64>)) {
-        (Some(found), Some("blob"), Some(Ok(length))) if found == id && length <= MAX_FILE => length,
+    let length = match (
+        words.next(),
+        words.next(),
+        words.next().map(str::parse::<u64>),
+    ) {
+        (Some(found), Some("blob"), Some(Ok(length))) if found == id && length <= MAX_FILE => {
+            length
+        }
         _ => return Ok(None),
     };
     let mut text = Vec::new();

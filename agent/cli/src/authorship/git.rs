@@ -21,8 +21,12 @@ const OF_USER: [&str; 3] = ["GIT_CONFIG_GLOBAL", "HOME", "XDG_CONFIG_HOME"];
 
 /// Settings against those of a repository: it names no program that runs, and no history but its own.
 const SETTINGS: [&str; 6] = [
-    "core.attributesFile=/dev/null", "core.commitGraph=false", "core.fsmonitor=false", "core.hooksPath=/dev/null",
-    "core.multiPackIndex=false", "protocol.allow=never",
+    "core.attributesFile=/dev/null",
+    "core.commitGraph=false",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.multiPackIndex=false",
+    "protocol.allow=never",
 ];
 
 /// Runs git in a repository, without its hooks and filters and without the settings of the user.
@@ -37,11 +41,19 @@ impl Git {
     pub(super) fn find(repository: &Repository) -> Option<Self> {
         let folders = std::env::var_os("PATH")?;
         let programs = std::env::split_paths(&folders).filter(|folder| folder.is_absolute());
-        let programs = programs
-            .filter_map(|folder| folder.join(format!("git{}", std::env::consts::EXE_SUFFIX)).canonicalize().ok());
-        let program =
-            programs.filter(|program| program.is_file()).find(|program| !program.starts_with(&repository.top))?;
-        Some(Self { program, folder: repository.git() })
+        let programs = programs.filter_map(|folder| {
+            folder
+                .join(format!("git{}", std::env::consts::EXE_SUFFIX))
+                .canonicalize()
+                .ok()
+        });
+        let program = programs
+            .filter(|program| program.is_file())
+            .find(|program| !program.starts_with(&repository.top))?;
+        Some(Self {
+            program,
+            folder: repository.git(),
+        })
     }
 
     /// Returns the commit that is checked out.
@@ -52,7 +64,9 @@ impl Git {
     /// Returns the address of the user in the settings of all repositories, but not in those of this one.
     pub(super) fn user(&self, root: &Path) -> Option<String> {
         // A session could write these settings.
-        let is_reachable = |name: &str| std::env::var_os(name).is_some_and(|path| Path::new(&path).starts_with(root));
+        let is_reachable = |name: &str| {
+            std::env::var_os(name).is_some_and(|path| Path::new(&path).starts_with(root))
+        };
         if OF_USER.iter().any(|name| is_reachable(name)) {
             return None;
         }
@@ -72,7 +86,10 @@ impl Git {
 
     /// Returns the answer of git, or `None` if it fails, or takes too long.
     pub(super) fn answer(&self, args: &[&str]) -> Option<Vec<u8>> {
-        answer(self.command().args(args).spawn().ok()?, Instant::now() + LIMIT)
+        answer(
+            self.command().args(args).spawn().ok()?,
+            Instant::now() + LIMIT,
+        )
     }
 
     /// Returns the answer of git that has that of another question as its input.
@@ -92,24 +109,41 @@ impl Git {
 
     /// Returns true if git succeeds, however long it takes.
     pub(super) fn succeeds(&self, args: &[&str]) -> bool {
-        self.command().args(args).stdout(Stdio::null()).status().is_ok_and(|status| status.success())
+        self.command()
+            .args(args)
+            .stdout(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
     }
 
     /// Returns git with settings, and with pipes for its input and output.
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.current_dir(self.folder.parent().unwrap_or(&self.folder)).env_clear();
+        command
+            .current_dir(self.folder.parent().unwrap_or(&self.folder))
+            .env_clear();
         command.args(["--no-pager", "--literal-pathspecs"]);
         for setting in SETTINGS {
             command.args(["-c", setting]);
         }
         let folder: &OsStr = self.folder.as_os_str();
         command.env("GIT_DIR", folder).env("LC_ALL", "C");
-        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_ATTR_NOSYSTEM", "1");
-        command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_NO_REPLACE_OBJECTS", "1").env("GIT_TERMINAL_PROMPT", "0");
+        command
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_ATTR_NOSYSTEM", "1");
+        command
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_TERMINAL_PROMPT", "0");
         // A missing object is missing, and is not fetched from elsewhere.
-        command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_ALLOW_PROTOCOL", "none");
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         command
     }
 }
@@ -131,7 +165,9 @@ fn answer(mut child: Child, until: Instant) -> Option<Vec<u8>> {
         let _ = child.kill();
     }
     let ended = child.wait().ok()?;
-    read.ok()?.ok().filter(|bytes| ended.success() && (bytes.len() as u64) < MAX_ANSWER)
+    read.ok()?
+        .ok()
+        .filter(|bytes| ended.success() && (bytes.len() as u64) < MAX_ANSWER)
 }
 
 /// Returns a text of one line.

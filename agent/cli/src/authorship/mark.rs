@@ -58,7 +58,9 @@ impl Marks {
 
     /// Returns true if a session may have forged commits of the repository, or the repository itself.
     pub(super) fn is_marked(&self, repository: &Repository) -> bool {
-        let Ok(marks) = self.of(repository) else { return true };
+        let Ok(marks) = self.of(repository) else {
+            return true;
+        };
         if marks.is_empty() {
             return self.is_below_root(repository);
         }
@@ -82,7 +84,8 @@ impl Marks {
     pub(super) fn of(&self, repository: &Repository) -> io::Result<Vec<(PathBuf, Mark)>> {
         let git = repository.git();
         let identity = identity(&git);
-        let is_of = |mark: &Mark| mark.git == git || mark.identity.is_some() && mark.identity == identity;
+        let is_of =
+            |mark: &Mark| mark.git == git || mark.identity.is_some() && mark.identity == identity;
         let mut marks: Vec<(PathBuf, Mark)> = self.all("mark-")?;
         marks.retain(|(_, mark)| is_of(mark));
         marks.sort_by_key(|(_, mark)| mark.at);
@@ -95,7 +98,14 @@ impl Marks {
             fs::remove_file(file)?;
         }
         let git = repository.git();
-        self.put(&self.file("cleared", &git), &Dated { identity: identity(&git), path: git, at: now() })
+        self.put(
+            &self.file("cleared", &git),
+            &Dated {
+                identity: identity(&git),
+                path: git,
+                at: now(),
+            },
+        )
     }
 
     /// Notes that a file tool writes at a path.
@@ -103,26 +113,62 @@ impl Marks {
         if root.starts_with(path) {
             return self.note_root(root);
         }
-        let is_git = |part: &&Path| part.file_name().is_some_and(|name| name.eq_ignore_ascii_case(GIT));
-        let Some(git) = path.ancestors().filter(is_git).last() else { return Ok(()) };
+        let is_git = |part: &&Path| {
+            part.file_name()
+                .is_some_and(|name| name.eq_ignore_ascii_case(GIT))
+        };
+        let Some(git) = path.ancestors().filter(is_git).last() else {
+            return Ok(());
+        };
         let mark = self.mark(git, None);
-        if self.has_equal(&mark, None) { Ok(()) } else { self.put(&self.next_file(), &mark) }
+        if self.has_equal(&mark, None) {
+            Ok(())
+        } else {
+            self.put(&self.next_file(), &mark)
+        }
     }
 
     /// Notes that a program may write these trees, except for the kept ones.
-    pub(super) fn watch(&self, root: &Path, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<Watch> {
-        let of_repository = root.ancestors().map(|folder| folder.join(GIT)).find(|git| git.symlink_metadata().is_ok());
+    pub(super) fn watch(
+        &self,
+        root: &Path,
+        trees: &[PathBuf],
+        kept: &[PathBuf],
+    ) -> io::Result<Watch> {
+        let of_repository = root
+            .ancestors()
+            .map(|folder| folder.join(GIT))
+            .find(|git| git.symlink_metadata().is_ok());
         let mut folders = vec![root.join(GIT)];
         folders.extend(of_repository.filter(|git| git.parent() != Some(root)));
         let is_written = |path: &Path| {
             let is_kept = kept.iter().any(|kept| path.starts_with(kept));
-            !is_kept && trees.iter().any(|tree| path.starts_with(tree) || tree.starts_with(path))
+            !is_kept
+                && trees
+                    .iter()
+                    .any(|tree| path.starts_with(tree) || tree.starts_with(path))
         };
         let from = now().saturating_sub(CLOCK_LAG.as_nanos() as u64);
-        let inside = trees.iter().filter(|tree| tree.starts_with(root) || root.starts_with(tree));
-        let trees = inside.map(|tree| if root.starts_with(tree) { root.to_owned() } else { tree.clone() }).collect();
-        let mut watch =
-            Watch { marks: self.clone(), root: root.to_owned(), trees, kept: kept.to_vec(), from, put: Vec::new() };
+        let inside = trees
+            .iter()
+            .filter(|tree| tree.starts_with(root) || root.starts_with(tree));
+        let trees = inside
+            .map(|tree| {
+                if root.starts_with(tree) {
+                    root.to_owned()
+                } else {
+                    tree.clone()
+                }
+            })
+            .collect();
+        let mut watch = Watch {
+            marks: self.clone(),
+            root: root.to_owned(),
+            trees,
+            kept: kept.to_vec(),
+            from,
+            put: Vec::new(),
+        };
         if is_written(root) {
             self.note_root(root)?;
         }
@@ -135,33 +181,65 @@ impl Marks {
     }
 
     fn mark(&self, git: &Path, stamp: Option<String>) -> Mark {
-        let repository = git.parent().map(|top| Repository { top: top.to_owned() });
-        let is_first = |repository: &Repository| self.of(repository).is_ok_and(|marks| marks.is_empty());
-        let refs = repository.filter(Repository::is_plain).filter(is_first).and_then(|repository| refs(&repository));
+        let repository = git.parent().map(|top| Repository {
+            top: top.to_owned(),
+        });
+        let is_first =
+            |repository: &Repository| self.of(repository).is_ok_and(|marks| marks.is_empty());
+        let refs = repository
+            .filter(Repository::is_plain)
+            .filter(is_first)
+            .and_then(|repository| refs(&repository));
         let (git, identity) = (git.to_owned(), identity(git));
-        Mark { git, identity, stamp, process: std::process::id(), at: now(), refs: refs.unwrap_or_default() }
+        Mark {
+            git,
+            identity,
+            stamp,
+            process: std::process::id(),
+            at: now(),
+            refs: refs.unwrap_or_default(),
+        }
     }
 
     /// Returns true if another file says for good what this mark would.
     fn has_equal(&self, mark: &Mark, file: Option<&Path>) -> bool {
-        let is_equal = |other: &Mark| other.stamp.is_none() && other.git == mark.git && other.identity == mark.identity;
+        let is_equal = |other: &Mark| {
+            other.stamp.is_none() && other.git == mark.git && other.identity == mark.identity
+        };
         let others = self.all::<Mark>("mark-").unwrap_or_default();
-        others.iter().any(|(other, of)| Some(&**other) != file && is_equal(of))
+        others
+            .iter()
+            .any(|(other, of)| Some(&**other) != file && is_equal(of))
     }
 
     fn note_root(&self, root: &Path) -> io::Result<()> {
-        self.put(&self.file("root", root), &Dated { path: root.to_owned(), identity: None, at: now() })
+        self.put(
+            &self.file("root", root),
+            &Dated {
+                path: root.to_owned(),
+                identity: None,
+                at: now(),
+            },
+        )
     }
 
     /// Returns true if a session could have made the repository: it lies below the root of one that wrote later than the user's trust.
     fn is_below_root(&self, repository: &Repository) -> bool {
-        let Ok(roots) = self.all::<Dated>("root-") else { return true };
+        let Ok(roots) = self.all::<Dated>("root-") else {
+            return true;
+        };
         let is_below = |root: &Path| repository.top != root && repository.top.starts_with(root);
-        let written = roots.into_iter().filter(|(_, root)| is_below(&root.path)).map(|(_, root)| root.at).max();
+        let written = roots
+            .into_iter()
+            .filter(|(_, root)| is_below(&root.path))
+            .map(|(_, root)| root.at)
+            .max();
         let Some(written) = written else { return false };
         let git = repository.git();
         let cleared = records::read::<Dated>(&self.file("cleared", &git));
-        !cleared.is_ok_and(|cleared| cleared.path == git && cleared.identity == identity(&git) && cleared.at > written)
+        !cleared.is_ok_and(|cleared| {
+            cleared.path == git && cleared.identity == identity(&git) && cleared.at > written
+        })
     }
 
     fn all<T: DeserializeOwned>(&self, begin: &str) -> io::Result<Vec<(PathBuf, T)>> {
@@ -182,14 +260,21 @@ impl Marks {
     }
 
     fn file(&self, kind: &str, path: &Path) -> PathBuf {
-        self.folder.join(format!("{kind}-{}.json", Digest::hash_bytes(path.as_os_str().as_encoded_bytes())))
+        self.folder.join(format!(
+            "{kind}-{}.json",
+            Digest::hash_bytes(path.as_os_str().as_encoded_bytes())
+        ))
     }
 
     /// Returns a file that nobody has used.
     fn next_file(&self) -> PathBuf {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        self.folder.join(format!("mark-{}-{}-{count}.json", now(), std::process::id()))
+        self.folder.join(format!(
+            "mark-{}-{}-{count}.json",
+            now(),
+            std::process::id()
+        ))
     }
 }
 
@@ -215,9 +300,21 @@ impl Watch {
             let is_kept = self.kept.iter().any(|kept| git.starts_with(kept));
             !is_kept && self.put.iter().all(|(_, mark)| mark.git != *git)
         };
-        for git in self.trees.iter().flat_map(|tree| written_below(tree, self.from)).filter(is_other) {
+        for git in self
+            .trees
+            .iter()
+            .flat_map(|tree| written_below(tree, self.from))
+            .filter(is_other)
+        {
             let (identity, process) = (identity(&git), std::process::id());
-            let mark = Mark { git, identity, stamp: None, process, at: now(), refs: BTreeMap::new() };
+            let mark = Mark {
+                git,
+                identity,
+                stamp: None,
+                process,
+                at: now(),
+                refs: BTreeMap::new(),
+            };
             if !self.marks.has_equal(&mark, None) {
                 // The record of the root still covers it where it is.
                 let _ = self.marks.put(&self.marks.next_file(), &mark);
@@ -248,9 +345,13 @@ impl Drop for Watch {
 /// Returns the commits of all branches and tags, and of what is checked out.
 pub(super) fn refs(repository: &Repository) -> Option<BTreeMap<String, String>> {
     let git = Git::find(repository)?;
-    let text = String::from_utf8(git.answer(&["for-each-ref", "--format=%(refname) %(objectname)"])?).ok()?;
+    let text =
+        String::from_utf8(git.answer(&["for-each-ref", "--format=%(refname) %(objectname)"])?)
+            .ok()?;
     let named = text.lines().filter_map(|line| line.split_once(' '));
-    let mut refs: BTreeMap<_, _> = named.map(|(name, id)| (name.to_owned(), id.to_owned())).collect();
+    let mut refs: BTreeMap<_, _> = named
+        .map(|(name, id)| (name.to_owned(), id.to_owned()))
+        .collect();
     refs.extend(git.head().map(|id| ("HEAD".to_owned(), id)));
     Some(refs)
 }

@@ -6,8 +6,13 @@ use std::path::{Component, Path, PathBuf};
 pub(super) const GIT: &str = ".git";
 
 /// Files of a folder of git that bring objects, commits or histories from elsewhere.
-const FROM_ELSEWHERE: [&str; 5] =
-    ["commondir", "info/grafts", "objects/info/alternates", "objects/info/http-alternates", "shallow"];
+const FROM_ELSEWHERE: [&str; 5] = [
+    "commondir",
+    "info/grafts",
+    "objects/info/alternates",
+    "objects/info/http-alternates",
+    "shallow",
+];
 
 /// Entries that are folders in a folder of git that is whole.
 const FOLDERS: [&str; 2] = ["objects", "refs"];
@@ -22,8 +27,13 @@ pub(super) struct Repository {
 impl Repository {
     /// Finds the repository at or above a folder. Returns `None` if there is none, or if its history may come from elsewhere.
     pub(super) fn find(folder: &Path) -> Option<Self> {
-        let top = folder.ancestors().find(|folder| folder.join(GIT).symlink_metadata().is_ok())?;
-        Some(Self { top: top.to_owned() }).filter(Self::is_plain)
+        let top = folder
+            .ancestors()
+            .find(|folder| folder.join(GIT).symlink_metadata().is_ok())?;
+        Some(Self {
+            top: top.to_owned(),
+        })
+        .filter(Self::is_plain)
     }
 
     /// Returns the folder of git.
@@ -34,7 +44,10 @@ impl Repository {
     /// Returns true if the repository has all its data in a folder of its own.
     pub(super) fn is_plain(&self) -> bool {
         let git = self.git();
-        let is_folder = |path: PathBuf| path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+        let is_folder = |path: PathBuf| {
+            path.symlink_metadata()
+                .is_ok_and(|metadata| metadata.is_dir())
+        };
         let is_absent = |name: &str| git.join(name).symlink_metadata().is_err();
         is_folder(git.clone())
             && FOLDERS.iter().all(|name| is_folder(git.join(name)))
@@ -45,7 +58,9 @@ impl Repository {
     pub(super) fn relative(&self, path: &Path) -> Option<Vec<u8>> {
         let mut text = Vec::new();
         for component in path.strip_prefix(&self.top).ok()?.components() {
-            let Component::Normal(name) = component else { return None };
+            let Component::Normal(name) = component else {
+                return None;
+            };
             if !text.is_empty() {
                 text.push(b'/');
             }

@@ -13,7 +13,14 @@ use crate::written::change_time;
 const MAX_ENTRIES: usize = 500_000;
 
 /// The entries at the top that decide about no commit. Reading commands change some of them.
-const IGNORED: [&str; 6] = ["COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD", "gc.log", "index", "logs"];
+const IGNORED: [&str; 6] = [
+    "COMMIT_EDITMSG",
+    "FETCH_HEAD",
+    "ORIG_HEAD",
+    "gc.log",
+    "index",
+    "logs",
+];
 
 /// Returns the stamp of a folder of git, or of a file in its place. Returns `None` if it has too many entries, or cannot be read.
 pub(super) fn stamp(git: &Path) -> Option<String> {
@@ -77,7 +84,11 @@ fn is_written(git: &Path, from: u64) -> bool {
             count += 1;
             let file = entry.file_name();
             let is_ignored = is_top && IGNORED.iter().any(|ignored| file == **ignored);
-            if is_ignored || Path::new(&file).extension().is_some_and(|end| end == "lock") {
+            if is_ignored
+                || Path::new(&file)
+                    .extension()
+                    .is_some_and(|end| end == "lock")
+            {
                 continue;
             }
             match entry.metadata() {
@@ -95,7 +106,11 @@ fn is_written(git: &Path, from: u64) -> bool {
 
 /// Returns the device and the number of an entry.
 pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
-    fs::symlink_metadata(path).ok().as_ref().map(numbers).filter(|_| cfg!(unix))
+    fs::symlink_metadata(path)
+        .ok()
+        .as_ref()
+        .map(numbers)
+        .filter(|_| cfg!(unix))
 }
 
 /// Describes an entry. The times of a folder change with files that do not count.
@@ -103,7 +118,12 @@ fn facts(metadata: &Metadata) -> String {
     let (device, number) = numbers(metadata);
     match metadata.is_dir() {
         true => format!("folder {device} {number}"),
-        false => format!("{:?} {device} {number} {} {}", metadata.file_type(), metadata.len(), changed(metadata)),
+        false => format!(
+            "{:?} {device} {number} {} {}",
+            metadata.file_type(),
+            metadata.len(),
+            changed(metadata)
+        ),
     }
 }
 

@@ -18,7 +18,9 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        let place = Self { dir: tempfile::tempdir().unwrap() };
+        let place = Self {
+            dir: tempfile::tempdir().unwrap(),
+        };
         place.init(&place.root());
         place
     }
@@ -49,7 +51,10 @@ impl Place {
 
 fn git(folder: &Path, args: &[&str]) {
     let mut command = Command::new("git");
-    command.args(["-c", "user.name=Me", "-c", "user.email=me@home.example"]).args(args).current_dir(folder);
+    command
+        .args(["-c", "user.name=Me", "-c", "user.email=me@home.example"])
+        .args(args)
+        .current_dir(folder);
     let ended = command.output().unwrap();
     assert!(ended.status.success(), "{args:?}: {ended:?}");
 }
@@ -62,7 +67,10 @@ fn commit(folder: &Path) {
 #[test]
 fn a_program_that_only_reads_leaves_no_mark() {
     let place = Place::new();
-    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[place.root()], &[])
+        .unwrap();
     git(&place.root(), &["status"]);
     git(&place.root(), &["log", "--oneline"]);
     fs::write(place.root().join("other"), "text").unwrap();
@@ -76,7 +84,10 @@ fn a_program_that_only_reads_leaves_no_mark() {
 fn a_program_that_commits_marks_the_repository_until_the_user_trusts_it() {
     let place = Place::new();
     assert!(pending_in(&place.marks(), &place.root()).is_none());
-    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[place.root()], &[])
+        .unwrap();
     assert!(!place.is_marked(&place.root()));
     commit(&place.root());
     assert!(place.is_marked(&place.root()), "while it runs");
@@ -91,10 +102,19 @@ fn a_program_that_commits_marks_the_repository_until_the_user_trusts_it() {
     fs::rename(&moved, place.root()).unwrap();
 
     let pending = pending_in(&place.marks(), &place.root()).unwrap();
-    let names: Vec<&str> = pending.changed.iter().map(|changed| &*changed.name).collect();
+    let names: Vec<&str> = pending
+        .changed
+        .iter()
+        .map(|changed| &*changed.name)
+        .collect();
     assert_eq!(names, ["HEAD", "refs/heads/main"]);
-    let [head, _] = &pending.changed[..] else { unreachable!() };
-    assert!(head.before.is_some() && head.before != head.after && head.commits.len() == 1, "{head:?}");
+    let [head, _] = &pending.changed[..] else {
+        unreachable!()
+    };
+    assert!(
+        head.before.is_some() && head.before != head.after && head.commits.len() == 1,
+        "{head:?}"
+    );
     clear_in(&place.marks(), &place.root()).unwrap();
     assert!(!place.is_marked(&place.root()));
     assert!(pending_in(&place.marks(), &place.root()).is_none());
@@ -112,8 +132,21 @@ fn any_change_of_the_folder_of_git_leaves_a_mark() {
             fs::write(git.join("HEAD"), head).unwrap();
         },
         |git| {
-            let object = git.join("objects").read_dir().unwrap().flatten().find(|entry| entry.file_name().len() == 2);
-            let object = object.unwrap().path().read_dir().unwrap().next().unwrap().unwrap().path();
+            let object = git
+                .join("objects")
+                .read_dir()
+                .unwrap()
+                .flatten()
+                .find(|entry| entry.file_name().len() == 2);
+            let object = object
+                .unwrap()
+                .path()
+                .read_dir()
+                .unwrap()
+                .next()
+                .unwrap()
+                .unwrap()
+                .path();
             fs::rename(&object, object.with_extension("old")).unwrap();
             fs::copy(object.with_extension("old"), &object).unwrap();
             fs::remove_file(object.with_extension("old")).unwrap();
@@ -122,7 +155,10 @@ fn any_change_of_the_folder_of_git_leaves_a_mark() {
     ];
     for (number, change) in changes.into_iter().enumerate() {
         let place = Place::new();
-        let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+        let watch = place
+            .marks()
+            .watch(&place.root(), &[place.root()], &[])
+            .unwrap();
         change(&place.root().join(".git"));
         drop(watch);
         if number == changes.len() - 1 {
@@ -135,11 +171,17 @@ fn any_change_of_the_folder_of_git_leaves_a_mark() {
 #[test]
 fn a_program_that_cannot_write_the_folder_of_git_leaves_no_mark() {
     let place = Place::new();
-    let watch = place.marks().watch(&place.root(), &[place.root().join("src")], &[]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[place.root().join("src")], &[])
+        .unwrap();
     commit(&place.root());
     drop(watch);
     assert!(!place.is_marked(&place.root()));
-    let watch = place.marks().watch(&place.root(), &[place.root().join(".git/refs")], &[]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[place.root().join(".git/refs")], &[])
+        .unwrap();
     commit(&place.root());
     drop(watch);
     assert!(place.is_marked(&place.root()));
@@ -148,7 +190,10 @@ fn a_program_that_cannot_write_the_folder_of_git_leaves_no_mark() {
 #[test]
 fn the_user_may_commit_while_a_program_runs_that_cannot() {
     let place = Place::new();
-    let watch = place.marks().watch(&place.root(), &[place.root()], &[place.root().join(".git")]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[place.root()], &[place.root().join(".git")])
+        .unwrap();
     commit(&place.root());
     assert!(!place.is_marked(&place.root()));
     drop(watch);
@@ -157,9 +202,14 @@ fn the_user_may_commit_while_a_program_runs_that_cannot() {
 
 #[test]
 fn a_repository_that_a_program_makes_is_marked() {
-    let place = Place { dir: tempfile::tempdir().unwrap() };
+    let place = Place {
+        dir: tempfile::tempdir().unwrap(),
+    };
     fs::create_dir(place.root()).unwrap();
-    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[place.root()], &[])
+        .unwrap();
     place.init(&place.root());
     let (nested, moved) = (place.root().join("a/b"), place.root().join("c"));
     place.init(&nested);
@@ -171,22 +221,35 @@ fn a_repository_that_a_program_makes_is_marked() {
     assert!(pending_in(&place.marks(), &moved).is_some());
     clear_in(&place.marks(), &moved).unwrap();
     assert!(!place.is_marked(&moved) && place.is_marked(&place.root()));
-    drop(place.marks().watch(&place.root(), &[place.root()], &[]).unwrap());
+    drop(
+        place
+            .marks()
+            .watch(&place.root(), &[place.root()], &[])
+            .unwrap(),
+    );
     assert!(place.is_marked(&moved), "a later program could write it");
 }
 
 #[test]
 fn a_mark_of_a_session_that_was_killed_goes_if_nothing_was_written() {
     let place = Place::new();
-    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[place.root()], &[])
+        .unwrap();
     let files = fs::read_dir(place.path().join("state")).unwrap().flatten();
     let is_mark = |name: &str| name.starts_with("mark-");
-    let file =
-        files.map(|entry| entry.path()).find(|path| is_mark(path.file_name().unwrap().to_str().unwrap())).unwrap();
+    let file = files
+        .map(|entry| entry.path())
+        .find(|path| is_mark(path.file_name().unwrap().to_str().unwrap()))
+        .unwrap();
     let mut ended = Command::new("true").spawn().unwrap();
     ended.wait().unwrap();
     let text = fs::read_to_string(&file).unwrap();
-    let text = text.replace(&format!("\"process\":{}", std::process::id()), &format!("\"process\":{}", ended.id()));
+    let text = text.replace(
+        &format!("\"process\":{}", std::process::id()),
+        &format!("\"process\":{}", ended.id()),
+    );
     fs::write(&file, text).unwrap();
     assert!(!place.is_marked(&place.root()) && !file.exists());
     std::mem::forget(watch);
@@ -204,9 +267,15 @@ fn a_mark_that_cannot_be_read_is_of_every_repository() {
 fn a_file_tool_that_writes_into_a_folder_of_git_marks_the_repository() {
     for path in [".git/refs/heads/main", ".GIT/HEAD", ".git"] {
         let place = Place::new();
-        place.marks().note_write(&place.root(), &place.root().join("src/git")).unwrap();
+        place
+            .marks()
+            .note_write(&place.root(), &place.root().join("src/git"))
+            .unwrap();
         assert!(!place.is_marked(&place.root()));
-        place.marks().note_write(&place.root(), &place.root().join(path)).unwrap();
+        place
+            .marks()
+            .note_write(&place.root(), &place.root().join(path))
+            .unwrap();
         let is_same = path.starts_with(".git");
         assert!(place.is_marked(&place.root()) || !is_same, "{path}");
     }
@@ -217,57 +286,111 @@ fn marks_of_one_repository_do_not_pile_up() {
     let place = Place::new();
     let count = || fs::read_dir(place.path().join("state")).unwrap().count();
     for _ in 0..3 {
-        let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+        let watch = place
+            .marks()
+            .watch(&place.root(), &[place.root()], &[])
+            .unwrap();
         commit(&place.root());
         drop(watch);
-        place.marks().note_write(&place.root(), &place.root().join(".git/x")).unwrap();
+        place
+            .marks()
+            .note_write(&place.root(), &place.root().join(".git/x"))
+            .unwrap();
         assert_eq!(count(), 2, "a mark and the root");
     }
-    assert_eq!(pending_in(&place.marks(), &place.root()).unwrap().changed[0].commits.len(), 3);
+    assert_eq!(
+        pending_in(&place.marks(), &place.root()).unwrap().changed[0]
+            .commits
+            .len(),
+        3
+    );
 }
 
 #[test]
 fn each_new_commit_is_shown_once_however_many_there_are() {
     let place = Place::new();
-    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[place.root()], &[])
+        .unwrap();
     git(&place.root(), &["commit", "--allow-empty", "-m", "FORGED"]);
     for number in 0..30 {
-        git(&place.root(), &["commit", "--allow-empty", "-m", &number.to_string()]);
+        git(
+            &place.root(),
+            &["commit", "--allow-empty", "-m", &number.to_string()],
+        );
     }
     git(&place.root(), &["branch", "other"]);
     drop(watch);
     let pending = pending_in(&place.marks(), &place.root()).unwrap();
-    let commits: Vec<&String> = pending.changed.iter().flat_map(|changed| &changed.commits).collect();
+    let commits: Vec<&String> = pending
+        .changed
+        .iter()
+        .flat_map(|changed| &changed.commits)
+        .collect();
     assert!(pending.is_whole && commits.len() == 31, "{pending:?}");
-    assert_eq!(commits.iter().filter(|commit| commit.ends_with("FORGED")).count(), 1);
+    assert_eq!(
+        commits
+            .iter()
+            .filter(|commit| commit.ends_with("FORGED"))
+            .count(),
+        1
+    );
 }
 
 #[test]
 fn a_repository_whose_commits_git_cannot_list_is_not_whole() {
     let place = Place::new();
-    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[place.root()], &[])
+        .unwrap();
     commit(&place.root());
     commit(&place.root());
     drop(watch);
     assert!(pending_in(&place.marks(), &place.root()).unwrap().is_whole);
-    let id = Command::new("git").args(["rev-parse", "HEAD^"]).current_dir(place.root()).output().unwrap().stdout;
+    let id = Command::new("git")
+        .args(["rev-parse", "HEAD^"])
+        .current_dir(place.root())
+        .output()
+        .unwrap()
+        .stdout;
     let id = String::from_utf8(id).unwrap();
-    fs::remove_file(place.root().join(".git/objects").join(&id[..2]).join(id[2..].trim())).unwrap();
+    fs::remove_file(
+        place
+            .root()
+            .join(".git/objects")
+            .join(&id[..2])
+            .join(id[2..].trim()),
+    )
+    .unwrap();
     assert!(!pending_in(&place.marks(), &place.root()).unwrap().is_whole);
 }
 
 #[test]
 fn a_damaged_repository_cannot_be_trusted() {
     let place = Place::new();
-    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[place.root()], &[])
+        .unwrap();
     commit(&place.root());
     drop(watch);
     let objects = place.root().join(".git/objects");
-    let folder = objects.read_dir().unwrap().flatten().find(|entry| entry.file_name().len() == 2).unwrap().path();
+    let folder = objects
+        .read_dir()
+        .unwrap()
+        .flatten()
+        .find(|entry| entry.file_name().len() == 2)
+        .unwrap()
+        .path();
     let object = folder.read_dir().unwrap().next().unwrap().unwrap().path();
     fs::set_permissions(&object, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     fs::write(&object, "forged").unwrap();
-    assert!(matches!(clear_in(&place.marks(), &place.root()), Err(TrustError::Damaged(_))));
+    assert!(matches!(
+        clear_in(&place.marks(), &place.root()),
+        Err(TrustError::Damaged(_))
+    ));
     assert!(place.is_marked(&place.root()));
 }
 
@@ -277,7 +400,10 @@ fn a_move_of_a_folder_marks_the_repositories_below_the_root() {
     let nested = place.root().join("nested");
     place.init(&nested);
     assert!(!place.is_marked(&nested));
-    place.marks().note_write(&place.root(), &place.root()).unwrap();
+    place
+        .marks()
+        .note_write(&place.root(), &place.root())
+        .unwrap();
     assert!(place.is_marked(&nested) && !place.is_marked(&place.root()));
 }
 
@@ -286,7 +412,10 @@ fn trust_holds_for_one_repository_and_not_for_another_at_its_path() {
     let place = Place::new();
     let nested = place.root().join("nested");
     place.init(&nested);
-    place.marks().note_write(&place.root(), &place.root()).unwrap();
+    place
+        .marks()
+        .note_write(&place.root(), &place.root())
+        .unwrap();
     clear_in(&place.marks(), &nested).unwrap();
     assert!(!place.is_marked(&nested));
     fs::rename(nested.join(".git"), place.path().join("old")).unwrap();
@@ -299,7 +428,10 @@ fn repositories_below_the_root_are_marked_while_a_program_runs_and_after_a_trust
     let place = Place::new();
     let nested = place.root().join("nested");
     place.init(&nested);
-    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[place.root()], &[])
+        .unwrap();
     assert!(place.is_marked(&nested));
     clear_in(&place.marks(), &nested).unwrap();
     assert!(!place.is_marked(&nested));
@@ -309,9 +441,14 @@ fn repositories_below_the_root_are_marked_while_a_program_runs_and_after_a_trust
 
 #[test]
 fn a_repository_that_a_program_made_is_marked_after_a_move() {
-    let place = Place { dir: tempfile::tempdir().unwrap() };
+    let place = Place {
+        dir: tempfile::tempdir().unwrap(),
+    };
     fs::create_dir(place.root()).unwrap();
-    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[place.root()], &[])
+        .unwrap();
     place.init(&place.root());
     drop(watch);
     let moved = place.path().join("moved");
@@ -322,7 +459,10 @@ fn a_repository_that_a_program_made_is_marked_after_a_move() {
 #[test]
 fn a_lock_of_git_leaves_no_mark() {
     let place = Place::new();
-    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[place.root()], &[])
+        .unwrap();
     fs::write(place.root().join(".git/config.lock"), "").unwrap();
     drop(watch);
     assert!(!place.is_marked(&place.root()));
@@ -334,10 +474,16 @@ fn a_repository_in_a_subfolder_that_a_program_writes_is_marked_also_after_a_move
     let (old, deep) = (place.root().join("lib/old"), place.root().join("a/b/new"));
     place.init(&old);
     std::thread::sleep(CLOCK_LAG * 3);
-    let reads = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    let reads = place
+        .marks()
+        .watch(&place.root(), &[place.root()], &[])
+        .unwrap();
     git(&old, &["status"]);
     drop(reads);
-    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[place.root()], &[])
+        .unwrap();
     place.init(&deep);
     drop(watch);
     let moved = |from: &Path, name: &str| {
@@ -350,11 +496,17 @@ fn a_repository_in_a_subfolder_that_a_program_writes_is_marked_also_after_a_move
     assert!(!place.is_marked(&old), "it was only read");
 
     fs::rename(&old, place.root().join("old")).unwrap();
-    let watch = place.marks().watch(&place.root(), &[PathBuf::from("/")], &[]).unwrap();
+    let watch = place
+        .marks()
+        .watch(&place.root(), &[PathBuf::from("/")], &[])
+        .unwrap();
     commit(&place.root().join("old"));
     drop(watch);
     let old = moved(&place.root().join("old"), "moved");
     assert!(place.is_marked(&old));
-    place.marks().clear(&Repository::find(&old).unwrap()).unwrap();
+    place
+        .marks()
+        .clear(&Repository::find(&old).unwrap())
+        .unwrap();
     assert!(!place.is_marked(&old));
 }

@@ -70,7 +70,10 @@ pub(super) fn pending_in(marks: &Marks, root: &Path) -> Option<Pending> {
     if !marks.is_marked(&repository) {
         return None;
     }
-    let first = marks.of(&repository).ok().and_then(|marks| Some(marks.into_iter().next()?.1.refs));
+    let first = marks
+        .of(&repository)
+        .ok()
+        .and_then(|marks| Some(marks.into_iter().next()?.1.refs));
     let now = refs(&repository);
     let mut is_whole = now.is_some();
     let (before, after) = (first.unwrap_or_default(), now.unwrap_or_default());
@@ -78,7 +81,9 @@ pub(super) fn pending_in(marks: &Marks, root: &Path) -> Option<Pending> {
     let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
     names.sort_unstable();
     names.dedup();
-    let changed = names.into_iter().filter(|name| before.get(*name) != after.get(*name));
+    let changed = names
+        .into_iter()
+        .filter(|name| before.get(*name) != after.get(*name));
     // A commit is shown once, though `HEAD` and its branch have it.
     let mut known: BTreeSet<String> = before.values().cloned().collect();
     let changed = changed.map(|name| {
@@ -89,10 +94,19 @@ pub(super) fn pending_in(marks: &Marks, root: &Path) -> Option<Pending> {
         };
         is_whole &= commits.is_some();
         known.extend(after.clone());
-        ChangedRef { name: visible_line(name, WIDTH), before, after, commits: commits.unwrap_or_default() }
+        ChangedRef {
+            name: visible_line(name, WIDTH),
+            before,
+            after,
+            commits: commits.unwrap_or_default(),
+        }
     });
     let changed = changed.collect();
-    Some(Pending { git: repository.git(), changed, is_whole })
+    Some(Pending {
+        git: repository.git(),
+        changed,
+        is_whole,
+    })
 }
 
 pub(super) fn clear_in(marks: &Marks, root: &Path) -> Result<(), TrustError> {
@@ -108,7 +122,14 @@ pub(super) fn clear_in(marks: &Marks, root: &Path) -> Result<(), TrustError> {
 fn commits(git: &Git, known: &BTreeSet<String>, after: &str) -> Option<Vec<String>> {
     let without: Vec<String> = known.iter().map(|known| format!("^{known}")).collect();
     let format = "--format=tformat:%h %ad %an <%ae>, committed by %cn <%ce>: %s";
-    let mut args = vec!["rev-list", "--no-commit-header", "--date=short", "--ignore-missing", format, after];
+    let mut args = vec![
+        "rev-list",
+        "--no-commit-header",
+        "--date=short",
+        "--ignore-missing",
+        format,
+        after,
+    ];
     args.extend(without.iter().map(String::as_str));
     let text = String::from_utf8_lossy(&git.answer(&args)?).into_owned();
     Some(text.lines().map(|line| visible_line(line, WIDTH)).collect())

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use agent::{BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, Spending, WindowFuture};
+use agent::{
+    BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, Spending, WindowFuture,
+};
 use jiff::Timestamp;
 use tokio::task::spawn_blocking;
 use tools_journal::{CounterKey, SharedCounters};
@@ -41,11 +43,26 @@ impl SharedWindows {
     /// Opens the counters. The state folder is created if it is missing.
     pub(super) fn open(day: BudgetLimits, month: BudgetLimits) -> Result<Self, Error> {
         let folder = folders::state().ok_or(SessionError::NoHome)?;
-        private::prepare_folder(&folder).map_err(|source| SessionError::Folder { path: folder.clone(), source })?;
+        private::prepare_folder(&folder).map_err(|source| SessionError::Folder {
+            path: folder.clone(),
+            source,
+        })?;
         let counters = Arc::new(SharedCounters::open(&folder.join(FILE))?);
-        let windows = [Window { period: Period::Day, limits: day }, Window { period: Period::Month, limits: month }];
+        let windows = [
+            Window {
+                period: Period::Day,
+                limits: day,
+            },
+            Window {
+                period: Period::Month,
+                limits: month,
+            },
+        ];
         let is_limited = |window: &Window| window.limits != BudgetLimits::new();
-        Ok(Self { counters, windows: windows.into_iter().filter(is_limited).collect() })
+        Ok(Self {
+            counters,
+            windows: windows.into_iter().filter(is_limited).collect(),
+        })
     }
 
     /// Adds to the counters of all windows. If `is_checked`, adds nothing if a limit would be exceeded.
@@ -53,14 +70,23 @@ impl SharedWindows {
         let (counters, windows) = (self.counters.clone(), self.windows.clone());
         let work = move || {
             let now = Timestamp::now();
-            let keys: Vec<_> = windows.iter().flat_map(|window| keys(window.period, now)).collect();
+            let keys: Vec<_> = windows
+                .iter()
+                .flat_map(|window| keys(window.period, now))
+                .collect();
             counters.update(&keys, |values| {
                 let counters = || windows.iter().zip(values.chunks_exact(RESOURCES.len()));
                 if is_checked {
-                    counters().try_for_each(|(window, values)| check(window, spent(values), spending))?;
+                    counters()
+                        .try_for_each(|(window, values)| check(window, spent(values), spending))?;
                 }
                 for values in values.chunks_exact_mut(RESOURCES.len()) {
-                    let Spending { steps, calls, tokens, cost } = spent(values).saturating_add(spending);
+                    let Spending {
+                        steps,
+                        calls,
+                        tokens,
+                        cost,
+                    } = spent(values).saturating_add(spending);
                     values.copy_from_slice(&[steps, calls, tokens, cost.nanos()]);
                 }
                 Ok::<(), Exhausted>(())
@@ -68,7 +94,9 @@ impl SharedWindows {
         };
         Box::pin(async move {
             let unusable = |reason| BudgetError::Window { reason };
-            let updated = spawn_blocking(work).await.map_err(|error| unusable(error.to_string()))?;
+            let updated = spawn_blocking(work)
+                .await
+                .map_err(|error| unusable(error.to_string()))?;
             Ok(updated.map_err(|error| unusable(error.to_string()))??)
         })
     }
@@ -95,7 +123,11 @@ impl BudgetWindow for SharedWindows {
 }
 
 fn check(window: &Window, spent: Spending, spending: Spending) -> Result<(), Exhausted> {
-    window.limits.check(spent, spending, BudgetScope::Window(window.period.name().to_owned()))
+    window.limits.check(
+        spent,
+        spending,
+        BudgetScope::Window(window.period.name().to_owned()),
+    )
 }
 
 fn keys(period: Period, now: Timestamp) -> [CounterKey; RESOURCES.len()] {
@@ -104,12 +136,20 @@ fn keys(period: Period, now: Timestamp) -> [CounterKey; RESOURCES.len()] {
         Period::Month => "%Y-%m",
     };
     let name = now.strftime(format).to_string();
-    RESOURCES.map(|resource| CounterKey { name: format!("{}.{resource}", period.name()), period: name.clone() })
+    RESOURCES.map(|resource| CounterKey {
+        name: format!("{}.{resource}", period.name()),
+        period: name.clone(),
+    })
 }
 
 fn spent(values: &[u64]) -> Spending {
     match *values {
-        [steps, calls, tokens, cost] => Spending { steps, calls, tokens, cost: Cost::from_nanos(cost) },
+        [steps, calls, tokens, cost] => Spending {
+            steps,
+            calls,
+            tokens,
+            cost: Cost::from_nanos(cost),
+        },
         _ => Spending::default(),
     }
 }

@@ -19,7 +19,11 @@ pub(super) enum ParsedLine {
 
 /// The parser of a line that begins with a slash.
 #[derive(Debug, Parser)]
-#[command(no_binary_name = true, disable_help_flag = true, disable_help_subcommand = true)]
+#[command(
+    no_binary_name = true,
+    disable_help_flag = true,
+    disable_help_subcommand = true
+)]
 pub(super) struct SlashCommandParser {
     #[command(subcommand)]
     command: SlashCommand,
@@ -65,7 +69,9 @@ pub(super) fn parse(text: &str) -> Result<ParsedLine, String> {
         return Ok(ParsedLine::Empty);
     }
     match text.strip_prefix('/') {
-        Some(prompt) if prompt.starts_with('/') => Ok(ParsedLine::Prompt(prompt.trim_end().to_owned())),
+        Some(prompt) if prompt.starts_with('/') => {
+            Ok(ParsedLine::Prompt(prompt.trim_end().to_owned()))
+        }
         Some(_) => command(text),
         None => Ok(ParsedLine::Prompt(text.trim().to_owned())),
     }
@@ -74,13 +80,32 @@ pub(super) fn parse(text: &str) -> Result<ParsedLine, String> {
 /// Returns the hint that grants the targets of a refused call: a command, or a flag for targets that always ask. Only the command widens
 /// the grant that a resumed session began with.
 pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
-    let (asked, granted): (Vec<_>, Vec<_>) = refused.needed.iter().cloned().partition(policy::always_asks);
-    let clauses = granted.iter().map(|target| shell::quoted(target.to_clause().as_str()).into_owned());
+    let (asked, granted): (Vec<_>, Vec<_>) = refused
+        .needed
+        .iter()
+        .cloned()
+        .partition(policy::always_asks);
+    let clauses = granted
+        .iter()
+        .map(|target| shell::quoted(target.to_clause().as_str()).into_owned());
     let grant = || format!("type /grant {}", clauses.collect::<Vec<_>>().join(" "));
-    let restart = if refusal::is_beyond(refused.first, &asked) { "start a new chat" } else { "restart the chat" };
+    let restart = if refusal::is_beyond(refused.first, &asked) {
+        "start a new chat"
+    } else {
+        "restart the chat"
+    };
     let allow = || format!("{restart} with {}", policy::flags(&asked, |_| "--allow"));
-    let ways = [(!granted.is_empty()).then(grant), (!asked.is_empty()).then(allow)];
-    format!("to allow it, {}", ways.into_iter().flatten().collect::<Vec<_>>().join(", and "))
+    let ways = [
+        (!granted.is_empty()).then(grant),
+        (!asked.is_empty()).then(allow),
+    ];
+    format!(
+        "to allow it, {}",
+        ways.into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(", and ")
+    )
 }
 
 fn command(text: &str) -> Result<ParsedLine, String> {
@@ -89,7 +114,9 @@ fn command(text: &str) -> Result<ParsedLine, String> {
         return Ok(ParsedLine::ServerPrompt(call));
     }
     let parsed = SlashCommandParser::try_parse_from(words);
-    parsed.map(|commands| ParsedLine::Command(commands.command)).map_err(|error| reason(text, &error))
+    parsed
+        .map(|commands| ParsedLine::Command(commands.command))
+        .map_err(|error| reason(text, &error))
 }
 
 /// Returns the text of a parser error, without the usage of a command line.
@@ -98,8 +125,12 @@ fn reason(text: &str, error: &clap::Error) -> String {
     match error.kind() {
         clap::error::ErrorKind::InvalidSubcommand => {
             let near = error.get(ContextKind::SuggestedSubcommand);
-            let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-            format!("unknown command {name}{near}; /help lists all; start a prompt with // instead of /")
+            let near = near
+                .map(|near| format!("; did you mean {near}?"))
+                .unwrap_or_default();
+            format!(
+                "unknown command {name}{near}; /help lists all; start a prompt with // instead of /"
+            )
         }
         _ => {
             let text = error.render().to_string();
@@ -116,7 +147,12 @@ mod tests {
     use super::*;
 
     fn of_new_session(needed: &[Target]) -> Ungranted<'_> {
-        Ungranted { needed, missing: needed, first: None, answered: None }
+        Ungranted {
+            needed,
+            missing: needed,
+            first: None,
+            answered: None,
+        }
     }
 
     #[track_caller]
@@ -133,46 +169,76 @@ mod tests {
         assert_eq!(prompt("//etc is what?"), "/etc is what?");
         assert_eq!(prompt(" /etc is what?"), "/etc is what?");
         assert!(matches!(parse(" \t"), Ok(ParsedLine::Empty)));
-        assert!(matches!(parse("/quit"), Ok(ParsedLine::Command(SlashCommand::Quit))));
+        assert!(matches!(
+            parse("/quit"),
+            Ok(ParsedLine::Command(SlashCommand::Quit))
+        ));
     }
 
     #[test]
     fn words_are_those_of_a_shell() {
-        let Ok(ParsedLine::Command(SlashCommand::Grant { clauses })) = parse("/grant fs:write:src/** 'fs:read:a b'")
+        let Ok(ParsedLine::Command(SlashCommand::Grant { clauses })) =
+            parse("/grant fs:write:src/** 'fs:read:a b'")
         else {
             panic!()
         };
-        assert_eq!(clauses.iter().map(Clause::as_str).collect::<Vec<_>>(), ["fs:write:src/**", "fs:read:a b"]);
-        let Ok(ParsedLine::Command(SlashCommand::Select { globs })) = parse("/select fs.* !fs.write") else { panic!() };
+        assert_eq!(
+            clauses.iter().map(Clause::as_str).collect::<Vec<_>>(),
+            ["fs:write:src/**", "fs:read:a b"]
+        );
+        let Ok(ParsedLine::Command(SlashCommand::Select { globs })) =
+            parse("/select fs.* !fs.write")
+        else {
+            panic!()
+        };
         assert_eq!(globs, ["fs.*", "!fs.write"]);
     }
 
     #[test]
     fn a_colon_makes_a_prompt_of_a_server() {
-        let Ok(ParsedLine::ServerPrompt(call)) = parse("/docs:a:b topic='two words' empty=") else { panic!() };
+        let Ok(ParsedLine::ServerPrompt(call)) = parse("/docs:a:b topic='two words' empty=") else {
+            panic!()
+        };
         assert_eq!((&*call.server, &*call.prompt), ("docs", "a:b"));
-        let arguments = [("topic", "two words"), ("empty", "")].map(|(name, value)| (name.into(), value.into()));
+        let arguments = [("topic", "two words"), ("empty", "")]
+            .map(|(name, value)| (name.into(), value.into()));
         assert_eq!(call.arguments, arguments);
-        for (text, part) in [("/docs:a topic", "NAME=VALUE"), ("/docs:a =x", "NAME=VALUE"), ("/docs:a 'x", "quote")] {
+        for (text, part) in [
+            ("/docs:a topic", "NAME=VALUE"),
+            ("/docs:a =x", "NAME=VALUE"),
+            ("/docs:a 'x", "quote"),
+        ] {
             assert!(parse(text).unwrap_err().contains(part), "{text}");
         }
     }
 
     #[test]
     fn the_hint_of_a_refused_call_is_a_valid_command() {
-        let needed: Vec<Target> = ["fs:write:a b*", "fs:read:c"].map(|target| target.parse().unwrap()).into();
+        let needed: Vec<Target> = ["fs:write:a b*", "fs:read:c"]
+            .map(|target| target.parse().unwrap())
+            .into();
         let hint = how_to_grant(&of_new_session(&needed));
-        let Ok(ParsedLine::Command(SlashCommand::Grant { clauses })) = parse(&hint[hint.find('/').unwrap()..]) else {
+        let Ok(ParsedLine::Command(SlashCommand::Grant { clauses })) =
+            parse(&hint[hint.find('/').unwrap()..])
+        else {
             panic!()
         };
-        assert_eq!(clauses, needed.iter().map(Target::to_clause).collect::<Vec<_>>());
+        assert_eq!(
+            clauses,
+            needed.iter().map(Target::to_clause).collect::<Vec<_>>()
+        );
     }
 
     #[test]
     fn a_target_that_always_asks_needs_a_flag() {
-        let needed: Vec<Target> = ["fs:destroy:a b", "fs:write:c"].map(|target| target.parse().unwrap()).into();
+        let needed: Vec<Target> = ["fs:destroy:a b", "fs:write:c"]
+            .map(|target| target.parse().unwrap())
+            .into();
         let hint = how_to_grant(&of_new_session(&needed));
-        assert_eq!(hint, "to allow it, type /grant fs:write:c, and restart the chat with --allow 'fs:destroy:a b'");
+        assert_eq!(
+            hint,
+            "to allow it, type /grant fs:write:c, and restart the chat with --allow 'fs:destroy:a b'"
+        );
         assert_eq!(
             how_to_grant(&of_new_session(&needed[..1])),
             "to allow it, restart the chat with --allow 'fs:destroy:a b'"
@@ -181,11 +247,22 @@ mod tests {
 
     #[test]
     fn a_restart_does_not_widen_the_grant_that_a_session_began_with() {
-        let needed: Vec<Target> = ["fs:destroy:a", "fs:write:c"].map(|target| target.parse().unwrap()).into();
-        for (first, way) in [("fs:write:c", "start a new chat with"), ("fs:*:**", "restart the chat with")] {
+        let needed: Vec<Target> = ["fs:destroy:a", "fs:write:c"]
+            .map(|target| target.parse().unwrap())
+            .into();
+        for (first, way) in [
+            ("fs:write:c", "start a new chat with"),
+            ("fs:*:**", "restart the chat with"),
+        ] {
             let first = Grant::parse([first]).unwrap();
-            let hint = how_to_grant(&Ungranted { first: Some(&first), ..of_new_session(&needed) });
-            assert!(hint.contains("type /grant fs:write:c") && hint.contains(way), "{hint}");
+            let hint = how_to_grant(&Ungranted {
+                first: Some(&first),
+                ..of_new_session(&needed)
+            });
+            assert!(
+                hint.contains("type /grant fs:write:c") && hint.contains(way),
+                "{hint}"
+            );
         }
     }
 

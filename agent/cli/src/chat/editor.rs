@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{
-    Behavior, Cmd, ConditionalEventHandler, Config, Event, EventContext, EventHandler, KeyCode, KeyEvent, Modifiers,
-    Movement, RepeatCount,
+    Behavior, Cmd, ConditionalEventHandler, Config, Event, EventContext, EventHandler, KeyCode,
+    KeyEvent, Modifiers, Movement, RepeatCount,
 };
 
 use super::history;
@@ -23,16 +23,34 @@ pub(super) struct Editor {
 impl Editor {
     pub(super) fn new(has_history: bool) -> Result<Self, Error> {
         // Standard output may be redirected, so the prompt goes to the terminal itself.
-        let config = Config::builder().behavior(Behavior::PreferTerm).history_ignore_space(true);
-        let config = config.max_history_size(history::MAX_ENTRIES).map_err(prompt_error)?.build();
+        let config = Config::builder()
+            .behavior(Behavior::PreferTerm)
+            .history_ignore_space(true);
+        let config = config
+            .max_history_size(history::MAX_ENTRIES)
+            .map_err(prompt_error)?
+            .build();
         let mut editor = rustyline::Editor::with_config(config).map_err(prompt_error)?;
-        for enter in [KeyEvent(KeyCode::Enter, Modifiers::NONE), KeyEvent::ctrl('J'), KeyEvent::ctrl('M')] {
-            editor.bind_sequence(enter, EventHandler::Conditional(Box::new(ContinueAfterBackslash)));
+        for enter in [
+            KeyEvent(KeyCode::Enter, Modifiers::NONE),
+            KeyEvent::ctrl('J'),
+            KeyEvent::ctrl('M'),
+        ] {
+            editor.bind_sequence(
+                enter,
+                EventHandler::Conditional(Box::new(ContinueAfterBackslash)),
+            );
         }
-        for enter in [KeyEvent(KeyCode::Enter, Modifiers::ALT), KeyEvent::alt('\n')] {
+        for enter in [
+            KeyEvent(KeyCode::Enter, Modifiers::ALT),
+            KeyEvent::alt('\n'),
+        ] {
             editor.bind_sequence(enter, Cmd::Newline);
         }
-        let mut editor = Self { editor, history: None };
+        let mut editor = Self {
+            editor,
+            history: None,
+        };
         if has_history {
             editor.recall();
         }
@@ -57,7 +75,9 @@ impl Editor {
 
     fn recall(&mut self) {
         let Some(path) = history::path() else { return };
-        let loaded = history::prepare(&path).map_err(ReadlineError::Io).and_then(|()| self.editor.load_history(&path));
+        let loaded = history::prepare(&path)
+            .map_err(ReadlineError::Io)
+            .and_then(|()| self.editor.load_history(&path));
         match loaded {
             Ok(()) => self.history = Some(path),
             Err(error) => warn(&path.display().to_string(), &error),
@@ -70,7 +90,9 @@ impl Editor {
             return;
         }
         let is_added = self.editor.add_history_entry(text);
-        let Some(path) = self.history.take_if(|_| matches!(is_added, Ok(true))) else { return };
+        let Some(path) = self.history.take_if(|_| matches!(is_added, Ok(true))) else {
+            return;
+        };
         match self.editor.append_history(&path) {
             Ok(()) => self.history = Some(path),
             Err(error) => warn(&path.display().to_string(), &error),
@@ -82,7 +104,13 @@ impl Editor {
 struct ContinueAfterBackslash;
 
 impl ConditionalEventHandler for ContinueAfterBackslash {
-    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
+    fn handle(
+        &self,
+        _: &Event,
+        _: RepeatCount,
+        _: bool,
+        context: &EventContext<'_>,
+    ) -> Option<Cmd> {
         let continues = context.line().ends_with('\\') && context.pos() == context.line().len();
         continues.then(|| Cmd::Replace(Movement::BackwardChar(1), Some("\n".to_owned())))
     }
@@ -93,5 +121,7 @@ fn prompt_error(error: ReadlineError) -> Error {
 }
 
 fn warn(path: &str, error: &ReadlineError) {
-    notice::warning(&format!("cannot keep the history in {path}: {error}; --no-history turns it off"));
+    notice::warning(&format!(
+        "cannot keep the history in {path}: {error}; --no-history turns it off"
+    ));
 }

@@ -47,7 +47,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert!(prepare(dir.path()).is_err());
         let large = dir.path().join("large");
-        fs::File::create(&large).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
+        fs::File::create(&large)
+            .unwrap()
+            .set_len(MAX_FILE_BYTES + 1)
+            .unwrap();
         assert!(prepare(&large).is_err());
     }
 
@@ -59,7 +62,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a/b/history");
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let set = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap()
+        };
         let folder = path.parent().unwrap();
         prepare(&path).unwrap();
         assert_eq!((mode(&path), mode(folder)), (0o600, 0o700));
@@ -67,6 +72,9 @@ mod tests {
         set(folder, 0o755);
         set(dir.path(), 0o755);
         prepare(&path).unwrap();
-        assert_eq!((mode(&path), mode(folder), mode(dir.path())), (0o600, 0o700, 0o755));
+        assert_eq!(
+            (mode(&path), mode(folder), mode(dir.path())),
+            (0o600, 0o700, 0o755)
+        );
     }
 }

@@ -45,7 +45,10 @@ impl Input {
         } else {
             Source::Reader(LineReader::new(is_interactive))
         };
-        Ok(Self { source, is_interactive })
+        Ok(Self {
+            source,
+            is_interactive,
+        })
     }
 
     /// Returns true if standard input and error are terminals.

@@ -27,14 +27,20 @@ impl LineReader {
             }
             let mut bytes = Vec::new();
             let limit = (MAX_BYTES - text.len()) as u64 + 1;
-            let length =
-                input.take(limit).read_until(b'\n', &mut bytes).map_err(|error| prompt_error(&error.to_string()))?;
+            let length = input
+                .take(limit)
+                .read_until(b'\n', &mut bytes)
+                .map_err(|error| prompt_error(&error.to_string()))?;
             if text.len() + length > MAX_BYTES {
                 return Err(prompt_error("it is longer than 1 MiB"));
             }
             let line = decode_input(&bytes).map_err(|error| prompt_error(&error.to_string()))?;
             if length == 0 {
-                return Ok(if text.is_empty() { Line::End } else { Line::Text(text) });
+                return Ok(if text.is_empty() {
+                    Line::End
+                } else {
+                    Line::Text(text)
+                });
             }
             let line = line.strip_suffix('\n').unwrap_or(&line);
             let line = line.strip_suffix('\r').unwrap_or(line);
@@ -56,7 +62,10 @@ mod tests {
 
     fn lines(mut input: &[u8]) -> Vec<Line> {
         let reader = LineReader::new(false);
-        std::iter::from_fn(|| Some(reader.line(&mut input).unwrap()).filter(|line| *line != Line::End)).collect()
+        std::iter::from_fn(|| {
+            Some(reader.line(&mut input).unwrap()).filter(|line| *line != Line::End)
+        })
+        .collect()
     }
 
     #[test]
@@ -70,11 +79,17 @@ mod tests {
     #[test]
     fn invalid_utf8_and_long_lines_are_refused() {
         let reader = LineReader::new(false);
-        assert!(matches!(reader.line(&mut &b"\xff\n"[..]), Err(Error::Prompt(_))));
+        assert!(matches!(
+            reader.line(&mut &b"\xff\n"[..]),
+            Err(Error::Prompt(_))
+        ));
         let long = vec![b'a'; MAX_BYTES + 1];
         assert!(matches!(reader.line(&mut &long[..]), Err(Error::Prompt(_))));
         assert!(matches!(reader.line(&mut &long[1..]), Ok(Line::Text(_))));
         let endless = b"a\\\n".repeat(MAX_BYTES);
-        assert!(matches!(reader.line(&mut &endless[..]), Err(Error::Prompt(_))));
+        assert!(matches!(
+            reader.line(&mut &endless[..]),
+            Err(Error::Prompt(_))
+        ));
     }
 }

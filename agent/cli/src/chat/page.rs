@@ -13,35 +13,62 @@ use crate::tool_list;
 use crate::visible::visible;
 
 const KEYS: [[&str; 2]; 5] = [
-    ["Enter", "sends the prompt; after a backslash it starts another line, like Alt-Enter; pasted lines stay lines"],
-    ["Ctrl-C", "discards the typed text or cancels the run; a second one ends the program if the run does not stop"],
+    [
+        "Enter",
+        "sends the prompt; after a backslash it starts another line, like Alt-Enter; pasted lines stay lines",
+    ],
+    [
+        "Ctrl-C",
+        "discards the typed text or cancels the run; a second one ends the program if the run does not stop",
+    ],
     ["Ctrl-D", "ends the chat, at an empty prompt"],
     ["Up, Ctrl-R", "recall and search earlier prompts"],
-    ["// or a space", "starts a prompt that is not a command; a space also keeps it out of the history"],
+    [
+        "// or a space",
+        "starts a prompt that is not a command; a space also keeps it out of the history",
+    ],
 ];
 
 /// Returns the tools of a session, and the skipped tools with the reasons: those that its model is not sent, or without one no model.
-pub(super) fn tools(tools: &ToolSet, wire: Option<&WireToolSet>, is_long: bool, width: usize) -> String {
+pub(super) fn tools(
+    tools: &ToolSet,
+    wire: Option<&WireToolSet>,
+    is_long: bool,
+    width: usize,
+) -> String {
     let page = tool_list::page(tools.list().iter().map(Arc::as_ref), is_long, width);
     let mut skipped = Table::new([ALERT, Style::new()], 0);
     for tool in wire.map_or(tools.skipped(), WireToolSet::skipped) {
-        skipped.push([tool.name.to_string(), format!("skipped: {}", visible(&tool.reason.to_string()))]);
+        skipped.push([
+            tool.name.to_string(),
+            format!("skipped: {}", visible(&tool.reason.to_string())),
+        ]);
     }
     let page = page + &skipped.wrapped(width);
-    if page.is_empty() { "this session has no tools; select some with /select\n".to_owned() } else { page }
+    if page.is_empty() {
+        "this session has no tools; select some with /select\n".to_owned()
+    } else {
+        page
+    }
 }
 
 /// Returns the commands, those of prompts, and the keys.
 pub(super) fn help(prompts: Vec<[String; 2]>, width: usize) -> String {
     let mut table = Table::new([STRONG, Style::new()], 0);
     for command in SlashCommandParser::command().get_subcommands() {
-        let arguments = command.get_positionals().flat_map(|argument| argument.get_value_names().unwrap_or_default());
+        let arguments = command
+            .get_positionals()
+            .flat_map(|argument| argument.get_value_names().unwrap_or_default());
         let arguments: String = arguments.map(|name| format!(" [{name}…]")).collect();
-        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let about = command
+            .get_about()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         table.push([format!("{}{arguments}", command.get_name()), about]);
     }
     prompts.into_iter().for_each(|row| table.push(row));
-    KEYS.iter().for_each(|row| table.push(row.map(str::to_owned)));
+    KEYS.iter()
+        .for_each(|row| table.push(row.map(str::to_owned)));
     table.wrapped(width)
 }
 
@@ -50,7 +77,11 @@ pub(super) fn prompts(prompts: Vec<[String; 2]>, width: usize) -> String {
     let mut table = Table::new([STRONG, Style::new()], 0);
     prompts.into_iter().for_each(|row| table.push(row));
     let page = table.wrapped(width);
-    if page.is_empty() { "the MCP servers of this session have no prompts\n".to_owned() } else { page }
+    if page.is_empty() {
+        "the MCP servers of this session have no prompts\n".to_owned()
+    } else {
+        page
+    }
 }
 
 #[cfg(test)]
@@ -63,10 +94,20 @@ mod tests {
 
     #[test]
     fn every_command_is_in_the_help() {
-        let help = anstream::adapter::strip_str(&help(vec![["/s:p [a=…]", "A."].map(str::to_owned)], 80)).to_string();
+        let help =
+            anstream::adapter::strip_str(&help(vec![["/s:p [a=…]", "A."].map(str::to_owned)], 80))
+                .to_string();
         for name in [
-            "/tools", "/select [GLOB…]", "/grant [CLAUSE…]", "/prompts", "/clear", "/help", "/quit", "/s:p [a=…]",
-            "Alt-Enter", "Ctrl-D",
+            "/tools",
+            "/select [GLOB…]",
+            "/grant [CLAUSE…]",
+            "/prompts",
+            "/clear",
+            "/help",
+            "/quit",
+            "/s:p [a=…]",
+            "Alt-Enter",
+            "Ctrl-D",
         ] {
             assert!(help.contains(name), "{name} is not in {help}");
         }
@@ -77,9 +118,12 @@ mod tests {
         let mut catalog = Catalog::new();
         let tool = Tool::new("ping", "Answers. At once.", json!({"type": "object"})).unwrap();
         let ping = async |_: ToolContext, _: serde_json::Value| "pong".to_owned();
-        catalog.register(tool.with_effects(Effects::Pure), ping).unwrap();
+        catalog
+            .register(tool.with_effects(Effects::Pure), ping)
+            .unwrap();
         let set = ToolSet::new(catalog.list(), &Selection::new(), &Services::new());
-        let page = |is_long| anstream::adapter::strip_str(&tools(&set, None, is_long, 80)).to_string();
+        let page =
+            |is_long| anstream::adapter::strip_str(&tools(&set, None, is_long, 80)).to_string();
         assert_eq!(page(false), "ping  Answers.\n");
         assert!(page(true).starts_with("ping  Answers.\n      pure\n"));
         assert!(tools(&ToolSet::default(), None, false, 80).contains("/select"));

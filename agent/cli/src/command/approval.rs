@@ -13,21 +13,38 @@ use crate::notice::{self, STRONG, styled};
 ///
 /// # Errors
 /// Returns an error if all digests on the command line are others.
-pub(super) async fn is_approved(digests: &[Digest], shown: &Digest, what: &'static str) -> Result<bool, Error> {
+pub(super) async fn is_approved(
+    digests: &[Digest],
+    shown: &Digest,
+    what: &'static str,
+) -> Result<bool, Error> {
     if digests.contains(shown) {
         return Ok(true);
     }
     if !digests.is_empty() {
-        let given = digests.iter().map(Digest::to_string).collect::<Vec<_>>().join(" or ");
-        return Err(Error::WrongDigest { what, shown: *shown, given });
+        let given = digests
+            .iter()
+            .map(Digest::to_string)
+            .collect::<Vec<_>>()
+            .join(" or ");
+        return Err(Error::WrongDigest {
+            what,
+            shown: *shown,
+            given,
+        });
     }
     if !dialogue::has_person() {
-        notice::hint(&format!("to approve {what} without a terminal, add --digest {shown}"));
+        notice::hint(&format!(
+            "to approve {what} without a terminal, add --digest {shown}"
+        ));
         return Ok(false);
     }
     let console: Arc<Console> = Arc::default();
     let dialogue = Dialogue::new(console);
-    let question = format!("{} [y] yes, [n] no: ", styled(STRONG, format!("Approve {what}?")));
+    let question = format!(
+        "{} [y] yes, [n] no: ",
+        styled(STRONG, format!("Approve {what}?"))
+    );
     let answer = dialogue.open().await.ask(&question).await;
     Ok(answer.is_some_and(|line| dialogue::is_yes(&line)))
 }

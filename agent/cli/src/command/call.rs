@@ -68,8 +68,12 @@ impl CallArgs {
             Err(error) => {
                 match &error {
                     Error::Tool(error) if self.json => output::json(&ToolResult::from(error))?,
-                    Error::Refused { error, .. } if self.json => output::json(&ToolResult::from(&**error))?,
-                    Error::Argument(error) if self.json => output::json(&ToolResult::error(error.to_string()))?,
+                    Error::Refused { error, .. } if self.json => {
+                        output::json(&ToolResult::from(&**error))?
+                    }
+                    Error::Argument(error) if self.json => {
+                        output::json(&ToolResult::error(error.to_string()))?
+                    }
                     _ => {}
                 }
                 Err(error)
@@ -78,7 +82,9 @@ impl CallArgs {
     }
 
     async fn call(&self) -> Result<ToolResult, Error> {
-        let (root, defaults) = (self.host.servers_root(), || self.host.settings(Values::default()));
+        let (root, defaults) = (self.host.servers_root(), || {
+            self.host.settings(Values::default())
+        });
         let name = self.arguments.name();
         let servers = mcp::attach_for(name, root, defaults).await?;
         if let Some(reason) = servers.waiting(name).filter(|_| tools::get(name).is_err()) {
@@ -86,32 +92,45 @@ impl CallArgs {
         }
         let (entry, arguments) = self.arguments.read()?;
         let console = Arc::new(Console::default());
-        let call_timeout = self.timeout.map(|timeout| Setting::from_flag("--timeout", timeout));
+        let call_timeout = self
+            .timeout
+            .map(|timeout| Setting::from_flag("--timeout", timeout));
         let mut flags = self.questions.values()?;
         flags.of_mut::<ProgramKeys>().call_timeout = call_timeout;
         let settings = self.host.settings(flags)?;
         // Invalid arguments touch nothing, and the pipeline refuses them.
         let touched = tools::call::validate(&entry, arguments.clone(), None).unwrap_or_default();
-        let context = self.host.call_context(&settings, &touched, interrupt::token(&console)?, &console)?;
+        let context =
+            self.host
+                .call_context(&settings, &touched, interrupt::token(&console)?, &console)?;
         let context = context
             .with_service(WholeOutput)
             .with_absent_service::<Models>(OF_SESSIONS)
             .with_absent_service::<Plan>(OF_SESSIONS)
-            .with_absent_service::<ToolFinder>("only a session that searches its tools has it; `search` searches them");
+            .with_absent_service::<ToolFinder>(
+                "only a session that searches its tools has it; `search` searches them",
+            );
         skills::warn_for(&context, &entry);
         let _telemetry = Telemetry::start(&settings);
-        tools::execute(&context, entry.name().as_str(), arguments).await.map_err(|error| {
-            match Refusal::from_error(&error, &touched) {
-                Some(refusal) => {
-                    let rules: Vec<_> = settings.rules().collect();
-                    // The person who types a call consents to it, so a grant suffices.
-                    let hint = |needed: &[_]| format!("to allow it, add {}", policy::flags(needed, |_| "--grant"));
-                    let hints = refusal::hints(&[refusal], &rules, hint);
-                    Error::Refused { error: Box::new(error), hints }
+        tools::execute(&context, entry.name().as_str(), arguments)
+            .await
+            .map_err(|error| {
+                match Refusal::from_error(&error, &touched) {
+                    Some(refusal) => {
+                        let rules: Vec<_> = settings.rules().collect();
+                        // The person who types a call consents to it, so a grant suffices.
+                        let hint = |needed: &[_]| {
+                            format!("to allow it, add {}", policy::flags(needed, |_| "--grant"))
+                        };
+                        let hints = refusal::hints(&[refusal], &rules, hint);
+                        Error::Refused {
+                            error: Box::new(error),
+                            hints,
+                        }
+                    }
+                    None => error.into(),
                 }
-                None => error.into(),
-            }
-        })
+            })
     }
 
     fn print(&self, result: &ToolResult) -> Result<Exit, Error> {
@@ -125,6 +144,10 @@ impl CallArgs {
         if let Some(file) = &self.output_file {
             output_file::save(result, file)?;
         }
-        Ok(if result.is_error { Exit::Failed } else { Exit::Success })
+        Ok(if result.is_error {
+            Exit::Failed
+        } else {
+            Exit::Success
+        })
     }
 }

@@ -34,14 +34,44 @@ impl ChatArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         // Each prompt gets its own token; this one is never cancelled.
         let token = CancellationToken::new();
-        let opened = self.options.open(self.output.format, Arc::default(), Arc::new(how_to_grant), token, None).await?;
-        let OpenSession { telemetry: _telemetry, recording: _recording, servers, runner, session, resumed } = opened;
-        let runner = PromptRunner { resume: None, ..runner };
+        let opened = self
+            .options
+            .open(
+                self.output.format,
+                Arc::default(),
+                Arc::new(how_to_grant),
+                token,
+                None,
+            )
+            .await?;
+        let OpenSession {
+            telemetry: _telemetry,
+            recording: _recording,
+            servers,
+            runner,
+            session,
+            resumed,
+        } = opened;
+        let runner = PromptRunner {
+            resume: None,
+            ..runner
+        };
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive(), &runner.console)?;
-        let mut chat = chat::Chat { session, runner, input, interrupts, servers, resumed };
+        let mut chat = chat::Chat {
+            session,
+            runner,
+            input,
+            interrupts,
+            servers,
+            resumed,
+        };
         match chat.run().await {
-            Err(error) => Err(self.options.journal.unfinished(error, &chat.session, "chat").await),
+            Err(error) => Err(self
+                .options
+                .journal
+                .unfinished(error, &chat.session, "chat")
+                .await),
             ended => ended,
         }
     }

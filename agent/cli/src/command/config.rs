@@ -57,8 +57,14 @@ impl ConfigArgs {
 
 fn page(files: &[SettingsFile], rows: &[Row], width: usize) -> String {
     let mut table = Table::new([FAINT, Style::new()], 2);
-    for SettingsFile { role, path, state, .. } in files {
-        table.push([(*role).to_owned(), noted(&path.display().to_string(), &state_text(state))]);
+    for SettingsFile {
+        role, path, state, ..
+    } in files
+    {
+        table.push([
+            (*role).to_owned(),
+            noted(&path.display().to_string(), &state_text(state)),
+        ]);
     }
     let mut page = match files.is_empty() {
         true => String::new(),
@@ -74,10 +80,18 @@ fn page(files: &[SettingsFile], rows: &[Row], width: usize) -> String {
 
 /// Returns the text with a note in parentheses.
 fn noted(text: &str, note: &str) -> String {
-    format!("{} {}", styled(STRONG, visible(text)), styled(FAINT, format!("({})", visible(note))))
+    format!(
+        "{} {}",
+        styled(STRONG, visible(text)),
+        styled(FAINT, format!("({})", visible(note)))
+    )
 }
 
-fn file_document(SettingsFile { role, path, state, .. }: &SettingsFile) -> Value {
+fn file_document(
+    SettingsFile {
+        role, path, state, ..
+    }: &SettingsFile,
+) -> Value {
     let name = match state {
         FileState::Missing => "missing",
         FileState::Used => "used",
@@ -119,8 +133,16 @@ fn flag_rows(options: &SessionOptions) -> Vec<Row> {
 fn rows(settings: &Settings) -> Vec<Row> {
     let choice = ProviderChoice::from_settings(settings);
     let row = |(key, value, origin): (&config::KeyAbout, _, _)| match key.name {
-        "provider" => Some(Row { key: key.name, value: json!(choice.provider), origin }),
-        "model" => Some(Row { key: key.name, value: json!(choice.model), origin }),
+        "provider" => Some(Row {
+            key: key.name,
+            value: json!(choice.provider),
+            origin,
+        }),
+        "model" => Some(Row {
+            key: key.name,
+            value: json!(choice.model),
+            origin,
+        }),
         "key_env" => Some(key_row(settings, &choice)),
         "key_file" => None,
         key => Some(Row { key, value, origin }),
@@ -130,14 +152,26 @@ fn rows(settings: &Settings) -> Vec<Row> {
 
 fn row<T: Document>(key: &'static str, setting: Option<&Setting<T>>) -> Row {
     match setting {
-        Some(setting) => Row { key, value: setting.value.document(), origin: setting.origin.clone() },
-        None => Row { key, value: Value::Null, origin: Origin::Default },
+        Some(setting) => Row {
+            key,
+            value: setting.value.document(),
+            origin: setting.origin.clone(),
+        },
+        None => Row {
+            key,
+            value: Value::Null,
+            origin: Origin::Default,
+        },
     }
 }
 
 fn key_row(settings: &Settings, choice: &ProviderChoice) -> Row {
     let Setting { value, origin } = provider_options::key_source(settings, choice);
-    Row { key: "key", value: value.map_or(Value::Null, |source| source.document()), origin }
+    Row {
+        key: "key",
+        value: value.map_or(Value::Null, |source| source.document()),
+        origin,
+    }
 }
 
 fn plain(value: &Value) -> String {
@@ -148,7 +182,9 @@ fn plain(value: &Value) -> String {
         Value::Object(fields) => {
             let field = |(name, value): (&String, &Value)| match (name.as_str(), value) {
                 ("variable" | "file", place) => plain(place),
-                ("found", Value::Bool(is_found)) => format!("({})", if *is_found { "found" } else { "not found" }),
+                ("found", Value::Bool(is_found)) => {
+                    format!("({})", if *is_found { "found" } else { "not found" })
+                }
                 (name, value) => format!("{name}={}", plain(value)),
             };
             let rank = |name: &str| match name {

@@ -87,20 +87,31 @@ impl CronArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         match self.command {
             CronCommand::Run(run) => return run.run().await,
-            CronCommand::List { all, root, json } => show::list(&jobs::open(root.workspace()?)?, all, json).await?,
+            CronCommand::List { all, root, json } => {
+                show::list(&jobs::open(root.workspace()?)?, all, json).await?
+            }
             CronCommand::Pause { id, root } => {
-                jobs::open(root.workspace()?)?.set_paused(id, true, Timestamp::now()).await?;
+                jobs::open(root.workspace()?)?
+                    .set_paused(id, true, Timestamp::now())
+                    .await?;
                 notice::note(&format!("job {id} is paused"));
             }
             CronCommand::Resume { id, root } => {
-                jobs::open(root.workspace()?)?.set_paused(id, false, Timestamp::now()).await?;
+                jobs::open(root.workspace()?)?
+                    .set_paused(id, false, Timestamp::now())
+                    .await?;
                 notice::note(&format!("job {id} is resumed"));
             }
             CronCommand::Remove { id, all, root } => {
                 remove(id, all, root.workspace()?).await?;
                 notice::note(&format!("job {id} is removed"));
             }
-            CronCommand::Log { id, last, root, json } => {
+            CronCommand::Log {
+                id,
+                last,
+                root,
+                json,
+            } => {
                 show::log(&jobs::open(root.workspace()?)?, id, last, json).await?;
             }
         }
@@ -119,7 +130,10 @@ async fn remove(id: i64, all: bool, workspace: String) -> Result<(), Error> {
         (Some(workspace), _) if all => Ok(jobs::open(workspace)?.remove(id).await?),
         (Some(workspace), error) => {
             let hint = format!("job {id} is one of {workspace}; to remove it, add --all");
-            Err(Error::Unfinished { error: Box::new(error.into()), hint })
+            Err(Error::Unfinished {
+                error: Box::new(error.into()),
+                hint,
+            })
         }
         (None, error) => Err(error.into()),
     }

@@ -61,19 +61,39 @@ impl DoctorArgs {
             findings.push(Finding::new("settings", error.to_string()));
             (Vec::new(), Vec::new())
         });
-        findings.extend(families.iter().flat_map(|report| report.findings.iter().cloned()));
-        let (servers, problems) = mcp::report(&self.root).unwrap_or_else(|error| (Vec::new(), vec![error.to_string()]));
-        findings.extend(problems.into_iter().map(|problem| Finding::new("mcp", problem)));
+        findings.extend(
+            families
+                .iter()
+                .flat_map(|report| report.findings.iter().cloned()),
+        );
+        let (servers, problems) =
+            mcp::report(&self.root).unwrap_or_else(|error| (Vec::new(), vec![error.to_string()]));
+        findings.extend(
+            problems
+                .into_iter()
+                .map(|problem| Finding::new("mcp", problem)),
+        );
         if self.json {
             findings.iter().try_for_each(output::json)?;
             servers.iter().try_for_each(output::json)?;
         } else {
             let absent: Vec<_> = families.iter().filter_map(|report| report.absent).collect();
-            let lines = report(&findings, &absent).into_iter().chain(facts).chain(servers.iter().map(server_line));
+            let lines = report(&findings, &absent)
+                .into_iter()
+                .chain(facts)
+                .chain(servers.iter().map(server_line));
             let width = output::width();
-            output::page(&lines.map(|line| fit::hanging(&line, width, "", "  ")).collect::<String>())?;
+            output::page(
+                &lines
+                    .map(|line| fit::hanging(&line, width, "", "  "))
+                    .collect::<String>(),
+            )?;
         }
-        Ok(if findings.is_empty() { Exit::Success } else { Exit::Problems })
+        Ok(if findings.is_empty() {
+            Exit::Success
+        } else {
+            Exit::Problems
+        })
     }
 }
 
@@ -86,11 +106,18 @@ struct Session {
 
 impl Session {
     async fn new(root: &RootOption, settings: &Settings) -> Self {
-        let (services, library) = match root.workspace().map(|workspace| Library::load(workspace, true, settings)) {
+        let (services, library) = match root
+            .workspace()
+            .map(|workspace| Library::load(workspace, true, settings))
+        {
             Ok(library) => (root.services_with(settings, &library), library),
             Err(error) => (Err(error), Library::default()),
         };
-        Self { library, services, programs: Programs::probe() }
+        Self {
+            library,
+            services,
+            programs: Programs::probe(),
+        }
     }
 
     fn findings(&self, settings: &Settings) -> Vec<Finding> {
@@ -99,27 +126,41 @@ impl Session {
             findings.push(Finding::new("link", error.to_string()));
         }
         findings.extend(tools::conflicts().iter().map(|conflict| {
-            Finding::new("conflict", format!("{conflict}; unlink or rename one of them")).for_tool(&conflict.name)
+            Finding::new(
+                "conflict",
+                format!("{conflict}; unlink or rename one of them"),
+            )
+            .for_tool(&conflict.name)
         }));
         findings.extend(tools::problems().iter().map(|problem| {
             let message = format!("{} (declared by {})", problem.error, problem.source);
             Finding::new("definition", message).for_tool(&problem.name)
         }));
         findings.extend(provider::conflicts().iter().map(|conflict| {
-            Finding::new("conflict", format!("{conflict}; unlink or rename one of them")).for_provider(conflict.name)
+            Finding::new(
+                "conflict",
+                format!("{conflict}; unlink or rename one of them"),
+            )
+            .for_provider(conflict.name)
         }));
-        findings.extend(
-            provider::problems()
-                .iter()
-                .map(|problem| Finding::new("definition", problem.to_string()).for_provider(problem.name)),
-        );
+        findings.extend(provider::problems().iter().map(|problem| {
+            Finding::new("definition", problem.to_string()).for_provider(problem.name)
+        }));
         if let Err(error) = session::check_model(settings, None) {
-            let check = if matches!(error, Error::Config(_)) { "settings" } else { "provider" };
+            let check = if matches!(error, Error::Config(_)) {
+                "settings"
+            } else {
+                "provider"
+            };
             findings.push(Finding::new(check, error.to_string()));
         }
         findings.extend(self.programs.findings.iter().cloned());
         findings.extend(memory::fault().map(|message| Finding::new("memory", message)));
-        findings.extend(skills::findings(&self.library).into_iter().map(|fault| Finding::new("skill", fault)));
+        findings.extend(
+            skills::findings(&self.library)
+                .into_iter()
+                .map(|fault| Finding::new("skill", fault)),
+        );
         findings.extend(host::faults());
         match &self.services {
             Ok(services) => {
@@ -141,16 +182,28 @@ impl Session {
     ) -> Result<(Vec<String>, Vec<FamilyReport>), SettingsError> {
         let families = host::reports(settings, self.services.as_ref().ok()).await?;
         let choice = ProviderChoice::from_settings(settings);
-        let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
+        let provider = format!(
+            "provider: {}",
+            choice.note.clone().unwrap_or_else(|| choice.to_string())
+        );
         let lines = std::iter::once(provider)
             .chain(disclosure::report(self.services.as_ref().ok(), settings))
             .chain(self.programs.lines.iter().cloned())
-            .chain(aside::report(root.workspace().ok().as_deref().map(Path::new)))
+            .chain(aside::report(
+                root.workspace().ok().as_deref().map(Path::new),
+            ))
             .chain(jobs(root))
             .chain(memory::report())
-            .chain(families.iter().flat_map(|report| report.lines.iter().cloned()))
+            .chain(
+                families
+                    .iter()
+                    .flat_map(|report| report.lines.iter().cloned()),
+            )
             .chain(skills::report(&self.library));
-        Ok((lines.map(|line| visible(&line).into_owned()).collect(), families))
+        Ok((
+            lines.map(|line| visible(&line).into_owned()).collect(),
+            families,
+        ))
     }
 }
 
@@ -167,19 +220,42 @@ fn jobs(_root: &RootOption) -> Option<String> {
 
 /// Returns the line on an MCP server.
 fn server_line(server: &ServerReport) -> String {
-    let whose = if server.file == "user" { "yours" } else { "of the project" };
-    visible(&format!("MCP server {} ({whose}): {}", server.server, server.standing)).into_owned()
+    let whose = if server.file == "user" {
+        "yours"
+    } else {
+        "of the project"
+    };
+    visible(&format!(
+        "MCP server {} ({whose}): {}",
+        server.server, server.standing
+    ))
+    .into_owned()
 }
 
 /// Returns a line for each finding.
 fn report(findings: &[Finding], absent: &[&str]) -> Vec<String> {
     if findings.is_empty() {
-        let but = absent.iter().map(|tool| format!("; {tool} is not available, see below")).collect::<String>();
-        return vec![format!("{}: {} tools, no problems{but}", styled(GOOD, "ok"), tools::list().len())];
+        let but = absent
+            .iter()
+            .map(|tool| format!("; {tool} is not available, see below"))
+            .collect::<String>();
+        return vec![format!(
+            "{}: {} tools, no problems{but}",
+            styled(GOOD, "ok"),
+            tools::list().len()
+        )];
     }
-    let line = |Finding { check, tool, provider, message, .. }: &Finding| {
+    let line = |Finding {
+                    check,
+                    tool,
+                    provider,
+                    message,
+                    ..
+                }: &Finding| {
         let name = tool.as_deref().or(provider.as_deref());
-        let name = name.map(|name| format!("{}: ", styled(STRONG, visible(name)))).unwrap_or_default();
+        let name = name
+            .map(|name| format!("{}: ", styled(STRONG, visible(name))))
+            .unwrap_or_default();
         format!("{}: {name}{}", styled(BAD, check), visible(message))
     };
     findings.iter().map(line).collect()
@@ -260,41 +336,76 @@ mod tests {
     }
 
     async fn findings() -> Vec<Finding> {
-        Session::new(&RootOption::default(), &Settings::default()).await.findings(&Settings::default())
+        Session::new(&RootOption::default(), &Settings::default())
+            .await
+            .findings(&Settings::default())
     }
 
     #[tokio::test]
     async fn a_conflict_names_both_places() {
         let findings = findings().await;
-        let conflicts: Vec<_> = findings.iter().filter(|finding| finding.check == "conflict").collect();
-        let [of_tool, of_provider] = &conflicts[..] else { panic!("{conflicts:?}") };
-        assert_eq!((of_tool.tool.as_deref(), of_tool.provider.as_deref()), (Some("twin"), None));
-        assert_eq!((of_provider.tool.as_deref(), of_provider.provider.as_deref()), (None, Some("twin")));
+        let conflicts: Vec<_> = findings
+            .iter()
+            .filter(|finding| finding.check == "conflict")
+            .collect();
+        let [of_tool, of_provider] = &conflicts[..] else {
+            panic!("{conflicts:?}")
+        };
+        assert_eq!(
+            (of_tool.tool.as_deref(), of_tool.provider.as_deref()),
+            (Some("twin"), None)
+        );
+        assert_eq!(
+            (of_provider.tool.as_deref(), of_provider.provider.as_deref()),
+            (None, Some("twin"))
+        );
         for finding in conflicts {
-            assert_eq!(finding.message.matches("doctor.rs:").count(), 2, "{finding:?}");
+            assert_eq!(
+                finding.message.matches("doctor.rs:").count(),
+                2,
+                "{finding:?}"
+            );
         }
     }
 
     #[tokio::test]
     async fn a_provider_that_cannot_be_named_is_a_finding() {
         let findings = findings().await;
-        let finding = findings.iter().find(|finding| finding.provider.as_deref() == Some("no name")).unwrap();
+        let finding = findings
+            .iter()
+            .find(|finding| finding.provider.as_deref() == Some("no name"))
+            .unwrap();
         assert_eq!(finding.check, "definition");
-        assert!(finding.message.contains("use letters, digits"), "{finding:?}");
+        assert!(
+            finding.message.contains("use letters, digits"),
+            "{finding:?}"
+        );
     }
 
     #[tokio::test]
     async fn a_finding_is_printed_with_its_name_and_decides_the_exit() {
-        let conflict = Finding::new("conflict", "is declared twice".to_owned()).for_provider("twin");
+        let conflict =
+            Finding::new("conflict", "is declared twice".to_owned()).for_provider("twin");
         let report = report(&[conflict], &[]).concat();
-        assert!(report.contains("twin") && report.contains("is declared twice"), "{report:?}");
-        let [usual, without_speech] = [&[][..], &["tts.speak"]].map(|absent| super::report(&[], absent).concat());
+        assert!(
+            report.contains("twin") && report.contains("is declared twice"),
+            "{report:?}"
+        );
+        let [usual, without_speech] =
+            [&[][..], &["tts.speak"]].map(|absent| super::report(&[], absent).concat());
         assert!(
             usual.ends_with("no problems") && without_speech.contains("tts.speak is not available"),
             "{without_speech:?}"
         );
         assert_eq!(
-            DoctorArgs { root: RootOption::default(), config: ConfigOptions::none(), json: true }.run().await.unwrap(),
+            DoctorArgs {
+                root: RootOption::default(),
+                config: ConfigOptions::none(),
+                json: true
+            }
+            .run()
+            .await
+            .unwrap(),
             Exit::Problems
         );
     }
@@ -302,7 +413,10 @@ mod tests {
     #[tokio::test]
     async fn a_definition_that_cannot_be_built_is_a_finding() {
         let findings = findings().await;
-        let finding = findings.iter().find(|finding| finding.check == "definition").unwrap();
+        let finding = findings
+            .iter()
+            .find(|finding| finding.check == "definition")
+            .unwrap();
         assert_eq!(finding.tool.as_deref(), Some("unbuilt"));
         assert!(finding.message.contains("`field`"), "{finding:?}");
     }

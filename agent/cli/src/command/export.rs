@@ -46,19 +46,31 @@ impl ExportArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let mut flags = Values::default();
         if !self.select.is_empty() {
-            flags.of_mut::<ProgramKeys>().select = Some(Setting::from_flag("--select", self.select));
+            flags.of_mut::<ProgramKeys>().select =
+                Some(Setting::from_flag("--select", self.select));
         }
         let settings = self.config.settings(flags)?;
         let selection = settings.selection()?;
         let entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
         let is_strict = self.strict || settings.program().strict.value;
-        let strictness = if is_strict { Strictness::Strict } else { Strictness::Relaxed };
+        let strictness = if is_strict {
+            Strictness::Strict
+        } else {
+            Strictness::Relaxed
+        };
         let services = self.root.services(&settings)?;
-        let session = Session::new(entries, selection, ToolContext::new().with_services(services));
+        let session = Session::new(
+            entries,
+            selection,
+            ToolContext::new().with_services(services),
+        );
         let examples = self.examples.unwrap_or(self.format.takes_examples());
-        let sent =
-            session.tools().wire_as(WireOptions::new(self.format).with_strictness(strictness).with_examples(examples));
+        let sent = session.tools().wire_as(
+            WireOptions::new(self.format)
+                .with_strictness(strictness)
+                .with_examples(examples),
+        );
         for skipped in sent.skipped() {
             notice::warning(&format!("{skipped}; requests leave the tool out"));
         }

@@ -46,7 +46,12 @@ enum Denied {
 }
 
 fn exit(reports: &[ToolReport], denied: Option<Denied>) -> Exit {
-    match reports.iter().filter_map(ToolReport::worst).map(|fault| fault.severity).max() {
+    match reports
+        .iter()
+        .filter_map(ToolReport::worst)
+        .map(|fault| fault.severity)
+        .max()
+    {
         Some(Severity::Error) => Exit::Failed,
         Some(Severity::Warning) if denied.is_some() => Exit::Failed,
         _ => Exit::Success,
@@ -62,19 +67,31 @@ impl LintArgs {
         let mut reports = report::reports(&catalog.list(), faults);
         reports.retain(|report| is_chosen(report));
         if self.json {
-            reports.iter().try_for_each(|report| output::json(&report.document()))?;
+            reports
+                .iter()
+                .try_for_each(|report| output::json(&report.document()))?;
         } else {
             let is_long = self.long || !self.names.is_empty();
             output::page(&page::page(&reports, is_long, output::width()))?;
         }
         let is_denied = has_unmatched && self.deny.is_some();
-        Ok(if is_denied { Exit::Failed } else { exit(&reports, self.deny) })
+        Ok(if is_denied {
+            Exit::Failed
+        } else {
+            exit(&reports, self.deny)
+        })
     }
 
     /// Returns the filter of the names and globs, and true if a glob matches no tool.
-    fn chosen(&self, catalog: &Catalog) -> Result<(impl Fn(&ToolReport) -> bool + use<>, bool), Error> {
+    fn chosen(
+        &self,
+        catalog: &Catalog,
+    ) -> Result<(impl Fn(&ToolReport) -> bool + use<>, bool), Error> {
         let mut names = self.names.clone();
-        for name in names.iter_mut().filter(|name| !catalog.names().iter().any(|present| present == &***name)) {
+        for name in names
+            .iter_mut()
+            .filter(|name| !catalog.names().iter().any(|present| present == &***name))
+        {
             *name = catalog.get(name)?.name().to_string();
         }
         let selection = Selection::parse(&self.select)?;
@@ -102,16 +119,24 @@ mod tests {
     fn reports(tools: impl IntoIterator<Item = Tool>) -> Vec<ToolReport> {
         let mut catalog = Catalog::new();
         for tool in std::iter::once(good("text.good")).chain(tools) {
-            catalog.register(tool, async |_: ToolContext, _: Value| Ok::<_, String>(())).unwrap();
+            catalog
+                .register(tool, async |_: ToolContext, _: Value| Ok::<_, String>(()))
+                .unwrap();
         }
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        report::reports(&catalog.list(), runtime.block_on(Lint::new().check(&catalog)))
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        report::reports(
+            &catalog.list(),
+            runtime.block_on(Lint::new().check(&catalog)),
+        )
     }
 
     fn good(name: &str) -> Tool {
         let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
         let tool = Tool::new(name, "Does it.", schema).unwrap();
-        tool.with_effects(Effects::Pure).with_example(Example::new(json!({})))
+        tool.with_effects(Effects::Pure)
+            .with_example(Example::new(json!({})))
     }
 
     fn shown(reports: &[ToolReport], is_long: bool) -> String {
@@ -123,17 +148,32 @@ mod tests {
         let kept = reports([]);
         assert_eq!(exit(&kept, Some(Denied::Warnings)), Exit::Success);
 
-        let vague = Tool { description: "does it".to_owned(), ..good("text.vague") };
+        let vague = Tool {
+            description: "does it".to_owned(),
+            ..good("text.vague")
+        };
         let warned = reports([vague.clone()]);
-        assert_eq!([None, Some(Denied::Warnings)].map(|denied| exit(&warned, denied)), [Exit::Success, Exit::Failed]);
+        assert_eq!(
+            [None, Some(Denied::Warnings)].map(|denied| exit(&warned, denied)),
+            [Exit::Success, Exit::Failed]
+        );
 
-        let mut broken = Tool { name: "text.broken".parse().unwrap(), ..vague };
+        let mut broken = Tool {
+            name: "text.broken".parse().unwrap(),
+            ..vague
+        };
         broken.parameters["enum"] = json!([1]);
         let failed = reports([broken]);
         assert_eq!(exit(&failed, None), Exit::Failed);
         let page = shown(&failed, false);
-        let line = page.lines().find(|line| line.starts_with("text.broken")).unwrap();
-        assert!(line.contains("error: ") && page.contains("warning"), "{page}");
+        let line = page
+            .lines()
+            .find(|line| line.starts_with("text.broken"))
+            .unwrap();
+        assert!(
+            line.contains("error: ") && page.contains("warning"),
+            "{page}"
+        );
     }
 
     #[test]
@@ -159,19 +199,40 @@ mod tests {
             assert!(words.contains(part), "{part:?} is not in {page}");
         }
         let table = shown(&reports, false);
-        assert!(table.lines().any(|line| line.starts_with("math_gcd") && line.contains(" no ")), "{table}");
+        assert!(
+            table
+                .lines()
+                .any(|line| line.starts_with("math_gcd") && line.contains(" no ")),
+            "{table}"
+        );
     }
 
     #[test]
     fn examples_cost_tokens_where_a_session_sends_them() {
         let tokens = |tool: Tool| {
-            let reports = reports([Tool { name: "text.other".parse().unwrap(), ..tool }]);
-            let forms = reports.iter().find(|report| report.tool == "text.other").unwrap().forms();
-            forms.map(|(format, form)| (format, form.tokens.count)).collect::<Vec<_>>()
+            let reports = reports([Tool {
+                name: "text.other".parse().unwrap(),
+                ..tool
+            }]);
+            let forms = reports
+                .iter()
+                .find(|report| report.tool == "text.other")
+                .unwrap()
+                .forms();
+            forms
+                .map(|(format, form)| (format, form.tokens.count))
+                .collect::<Vec<_>>()
         };
-        let bare = tokens(Tool { examples: Vec::new(), ..good("text.other") });
+        let bare = tokens(Tool {
+            examples: Vec::new(),
+            ..good("text.other")
+        });
         for ((format, without), (_, with)) in bare.into_iter().zip(tokens(good("text.other"))) {
-            assert_eq!(with > without, format == Format::Anthropic, "{format}: {without} and {with}");
+            assert_eq!(
+                with > without,
+                format == Format::Anthropic,
+                "{format}: {without} and {with}"
+            );
         }
     }
 
@@ -179,8 +240,13 @@ mod tests {
     fn a_tool_that_cannot_be_built_has_a_report_too() {
         // `doctor` declares such tools.
         let catalog = Catalog::linked();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let reports = report::reports(&catalog.list(), runtime.block_on(Lint::new().check(&catalog)));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let reports = report::reports(
+            &catalog.list(),
+            runtime.block_on(Lint::new().check(&catalog)),
+        );
         for name in ["twin", "unbuilt"] {
             let report = reports.iter().find(|report| report.tool == name).unwrap();
             assert!(report.entry.is_none() && report.wires.is_empty(), "{name}");

@@ -44,14 +44,27 @@ impl ListArgs {
         let selection = Selection::parse(&self.select)?;
         let root = self.config.reads_files().then_some(&self.root);
         let settings = self.config.settings(Values::default())?;
-        let _servers = mcp::attach(root, &settings, &selection, FirstList::Needed, &CancellationToken::new()).await;
+        let _servers = mcp::attach(
+            root,
+            &settings,
+            &selection,
+            FirstList::Needed,
+            &CancellationToken::new(),
+        )
+        .await;
         let mut entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
         entries.retain(|entry| selection.matches(entry));
         if self.json {
-            entries.iter().try_for_each(|entry| output::json(&document(entry)))?;
+            entries
+                .iter()
+                .try_for_each(|entry| output::json(&document(entry)))?;
         } else {
-            output::page(&tool_list::page(entries.iter().map(Arc::as_ref), self.long, output::width()))?;
+            output::page(&tool_list::page(
+                entries.iter().map(Arc::as_ref),
+                self.long,
+                output::width(),
+            ))?;
         }
         if let Some(count) = linked::unusable() {
             notice::warning(&Error::Unusable(count).to_string());

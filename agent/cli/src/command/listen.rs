@@ -60,20 +60,34 @@ impl ListenArgs {
         let mut channels = Vec::new();
         for (index, name) in self.channels.iter().enumerate() {
             if self.channels[..index].contains(name) {
-                return Err(refused(name, "the command names it twice; leave out one of them"));
+                return Err(refused(
+                    name,
+                    "the command names it twice; leave out one of them",
+                ));
             }
             let channel = channel(&settings, name)?;
-            let folder = ChannelFolder::open(name, origin(&settings, name), self.options.agent.host.root.workspace()?)?;
+            let folder = ChannelFolder::open(
+                name,
+                origin(&settings, name),
+                self.options.agent.host.root.workspace()?,
+            )?;
             channels.push((name.clone(), channel, Arc::new(folder)));
         }
         let _telemetry = Telemetry::start(&settings);
         let selection = settings.selection()?;
         let root = self.options.agent.host.servers_root();
-        let _servers = mcp::attach(root, &settings, &selection, FirstList::Offered, &shutdown).await;
-        let chats = Chats::new(self.options, &settings, self.max_chats.get(), shutdown.clone());
+        let _servers =
+            mcp::attach(root, &settings, &selection, FirstList::Offered, &shutdown).await;
+        let chats = Chats::new(
+            self.options,
+            &settings,
+            self.max_chats.get(),
+            shutdown.clone(),
+        );
         for (name, _, folder) in &channels {
             let restored = chats.restore(name, folder);
-            restored.map_err(|error| refused(name, &format!("{}: {error}", folder.path().display())))?;
+            restored
+                .map_err(|error| refused(name, &format!("{}: {error}", folder.path().display())))?;
             chats.prune(name, folder).await;
         }
         let ended = listen(&channels, &chats, &shutdown).await;
@@ -86,12 +100,22 @@ impl ListenArgs {
 }
 
 fn refused(channel: &str, reason: &str) -> Error {
-    Error::Channel { channel: channel.to_owned(), reason: reason.to_owned() }
+    Error::Channel {
+        channel: channel.to_owned(),
+        reason: reason.to_owned(),
+    }
 }
 
 /// Returns the file that describes a channel. Returns `None` for the terminal.
 fn origin<'a>(settings: &'a Settings, name: &str) -> Option<&'a Path> {
-    match &settings.of::<ChannelKeys>().channels.iter().rev().find(|channel| channel.value.name == name)?.origin {
+    match &settings
+        .of::<ChannelKeys>()
+        .channels
+        .iter()
+        .rev()
+        .find(|channel| channel.value.name == name)?
+        .origin
+    {
         Origin::File { path, .. } => Some(path),
         _ => None,
     }
@@ -99,14 +123,27 @@ fn origin<'a>(settings: &'a Settings, name: &str) -> Option<&'a Path> {
 
 /// Returns the channel of a name.
 fn channel(settings: &Settings, name: &str) -> Result<Arc<dyn Channel>, Error> {
-    let refused = |reason: String| Error::Channel { channel: name.to_owned(), reason };
+    let refused = |reason: String| Error::Channel {
+        channel: name.to_owned(),
+        reason,
+    };
     match tools_builtin::message::settings::find(settings, name) {
         Some(found) => found.map_err(refused),
         None => {
-            let names: Vec<_> =
-                settings.of::<ChannelKeys>().channels.iter().map(|channel| channel.value.name.as_str()).collect();
-            let known = if names.is_empty() { "there are none but terminal".to_owned() } else { names.join(", ") };
-            Err(refused(format!("the settings have no channel of this name ({known}); add a table [channels.{name}]")))
+            let names: Vec<_> = settings
+                .of::<ChannelKeys>()
+                .channels
+                .iter()
+                .map(|channel| channel.value.name.as_str())
+                .collect();
+            let known = if names.is_empty() {
+                "there are none but terminal".to_owned()
+            } else {
+                names.join(", ")
+            };
+            Err(refused(format!(
+                "the settings have no channel of this name ({known}); add a table [channels.{name}]"
+            )))
         }
     }
 }
@@ -124,7 +161,8 @@ async fn listen(
         let inbox = Inbox::new(folder.path(), shutdown.clone(), move |message, claim| {
             chats.take(&taker, &of_chats, message, claim)
         });
-        let inbox = inbox.with_notes(move |note| notice::note(&visible(&format!("{of_notes}: {note}"))));
+        let inbox =
+            inbox.with_notes(move |note| notice::note(&visible(&format!("{of_notes}: {note}"))));
         listeners.spawn(async move {
             let listening = Isolated::new(|| {
                 Box::pin(async {

@@ -51,11 +51,18 @@ impl LockArgs {
         if let Some(count) = linked::unusable() {
             return Err(Error::Unusable(count));
         }
-        let linked: Vec<Tool> = tools::list().iter().map(|entry| entry.tool().clone()).collect();
+        let linked: Vec<Tool> = tools::list()
+            .iter()
+            .map(|entry| entry.tool().clone())
+            .collect();
         if self.check {
             let differences = compare(&lock_file::read(&self.file)?, &linked);
             self.print(&differences, linked.len())?;
-            return Ok(if differences.is_empty() { Exit::Success } else { Exit::Failed });
+            return Ok(if differences.is_empty() {
+                Exit::Success
+            } else {
+                Exit::Failed
+            });
         }
         let locked = match lock_file::read(&self.file) {
             Err(LockError::Missing { .. }) => None,
@@ -65,7 +72,9 @@ impl LockArgs {
             }
             Ok(locked) => Some(locked),
         };
-        let differences = locked.map(|locked| compare(&locked, &linked)).unwrap_or_default();
+        let differences = locked
+            .map(|locked| compare(&locked, &linked))
+            .unwrap_or_default();
         lock_file::write(&self.file, &linked)?;
         self.print(&differences, linked.len())?;
         Ok(Exit::Success)
@@ -76,8 +85,11 @@ impl LockArgs {
             return differences.iter().try_for_each(output::json);
         }
         let width = output::width();
-        let text =
-            format!("{}{}", page(differences, width), fit::hanging(&self.totals(differences, count), width, "", "  "));
+        let text = format!(
+            "{}{}",
+            page(differences, width),
+            fit::hanging(&self.totals(differences, count), width, "", "  ")
+        );
         output::page(&text)
     }
 
@@ -85,13 +97,30 @@ impl LockArgs {
         let file = self.file.display().to_string();
         let start = format!("{}: {}", visible(&file), counted(count as u64, "tool"));
         if differences.is_empty() {
-            return format!("{start}, {}", styled(GOOD, if self.check { "unchanged" } else { "written" }));
+            return format!(
+                "{start}, {}",
+                styled(GOOD, if self.check { "unchanged" } else { "written" })
+            );
         }
-        let of = |verdict| differences.iter().filter(|it| it.verdict == verdict).count();
-        let counts = [Compatibility::Incompatible, Compatibility::Unknown, Compatibility::Compatible];
-        let counts = counts.map(|verdict| format!("{} {verdict}", of(verdict))).join(", ");
+        let of = |verdict| {
+            differences
+                .iter()
+                .filter(|it| it.verdict == verdict)
+                .count()
+        };
+        let counts = [
+            Compatibility::Incompatible,
+            Compatibility::Unknown,
+            Compatibility::Compatible,
+        ];
+        let counts = counts
+            .map(|verdict| format!("{} {verdict}", of(verdict)))
+            .join(", ");
         let advice = match self.check {
-            true => format!("; run {} to accept the changes", visible(&lock_file::command(&self.file))),
+            true => format!(
+                "; run {} to accept the changes",
+                visible(&lock_file::command(&self.file))
+            ),
             false => String::new(),
         };
         format!("{start}, changes: {counts}{advice}")
@@ -122,6 +151,9 @@ fn line(difference: &Difference) -> Table<2> {
         place => format!("{place}: {change}"),
     };
     let mut table = Table::new([style, Style::new()], 2);
-    table.push([format!("{:12}", difference.verdict), visible(&text).into_owned()]);
+    table.push([
+        format!("{:12}", difference.verdict),
+        visible(&text).into_owned(),
+    ]);
     table
 }

@@ -158,12 +158,20 @@ impl McpArgs {
             None => list::list(&self.list)?,
             Some(McpCommand::List(options)) => list::list(&options)?,
             Some(McpCommand::Add(options)) => change::add(options)?,
-            Some(McpCommand::Remove { name, project, root }) => change::remove(&name, project, &root)?,
+            Some(McpCommand::Remove {
+                name,
+                project,
+                root,
+            }) => change::remove(&name, project, &root)?,
             Some(McpCommand::Tools(server)) => list::tools(&server.connect().await?)?,
             Some(McpCommand::Test(server)) => list::test(&server.connect().await?)?,
             Some(McpCommand::Login(server)) => login::login(server).await?,
             Some(McpCommand::Logout { name, root }) => login::logout(&name, &root)?,
-            Some(McpCommand::Approve { server, digest, variable }) => {
+            Some(McpCommand::Approve {
+                server,
+                digest,
+                variable,
+            }) => {
                 return approve::approve(server, &digest, variable).await;
             }
         }
@@ -176,6 +184,12 @@ impl ServerOptions {
         let inventory = Inventory::load(&self.root)?;
         inventory.warn();
         let server = inventory.find(&self.name)?;
-        connect::connect(&inventory, &server, &self.root, &self.config.settings(Values::default())?).await
+        connect::connect(
+            &inventory,
+            &server,
+            &self.root,
+            &self.config.settings(Values::default())?,
+        )
+        .await
     }
 }

@@ -85,7 +85,10 @@ struct FilterOptions {
 
 impl FilterOptions {
     fn filter(self) -> Filter {
-        Filter { scope: self.scope.map(scope), unconfirmed: self.unconfirmed }
+        Filter {
+            scope: self.scope.map(scope),
+            unconfirmed: self.unconfirmed,
+        }
     }
 }
 
@@ -104,7 +107,10 @@ impl MemoryArgs {
         match self.command {
             MemoryCommand::List { filter, json } => list(&memory, filter, json)?,
             MemoryCommand::Export { filter } => {
-                memory.entries(&filter.filter())?.iter().try_for_each(output::json)?;
+                memory
+                    .entries(&filter.filter())?
+                    .iter()
+                    .try_for_each(output::json)?;
             }
             MemoryCommand::Import { file, trust } => import(&memory, file, trust)?,
             MemoryCommand::Forget { ids } => note("forgot", &memory.forget(&ids)?),
@@ -115,13 +121,19 @@ impl MemoryArgs {
 }
 
 fn list(memory: &Memory, filter: FilterOptions, is_json: bool) -> Result<(), Error> {
-    let such = if filter.scope.is_some() || filter.unconfirmed { "such " } else { "" };
+    let such = if filter.scope.is_some() || filter.unconfirmed {
+        "such "
+    } else {
+        ""
+    };
     let entries = memory.entries(&filter.filter())?;
     if is_json {
         return entries.iter().try_for_each(output::json);
     }
     if entries.is_empty() {
-        notice::note(&format!("there are no {such}memories; a session saves one with memory.save"));
+        notice::note(&format!(
+            "there are no {such}memories; a session saves one with memory.save"
+        ));
     }
     output::page(&entries.iter().map(page).collect::<String>())
 }
@@ -129,8 +141,16 @@ fn list(memory: &Memory, filter: FilterOptions, is_json: bool) -> Result<(), Err
 /// Returns the lines of a memory, with its whole text, which a person confirms.
 fn page(entry: &MemoryEntry) -> String {
     let mut page = format!("{}  {}", styled(STRONG, entry.id), visible(&entry.scope));
-    let author = if entry.author.is_empty() { "an unknown author" } else { &entry.author };
-    let mut facts = format!("  saved {} by {}", entry.saved.strftime("%Y-%m-%d"), visible(author));
+    let author = if entry.author.is_empty() {
+        "an unknown author"
+    } else {
+        &entry.author
+    };
+    let mut facts = format!(
+        "  saved {} by {}",
+        entry.saved.strftime("%Y-%m-%d"),
+        visible(author)
+    );
     if let Some(session) = &entry.session {
         let _ = write!(facts, ", session {}", visible(session));
     }
@@ -141,7 +161,11 @@ fn page(entry: &MemoryEntry) -> String {
         let _ = write!(facts, ", tags {}", visible(&entry.tags.join(" ")));
     }
     page += &styled(FAINT, facts).to_string();
-    page += if entry.confirmed { "\n" } else { ", not confirmed\n" };
+    page += if entry.confirmed {
+        "\n"
+    } else {
+        ", not confirmed\n"
+    };
     for line in tools::visible_text(&entry.text).lines() {
         let _ = writeln!(page, "  | {line}");
     }
@@ -156,12 +180,17 @@ fn import(memory: &Memory, file: Option<PathBuf>, is_trusted: bool) -> Result<()
         }
         None => {
             if io::stdin().is_terminal() {
-                notice::note("reading memories from standard input, one JSON document a line; Ctrl-D ends them");
+                notice::note(
+                    "reading memories from standard input, one JSON document a line; Ctrl-D ends them",
+                );
             }
             memory.import(io::stdin().lock(), is_trusted)?
         }
     };
-    notice::note(&format!("added memories: {}, known already: {}", imported.added, imported.known));
+    notice::note(&format!(
+        "added memories: {}, known already: {}",
+        imported.added, imported.known
+    ));
     if imported.added > 0 && !is_trusted {
         let program = program::name();
         notice::note(&format!(
@@ -173,6 +202,10 @@ fn import(memory: &Memory, file: Option<PathBuf>, is_trusted: bool) -> Result<()
 
 fn note(done: &str, entries: &[MemoryEntry]) {
     for entry in entries {
-        notice::note(&format!("{done} memory {}: {}", entry.id, tools::visible_line(&entry.text, 200)));
+        notice::note(&format!(
+            "{done} memory {}: {}",
+            entry.id,
+            tools::visible_line(&entry.text, 200)
+        ));
     }
 }

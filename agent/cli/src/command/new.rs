@@ -75,12 +75,19 @@ impl NewArgs {
     }
 
     fn filled(&self, template: &str, checkout: Option<&Path>) -> String {
-        let text = template.replace("@name@", &self.name).replace("@library@", &self.name.replace('-', "_"));
-        let text = text.replace("@variable@", &self.name.replace('-', "_").to_ascii_uppercase());
+        let text = template
+            .replace("@name@", &self.name)
+            .replace("@library@", &self.name.replace('-', "_"));
+        let text = text.replace(
+            "@variable@",
+            &self.name.replace('-', "_").to_ascii_uppercase(),
+        );
         PACKAGES.iter().fold(text, |text, (package, folder)| {
             let dependency = match checkout {
                 // Debug output is a valid TOML string for a path without control characters.
-                Some(checkout) => format!("path = {:?}", checkout.join(folder).display().to_string()),
+                Some(checkout) => {
+                    format!("path = {:?}", checkout.join(folder).display().to_string())
+                }
                 None => format!("version = {:?}", env!("CARGO_PKG_VERSION")),
             };
             text.replace(&format!("@{package}@"), &dependency)
@@ -90,14 +97,18 @@ impl NewArgs {
 
 /// Returns the absolute path of a checkout.
 fn checkout(path: &Path) -> Result<PathBuf, Error> {
-    let checkout = path.canonicalize().ok().filter(|path| path.join("agent/cli/Cargo.toml").is_file());
+    let checkout = path
+        .canonicalize()
+        .ok()
+        .filter(|path| path.join("agent/cli/Cargo.toml").is_file());
     checkout.ok_or_else(|| Error::NoCheckout(path.to_owned()))
 }
 
 /// Checks a name that is a package, a library and a program.
 fn package_name(name: &str) -> Result<String, String> {
     let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let is_name = name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_allowed);
+    let is_name =
+        name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_allowed);
     match is_name && !name.ends_with('-') && !["toolcrib", "test", "tools"].contains(&name) {
         true => Ok(name.to_owned()),
         false => Err("use lower-case letters, digits and `-`, beginning with a letter".to_owned()),

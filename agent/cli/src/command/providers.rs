@@ -7,7 +7,9 @@ use anstyle::Style;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::config::{ConfigOptions, Document, Origin, ProgramSettings as _, Setting, Settings, Values};
+use crate::config::{
+    ConfigOptions, Document, Origin, ProgramSettings as _, Setting, Settings, Values,
+};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice::{self, BAD, FAINT, GOOD, STRONG, styled};
@@ -63,13 +65,22 @@ impl ProvidersArgs {
         if let Err(error) = program::provider(&choice.provider) {
             notice::warning(&error.to_string());
         }
-        let rows: Vec<_> = program::providers().into_iter().map(|provider| row(provider, &settings, &choice)).collect();
+        let rows: Vec<_> = program::providers()
+            .into_iter()
+            .map(|provider| row(provider, &settings, &choice))
+            .collect();
         let mut has_failed = false;
         let mut page = String::new();
         for row in &rows {
             let is_asked = self.check && row.is_configured && row.has_service;
-            let answer = if is_asked { Some(check::ask(row.provider, row.options.clone()).await) } else { None };
-            has_failed |= answer.as_ref().is_some_and(|answer| answer.outcome.is_err());
+            let answer = if is_asked {
+                Some(check::ask(row.provider, row.options.clone()).await)
+            } else {
+                None
+            };
+            has_failed |= answer
+                .as_ref()
+                .is_some_and(|answer| answer.outcome.is_err());
             if self.json {
                 output::json(&document(row, answer.as_ref()))?;
             } else {
@@ -78,14 +89,27 @@ impl ProvidersArgs {
         }
         output::page(&page)?;
         if self.check && !rows.iter().any(|row| row.is_configured && row.has_service) {
-            notice::note("no service is configured, so none was asked; set its key, or the setting `provider`");
+            notice::note(
+                "no service is configured, so none was asked; set its key, or the setting `provider`",
+            );
         }
-        Ok(if has_failed { Exit::Problems } else { Exit::Success })
+        Ok(if has_failed {
+            Exit::Problems
+        } else {
+            Exit::Success
+        })
     }
 }
 
 fn row(provider: &'static ProviderSubmission, settings: &Settings, choice: &ProviderChoice) -> Row {
-    let origin = || settings.program().provider.as_ref().map(|provider| provider.origin.clone()).unwrap_or_default();
+    let origin = || {
+        settings
+            .program()
+            .provider
+            .as_ref()
+            .map(|provider| provider.origin.clone())
+            .unwrap_or_default()
+    };
     let chosen = (provider.name == choice.provider).then(origin);
     let is_chosen = chosen.is_some();
     let mut options = match is_chosen {
@@ -93,33 +117,70 @@ fn row(provider: &'static ProviderSubmission, settings: &Settings, choice: &Prov
         false => provider_options::general(settings),
     };
     let service = (provider.service)(&options);
-    let usual = service.as_ref().map(|service| KeySource::Environment(service.key_variable.to_owned()));
-    let (mut model, mut base_url, mut key) = (Setting::default(), Setting::default(), Setting::from_default(usual));
+    let usual = service
+        .as_ref()
+        .map(|service| KeySource::Environment(service.key_variable.to_owned()));
+    let (mut model, mut base_url, mut key) = (
+        Setting::default(),
+        Setting::default(),
+        Setting::from_default(usual),
+    );
     if let Some(service) = service.as_ref() {
         model.value = service.model.map(str::to_owned);
         base_url.value = Some(service.base_url.clone());
     }
     if is_chosen {
         let named = |setting: &Option<Setting<String>>| Some(setting.clone()?.map(Some));
-        model = named(&settings.program().model).unwrap_or(Setting::from_default(choice.model.clone()));
-        base_url.origin = settings.program().base_url.as_ref().map(|url| url.origin.clone()).unwrap_or_default();
+        model =
+            named(&settings.program().model).unwrap_or(Setting::from_default(choice.model.clone()));
+        base_url.origin = settings
+            .program()
+            .base_url
+            .as_ref()
+            .map(|url| url.origin.clone())
+            .unwrap_or_default();
         key = provider_options::key_source(settings, choice);
     } else {
         options.model.clone_from(&model.value);
     }
     let foreign = ForeignKey::find(settings, choice, provider).map(|key| key.url);
     let has_key = foreign.is_none() && key.value.as_ref().is_some_and(KeySource::is_found);
-    let (has_service, needs_key) = (service.is_some(), service.is_some_and(|service| service.needs_key));
-    let is_configured = if is_chosen { foreign.is_none() } else { has_key };
-    Row { provider, chosen, is_configured, has_service, needs_key, model, base_url, key, foreign, options }
+    let (has_service, needs_key) = (
+        service.is_some(),
+        service.is_some_and(|service| service.needs_key),
+    );
+    let is_configured = if is_chosen {
+        foreign.is_none()
+    } else {
+        has_key
+    };
+    Row {
+        provider,
+        chosen,
+        is_configured,
+        has_service,
+        needs_key,
+        model,
+        base_url,
+        key,
+        foreign,
+        options,
+    }
 }
 
 fn document(row: &Row, answer: Option<&Answer>) -> Value {
     fn setting<T: Document>(setting: &Setting<Option<T>>) -> Value {
-        let value = setting.value.as_ref().map_or(Value::Null, Document::document);
+        let value = setting
+            .value
+            .as_ref()
+            .map_or(Value::Null, Document::document);
         json!({"value": value, "origin": setting.origin.document()})
     }
-    let mut key = row.key.value.as_ref().map_or(Value::Null, Document::document);
+    let mut key = row
+        .key
+        .value
+        .as_ref()
+        .map_or(Value::Null, Document::document);
     if let Some(url) = &row.foreign {
         key["belongs_to"] = url.as_str().into();
     }
@@ -141,7 +202,9 @@ fn document(row: &Row, answer: Option<&Answer>) -> Value {
     if let Some(Answer { outcome, time }) = answer {
         document["check"] = match outcome {
             Ok(()) => json!({"ok": true, "duration_ms": time.as_millis()}),
-            Err(error) => json!({"ok": false, "duration_ms": time.as_millis(), "error": error.to_string()}),
+            Err(error) => {
+                json!({"ok": false, "duration_ms": time.as_millis(), "error": error.to_string()})
+            }
         };
     }
     document
@@ -157,26 +220,47 @@ fn lines(row: &Row, answer: Option<&Answer>, width: usize) -> String {
         (_, false, _) => styled(FAINT, " (not configured)"),
     };
     let mut table = Table::new([FAINT, Style::new()], 2);
-    table.push(["about".to_owned(), visible(row.provider.description).into_owned()]);
+    table.push([
+        "about".to_owned(),
+        visible(row.provider.description).into_owned(),
+    ]);
     if row.has_service {
-        table.push(["model".to_owned(), noted(row.model.value.as_deref(), &row.model.origin)]);
-        table.push(["URL".to_owned(), noted(row.base_url.value.as_deref(), &row.base_url.origin)]);
+        table.push([
+            "model".to_owned(),
+            noted(row.model.value.as_deref(), &row.model.origin),
+        ]);
+        table.push([
+            "URL".to_owned(),
+            noted(row.base_url.value.as_deref(), &row.base_url.origin),
+        ]);
         let key = row.key.value.as_ref().map(|key| key_line(key, row));
         table.push(["key".to_owned(), noted(key.as_deref(), &row.key.origin)]);
     }
     if let Some(Answer { outcome, time }) = answer {
         let line = match outcome {
-            Ok(()) => format!("{} answered in {}", styled(GOOD, "ok:"), duration::shown(*time)),
+            Ok(()) => format!(
+                "{} answered in {}",
+                styled(GOOD, "ok:"),
+                duration::shown(*time)
+            ),
             Err(error) => format!("{} {}", styled(BAD, "failed:"), visible(&error.to_string())),
         };
         table.push(["check".to_owned(), line]);
     }
-    format!("{}{state}\n{}", styled(STRONG, row.provider.name), table.wrapped(width))
+    format!(
+        "{}{state}\n{}",
+        styled(STRONG, row.provider.name),
+        table.wrapped(width)
+    )
 }
 
 fn noted(text: Option<&str>, origin: &Origin) -> String {
     let text = visible(text.unwrap_or("-")).into_owned();
-    if *origin == Origin::Default { text } else { format!("{text} {}", styled(FAINT, format!("({origin})"))) }
+    if *origin == Origin::Default {
+        text
+    } else {
+        format!("{text} {}", styled(FAINT, format!("({origin})")))
+    }
 }
 
 fn key_line(source: &KeySource, row: &Row) -> String {

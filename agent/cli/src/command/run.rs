@@ -47,8 +47,16 @@ impl RunArgs {
         let console = Arc::default();
         let token = interrupt::token(&console)?;
         let consent = self.approvals.consent();
-        let opened =
-            self.options.open(self.output.format, console, Arc::new(how_to_grant), token.clone(), consent).await?;
+        let opened = self
+            .options
+            .open(
+                self.output.format,
+                console,
+                Arc::new(how_to_grant),
+                token.clone(),
+                consent,
+            )
+            .await?;
         let OpenSession {
             telemetry: _telemetry,
             recording: _recording,
@@ -66,7 +74,11 @@ impl RunArgs {
             }),
         };
         match runner.run(&mut session, input, token).await {
-            Err(error) => Err(self.options.journal.unfinished(error, &session, "run").await),
+            Err(error) => Err(self
+                .options
+                .journal
+                .unfinished(error, &session, "run")
+                .await),
             ended => ended,
         }
     }

@@ -37,18 +37,35 @@ pub(super) struct SearchArgs {
 impl SearchArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let session = self.options.unrecorded().await?;
-        let (query, limit) = (self.query.join(" "), usize::try_from(self.limit).unwrap_or(usize::MAX));
-        let search = ToolFinder::new(session.tools().clone()).search(session.context(), &query, limit).await;
+        let (query, limit) = (
+            self.query.join(" "),
+            usize::try_from(self.limit).unwrap_or(usize::MAX),
+        );
+        let search = ToolFinder::new(session.tools().clone())
+            .search(session.context(), &query, limit)
+            .await;
         if self.json {
-            search.found.iter().try_for_each(|found| output::json(&document(found)))?;
+            search
+                .found
+                .iter()
+                .try_for_each(|found| output::json(&document(found)))?;
             return Ok(Exit::Success);
         }
         let mut table = Table::new([STRONG, Style::new()], 0);
         for found in &search.found {
-            table.push([found.entry.name().to_string(), visible(&found.summary()).into_owned()]);
-            let access =
-                if found.is_granted { "" } else { "; the grant does not cover it, so each call is asked about" };
-            table.push_below(FAINT, format!("matches: {}{access}", visible(&found.reasons())));
+            table.push([
+                found.entry.name().to_string(),
+                visible(&found.summary()).into_owned(),
+            ]);
+            let access = if found.is_granted {
+                ""
+            } else {
+                "; the grant does not cover it, so each call is asked about"
+            };
+            table.push_below(
+                FAINT,
+                format!("matches: {}{access}", visible(&found.reasons())),
+            );
         }
         output::page(&table.wrapped(output::width()))?;
         if search.found.is_empty() {

@@ -82,11 +82,17 @@ impl ServeArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let mut flags = self.select.values()?;
         flags.merge(self.questions.values()?);
-        let hidden = self.journal_options().files().into_iter().chain(self.endpoint.token_file.clone());
+        let hidden = self
+            .journal_options()
+            .files()
+            .into_iter()
+            .chain(self.endpoint.token_file.clone());
         let settings = self.host.settings(flags)?.with_hidden_files(hidden);
         let target = client_model::name().target().ok();
         let clause = target.map(|target| Setting::from_default(target.to_clause()));
-        let settings = clause.into_iter().fold(settings, Settings::with_default_grant);
+        let settings = clause
+            .into_iter()
+            .fold(settings, Settings::with_default_grant);
         let endpoint = self.endpoint.endpoint()?;
         let shutdown = interrupt::token(&Arc::default())?;
         interrupt::cancel_on_termination(shutdown.clone())?;
@@ -94,7 +100,14 @@ impl ServeArgs {
         let context = self.context(&settings, recording.as_ref())?;
         let _telemetry = Telemetry::start(&settings);
         let selection = settings.selection()?;
-        let _servers = mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Later, &shutdown).await;
+        let _servers = mcp::attach(
+            self.host.servers_root(),
+            &settings,
+            &selection,
+            FirstList::Later,
+            &shutdown,
+        )
+        .await;
         notice::warn_unmatched(&selection, &tools::list());
         let set = tool_set(&selection, &context);
         let calls = AtomicU64::new(0);
@@ -106,14 +119,19 @@ impl ServeArgs {
         let server = ToolServer::new(served(&set, form)?, move |request| {
             let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
             let services = match request.connection {
-                Some(connection) => connection.services(|| of_calls.services().for_sub_agent()).clone(),
+                Some(connection) => connection
+                    .services(|| of_calls.services().for_sub_agent())
+                    .clone(),
                 None => {
                     let mut services = of_calls.services().clone();
                     Tasks::offer_for_one_call(&mut services);
                     services
                 }
             };
-            let cx = of_calls.clone().with_services(services).with_service(models(Some(request.peer)));
+            let cx = of_calls
+                .clone()
+                .with_services(services)
+                .with_service(models(Some(request.peer)));
             cx.with_place(CallPlace::new(number, 0).with_id(request.id))
         });
         let rules: Vec<_> = settings.rules().collect();
@@ -123,9 +141,19 @@ impl ServeArgs {
             let hints = refusal::hints(&[refusal], &rules, how_to_permit);
             (!hints.is_empty()).then(|| hints.join("; "))
         });
-        let server = server.with_identity(program::name(), program::version()).with_max_calls(self.max_calls.get());
-        let following = tokio::spawn(follow(server.clone(), selection, context, set.clone(), form));
-        let ended = endpoint.serve(&server, &counted(set.len() as u64, "tool"), shutdown).await;
+        let server = server
+            .with_identity(program::name(), program::version())
+            .with_max_calls(self.max_calls.get());
+        let following = tokio::spawn(follow(
+            server.clone(),
+            selection,
+            context,
+            set.clone(),
+            form,
+        ));
+        let ended = endpoint
+            .serve(&server, &counted(set.len() as u64, "tool"), shutdown)
+            .await;
         following.abort();
         ended.map(|()| Exit::Success)
     }
@@ -135,12 +163,20 @@ impl ServeArgs {
             return Ok(None);
         }
         let choice = ProviderChoice::from_settings(settings);
-        self.journal_options().recording(self.host.root.workspace()?, settings, &choice, None).await
+        self.journal_options()
+            .recording(self.host.root.workspace()?, settings, &choice, None)
+            .await
     }
 
     /// Returns the context of all calls. The server adds the client's approver to it, so none asks at the terminal.
-    fn context(&self, settings: &Settings, recording: Option<&Recording>) -> Result<ToolContext, Error> {
-        let context = self.host.unattended_context(settings, CancellationToken::new())?;
+    fn context(
+        &self,
+        settings: &Settings,
+        recording: Option<&Recording>,
+    ) -> Result<ToolContext, Error> {
+        let context = self
+            .host
+            .unattended_context(settings, CancellationToken::new())?;
         note_session(&self.host.root.workspace()?);
         // Nobody knows the text that the model of a client has read.
         context.record_exposure();
@@ -166,16 +202,30 @@ fn models(peer: Option<&Peer>) -> Models {
 
 /// Returns the selected tools without those that start sub-agents: the model runs at the client.
 fn tool_set(selection: &Selection, context: &ToolContext) -> ToolSet {
-    let starts_agents = |entry: &Arc<Entry>| entry.needs().iter().any(|need| need.id() == TypeId::of::<SubAgents>());
-    let entries = tools::list().into_iter().filter(|entry| !starts_agents(entry));
-    ToolSet::new(with_session_model(entries, context.services()), selection, context.services())
+    let starts_agents = |entry: &Arc<Entry>| {
+        entry
+            .needs()
+            .iter()
+            .any(|need| need.id() == TypeId::of::<SubAgents>())
+    };
+    let entries = tools::list()
+        .into_iter()
+        .filter(|entry| !starts_agents(entry));
+    ToolSet::new(
+        with_session_model(entries, context.services()),
+        selection,
+        context.services(),
+    )
 }
 
 /// Returns the words in the client's configuration that permit calls on these targets.
 fn how_to_permit(needed: &[Target]) -> String {
-    let words = needed
-        .iter()
-        .flat_map(|target| [policy::consenting_flag(target).to_owned(), target.to_clause().as_str().to_owned()]);
+    let words = needed.iter().flat_map(|target| {
+        [
+            policy::consenting_flag(target).to_owned(),
+            target.to_clause().as_str().to_owned(),
+        ]
+    });
     let words: Vec<_> = words.map(|word| Value::from(word).to_string()).collect();
     format!(
         "to allow it, the user adds {} to \"args\" of this server's entry in the client's configuration, and starts the server again",
@@ -192,7 +242,13 @@ fn served(set: &ToolSet, form: ServedNames) -> Result<ServedTools, Error> {
 }
 
 /// Serves the tools of the catalog as it changes.
-async fn follow(server: ToolServer, selection: Selection, context: ToolContext, mut set: ToolSet, form: ServedNames) {
+async fn follow(
+    server: ToolServer,
+    selection: Selection,
+    context: ToolContext,
+    mut set: ToolSet,
+    form: ServedNames,
+) {
     let mut changes = tools::subscribe();
     loop {
         let current = tool_set(&selection, &context);

@@ -75,10 +75,17 @@ impl SessionsArgs {
                 let workspace = (!self.all).then(|| self.root.workspace()).transpose()?;
                 list::list(workspace.as_deref(), self.json)?;
             }
-            Some(SessionsCommand::Fork { id, root }) => change::fork(id.as_deref(), &root.workspace()?)?,
+            Some(SessionsCommand::Fork { id, root }) => {
+                change::fork(id.as_deref(), &root.workspace()?)?
+            }
             Some(SessionsCommand::Erase { ids, journal: None }) => change::erase(&ids)?,
-            Some(SessionsCommand::Erase { ids, journal: Some(file) }) => change::erase_in_file(&ids, &file)?,
-            Some(SessionsCommand::Prune { config }) => change::prune(&config.settings(Values::default())?)?,
+            Some(SessionsCommand::Erase {
+                ids,
+                journal: Some(file),
+            }) => change::erase_in_file(&ids, &file)?,
+            Some(SessionsCommand::Prune { config }) => {
+                change::prune(&config.settings(Values::default())?)?
+            }
         }
         Ok(Exit::Success)
     }

@@ -52,7 +52,11 @@ impl ShowArgs {
         if self.json {
             output::json(entry.tool())?;
         } else {
-            output::page(&page(&entry, &self.root.services(&settings)?, output::width()))?;
+            output::page(&page(
+                &entry,
+                &self.root.services(&settings)?,
+                output::width(),
+            ))?;
         }
         Ok(Exit::Success)
     }
@@ -60,7 +64,11 @@ impl ShowArgs {
 
 fn page(entry: &Entry, services: &Services, width: usize) -> String {
     let tool = entry.tool();
-    let title = tool.title.as_deref().map(|title| format!("  {}", visible(title))).unwrap_or_default();
+    let title = tool
+        .title
+        .as_deref()
+        .map(|title| format!("  {}", visible(title)))
+        .unwrap_or_default();
     let mut page = format!(
         "{}{title}\n{}\n",
         styled(STRONG, &tool.name),
@@ -75,7 +83,10 @@ fn page(entry: &Entry, services: &Services, width: usize) -> String {
     if !tool.examples.is_empty() {
         page += &heading("Examples");
         for example in &tool.examples {
-            page += &format!("  {}\n", continued(&command(tool, &example.arguments), width.saturating_sub(2)));
+            page += &format!(
+                "  {}\n",
+                continued(&command(tool, &example.arguments), width.saturating_sub(2))
+            );
             if let Some(result) = &example.result {
                 for line in fit::wrapped(&visible(&result.to_string()), width.saturating_sub(4)) {
                     page += &format!("    {}\n", styled(FAINT, line));
@@ -93,7 +104,8 @@ fn heading(text: &str) -> String {
 fn facts(entry: &Entry, services: &Services) -> Table<2> {
     let tool = entry.tool();
     let mut table = Table::new([FAINT, Style::new()], 2);
-    let mut fact = |name: &str, text: &str| table.push([name.to_owned(), visible(text).into_owned()]);
+    let mut fact =
+        |name: &str, text: &str| table.push([name.to_owned(), visible(text).into_owned()]);
     if !tool.was.is_empty() {
         let was: Vec<_> = tool.was.iter().map(ToString::to_string).collect();
         fact("was", &was.join(", "));
@@ -126,19 +138,43 @@ fn needs(entry: &Entry, services: &Services) -> String {
         format!("{} ({state})", need.type_name())
     };
     let needs: Vec<String> = entry.needs().iter().map(need).collect();
-    if needs.is_empty() { "nothing".to_owned() } else { needs.join(", ") }
+    if needs.is_empty() {
+        "nothing".to_owned()
+    } else {
+        needs.join(", ")
+    }
 }
 
 fn limits(limits: &Limits) -> String {
     let time = |millis: u64| duration::shown(Duration::from_millis(millis));
     let mut parts = Vec::new();
-    parts.extend(limits.timeout_ms.map(|limit| format!("{} per call", time(limit))));
-    parts.extend(limits.max_output_bytes.map(|limit| format!("{} of output", Size::from_bytes(limit).shown())));
+    parts.extend(
+        limits
+            .timeout_ms
+            .map(|limit| format!("{} per call", time(limit))),
+    );
+    parts.extend(
+        limits
+            .max_output_bytes
+            .map(|limit| format!("{} of output", Size::from_bytes(limit).shown())),
+    );
     parts.extend(limits.max_retries.map(|limit| format!("{limit} retries")));
-    parts.extend(limits.rate.map(|rate| format!("{} calls in {}", rate.calls, time(rate.per_ms))));
-    parts.extend(limits.max_concurrency.map(|limit| format!("{limit} calls at once")));
+    parts.extend(
+        limits
+            .rate
+            .map(|rate| format!("{} calls in {}", rate.calls, time(rate.per_ms))),
+    );
+    parts.extend(
+        limits
+            .max_concurrency
+            .map(|limit| format!("{limit} calls at once")),
+    );
     parts.extend(limits.delegates.then(|| "delegates".to_owned()));
-    if parts.is_empty() { "defaults".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() {
+        "defaults".to_owned()
+    } else {
+        parts.join(", ")
+    }
 }
 
 /// Returns the words of an example's command line: pairs if they produce the same arguments, otherwise JSON.
@@ -146,10 +182,17 @@ fn command(tool: &Tool, arguments: &Value) -> Vec<String> {
     let start = format!("{} call {}", program::name(), shell::quoted(&tool.name));
     // A key with a dash in front would be an option of this program.
     let is_pair = |(key, _): &(String, String)| !key.starts_with('-');
-    let pairs = pairs_from_arguments(&tool.parameters, arguments).filter(|pairs| pairs.iter().all(is_pair));
+    let pairs =
+        pairs_from_arguments(&tool.parameters, arguments).filter(|pairs| pairs.iter().all(is_pair));
     let arguments = match pairs {
-        Some(pairs) => pairs.iter().map(|(key, value)| shell::quoted(&format!("{key}={value}")).into_owned()).collect(),
-        None => vec![format!("--args {}", shell::quoted(&canonical_json(arguments)))],
+        Some(pairs) => pairs
+            .iter()
+            .map(|(key, value)| shell::quoted(&format!("{key}={value}")).into_owned())
+            .collect(),
+        None => vec![format!(
+            "--args {}",
+            shell::quoted(&canonical_json(arguments))
+        )],
     };
     [vec![start], arguments].concat()
 }
@@ -184,16 +227,28 @@ mod tests {
         let schema = json!({"type": "object", "properties": {"path": {"type": "string"}, "n": {"type": "integer"}}, "required": ["path"]});
         let tool = Tool::new("fs.read", "Reads.", schema).unwrap();
         let line = |arguments| continued(&command(&tool, &arguments), 80);
-        assert_eq!(line(json!({"path": "a b"})), "toolcrib call fs.read 'path=a b'");
-        assert_eq!(line(json!({"n": 3, "path": "b"})), "toolcrib call fs.read path=b n=3");
-        assert_eq!(line(json!({"x": "3"})), r#"toolcrib call fs.read --args '{"x":"3"}'"#);
+        assert_eq!(
+            line(json!({"path": "a b"})),
+            "toolcrib call fs.read 'path=a b'"
+        );
+        assert_eq!(
+            line(json!({"n": 3, "path": "b"})),
+            "toolcrib call fs.read path=b n=3"
+        );
+        assert_eq!(
+            line(json!({"x": "3"})),
+            r#"toolcrib call fs.read --args '{"x":"3"}'"#
+        );
         assert_eq!(line(json!({})), "toolcrib call fs.read");
     }
 
     #[test]
     fn a_long_command_continues_after_a_backslash() {
         let words = ["toolcrib call x", "a=1", "b=2", "'c=3 4'"].map(str::to_owned);
-        assert_eq!(continued(&words, 23), "toolcrib call x a=1 \\\n      b=2 'c=3 4'");
+        assert_eq!(
+            continued(&words, 23),
+            "toolcrib call x a=1 \\\n      b=2 'c=3 4'"
+        );
         let joined = continued(&words, 10).replace("\\\n", " ");
         assert_eq!(shlex::split(&joined), shlex::split(&words.join(" ")));
     }
@@ -205,14 +260,23 @@ mod tests {
         let handler = async |_: tools::ToolContext, _: Value| Ok::<_, String>(());
         let entry = Entry::new(tool, handler, tools::source!()).unwrap();
         let page = facts(&entry, &Services::new()).wrapped(80);
-        assert!(anstream::adapter::strip_str(&page).to_string().contains("was      fs.cat, cat\n"), "{page}");
+        assert!(
+            anstream::adapter::strip_str(&page)
+                .to_string()
+                .contains("was      fs.cat, cat\n"),
+            "{page}"
+        );
     }
 
     #[test]
     fn limits_are_shown_in_words() {
         assert_eq!(limits(&Limits::default()), "defaults");
-        let some =
-            Limits { timeout_ms: Some(1500), max_output_bytes: Some(2000), max_retries: Some(2), ..Limits::default() };
+        let some = Limits {
+            timeout_ms: Some(1500),
+            max_output_bytes: Some(2000),
+            max_retries: Some(2),
+            ..Limits::default()
+        };
         assert_eq!(limits(&some), "1.5s per call, 2 kB of output, 2 retries");
     }
 }

@@ -95,7 +95,11 @@ enum SkillsCommand {
 
 impl PlaceOptions {
     fn library(&self) -> Result<Library, Error> {
-        Ok(Library::load(self.root.workspace()?, true, &self.config.settings(Values::default())?))
+        Ok(Library::load(
+            self.root.workspace()?,
+            true,
+            &self.config.settings(Values::default())?,
+        ))
     }
 }
 
@@ -105,7 +109,11 @@ impl SkillsArgs {
             None => list(&self.list)?,
             Some(SkillsCommand::List(options)) => list(&options)?,
             Some(SkillsCommand::Show { name, places }) => show(&places.library()?, &name)?,
-            Some(SkillsCommand::Approve { name, places, digest }) => {
+            Some(SkillsCommand::Approve {
+                name,
+                places,
+                digest,
+            }) => {
                 return approve(&places.library()?, &name, &digest).await;
             }
             Some(SkillsCommand::Revoke { name, places }) => revoke(&places.library()?, &name)?,
@@ -120,7 +128,11 @@ fn list(options: &ListOptions) -> Result<(), Error> {
     for shelved in &library.skills {
         let skill = &shelved.skill;
         let (origin, standing) = (skill.origin().to_string(), shelved.standing_text());
-        let description = skill.front_matter().description.as_deref().unwrap_or_default();
+        let description = skill
+            .front_matter()
+            .description
+            .as_deref()
+            .unwrap_or_default();
         if options.json {
             let path = skill.path().to_string_lossy();
             let faults: Vec<_> = skill.faults().iter().map(ToString::to_string).collect();
@@ -130,16 +142,35 @@ fn list(options: &ListOptions) -> Result<(), Error> {
             }))?;
         } else {
             let place = styled(FAINT, visible(&skill.path().to_string_lossy()));
-            page += &format!("{} ({origin}): {}\n  {place}\n", styled(STRONG, skill.name()), visible(&standing));
+            page += &format!(
+                "{} ({origin}): {}\n  {place}\n",
+                styled(STRONG, skill.name()),
+                visible(&standing)
+            );
             page += &format!("  {}\n", visible_line(description, MAX_SHOWN));
         }
     }
-    library.overlooked.iter().take(MAX_OVERLOOKED).for_each(|place| notice::warning(place));
-    if let Some(more) = library.overlooked.len().checked_sub(MAX_OVERLOOKED).filter(|more| *more > 0) {
-        notice::warning(&format!("{more} more places have no usable skill; {} doctor names them", program::name()));
+    library
+        .overlooked
+        .iter()
+        .take(MAX_OVERLOOKED)
+        .for_each(|place| notice::warning(place));
+    if let Some(more) = library
+        .overlooked
+        .len()
+        .checked_sub(MAX_OVERLOOKED)
+        .filter(|more| *more > 0)
+    {
+        notice::warning(&format!(
+            "{more} more places have no usable skill; {} doctor names them",
+            program::name()
+        ));
     }
     if !options.json && page.is_empty() {
-        page = format!("there are no skills; {} skills --help says where they are looked for\n", program::name());
+        page = format!(
+            "there are no skills; {} skills --help says where they are looked for\n",
+            program::name()
+        );
     }
     output::page(&page)
 }
@@ -150,10 +181,17 @@ fn show(library: &Library, name: &str) -> Result<(), Error> {
         let mut page = heading(shelved);
         let front_matter = serde_json::to_value(skill.front_matter()).unwrap_or_default();
         for (field, value) in front_matter.as_object().into_iter().flatten() {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let text = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
             page += &format!("  {field}: {}\n", visible(&text));
         }
-        page.extend(skill.faults().iter().map(|fault| format!("  fault: {}\n", visible(&fault.to_string()))));
+        page.extend(
+            skill
+                .faults()
+                .iter()
+                .map(|fault| format!("  fault: {}\n", visible(&fault.to_string()))),
+        );
         let text = match skill.contents() {
             Ok(contents) => {
                 let subject = library.subject(skill, &contents);
@@ -162,7 +200,10 @@ fn show(library: &Library, name: &str) -> Result<(), Error> {
                     page += &format!("  digest: {}\n", subject.digest());
                 }
                 // The text is that of the digest.
-                skill.clone().with_pinned(contents, format!("run {}", approval_command(name))).text()
+                skill
+                    .clone()
+                    .with_pinned(contents, format!("run {}", approval_command(name)))
+                    .text()
             }
             Err(error) => {
                 page += &format!("  files: {}\n", visible(&error.to_string()));
@@ -180,13 +221,20 @@ fn show(library: &Library, name: &str) -> Result<(), Error> {
 
 fn heading(Shelved { skill, .. }: &Shelved) -> String {
     let place = visible(&skill.path().to_string_lossy()).into_owned();
-    format!("{} ({}) at {place}\n", styled(STRONG, skill.name()), skill.origin())
+    format!(
+        "{} ({}) at {place}\n",
+        styled(STRONG, skill.name()),
+        skill.origin()
+    )
 }
 
 /// Shows the files of a project's skill, and approves them if the person or a digest says so.
 async fn approve(library: &Library, name: &str, digests: &[Digest]) -> Result<Exit, Error> {
     let found = library.find(name)?;
-    let of_project: Vec<_> = found.into_iter().filter(|shelved| shelved.skill.origin() == Origin::Project).collect();
+    let of_project: Vec<_> = found
+        .into_iter()
+        .filter(|shelved| shelved.skill.origin() == Origin::Project)
+        .collect();
     let shelved = match of_project[..] {
         [] => {
             notice::note(&format!("the skill {name} is yours, and needs no approval"));
@@ -194,13 +242,27 @@ async fn approve(library: &Library, name: &str, digests: &[Digest]) -> Result<Ex
         }
         [one] => one,
         _ => {
-            let places = of_project.iter().map(|shelved| shelved.skill.path().display().to_string()).collect();
-            return Err(Error::SkillClash { name: name.to_owned(), places });
+            let places = of_project
+                .iter()
+                .map(|shelved| shelved.skill.path().display().to_string())
+                .collect();
+            return Err(Error::SkillClash {
+                name: name.to_owned(),
+                places,
+            });
         }
     };
-    let unusable = |reason: String| Error::Skill { name: name.to_owned(), reason };
-    let Some(approvals) = Library::approvals() else { return Err(Error::NoHome) };
-    let contents = shelved.skill.contents().map_err(|error| unusable(error.to_string()))?;
+    let unusable = |reason: String| Error::Skill {
+        name: name.to_owned(),
+        reason,
+    };
+    let Some(approvals) = Library::approvals() else {
+        return Err(Error::NoHome);
+    };
+    let contents = shelved
+        .skill
+        .contents()
+        .map_err(|error| unusable(error.to_string()))?;
     let subject = library.subject(&shelved.skill, &contents);
     let changes = match approvals.find(&subject)? {
         Approval::Given => {
@@ -213,8 +275,13 @@ async fn approve(library: &Library, name: &str, digests: &[Digest]) -> Result<Ex
     let digest = subject.digest();
     let mut page = heading(shelved);
     let front_matter = shelved.skill.front_matter();
-    page +=
-        &format!("  description: {}\n", visible_line(front_matter.description.as_deref().unwrap_or_default(), 1024));
+    page += &format!(
+        "  description: {}\n",
+        visible_line(
+            front_matter.description.as_deref().unwrap_or_default(),
+            1024
+        )
+    );
     if !front_matter.allowed_tools.is_empty() {
         let wanted = visible_line(&front_matter.allowed_tools.join(", "), 500);
         page += &format!("  allowed-tools: {wanted} (not obeyed: a skill grants nothing)\n");
@@ -222,7 +289,10 @@ async fn approve(library: &Library, name: &str, digests: &[Digest]) -> Result<Ex
     page += &facts(&subject, &changes);
     page += &format!("  digest: {digest}\n");
     output::page(&page)?;
-    notice::hint(&format!("{} skills show {name} prints the text; look at the files too", program::name()));
+    notice::hint(&format!(
+        "{} skills show {name} prints the text; look at the files too",
+        program::name()
+    ));
     let rival = library.rival(shelved);
     if let Some(rival) = rival {
         notice::warning(&format!(
@@ -252,7 +322,11 @@ fn facts(subject: &Subject, changes: &[Change]) -> String {
             Some(_) => " (changed since the approval)",
             None => "",
         };
-        page += &format!("  {}: {}{state}\n", visible(fact), visible(&value.to_string()));
+        page += &format!(
+            "  {}: {}{state}\n",
+            visible(fact),
+            visible(&value.to_string())
+        );
     }
     for change in changes.iter().filter(|change| change.after.is_none()) {
         page += &format!("  {}: removed since the approval\n", visible(&change.fact));
@@ -261,13 +335,19 @@ fn facts(subject: &Subject, changes: &[Change]) -> String {
 }
 
 fn revoke(library: &Library, name: &str) -> Result<(), Error> {
-    let Some(approvals) = Library::approvals() else { return Err(Error::NoHome) };
+    let Some(approvals) = Library::approvals() else {
+        return Err(Error::NoHome);
+    };
     let was_approved = approvals.revoke(library.workspace(), name)?;
     // An approval can be revoked after its skill is gone.
     if !was_approved {
         library.find(name)?;
     }
-    let text = if was_approved { "revoked the approval of the skill" } else { "there was no approval of the skill" };
+    let text = if was_approved {
+        "revoked the approval of the skill"
+    } else {
+        "there was no approval of the skill"
+    };
     notice::note(&format!("{text} {name}"));
     Ok(())
 }

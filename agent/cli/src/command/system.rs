@@ -24,7 +24,9 @@ impl SystemArgs {
         let session = self.options.unrecorded().await?;
         if self.json {
             let sections = session.system().sections(session.tools());
-            sections.iter().try_for_each(|(name, text)| output::json(&json!({"name": name, "text": text})))?;
+            sections
+                .iter()
+                .try_for_each(|(name, text)| output::json(&json!({"name": name, "text": text})))?;
         } else {
             output::untrusted(&session.system().render(session.tools()))?;
         }

@@ -41,13 +41,17 @@ pub(super) struct WhyArgs {
 
 impl WhyArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let (root, defaults) = (self.host.servers_root(), || self.host.settings(Values::default()));
+        let (root, defaults) = (self.host.servers_root(), || {
+            self.host.settings(Values::default())
+        });
         let _servers = mcp::attach_for(self.arguments.name(), root, defaults).await?;
         let (entry, arguments) = self.arguments.read()?;
         let settings = self.host.settings(self.select.values()?)?;
         let is_selected = settings.selection()?.matches(&entry);
         let console = Arc::new(Console::default());
-        let cx = self.host.context(&settings, CancellationToken::new(), &console)?;
+        let cx = self
+            .host
+            .context(&settings, CancellationToken::new(), &console)?;
         let targets = tools::call::validate(&entry, arguments, Some(&cx))?;
         let name = entry.name().as_str();
         // A session does not know an unselected tool, so no clause or rule decides.
@@ -71,13 +75,20 @@ impl WhyArgs {
 
 /// Returns the verdict about the call: the strictest one about a target.
 fn verdict(rulings: &[Ruling<'_>]) -> Verdict {
-    rulings.iter().map(Ruling::verdict).max().unwrap_or(Verdict::Ask)
+    rulings
+        .iter()
+        .map(Ruling::verdict)
+        .max()
+        .unwrap_or(Verdict::Ask)
 }
 
 fn unselected_page(name: &str, select: &Setting<Vec<String>>, width: usize) -> String {
     let (globs, origin) = (select.value.join(" "), select.origin.to_string());
     let place = styled(FAINT, format!("({})", visible(&origin)));
-    let reason = format!("the session does not select it: `{}` {place}", visible(&globs));
+    let reason = format!(
+        "the session does not select it: `{}` {place}",
+        visible(&globs)
+    );
     heading(name, Verdict::Deny, width) + &fit::hanging(&reason, width, "  ", "    ")
 }
 
@@ -87,14 +98,27 @@ fn unselected_document(name: &str, select: &Setting<Vec<String>>) -> Value {
 }
 
 fn heading(name: &str, verdict: Verdict, width: usize) -> String {
-    fit::hanging(&format!("A call of {} by a model {}", styled(STRONG, name), outcome(verdict)), width, "", "  ")
+    fit::hanging(
+        &format!(
+            "A call of {} by a model {}",
+            styled(STRONG, name),
+            outcome(verdict)
+        ),
+        width,
+        "",
+        "  ",
+    )
 }
 
 fn page(name: &str, rulings: &[Ruling<'_>], width: usize) -> String {
     let mut page = heading(name, verdict(rulings), width);
     for ruling in rulings {
         if let Some(target) = ruling.target {
-            let line = format!("{} {}", styled(STRONG, visible(&target.to_string())), outcome(ruling.verdict()));
+            let line = format!(
+                "{} {}",
+                styled(STRONG, visible(&target.to_string())),
+                outcome(ruling.verdict())
+            );
             page += "\n";
             page += &fit::hanging(&line, width, "", "  ");
         }
@@ -123,16 +147,23 @@ fn outcome(verdict: Verdict) -> String {
 fn lines(reason: &Reason<'_>, target: Option<&Target>) -> Vec<String> {
     let line = |words: &str, item: String| format!("{words} {}", visible(&item));
     match reason {
-        Reason::Granted(clauses) => {
-            clauses.iter().map(|clause| line("granted by", clause.origins().located(clause))).collect()
-        }
-        Reason::Rules(rules) => {
-            rules.iter().map(|rule| line("decided by the rule", rule.origins().located(rule))).collect()
-        }
+        Reason::Granted(clauses) => clauses
+            .iter()
+            .map(|clause| line("granted by", clause.origins().located(clause)))
+            .collect(),
+        Reason::Rules(rules) => rules
+            .iter()
+            .map(|rule| line("decided by the rule", rule.origins().located(rule)))
+            .collect(),
         Reason::Ungranted | Reason::UnnamedHost => {
             // No clause covers a command with unknown words.
             let target = target.filter(|target| !target.has_unknown_words());
-            let flag = target.map(|target| format!("; --grant {} would", shell::quoted(target.to_clause().as_str())));
+            let flag = target.map(|target| {
+                format!(
+                    "; --grant {} would",
+                    shell::quoted(target.to_clause().as_str())
+                )
+            });
             vec![format!("{reason}{}", visible(&flag.unwrap_or_default()))]
         }
         reason => vec![visible(&reason.to_string()).into_owned()],
@@ -156,9 +187,19 @@ mod tests {
         };
         let flag = r"; --grant 'net:read:\[::1\]:8080' would";
         let unnamed = page("net:read:**");
-        assert!(unnamed.contains(&format!("names the host without wildcards{flag}")), "{unnamed}");
+        assert!(
+            unnamed.contains(&format!("names the host without wildcards{flag}")),
+            "{unnamed}"
+        );
         let ungranted = page("fs:read:**");
-        assert_eq!((ungranted.matches(flag).count(), ungranted.contains("wildcards")), (1, false), "{ungranted}");
+        assert_eq!(
+            (
+                ungranted.matches(flag).count(),
+                ungranted.contains("wildcards")
+            ),
+            (1, false),
+            "{ungranted}"
+        );
         assert!(page(r"net:read:\[::1\]:8080").contains("is allowed"));
     }
 }

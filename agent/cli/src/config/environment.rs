@@ -12,16 +12,27 @@ const FOR_URLS: &str = "openai";
 
 /// Returns the first provider, by name, whose key is in the environment. With a model, one with a default model of the same family precedes.
 pub(super) fn provider(model: Option<&str>) -> Option<Setting<String>> {
-    let family = |model: &str| model.split(['-', '.', ':']).next().unwrap_or_default().to_ascii_lowercase();
+    let family = |model: &str| {
+        model
+            .split(['-', '.', ':'])
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase()
+    };
     let with_key = program::providers_with_key();
     let is_related = |service: &ModelService| {
-        let (Some(model), Some(default)) = (model, service.model) else { return false };
+        let (Some(model), Some(default)) = (model, service.model) else {
+            return false;
+        };
         family(model.rsplit('/').next().unwrap_or(model)) == family(default)
     };
     let related = with_key.iter().find(|(_, service)| is_related(service));
     related.or(with_key.first()).map(|(name, service)| {
         let origin = Origin::Environment(service.key_variable.to_owned());
-        Setting { value: (*name).to_owned(), origin }
+        Setting {
+            value: (*name).to_owned(),
+            origin,
+        }
     })
 }
 
@@ -29,7 +40,10 @@ pub(super) fn provider(model: Option<&str>) -> Option<Setting<String>> {
 pub(super) fn completing(values: &Values) -> Option<Setting<String>> {
     let keys = values.of::<ProgramKeys>();
     match (&keys.base_url, &keys.model) {
-        (Some(url), _) => Some(Setting { value: FOR_URLS.to_owned(), origin: url.origin.clone() }),
+        (Some(url), _) => Some(Setting {
+            value: FOR_URLS.to_owned(),
+            origin: url.origin.clone(),
+        }),
         (None, model) => provider(model.as_ref().map(|model| model.value.as_str())),
     }
 }
@@ -37,14 +51,22 @@ pub(super) fn completing(values: &Values) -> Option<Setting<String>> {
 /// Reads the variables of the keys. An empty variable counts as unset.
 pub(super) fn values() -> Result<Values, SettingsError> {
     Values::from_texts(|key: &KeyAbout| {
-        let Some(name) = key.variable() else { return Ok(None) };
-        let Some(text) = std::env::var_os(&name).filter(|text| !text.is_empty()) else { return Ok(None) };
+        let Some(name) = key.variable() else {
+            return Ok(None);
+        };
+        let Some(text) = std::env::var_os(&name).filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
         let origin = Origin::Environment(name);
         match text.into_string() {
             Ok(text) => Ok(Some((vec![text], origin))),
             Err(_) => {
                 let reason = "is not UTF-8; set another text, or unset the variable".to_owned();
-                Err(SettingsError::Value { origin, key: key.name.to_owned(), reason })
+                Err(SettingsError::Value {
+                    origin,
+                    key: key.name.to_owned(),
+                    reason,
+                })
             }
         }
     })

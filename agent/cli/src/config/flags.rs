@@ -67,7 +67,9 @@ impl<S: FlagSet> KeyFlags<S> {
     /// Parses the values.
     pub(crate) fn values(&self) -> Result<Values, SettingsError> {
         Values::from_texts(|key| {
-            let Some(flag) = key.flag else { return Ok(None) };
+            let Some(flag) = key.flag else {
+                return Ok(None);
+            };
             let given = self.given.iter().find(|(name, _)| *name == flag.name);
             Ok(given.map(|(name, texts)| (texts.clone(), Origin::Flag(name))))
         })
@@ -81,7 +83,9 @@ impl<S: FlagSet> KeyFlags<S> {
 
 impl<S: FlagSet> Args for KeyFlags<S> {
     fn augment_args(command: Command) -> Command {
-        Self::keys().fold(command, |command, (key, flag)| command.arg(argument(key, flag)))
+        Self::keys().fold(command, |command, (key, flag)| {
+            command.arg(argument(key, flag))
+        })
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -96,9 +100,14 @@ impl<S: FlagSet> FromArgMatches for KeyFlags<S> {
                 let texts = matches.get_many::<String>(flag.name)?.cloned().collect();
                 Some((flag.name, texts))
             }
-            FlagValue::Implied(text, _) => matches.get_flag(flag.name).then(|| (flag.name, vec![text.to_owned()])),
+            FlagValue::Implied(text, _) => matches
+                .get_flag(flag.name)
+                .then(|| (flag.name, vec![text.to_owned()])),
         };
-        Ok(Self { given: Self::keys().filter_map(given).collect(), set: PhantomData })
+        Ok(Self {
+            given: Self::keys().filter_map(given).collect(),
+            set: PhantomData,
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -117,7 +126,10 @@ fn argument(key: &KeyAbout, flag: KeyFlag) -> Arg {
                 Some(variable) => (ArgAction::Set, format!(" [env: {variable}]")),
                 None => (ArgAction::Append, "; repeatable".to_owned()),
             };
-            argument.help(format!("{}{end}", key.doc)).value_name(value).action(action)
+            argument
+                .help(format!("{}{end}", key.doc))
+                .value_name(value)
+                .action(action)
         }
     }
 }

@@ -7,7 +7,11 @@ use crate::{fit, program};
 
 /// Returns the text of `config --help` on files and keys.
 pub(crate) fn help() -> String {
-    let (name, file, variable) = (program::name(), folders::settings_name(), program::variable("model"));
+    let (name, file, variable) = (
+        program::name(),
+        folders::settings_name(),
+        program::variable("model"),
+    );
     format!(
         "Files:
   Precedence: flags, environment variables, the profile, the project's file, the user's file, the
@@ -30,13 +34,20 @@ Trust:
   above it, as trusted, and {name} trust has approved the content. A file that may only narrow does
   not hide those above it. A file of another user is ignored.",
         keys_text(),
-        comment(&format!("A named set of these keys: {}", names(|key| key.in_profile))),
+        comment(&format!(
+            "A named set of these keys: {}",
+            names(|key| key.in_profile)
+        )),
         names(|key| key.owner == Some("provider")),
     )
 }
 
 fn names(is_meant: fn(&KeyAbout) -> bool) -> String {
-    Values::keys().filter(|key| is_meant(key)).map(|key| key.name).collect::<Vec<_>>().join(", ")
+    Values::keys()
+        .filter(|key| is_meant(key))
+        .map(|key| key.name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Returns the keys by their tables. Those of none come first, as they must in a file.
@@ -59,7 +70,11 @@ fn keys_text() -> String {
             "" => format!("# {name} = …"),
             example => format!("{name} = {example}"),
         };
-        text += &format!("{}{}  {example}\n\n", comment(key.doc), comment(&sources(key)));
+        text += &format!(
+            "{}{}  {example}\n\n",
+            comment(key.doc),
+            comment(&sources(key))
+        );
     }
     text
 }
@@ -71,8 +86,14 @@ fn comment(text: &str) -> String {
 
 /// Returns the flag and the variable of a key, and the rule for untrusted projects.
 fn sources(key: &KeyAbout) -> String {
-    let flag = key.flag.map(|flag| format!("{}; ", flag.name)).unwrap_or_default();
-    let variable = key.variable().map(|variable| format!("{variable}; ")).unwrap_or_default();
+    let flag = key
+        .flag
+        .map(|flag| format!("{}; ", flag.name))
+        .unwrap_or_default();
+    let variable = key
+        .variable()
+        .map(|variable| format!("{variable}; "))
+        .unwrap_or_default();
     format!("{flag}{variable}from an untrusted project: {}", key.project)
 }
 
@@ -84,17 +105,32 @@ mod tests {
     fn table() -> String {
         let mut table =
             "| key | default | flag | variable | untrusted project | meaning |\n|---|---|---|---|---|---|\n".to_owned();
-        let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{text}`") };
+        let code = |text: &str| {
+            if text.is_empty() {
+                String::new()
+            } else {
+                format!("`{text}`")
+            }
+        };
         let defaults: Vec<_> = Values::default().rows().collect();
         for key in sorted_keys() {
             let default = |(about, value, _): &(&KeyAbout, serde_json::Value, _)| {
-                (about.name == key.name && !value.is_null()).then(|| code(value.to_string().trim_matches('"')))
+                (about.name == key.name && !value.is_null())
+                    .then(|| code(value.to_string().trim_matches('"')))
             };
             let default: Vec<_> = defaults.iter().filter_map(default).collect();
             let flag = key.flag.map(|flag| code(flag.name)).unwrap_or_default();
-            let variable = key.variable().map(|variable| code(&variable)).unwrap_or_default();
-            let KeyAbout { name, doc, project, .. } = key;
-            table += &format!("| `{name}` | {} | {flag} | {variable} | {project} | {doc} |\n", default.join(", "));
+            let variable = key
+                .variable()
+                .map(|variable| code(&variable))
+                .unwrap_or_default();
+            let KeyAbout {
+                name, doc, project, ..
+            } = key;
+            table += &format!(
+                "| `{name}` | {} | {flag} | {variable} | {project} | {doc} |\n",
+                default.join(", ")
+            );
         }
         table
     }
@@ -102,15 +138,25 @@ mod tests {
     #[test]
     fn the_readme_has_a_table_of_all_keys() {
         let table = table();
-        assert!(include_str!("../../README.md").contains(&table), "put this table into the README:\n{table}");
+        assert!(
+            include_str!("../../README.md").contains(&table),
+            "put this table into the README:\n{table}"
+        );
     }
 
     #[test]
     fn every_key_is_described_and_no_name_is_taken_twice() {
         let mut names = Vec::new();
         for key in Values::keys() {
-            assert!(key.doc.split_whitespace().count() > 2 && !key.doc.ends_with('.'), "{key:?}");
-            names.extend([Some(key.name.to_owned()), key.variable(), key.flag.map(|flag| flag.name.to_owned())]);
+            assert!(
+                key.doc.split_whitespace().count() > 2 && !key.doc.ends_with('.'),
+                "{key:?}"
+            );
+            names.extend([
+                Some(key.name.to_owned()),
+                key.variable(),
+                key.flag.map(|flag| flag.name.to_owned()),
+            ]);
         }
         let mut names: Vec<_> = names.into_iter().flatten().collect();
         let count = names.len();

@@ -12,8 +12,9 @@ use agent::driver::DEFAULT_MAX_STEPS;
 use agent::{Cost, KeySource, ReasoningEffort, RepeatLimits, ToolChoice};
 use host::settings::FlagValue::{Implied, Named};
 use host::settings::{
-    EXPORTS, INSTRUCTS, Key, ProjectRule, REDIRECTS, RUNS, SPENDS, Setting, boolean, directory, duration, file, filled,
-    float, integer, items, key_source, printed, proxy_url, replaced, size, tables, text, url, variable,
+    EXPORTS, INSTRUCTS, Key, ProjectRule, REDIRECTS, RUNS, SPENDS, Setting, boolean, directory,
+    duration, file, filled, float, integer, items, key_source, printed, proxy_url, replaced, size,
+    tables, text, url, variable,
 };
 use host::{Extension, Size, declare_keys};
 use tools::{Approval, source};
@@ -37,8 +38,16 @@ host::inventory::submit! {
 /// other tasks of the session, and reading the memories of its project and of the user. A session adds asking its model, and a search
 /// backend its targets.
 const DEFAULT_GRANTS: [&str; 10] = [
-    "fs:read:**", "clock:read:**", "user:read:**", "program:read:**", "program:write:**", "skill:read:**",
-    "task:read:**", "task:write:**", "memory:read:project", "memory:read:user",
+    "fs:read:**",
+    "clock:read:**",
+    "user:read:**",
+    "program:read:**",
+    "program:write:**",
+    "skill:read:**",
+    "task:read:**",
+    "task:write:**",
+    "memory:read:project",
+    "memory:read:user",
 ];
 
 /// The flag for the tools of a session.

@@ -28,14 +28,23 @@ impl ModelPrice {
     pub(crate) fn price(&self) -> Price {
         let price = Price::new(self.input, self.output);
         let price = self.cached.into_iter().fold(price, Price::with_cached);
-        self.cache_write.into_iter().fold(price, Price::with_cache_write)
+        self.cache_write
+            .into_iter()
+            .fold(price, Price::with_cache_write)
     }
 }
 
 impl Document for ModelPrice {
     fn document(&self) -> Value {
-        let Price { input, output, cached, cache_write, .. } = self.price();
-        let [input, output, cached, cache_write] = [input, output, cached, cache_write].map(|cost| cost.to_string());
+        let Price {
+            input,
+            output,
+            cached,
+            cache_write,
+            ..
+        } = self.price();
+        let [input, output, cached, cache_write] =
+            [input, output, cached, cache_write].map(|cost| cost.to_string());
         json!({"model": self.model, "input": input, "output": output, "cached": cached, "cache_write": cache_write})
     }
 }
@@ -50,7 +59,8 @@ enum Amount {
 }
 
 fn cost<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cost, D::Error> {
-    let amount = Amount::deserialize(deserializer).map_err(|_| de::Error::custom("expected an amount such as 2.50"))?;
+    let amount = Amount::deserialize(deserializer)
+        .map_err(|_| de::Error::custom("expected an amount such as 2.50"))?;
     let text = match amount {
         Amount::Text(text) => text,
         Amount::Integer(number) => number.to_string(),

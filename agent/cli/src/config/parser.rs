@@ -6,18 +6,23 @@ use host::settings::{Base, filled};
 use super::disclosure_mode::DisclosureMode;
 
 pub(super) fn cost(text: &str, _: Base<'_>) -> Result<Cost, String> {
-    text.parse().map_err(|error| format!("is not a cost: {error}"))
+    text.parse()
+        .map_err(|error| format!("is not a cost: {error}"))
 }
 
 pub(super) fn glob(text: &str, _: Base<'_>) -> Result<String, String> {
-    Selection::parse([text]).map(|_| text.to_owned()).map_err(|error| format!("is invalid: {error}"))
+    Selection::parse([text])
+        .map(|_| text.to_owned())
+        .map_err(|error| format!("is invalid: {error}"))
 }
 
 /// Parses the name of a toolchain.
 #[cfg(feature = "builtin")]
 pub(super) fn toolchain(text: &str, _: Base<'_>) -> Result<String, String> {
     let found = text.parse::<tools_builtin::exec::Toolchain>();
-    found.map(|toolchain| toolchain.name().to_owned()).map_err(|error| format!("is invalid: {error}"))
+    found
+        .map(|toolchain| toolchain.name().to_owned())
+        .map_err(|error| format!("is invalid: {error}"))
 }
 
 /// Without programs, takes any name.
@@ -27,7 +32,10 @@ pub(super) fn toolchain(text: &str, base: Base<'_>) -> Result<String, String> {
 }
 
 pub(super) fn degree(text: &str, _: Base<'_>) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number| (0.0..=2.0).contains(number));
+    let number = text
+        .parse()
+        .ok()
+        .filter(|number| (0.0..=2.0).contains(number));
     number.ok_or_else(|| "must be a number from 0 to 2".to_owned())
 }
 

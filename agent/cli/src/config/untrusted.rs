@@ -10,59 +10,125 @@ use tools::Target;
 
 use crate::config::ProgramSettings as _;
 
-const TARGETS: [&str; 5] = ["fs:read:a", "fs:write:src/a", "fs:destroy:a", "clock:read:now", "net:write:host"];
+const TARGETS: [&str; 5] = [
+    "fs:read:a",
+    "fs:write:src/a",
+    "fs:destroy:a",
+    "clock:read:now",
+    "net:write:host",
+];
 
 fn layer(text: &str) -> Layer {
-    settings::layer(&Arc::from(Path::new("/p/toolcrib.toml")), text, Some(Path::new("/home/me"))).unwrap()
+    settings::layer(
+        &Arc::from(Path::new("/p/toolcrib.toml")),
+        text,
+        Some(Path::new("/home/me")),
+    )
+    .unwrap()
 }
 
 fn bounds() -> impl Strategy<Value = String> {
-    let clause = prop::sample::select(vec!["fs:read:**", "fs:write:src/**", "*:*:**", "net:write:**", "fs:*:a"]);
+    let clause = prop::sample::select(vec![
+        "fs:read:**",
+        "fs:write:src/**",
+        "*:*:**",
+        "net:write:**",
+        "fs:*:a",
+    ]);
     let clauses = prop::option::of(prop::collection::vec(clause, 0..3));
     let globs = prop::option::of(prop::sample::select(vec![r#"["fs.*"]"#, r#"["*"]"#]));
     let switch = prop::option::of(any::<bool>());
     let limits = (prop::option::of(1..100_u32), prop::option::of(1..100_u32));
-    (clauses.clone(), clauses, globs, switch, limits).prop_map(|(grants, within, select, switch, limits)| {
-        let mut text = String::new();
-        grants.iter().for_each(|grants| text += &format!("grants = {grants:?}\n"));
-        within.iter().for_each(|within| text += &format!("within = {within:?}\n"));
-        select.iter().for_each(|select| text += &format!("select = {select}\n"));
-        switch.iter().for_each(|switch| text += &format!("default_grants = {switch}\n"));
-        limits.0.iter().for_each(|steps| text += &format!("limits.max_steps = {steps}\n"));
-        limits.1.iter().for_each(|time| text += &format!("limits.call_timeout = \"{time}s\"\n"));
-        text
-    })
+    (clauses.clone(), clauses, globs, switch, limits).prop_map(
+        |(grants, within, select, switch, limits)| {
+            let mut text = String::new();
+            grants
+                .iter()
+                .for_each(|grants| text += &format!("grants = {grants:?}\n"));
+            within
+                .iter()
+                .for_each(|within| text += &format!("within = {within:?}\n"));
+            select
+                .iter()
+                .for_each(|select| text += &format!("select = {select}\n"));
+            switch
+                .iter()
+                .for_each(|switch| text += &format!("default_grants = {switch}\n"));
+            limits
+                .0
+                .iter()
+                .for_each(|steps| text += &format!("limits.max_steps = {steps}\n"));
+            limits
+                .1
+                .iter()
+                .for_each(|time| text += &format!("limits.call_timeout = \"{time}s\"\n"));
+            text
+        },
+    )
 }
 
 fn file(name: &'static str) -> impl Strategy<Value = String> {
     let word = |words: &[&'static str]| prop::option::of(prop::sample::select(words.to_vec()));
-    let provider =
-        (word(&["openai", "anthropic"]), word(&["m", "n"]), word(&["http://a", "http://b"]), word(&["K", "L"]));
-    let profile = (word(&["both", "user", "project"]), prop::option::of(bounds()), prop::option::of(bounds()));
-    (provider, bounds(), profile).prop_map(move |((provider, model, url, key), bounds, (chosen, both, own))| {
-        let mut text = String::new();
-        if let Some(provider) = provider {
-            text += &format!("provider = {provider:?}\n");
-            url.iter().for_each(|url| text += &format!("base_url = {url:?}\n"));
-            key.iter().for_each(|key| text += &format!("key_env = {key:?}\n"));
-            model.iter().for_each(|model| text += &format!("model = {model:?}\n"));
-        }
-        chosen.iter().for_each(|chosen| text += &format!("profile = {chosen:?}\n"));
-        text += &bounds;
-        both.iter().for_each(|both| text += &format!("[profiles.both]\n{both}"));
-        own.iter().for_each(|own| text += &format!("[profiles.{name}]\n{own}"));
-        text
-    })
+    let provider = (
+        word(&["openai", "anthropic"]),
+        word(&["m", "n"]),
+        word(&["http://a", "http://b"]),
+        word(&["K", "L"]),
+    );
+    let profile = (
+        word(&["both", "user", "project"]),
+        prop::option::of(bounds()),
+        prop::option::of(bounds()),
+    );
+    (provider, bounds(), profile).prop_map(
+        move |((provider, model, url, key), bounds, (chosen, both, own))| {
+            let mut text = String::new();
+            if let Some(provider) = provider {
+                text += &format!("provider = {provider:?}\n");
+                url.iter()
+                    .for_each(|url| text += &format!("base_url = {url:?}\n"));
+                key.iter()
+                    .for_each(|key| text += &format!("key_env = {key:?}\n"));
+                model
+                    .iter()
+                    .for_each(|model| text += &format!("model = {model:?}\n"));
+            }
+            chosen
+                .iter()
+                .for_each(|chosen| text += &format!("profile = {chosen:?}\n"));
+            text += &bounds;
+            both.iter()
+                .for_each(|both| text += &format!("[profiles.both]\n{both}"));
+            own.iter()
+                .for_each(|own| text += &format!("[profiles.{name}]\n{own}"));
+            text
+        },
+    )
 }
 
 #[test]
 fn a_key_that_a_project_may_not_set_is_refused() {
     let refused: Vec<_> = Values::keys().filter(|key| key.project == "no").collect();
-    assert!(refused.iter().any(|key| key.name == "timeouts.idle"), "{refused:?}");
+    assert!(
+        refused.iter().any(|key| key.name == "timeouts.idle"),
+        "{refused:?}"
+    );
     for key in refused {
-        let example = if key.example.is_empty() { "'x'" } else { key.example };
-        let refusal = check(&layer(&format!("{} = {example}", key.name)), &Layer::default(), "").unwrap_err();
-        assert!(matches!(&refusal, SettingsError::Untrusted { key: name, .. } if name == key.name), "{refusal}");
+        let example = if key.example.is_empty() {
+            "'x'"
+        } else {
+            key.example
+        };
+        let refusal = check(
+            &layer(&format!("{} = {example}", key.name)),
+            &Layer::default(),
+            "",
+        )
+        .unwrap_err();
+        assert!(
+            matches!(&refusal, SettingsError::Untrusted { key: name, .. } if name == key.name),
+            "{refusal}"
+        );
     }
 }
 

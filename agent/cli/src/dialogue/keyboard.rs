@@ -53,12 +53,20 @@ pub(super) async fn line() -> Option<String> {
 fn read_line() -> io::Result<(oneshot::Receiver<Option<String>>, PipeWriter)> {
     let (stopped, stop) = io::pipe()?;
     let (sender, receiver) = oneshot::channel();
-    std::thread::Builder::new().name("keyboard".to_owned()).spawn(move || {
-        let mut bytes = Vec::new();
-        let is_read = is_line_there(&stopped)
-            && matches!(io::stdin().lock().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes), Ok(1..));
-        let _ = sender.send(is_read.then(|| String::from_utf8_lossy(&bytes).into_owned()));
-    })?;
+    std::thread::Builder::new()
+        .name("keyboard".to_owned())
+        .spawn(move || {
+            let mut bytes = Vec::new();
+            let is_read = is_line_there(&stopped)
+                && matches!(
+                    io::stdin()
+                        .lock()
+                        .take(MAX_LINE_BYTES)
+                        .read_until(b'\n', &mut bytes),
+                    Ok(1..)
+                );
+            let _ = sender.send(is_read.then(|| String::from_utf8_lossy(&bytes).into_owned()));
+        })?;
     Ok((receiver, stop))
 }
 
@@ -68,7 +76,10 @@ fn is_line_there(stopped: &PipeReader) -> bool {
     use rustix::event::{PollFd, PollFlags, poll};
 
     let stdin = io::stdin();
-    let mut sources = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
+    let mut sources = [
+        PollFd::new(&stdin, PollFlags::IN),
+        PollFd::new(stopped, PollFlags::IN),
+    ];
     loop {
         match poll(&mut sources, None) {
             Ok(_) => return sources[1].revents().is_empty(),

@@ -16,8 +16,15 @@ use crate::provider_choice::ProviderChoice;
 pub(crate) enum Recording {}
 
 impl Recording {
-    pub(super) async fn resumed(options: &JournalOptions, _workspace: &str) -> Result<Option<Self>, Error> {
-        if options.resume.is_some() { Err(Error::NoJournal) } else { Ok(None) }
+    pub(super) async fn resumed(
+        options: &JournalOptions,
+        _workspace: &str,
+    ) -> Result<Option<Self>, Error> {
+        if options.resume.is_some() {
+            Err(Error::NoJournal)
+        } else {
+            Ok(None)
+        }
     }
 
     pub(super) async fn new(
@@ -28,7 +35,11 @@ impl Recording {
         _job: Option<i64>,
     ) -> Result<Option<Self>, Error> {
         let is_asked = options.journal.is_some() || options.content.journal_arguments;
-        if is_asked { Err(Error::NoJournal) } else { Ok(None) }
+        if is_asked {
+            Err(Error::NoJournal)
+        } else {
+            Ok(None)
+        }
     }
 
     pub(crate) fn settings(

@@ -10,12 +10,16 @@ use tools::{Grant, Tasks, ToolContext};
 use tools_journal::{Durability, JournalOptions as SqliteOptions, SessionStart, SqliteJournal};
 
 use super::JournalOptions;
-use crate::config::{Origin, ProgramKeys, ProgramSettings as _, Setting, Settings, SettingsError, Values};
+use crate::config::{
+    Origin, ProgramKeys, ProgramSettings as _, Setting, Settings, SettingsError, Values,
+};
 use crate::error::Error;
 use crate::mcp::Attached;
 use crate::notice;
 use crate::provider_choice::ProviderChoice;
-use crate::sessions::{LockedSession, OtherService, Retention, SessionError, SessionFolder, StoredSession};
+use crate::sessions::{
+    LockedSession, OtherService, Retention, SessionError, SessionFolder, StoredSession,
+};
 
 /// The origin of the clauses that a resumed session began with.
 const FIRST_GRANT: &str = "the start of the session";
@@ -45,8 +49,13 @@ enum FolderSession {
 
 impl Recording {
     /// Opens the session of this workspace to resume. Returns `None` if a new one starts.
-    pub(super) async fn resumed(options: &JournalOptions, workspace: &str) -> Result<Option<Self>, Error> {
-        let Some(id) = &options.resume else { return Ok(None) };
+    pub(super) async fn resumed(
+        options: &JournalOptions,
+        workspace: &str,
+    ) -> Result<Option<Self>, Error> {
+        let Some(id) = &options.resume else {
+            return Ok(None);
+        };
         let content = content(options);
         let recording = match (&options.journal, id, &options.session) {
             (None, id, _) => Self::resume_in_folder(id.as_deref(), content, workspace).await?,
@@ -71,20 +80,38 @@ impl Recording {
         job: Option<i64>,
     ) -> Result<Option<Self>, Error> {
         let content = content(options);
-        let base_url = settings.program().base_url.as_ref().map(|url| url.value.clone());
+        let base_url = settings
+            .program()
+            .base_url
+            .as_ref()
+            .map(|url| url.value.clone());
         let start = SessionStart::new(workspace, settings.grant()).with_provider(&choice.provider);
-        let start = start.with_model(choice.model.clone()).with_base_url(base_url).with_job(job);
+        let start = start
+            .with_model(choice.model.clone())
+            .with_base_url(base_url)
+            .with_job(job);
         match &options.journal {
-            Some(file) => Self::begin_in_file(file, options.session.clone(), content, start).await.map(Some),
-            None if !settings.program().record_sessions.value => match options.content.journal_arguments {
-                false => Ok(None),
-                true => Err(not_recorded(&settings.program().record_sessions).into()),
-            },
-            None => match Self::begin_in_folder(content, start, &Retention::from_settings(settings)).await {
-                Ok(recording) => Ok(Some(recording)),
-                // An unrecorded session is the decision of a person, not of a full disk.
-                Err(error) => Err(Error::Unfinished { error: Box::new(error), hint: UNRECORDED.to_owned() }),
-            },
+            Some(file) => Self::begin_in_file(file, options.session.clone(), content, start)
+                .await
+                .map(Some),
+            None if !settings.program().record_sessions.value => {
+                match options.content.journal_arguments {
+                    false => Ok(None),
+                    true => Err(not_recorded(&settings.program().record_sessions).into()),
+                }
+            }
+            None => {
+                match Self::begin_in_folder(content, start, &Retention::from_settings(settings))
+                    .await
+                {
+                    Ok(recording) => Ok(Some(recording)),
+                    // An unrecorded session is the decision of a person, not of a full disk.
+                    Err(error) => Err(Error::Unfinished {
+                        error: Box::new(error),
+                        hint: UNRECORDED.to_owned(),
+                    }),
+                }
+            }
         }
     }
 
@@ -100,7 +127,13 @@ impl Recording {
         {
             return Err(Error::SessionExists(name.clone()));
         }
-        Ok(Self { journal, name, is_resumed: false, first: None, folder: None })
+        Ok(Self {
+            journal,
+            name,
+            is_resumed: false,
+            first: None,
+            folder: None,
+        })
     }
 
     async fn begin_in_folder(
@@ -116,10 +149,17 @@ impl Recording {
             notice::warning(&format!("old sessions are kept: {error}"));
         }
         let recording = Self::begin_in_file(&file, Some(name), in_folder(content), start).await?;
-        Ok(Self { folder: Some(session), ..recording })
+        Ok(Self {
+            folder: Some(session),
+            ..recording
+        })
     }
 
-    async fn resume_in_folder(id: Option<&str>, content: SqliteOptions, workspace: &str) -> Result<Self, Error> {
+    async fn resume_in_folder(
+        id: Option<&str>,
+        content: SqliteOptions,
+        workspace: &str,
+    ) -> Result<Self, Error> {
         let folder = SessionFolder::new()?;
         let id = folder.find_or_newest(id, workspace)?;
         let locked = folder.lock(id)?;
@@ -138,14 +178,26 @@ impl Recording {
     ) -> Result<Self, Error> {
         let first = journal.find_start(&name).await.map_err(Error::Journal)?;
         if let Some(first) = first.as_ref().filter(|first| first.workspace != workspace) {
-            return Err(SessionError::OtherWorkspace { name, workspace: first.workspace.clone() }.into());
+            return Err(SessionError::OtherWorkspace {
+                name,
+                workspace: first.workspace.clone(),
+            }
+            .into());
         }
-        first.as_ref().map_or(Ok(()), |first| SessionError::check_no_job(&name, first))?;
+        first
+            .as_ref()
+            .map_or(Ok(()), |first| SessionError::check_no_job(&name, first))?;
         let first = first.map(|mut first| {
             first.grant = first.grant.with_origin(FIRST_GRANT);
             first
         });
-        Ok(Self { journal, name: Some(name), is_resumed: true, first, folder: session })
+        Ok(Self {
+            journal,
+            name: Some(name),
+            is_resumed: true,
+            first,
+            folder: session,
+        })
     }
 
     /// Returns the settings of a resumed session, as `read` reads them for the flags.
@@ -166,28 +218,48 @@ impl Recording {
         else {
             return read(flags);
         };
-        let began_with = |value: &String| Setting { value: value.clone(), origin: Origin::Session(name.clone()) };
-        let (is_provider_named, is_model_named) =
-            (flags.of::<ProgramKeys>().provider.is_some(), flags.of::<ProgramKeys>().model.is_some());
+        let began_with = |value: &String| Setting {
+            value: value.clone(),
+            origin: Origin::Session(name.clone()),
+        };
+        let (is_provider_named, is_model_named) = (
+            flags.of::<ProgramKeys>().provider.is_some(),
+            flags.of::<ProgramKeys>().model.is_some(),
+        );
         if self.is_of_user() {
-            flags.of_mut::<ProgramKeys>().provider.get_or_insert_with(|| began_with(provider));
+            flags
+                .of_mut::<ProgramKeys>()
+                .provider
+                .get_or_insert_with(|| began_with(provider));
         }
         let mut settings = read(flags)?;
         let chosen = ProviderChoice::from_settings(&settings).provider;
         if chosen != *provider {
             // Another provider does not have the model of the one before.
             let (name, provider) = (name.clone(), provider.clone());
-            let other = SessionError::OtherProvider { name, provider, chosen };
-            return if is_provider_named { Ok(settings) } else { Err(other.into()) };
+            let other = SessionError::OtherProvider {
+                name,
+                provider,
+                chosen,
+            };
+            return if is_provider_named {
+                Ok(settings)
+            } else {
+                Err(other.into())
+            };
         }
-        if let Some(error) = self.other_service(name, first, provider, settings.program().base_url.as_ref()) {
+        if let Some(error) =
+            self.other_service(name, first, provider, settings.program().base_url.as_ref())
+        {
             return Err(error.into());
         }
         if !is_provider_named {
-            settings = settings.edit(|keys: &mut ProgramKeys| keys.provider = Some(began_with(provider)));
+            settings =
+                settings.edit(|keys: &mut ProgramKeys| keys.provider = Some(began_with(provider)));
         }
         if !is_model_named {
-            settings = settings.edit(|keys: &mut ProgramKeys| keys.model = first.model.as_ref().map(began_with));
+            settings = settings
+                .edit(|keys: &mut ProgramKeys| keys.model = first.model.as_ref().map(began_with));
         }
         Ok(settings)
     }
@@ -231,10 +303,14 @@ impl Recording {
         if let Some(name) = &self.name {
             context = context.with_session(name.as_str());
         }
-        let Some(first) = self.first_grant() else { return context };
+        let Some(first) = self.first_grant() else {
+            return context;
+        };
         let grant = context.grant().intersect(first);
         if grant != *context.grant() {
-            notice::note(&format!("the session keeps to the grant that it began with: {first}"));
+            notice::note(&format!(
+                "the session keeps to the grant that it began with: {first}"
+            ));
         }
         context.with_grant(grant)
     }
@@ -242,7 +318,9 @@ impl Recording {
     /// Restores the tasks of an earlier process that other parties have kept, and saves those of this one. A session in a journal file
     /// of the user's choice keeps none.
     pub(crate) fn keep_tasks(&self, context: &ToolContext, servers: &Attached) {
-        let (Some(folder), Some(tasks)) = (&self.folder, context.service::<Tasks>()) else { return };
+        let (Some(folder), Some(tasks)) = (&self.folder, context.service::<Tasks>()) else {
+            return;
+        };
         let (FolderSession::New(session) | FolderSession::Resumed(session)) = folder;
         let file = session.tasks();
         let find = |stored: &StoredTask| (servers.restore(stored), tools::get(&stored.tool).ok());
@@ -263,7 +341,8 @@ impl Recording {
         // The run decides about the approver of the session, so it is read before there is one.
         let session = Session::new([], Selection::new(), context.clone());
         let run = session.stored_run().await.map_err(Error::Driver)?;
-        run.map(Some).ok_or_else(|| Error::NoSession(self.name.clone().unwrap_or_default()))
+        run.map(Some)
+            .ok_or_else(|| Error::NoSession(self.name.clone().unwrap_or_default()))
     }
 }
 
@@ -273,8 +352,14 @@ fn content(options: &JournalOptions) -> SqliteOptions {
 
 /// Returns the error for arguments to be recorded in a session that is not recorded.
 fn not_recorded(record: &Setting<bool>) -> SettingsError {
-    let reason = "is false, so --journal-arguments records nothing; add --journal FILE, or drop the flag".to_owned();
-    SettingsError::Value { origin: record.origin.clone(), key: "sessions.record".to_owned(), reason }
+    let reason =
+        "is false, so --journal-arguments records nothing; add --journal FILE, or drop the flag"
+            .to_owned();
+    SettingsError::Value {
+        origin: record.origin.clone(),
+        key: "sessions.record".to_owned(),
+        reason,
+    }
 }
 
 /// A folder session survives any end of the process. After a loss of power its last records may be missing.

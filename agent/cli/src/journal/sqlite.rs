@@ -39,16 +39,18 @@ fn located(path: &Path) -> Result<PathBuf, SessionError> {
     }
     let text = path.to_string_lossy();
     match SessionFolder::new().and_then(|folder| folder.private_journal(folder.find(&text)?)) {
-        Err(SessionError::Unknown { .. } | SessionError::NoHome) => {
-            Err(SessionError::NoJournal { text: text.into_owned() })
-        }
+        Err(SessionError::Unknown { .. } | SessionError::NoHome) => Err(SessionError::NoJournal {
+            text: text.into_owned(),
+        }),
         found => found,
     }
 }
 
 /// Returns the damage of a journal as JSON: its kind and the first damaged row. Returns `None` for other errors.
 pub(crate) fn damage(error: &Error) -> Option<Value> {
-    let Error::Audit(damage) = error else { return None };
+    let Error::Audit(damage) = error else {
+        return None;
+    };
     let (kind, row) = match damage {
         AuditError::Open(_) => return None,
         AuditError::Altered { row } => ("altered", Some(*row)),
@@ -66,13 +68,24 @@ pub(crate) fn show(path: &Path, session: Option<&str>, is_json: bool) -> Result<
     let mut is_empty = true;
     let visitor = |entry: AuditEntry| {
         is_empty = false;
-        printed = if is_json { output::json(&entry) } else { output::page(&line(&entry)) };
-        if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        printed = if is_json {
+            output::json(&entry)
+        } else {
+            output::page(&line(&entry))
+        };
+        if printed.is_ok() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
     };
     let audit = Audit::open(located(path)?)?;
     audit.visit(session, visitor)?;
     match session {
-        Some(name) if is_empty => Err(Error::NoCalls { name: name.to_owned(), advice: advice(&audit, name)? }),
+        Some(name) if is_empty => Err(Error::NoCalls {
+            name: name.to_owned(),
+            advice: advice(&audit, name)?,
+        }),
         _ => printed,
     }
 }
@@ -86,10 +99,19 @@ pub(crate) fn advice(audit: &Audit, name: &str) -> Result<String, Error> {
     })?;
     let near = ToolError::near(name, names.iter().map(String::as_str));
     let others = names.iter().filter(|name| !near.contains(name));
-    let named: Vec<_> = near.iter().chain(others).take(NAMED).map(|other| format!("{other:?}")).collect();
+    let named: Vec<_> = near
+        .iter()
+        .chain(others)
+        .take(NAMED)
+        .map(|other| format!("{other:?}"))
+        .collect();
     Ok(match names.len() {
         0 => "no call in it has a session, so there is none to name".to_owned(),
-        count if count > NAMED => format!("the sessions are {} and {} more", named.join(", "), count - NAMED),
+        count if count > NAMED => format!(
+            "the sessions are {} and {} more",
+            named.join(", "),
+            count - NAMED
+        ),
         _ => format!("the sessions are {}", named.join(", ")),
     })
 }
@@ -99,13 +121,23 @@ fn line(entry: &AuditEntry) -> String {
     if entry.kind == ERASED {
         return format!("{:>6}  {ERASED}\n", entry.seq);
     }
-    let at = Timestamp::from_millisecond(entry.at_ms).map_or_else(|_| entry.at_ms.to_string(), |at| at.to_string());
-    let mut line = format!("{:>6}  {}  {:7}", entry.seq, styled(FAINT, at), visible(&entry.kind));
+    let at = Timestamp::from_millisecond(entry.at_ms)
+        .map_or_else(|_| entry.at_ms.to_string(), |at| at.to_string());
+    let mut line = format!(
+        "{:>6}  {}  {:7}",
+        entry.seq,
+        styled(FAINT, at),
+        visible(&entry.kind)
+    );
     if let Some(session) = &entry.session {
         let _ = write!(line, "  {}", visible(session));
     }
     if let (Some(turn), Some(index)) = (entry.turn, entry.index) {
-        let path = entry.path.as_ref().map(|path| format!(".{}", visible(path))).unwrap_or_default();
+        let path = entry
+            .path
+            .as_ref()
+            .map(|path| format!(".{}", visible(path)))
+            .unwrap_or_default();
         let _ = write!(line, "  turn {turn} call {index}{path}");
     }
     let _ = write!(line, "  {}", styled(STRONG, visible(&entry.tool)));

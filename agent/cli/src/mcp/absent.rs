@@ -46,7 +46,11 @@ impl Attached {
     }
 
     /// Returns an error.
-    pub(crate) async fn prompt(&self, _call: &PromptCall, _cx: &ToolContext) -> Result<String, Error> {
+    pub(crate) async fn prompt(
+        &self,
+        _call: &PromptCall,
+        _cx: &ToolContext,
+    ) -> Result<String, Error> {
         Err(Error::NoServers)
     }
 

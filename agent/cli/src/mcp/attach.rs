@@ -96,7 +96,11 @@ impl std::fmt::Debug for PinsOfServers {
 
 impl Attached {
     fn none() -> Self {
-        Self { servers: None, pins: PinsOfServers::default(), _following: JoinSet::new() }
+        Self {
+            servers: None,
+            pins: PinsOfServers::default(),
+            _following: JoinSet::new(),
+        }
     }
 
     /// Returns the servers, sorted by name.
@@ -108,7 +112,10 @@ impl Attached {
     pub(crate) fn waiting(&self, tool: &str) -> Option<String> {
         let pins = self.pins.lock();
         let waits = |(server, pins): (&String, &Arc<Pins>)| {
-            let pending = pins.pending().into_iter().find(|pending| pending.tool == tool)?;
+            let pending = pins
+                .pending()
+                .into_iter()
+                .find(|pending| pending.tool == tool)?;
             Some(waiting(server, &[pending.tool]))
         };
         pins.iter().find_map(waits)
@@ -119,7 +126,10 @@ impl Attached {
     pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
         match &self.servers {
             Some(servers) => servers.restore(task),
-            None => Arc::new(Lost::unreachable(task, "the session has no MCP servers any more")),
+            None => Arc::new(Lost::unreachable(
+                task,
+                "the session has no MCP servers any more",
+            )),
         }
     }
 }
@@ -127,7 +137,11 @@ impl Attached {
 impl Drop for Attached {
     fn drop(&mut self) {
         for (name, pins) in &*self.pins.lock() {
-            let pending: Vec<_> = pins.news().into_iter().map(|pending| pending.tool).collect();
+            let pending: Vec<_> = pins
+                .news()
+                .into_iter()
+                .map(|pending| pending.tool)
+                .collect();
             if !pending.is_empty() {
                 notice::warning(&waiting(name, &pending));
             }
@@ -157,7 +171,9 @@ pub(crate) async fn attach(
     cancellation: &CancellationToken,
 ) -> Attached {
     let is_nested = std::env::var_os(program::variable(NESTED)).is_some();
-    let Some(root) = root.filter(|_| !is_nested) else { return Attached::none() };
+    let Some(root) = root.filter(|_| !is_nested) else {
+        return Attached::none();
+    };
     let inventory = match Inventory::load(root) {
         Ok(inventory) => inventory,
         // Without a home, there are no servers.
@@ -171,7 +187,14 @@ pub(crate) async fn attach(
     let (root, settings, selection) = (root.clone(), settings.clone(), selection.clone());
     let (servers, pins) = (Servers::for_global(), PinsOfServers::default());
     let announced = BTreeSet::new();
-    let mut members = Members { servers: servers.clone(), pins: pins.clone(), root, settings, selection, announced };
+    let mut members = Members {
+        servers: servers.clone(),
+        pins: pins.clone(),
+        root,
+        settings,
+        selection,
+        announced,
+    };
     let configured = members.matching(&inventory);
     if configured.is_empty() {
         return Attached::none();
@@ -181,9 +204,14 @@ pub(crate) async fn attach(
     let mut waiting = JoinSet::new();
     let is_needed = first == FirstList::Needed || !members.selection.may_match(NO_NAME);
     for (name, owner, configured) in configured {
-        match configured.map_err(Error::from).and_then(|configured| members.start(&inventory, &configured)) {
+        match configured
+            .map_err(Error::from)
+            .and_then(|configured| members.start(&inventory, &configured))
+        {
             Ok(None) => {}
-            Ok(Some(unlisted)) if first == FirstList::Later => drop(following.spawn(wait(unlisted, None))),
+            Ok(Some(unlisted)) if first == FirstList::Later => {
+                drop(following.spawn(wait(unlisted, None)))
+            }
             Ok(Some(unlisted)) if !is_needed && unlisted.slow.exists() => unlisted.warn_slow(),
             Ok(Some(unlisted)) => {
                 let limit = if is_needed { LONG_WAIT } else { SHORT_WAIT };
@@ -194,7 +222,11 @@ pub(crate) async fn attach(
     }
     cancellation.run_until_cancelled(waiting.join_all()).await;
     following.spawn(members.follow(inventory, seen));
-    Attached { servers: Some(servers), pins, _following: following }
+    Attached {
+        servers: Some(servers),
+        pins,
+        _following: following,
+    }
 }
 
 /// Attaches the server of a tool with this name if its name is that of an imported tool, and all servers for the tool that reads
@@ -204,26 +236,45 @@ pub(crate) async fn attach_for(
     root: Option<&RootOption>,
     settings: impl FnOnce() -> Result<Settings, Error>,
 ) -> Result<Attached, Error> {
-    let selection = match name.strip_prefix("mcp:").and_then(|name| name.split_once('/')) {
+    let selection = match name
+        .strip_prefix("mcp:")
+        .and_then(|name| name.split_once('/'))
+    {
         // The name of a server has no special characters; another text has no server.
         Some((server, _)) => Selection::parse([format!("mcp:{server}/*")])?,
         None if name == READ_RESOURCE => Selection::parse([READ_RESOURCE])?,
         None => return Ok(Attached::none()),
     };
-    Ok(attach(root, &settings()?, &selection, FirstList::Needed, &CancellationToken::new()).await)
+    Ok(attach(
+        root,
+        &settings()?,
+        &selection,
+        FirstList::Needed,
+        &CancellationToken::new(),
+    )
+    .await)
 }
 
 impl Members {
     /// Returns the servers whose tools the selection may match.
-    pub(super) fn matching(&self, inventory: &Inventory) -> Vec<(String, FileOwner, Result<Configured, ConfigError>)> {
+    pub(super) fn matching(
+        &self,
+        inventory: &Inventory,
+    ) -> Vec<(String, FileOwner, Result<Configured, ConfigError>)> {
         let mut servers = inventory.servers();
         let has_resources = self.selection.may_match(READ_RESOURCE);
-        servers.retain(|(name, ..)| has_resources || self.selection.may_match(&format!("mcp:{name}/")));
+        servers.retain(|(name, ..)| {
+            has_resources || self.selection.may_match(&format!("mcp:{name}/"))
+        });
         servers
     }
 
     /// Imports a server if its standing allows it. Returns it if its tools are not known yet.
-    pub(super) fn start(&mut self, inventory: &Inventory, configured: &Configured) -> Result<Option<Unlisted>, Error> {
+    pub(super) fn start(
+        &mut self,
+        inventory: &Inventory,
+        configured: &Configured,
+    ) -> Result<Option<Unlisted>, Error> {
         if configured.entry.is_disabled {
             return Ok(None);
         }
@@ -232,10 +283,21 @@ impl Members {
         for fault in pins.remarks().into_iter().filter(|remark| remark.is_fault) {
             notice::warning(&format!("MCP server {}: {}", configured.name, fault.text));
         }
-        let import = import(inventory, configured, resolved, pins.clone(), &self.root, &self.settings)?;
-        let import = import.with_known(pins.known()).with_known_resources(pins.has_resources());
+        let import = import(
+            inventory,
+            configured,
+            resolved,
+            pins.clone(),
+            &self.root,
+            &self.settings,
+        )?;
+        let import = import
+            .with_known(pins.known())
+            .with_known_resources(pins.has_resources());
         let imported = self.servers.import(import)?;
-        self.pins.lock().insert(configured.name.to_string(), pins.clone());
+        self.pins
+            .lock()
+            .insert(configured.name.to_string(), pins.clone());
         let slow = pins.path().with_extension("slow");
         Ok((!pins.is_pinned()).then_some(Unlisted { imported, slow }))
     }
@@ -243,7 +305,11 @@ impl Members {
     /// Tells the person about tools that wait for approval since the last time.
     pub(super) fn announce(&mut self) {
         for (name, pins) in &*self.pins.lock() {
-            let mut pending: Vec<_> = pins.news().into_iter().map(|pending| pending.tool).collect();
+            let mut pending: Vec<_> = pins
+                .news()
+                .into_iter()
+                .map(|pending| pending.tool)
+                .collect();
             pending.retain(|tool| self.announced.insert(tool.clone()));
             if !pending.is_empty() {
                 notice::warning(&waiting(name, &pending));
@@ -272,9 +338,17 @@ async fn wait(unlisted: Unlisted, limit: Option<Duration>) {
     match tokio::time::timeout(limit.unwrap_or(Duration::MAX), imported.ready()).await {
         Ok(Ok(report)) => {
             let count = counted(report.tools.len() as u64, "tool");
-            notice::note(&format!("the MCP server {name} is used for the first time: {count} approved with it"));
-            report.refused.iter().for_each(|refused| notice::warning(&format!("MCP server {name}: {refused}")));
-            report.notes.iter().for_each(|note| notice::warning(&format!("MCP server {name}: {note}")));
+            notice::note(&format!(
+                "the MCP server {name} is used for the first time: {count} approved with it"
+            ));
+            report
+                .refused
+                .iter()
+                .for_each(|refused| notice::warning(&format!("MCP server {name}: {refused}")));
+            report
+                .notes
+                .iter()
+                .for_each(|note| notice::warning(&format!("MCP server {name}: {note}")));
         }
         Ok(Err(error)) => notice::warning(&error.to_string()),
         Err(_) => {

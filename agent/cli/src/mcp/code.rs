@@ -62,10 +62,14 @@ impl ServerCode {
     /// # Errors
     /// Returns an error if the record of the files cannot be read.
     pub(crate) fn written(&self) -> Result<Value, Error> {
-        let Some(written) = Written::own() else { return Ok(Value::Null) };
+        let Some(written) = Written::own() else {
+            return Ok(Value::Null);
+        };
         self.written_in(&written).map_err(|error| Error::Server {
             server: self.server.clone(),
-            reason: format!("the record of what sessions wrote cannot be read: {error}; check the state folder"),
+            reason: format!(
+                "the record of what sessions wrote cannot be read: {error}; check the state folder"
+            ),
         })
     }
 
@@ -74,7 +78,9 @@ impl ServerCode {
         let documents = LazyCell::new(|| self.documents());
         let runs = |path: &Path, file: &WrittenFile| {
             // A folder of documents stands for all in it.
-            let has = |documents: &Vec<PathBuf>| documents.iter().any(|document| document.starts_with(path));
+            let has = |documents: &Vec<PathBuf>| {
+                documents.iter().any(|document| document.starts_with(path))
+            };
             !file.is_document || documents.as_ref().is_none_or(has)
         };
         for root in written.roots()? {
@@ -82,14 +88,25 @@ impl ServerCode {
             if reach == Reach::Nothing {
                 continue;
             }
-            let within = written.below(&root)?.into_iter().filter(|file| self.may_run(&root, file, reach));
-            let within = within.map(|file| (root.join(&file.path), file)).filter(|(path, file)| runs(path, file));
+            let within = written
+                .below(&root)?
+                .into_iter()
+                .filter(|file| self.may_run(&root, file, reach));
+            let within = within
+                .map(|file| (root.join(&file.path), file))
+                .filter(|(path, file)| runs(path, file));
             files.extend(within.map(|(path, file)| (path, file.at)));
         }
-        let Some(last) = files.iter().map(|(_, at)| *at).max() else { return Ok(Value::Null) };
+        let Some(last) = files.iter().map(|(_, at)| *at).max() else {
+            return Ok(Value::Null);
+        };
         // Files say more than the folders in which they are.
         files.sort_by_cached_key(|(path, at)| (path.is_dir(), Reverse(*at), path.clone()));
-        let shown: Vec<_> = files.iter().take(SHOWN).map(|(path, _)| self.shown(path)).collect();
+        let shown: Vec<_> = files
+            .iter()
+            .take(SHOWN)
+            .map(|(path, _)| self.shown(path))
+            .collect();
         Ok(match files.len() - shown.len() {
             0 => json!({"files": shown, "last": last.to_string()}),
             more => json!({"files": shown, "more": more, "last": last.to_string()}),
@@ -99,7 +116,9 @@ impl ServerCode {
     /// Returns the documents to which links lead that the server may run. Returns `None` for all documents, if its entry names one.
     fn documents(&self) -> Option<Vec<PathBuf>> {
         let parts = || self.words.iter().flat_map(|word| parts(word));
-        if self.programs.iter().any(|program| is_document(program)) || parts().any(|part| is_document(part.as_ref())) {
+        if self.programs.iter().any(|program| is_document(program))
+            || parts().any(|part| is_document(part.as_ref()))
+        {
             return None;
         }
         let mut documents = match self.owner {
@@ -114,7 +133,11 @@ impl ServerCode {
     fn shown(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.workspace).unwrap_or(path);
         let end = if path.is_dir() { "/" } else { "" };
-        if below.as_os_str().is_empty() { "./".to_owned() } else { format!("{}{end}", below.to_string_lossy()) }
+        if below.as_os_str().is_empty() {
+            "./".to_owned()
+        } else {
+            format!("{}{end}", below.to_string_lossy())
+        }
     }
 
     /// Returns true if the server may run a file, or one in a folder.
@@ -122,10 +145,16 @@ impl ServerCode {
         let path = root.join(&file.path);
         let is_dependency = |below: &Path| {
             below.components().count() == 1
-                || below.components().any(|part| DEPENDENCIES.iter().any(|name| part.as_os_str() == *name))
+                || below
+                    .components()
+                    .any(|part| DEPENDENCIES.iter().any(|name| part.as_os_str() == *name))
         };
         match path.strip_prefix(&self.workspace) {
-            _ if reach == Reach::All || reach == Reach::Home && self.leads_beside(&path, file.is_whole) => true,
+            _ if reach == Reach::All
+                || reach == Reach::Home && self.leads_beside(&path, file.is_whole) =>
+            {
+                true
+            }
             _ if self.owner == FileOwner::User => false,
             _ if file.is_whole && self.workspace.starts_with(&path) => true,
             Ok(below) => reach != Reach::Dependencies || is_dependency(below),
@@ -137,7 +166,11 @@ impl ServerCode {
         let is_of_workspace = root.starts_with(&self.workspace) || self.workspace.starts_with(root);
         match self.owner {
             _ if self.hides_paths() => Reach::All,
-            _ if self.leads_into(root) => match self.home.as_ref().is_some_and(|home| home.starts_with(root)) {
+            _ if self.leads_into(root) => match self
+                .home
+                .as_ref()
+                .is_some_and(|home| home.starts_with(root))
+            {
                 true => Reach::Home,
                 false => Reach::All,
             },
@@ -149,7 +182,10 @@ impl ServerCode {
 
     /// Returns true if the entry leads into the folder of the home in which a path lies, or if the path is not in one.
     fn leads_beside(&self, path: &Path, is_whole: bool) -> bool {
-        let below = self.home.as_ref().and_then(|home| path.strip_prefix(home).ok().map(|below| (home, below)));
+        let below = self
+            .home
+            .as_ref()
+            .and_then(|home| path.strip_prefix(home).ok().map(|below| (home, below)));
         match below.map(|(home, below)| below.components().next().map(|first| home.join(first))) {
             Some(Some(folder)) => self.leads_into(&folder),
             // Not everything in the home changes with the home.
@@ -164,12 +200,15 @@ impl ServerCode {
             let name = program.file_stem();
             name.is_some_and(|name| SHELLS.iter().any(|shell| name == *shell))
         });
-        let is_made = |word: &String| word.contains(['$', '~']) || is_shell && word.contains(char::is_whitespace);
+        let is_made = |word: &String| {
+            word.contains(['$', '~']) || is_shell && word.contains(char::is_whitespace)
+        };
         self.words.iter().any(is_made)
     }
 
     fn is_runner(&self) -> bool {
-        let is_shell_text = |word: &String| word.contains(char::is_whitespace) || word == "-c" || word == "--call";
+        let is_shell_text =
+            |word: &String| word.contains(char::is_whitespace) || word == "-c" || word == "--call";
         let name = self.programs[0].file_stem();
         let is_runner = name.is_some_and(|name| RUNNERS.iter().any(|runner| name == *runner));
         is_runner && self.cwd == self.workspace && !self.words.iter().any(is_shell_text)
@@ -177,13 +216,19 @@ impl ServerCode {
 
     /// Returns true if the program, its working directory or one of its words lies in a root.
     fn leads_into(&self, root: &Path) -> bool {
-        if self.programs.iter().any(|program| program.starts_with(root)) || self.has_own_cwd_in(root) {
+        if self
+            .programs
+            .iter()
+            .any(|program| program.starts_with(root))
+            || self.has_own_cwd_in(root)
+        {
             return true;
         }
         let mut before: Option<&str> = None;
         for word in &self.words {
             // A package runner passes a folder on to the package, unless it is the package itself.
-            let is_passed_on = self.is_runner() && before.is_some_and(|before| !before.starts_with('-'));
+            let is_passed_on =
+                self.is_runner() && before.is_some_and(|before| !before.starts_with('-'));
             let mut parts = parts(word);
             if parts.any(|part| self.is_in(root, part, is_passed_on)) {
                 return true;
@@ -203,17 +248,22 @@ impl ServerCode {
         let path = normal(&self.cwd.join(part));
         let real = path.canonicalize();
         let is_root = path == root;
-        if is_root || !path.starts_with(root) && !real.as_ref().is_ok_and(|real| real.starts_with(root)) {
+        if is_root
+            || !path.starts_with(root) && !real.as_ref().is_ok_and(|real| real.starts_with(root))
+        {
             return is_root && !is_passed_on;
         }
-        let folder = path.parent().filter(|folder| *folder != root && folder.is_dir());
+        let folder = path
+            .parent()
+            .filter(|folder| *folder != root && folder.is_dir());
         real.is_ok() || part.starts_with('.') || folder.is_some() || has_stem(&path)
     }
 }
 
 /// Returns a word, and the parts of it that can be paths, such as in `--require=./x`, `a:b` and `-C/x`.
 fn parts(word: &str) -> impl Iterator<Item = &str> {
-    let separated = word.split(|letter: char| letter.is_whitespace() || "=:,;'\"()<>|&@`".contains(letter));
+    let separated =
+        word.split(|letter: char| letter.is_whitespace() || "=:,;'\"()<>|&@`".contains(letter));
     let absolute = word.find('/').map(|at| &word[at..]);
     [word]
         .into_iter()
@@ -226,9 +276,13 @@ fn parts(word: &str) -> impl Iterator<Item = &str> {
 
 /// Returns true if there is a file of this name with an end, such as `server.py` for `server`.
 fn has_stem(path: &Path) -> bool {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return false;
+    };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.into_iter().any(|entry| Path::new(&entry.file_name()).file_stem() == Some(name))
+    entries
+        .into_iter()
+        .any(|entry| Path::new(&entry.file_name()).file_stem() == Some(name))
 }
 
 /// Returns the path without `.` and `..`, as its text says.

@@ -11,7 +11,9 @@ use crate::root::RootOption;
 /// Returns the programs of the servers that sessions may start, and the existing files among their arguments. They run without a question,
 /// so replacing one needs approval.
 pub(crate) fn control_files(root: &RootOption) -> Vec<PathBuf> {
-    let Ok(inventory) = Inventory::load(root) else { return Vec::new() };
+    let Ok(inventory) = Inventory::load(root) else {
+        return Vec::new();
+    };
     inventory.control_files()
 }
 
@@ -19,9 +21,21 @@ impl Inventory {
     /// Returns the files of the servers that are ready, as [`control_files`] does.
     pub(super) fn control_files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
-        for server in self.servers().into_iter().filter_map(|(.., configured)| configured.ok()) {
-            let (Standing::Ready(resolved) | Standing::Disabled(resolved)) = self.standing(&server) else { continue };
-            let Resolved { transport: Transport::Stdio { args, .. }, program: Some(program), .. } = resolved else {
+        for server in self
+            .servers()
+            .into_iter()
+            .filter_map(|(.., configured)| configured.ok())
+        {
+            let (Standing::Ready(resolved) | Standing::Disabled(resolved)) = self.standing(&server)
+            else {
+                continue;
+            };
+            let Resolved {
+                transport: Transport::Stdio { args, .. },
+                program: Some(program),
+                ..
+            } = resolved
+            else {
                 continue;
             };
             let Program { executable, cwd } = program;
@@ -37,5 +51,9 @@ impl Inventory {
 /// Returns the existing files that an argument names, such as `server.py` or `--config=server.json`.
 fn named(argument: &str, cwd: &Path) -> impl Iterator<Item = PathBuf> {
     let value = argument.split_once('=').map(|(_, value)| value);
-    [Some(argument), value].into_iter().flatten().map(|name| cwd.join(name)).filter(|path| path.is_file())
+    [Some(argument), value]
+        .into_iter()
+        .flatten()
+        .map(|name| cwd.join(name))
+        .filter(|path| path.is_file())
 }

@@ -39,8 +39,16 @@ impl Members {
     pub(super) fn stamp(&self, inventory: &Inventory) -> Stamp {
         let approvals = inventory.approvals();
         // A folder changes with each file that is replaced in it.
-        let files = [inventory.user.path(), inventory.project.path(), approvals.folder()];
-        files.into_iter().chain(self.pins.lock().values().map(|pins| pins.path())).map(state).collect()
+        let files = [
+            inventory.user.path(),
+            inventory.project.path(),
+            approvals.folder(),
+        ];
+        files
+            .into_iter()
+            .chain(self.pins.lock().values().map(|pins| pins.path()))
+            .map(state)
+            .collect()
     }
 
     async fn update(&mut self, inventory: &Inventory) {
@@ -73,7 +81,8 @@ impl Members {
 /// Returns true if the user no longer wants a server that may be running. One whose entry has changed runs on as it was approved.
 fn is_revoked(inventory: &Inventory, configured: &Configured) -> bool {
     let is_of_project = configured.owner == FileOwner::Project;
-    configured.entry.is_disabled || is_of_project && matches!(inventory.standing(configured), Standing::Unapproved)
+    configured.entry.is_disabled
+        || is_of_project && matches!(inventory.standing(configured), Standing::Unapproved)
 }
 
 fn state(path: &Path) -> Option<(SystemTime, u64)> {

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use serde_json::Value;
 use tools::Digest;
 use tools_mcp::client::ServerName;
-use tools_mcp::config::{ConfigError, FileOwner, McpFile, ServerEntry, ServerSettings, Transport, Variables};
+use tools_mcp::config::{
+    ConfigError, FileOwner, McpFile, ServerEntry, ServerSettings, Transport, Variables,
+};
 use tools_mcp::trust::{Approval, Approvals, Change, Executable, Pins, Subject, TrustError};
 
 use super::code::ServerCode;
@@ -78,7 +80,9 @@ pub(crate) struct Program {
 impl Inventory {
     /// Reads the files. A missing one has no servers.
     pub(crate) fn load(root: &RootOption) -> Result<Self, Error> {
-        let (Some(user), Some(state)) = (folders::servers(), folders::state()) else { return Err(Error::NoHome) };
+        let (Some(user), Some(state)) = (folders::servers(), folders::state()) else {
+            return Err(Error::NoHome);
+        };
         let workspace = root.workspace()?;
         let root = Path::new(&workspace);
         let (user, path) = (McpFile::read(user)?, root.join(PROJECT_FILE));
@@ -86,7 +90,13 @@ impl Inventory {
             Ok(project) => (project, None),
             Err(fault) => (McpFile::from_text(path, "")?, Some(fault)),
         };
-        Ok(Self { user, project, fault, workspace, state: state.join("mcp") })
+        Ok(Self {
+            user,
+            project,
+            fault,
+            workspace,
+            state: state.join("mcp"),
+        })
     }
 
     /// Returns the files, so that they can be changed.
@@ -95,7 +105,10 @@ impl Inventory {
     /// Returns an error if one of them cannot be read.
     pub(crate) fn load_whole(root: &RootOption) -> Result<Self, Error> {
         let mut inventory = Self::load(root)?;
-        inventory.fault.take().map_or(Ok(inventory), |fault| Err(fault.into()))
+        inventory
+            .fault
+            .take()
+            .map_or(Ok(inventory), |fault| Err(fault.into()))
     }
 
     /// Prints a warning if the project's file cannot be read.
@@ -109,9 +122,15 @@ impl Inventory {
     pub(crate) fn servers(&self) -> Vec<(String, FileOwner, Result<Configured, ConfigError>)> {
         let of = |owner| {
             let file = self.file(owner);
-            let found = file.servers().filter(move |(name, _)| owner == FileOwner::User || !self.is_hidden(name));
+            let found = file
+                .servers()
+                .filter(move |(name, _)| owner == FileOwner::User || !self.is_hidden(name));
             found.map(move |(name, entry)| {
-                (name.to_owned(), owner, entry.and_then(|entry| self.configured(name, owner, entry)))
+                (
+                    name.to_owned(),
+                    owner,
+                    entry.and_then(|entry| self.configured(name, owner, entry)),
+                )
             })
         };
         let mut servers: Vec<_> = of(FileOwner::User).chain(of(FileOwner::Project)).collect();
@@ -122,7 +141,9 @@ impl Inventory {
     /// Returns a server by its name.
     pub(crate) fn find(&self, name: &str) -> Result<Configured, Error> {
         let found = self.servers().into_iter().find(|(found, ..)| found == name);
-        let (_, _, configured) = found.ok_or_else(|| Error::NoServer { server: name.to_owned() })?;
+        let (_, _, configured) = found.ok_or_else(|| Error::NoServer {
+            server: name.to_owned(),
+        })?;
         Ok(configured?)
     }
 
@@ -131,7 +152,12 @@ impl Inventory {
         self.user.servers().any(|(found, _)| found == name)
     }
 
-    fn configured(&self, name: &str, owner: FileOwner, entry: ServerEntry) -> Result<Configured, ConfigError> {
+    fn configured(
+        &self,
+        name: &str,
+        owner: FileOwner,
+        entry: ServerEntry,
+    ) -> Result<Configured, ConfigError> {
         let settings = match owner {
             FileOwner::User => self.user.settings(name)?,
             FileOwner::Project => self.user.project_settings(self.workspace(), name)?,
@@ -142,7 +168,12 @@ impl Inventory {
             place: "mcpServers".to_owned(),
             fault: tools_mcp::config::Fault::Name(error),
         })?;
-        Ok(Configured { name, owner, entry, settings })
+        Ok(Configured {
+            name,
+            owner,
+            entry,
+            settings,
+        })
     }
 
     fn file(&self, owner: FileOwner) -> &McpFile {
@@ -182,9 +213,20 @@ impl Inventory {
             Err(_) if server.owner == FileOwner::User => None,
             program => program?,
         };
-        let (executable, cwd) = program.as_ref().map(|program| (&program.executable, &*program.cwd)).unzip();
-        let subject = Subject::new(self.workspace(), &server.name, &server.entry, executable, cwd);
-        let code = program.as_ref().and_then(|program| self.code(server, program));
+        let (executable, cwd) = program
+            .as_ref()
+            .map(|program| (&program.executable, &*program.cwd))
+            .unzip();
+        let subject = Subject::new(
+            self.workspace(),
+            &server.name,
+            &server.entry,
+            executable,
+            cwd,
+        );
+        let code = program
+            .as_ref()
+            .and_then(|program| self.code(server, program));
         let written = code.map_or(Ok(Value::Null), |code| code.written())?;
         if server.owner == FileOwner::User && written.is_null() {
             return Ok((Approval::Given, subject));
@@ -197,13 +239,18 @@ impl Inventory {
     fn code(&self, server: &Configured, program: &Program) -> Option<ServerCode> {
         let transport = server.entry.expand(&Variables::all(environment()));
         let transport = transport.unwrap_or_else(|_| server.entry.transport.clone());
-        let Transport::Stdio { args, env, cwd, .. } = transport else { return None };
+        let Transport::Stdio { args, env, cwd, .. } = transport else {
+            return None;
+        };
         server.settings.grant.is_none().then(|| ServerCode {
             server: server.name.to_string(),
             owner: server.owner,
             workspace: self.root().to_owned(),
             home: folders::home().and_then(|home| home.canonicalize().ok()),
-            programs: [program.executable.path.clone(), program.executable.target.clone()],
+            programs: [
+                program.executable.path.clone(),
+                program.executable.target.clone(),
+            ],
             cwd: program.cwd.clone(),
             has_own_cwd: cwd.is_some(),
             words: args.into_iter().chain(env.into_values()).collect(),
@@ -218,14 +265,26 @@ impl Inventory {
     ) -> Result<impl Fn() -> Result<(), Error> + Send + Sync + use<>, Error> {
         let code = self.code(server, program);
         let ready = code.as_ref().map_or(Ok(Value::Null), ServerCode::written)?;
-        let (approvals, workspace, name) = (self.approvals(), self.workspace.clone(), server.name.to_string());
+        let (approvals, workspace, name) = (
+            self.approvals(),
+            self.workspace.clone(),
+            server.name.to_string(),
+        );
         Ok(move || {
             let now = code.as_ref().map_or(Ok(Value::Null), ServerCode::written)?;
             let is_approved = || {
                 let approved = approvals.approved(&workspace, &name)?;
-                Ok::<_, Error>(approved.is_some_and(|approved| approved.fact(WRITTEN) == Some(&now)))
+                Ok::<_, Error>(
+                    approved.is_some_and(|approved| approved.fact(WRITTEN) == Some(&now)),
+                )
             };
-            if now == ready || is_approved()? { Ok(()) } else { Err(Error::Rewritten { server: name.clone() }) }
+            if now == ready || is_approved()? {
+                Ok(())
+            } else {
+                Err(Error::Rewritten {
+                    server: name.clone(),
+                })
+            }
         })
     }
 
@@ -233,8 +292,13 @@ impl Inventory {
     pub(crate) fn usable(&self, server: &Configured) -> Result<Resolved, Error> {
         match self.standing(server) {
             Standing::Ready(resolved) | Standing::Disabled(resolved) => Ok(resolved),
-            Standing::Unapproved | Standing::Changed(_) => Err(Error::Unapproved { server: server.name.to_string() }),
-            Standing::Unusable(reason) => Err(Error::Server { server: server.name.to_string(), reason }),
+            Standing::Unapproved | Standing::Changed(_) => Err(Error::Unapproved {
+                server: server.name.to_string(),
+            }),
+            Standing::Unusable(reason) => Err(Error::Server {
+                server: server.name.to_string(),
+                reason,
+            }),
         }
     }
 
@@ -242,24 +306,45 @@ impl Inventory {
     fn resolve(&self, server: &Configured) -> Result<Resolved, Error> {
         let variables = match server.owner {
             FileOwner::User => Variables::all(environment()),
-            FileOwner::Project => Variables::listed(environment(), server.settings.variables.iter().cloned()),
+            FileOwner::Project => {
+                Variables::listed(environment(), server.settings.variables.iter().cloned())
+            }
         };
-        let (transport, program) = (server.entry.expand(&variables)?, self.program(server, &variables)?);
-        Ok(Resolved { transport, program, url_values: server.entry.url_values(&variables) })
+        let (transport, program) = (
+            server.entry.expand(&variables)?,
+            self.program(server, &variables)?,
+        );
+        Ok(Resolved {
+            transport,
+            program,
+            url_values: server.entry.url_values(&variables),
+        })
     }
 
     /// Returns the program of a server. Returns `None` for a server that is no program.
-    fn program(&self, server: &Configured, variables: &Variables) -> Result<Option<Program>, Error> {
-        let Some((command, cwd)) = server.entry.expand_program(variables)? else { return Ok(None) };
+    fn program(
+        &self,
+        server: &Configured,
+        variables: &Variables,
+    ) -> Result<Option<Program>, Error> {
+        let Some((command, cwd)) = server.entry.expand_program(variables)? else {
+            return Ok(None);
+        };
         let cwd = self.root().join(cwd.unwrap_or_default());
         let cwd = cwd.canonicalize().map_err(|error| Error::Server {
             server: server.name.to_string(),
-            reason: format!("its working directory {} cannot be opened: {error}", cwd.display()),
+            reason: format!(
+                "its working directory {} cannot be opened: {error}",
+                cwd.display()
+            ),
         })?;
         let search: OsString = std::env::var_os("PATH").unwrap_or_default();
         match Executable::find(&command, &cwd, &search) {
             Some(executable) => Ok(Some(Program { executable, cwd })),
-            None => Err(Error::NoProgram { server: server.name.to_string(), command }),
+            None => Err(Error::NoProgram {
+                server: server.name.to_string(),
+                command,
+            }),
         }
     }
 
@@ -285,7 +370,10 @@ impl Inventory {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(Error::Server {
                 server: server.name.to_string(),
-                reason: format!("the login cannot be removed: {error}; remove {}", self.tokens(server).display()),
+                reason: format!(
+                    "the login cannot be removed: {error}; remove {}",
+                    self.tokens(server).display()
+                ),
             }),
         }
     }
@@ -303,5 +391,6 @@ impl Inventory {
 
 /// Returns the variables of this process whose names and values are text.
 fn environment() -> impl Iterator<Item = (String, String)> {
-    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }

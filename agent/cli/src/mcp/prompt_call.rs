@@ -2,7 +2,10 @@
 
 /// A prompt of a server that a person chose in a chat.
 #[derive(Debug, PartialEq, Eq)]
-#[cfg_attr(not(feature = "mcp"), allow(dead_code, reason = "no server has prompts"))]
+#[cfg_attr(
+    not(feature = "mcp"),
+    allow(dead_code, reason = "no server has prompts")
+)]
 pub(crate) struct PromptCall {
     pub(crate) server: String,
     pub(crate) prompt: String,
@@ -15,15 +18,26 @@ impl PromptCall {
     /// # Errors
     /// Returns the reason if a word is not an argument.
     pub(crate) fn parse(words: &[String]) -> Result<Option<Self>, String> {
-        let Some((command, words)) = words.split_first() else { return Ok(None) };
-        let Some((server, prompt)) = command.strip_prefix('/').and_then(|name| name.split_once(':')) else {
+        let Some((command, words)) = words.split_first() else {
+            return Ok(None);
+        };
+        let Some((server, prompt)) = command
+            .strip_prefix('/')
+            .and_then(|name| name.split_once(':'))
+        else {
             return Ok(None);
         };
         let argument = |word: &String| match word.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-            _ => Err(format!("{word:?} is not an argument of a prompt; write NAME=VALUE")),
+            _ => Err(format!(
+                "{word:?} is not an argument of a prompt; write NAME=VALUE"
+            )),
         };
         let arguments = words.iter().map(argument).collect::<Result<_, _>>()?;
-        Ok(Some(Self { server: server.to_owned(), prompt: prompt.to_owned(), arguments }))
+        Ok(Some(Self {
+            server: server.to_owned(),
+            prompt: prompt.to_owned(),
+            arguments,
+        }))
     }
 }

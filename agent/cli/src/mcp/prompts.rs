@@ -40,20 +40,46 @@ impl Attached {
     }
 
     /// Returns the text of a prompt of a server, marked as that server's.
-    pub(crate) async fn prompt(&self, call: &PromptCall, cx: &ToolContext) -> Result<String, Error> {
-        let PromptCall { server, prompt: name, arguments } = call;
-        let imported = self.list().into_iter().find(|imported| imported.name().as_str() == server);
-        let imported = imported.ok_or_else(|| Error::NoServer { server: server.clone() })?;
-        let refused = |reason: String| Error::ServerPrompt { server: server.clone(), reason };
+    pub(crate) async fn prompt(
+        &self,
+        call: &PromptCall,
+        cx: &ToolContext,
+    ) -> Result<String, Error> {
+        let PromptCall {
+            server,
+            prompt: name,
+            arguments,
+        } = call;
+        let imported = self
+            .list()
+            .into_iter()
+            .find(|imported| imported.name().as_str() == server);
+        let imported = imported.ok_or_else(|| Error::NoServer {
+            server: server.clone(),
+        })?;
+        let refused = |reason: String| Error::ServerPrompt {
+            server: server.clone(),
+            reason,
+        };
         let listed = imported.prompts().await?.items;
         let Some(prompt) = listed.iter().find(|prompt| prompt.name == *name) else {
             let names = names(listed.iter().map(|prompt| &*prompt.name));
-            return Err(refused(format!("there is no prompt {name:?}; it has {names}")));
+            return Err(refused(format!(
+                "there is no prompt {name:?}; it has {names}"
+            )));
         };
-        check(prompt, arguments).map_err(|reason| refused(format!("{reason}; write {}", usage(&imported, prompt))))?;
-        let made = tokio::time::timeout(LIMIT, imported.prompt(cx, name, arguments.iter().cloned())).await;
-        let late = |_| refused(format!("it has not answered within {LIMIT:?}; see whether it runs"));
-        let messages = made.map_err(late)?.map_err(|error| refused(error.to_string()))?;
+        check(prompt, arguments)
+            .map_err(|reason| refused(format!("{reason}; write {}", usage(&imported, prompt))))?;
+        let made =
+            tokio::time::timeout(LIMIT, imported.prompt(cx, name, arguments.iter().cloned())).await;
+        let late = |_| {
+            refused(format!(
+                "it has not answered within {LIMIT:?}; see whether it runs"
+            ))
+        };
+        let messages = made
+            .map_err(late)?
+            .map_err(|error| refused(error.to_string()))?;
         cx.record_exposure();
         Ok(turn(&imported, prompt, &messages))
     }
@@ -61,16 +87,28 @@ impl Attached {
 
 /// Returns the command of a prompt, and its description.
 fn row(server: &Imported, prompt: &Prompt) -> [String; 2] {
-    let about = prompt.description.as_deref().or(prompt.title.as_deref()).unwrap_or("a prompt of this MCP server");
+    let about = prompt
+        .description
+        .as_deref()
+        .or(prompt.title.as_deref())
+        .unwrap_or("a prompt of this MCP server");
     [usage(server, prompt), visible_line(about, MAX_SHOWN)]
 }
 
 /// Returns the command of a prompt with its arguments.
 fn usage(server: &Imported, prompt: &Prompt) -> String {
-    let mut usage = format!("/{}:{}", server.name(), visible_line(&prompt.name, MAX_SHOWN));
+    let mut usage = format!(
+        "/{}:{}",
+        server.name(),
+        visible_line(&prompt.name, MAX_SHOWN)
+    );
     for argument in &prompt.arguments {
         let name = visible_line(&argument.name, MAX_SHOWN);
-        usage += &if argument.is_required { format!(" {name}=…") } else { format!(" [{name}=…]") };
+        usage += &if argument.is_required {
+            format!(" {name}=…")
+        } else {
+            format!(" [{name}=…]")
+        };
     }
     usage
 }
@@ -78,13 +116,20 @@ fn usage(server: &Imported, prompt: &Prompt) -> String {
 /// Returns the reason why a prompt does not take these arguments.
 fn check(prompt: &Prompt, arguments: &[(String, String)]) -> Result<(), String> {
     let given = |name: &str| arguments.iter().filter(|(given, _)| given == name).count();
-    let missing = prompt.arguments.iter().filter(|argument| argument.is_required && given(&argument.name) == 0);
+    let missing = prompt
+        .arguments
+        .iter()
+        .filter(|argument| argument.is_required && given(&argument.name) == 0);
     let missing: Vec<_> = missing.map(|argument| &*argument.name).collect();
     if !missing.is_empty() {
         return Err(format!("the prompt needs {}", names(missing.into_iter())));
     }
     for (name, _) in arguments {
-        if !prompt.arguments.iter().any(|argument| argument.name == *name) {
+        if !prompt
+            .arguments
+            .iter()
+            .any(|argument| argument.name == *name)
+        {
             return Err(format!("the prompt has no argument {name:?}"));
         }
         if given(name) > 1 {
@@ -96,11 +141,18 @@ fn check(prompt: &Prompt, arguments: &[(String, String)]) -> Result<(), String> 
 
 fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let others = names.len().saturating_sub(MAX_NAMES) as u64;
-    let mut shown: Vec<_> = names.take(MAX_NAMES).map(|name| visible_line(name, MAX_SHOWN)).collect();
+    let mut shown: Vec<_> = names
+        .take(MAX_NAMES)
+        .map(|name| visible_line(name, MAX_SHOWN))
+        .collect();
     if others > 0 {
         shown.push(counted(others, "other"));
     }
-    if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
+    if shown.is_empty() {
+        "none".to_owned()
+    } else {
+        shown.join(", ")
+    }
 }
 
 /// Returns the messages as one turn of the user.
@@ -121,7 +173,11 @@ fn turn(server: &Imported, prompt: &Prompt, messages: &[PromptMessage]) -> Strin
     text.truncate(text.floor_char_boundary(MAX_BYTES));
     let name = visible_line(&prompt.name, MAX_SHOWN);
     let source = format!("the prompt {name} of the MCP server {}", server.name());
-    let cut = if is_cut { "\n(the rest of the text was left out)" } else { "" };
+    let cut = if is_cut {
+        "\n(the rest of the text was left out)"
+    } else {
+        ""
+    };
     format!(
         "I chose {source}. The server wrote its text, and I have not checked it:\n\n{}{cut}",
         OutsideText::new(&source, &text)
@@ -132,7 +188,9 @@ fn turn(server: &Imported, prompt: &Prompt, messages: &[PromptMessage]) -> Strin
 fn content(content: &Content) -> String {
     match content {
         Content::Text { text } => text.clone(),
-        Content::Resource { resource: ResourceContents::Text { uri, text, .. } } => format!("{uri}:\n{text}"),
+        Content::Resource {
+            resource: ResourceContents::Text { uri, text, .. },
+        } => format!("{uri}:\n{text}"),
         Content::ResourceLink { uri, .. } => format!("[a link to {uri}]"),
         Content::Image { mime_type, .. } => format!("[an image, {mime_type}, left out]"),
         Content::Audio { mime_type, .. } => format!("[audio, {mime_type}, left out]"),

@@ -4,7 +4,10 @@ use serde::Serialize;
 
 /// A server in the report of `doctor`.
 #[derive(Debug, Serialize)]
-#[cfg_attr(not(feature = "mcp"), allow(dead_code, reason = "there are no servers"))]
+#[cfg_attr(
+    not(feature = "mcp"),
+    allow(dead_code, reason = "there are no servers")
+)]
 pub(crate) struct ServerReport {
     /// The name.
     pub(crate) server: String,

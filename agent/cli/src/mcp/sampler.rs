@@ -21,10 +21,15 @@ impl Sampler for SessionSampler {
             if let Some(system) = request.system_prompt.filter(|system| !system.is_empty()) {
                 arguments["system"] = visible_text(&system).into();
             }
-            let result = cx.execute(GENERATE, arguments).await.map_err(|error| match error.kind() {
-                ToolErrorKind::NotFound { .. } => format!("this session has not selected {GENERATE}"),
-                _ => error.to_string(),
-            })?;
+            let result =
+                cx.execute(GENERATE, arguments)
+                    .await
+                    .map_err(|error| match error.kind() {
+                        ToolErrorKind::NotFound { .. } => {
+                            format!("this session has not selected {GENERATE}")
+                        }
+                        _ => error.to_string(),
+                    })?;
             Ok(Sample::new(model, result.to_text()).with_stop_reason("endTurn"))
         })
     }
@@ -35,10 +40,16 @@ fn prompt(messages: &[SampleMessage]) -> Result<String, String> {
     let mut prompt = String::new();
     for message in messages {
         if messages.len() > 1 {
-            prompt += if message.role == Role::Assistant { "[assistant]\n" } else { "[user]\n" };
+            prompt += if message.role == Role::Assistant {
+                "[assistant]\n"
+            } else {
+                "[user]\n"
+            };
         }
         for content in &message.content {
-            let Content::Text { text } = content else { return Err("this host samples from texts only".to_owned()) };
+            let Content::Text { text } = content else {
+                return Err("this host samples from texts only".to_owned());
+            };
             prompt += &visible_text(text);
             prompt += "\n\n";
         }

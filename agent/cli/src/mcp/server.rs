@@ -34,7 +34,11 @@ pub(crate) fn import(
     root: &RootOption,
     settings: &Settings,
 ) -> Result<Import, Error> {
-    let Resolved { transport, program, url_values } = resolved;
+    let Resolved {
+        transport,
+        program,
+        url_values,
+    } = resolved;
     let reached = match (transport, program) {
         (Transport::Stdio { args, mut env, .. }, Some(program)) => {
             let check = inventory.check_of_code(server, &program)?;
@@ -53,28 +57,61 @@ pub(crate) fn import(
                 ),
                 Some(clauses) => {
                     let grant = Grant::parse(clauses).map_err(|error| unusable(server, error))?;
-                    let cx = root.context(true, settings, &inventory.control_files())?.with_grant(grant);
-                    let env = env.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-                    confined(server, cx, &executable.path, args, env, relative(inventory.root(), &cwd))
+                    let cx = root
+                        .context(true, settings, &inventory.control_files())?
+                        .with_grant(grant);
+                    let env = env
+                        .into_iter()
+                        .map(|(name, value)| format!("{name}={value}"))
+                        .collect();
+                    confined(
+                        server,
+                        cx,
+                        &executable.path,
+                        args,
+                        env,
+                        relative(inventory.root(), &cwd),
+                    )
                 }
             }
         }
-        (Transport::Http { url, headers, oauth }, _) => {
-            Server::from(reached_by_url(inventory, server, (&url, url_values), (headers, oauth), settings)?)
-        }
+        (
+            Transport::Http {
+                url,
+                headers,
+                oauth,
+            },
+            _,
+        ) => Server::from(reached_by_url(
+            inventory,
+            server,
+            (&url, url_values),
+            (headers, oauth),
+            settings,
+        )?),
         (Transport::Stdio { command, .. }, None) => {
-            return Err(Error::NoProgram { server: server.name.to_string(), command });
+            return Err(Error::NoProgram {
+                server: server.name.to_string(),
+                command,
+            });
         }
     };
-    let import =
-        Import::new(server.name.clone(), reached).with_shared_review(pins).with_call_timeout(server.entry.call_timeout);
-    Ok(import.with_login_advice(login_advice(server)).with_sampling(server.settings.sampling))
+    let import = Import::new(server.name.clone(), reached)
+        .with_shared_review(pins)
+        .with_call_timeout(server.entry.call_timeout);
+    Ok(import
+        .with_login_advice(login_advice(server))
+        .with_sampling(server.settings.sampling))
 }
 
 /// Returns the next step if the server requires a login.
 fn login_advice(server: &Configured) -> String {
     match &server.entry.transport {
-        Transport::Http { headers, .. } if headers.keys().any(|name| name.eq_ignore_ascii_case(AUTHORIZATION)) => {
+        Transport::Http { headers, .. }
+            if headers
+                .keys()
+                .any(|name| name.eq_ignore_ascii_case(AUTHORIZATION)) =>
+        {
             format!("it does not accept the header {AUTHORIZATION} of its entry in mcp.json")
         }
         _ => format!("run {} mcp login {}", program::name(), server.name),
@@ -87,14 +124,30 @@ pub(crate) fn http_server(
     server: &Configured,
     settings: &Settings,
 ) -> Result<HttpServer, Error> {
-    let Resolved { transport, url_values, .. } = inventory.usable(server)?;
+    let Resolved {
+        transport,
+        url_values,
+        ..
+    } = inventory.usable(server)?;
     match transport {
-        Transport::Http { url, headers, oauth } => {
-            reached_by_url(inventory, server, (&url, url_values), (headers, oauth), settings)
-        }
+        Transport::Http {
+            url,
+            headers,
+            oauth,
+        } => reached_by_url(
+            inventory,
+            server,
+            (&url, url_values),
+            (headers, oauth),
+            settings,
+        ),
         Transport::Stdio { .. } => {
-            let reason = "it is a program; only a server that is reached by URL has a login".to_owned();
-            Err(Error::Server { server: server.name.to_string(), reason })
+            let reason =
+                "it is a program; only a server that is reached by URL has a login".to_owned();
+            Err(Error::Server {
+                server: server.name.to_string(),
+                reason,
+            })
         }
     }
 }
@@ -109,9 +162,14 @@ fn reached_by_url(
     let reached = HttpServer::new(url).map_err(|error| match url_values.is_empty() {
         true => unusable(server, error),
         // The error has the URL.
-        false => unusable(server, "its URL is not valid with the values of its variables"),
+        false => unusable(
+            server,
+            "its URL is not valid with the values of its variables",
+        ),
     })?;
-    let mut reached = reached.with_tokens(inventory.tokens(server)).with_url_secrets(url_values);
+    let mut reached = reached
+        .with_tokens(inventory.tokens(server))
+        .with_url_secrets(url_values);
     if let Some(id) = oauth.id {
         reached = reached.with_client_id(id, oauth.secret.as_deref());
     }
@@ -129,8 +187,13 @@ fn reached_by_url(
     #[cfg(not(feature = "web"))]
     let _ = settings;
     for (name, value) in headers {
-        let is_secret = SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str()) || is_expanded(server, &name);
-        let with = if is_secret { reached.with_secret(&name, &value) } else { reached.with_header(&name, &value) };
+        let is_secret = SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str())
+            || is_expanded(server, &name);
+        let with = if is_secret {
+            reached.with_secret(&name, &value)
+        } else {
+            reached.with_header(&name, &value)
+        };
         reached = with.map_err(|error| unusable(server, error))?;
     }
     Ok(reached)
@@ -139,7 +202,9 @@ fn reached_by_url(
 /// Returns true if the file has a reference to a variable in the header.
 fn is_expanded(server: &Configured, name: &str) -> bool {
     match &server.entry.transport {
-        Transport::Http { headers, .. } => headers.get(name).is_some_and(|value| value.contains("${")),
+        Transport::Http { headers, .. } => {
+            headers.get(name).is_some_and(|value| value.contains("${"))
+        }
         Transport::Stdio { .. } => false,
     }
 }
@@ -162,25 +227,48 @@ fn confined(
     env: Vec<String>,
     cwd: String,
 ) -> Server {
-    let (program, args, env) = (program.to_string_lossy().into_owned(), Arc::new(args), Arc::new(env));
+    let (program, args, env) = (
+        program.to_string_lossy().into_owned(),
+        Arc::new(args),
+        Arc::new(env),
+    );
     let launcher = move || {
-        let (cx, program, args, env, cwd) = (cx.clone(), program.clone(), args.clone(), env.clone(), cwd.clone());
+        let (cx, program, args, env, cwd) = (
+            cx.clone(),
+            program.clone(),
+            args.clone(),
+            env.clone(),
+            cwd.clone(),
+        );
         async move {
-            let prepared = Arc::new(tools_builtin::exec::Prepared::new(&cx, &program, &args, &env, &cwd).await?);
+            let prepared = Arc::new(
+                tools_builtin::exec::Prepared::new(&cx, &program, &args, &env, &cwd).await?,
+            );
             let launched = Launched::new(prepared.launch().clone(), prepared.clone());
             // The walls end with the process.
             let prepared = Arc::downgrade(&prepared);
-            Ok(launched.with_remarks(move || prepared.upgrade().map(|prepared| prepared.remarks()).unwrap_or_default()))
+            Ok(launched.with_remarks(move || {
+                prepared
+                    .upgrade()
+                    .map(|prepared| prepared.remarks())
+                    .unwrap_or_default()
+            }))
         }
     };
     StdioServer::from_launcher(server.name.as_str(), launcher).into()
 }
 
 fn unavailable(error: &Error) -> ToolError {
-    ToolErrorKind::Unavailable { reason: error.to_string() }.into()
+    ToolErrorKind::Unavailable {
+        reason: error.to_string(),
+    }
+    .into()
 }
 
 fn unusable(server: &Configured, error: impl std::fmt::Display) -> Error {
     let program = program::name();
-    Error::Server { server: server.name.to_string(), reason: format!("{error}; see {program} mcp list") }
+    Error::Server {
+        server: server.name.to_string(),
+        reason: format!("{error}; see {program} mcp list"),
+    }
 }

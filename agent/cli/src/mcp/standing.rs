@@ -28,8 +28,12 @@ pub(crate) fn report(root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String
         let standing = match configured {
             Ok(configured) => {
                 let pins = inventory.pins(&configured).ok();
-                let faults = pins.iter().flat_map(|pins| pins.remarks()).filter(|remark| remark.is_fault);
-                problems.extend(faults.map(|remark| format!("MCP server {server}: {}", remark.text)));
+                let faults = pins
+                    .iter()
+                    .flat_map(|pins| pins.remarks())
+                    .filter(|remark| remark.is_fault);
+                problems
+                    .extend(faults.map(|remark| format!("MCP server {server}: {}", remark.text)));
                 standing(&inventory, &configured)
             }
             Err(error) => format!("{UNUSABLE}{error}"),
@@ -37,7 +41,15 @@ pub(crate) fn report(root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String
         if let Some(reason) = standing.strip_prefix(UNUSABLE) {
             problems.push(format!("MCP server {server}: {reason}"));
         }
-        ServerReport { server, file: if owner == FileOwner::User { "user" } else { "project" }, standing }
+        ServerReport {
+            server,
+            file: if owner == FileOwner::User {
+                "user"
+            } else {
+                "project"
+            },
+            standing,
+        }
     };
     let servers = inventory.servers().into_iter().map(&mut report).collect();
     Ok((servers, problems))
@@ -46,7 +58,10 @@ pub(crate) fn report(root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String
 /// Returns remarks about the entry of a server and the effects that the user declared for its tools.
 pub(crate) fn remarks(server: &Configured, pins: &Pins) -> Vec<String> {
     let ignored = ignored(server);
-    ignored.into_iter().chain(pins.remarks().into_iter().map(|remark| remark.text)).collect()
+    ignored
+        .into_iter()
+        .chain(pins.remarks().into_iter().map(|remark| remark.text))
+        .collect()
 }
 
 /// Returns a remark about the fields of an entry that have no meaning, if there are any.
@@ -60,24 +75,42 @@ pub(crate) fn standing(inventory: &Inventory, server: &Configured) -> String {
     match inventory.standing(server) {
         Standing::Ready(_) => match inventory.pins(server) {
             Ok(pins) if pins.is_pinned() => {
-                let mut text = format!("ready, {} approved", counted(pins.known().len() as u64, "tool"));
+                let mut text = format!(
+                    "ready, {} approved",
+                    counted(pins.known().len() as u64, "tool")
+                );
                 let waiting = pins.pending().len() as u64;
                 if waiting > 0 {
                     let (count, program) = (counted(waiting, "tool"), program::name());
-                    text += &format!("; approval pending for {count}; run {program} mcp approve {}", server.name);
+                    text += &format!(
+                        "; approval pending for {count}; run {program} mcp approve {}",
+                        server.name
+                    );
                 }
-                text.extend(remarks(server, &pins).iter().map(|remark| format!("; {remark}")));
+                text.extend(
+                    remarks(server, &pins)
+                        .iter()
+                        .map(|remark| format!("; {remark}")),
+                );
                 text
             }
             Ok(_) => "ready, not used yet".to_owned(),
             Err(error) => format!("{UNUSABLE}{error}"),
         },
         Standing::Disabled(_) => "disabled".to_owned(),
-        Standing::Unapproved => format!("waits for approval; run {} mcp approve {}", program::name(), server.name),
+        Standing::Unapproved => format!(
+            "waits for approval; run {} mcp approve {}",
+            program::name(),
+            server.name
+        ),
         Standing::Changed(changes) => {
             let facts: Vec<_> = changes.iter().map(|change| change.fact.as_str()).collect();
             let facts = facts.join(", ");
-            format!("has changed since it was approved ({facts}); run {} mcp approve {}", program::name(), server.name)
+            format!(
+                "has changed since it was approved ({facts}); run {} mcp approve {}",
+                program::name(),
+                server.name
+            )
         }
         Standing::Unusable(reason) => format!("{UNUSABLE}{reason}"),
     }

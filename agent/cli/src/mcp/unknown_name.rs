@@ -9,9 +9,13 @@ use super::attach::{PinsOfServers, waiting};
 impl Attached {
     /// Adds the reasons to a context: a call to a tool that its server has just added says that it waits for approval.
     pub(crate) fn with_reasons(&self, cx: ToolContext) -> ToolContext {
-        let Some(servers) = self.servers.clone() else { return cx };
+        let Some(servers) = self.servers.clone() else {
+            return cx;
+        };
         let pins = self.pins.clone();
-        cx.with_service(AbsentTools::new(move |name| reason(servers.clone(), pins.clone(), name.to_owned())))
+        cx.with_service(AbsentTools::new(move |name| {
+            reason(servers.clone(), pins.clone(), name.to_owned())
+        }))
     }
 }
 
@@ -20,7 +24,11 @@ async fn reason(servers: Servers, pins: PinsOfServers, name: String) -> Option<S
     // A server may tell of a tool before its list has it.
     servers.get(server)?.list_again().await;
     let pins = pins.lock().get(server)?.clone();
-    if let Some(pending) = pins.pending().into_iter().find(|pending| pending.tool == *name) {
+    if let Some(pending) = pins
+        .pending()
+        .into_iter()
+        .find(|pending| pending.tool == *name)
+    {
         return Some(waiting(server, &[pending.tool]));
     }
     let is_pinned = pins.known().iter().any(|(known, _)| *known == *name);

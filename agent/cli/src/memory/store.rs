@@ -14,7 +14,9 @@ use host::folders;
 /// # Errors
 /// Returns an error if there is no folder for them.
 pub(crate) fn own() -> Result<Memory, Error> {
-    Ok(Memory::new(folders::data().ok_or(Error::NoData)?.join("memory.sqlite")))
+    Ok(Memory::new(
+        folders::data().ok_or(Error::NoData)?.join("memory.sqlite"),
+    ))
 }
 
 /// Adds the memories of a session in this root, unless the program has its own.
@@ -30,7 +32,9 @@ pub(crate) fn insert(services: &mut Services, root: &Path) {
 
 /// Returns the memories with which a session begins.
 pub(crate) fn digest(cx: &ToolContext) -> String {
-    let Some(memory) = cx.service::<Memory>() else { return String::new() };
+    let Some(memory) = cx.service::<Memory>() else {
+        return String::new();
+    };
     let digest = memory.digest(cx).unwrap_or_else(|error| {
         notice::warning(&format!("the session begins without memories: {error}"));
         None
@@ -40,11 +44,16 @@ pub(crate) fn digest(cx: &ToolContext) -> String {
 
 /// Returns the line of `doctor`.
 pub(crate) fn report() -> Vec<String> {
-    let Ok(counts) = counts() else { return Vec::new() };
+    let Ok(counts) = counts() else {
+        return Vec::new();
+    };
     let waiting = match counts.unconfirmed {
         0 => String::new(),
         unconfirmed => {
-            format!(", {unconfirmed} of them not confirmed: {} memory list --unconfirmed", program::name())
+            format!(
+                ", {unconfirmed} of them not confirmed: {} memory list --unconfirmed",
+                program::name()
+            )
         }
     };
     vec![format!("memories: {}{waiting}", counts.all)]

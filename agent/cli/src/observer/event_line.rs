@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use agent::{Compacted, Cost, Outcome, PlanItem, PlanStatus, PrefixChange, Resource, Spending, Summary, Usage};
+use agent::{
+    Compacted, Cost, Outcome, PlanItem, PlanStatus, PrefixChange, Resource, Spending, Summary,
+    Usage,
+};
 use tools::protocol::ResourceContents;
 use tools::{Content, Target, ToolName, ToolResult};
 
@@ -18,48 +21,118 @@ pub(super) const SHOWN: usize = 160;
 
 /// Says which parts of the prompt prefix changed.
 pub(super) fn prefix_line(change: &PrefixChange) -> String {
-    let PrefixChange { added, removed, changed, system, format, model, .. } = change;
+    let PrefixChange {
+        added,
+        removed,
+        changed,
+        system,
+        format,
+        model,
+        ..
+    } = change;
     let tools = [("added", added), ("removed", removed), ("changed", changed)];
     let tools = tools.into_iter().filter(|(_, names)| !names.is_empty());
     let parts = tools.map(|(word, names)| {
-        let names = names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let names = names
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ");
         format!("{word} {names}")
     });
     let system = system.then(|| "another system text".to_owned());
     let format = format.then(|| "another format".to_owned());
     let model = model.then(|| "another model".to_owned());
-    let parts = parts.chain(system).chain(format).chain(model).collect::<Vec<_>>().join("; ");
-    format!("{}: its beginning changed, so no cache has it: {}", styled(FAINT, "prompt"), line(&parts))
+    let parts = parts
+        .chain(system)
+        .chain(format)
+        .chain(model)
+        .collect::<Vec<_>>()
+        .join("; ");
+    format!(
+        "{}: its beginning changed, so no cache has it: {}",
+        styled(FAINT, "prompt"),
+        line(&parts)
+    )
 }
 
 /// Says which tools the model searched for and found.
 pub(super) fn search_line(query: &str, found: &[ToolName], others: usize) -> String {
-    let names = found.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let names = found
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ");
     let names = if names.is_empty() { "nothing" } else { &names };
-    let others = if others == 0 { String::new() } else { format!(" and {others} more") };
-    format!("{} {}: {}{others}", styled(FAINT, "searched"), styled(STRONG, line(query)), line(names))
+    let others = if others == 0 {
+        String::new()
+    } else {
+        format!(" and {others} more")
+    };
+    format!(
+        "{} {}: {}{others}",
+        styled(FAINT, "searched"),
+        styled(STRONG, line(query)),
+        line(names)
+    )
 }
 
 /// Says what later requests leave out.
 pub(super) fn compacted_line(compacted: &Compacted) -> String {
-    let Compacted { replaced, summarised, dropped, summary_problem, before, after, .. } = compacted;
+    let Compacted {
+        replaced,
+        summarised,
+        dropped,
+        summary_problem,
+        before,
+        after,
+        ..
+    } = compacted;
     let count = |count: usize, unit: &str| counted(u64::try_from(count).unwrap_or(u64::MAX), unit);
-    let results = (!replaced.is_empty()).then(|| format!("{} left out", count(replaced.len(), "result")));
-    let messages = summarised.as_ref().map(|messages| format!("{} summarised", count(messages.len(), "message")));
-    let problem = summary_problem.as_ref().map(|problem| line(&problem.to_string()));
-    let oldest = dropped.as_ref().map(|dropped| format!("{} dropped", count(dropped.len(), "old message")));
-    let parts = results.into_iter().chain(messages).chain(oldest).chain(problem).collect::<Vec<_>>().join(", ");
+    let results =
+        (!replaced.is_empty()).then(|| format!("{} left out", count(replaced.len(), "result")));
+    let messages = summarised
+        .as_ref()
+        .map(|messages| format!("{} summarised", count(messages.len(), "message")));
+    let problem = summary_problem
+        .as_ref()
+        .map(|problem| line(&problem.to_string()));
+    let oldest = dropped
+        .as_ref()
+        .map(|dropped| format!("{} dropped", count(dropped.len(), "old message")));
+    let parts = results
+        .into_iter()
+        .chain(messages)
+        .chain(oldest)
+        .chain(problem)
+        .collect::<Vec<_>>()
+        .join(", ");
     let label = styled(FAINT, "compacted");
-    format!("{label}: {parts}; from about {} to {}", counted(before.tokens, "token"), after.tokens)
+    format!(
+        "{label}: {parts}; from about {} to {}",
+        counted(before.tokens, "token"),
+        after.tokens
+    )
 }
 
-pub(super) fn result_line(name: &str, result: &ToolResult, duration_ms: u64, targets: &str) -> String {
+pub(super) fn result_line(
+    name: &str,
+    result: &ToolResult,
+    duration_ms: u64,
+    targets: &str,
+) -> String {
     let end = end_suffix(name, result);
-    let (name, time) = (styled(STRONG, line(name)), duration::shown(Duration::from_millis(duration_ms)));
+    let (name, time) = (
+        styled(STRONG, line(name)),
+        duration::shown(Duration::from_millis(duration_ms)),
+    );
     if result.is_error {
         return format!("{} {name} failed after {time}{targets}", styled(BAD, "<-"));
     }
-    let facts = styled(FAINT, format_args!("{time}, {}", Size::from_bytes(size(result)).shown()));
+    let facts = styled(
+        FAINT,
+        format_args!("{time}, {}", Size::from_bytes(size(result)).shown()),
+    );
     format!("{} {name} {facts}{end}{targets}", styled(GOOD, "<-"))
 }
 
@@ -68,8 +141,15 @@ pub(super) fn result_line(name: &str, result: &ToolResult, duration_ms: u64, tar
 fn end_suffix(name: &str, result: &ToolResult) -> String {
     // The name of a sub-agent may stand before it.
     let tool = name.rsplit(' ').next().unwrap_or_default();
-    let is_state = result.task.is_some() || ["exec.", "task."].iter().any(|family| tool.starts_with(family));
-    let text = if is_state { result.to_text() } else { String::new() };
+    let is_state = result.task.is_some()
+        || ["exec.", "task."]
+            .iter()
+            .any(|family| tool.starts_with(family));
+    let text = if is_state {
+        result.to_text()
+    } else {
+        String::new()
+    };
     let end = text.lines().next().filter(|first| first.starts_with('['));
     end.map(|end| format!(" {}", line(end))).unwrap_or_default()
 }
@@ -105,18 +185,32 @@ pub(super) fn summary_line(summary: &Summary, time: Duration) -> String {
             0 => String::new(),
             cached => format!(" ({cached} cached)"),
         };
-        facts.push(format!("{} in{cached}, {} out", counted(usage.input_tokens, "token"), usage.output_tokens));
+        facts.push(format!(
+            "{} in{cached}, {} out",
+            counted(usage.input_tokens, "token"),
+            usage.output_tokens
+        ));
     }
     if summary.spent.cost > Cost::default() {
         facts.push(format!("cost {}", summary.spent.cost));
     }
     facts.push(duration::shown(time));
-    format!("{}: {}{}", styled(FAINT, "summary"), facts.join(", "), whole_suffix(summary))
+    format!(
+        "{}: {}{}",
+        styled(FAINT, "summary"),
+        facts.join(", "),
+        whole_suffix(summary)
+    )
 }
 
 /// Returns the amounts of the run and its sub-agents as a suffix for the line of the summary. Empty if they are those of the run.
 fn whole_suffix(summary: &Summary) -> String {
-    let Spending { steps, calls, tokens, .. } = summary.spent;
+    let Spending {
+        steps,
+        calls,
+        tokens,
+        ..
+    } = summary.spent;
     let own_tokens = summary.usage.map_or(0, Usage::total);
     // The last request of a run that was cut off may have had no turn.
     let is_cut_off = match &summary.outcome {
@@ -128,8 +222,16 @@ fn whole_suffix(summary: &Summary) -> String {
     if steps <= own_steps && calls <= summary.calls.into() && tokens <= own_tokens {
         return String::new();
     }
-    let tokens = if tokens > 0 { format!(", {}", counted(tokens, "token")) } else { String::new() };
-    format!("; in all {}, {}{tokens}", counted(steps, "step"), counted(calls, "call"))
+    let tokens = if tokens > 0 {
+        format!(", {}", counted(tokens, "token"))
+    } else {
+        String::new()
+    };
+    format!(
+        "; in all {}, {}{tokens}",
+        counted(steps, "step"),
+        counted(calls, "call")
+    )
 }
 
 /// Returns the targets of a call as a suffix for its line.
@@ -137,16 +239,25 @@ pub(super) fn target_suffix(targets: &[Target]) -> String {
     if targets.is_empty() {
         return String::new();
     }
-    let targets = targets.iter().map(Target::to_string).collect::<Vec<_>>().join(", ");
+    let targets = targets
+        .iter()
+        .map(Target::to_string)
+        .collect::<Vec<_>>()
+        .join(", ");
     format!("  {}", styled(FAINT, line(&targets)))
 }
 
 /// Returns the size of a result in bytes: of its text, and of images, audio and files in base64.
 fn size(result: &ToolResult) -> u64 {
     let bytes = |content: &Content| match content {
-        Content::Text { text } | Content::Resource { resource: ResourceContents::Text { text, .. } } => text.len(),
+        Content::Text { text }
+        | Content::Resource {
+            resource: ResourceContents::Text { text, .. },
+        } => text.len(),
         Content::Image { data, .. } | Content::Audio { data, .. } => data.len(),
-        Content::Resource { resource: ResourceContents::Blob { blob, .. } } => blob.len(),
+        Content::Resource {
+            resource: ResourceContents::Blob { blob, .. },
+        } => blob.len(),
         Content::ResourceLink { uri, .. } => uri.len(),
         _ => 0,
     };
@@ -176,9 +287,13 @@ mod tests {
         let summary = |value| serde_json::from_value::<Summary>(value).unwrap();
         let outcome = json!({"kind": "cancelled"});
         let some = json!({"outcome": outcome, "steps": 1, "calls": 0, "failed_calls": 0});
-        assert_eq!(plain(&summary_line(&summary(some), Duration::from_secs(2))), "summary: 1 step, 0 calls, 2s");
+        assert_eq!(
+            plain(&summary_line(&summary(some), Duration::from_secs(2))),
+            "summary: 1 step, 0 calls, 2s"
+        );
         let usage = json!({"input_tokens": 1200, "output_tokens": 7});
-        let some = json!({"outcome": outcome, "steps": 3, "calls": 2, "failed_calls": 1, "usage": usage});
+        let some =
+            json!({"outcome": outcome, "steps": 3, "calls": 2, "failed_calls": 1, "usage": usage});
         assert_eq!(
             plain(&summary_line(&summary(some), Duration::from_millis(5))),
             "summary: 3 steps, 2 calls (1 failed), 1200 tokens in, 7 out, 5ms"
@@ -187,10 +302,22 @@ mod tests {
 
     #[test]
     fn a_result_is_as_large_as_all_of_its_contents() {
-        let picture = Content::Image { data: "AAAA".to_owned(), mime_type: "image/png".to_owned() };
-        let result = ToolResult { content: vec![Content::text("é"), picture], ..ToolResult::default() };
-        assert_eq!(plain(&result_line("fs.read", &result, 3, "")), "<- fs.read 3ms, 6 bytes");
-        let result = ToolResult { structured: Some(json!([1]).into()), ..ToolResult::default() };
+        let picture = Content::Image {
+            data: "AAAA".to_owned(),
+            mime_type: "image/png".to_owned(),
+        };
+        let result = ToolResult {
+            content: vec![Content::text("é"), picture],
+            ..ToolResult::default()
+        };
+        assert_eq!(
+            plain(&result_line("fs.read", &result, 3, "")),
+            "<- fs.read 3ms, 6 bytes"
+        );
+        let result = ToolResult {
+            structured: Some(json!([1]).into()),
+            ..ToolResult::default()
+        };
         assert_eq!(size(&result), 3);
     }
 
@@ -202,13 +329,19 @@ mod tests {
             assert_eq!(plain(&result_line(name, &result, 3, "")), shown);
         }
         // A file may begin with anything.
-        assert_eq!(plain(&result_line("fs.read", &result, 3, "")), "<- fs.read 3ms, 37 bytes");
+        assert_eq!(
+            plain(&result_line("fs.read", &result, 3, "")),
+            "<- fs.read 3ms, 37 bytes"
+        );
     }
 
     #[test]
     fn the_line_of_a_call_that_goes_on_names_its_task() {
         let result = ToolResult::text("[t1: it goes on]").with_task("t1");
-        for (name, result) in [("mcp:s/t", result), ("task.result", ToolResult::text("[t1: completed]\nlate"))] {
+        for (name, result) in [
+            ("mcp:s/t", result),
+            ("task.result", ToolResult::text("[t1: completed]\nlate")),
+        ] {
             let line = plain(&result_line(name, &result, 10, ""));
             assert!(line.contains(" [t1: "), "{line}");
         }
@@ -219,14 +352,23 @@ mod tests {
         let mut change = PrefixChange::default();
         change.added = vec!["fs.read".parse().unwrap(), "fs.write".parse().unwrap()];
         change.system = true;
-        let parts = plain(&prefix_line(&change)).split_once("it: ").unwrap().1.to_owned();
+        let parts = plain(&prefix_line(&change))
+            .split_once("it: ")
+            .unwrap()
+            .1
+            .to_owned();
         assert_eq!(parts, "added fs.read, fs.write; another system text");
     }
 
     #[test]
     fn targets_hide_nothing() {
-        let targets: Vec<Target> = ["fs:read:a\u{202e}b", "fs:write:c"].map(|target| target.parse().unwrap()).into();
-        assert_eq!(plain(&target_suffix(&targets)), r"  fs:read:a\u{202e}b, fs:write:c");
+        let targets: Vec<Target> = ["fs:read:a\u{202e}b", "fs:write:c"]
+            .map(|target| target.parse().unwrap())
+            .into();
+        assert_eq!(
+            plain(&target_suffix(&targets)),
+            r"  fs:read:a\u{202e}b, fs:write:c"
+        );
         assert_eq!(target_suffix(&[]), "");
     }
 }

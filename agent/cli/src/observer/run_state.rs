@@ -58,7 +58,9 @@ impl RunState {
     /// Records an event of the session or of a sub-agent. Returns the call that it ends.
     pub(super) fn record(&mut self, agent: Option<&str>, event: &Event) -> Option<OpenCall> {
         match event {
-            Event::CallStarted { id, name, targets, .. } => {
+            Event::CallStarted {
+                id, name, targets, ..
+            } => {
                 if self.open.is_empty() {
                     self.turn.clear();
                 }
@@ -83,20 +85,35 @@ impl RunState {
                     call.progress = Some((name.clone(), progress.clone()));
                 }
             }
-            Event::Result { id, name, result, error, .. } => {
-                let call = self.open.iter().position(|call| call.id == *id).map(|index| self.open.remove(index));
+            Event::Result {
+                id,
+                name,
+                result,
+                error,
+                ..
+            } => {
+                let call = self
+                    .open
+                    .iter()
+                    .position(|call| call.id == *id)
+                    .map(|index| self.open.remove(index));
                 if let Some(code) = *error {
                     if agent.is_none() {
                         let failure = CallFailure::new(name, code, result);
-                        self.failures.insert(call.as_ref().map_or(self.calls, |call| call.index), failure);
+                        self.failures
+                            .insert(call.as_ref().map_or(self.calls, |call| call.index), failure);
                     }
-                    let refusal = |call: &OpenCall| Refusal::from_result(&call.name, &call.targets, code, result);
+                    let refusal = |call: &OpenCall| {
+                        Refusal::from_result(&call.name, &call.targets, code, result)
+                    };
                     self.refusals.extend(call.as_ref().and_then(refusal));
                 }
                 self.request_started = Instant::now();
                 return call;
             }
-            Event::ProtectedFiles { files, .. } => self.protected.extend(files.iter().map(ToString::to_string)),
+            Event::ProtectedFiles { files, .. } => {
+                self.protected.extend(files.iter().map(ToString::to_string))
+            }
             Event::ApprovalDeferred { id, .. } => self.open.retain(|call| call.id != *id),
             Event::Done(_) if agent.is_none() => self.is_done = true,
             _ => {}
@@ -112,12 +129,17 @@ impl RunState {
         if self.open.is_empty() {
             return vec![("the model".to_owned(), time_since(self.request_started))];
         }
-        self.open.iter().map(|call| (call.text(), time_since(call.since))).collect()
+        self.open
+            .iter()
+            .map(|call| (call.text(), time_since(call.since)))
+            .collect()
     }
 
     /// Takes the last progress of a call as a line, unless another line was taken less than a second ago.
     pub(super) fn take_progress(&mut self, id: &str, now: Instant) -> Option<String> {
-        let is_due = self.progress_shown.is_none_or(|shown| now.duration_since(shown) >= PROGRESS_INTERVAL);
+        let is_due = self
+            .progress_shown
+            .is_none_or(|shown| now.duration_since(shown) >= PROGRESS_INTERVAL);
         let call = self.open.iter_mut().find(|call| is_due && call.id == id)?;
         self.progress_shown = Some(now);
         call.take_progress()
@@ -129,7 +151,9 @@ impl RunState {
             return true;
         }
         let first = self.turn.partition_point(|name| *name < call.name);
-        self.turn.get(first + 1).is_some_and(|next| *next == call.name)
+        self.turn
+            .get(first + 1)
+            .is_some_and(|next| *next == call.name)
     }
 
     /// Returns the first failed call.
@@ -142,15 +166,27 @@ impl OpenCall {
     /// Takes the last progress as a line, if it was not written yet.
     pub(super) fn take_progress(&mut self) -> Option<String> {
         let (tool, progress) = self.progress.take()?;
-        Some(format!("   {} {}", styled(STRONG, visible(&tool)), progress_text(&progress)))
+        Some(format!(
+            "   {} {}",
+            styled(STRONG, visible(&tool)),
+            progress_text(&progress)
+        ))
     }
 
     fn text(&self) -> String {
-        let agent = self.agent.as_ref().map(|agent| format!("{}: ", visible(agent))).unwrap_or_default();
+        let agent = self
+            .agent
+            .as_ref()
+            .map(|agent| format!("{}: ", visible(agent)))
+            .unwrap_or_default();
         let name = format!("{agent}{}", visible(&self.name));
         match &self.progress {
-            Some((tool, progress)) if *tool == self.name => format!("{name} {}", progress_text(progress)),
-            Some((tool, progress)) => format!("{name} {} {}", visible(tool), progress_text(progress)),
+            Some((tool, progress)) if *tool == self.name => {
+                format!("{name} {}", progress_text(progress))
+            }
+            Some((tool, progress)) => {
+                format!("{name} {} {}", visible(tool), progress_text(progress))
+            }
             None => name,
         }
     }
@@ -164,7 +200,12 @@ fn progress_text(progress: &Progress) -> String {
         (Some(done), None) => Some(done.to_string()),
         _ => None,
     });
-    parts.extend(progress.message.as_deref().map(|message| visible(message).into_owned()));
+    parts.extend(
+        progress
+            .message
+            .as_deref()
+            .map(|message| visible(message).into_owned()),
+    );
     fit::cut(&parts.join(": "), SHOWN)
 }
 
@@ -206,11 +247,21 @@ mod tests {
 
     fn ended(id: &str, name: &str) -> Event {
         let result = ToolResult::text("x");
-        Event::Result { id: id.to_owned(), name: name.to_owned(), result, error: None, duration_ms: 1 }
+        Event::Result {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            result,
+            error: None,
+            duration_ms: 1,
+        }
     }
 
     fn waits(state: &RunState) -> Vec<String> {
-        state.waits(|start| start.elapsed()).into_iter().map(|(text, _)| text).collect()
+        state
+            .waits(|start| start.elapsed())
+            .into_iter()
+            .map(|(text, _)| text)
+            .collect()
     }
 
     #[test]
@@ -221,10 +272,24 @@ mod tests {
         state.record(None, &started("2", "b"));
         for (id, name, progress) in [
             ("1", "a", Progress::new(1.0, 3.0)),
-            ("1", "a", Progress { message: Some("x\u{1b}".to_owned()), ..Progress::new(2.0, 3.0) }),
+            (
+                "1",
+                "a",
+                Progress {
+                    message: Some("x\u{1b}".to_owned()),
+                    ..Progress::new(2.0, 3.0)
+                },
+            ),
             ("2", "inner", Progress::message("deep")),
         ] {
-            state.record(None, &Event::Progress { id: id.to_owned(), name: name.to_owned(), progress });
+            state.record(
+                None,
+                &Event::Progress {
+                    id: id.to_owned(),
+                    name: name.to_owned(),
+                    progress,
+                },
+            );
         }
         assert_eq!(waits(&state), [r"a 2 of 3: x\u{1b}", "b inner deep"]);
         state.record(None, &ended("1", "a"));
@@ -241,13 +306,26 @@ mod tests {
         state.record(None, &started("1", "a"));
         let is_taken = |ms: &u64| {
             let progress = Progress::new(*ms as f64, 3000.0);
-            state.record(None, &Event::Progress { id: "1".to_owned(), name: "a".to_owned(), progress });
+            state.record(
+                None,
+                &Event::Progress {
+                    id: "1".to_owned(),
+                    name: "a".to_owned(),
+                    progress,
+                },
+            );
             let line = state.take_progress("1", start + Duration::from_millis(*ms));
             line.is_some_and(|line| line.contains(&format!("{ms} of 3000")))
         };
-        assert_eq!((0..3000).filter(is_taken).collect::<Vec<_>>(), [0, 1000, 2000]);
+        assert_eq!(
+            (0..3000).filter(is_taken).collect::<Vec<_>>(),
+            [0, 1000, 2000]
+        );
         let mut call = state.record(None, &ended("1", "a")).unwrap();
-        assert!(call.take_progress().unwrap().contains("2999 of 3000"), "the last one is left for a failure");
+        assert!(
+            call.take_progress().unwrap().contains("2999 of 3000"),
+            "the last one is left for a failure"
+        );
         assert_eq!(call.take_progress(), None);
     }
 

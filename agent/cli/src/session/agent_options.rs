@@ -34,13 +34,22 @@ impl AgentOptions {
     pub(super) fn flags(&self, is_call: bool) -> Result<Values, SettingsError> {
         let mut flags = self.keys.values()?;
         if is_call {
-            flags.of_mut::<ProgramKeys>().provider = Some(Setting::from_flag("the call of a job", DIRECT.to_owned()));
+            flags.of_mut::<ProgramKeys>().provider =
+                Some(Setting::from_flag("the call of a job", DIRECT.to_owned()));
             flags.of_mut::<ProgramKeys>().model = None;
             return Ok(flags);
         }
         if self.script.is_some() {
-            if let Some(named) = flags.of::<ProgramKeys>().provider.as_ref().filter(|named| named.value != SCRIPTED) {
-                let reason = format!("needs --provider {SCRIPTED}, not {}; drop one of the two flags", named.value);
+            if let Some(named) = flags
+                .of::<ProgramKeys>()
+                .provider
+                .as_ref()
+                .filter(|named| named.value != SCRIPTED)
+            {
+                let reason = format!(
+                    "needs --provider {SCRIPTED}, not {}; drop one of the two flags",
+                    named.value
+                );
                 return Err(SettingsError::Value {
                     origin: Origin::Flag("--script"),
                     key: "a script".to_owned(),

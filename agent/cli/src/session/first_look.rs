@@ -30,16 +30,30 @@ impl ProjectTexts {
     pub(super) fn read(cx: &ToolContext, settings: &Settings) -> Self {
         let instructions = instructions::read(cx);
         let records = Records::own();
-        let of_instructions = instructions.clone().and_then(|content| Records::judge(records.as_ref(), content));
-        let unapproved = of_instructions.into_iter().chain(settings.unapproved().cloned()).collect();
-        Self { instructions, unapproved }
+        let of_instructions = instructions
+            .clone()
+            .and_then(|content| Records::judge(records.as_ref(), content));
+        let unapproved = of_instructions
+            .into_iter()
+            .chain(settings.unapproved().cloned())
+            .collect();
+        Self {
+            instructions,
+            unapproved,
+        }
     }
 
     /// Asks the person at the terminal about instructions that are new to them.
     pub(super) async fn offered(mut self, console: &Arc<Console>) -> Self {
-        let of_instructions = |unapproved: &&Unapproved| Some(unapproved.content()) == self.instructions.as_ref();
+        let of_instructions =
+            |unapproved: &&Unapproved| Some(unapproved.content()) == self.instructions.as_ref();
         if let Some(unapproved) = self.unapproved.iter().find(of_instructions).cloned()
-            && is_approved(&unapproved, "Have you read this, and may sessions begin with it?", console).await
+            && is_approved(
+                &unapproved,
+                "Have you read this, and may sessions begin with it?",
+                console,
+            )
+            .await
         {
             self.unapproved.retain(|other| *other != unapproved);
         }
@@ -56,7 +70,10 @@ impl ProjectTexts {
 }
 
 /// Asks the person at the terminal about settings files of trusted directories, unless a session may have written them.
-pub(super) async fn offer_settings(host: &HostOptions, console: &Arc<Console>) -> Result<(), Error> {
+pub(super) async fn offer_settings(
+    host: &HostOptions,
+    console: &Arc<Console>,
+) -> Result<(), Error> {
     let records = Records::own();
     for (content, is_below_trusted) in host.project_contents()? {
         if is_below_trusted
@@ -84,7 +101,11 @@ async fn is_approved(unapproved: &Unapproved, question: &str, console: &Arc<Cons
         return false;
     }
     let question = format!("{page}{} [y] yes, [n] no: ", styled(STRONG, question));
-    let answer = Dialogue::new(console.clone()).open().await.ask(&question).await;
+    let answer = Dialogue::new(console.clone())
+        .open()
+        .await
+        .ask(&question)
+        .await;
     if !answer.is_some_and(|line| dialogue::is_yes(&line)) {
         return false;
     }

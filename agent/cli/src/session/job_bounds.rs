@@ -39,7 +39,10 @@ impl JobBounds {
             }
             false => context,
         };
-        let paths = context.sensitive_paths().clone().with_paths(self.paths.iter().cloned());
+        let paths = context
+            .sensitive_paths()
+            .clone()
+            .with_paths(self.paths.iter().cloned());
         let context = context.with_sensitive_paths(paths);
         match &self.principal {
             Some(principal) => context.with_principal(principal.as_str()),

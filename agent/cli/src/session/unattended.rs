@@ -35,20 +35,29 @@ impl UnattendedOptions {
     /// # Errors
     /// Returns the error that opening a session would return.
     pub(crate) fn check_model(&self, settings: &Settings) -> Result<(), Error> {
-        ProviderChoice::from_settings(settings).note.iter().for_each(|note| notice::note(note));
+        ProviderChoice::from_settings(settings)
+            .note
+            .iter()
+            .for_each(|note| notice::note(note));
         self.new_session().check_model(settings)
     }
 
     /// Returns the options of the session of a job.
     #[cfg(feature = "cron")]
     pub(crate) fn for_job(&self, job: JobBounds) -> SessionOptions {
-        SessionOptions { job: Some(job), ..self.new_session() }
+        SessionOptions {
+            job: Some(job),
+            ..self.new_session()
+        }
     }
 
     /// Returns the options of a session in a chat. The process has one set of MCP servers and one export of spans for all its chats.
     #[cfg(all(feature = "journal", feature = "web"))]
     pub(crate) fn for_chat(&self, chat: Chat) -> SessionOptions {
-        SessionOptions { chat: Some(chat), ..self.new_session() }
+        SessionOptions {
+            chat: Some(chat),
+            ..self.new_session()
+        }
     }
 
     fn new_session(&self) -> SessionOptions {

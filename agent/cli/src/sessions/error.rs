@@ -32,16 +32,23 @@ pub(crate) enum SessionError {
         program::name()
     )]
     NoJournal { text: String },
-    #[error("several sessions have an ID that begins with {text:?}: {}; type more of it", named(ids))]
+    #[error(
+        "several sessions have an ID that begins with {text:?}: {}; type more of it",
+        named(ids)
+    )]
     Ambiguous { text: String, ids: Vec<SessionId> },
     #[error(
         "no session of the workspace {workspace} can be continued; run {} sessions --all to see all",
         program::name()
     )]
     NoneHere { workspace: String },
-    #[error("the session {id} is in use by another process; wait until it ends, or name another session")]
+    #[error(
+        "the session {id} is in use by another process; wait until it ends, or name another session"
+    )]
     Open { id: SessionId },
-    #[error("the session {name} belongs to the workspace {workspace}; resume it there, or with --root")]
+    #[error(
+        "the session {name} belongs to the workspace {workspace}; resume it there, or with --root"
+    )]
     OtherWorkspace { name: String, workspace: String },
     #[error(
         "the session {name} is a run of job {job}, whose limits it would lose; see {program} cron log {job}, and make the job anew to \
@@ -53,7 +60,11 @@ pub(crate) enum SessionError {
         "the session {name} began with the provider {provider}, and the settings choose {chosen}; name the one that gets its \
          conversation with --provider"
     )]
-    OtherProvider { name: String, provider: String, chosen: String },
+    OtherProvider {
+        name: String,
+        provider: String,
+        chosen: String,
+    },
     #[error(transparent)]
     OtherService(Box<OtherService>),
     #[error(transparent)]
@@ -65,7 +76,12 @@ pub(crate) enum SessionError {
 impl SessionError {
     /// Returns an error if the session runs a job.
     pub(crate) fn check_no_job(name: &str, start: &SessionStart) -> Result<(), Self> {
-        start.job.map_or(Ok(()), |job| Err(Self::OfJob { name: name.to_owned(), job }))
+        start.job.map_or(Ok(()), |job| {
+            Err(Self::OfJob {
+                name: name.to_owned(),
+                job,
+            })
+        })
     }
 }
 
@@ -98,11 +114,18 @@ impl OtherService {
     fn advice(&self) -> String {
         let flag = |url: &String| format!("--base-url {}", shell::quoted(url));
         let first = self.began_at.as_ref().filter(|_| self.is_of_user);
-        match (first.map(flag), self.configured.as_ref().map(|url| flag(&url.value))) {
-            (Some(first), Some(other)) => format!("continue it there with {first}, or at the other one with {other}"),
+        match (
+            first.map(flag),
+            self.configured.as_ref().map(|url| flag(&url.value)),
+        ) {
+            (Some(first), Some(other)) => {
+                format!("continue it there with {first}, or at the other one with {other}")
+            }
             (Some(first), None) => format!("continue it there with {first}"),
             (None, Some(other)) => format!("continue it at the other one with {other}"),
-            (None, None) => "continue it with --base-url and the URL of a service that you trust".to_owned(),
+            (None, None) => {
+                "continue it with --base-url and the URL of a service that you trust".to_owned()
+            }
         }
     }
 }

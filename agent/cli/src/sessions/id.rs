@@ -16,7 +16,12 @@ pub(crate) struct SessionId(u64);
 impl SessionId {
     /// Returns the ID of a session that begins now.
     pub(crate) fn now() -> Self {
-        Self(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
+        Self(
+            SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .unwrap_or_default()
+                .as_secs(),
+        )
     }
 
     /// Returns the ID that follows.
@@ -30,7 +35,9 @@ impl SessionId {
             return None;
         }
         let digit = |c: u8| DIGITS.iter().position(|digit| *digit == c);
-        text.bytes().try_fold(0, |number, c| Some(number * 32 + digit(c)? as u64)).map(Self)
+        text.bytes()
+            .try_fold(0, |number, c| Some(number * 32 + digit(c)? as u64))
+            .map(Self)
     }
 
     /// Returns the name of the session's file with this ending.
@@ -66,7 +73,15 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_ids() {
-        for text in ["", "000000", "00000000", "000000l", "000000A", "00000ä", "zzzzzzzzzzzzzzzzzzzz"] {
+        for text in [
+            "",
+            "000000",
+            "00000000",
+            "000000l",
+            "000000A",
+            "00000ä",
+            "zzzzzzzzzzzzzzzzzzzz",
+        ] {
             assert_eq!(SessionId::parse(text), None, "{text}");
         }
     }

@@ -42,14 +42,21 @@ impl LockedSession {
         // Waits, because another process may look whether the session is open.
         lock.lock()?;
         let is_held = is_at(&lock, &path)?;
-        let session = Self { id, folder: folder.to_owned(), _lock: lock };
+        let session = Self {
+            id,
+            folder: folder.to_owned(),
+            _lock: lock,
+        };
         Ok(Some(session).filter(|session| is_held && !session.journal().exists()))
     }
 
     /// Locks an existing session.
     pub(super) fn lock(folder: &Path, id: SessionId) -> Result<Self, SessionError> {
         let path = folder.join(id.file(LOCK));
-        let unusable = |source| SessionError::Folder { path: path.clone(), source };
+        let unusable = |source| SessionError::Folder {
+            path: path.clone(),
+            source,
+        };
         let mut waited = Duration::ZERO;
         let lock = loop {
             let lock = private::open_or_create(&path).map_err(unusable)?;
@@ -65,13 +72,19 @@ impl LockedSession {
                 break lock;
             }
         };
-        let session = Self { id, folder: folder.to_owned(), _lock: lock };
+        let session = Self {
+            id,
+            folder: folder.to_owned(),
+            _lock: lock,
+        };
         if session.journal().exists() {
             return Ok(session);
         }
         // Another process has removed the session.
         private::remove(&path).map_err(unusable)?;
-        Err(SessionError::Unknown { text: id.to_string() })
+        Err(SessionError::Unknown {
+            text: id.to_string(),
+        })
     }
 
     /// Returns the path of the journal.
@@ -89,7 +102,10 @@ impl LockedSession {
     pub(crate) fn erase(&self) -> Result<(), SessionError> {
         let endings = BESIDE.into_iter().chain([JOURNAL, LOCK]);
         for file in endings.map(|ending| self.folder.join(self.id.file(ending))) {
-            private::remove(&file).map_err(|source| SessionError::Erase { id: self.id, source })?;
+            private::remove(&file).map_err(|source| SessionError::Erase {
+                id: self.id,
+                source,
+            })?;
         }
         Ok(())
     }
@@ -124,7 +140,10 @@ mod tests {
         let id = SessionId::now();
         let (is_held, erased) = (AtomicBool::new(false), AtomicUsize::new(0));
         let hold = |session: &LockedSession| {
-            assert!(!is_held.swap(true, Ordering::SeqCst), "another thread holds the session");
+            assert!(
+                !is_held.swap(true, Ordering::SeqCst),
+                "another thread holds the session"
+            );
             fs::write(session.journal(), "x").unwrap();
             std::thread::yield_now();
             is_held.store(false, Ordering::SeqCst);

@@ -17,13 +17,21 @@ impl Retention {
     /// Keeps a session for `max_age` after its last change, and all sessions together up to `max_bytes`. The `keep` newest ones
     /// are always kept.
     fn new(max_age: Duration, max_bytes: u64, keep: usize) -> Self {
-        Self { max_age, max_bytes, keep }
+        Self {
+            max_age,
+            max_bytes,
+            keep,
+        }
     }
 
     /// Returns the limits that the settings set.
     pub(crate) fn from_settings(settings: &Settings) -> Self {
         let keep = usize::try_from(settings.program().kept_sessions.value).unwrap_or(usize::MAX);
-        Self::new(settings.program().session_max_age.value, settings.program().session_max_bytes.value.bytes(), keep)
+        Self::new(
+            settings.program().session_max_age.value,
+            settings.program().session_max_bytes.value.bytes(),
+            keep,
+        )
     }
 
     /// Returns the limits without a number of sessions that are always kept.
@@ -40,7 +48,11 @@ impl Retention {
     }
 
     /// Returns the sessions to remove, the oldest first. The sessions are given newest first.
-    pub(crate) fn surplus<'a, T>(&self, sessions: &'a [SessionFiles<T>], now: SystemTime) -> Vec<&'a SessionFiles<T>> {
+    pub(crate) fn surplus<'a, T>(
+        &self,
+        sessions: &'a [SessionFiles<T>],
+        now: SystemTime,
+    ) -> Vec<&'a SessionFiles<T>> {
         let mut bytes: u64 = sessions.iter().map(|session| session.bytes).sum();
         let old = sessions.iter().skip(self.keep).rev();
         let surplus = old.filter(|session| {
@@ -67,8 +79,13 @@ mod tests {
     /// Returns sessions of these sizes and ages, the newest first.
     fn sessions(of: &[(u64, u64)]) -> Vec<SessionFiles> {
         let session = |(index, &(bytes, age)): (usize, &(u64, u64))| {
-            let id = (index..of.len()).fold(SessionId::parse("0000000").unwrap(), |id, _| id.successor());
-            SessionFiles { id, bytes, changed: at(NOW - age) }
+            let id = (index..of.len())
+                .fold(SessionId::parse("0000000").unwrap(), |id, _| id.successor());
+            SessionFiles {
+                id,
+                bytes,
+                changed: at(NOW - age),
+            }
         };
         of.iter().enumerate().map(session).collect()
     }
@@ -81,20 +98,35 @@ mod tests {
     fn removed(retention: &Retention, of: &[(u64, u64)]) -> Vec<usize> {
         let sessions = sessions(of);
         let surplus = retention.surplus(&sessions, at(NOW));
-        assert!(surplus.is_sorted_by_key(|session| session.id), "the oldest are removed first");
-        (0..of.len()).filter(|index| surplus.iter().any(|session| session.id == sessions[*index].id)).collect()
+        assert!(
+            surplus.is_sorted_by_key(|session| session.id),
+            "the oldest are removed first"
+        );
+        (0..of.len())
+            .filter(|index| {
+                surplus
+                    .iter()
+                    .any(|session| session.id == sessions[*index].id)
+            })
+            .collect()
     }
 
     #[test]
     fn old_sessions_are_removed() {
         let retention = Retention::new(Duration::from_secs(100), 1000, 1);
-        assert_eq!(removed(&retention, &[(1, 200), (1, 50), (1, 100), (1, 101)]), [3]);
+        assert_eq!(
+            removed(&retention, &[(1, 200), (1, 50), (1, 100), (1, 101)]),
+            [3]
+        );
     }
 
     #[test]
     fn the_oldest_sessions_are_removed_until_the_rest_fits() {
         let retention = Retention::new(Duration::from_secs(100), 10, 1);
-        assert_eq!(removed(&retention, &[(4, 0), (4, 0), (4, 0), (4, 0)]), [2, 3]);
+        assert_eq!(
+            removed(&retention, &[(4, 0), (4, 0), (4, 0), (4, 0)]),
+            [2, 3]
+        );
         assert!(removed(&retention, &[(4, 0), (4, 0), (2, 0)]).is_empty());
         assert_eq!(removed(&retention, &[(40, 0), (1, 0)]), [1]);
     }

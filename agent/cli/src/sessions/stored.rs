@@ -15,7 +15,11 @@ pub(crate) struct StoredSession {
 
 impl StoredSession {
     /// Reads a session and its first `messages` messages. Returns `None` if it has no prompt, or was removed meanwhile.
-    pub(super) fn read(folder: &SessionFolder, id: SessionId, messages: u32) -> Result<Option<Self>, SessionError> {
+    pub(super) fn read(
+        folder: &SessionFolder,
+        id: SessionId,
+        messages: u32,
+    ) -> Result<Option<Self>, SessionError> {
         let journal = folder.private_journal(id)?;
         match folder.lock(id) {
             Ok(session) => Self::read_locked(&session, messages),
@@ -29,15 +33,29 @@ impl StoredSession {
     }
 
     /// Reads a session that only this process uses. Returns `None` if it has no prompt.
-    pub(crate) fn read_locked(session: &LockedSession, messages: u32) -> Result<Option<Self>, SessionError> {
+    pub(crate) fn read_locked(
+        session: &LockedSession,
+        messages: u32,
+    ) -> Result<Option<Self>, SessionError> {
         let audit = Audit::open_unused(session.journal()).map_err(AuditError::from)?;
         Self::read_from(&audit, session.id, messages, false)
     }
 
-    fn read_from(audit: &Audit, id: SessionId, messages: u32, is_open: bool) -> Result<Option<Self>, SessionError> {
+    fn read_from(
+        audit: &Audit,
+        id: SessionId,
+        messages: u32,
+        is_open: bool,
+    ) -> Result<Option<Self>, SessionError> {
         let name = id.to_string();
         let stored = (audit.find_start(&name)?, audit.checkpoint(&name, messages)?);
-        let (Some(start), Some(checkpoint)) = stored else { return Ok(None) };
-        Ok(Some(Self { start, checkpoint, is_open }))
+        let (Some(start), Some(checkpoint)) = stored else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            start,
+            checkpoint,
+            is_open,
+        }))
     }
 }

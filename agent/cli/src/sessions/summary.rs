@@ -42,13 +42,28 @@ pub(crate) enum SessionState {
 
 impl SessionSummary {
     /// Reads a session. Returns `None` if it has no prompt yet, or was removed meanwhile.
-    pub(crate) fn read(folder: &SessionFolder, id: SessionId) -> Result<Option<Self>, SessionError> {
-        let Some(files) = folder.files(id) else { return Ok(None) };
-        let Some(StoredSession { start, checkpoint, is_open }) = StoredSession::read(folder, id, HEAD)? else {
+    pub(crate) fn read(
+        folder: &SessionFolder,
+        id: SessionId,
+    ) -> Result<Option<Self>, SessionError> {
+        let Some(files) = folder.files(id) else {
             return Ok(None);
         };
-        let messages = checkpoint.messages.iter().filter_map(|text| serde_json::from_str::<Message>(text).ok());
-        let prompt = messages.into_iter().find(|message| message.role == Role::User);
+        let Some(StoredSession {
+            start,
+            checkpoint,
+            is_open,
+        }) = StoredSession::read(folder, id, HEAD)?
+        else {
+            return Ok(None);
+        };
+        let messages = checkpoint
+            .messages
+            .iter()
+            .filter_map(|text| serde_json::from_str::<Message>(text).ok());
+        let prompt = messages
+            .into_iter()
+            .find(|message| message.role == Role::User);
         let state = match Run::from_checkpoint(&checkpoint) {
             _ if is_open => SessionState::Open,
             Ok(run) if run.is_answered() => SessionState::Finished,

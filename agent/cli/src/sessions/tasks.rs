@@ -26,7 +26,11 @@ pub(crate) struct TaskFile {
 
 impl TaskFile {
     pub(super) fn new(path: PathBuf, new: PathBuf) -> Self {
-        Self { path, new, is_reported: AtomicBool::new(false) }
+        Self {
+            path,
+            new,
+            is_reported: AtomicBool::new(false),
+        }
     }
 
     /// Reads the tasks of an earlier process. There are none in a new session.
@@ -39,7 +43,10 @@ impl TaskFile {
             Ok(tasks) => tasks,
             Err(error) if error.kind() == io::ErrorKind::NotFound => StoredTasks::default(),
             Err(error) => {
-                notice::warning(&format!("the tasks of the session are lost: {}: {error}", self.path.display()));
+                notice::warning(&format!(
+                    "the tasks of the session are lost: {}: {error}",
+                    self.path.display()
+                ));
                 StoredTasks::default()
             }
         }
@@ -60,7 +67,9 @@ impl TaskStore for TaskFile {
             && !self.is_reported.swap(true, Ordering::Relaxed)
         {
             let path = self.path.display();
-            notice::warning(&format!("a resumed session will not know its tasks: {path} cannot be written: {error}"));
+            notice::warning(&format!(
+                "a resumed session will not know its tasks: {path} cannot be written: {error}"
+            ));
         }
     }
 }

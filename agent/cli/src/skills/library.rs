@@ -16,8 +16,7 @@ use host::folders;
 const FOLDER: &str = "folder";
 
 /// The reason for which a session that reads no file of the project has no skill of it, wherever the user has named its folder.
-const NOT_READ: &str =
-    "it is inside the root, and --config or --no-config leaves out the project's skills; move it elsewhere";
+const NOT_READ: &str = "it is inside the root, and --config or --no-config leaves out the project's skills; move it elsewhere";
 
 /// The skills of the user and of the project, as they are when a session begins.
 #[derive(Default)]
@@ -57,26 +56,59 @@ impl Library {
     /// are not looked for, and none inside the workspace is usable. No skill has a file that tools cannot reach.
     pub(crate) fn load(workspace: String, reads_project: bool, settings: &Settings) -> Self {
         let hidden = folders::own().chain(settings.files_hidden_in(&workspace));
-        let mut discovery = Discovery::new().with_workspace(&workspace).with_hidden(hidden);
+        let mut discovery = Discovery::new()
+            .with_workspace(&workspace)
+            .with_hidden(hidden);
         if !reads_project {
             discovery = discovery.without_project_folders();
         }
-        let configured = settings.program().skill_folders.iter().map(|folder| folder.value.clone());
+        let configured = settings
+            .program()
+            .skill_folders
+            .iter()
+            .map(|folder| folder.value.clone());
         let used: Vec<_> = folders::skills().into_iter().chain(configured).collect();
-        let mut places: Vec<_> = used.iter().chain(&named_folders(settings)).cloned().collect();
-        let find =
-            |discovery, places: &[PathBuf]| places.iter().cloned().fold(discovery, Discovery::with_user_folder).find();
+        let mut places: Vec<_> = used
+            .iter()
+            .chain(&named_folders(settings))
+            .cloned()
+            .collect();
+        let find = |discovery, places: &[PathBuf]| {
+            places
+                .iter()
+                .cloned()
+                .fold(discovery, Discovery::with_user_folder)
+                .find()
+        };
         // Without a workspace, since a folder of the project is entered once, and the user's links into it are missed.
-        let (found, links) = (find(discovery, &used), find(Discovery::new(), &places).links);
+        let (found, links) = (
+            find(discovery, &used),
+            find(Discovery::new(), &places).links,
+        );
         places.extend(links);
-        let missing = settings.program().skill_folders.iter().filter(|folder| !folder.value.exists()).map(|folder| {
-            format!("{}: there is no such folder; create it, or change skills.folders", folder.value.display())
-        });
-        let overlooked = found.overlooked.iter().map(|place| format!("{}: {}", place.path.display(), place.reason));
+        let missing = settings
+            .program()
+            .skill_folders
+            .iter()
+            .filter(|folder| !folder.value.exists())
+            .map(|folder| {
+                format!(
+                    "{}: there is no such folder; create it, or change skills.folders",
+                    folder.value.display()
+                )
+            });
+        let overlooked = found
+            .overlooked
+            .iter()
+            .map(|place| format!("{}: {}", place.path.display(), place.reason));
         let overlooked = overlooked.chain(missing).collect();
         let approvals = Self::approvals();
         let mut names = BTreeMap::<String, usize>::new();
-        for skill in found.skills.iter().filter(|skill| skill.origin() == Origin::Project) {
+        for skill in found
+            .skills
+            .iter()
+            .filter(|skill| skill.origin() == Origin::Project)
+        {
             *names.entry(skill.name().to_owned()).or_default() += 1;
         }
         let shelve = |skill: Skill| {
@@ -86,10 +118,20 @@ impl Library {
                 Origin::Project if !reads_project => (skill, Standing::NotRead),
                 Origin::Project => judged(skill, &workspace, approvals.as_ref(), has_namesake),
             };
-            Shelved { skill, standing, has_namesake }
+            Shelved {
+                skill,
+                standing,
+                has_namesake,
+            }
         };
         let skills = found.skills.into_iter().map(shelve).collect();
-        Self { skills, overlooked, places, workspace }.with_conflicts()
+        Self {
+            skills,
+            overlooked,
+            places,
+            workspace,
+        }
+        .with_conflicts()
     }
 
     /// Returns the folders of skills of the user, also of other sessions of theirs, and the links below them that can lead to skills. They need not exist.
@@ -100,8 +142,15 @@ impl Library {
     /// Marks the skills that sessions might use if others did not have their names.
     fn with_conflicts(mut self) -> Self {
         for clash in self.service().clashes() {
-            let has_name = |shelved: &&mut Shelved| shelved.skill.name().to_lowercase() == clash.name.to_lowercase();
-            for shelved in self.skills.iter_mut().filter(|shelved| shelved.is_trusted()).filter(has_name) {
+            let has_name = |shelved: &&mut Shelved| {
+                shelved.skill.name().to_lowercase() == clash.name.to_lowercase()
+            };
+            for shelved in self
+                .skills
+                .iter_mut()
+                .filter(|shelved| shelved.is_trusted())
+                .filter(has_name)
+            {
                 shelved.standing = Standing::Conflict(clash.clone());
             }
         }
@@ -110,28 +159,50 @@ impl Library {
 
     /// Returns the approvals of skills. Returns `None` if the user has no home.
     pub(crate) fn approvals() -> Option<Approvals> {
-        Some(Approvals::new(folders::state()?.join("skills").join("approvals")))
+        Some(Approvals::new(
+            folders::state()?.join("skills").join("approvals"),
+        ))
     }
 
     /// Returns the skills that a session may use, with the reasons for which it has not the others.
     pub(crate) fn service(&self) -> Skills {
         let trusted = self.skills.iter().filter(|shelved| shelved.is_trusted());
         let skills = Skills::new(trusted.map(|shelved| shelved.skill.clone()));
-        let withheld = self.skills.iter().filter_map(|shelved| Some((shelved.skill.name(), shelved.withheld_text()?)));
-        withheld.fold(skills, |skills, (name, reason)| skills.with_withheld(name, reason))
+        let withheld = self
+            .skills
+            .iter()
+            .filter_map(|shelved| Some((shelved.skill.name(), shelved.withheld_text()?)));
+        withheld.fold(skills, |skills, (name, reason)| {
+            skills.with_withheld(name, reason)
+        })
     }
 
     /// Returns the skills of this name, of which there can be several.
     pub(crate) fn find(&self, name: &str) -> Result<Vec<&Shelved>, Error> {
-        let found: Vec<_> = self.skills.iter().filter(|shelved| shelved.skill.name() == name).collect();
-        if found.is_empty() { Err(Error::NoSkill { name: name.to_owned() }) } else { Ok(found) }
+        let found: Vec<_> = self
+            .skills
+            .iter()
+            .filter(|shelved| shelved.skill.name() == name)
+            .collect();
+        if found.is_empty() {
+            Err(Error::NoSkill {
+                name: name.to_owned(),
+            })
+        } else {
+            Ok(found)
+        }
     }
 
     /// Returns a skill that sessions may use now and not once this one is approved, because both would have one name.
     pub(crate) fn rival(&self, shelved: &Shelved) -> Option<&Skill> {
         let name = shelved.skill.name().to_lowercase();
-        let mut trusted = self.skills.iter().filter(|other| other.is_trusted() && !std::ptr::eq(*other, shelved));
-        trusted.find(|other| other.skill.name().to_lowercase() == name).map(|other| &other.skill)
+        let mut trusted = self
+            .skills
+            .iter()
+            .filter(|other| other.is_trusted() && !std::ptr::eq(*other, shelved));
+        trusted
+            .find(|other| other.skill.name().to_lowercase() == name)
+            .map(|other| &other.skill)
     }
 
     /// Returns the facts about a project's skill that the user approves.
@@ -162,7 +233,11 @@ impl Shelved {
             Standing::Conflict(clash) => format!("conflict: {}", clash_text(clash)),
             Standing::Unapproved => format!("waits for approval; {}", approve()),
             Standing::Changed(facts) => {
-                format!("has changed since it was approved ({}); {}", named_files(facts), approve())
+                format!(
+                    "has changed since it was approved ({}); {}",
+                    named_files(facts),
+                    approve()
+                )
             }
             Standing::Unusable(reason) => format!("unusable: {reason}"),
             Standing::NotRead => format!("unusable: {NOT_READ}"),
@@ -178,12 +253,18 @@ impl Shelved {
             Standing::Unapproved => "it waits for approval",
             Standing::Changed(_) => "it has changed since it was approved",
             Standing::Unusable(_) => {
-                return Some(format!("it cannot be used; ask the user to run {} skills", program::name()));
+                return Some(format!(
+                    "it cannot be used; ask the user to run {} skills",
+                    program::name()
+                ));
             }
         };
         let step = match self.has_namesake {
             true => "rename it, because another skill of the project has this name".to_owned(),
-            false => format!("run {}; new sessions then have it", approval_command(self.skill.name())),
+            false => format!(
+                "run {}; new sessions then have it",
+                approval_command(self.skill.name())
+            ),
         };
         Some(format!("{state}; ask the user to {step}"))
     }
@@ -204,15 +285,27 @@ pub(crate) fn clash_text(clash: &Clash) -> String {
 }
 
 /// Returns a skill of the project with its standing. Only the files of a folder that was approved are read: a checkout can have many.
-fn judged(skill: Skill, workspace: &str, approvals: Option<&Approvals>, has_namesake: bool) -> (Skill, Standing) {
+fn judged(
+    skill: Skill,
+    workspace: &str,
+    approvals: Option<&Approvals>,
+    has_namesake: bool,
+) -> (Skill, Standing) {
     let approved = match approvals.map(|approvals| approvals.approved(workspace, skill.name())) {
         Some(Ok(Some(approved))) => approved,
         Some(Ok(None)) | None => return (skill, Standing::Unapproved),
         Some(Err(error)) => return (skill, Standing::Unusable(error.to_string())),
     };
-    if !approved.facts().any(|fact| fact == (FOLDER, &folder(&skill, workspace))) {
+    if !approved
+        .facts()
+        .any(|fact| fact == (FOLDER, &folder(&skill, workspace)))
+    {
         // The approval may be that of the namesake, which has not moved here.
-        let standing = if has_namesake { Standing::Unapproved } else { Standing::Changed(vec![FOLDER.to_owned()]) };
+        let standing = if has_namesake {
+            Standing::Unapproved
+        } else {
+            Standing::Changed(vec![FOLDER.to_owned()])
+        };
         return (skill, standing);
     }
     let contents = match skill.contents() {
@@ -224,23 +317,40 @@ fn judged(skill: Skill, workspace: &str, approvals: Option<&Approvals>, has_name
         let step = format!("run {}", approval_command(skill.name()));
         return (skill.with_pinned(contents, step), Standing::Ready);
     }
-    let changes = present.changes_since(&approved).into_iter().map(|change| change.fact).collect();
+    let changes = present
+        .changes_since(&approved)
+        .into_iter()
+        .map(|change| change.fact)
+        .collect();
     (skill, Standing::Changed(changes))
 }
 
 fn subject(skill: &Skill, contents: &Contents, workspace: &str) -> Subject {
-    let files = contents.files().map(|(path, digest)| (format!("file {path}"), json!(digest)));
-    let facts: Map<String, Value> = files.chain([(FOLDER.to_owned(), folder(skill, workspace))]).collect();
+    let files = contents
+        .files()
+        .map(|(path, digest)| (format!("file {path}"), json!(digest)));
+    let facts: Map<String, Value> = files
+        .chain([(FOLDER.to_owned(), folder(skill, workspace))])
+        .collect();
     Subject::from_facts(workspace, skill.name(), facts)
 }
 
 /// Returns the path of a skill below the workspace.
 fn folder(skill: &Skill, workspace: &str) -> Value {
-    json!(skill.path().strip_prefix(workspace).unwrap_or(skill.path()).to_string_lossy())
+    json!(
+        skill
+            .path()
+            .strip_prefix(workspace)
+            .unwrap_or(skill.path())
+            .to_string_lossy()
+    )
 }
 
 /// Returns the folders of skills that any layer of the settings names, also those that this session does not use.
 fn named_folders(settings: &Settings) -> Vec<PathBuf> {
-    let folders = settings.layers().iter().flat_map(|values| &values.of::<ProgramKeys>().skill_folders);
+    let folders = settings
+        .layers()
+        .iter()
+        .flat_map(|values| &values.of::<ProgramKeys>().skill_folders);
     folders.map(|folder| folder.value.clone()).collect()
 }

@@ -12,7 +12,11 @@ pub(crate) fn report(library: &Library) -> Vec<String> {
     }];
     for shelved in &library.skills {
         if shelved.skill.origin() == tools_builtin::skill::Origin::Project {
-            lines.push(format!("skill {} (of the project): {}", shelved.skill.name(), shelved.standing_text()));
+            lines.push(format!(
+                "skill {} (of the project): {}",
+                shelved.skill.name(),
+                shelved.standing_text()
+            ));
         }
     }
     lines
@@ -22,9 +26,15 @@ pub(crate) fn report(library: &Library) -> Vec<String> {
 pub(crate) fn findings(library: &Library) -> Vec<String> {
     let faults = library.skills.iter().flat_map(|shelved| {
         let skill = &shelved.skill;
-        skill.faults().iter().map(move |fault| format!("{}: {fault}", skill.path().display()))
+        skill
+            .faults()
+            .iter()
+            .map(move |fault| format!("{}: {fault}", skill.path().display()))
     });
     let overlooked = library.overlooked.iter().cloned();
     let service = library.service();
-    faults.chain(overlooked).chain(service.clashes().iter().map(clash_text)).collect()
+    faults
+        .chain(overlooked)
+        .chain(service.clashes().iter().map(clash_text))
+        .collect()
 }

@@ -43,7 +43,9 @@ pub(crate) fn insert(services: &mut Services, library: &Library) {
 fn absence(library: &Library) -> String {
     let program = program::name();
     match library.skills.iter().any(|shelved| !shelved.is_trusted()) {
-        false => format!("there are no skills that this session may use; {program} skills lists all"),
+        false => {
+            format!("there are no skills that this session may use; {program} skills lists all")
+        }
         true => format!(
             "the skills of the project wait for approval, or cannot be used; ask the user to run {program} skills, which says why, \
              and {program} skills approve NAME"
@@ -53,16 +55,26 @@ fn absence(library: &Library) -> String {
 
 /// Returns the reasons for which a session does not have skills that were found. Many skills of a project share one.
 fn left_out(library: &Library, skills: &Skills) -> Vec<String> {
-    let of_project = library.skills.iter().filter(|shelved| shelved.skill.origin() == Origin::Project);
+    let of_project = library
+        .skills
+        .iter()
+        .filter(|shelved| shelved.skill.origin() == Origin::Project);
     let waiting: Vec<_> = of_project.filter(|shelved| !shelved.is_trusted()).collect();
     let mut reasons: Vec<String> = match waiting.len() {
         0..=MAX_NAMED => {
             let reason = |shelved: &&Shelved| {
-                format!("the skill {} of the project {}", shelved.skill.name(), shelved.standing_text())
+                format!(
+                    "the skill {} of the project {}",
+                    shelved.skill.name(),
+                    shelved.standing_text()
+                )
             };
             waiting.iter().map(reason).collect()
         }
-        many => vec![format!("{many} skills of the project are not used; {} skills says why", program::name())],
+        many => vec![format!(
+            "{many} skills of the project are not used; {} skills says why",
+            program::name()
+        )],
     };
     reasons.extend(skills.clashes().iter().map(clash_text));
     reasons
@@ -71,13 +83,20 @@ fn left_out(library: &Library, skills: &Skills) -> Vec<String> {
 /// Warns of the skills that a session does not have although they were found.
 pub(crate) fn warn(cx: &ToolContext) {
     if let Some(left_out) = cx.service::<LeftOut>() {
-        left_out.0.iter().for_each(|warning| notice::warning(warning));
+        left_out
+            .0
+            .iter()
+            .for_each(|warning| notice::warning(warning));
     }
 }
 
 /// Warns like [`warn`] if the tool uses skills.
 pub(crate) fn warn_for(cx: &ToolContext, tool: &Entry) {
-    if tool.needs().iter().any(|need| need.id() == TypeId::of::<Skills>()) {
+    if tool
+        .needs()
+        .iter()
+        .any(|need| need.id() == TypeId::of::<Skills>())
+    {
         warn(cx);
     }
 }
@@ -99,8 +118,11 @@ pub(crate) fn control_files(library: &Library, root: &Path) -> Vec<PathBuf> {
     };
     // No tool reaches the program's own folders, except by the links in them.
     let is_own = |path: &Path| {
-        folders::own_folders().any(|own| path.starts_with(own)) && !path.ancestors().any(Path::is_symlink)
+        folders::own_folders().any(|own| path.starts_with(own))
+            && !path.ancestors().any(Path::is_symlink)
     };
     let places = library.places().iter().filter(|place| !is_own(place));
-    places.flat_map(|place| [content(place), place.clone()]).collect()
+    places
+        .flat_map(|place| [content(place), place.clone()])
+        .collect()
 }

@@ -23,10 +23,20 @@ impl CollectorClient {
     /// Creates a client. It blocks, so a runtime must not call it.
     pub(super) fn new(collector: &Collector) -> Result<Self, reqwest::Error> {
         // A redirect could send spans and headers to another host.
-        let http = Client::builder().timeout(TIMEOUT).redirect(Policy::none()).no_proxy();
+        let http = Client::builder()
+            .timeout(TIMEOUT)
+            .redirect(Policy::none())
+            .no_proxy();
         // Reading the certificates of the machine takes longer than a local request.
-        let http = if collector.url.starts_with("https:") { http } else { http.tls_certs_only([]) };
-        Ok(Self { http: http.build()?, sends_headers: collector.is_of_environment })
+        let http = if collector.url.starts_with("https:") {
+            http
+        } else {
+            http.tls_certs_only([])
+        };
+        Ok(Self {
+            http: http.build()?,
+            sends_headers: collector.is_of_environment,
+        })
     }
 }
 
@@ -43,7 +53,9 @@ impl HttpClient for CollectorClient {
         if !self.sends_headers {
             let kept = [CONTENT_TYPE, CONTENT_ENCODING, USER_AGENT];
             let headers = std::mem::take(request.headers_mut());
-            let own = kept.into_iter().filter_map(|name| headers.get(&name).map(|value| (name, value.clone())));
+            let own = kept
+                .into_iter()
+                .filter_map(|name| headers.get(&name).map(|value| (name, value.clone())));
             request.headers_mut().extend(own);
         }
         self.http.send_bytes(request)
@@ -53,6 +65,8 @@ impl HttpClient for CollectorClient {
 /// Shows no headers, because they may be secret.
 impl fmt::Debug for CollectorClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CollectorClient").field("sends_headers", &self.sends_headers).finish_non_exhaustive()
+        f.debug_struct("CollectorClient")
+            .field("sends_headers", &self.sends_headers)
+            .finish_non_exhaustive()
     }
 }

@@ -8,10 +8,16 @@ use crate::config::{Origin, ProgramSettings as _, Settings};
 const PATH: &str = "/v1/traces";
 
 /// The variable of the endpoint for spans, and that of the collector.
-const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
+const ENDPOINTS: [&str; 2] = [
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+];
 
 /// The variables of the protocol for spans, and of the collector's.
-const PROTOCOLS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"];
+const PROTOCOLS: [&str; 2] = [
+    "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+    "OTEL_EXPORTER_OTLP_PROTOCOL",
+];
 
 /// The protocol of the export.
 const PROTOCOL: &str = "http/protobuf";
@@ -45,30 +51,58 @@ pub(super) fn collector(
     lookup: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<Collector>, CollectorError> {
     let lookup = |name: &str| lookup(name).filter(|value| !value.is_empty());
-    let is_set = |name: &str, value: &str| lookup(name).is_some_and(|set| set.eq_ignore_ascii_case(value));
+    let is_set =
+        |name: &str, value: &str| lookup(name).is_some_and(|set| set.eq_ignore_ascii_case(value));
     if is_set("OTEL_SDK_DISABLED", "true") || is_set("OTEL_TRACES_EXPORTER", "none") {
         return Ok(None);
     }
     if let Some(set) = settings.program().telemetry_endpoint.clone() {
-        let url =
-            if is_plain_url(&set.value) { with_path(&set.value) } else { return Err(CollectorError::Url(set.origin)) };
-        return Ok(Some(Collector { url, is_of_environment: false }));
+        let url = if is_plain_url(&set.value) {
+            with_path(&set.value)
+        } else {
+            return Err(CollectorError::Url(set.origin));
+        };
+        return Ok(Some(Collector {
+            url,
+            is_of_environment: false,
+        }));
     }
-    let Some((name, url)) = ENDPOINTS.iter().find_map(|name| Some((*name, lookup(name)?))) else { return Ok(None) };
+    let Some((name, url)) = ENDPOINTS
+        .iter()
+        .find_map(|name| Some((*name, lookup(name)?)))
+    else {
+        return Ok(None);
+    };
     if !is_plain_url(&url) {
         return Err(CollectorError::Url(Origin::Environment(name.to_owned())));
     }
-    match PROTOCOLS.iter().find_map(|name| Some((*name, lookup(name)?))) {
-        Some((name, protocol)) if protocol != PROTOCOL => return Err(CollectorError::Protocol(name)),
+    match PROTOCOLS
+        .iter()
+        .find_map(|name| Some((*name, lookup(name)?)))
+    {
+        Some((name, protocol)) if protocol != PROTOCOL => {
+            return Err(CollectorError::Protocol(name));
+        }
         _ => {}
     }
-    let url = if name == ENDPOINTS[0] { url } else { with_path(&url) };
-    Ok(Some(Collector { url, is_of_environment: true }))
+    let url = if name == ENDPOINTS[0] {
+        url
+    } else {
+        with_path(&url)
+    };
+    Ok(Some(Collector {
+        url,
+        is_of_environment: true,
+    }))
 }
 
 fn with_path(url: &str) -> String {
     let base = url.trim_end_matches('/');
-    if base.ends_with(PATH) { base.to_owned() } else { format!("{base}{PATH}") }
+    if base.ends_with(PATH) {
+        base.to_owned()
+    } else {
+        format!("{base}{PATH}")
+    }
 }
 
 #[cfg(test)]
@@ -77,12 +111,20 @@ mod tests {
     use crate::config::ProgramKeys;
     use crate::config::{Setting, Values};
 
-    fn found(setting: Option<&str>, variables: &[(&str, &str)]) -> Result<Option<Collector>, CollectorError> {
+    fn found(
+        setting: Option<&str>,
+        variables: &[(&str, &str)],
+    ) -> Result<Option<Collector>, CollectorError> {
         let telemetry_endpoint = setting.map(|url| Setting::from_flag("--test", url.to_owned()));
         let mut flags = Values::default();
         flags.of_mut::<ProgramKeys>().telemetry_endpoint = telemetry_endpoint;
         let settings = Settings::from_flags(flags).unwrap();
-        let lookup = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        let lookup = |name: &str| {
+            variables
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| (*value).to_owned())
+        };
         collector(&settings, lookup)
     }
 
@@ -95,21 +137,35 @@ mod tests {
             (None, &[(base, "")], None),
             (None, &both[1..], Some("http://b/v1/traces")),
             (None, &both, Some("http://a/spans")),
-            (Some("http://c:4318"), &both, Some("http://c:4318/v1/traces")),
+            (
+                Some("http://c:4318"),
+                &both,
+                Some("http://c:4318/v1/traces"),
+            ),
             (Some("http://c/v1/traces"), &[], Some("http://c/v1/traces")),
             (Some("http://c"), &[("OTEL_SDK_DISABLED", "true")], None),
             (Some("http://c"), &[("OTEL_TRACES_EXPORTER", "none")], None),
         ] {
             let is_of_environment = setting.is_none();
-            let expected = expected.map(|url| Collector { url: url.to_owned(), is_of_environment });
-            assert_eq!(found(setting, variables).unwrap(), expected, "{setting:?} {variables:?}");
+            let expected = expected.map(|url| Collector {
+                url: url.to_owned(),
+                is_of_environment,
+            });
+            assert_eq!(
+                found(setting, variables).unwrap(),
+                expected,
+                "{setting:?} {variables:?}"
+            );
         }
     }
 
     #[test]
     fn a_url_with_a_password_is_refused() {
         let error = found(None, &[(ENDPOINTS[1], "http://me:sesame@b")]).unwrap_err();
-        assert_eq!(error, CollectorError::Url(Origin::Environment(ENDPOINTS[1].to_owned())));
+        assert_eq!(
+            error,
+            CollectorError::Url(Origin::Environment(ENDPOINTS[1].to_owned()))
+        );
     }
 
     #[test]
@@ -122,7 +178,11 @@ mod tests {
             (&[(all, "")], None),
         ] {
             let variables = [&[(base, "http://b")], protocol].concat();
-            assert_eq!(found(None, &variables).err(), error.map(CollectorError::Protocol), "{protocol:?}");
+            assert_eq!(
+                found(None, &variables).err(),
+                error.map(CollectorError::Protocol),
+                "{protocol:?}"
+            );
         }
         assert!(found(Some("http://c"), &[(all, "grpc")]).unwrap().is_some());
     }

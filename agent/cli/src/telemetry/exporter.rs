@@ -6,7 +6,8 @@ use std::time::Duration;
 use once_cell::sync::OnceCell;
 use opentelemetry::{Array, KeyValue, StringValue, Value};
 use opentelemetry_otlp::{
-    ExporterBuildError, Protocol, SpanExporter as OtlpExporter, WithExportConfig as _, WithHttpConfig as _,
+    ExporterBuildError, Protocol, SpanExporter as OtlpExporter, WithExportConfig as _,
+    WithHttpConfig as _,
 };
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
@@ -36,7 +37,10 @@ pub(super) enum ExporterError {
 
 impl Exporter {
     /// Creates an exporter to this collector. It sets `failure` once an export fails. It blocks, so a runtime must not call it.
-    pub(super) fn new(collector: &Collector, failure: Arc<OnceCell<String>>) -> Result<Self, ExporterError> {
+    pub(super) fn new(
+        collector: &Collector,
+        failure: Arc<OnceCell<String>>,
+    ) -> Result<Self, ExporterError> {
         let otlp = OtlpExporter::builder()
             .with_http()
             .with_http_client(CollectorClient::new(collector)?)
@@ -49,7 +53,10 @@ impl Exporter {
 
 impl SpanExporter for Exporter {
     async fn export(&self, mut batch: Vec<SpanData>) -> OTelSdkResult {
-        batch.iter_mut().flat_map(|span| &mut span.attributes).for_each(as_array);
+        batch
+            .iter_mut()
+            .flat_map(|span| &mut span.attributes)
+            .for_each(as_array);
         let ended = self.otlp.export(batch).await;
         if let Err(error) = &ended {
             let reason = match error {
@@ -80,6 +87,8 @@ fn as_array(attribute: &mut KeyValue) {
     if attribute.key.as_str() == FINISH_REASONS
         && let Ok(reasons) = serde_json::from_str::<Vec<String>>(&attribute.value.as_str())
     {
-        attribute.value = Value::Array(Array::String(reasons.into_iter().map(StringValue::from).collect()));
+        attribute.value = Value::Array(Array::String(
+            reasons.into_iter().map(StringValue::from).collect(),
+        ));
     }
 }

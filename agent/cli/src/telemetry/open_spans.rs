@@ -60,9 +60,16 @@ impl<S: Subscriber> Layer<S> for OpenSpans {
 
     fn on_new_span(&self, _: &Attributes<'_>, id: &Id, _: Context<'_, S>) {
         let dispatch = self.0.dispatch.get().and_then(WeakDispatch::upgrade);
-        let context = dispatch.and_then(|dispatch| tracing_opentelemetry::get_otel_context(id, &dispatch));
+        let context =
+            dispatch.and_then(|dispatch| tracing_opentelemetry::get_otel_context(id, &dispatch));
         if let Some(context) = context {
-            self.spans().insert(id.clone(), OpenSpan { context, left: None });
+            self.spans().insert(
+                id.clone(),
+                OpenSpan {
+                    context,
+                    left: None,
+                },
+            );
         }
     }
 

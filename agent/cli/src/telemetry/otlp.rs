@@ -64,13 +64,25 @@ impl Telemetry {
     fn new(collector: &Collector) -> Result<Self, String> {
         let failure = Arc::new(OnceCell::new());
         // The client must not be created on a thread of a runtime.
-        let exporter = thread::scope(|scope| scope.spawn(|| Exporter::new(collector, failure.clone())).join());
-        let exporter =
-            exporter.map_err(|_| "the HTTP client panicked".to_owned())?.map_err(|error| error.to_string())?;
-        let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource()).build();
-        let telemetry = Self { provider, open_spans: OpenSpans::default(), failure };
-        let is_exported =
-            filter_fn(|span| span.is_span() && TARGETS.contains(&span.target())).with_max_level_hint(LevelFilter::INFO);
+        let exporter = thread::scope(|scope| {
+            scope
+                .spawn(|| Exporter::new(collector, failure.clone()))
+                .join()
+        });
+        let exporter = exporter
+            .map_err(|_| "the HTTP client panicked".to_owned())?
+            .map_err(|error| error.to_string())?;
+        let provider = SdkTracerProvider::builder()
+            .with_batch_exporter(exporter)
+            .with_resource(resource())
+            .build();
+        let telemetry = Self {
+            provider,
+            open_spans: OpenSpans::default(),
+            failure,
+        };
+        let is_exported = filter_fn(|span| span.is_span() && TARGETS.contains(&span.target()))
+            .with_max_level_hint(LevelFilter::INFO);
         let layer = tracing_opentelemetry::layer()
             .with_tracer(telemetry.provider.tracer(env!("CARGO_PKG_NAME")))
             .with_location(false)
@@ -78,7 +90,10 @@ impl Telemetry {
             .with_tracked_inactivity(false)
             .with_threads(false);
         tracing::subscriber::set_global_default(
-            registry().with(is_exported).with(layer).with(telemetry.open_spans.clone()),
+            registry()
+                .with(is_exported)
+                .with(layer)
+                .with(telemetry.open_spans.clone()),
         )
         .map_err(|_| "this program has a tracing subscriber of its own".to_owned())?;
         Ok(telemetry)
@@ -91,7 +106,9 @@ impl Drop for Telemetry {
         let ended = self.provider.shutdown_with_timeout(FLUSH_TIMEOUT);
         match self.failure.get() {
             Some(reason) => warn(reason),
-            None if ended.is_err() => warn(&format!("the collector did not answer in {FLUSH_TIMEOUT:?}")),
+            None if ended.is_err() => warn(&format!(
+                "the collector did not answer in {FLUSH_TIMEOUT:?}"
+            )),
             None => {}
         }
     }
@@ -102,8 +119,14 @@ fn resource() -> Resource {
     let of_environment = Resource::builder().build();
     let name = of_environment.get(&SERVICE_NAME.into());
     let is_named = name.is_some_and(|name| !name.as_str().starts_with("unknown_service"));
-    let builder = Resource::builder().with_attribute(KeyValue::new("service.version", program::version()));
-    if is_named { builder } else { builder.with_service_name(program::name()) }.build()
+    let builder =
+        Resource::builder().with_attribute(KeyValue::new("service.version", program::version()));
+    if is_named {
+        builder
+    } else {
+        builder.with_service_name(program::name())
+    }
+    .build()
 }
 
 fn warn(reason: &str) {

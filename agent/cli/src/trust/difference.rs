@@ -9,12 +9,21 @@ const MAX_TIME: Duration = Duration::from_millis(500);
 
 /// Returns the lines of a unified diff with three lines of context. The caller escapes them.
 pub(super) fn lines(before: &str, after: &str) -> Vec<String> {
-    let diff = TextDiff::configure().timeout(MAX_TIME).diff_lines(before, after);
-    let text = diff.unified_diff().context_radius(3).missing_newline_hint(false).to_string();
+    let diff = TextDiff::configure()
+        .timeout(MAX_TIME)
+        .diff_lines(before, after);
+    let text = diff
+        .unified_diff()
+        .context_radius(3)
+        .missing_newline_hint(false)
+        .to_string();
     text.lines().map(str::to_owned).collect()
 }
 
 /// Returns the number of lines of a diff that add or remove a line.
 pub(super) fn changed(lines: &[String]) -> usize {
-    lines.iter().filter(|line| line.starts_with(['+', '-'])).count()
+    lines
+        .iter()
+        .filter(|line| line.starts_with(['+', '-']))
+        .count()
 }

@@ -67,8 +67,11 @@ pub(crate) fn tell_narrowing(unapproved: &Unapproved) {
         return;
     }
     let lines = lines(unapproved);
-    let shown: Vec<_> =
-        lines.iter().take(MAX_WARNED).map(|line| format!("\n{}", visible_line(line, MAX_WIDTH))).collect();
+    let shown: Vec<_> = lines
+        .iter()
+        .take(MAX_WARNED)
+        .map(|line| format!("\n{}", visible_line(line, MAX_WIDTH)))
+        .collect();
     let more = match lines.len().saturating_sub(MAX_WARNED) {
         0 => String::new(),
         more => format!("\n… {} more", counted(more as u64, "line")),
@@ -76,7 +79,11 @@ pub(crate) fn tell_narrowing(unapproved: &Unapproved) {
     notice::warning(&format!(
         "{path} changed after a session had begun here, so a session may have written it. It may only narrow, and sessions count \
          as ones that read text of strangers. {program} trust shows all of it. {}:{}{more}",
-        if unapproved.before().is_some() { "The difference" } else { "The content" },
+        if unapproved.before().is_some() {
+            "The difference"
+        } else {
+            "The content"
+        },
         shown.concat()
     ));
 }
@@ -90,7 +97,10 @@ fn state(unapproved: &Unapproved) -> String {
             let count = counted(difference::changed(&lines) as u64, "line");
             format!("{name} changed since you last saw it ({count})")
         }
-        None => format!("{name} is new to you ({})", counted(lines.len() as u64, "line")),
+        None => format!(
+            "{name} is new to you ({})",
+            counted(lines.len() as u64, "line")
+        ),
     }
 }
 
@@ -98,11 +108,19 @@ fn state(unapproved: &Unapproved) -> String {
 fn lines(unapproved: &Unapproved) -> Vec<String> {
     match unapproved.before() {
         Some(before) => difference::lines(before, unapproved.content().text()),
-        None => unapproved.content().text().lines().map(str::to_owned).collect(),
+        None => unapproved
+            .content()
+            .text()
+            .lines()
+            .map(str::to_owned)
+            .collect(),
     }
 }
 
 /// Returns true if this process has told about the content. From now on, it has.
 fn is_told(unapproved: &Unapproved) -> bool {
-    !TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(*unapproved.content().digest())
+    !TOLD
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(*unapproved.content().digest())
 }

@@ -11,8 +11,14 @@ use crate::{Crib, Ended};
 /// A script of three turns with two calls each, and an answer.
 fn script(crib: &Crib) -> String {
     let call = |tool: &str, path: &str| json!({"name": tool, "arguments": {"path": path}});
-    let turn = |path: &str| json!({"calls": [call("fs.read", path), call("fs.list", path)]}).to_string();
-    let turns = [turn("a"), turn("b"), turn("c"), json!({"text": "Done."}).to_string()];
+    let turn =
+        |path: &str| json!({"calls": [call("fs.read", path), call("fs.list", path)]}).to_string();
+    let turns = [
+        turn("a"),
+        turn("b"),
+        turn("c"),
+        json!({"text": "Done."}).to_string(),
+    ];
     crib.script(&turns.each_ref().map(String::as_str))
 }
 
@@ -29,12 +35,18 @@ fn each_limit_of_a_run_has_its_outcome_and_says_how_to_raise_it() {
     let ended = limited(&["--max-calls", "3"]).expect(7);
     let last = outcome(&ended);
     assert_eq!(
-        (last["outcome"].as_str(), last["limit"].as_u64(), last["calls"].as_u64()),
+        (
+            last["outcome"].as_str(),
+            last["limit"].as_u64(),
+            last["calls"].as_u64()
+        ),
         (Some("call_budget"), Some(3), Some(4))
     );
     assert!(ended.stderr.contains("--max-calls"), "{ended:#?}");
     assert_eq!(
-        outcome(&limited(&["--max-calls", "6", "--deadline", "1h", "--max-tokens", "10"]).expect(0))["outcome"],
+        outcome(
+            &limited(&["--max-calls", "6", "--deadline", "1h", "--max-tokens", "10"]).expect(0)
+        )["outcome"],
         "answer"
     );
     // The name of no session is in the way of the next one.
@@ -47,10 +59,17 @@ fn each_limit_of_a_run_has_its_outcome_and_says_how_to_raise_it() {
 fn a_run_that_ended_at_a_limit_is_continued_with_a_higher_one() {
     let crib = Crib::new();
     let script = script(&crib);
-    crib.run(&["run", "x", "--script", &script, "--max-calls", "3"]).expect(7);
+    crib.run(&["run", "x", "--script", &script, "--max-calls", "3"])
+        .expect(7);
     let resumed = ["run", "--script", &script, "--resume"];
-    crib.run(&[&resumed[..], &["--max-calls", "3"]].concat()).expect(7);
-    assert_eq!(crib.run(&[&resumed[..], &["--max-calls", "10"]].concat()).expect(0).stdout, "Done.\n");
+    crib.run(&[&resumed[..], &["--max-calls", "3"]].concat())
+        .expect(7);
+    assert_eq!(
+        crib.run(&[&resumed[..], &["--max-calls", "10"]].concat())
+            .expect(0)
+            .stdout,
+        "Done.\n"
+    );
 }
 
 fn of_model(crib: &Crib, flags: &[&str], replies: usize) -> (Ended, Receiver<String>) {
@@ -58,7 +77,18 @@ fn of_model(crib: &Crib, flags: &[&str], replies: usize) -> (Ended, Receiver<Str
         0 => serve([]),
         _ => serve([Some(ANSWER)]),
     };
-    let run = ["run", "x", "--provider", "openai", "--model", "m", "--base-url", &url, "--output", "stream-json"];
+    let run = [
+        "run",
+        "x",
+        "--provider",
+        "openai",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--output",
+        "stream-json",
+    ];
     (crib.run(&[&run[..], flags].concat()), requests)
 }
 
@@ -73,8 +103,14 @@ fn sessions_share_the_windows_of_the_user() {
         let (ended, requests) = of_model(&crib, &[], 0);
         let ended = ended.expect(7);
         let last = outcome(&ended);
-        assert_eq!((last["outcome"].as_str(), last["window"].as_str()), (Some("token_budget"), Some(name)));
-        assert!(ended.stderr.contains(&format!("{window}.max_tokens")), "{ended:#?}");
+        assert_eq!(
+            (last["outcome"].as_str(), last["window"].as_str()),
+            (Some("token_budget"), Some(name))
+        );
+        assert!(
+            ended.stderr.contains(&format!("{window}.max_tokens")),
+            "{ended:#?}"
+        );
         assert!(requests.try_recv().is_err(), "no request is sent");
     }
 }
@@ -84,29 +120,48 @@ fn processes_that_run_at_the_same_time_do_not_exceed_a_window_together() {
     let crib = Crib::new();
     write_user(&crib, "[daily]\nmax_calls = 9");
     let script = script(&crib);
-    let run = ["run", "x", "--no-journal", "--script", &script, "--output", "stream-json"];
+    let run = [
+        "run",
+        "x",
+        "--no-journal",
+        "--script",
+        &script,
+        "--output",
+        "stream-json",
+    ];
     let ended: Vec<Ended> = std::thread::scope(|scope| {
         let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| crib.run(&run))).collect();
         runs.into_iter().map(|run| run.join().unwrap()).collect()
     });
     let outcomes: Vec<_> = ended.iter().map(outcome).collect();
     assert!(
-        outcomes.iter().all(|last| last["outcome"] == "call_budget" || last["outcome"] == "answer"),
+        outcomes
+            .iter()
+            .all(|last| last["outcome"] == "call_budget" || last["outcome"] == "answer"),
         "{outcomes:?}"
     );
-    let results = ended.iter().flat_map(Ended::documents).filter(|line| line["type"] == "result");
-    let granted = results.filter(|result| result["error"] != "refused").count();
+    let results = ended
+        .iter()
+        .flat_map(Ended::documents)
+        .filter(|line| line["type"] == "result");
+    let granted = results
+        .filter(|result| result["error"] != "refused")
+        .count();
     assert_eq!(granted, 9, "{ended:#?}");
 }
 
-const PRICE: &str = "[[prices]]\nmodel = 'm'\ninput = 1000\noutput = '2000.50'\ncache_write = 1250\n";
+const PRICE: &str =
+    "[[prices]]\nmodel = 'm'\ninput = 1000\noutput = '2000.50'\ncache_write = 1250\n";
 
 #[test]
 fn money_needs_the_price_of_the_model() {
     let crib = Crib::new();
     write_user(&crib, "[limits]\nmax_cost = '0.01'");
     let ended = of_model(&crib, &[], 0).0.expect(2);
-    assert!(ended.stderr.contains("toolcrib.toml:2") && ended.stderr.contains("[[prices]]"), "{ended:#?}");
+    assert!(
+        ended.stderr.contains("toolcrib.toml:2") && ended.stderr.contains("[[prices]]"),
+        "{ended:#?}"
+    );
     crib.run(&["run", "time.now"]).expect(0);
 
     write_user(&crib, &format!("[daily]\nmax_cost = '0.018'\n{PRICE}"));
@@ -137,7 +192,10 @@ fn a_model_without_a_price_is_not_asked_if_money_is_limited() {
     // The key is missing: no request is sent.
     assert!(asked("").contains("ANTHROPIC_API_KEY"));
     let refused = asked("[monthly]\nmax_cost = '1'");
-    assert!(refused.contains("monthly.max_cost") && refused.contains("model = \"claude-"), "{refused}");
+    assert!(
+        refused.contains("monthly.max_cost") && refused.contains("model = \"claude-"),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -147,11 +205,17 @@ fn a_wrong_price_or_cost_is_an_error_with_its_line() {
         ("[limits]\nmax_cost = '1,50'", 2),
         ("[[prices]]\nmodel = 'm'\ninput = -1\noutput = 2", 3),
         ("[[prices]]\nmodel = 'm'\ninput = 1", 1),
-        ("[[prices]]\nmodel = 'm'\ninput = 1\noutput = 2\ncache = 1", 5),
+        (
+            "[[prices]]\nmodel = 'm'\ninput = 1\noutput = 2\ncache = 1",
+            5,
+        ),
     ] {
         write_user(&crib, text);
         let ended = crib.run(&["config"]).expect(2);
-        assert!(ended.stderr.contains(&format!("toolcrib.toml:{line}")), "{text}: {ended:#?}");
+        assert!(
+            ended.stderr.contains(&format!("toolcrib.toml:{line}")),
+            "{text}: {ended:#?}"
+        );
     }
 }
 
@@ -159,9 +223,16 @@ fn a_wrong_price_or_cost_is_an_error_with_its_line() {
 fn an_untrusted_project_may_only_lower_limits() {
     let crib = Crib::new();
     write_user(&crib, "[limits]\nmax_calls = 10");
-    write_project(&crib, "[limits]\nmax_calls = 9\nmax_tokens = 5000\ndeadline = '1m'");
+    write_project(
+        &crib,
+        "[limits]\nmax_calls = 9\nmax_tokens = 5000\ndeadline = '1m'",
+    );
     assert_eq!(setting(&config(&crib, &[]), "limits.max_calls").0, json!(9));
-    for text in ["[limits]\nmax_calls = 11", "[limits]\nrepeat_end = 0", "[daily]\nmax_tokens = 1"] {
+    for text in [
+        "[limits]\nmax_calls = 11",
+        "[limits]\nrepeat_end = 0",
+        "[daily]\nmax_tokens = 1",
+    ] {
         write_project(&crib, text);
         crib.run(&["config"]).expect(2);
     }
@@ -170,19 +241,28 @@ fn an_untrusted_project_may_only_lower_limits() {
 #[test]
 fn a_loop_ends_the_run() {
     let crib = Crib::new();
-    let script = crib.script(&[r#"{"calls": [{"name": "fs.read", "arguments": {"path": "README.md"}}]}"#; 9]);
+    let script = crib
+        .script(&[r#"{"calls": [{"name": "fs.read", "arguments": {"path": "README.md"}}]}"#; 9]);
     let run = ["run", "x", "--script", &script, "--output", "stream-json"];
     let ended = crib.run(&run).expect(1);
     let last = outcome(&ended);
     assert_eq!(
-        (last["outcome"].as_str(), last["tool"].as_str(), last["calls"].as_u64()),
+        (
+            last["outcome"].as_str(),
+            last["tool"].as_str(),
+            last["calls"].as_u64()
+        ),
         (Some("loop"), Some("fs.read"), Some(5))
     );
     assert!(ended.stderr.contains("limits.repeat_end"), "{ended:#?}");
     write_user(&crib, "[limits]\nrepeat_end = 2");
     assert_eq!(outcome(&crib.run(&run).expect(1))["calls"], 2);
     let mut unlimited = crib.command(&run);
-    let ended: Ended = unlimited.env("TOOLCRIB_LIMITS_REPEAT_END", "0").output().unwrap().into();
+    let ended: Ended = unlimited
+        .env("TOOLCRIB_LIMITS_REPEAT_END", "0")
+        .output()
+        .unwrap()
+        .into();
     assert_eq!(outcome(&ended)["calls"], 9);
 }
 
@@ -191,12 +271,28 @@ fn a_loop_ends_the_run() {
 fn a_correlation_id_is_in_the_stream_and_in_the_journal() {
     let crib = Crib::new();
     let file = crib.dir.path().join("journal").to_str().unwrap().to_owned();
-    let run = ["run", "time.now", "--journal", &file, "--correlation-id", "request 7", "--output", "stream-json"];
+    let run = [
+        "run",
+        "time.now",
+        "--journal",
+        &file,
+        "--correlation-id",
+        "request 7",
+        "--output",
+        "stream-json",
+    ];
     let ended = crib.run(&run).expect(0);
     outcome(&ended);
-    let started = ended.documents().into_iter().find(|line| line["type"] == "started").unwrap();
+    let started = ended
+        .documents()
+        .into_iter()
+        .find(|line| line["type"] == "started")
+        .unwrap();
     assert_eq!(started["correlation_id"], "request 7");
-    let rows = crib.run(&["audit", "show", &file, "--json"]).expect(0).documents();
+    let rows = crib
+        .run(&["audit", "show", &file, "--json"])
+        .expect(0)
+        .documents();
     let intent = rows.iter().find(|row| row["kind"] == "intent").unwrap();
     assert_eq!(intent["correlation_id"], "request 7");
 }

@@ -38,7 +38,10 @@ fn leave(mut session: PtySession) -> String {
 #[test]
 fn prompts_are_answered_until_the_end_of_the_input() {
     let crib = Crib::new();
-    let script = crib.write("turns.json", r#"[{"text": "Good morning."}, {"text": "Good night."}]"#);
+    let script = crib.write(
+        "turns.json",
+        r#"[{"text": "Good morning."}, {"text": "Good night."}]"#,
+    );
     let mut session = chat(&crib, &["--script", &script]);
     say(&mut session, "hello", &["Good morning.", "summary", READS]);
     say(&mut session, "bye", &["Good night."]);
@@ -51,7 +54,10 @@ fn a_prompt_may_have_several_lines() {
     let (alt_enter, pasted) = ("\u{1b}\r", ("\u{1b}[200~", "\u{1b}[201~"));
     let backslash = "fs.read path=README.md ;\\\rtime.now\r".to_owned();
     let newline = format!("fs.read path=README.md ;{alt_enter}time.now\r");
-    let paste = format!("{}fs.read path=README.md ;\r\ntime.now{}\r", pasted.0, pasted.1);
+    let paste = format!(
+        "{}fs.read path=README.md ;\r\ntime.now{}\r",
+        pasted.0, pasted.1
+    );
     let mut session = chat(&crib, &[]);
     for text in [backslash, newline, paste] {
         type_in(&mut session, &text);
@@ -74,14 +80,20 @@ fn an_interrupt_at_the_prompt_takes_the_line_back() {
         session.exp_string(READS).unwrap();
     }
     let shown = say(&mut session, "time.now zone=UTC", &["1 call"]);
-    assert!(shown.contains("clock:read:now") && !shown.contains("# Hello"), "{shown}");
+    assert!(
+        shown.contains("clock:read:now") && !shown.contains("# Hello"),
+        "{shown}"
+    );
     leave(session);
 }
 
 #[test]
 fn an_interrupt_of_a_run_leaves_the_session() {
     let crib = Crib::new();
-    let mut session = chat(&crib, &["--max-steps", "100000", "--script", &crib.endless()]);
+    let mut session = chat(
+        &crib,
+        &["--max-steps", "100000", "--script", &crib.endless()],
+    );
     for _ in 0..2 {
         say(&mut session, "go on", &["fs.read"]);
         session.send_control('c').unwrap();
@@ -99,7 +111,10 @@ fn a_question_is_asked_and_answered_between_prompts() {
     for (answer, part) in [("y", "# Hello"), ("n", "denied it")] {
         say(&mut session, "fs.read path=README.md", &[QUESTION]);
         let after = say(&mut session, answer, &[part, READS]);
-        assert!(!after.contains("denied it"), "the reason is shown once: {after}");
+        assert!(
+            !after.contains("denied it"),
+            "the reason is shown once: {after}"
+        );
     }
     session.send_line("/quit").unwrap();
     assert_eq!(rest(session).1, 0);
@@ -130,8 +145,14 @@ fn the_next_chat_has_the_history() {
     leave(session);
 
     let history = crib.dir.path().join("state/toolcrib/history");
-    assert_eq!(std::fs::metadata(&history).unwrap().permissions().mode() & 0o777, 0o600);
-    assert_eq!(std::fs::read_to_string(&history).unwrap(), "#V2\nfs.read path=README.md\n");
+    assert_eq!(
+        std::fs::metadata(&history).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    assert_eq!(
+        std::fs::read_to_string(&history).unwrap(),
+        "#V2\nfs.read path=README.md\n"
+    );
 
     let mut session = chat(&crib, &[]);
     type_in(&mut session, &format!("{UP}\r"));
@@ -162,10 +183,16 @@ fn a_history_that_cannot_be_kept_is_reported_and_the_chat_continues() {
 #[test]
 fn the_text_of_a_model_does_not_control_the_terminal() {
     let crib = Crib::new();
-    let script = crib.write("turns.json", r#"[{"text": "a\u001b]0;title\u0007b\u009b2Jc"}]"#);
+    let script = crib.write(
+        "turns.json",
+        r#"[{"text": "a\u001b]0;title\u0007b\u009b2Jc"}]"#,
+    );
     let mut session = chat(&crib, &["--script", &script]);
     let shown = say(&mut session, "hello", &["summary"]);
-    assert!(shown.contains(r"a\u{1b}]0;title\u{7}b\u{9b}2Jc"), "{shown:?}");
+    assert!(
+        shown.contains(r"a\u{1b}]0;title\u{7}b\u{9b}2Jc"),
+        "{shown:?}"
+    );
     leave(session);
 }
 
@@ -187,13 +214,18 @@ fn the_terminal_is_left_as_it_was() {
     let crib = Crib::new();
     let mut command = Command::new("sh");
     let program = env!("CARGO_BIN_EXE_toolcrib");
-    command.args(["-c", &format!("{program} chat --no-history; stty -a")]).current_dir(crib.root());
+    command
+        .args(["-c", &format!("{program} chat --no-history; stty -a")])
+        .current_dir(crib.root());
     crate::cleared(&mut command);
     let mut session = spawn_command(command, Some(TIMEOUT_MS)).unwrap();
     session.exp_string(READS).unwrap();
     say(&mut session, "time.now", &["summary"]);
     let after = leave(session);
     for mode in ["isig", "icanon", "icrnl"] {
-        assert!(after.split_whitespace().any(|word| word == mode), "{mode} is not in {after}");
+        assert!(
+            after.split_whitespace().any(|word| word == mode),
+            "{mode} is not in {after}"
+        );
     }
 }

@@ -22,12 +22,19 @@ pub(crate) struct Collector {
 impl Collector {
     pub(crate) fn new(status: &'static str) -> Self {
         let server = Loopback::new(move |_| TestServer::head(status, &[("connection", "close")]));
-        Self { url: server.url(""), server }
+        Self {
+            url: server.url(""),
+            server,
+        }
     }
 
     /// Returns the heads of the requests in small letters.
     pub(crate) fn heads(&self) -> Vec<String> {
-        self.server.received().iter().map(|request| request.head.to_lowercase()).collect()
+        self.server
+            .received()
+            .iter()
+            .map(|request| request.head.to_lowercase())
+            .collect()
     }
 
     fn bodies(&self) -> impl Iterator<Item = Vec<u8>> {
@@ -36,18 +43,25 @@ impl Collector {
                 return request.body;
             }
             let mut body = Vec::new();
-            GzDecoder::new(&request.body[..]).read_to_end(&mut body).unwrap();
+            GzDecoder::new(&request.body[..])
+                .read_to_end(&mut body)
+                .unwrap();
             body
         })
     }
 
     fn exports(&self) -> Vec<ExportTraceServiceRequest> {
-        self.bodies().map(|body| ExportTraceServiceRequest::decode(&body[..]).unwrap()).collect()
+        self.bodies()
+            .map(|body| ExportTraceServiceRequest::decode(&body[..]).unwrap())
+            .collect()
     }
 
     /// Returns the spans in the order of their start.
     pub(crate) fn spans(&self) -> Vec<Span> {
-        let resources = self.exports().into_iter().flat_map(|export| export.resource_spans);
+        let resources = self
+            .exports()
+            .into_iter()
+            .flat_map(|export| export.resource_spans);
         let scopes = resources.flat_map(|resource| resource.scope_spans);
         let mut spans: Vec<_> = scopes.flat_map(|scope| scope.spans).collect();
         spans.sort_by_key(|span| span.start_time_unix_nano);
@@ -60,20 +74,34 @@ impl Collector {
         let spans = self.spans();
         let parent = |span: &Span| match &span.parent_span_id[..] {
             [] => String::new(),
-            id => spans.iter().find(|other| other.span_id == id).expect("the parent is exported").name.clone(),
+            id => spans
+                .iter()
+                .find(|other| other.span_id == id)
+                .expect("the parent is exported")
+                .name
+                .clone(),
         };
-        spans.iter().map(|span| (span.name.clone(), parent(span), error(span))).collect()
+        spans
+            .iter()
+            .map(|span| (span.name.clone(), parent(span), error(span)))
+            .collect()
     }
 
     pub(crate) fn service_name(&self) -> String {
-        let resource = self.exports()[0].resource_spans[0].resource.clone().unwrap();
+        let resource = self.exports()[0].resource_spans[0]
+            .resource
+            .clone()
+            .unwrap();
         text(&resource.attributes, "service.name").unwrap()
     }
 
     /// Returns true if a request has these bytes.
     pub(crate) fn has(&self, needle: &str) -> bool {
         self.heads().iter().any(|head| head.contains(needle))
-            || self.bodies().any(|body| body.windows(needle.len()).any(|bytes| bytes == needle.as_bytes()))
+            || self.bodies().any(|body| {
+                body.windows(needle.len())
+                    .any(|bytes| bytes == needle.as_bytes())
+            })
     }
 }
 
@@ -94,7 +122,10 @@ pub(crate) fn text(attributes: &[KeyValue], key: &str) -> Option<String> {
 /// Returns the type of the error. It is empty if the work did not fail.
 fn error(span: &Span) -> String {
     let error = text(&span.attributes, "error.type");
-    let is_failed = span.status.as_ref().is_some_and(|status| status.code() == StatusCode::Error);
+    let is_failed = span
+        .status
+        .as_ref()
+        .is_some_and(|status| status.code() == StatusCode::Error);
     assert_eq!(is_failed, error.is_some(), "{span:?}");
     error.unwrap_or_default()
 }

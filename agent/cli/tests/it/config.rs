@@ -26,7 +26,9 @@ pub(crate) fn trust(crib: &Crib, rest: &str) {
 /// Approves the project's contents as they are, with the digests that the program shows. An unreadable file has none.
 pub(crate) fn approve(crib: &Crib) {
     let shown = crib.run(&["trust"]).stdout;
-    let digests = shown.lines().filter_map(|line| line.trim().strip_prefix("digest: "));
+    let digests = shown
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("digest: "));
     let digests: Vec<_> = digests.flat_map(|digest| ["--digest", digest]).collect();
     if !digests.is_empty() {
         crib.run(&[&["trust"], &digests[..]].concat()).expect(0);
@@ -40,7 +42,11 @@ pub(crate) fn setting(document: &Value, key: &str) -> (Value, String) {
     let origin = &row["origin"];
     let file = || {
         let path = origin["path"].as_str().unwrap();
-        let whose = if path.contains("config/toolcrib") { "user" } else { "project" };
+        let whose = if path.contains("config/toolcrib") {
+            "user"
+        } else {
+            "project"
+        };
         format!("{whose}:{}", origin["line"])
     };
     let origin = match origin["kind"].as_str().unwrap() {
@@ -54,7 +60,9 @@ pub(crate) fn setting(document: &Value, key: &str) -> (Value, String) {
 }
 
 pub(crate) fn config(crib: &Crib, arguments: &[&str]) -> Value {
-    crib.run(&[&["config", "--json"], arguments].concat()).expect(0).document()
+    crib.run(&[&["config", "--json"], arguments].concat())
+        .expect(0)
+        .document()
 }
 
 pub(crate) fn refused(crib: &Crib, parts: &[&str]) -> Ended {
@@ -81,12 +89,19 @@ fn without_a_file_the_defaults_hold() {
         ("retries.first_delay", json!("500ms")),
         ("retries.max", json!(4)),
     ] {
-        assert_eq!(setting(&document, key), (value, "default".to_owned()), "{key}");
+        assert_eq!(
+            setting(&document, key),
+            (value, "default".to_owned()),
+            "{key}"
+        );
     }
     assert_eq!(document["files"][0]["role"], "user");
     assert_eq!(document["files"][0]["state"], "missing");
     let page = crib.run(&["config"]).expect(0).stdout;
-    assert!(page.contains("missing") && page.contains(user_file(&crib).to_str().unwrap()), "{page}");
+    assert!(
+        page.contains("missing") && page.contains(user_file(&crib).to_str().unwrap()),
+        "{page}"
+    );
 }
 
 const WHOLE: &str = r#"provider = "openai"
@@ -147,10 +162,17 @@ fn every_setting_is_listed_with_its_line() {
         ("retries.first_delay", json!("100ms"), 26),
         ("retries.longest_delay", json!("1s"), 27),
     ] {
-        assert_eq!(setting(&document, key), (value, format!("user:{line}")), "{key}");
+        assert_eq!(
+            setting(&document, key),
+            (value, format!("user:{line}")),
+            "{key}"
+        );
     }
     let page = crib.run(&["config"]).expect(0).stdout;
-    assert!(page.contains(&format!("{}:31", user_file(&crib).display())), "{page}");
+    assert!(
+        page.contains(&format!("{}:31", user_file(&crib).display())),
+        "{page}"
+    );
     assert!(page.contains("MY_KEY (not found)"), "{page}");
 }
 
@@ -159,7 +181,10 @@ fn the_help_shows_a_file_that_can_be_read() {
     let crib = Crib::new();
     let help = crib.run(&["config", "--help"]).expect(0).stdout;
     let start = help.find("  profile = ").unwrap();
-    write_user(&crib, &help[start..help.find("  model, base_url, key_env").unwrap()]);
+    write_user(
+        &crib,
+        &help[start..help.find("  model, base_url, key_env").unwrap()],
+    );
     let document = config(&crib, &[]);
     assert_eq!(setting(&document, "limits.max_steps").0, json!(10));
     assert_eq!(document["files"][0]["state"], "used");
@@ -169,18 +194,48 @@ fn the_help_shows_a_file_that_can_be_read() {
 fn a_flag_goes_before_the_project_before_the_user() {
     let crib = Crib::new();
     write_project(&crib, "model = 'b'\nselect = ['y']\nlimits.max_steps = 9");
-    trust(&crib, "provider = 'openai'\nmodel = 'a'\nstreaming = false\nselect = ['x']\n[profiles.p]\nselect = ['p']");
+    trust(
+        &crib,
+        "provider = 'openai'\nmodel = 'a'\nstreaming = false\nselect = ['x']\n[profiles.p]\nselect = ['p']",
+    );
     let document = config(&crib, &[]);
-    assert_eq!(setting(&document, "streaming"), (json!(false), "user:4".to_owned()));
-    assert_eq!(setting(&document, "model"), (json!("b"), "project:1".to_owned()));
-    assert_eq!(setting(&document, "select"), (json!(["y"]), "project:2".to_owned()));
-    let document = config(&crib, &["--profile", "p", "--model", "c", "--max-steps", "5"]);
-    assert_eq!(setting(&document, "profile"), (json!("p"), "--profile".to_owned()));
-    assert_eq!(setting(&document, "select"), (json!(["p"]), "user:7".to_owned()));
-    assert_eq!(setting(&document, "model"), (json!("c"), "--model".to_owned()));
-    assert_eq!(setting(&document, "limits.max_steps"), (json!(5), "--max-steps".to_owned()));
+    assert_eq!(
+        setting(&document, "streaming"),
+        (json!(false), "user:4".to_owned())
+    );
+    assert_eq!(
+        setting(&document, "model"),
+        (json!("b"), "project:1".to_owned())
+    );
+    assert_eq!(
+        setting(&document, "select"),
+        (json!(["y"]), "project:2".to_owned())
+    );
+    let document = config(
+        &crib,
+        &["--profile", "p", "--model", "c", "--max-steps", "5"],
+    );
+    assert_eq!(
+        setting(&document, "profile"),
+        (json!("p"), "--profile".to_owned())
+    );
+    assert_eq!(
+        setting(&document, "select"),
+        (json!(["p"]), "user:7".to_owned())
+    );
+    assert_eq!(
+        setting(&document, "model"),
+        (json!("c"), "--model".to_owned())
+    );
+    assert_eq!(
+        setting(&document, "limits.max_steps"),
+        (json!(5), "--max-steps".to_owned())
+    );
     let document = config(&crib, &["--profile", "p", "--select", "q"]);
-    assert_eq!(setting(&document, "select"), (json!(["q"]), "--select".to_owned()));
+    assert_eq!(
+        setting(&document, "select"),
+        (json!(["q"]), "--select".to_owned())
+    );
 }
 
 #[test]
@@ -189,34 +244,62 @@ fn the_nearest_file_above_is_the_projects() {
     write_project(&crib, "limits.max_steps = 9");
     let below = |directory: &str| {
         let mut command = crib.command(&["config", "--json"]);
-        let output = command.current_dir(crib.root().join(directory)).output().unwrap();
+        let output = command
+            .current_dir(crib.root().join(directory))
+            .output()
+            .unwrap();
         serde_json::from_slice::<Value>(&output.stdout).unwrap()
     };
-    assert_eq!(setting(&below("sub"), "limits.max_steps"), (json!(9), "project:1".to_owned()));
-    std::fs::write(crib.root().join("sub/toolcrib.toml"), "\nlimits.max_steps = 8").unwrap();
-    assert_eq!(setting(&below("sub"), "limits.max_steps"), (json!(8), "project:2".to_owned()));
+    assert_eq!(
+        setting(&below("sub"), "limits.max_steps"),
+        (json!(9), "project:1".to_owned())
+    );
+    std::fs::write(
+        crib.root().join("sub/toolcrib.toml"),
+        "\nlimits.max_steps = 8",
+    )
+    .unwrap();
+    assert_eq!(
+        setting(&below("sub"), "limits.max_steps"),
+        (json!(8), "project:2".to_owned())
+    );
     // Neither the user's own file nor a directory of that name is a project file.
     write_user(&crib, "trusted = ['/nowhere']");
     let document = below("../config/toolcrib");
     assert_eq!(document["files"][1]["state"], "missing", "{document}");
     std::fs::remove_file(crib.root().join("sub/toolcrib.toml")).unwrap();
     std::fs::create_dir(crib.root().join("sub/toolcrib.toml")).unwrap();
-    assert_eq!(setting(&below("sub"), "limits.max_steps"), (json!(9), "project:1".to_owned()));
+    assert_eq!(
+        setting(&below("sub"), "limits.max_steps"),
+        (json!(9), "project:1".to_owned())
+    );
 }
 
 #[test]
 fn the_key_is_not_shown_but_whether_there_is_one() {
     let crib = Crib::new();
     write_user(&crib, "provider = 'openai'\nkey_env = 'CRIB_TEST_KEY'");
-    let output = crib.command(&["config", "--json"]).env("CRIB_TEST_KEY", "sk-secret").output().unwrap();
+    let output = crib
+        .command(&["config", "--json"])
+        .env("CRIB_TEST_KEY", "sk-secret")
+        .output()
+        .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(!text.contains("sk-secret"));
     let document: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(setting(&document, "key").0, json!({"variable": "CRIB_TEST_KEY", "found": true}));
+    assert_eq!(
+        setting(&document, "key").0,
+        json!({"variable": "CRIB_TEST_KEY", "found": true})
+    );
 
     write_user(&crib, "provider = 'openai'\nkey_file = 'my.key'");
     let path = user_file(&crib).with_file_name("my.key");
-    let key = |found: bool| (json!({"file": path.to_str().unwrap(), "found": found}), "user:2".to_owned());
+    let key = |found: bool| {
+        (
+            json!({"file": path.to_str().unwrap(), "found": found}),
+            "user:2".to_owned(),
+        )
+    };
     assert_eq!(setting(&config(&crib, &[]), "key"), key(false));
     std::fs::write(&path, "sk-secret").unwrap();
     assert_eq!(setting(&config(&crib, &[]), "key"), key(true));
@@ -226,25 +309,42 @@ fn the_key_is_not_shown_but_whether_there_is_one() {
 fn the_place_of_a_secret_is_shown_and_whether_it_is_found() {
     let crib = Crib::new();
     let table = |name: &str, place: &str| {
-        format!("[[secrets]]\nname = '{name}'\norigin = 'https://h/'\nheader = 'x-key'\nprefix = 'Bearer '\n{place}\n")
+        format!(
+            "[[secrets]]\nname = '{name}'\norigin = 'https://h/'\nheader = 'x-key'\nprefix = 'Bearer '\n{place}\n"
+        )
     };
-    write_user(&crib, &(table("one", "env = 'CRIB_TEST_KEY'") + &table("two", "file = 'two.key'")));
+    write_user(
+        &crib,
+        &(table("one", "env = 'CRIB_TEST_KEY'") + &table("two", "file = 'two.key'")),
+    );
     let run = |arguments: &[&str]| {
-        let ended: Ended = crib.command(arguments).env("CRIB_TEST_KEY", "sk-secret").output().unwrap().into();
+        let ended: Ended = crib
+            .command(arguments)
+            .env("CRIB_TEST_KEY", "sk-secret")
+            .output()
+            .unwrap()
+            .into();
         assert!(!format!("{ended:?}").contains("sk-secret"), "{ended:#?}");
         ended.expect(0)
     };
     let document = run(&["config", "--json"]).document();
     let path = user_file(&crib).with_file_name("two.key");
     let rows = document["settings"].as_array().unwrap();
-    let secrets: Vec<_> = rows.iter().filter(|row| row["key"] == "secrets").map(|row| row["value"].clone()).collect();
+    let secrets: Vec<_> = rows
+        .iter()
+        .filter(|row| row["key"] == "secrets")
+        .map(|row| row["value"].clone())
+        .collect();
     let value = |name: &str| json!({"name": name, "origin": "https://h", "header": "x-key", "prefix": "Bearer "});
     let [mut one, mut two] = [value("one"), value("two")];
     (one["variable"], one["found"]) = (json!("CRIB_TEST_KEY"), json!(true));
     (two["file"], two["found"]) = (json!(path.to_str().unwrap()), json!(false));
     assert_eq!(secrets, [one, two]);
     let page = run(&["config"]).stdout;
-    assert!(page.contains("name=one") && page.contains("CRIB_TEST_KEY (found)"), "{page}");
+    assert!(
+        page.contains("name=one") && page.contains("CRIB_TEST_KEY (found)"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -253,44 +353,84 @@ fn the_key_of_one_search_backend_is_not_used_for_another() {
     let user = "[web]\nsearch = 'searxng'\nsearch_url = 'http://localhost:1'\nsearch_key_env = 'A'";
     write_user(&crib, user);
     let with = |name: &str| {
-        let output = crib.command(&["config", "--json"]).env("TOOLCRIB_WEB_SEARCH", name).output().unwrap();
+        let output = crib
+            .command(&["config", "--json"])
+            .env("TOOLCRIB_WEB_SEARCH", name)
+            .output()
+            .unwrap();
         Ended::from(output).expect(0).document()
     };
     let same = with("searxng");
-    assert_eq!(setting(&same, "web.search_key_env"), (json!("A"), "user:4".to_owned()));
+    assert_eq!(
+        setting(&same, "web.search_key_env"),
+        (json!("A"), "user:4".to_owned())
+    );
     let other = with("duckduckgo");
-    assert_eq!(setting(&other, "web.search"), (json!("duckduckgo"), "TOOLCRIB_WEB_SEARCH".to_owned()));
+    assert_eq!(
+        setting(&other, "web.search"),
+        (json!("duckduckgo"), "TOOLCRIB_WEB_SEARCH".to_owned())
+    );
     for key in ["web.search_url", "web.search_key_env"] {
-        assert_eq!(setting(&other, key), (Value::Null, "default".to_owned()), "{key}");
+        assert_eq!(
+            setting(&other, key),
+            (Value::Null, "default".to_owned()),
+            "{key}"
+        );
     }
 }
 
 #[test]
 fn settings_of_one_provider_are_not_used_for_another() {
     let crib = Crib::new();
-    write_user(&crib, "provider = 'openai'\nmodel = 'm'\nbase_url = 'http://h/v1'\nkey_env = 'A'");
+    write_user(
+        &crib,
+        "provider = 'openai'\nmodel = 'm'\nbase_url = 'http://h/v1'\nkey_env = 'A'",
+    );
     let document = config(&crib, &["--provider", "openai"]);
-    assert_eq!(setting(&document, "base_url"), (json!("http://h/v1"), "user:3".to_owned()));
-    for arguments in [&["--provider", "anthropic"][..], &["--script", "turns.json"]] {
+    assert_eq!(
+        setting(&document, "base_url"),
+        (json!("http://h/v1"), "user:3".to_owned())
+    );
+    for arguments in [
+        &["--provider", "anthropic"][..],
+        &["--script", "turns.json"],
+    ] {
         let document = config(&crib, arguments);
-        assert_eq!(setting(&document, "base_url"), (Value::Null, "default".to_owned()));
+        assert_eq!(
+            setting(&document, "base_url"),
+            (Value::Null, "default".to_owned())
+        );
         let (model, origin) = setting(&document, "model");
         assert!(model != json!("m") && origin == "default", "{document}");
-        assert!(!setting(&document, "key").0.to_string().contains("\"A\""), "{document}");
+        assert!(
+            !setting(&document, "key").0.to_string().contains("\"A\""),
+            "{document}"
+        );
     }
     let ended = Crib::new().run(&["config", "--model", "m"]).expect(2);
-    assert!(ended.stderr.starts_with("error: --model: model has no effect without a provider"), "{ended:#?}");
+    assert!(
+        ended
+            .stderr
+            .starts_with("error: --model: model has no effect without a provider"),
+        "{ended:#?}"
+    );
 }
 
 #[test]
 fn rules_of_a_flag_are_listed_with_their_lines() {
     let crib = Crib::new();
-    let file = crib.write("rules.toml", "\n[[policy]]\nverdict = 'deny'\ntool = 'fs.list'\n");
+    let file = crib.write(
+        "rules.toml",
+        "\n[[policy]]\nverdict = 'deny'\ntool = 'fs.list'\n",
+    );
     let document = config(&crib, &["--policy", &file]);
     let rows = document["settings"].as_array().unwrap();
     let rule = rows.iter().find(|row| row["key"] == "policy").unwrap();
     assert_eq!(rule["value"], "deny fs.list");
-    assert_eq!(rule["origin"], json!({"kind": "file", "path": &file, "line": 2}));
+    assert_eq!(
+        rule["origin"],
+        json!({"kind": "file", "path": &file, "line": 2})
+    );
 }
 
 #[test]
@@ -300,19 +440,37 @@ fn settings_of_the_command_line_alone_are_listed() {
     let path = |name: &str| json!(root.join(name).to_str().unwrap());
     let by_default = |value: Value| (value, "default".to_owned());
     let document = config(&crib, &[]);
-    assert_eq!(setting(&document, "root"), by_default(json!(root.to_str().unwrap())));
+    assert_eq!(
+        setting(&document, "root"),
+        by_default(json!(root.to_str().unwrap()))
+    );
     for key in ["journal", "session"] {
         assert_eq!(setting(&document, key), by_default(Value::Null), "{key}");
     }
 
     let flags = ["--root", "sub", "--journal", "calls", "--session", "s"];
     let document = config(&crib, &flags);
-    assert_eq!(setting(&document, "root"), (path("sub"), "--root".to_owned()));
-    assert_eq!(setting(&document, "journal"), (path("calls"), "--journal".to_owned()));
-    assert_eq!(setting(&document, "session"), (json!("s"), "--session".to_owned()));
+    assert_eq!(
+        setting(&document, "root"),
+        (path("sub"), "--root".to_owned())
+    );
+    assert_eq!(
+        setting(&document, "journal"),
+        (path("calls"), "--journal".to_owned())
+    );
+    assert_eq!(
+        setting(&document, "session"),
+        (json!("s"), "--session".to_owned())
+    );
     assert!(!crib.root().join("calls").exists());
-    let page = crib.run(&[&["config"][..], &flags].concat()).expect(0).stdout;
-    assert!(page.contains("session") && page.contains("--session"), "{page}");
+    let page = crib
+        .run(&[&["config"][..], &flags].concat())
+        .expect(0)
+        .stdout;
+    assert!(
+        page.contains("session") && page.contains("--session"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -322,8 +480,12 @@ fn a_named_file_stands_for_both_and_counts_whole() {
     write_project(&crib, "nonsense");
     let named = crib.write("ci.toml", "grants = ['fs:write:**']\nlimits.max_steps = 3");
     let document = config(&crib, &["--config", &named]);
-    assert_eq!(document["files"], json!([{"role": "named", "path": &named, "state": "used"}]));
+    assert_eq!(
+        document["files"],
+        json!([{"role": "named", "path": &named, "state": "used"}])
+    );
     assert_eq!(setting(&document, "limits.max_steps").0, json!(3));
     assert_eq!(config(&crib, &["--no-config"])["files"], json!([]));
-    crib.run(&["config", "--no-config", "--config", "x"]).expect(2);
+    crib.run(&["config", "--no-config", "--config", "x"])
+        .expect(2);
 }

@@ -4,19 +4,40 @@ use crate::config::write_user;
 #[test]
 fn the_program_as_it_is_built_has_no_problems() {
     let ended = Crib::new().run(&["doctor"]).expect(0);
-    assert!(ended.stdout.starts_with("ok: ") && ended.stderr.is_empty(), "{ended:#?}");
-    assert!(Crib::new().run(&["doctor", "--json"]).expect(0).documents().is_empty());
+    assert!(
+        ended.stdout.starts_with("ok: ") && ended.stderr.is_empty(),
+        "{ended:#?}"
+    );
+    assert!(
+        Crib::new()
+            .run(&["doctor", "--json"])
+            .expect(0)
+            .documents()
+            .is_empty()
+    );
 }
 
 #[test]
 fn a_finding_decides_the_exit() {
     let crib = Crib::new();
     let ended = crib.run(&["doctor", "--root", "missing"]).expect(8);
-    assert!(ended.stdout.contains("missing") && ended.stdout.contains("--root"), "{ended:#?}");
+    assert!(
+        ended.stdout.contains("missing") && ended.stdout.contains("--root"),
+        "{ended:#?}"
+    );
     #[cfg(feature = "tts")]
-    assert!(ended.stdout.contains("speech: espeak-ng, not checked"), "{ended:#?}");
-    let findings = crib.run(&["doctor", "--root", "missing", "--json"]).expect(8).documents();
-    assert!(findings.len() == 1 && findings[0]["check"] == "root", "{findings:?}");
+    assert!(
+        ended.stdout.contains("speech: espeak-ng, not checked"),
+        "{ended:#?}"
+    );
+    let findings = crib
+        .run(&["doctor", "--root", "missing", "--json"])
+        .expect(8)
+        .documents();
+    assert!(
+        findings.len() == 1 && findings[0]["check"] == "root",
+        "{findings:?}"
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -27,26 +48,53 @@ fn a_root_that_is_not_utf_8_is_refused_before_anything_is_read_for_it() {
     let crib = Crib::new();
     let root = crib.dir.path().join(std::ffi::OsStr::from_bytes(b"a\xff"));
     std::fs::create_dir(&root).unwrap();
-    let run = |arguments: &[&str]| crate::ended(crib.command(arguments).arg("--root").arg(&root), b"");
+    let run =
+        |arguments: &[&str]| crate::ended(crib.command(arguments).arg("--root").arg(&root), b"");
     let reason = "its path is not UTF-8; choose a directory with --root";
     let findings = run(&["doctor", "--json"]).expect(8).documents();
-    assert!(findings[0]["message"].as_str().unwrap().ends_with(reason), "{findings:?}");
-    for command in [&["run", "--provider", "direct", "fs.list path=."][..], &["cron", "list"], &["skills"], &["serve"]]
-    {
-        assert!(run(command).expect(2).stderr.contains(reason), "{command:?}");
+    assert!(
+        findings[0]["message"].as_str().unwrap().ends_with(reason),
+        "{findings:?}"
+    );
+    for command in [
+        &["run", "--provider", "direct", "fs.list path=."][..],
+        &["cron", "list"],
+        &["skills"],
+        &["serve"],
+    ] {
+        assert!(
+            run(command).expect(2).stderr.contains(reason),
+            "{command:?}"
+        );
     }
 }
 
 #[test]
 fn the_provider_of_a_session_is_shown_and_a_mistake_in_the_settings_is_a_finding() {
     let crib = Crib::new();
-    assert!(crib.run(&["doctor"]).expect(0).stdout.contains("provider: no provider is configured"));
+    assert!(
+        crib.run(&["doctor"])
+            .expect(0)
+            .stdout
+            .contains("provider: no provider is configured")
+    );
     write_user(&crib, "provider = 'direct'");
-    assert!(crib.run(&["doctor"]).expect(0).stdout.contains("provider: direct\n"));
+    assert!(
+        crib.run(&["doctor"])
+            .expect(0)
+            .stdout
+            .contains("provider: direct\n")
+    );
     write_user(&crib, "modle = 'x'");
     let findings = crib.run(&["doctor", "--json"]).expect(8).documents();
     assert_eq!(findings[0]["check"], "settings");
-    assert!(findings[0]["message"].as_str().unwrap().contains("did you mean model?"), "{findings:?}");
+    assert!(
+        findings[0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("did you mean model?"),
+        "{findings:?}"
+    );
     crib.run(&["doctor", "--no-config"]).expect(0);
 }
 
@@ -58,16 +106,33 @@ fn a_provider_that_a_session_could_not_use_is_a_finding_in_the_words_of_run() {
         &[("TOOLCRIB_PROVIDER", "opnai")][..],
         &[("TOOLCRIB_PROVIDER", "ollama")],
         &[("TOOLCRIB_PROVIDER", "scripted")],
-        &[("TOOLCRIB_PROVIDER", "openai"), ("TOOLCRIB_MODEL", "x"), ("TOOLCRIB_KEY_FILE", "nosuch")],
+        &[
+            ("TOOLCRIB_PROVIDER", "openai"),
+            ("TOOLCRIB_MODEL", "x"),
+            ("TOOLCRIB_KEY_FILE", "nosuch"),
+        ],
     ] {
-        let run = |arguments: &[&str]| crate::ended(crib.command(arguments).envs(variables.iter().copied()), b"");
+        let run = |arguments: &[&str]| {
+            crate::ended(crib.command(arguments).envs(variables.iter().copied()), b"")
+        };
         let finding = run(&["doctor", "--json"]).expect(8).document();
         let (check, message) = (&finding["check"], finding["message"].as_str().unwrap());
         let refused = run(&["run", "x"]);
-        assert!(check == "provider" && refused.stderr.contains(message), "{finding} {refused:#?}");
+        assert!(
+            check == "provider" && refused.stderr.contains(message),
+            "{finding} {refused:#?}"
+        );
     }
-    let providers = crate::ended(crib.command(&["providers"]).env("TOOLCRIB_PROVIDER", "opnai"), b"").expect(0);
-    assert!(providers.stderr.contains("opnai") && providers.stdout.contains("openai"), "{providers:#?}");
+    let providers = crate::ended(
+        crib.command(&["providers"])
+            .env("TOOLCRIB_PROVIDER", "opnai"),
+        b"",
+    )
+    .expect(0);
+    assert!(
+        providers.stderr.contains("opnai") && providers.stdout.contains("openai"),
+        "{providers:#?}"
+    );
 }
 
 #[cfg(all(unix, feature = "mcp"))]
@@ -75,14 +140,26 @@ fn a_provider_that_a_session_could_not_use_is_a_finding_in_the_words_of_run() {
 fn servers_are_shown_and_a_mistake_in_their_file_is_a_finding() {
     let crib = Crib::new();
     crate::mcp_server::add(&crib, &serde_json::json!({}));
-    assert!(crib.run(&["doctor"]).expect(0).stdout.contains("MCP server s (yours): ready, not used yet"));
+    assert!(
+        crib.run(&["doctor"])
+            .expect(0)
+            .stdout
+            .contains("MCP server s (yours): ready, not used yet")
+    );
     let document = crib.run(&["doctor", "--json"]).expect(0).document();
-    let expected = serde_json::json!({"server": "s", "file": "user", "standing": "ready, not used yet"});
+    let expected =
+        serde_json::json!({"server": "s", "file": "user", "standing": "ready, not used yet"});
     assert_eq!(document, expected);
     std::fs::write(crib.root().join(".mcp.json"), "{").unwrap();
     let findings = crib.run(&["doctor", "--json"]).expect(8).documents();
     assert_eq!(findings[0]["check"], "mcp");
-    assert!(findings[0]["message"].as_str().unwrap().contains(".mcp.json"), "{findings:?}");
+    assert!(
+        findings[0]["message"]
+            .as_str()
+            .unwrap()
+            .contains(".mcp.json"),
+        "{findings:?}"
+    );
 }
 
 #[cfg(all(unix, feature = "mcp"))]
@@ -93,7 +170,13 @@ fn a_server_that_cannot_be_used_is_a_finding_and_others_are_shown() {
     crate::mcp::write_user(&crib, &serde_json::json!({"mcpServers": servers}));
     std::fs::write(crib.root().join(".mcp.json"), "{").unwrap();
     let documents = crib.run(&["doctor", "--json"]).expect(8).documents();
-    let findings = documents.iter().filter(|document| document["check"] == "mcp").count();
-    let shown = documents.iter().filter(|document| document["file"] == "user").count();
+    let findings = documents
+        .iter()
+        .filter(|document| document["check"] == "mcp")
+        .count();
+    let shown = documents
+        .iter()
+        .filter(|document| document["file"] == "user")
+        .count();
     assert_eq!((findings, shown), (3, 2), "{documents:?}");
 }

@@ -1,6 +1,9 @@
 use std::sync::Arc;
 
-use agent::{Direct, KeySource, Models, Plan, Provider, ProviderOptions, Selection, Session, SubAgents, ToolSet};
+use agent::{
+    Direct, KeySource, Models, Plan, Provider, ProviderOptions, Selection, Session, SubAgents,
+    ToolSet,
+};
 use serde_json::Value;
 use tools::ToolContext;
 use tools::protocol::wire::{Format, Strictness};
@@ -31,12 +34,16 @@ fn tool_set(globs: &[&str], crib: &Crib) -> ToolSet {
         services.insert(tools_builtin::message::Channels::new());
     }
     let cx = ToolContext::new().with_services(services);
-    Session::new(tools::list(), Selection::parse(globs).unwrap(), cx).tools().clone()
+    Session::new(tools::list(), Selection::parse(globs).unwrap(), cx)
+        .tools()
+        .clone()
 }
 
 /// Returns the definitions that a session sends to the public service of a format, of its provider if there is one.
 fn sent(set: &ToolSet, format: Format, strictness: Strictness) -> &str {
-    let options = ProviderOptions::new().with_model("m").with_key(KeySource::Environment("PATH".to_owned()));
+    let options = ProviderOptions::new()
+        .with_model("m")
+        .with_key(KeySource::Environment("PATH".to_owned()));
     let options = options.with_strictness(strictness);
     let provider = match format {
         Format::Anthropic => agent_rig::Remote::anthropic(&options).unwrap(),
@@ -55,15 +62,40 @@ fn the_definitions_are_the_bytes_that_a_session_sends() {
     let local = LOCAL.map(|glob| ["--select", glob]).concat();
     let set = tool_set(&["*", LOCAL[0], LOCAL[1]], &crib);
     // Without a search backend, a session skips web.search.
-    assert!(set.len() > 10 && set.skipped().iter().all(|tool| tool.name.as_str() == "web.search"), "{set:?}");
+    assert!(
+        set.len() > 10
+            && set
+                .skipped()
+                .iter()
+                .all(|tool| tool.name.as_str() == "web.search"),
+        "{set:?}"
+    );
     for format in Format::ALL {
-        for (strictness, flags) in [(Strictness::Relaxed, &[][..]), (Strictness::Strict, &["--strict"])] {
-            let arguments =
-                [&["export", "--format", format.name(), "--no-config"], flags, &["--select", "*"], &local].concat();
+        for (strictness, flags) in [
+            (Strictness::Relaxed, &[][..]),
+            (Strictness::Strict, &["--strict"]),
+        ] {
+            let arguments = [
+                &["export", "--format", format.name(), "--no-config"],
+                flags,
+                &["--select", "*"],
+                &local,
+            ]
+            .concat();
             let ended = crib.run(&arguments).expect(0);
             let sent = sent(&set, format, strictness);
-            assert_eq!(ended.stdout.strip_suffix('\n'), Some(sent), "{format} {strictness:?}");
-            assert!(ended.stderr.lines().all(|line| line.starts_with("warning: web.search: ")), "{ended:#?}");
+            assert_eq!(
+                ended.stdout.strip_suffix('\n'),
+                Some(sent),
+                "{format} {strictness:?}"
+            );
+            assert!(
+                ended
+                    .stderr
+                    .lines()
+                    .all(|line| line.starts_with("warning: web.search: ")),
+                "{ended:#?}"
+            );
         }
     }
 }
@@ -73,9 +105,24 @@ fn the_settings_select_as_they_do_for_a_session() {
     let crib = Crib::new();
     let config = crib.write("settings.toml", "select = ['fs.read']\nstrict = true\n");
     let names = |arguments: &[&str]| -> Vec<String> {
-        let export = [&["export", "--format", "openai-responses", "--config", &config], arguments].concat();
-        let Value::Array(tools) = crib.run(&export).expect(0).document() else { panic!("one array is printed") };
-        tools.iter().map(|tool| format!("{} {}", tool["name"].as_str().unwrap(), tool["strict"])).collect()
+        let export = [
+            &[
+                "export",
+                "--format",
+                "openai-responses",
+                "--config",
+                &config,
+            ],
+            arguments,
+        ]
+        .concat();
+        let Value::Array(tools) = crib.run(&export).expect(0).document() else {
+            panic!("one array is printed")
+        };
+        tools
+            .iter()
+            .map(|tool| format!("{} {}", tool["name"].as_str().unwrap(), tool["strict"]))
+            .collect()
     };
     assert_eq!(names(&[]), ["fs__read true"]);
     assert_eq!(names(&["--select", "time.*"]), ["time__now true"]);
@@ -85,17 +132,42 @@ fn the_settings_select_as_they_do_for_a_session() {
 fn examples_are_those_of_a_session_unless_requested_otherwise() {
     let crib = Crib::new();
     let export = |format: &str, flags: &[&str]| {
-        let arguments = [&["export", "--no-config", "--select", "fs.read", "--format", format], flags].concat();
+        let arguments = [
+            &[
+                "export",
+                "--no-config",
+                "--select",
+                "fs.read",
+                "--format",
+                format,
+            ],
+            flags,
+        ]
+        .concat();
         crib.run(&arguments).expect(0).document()[0].clone()
     };
     let [bare, described] = [&[][..], &["--examples"]].map(|flags| export("gemini", flags));
     let description = |tool: &Value| tool["description"].as_str().unwrap().to_owned();
-    assert!(description(&described).starts_with(&description(&bare)), "{described}");
-    assert!(description(&described).contains("README.md") && !description(&bare).contains("README.md"), "{described}");
+    assert!(
+        description(&described).starts_with(&description(&bare)),
+        "{described}"
+    );
+    assert!(
+        description(&described).contains("README.md") && !description(&bare).contains("README.md"),
+        "{described}"
+    );
     assert_eq!(export("gemini", &["--examples", "false"]), bare);
-    assert!(export("anthropic", &["--examples", "false"]).get("input_examples").is_none());
-    let [default, added] = [&[][..], &["--examples", "true"]].map(|flags| export("anthropic", flags));
-    assert!(default["input_examples"].is_array() && default == added, "{default}");
+    assert!(
+        export("anthropic", &["--examples", "false"])
+            .get("input_examples")
+            .is_none()
+    );
+    let [default, added] =
+        [&[][..], &["--examples", "true"]].map(|flags| export("anthropic", flags));
+    assert!(
+        default["input_examples"].is_array() && default == added,
+        "{default}"
+    );
     let strict = export("openai-chat", &["--examples", "--strict"]);
     assert_eq!(strict["function"]["strict"], true, "{strict}");
 }
@@ -103,5 +175,10 @@ fn examples_are_those_of_a_session_unless_requested_otherwise() {
 #[test]
 fn an_unknown_format_is_a_usage_error_with_the_names() {
     let ended = Crib::new().run(&["export", "--format", "openai"]).expect(2);
-    assert!(Format::ALL.iter().all(|format| ended.stderr.contains(format.name())), "{ended:#?}");
+    assert!(
+        Format::ALL
+            .iter()
+            .all(|format| ended.stderr.contains(format.name())),
+        "{ended:#?}"
+    );
 }

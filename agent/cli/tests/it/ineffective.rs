@@ -8,7 +8,11 @@ use crate::{Crib, config};
 /// Returns the warnings of a command.
 fn warnings(crib: &Crib, arguments: &[&str]) -> Vec<String> {
     let stderr = crib.run(arguments).expect(0).stderr;
-    stderr.lines().filter(|line| line.starts_with("warning: ")).map(str::to_owned).collect()
+    stderr
+        .lines()
+        .filter(|line| line.starts_with("warning: "))
+        .map(str::to_owned)
+        .collect()
 }
 
 const COMMANDS: [&[&str]; 5] = [
@@ -30,8 +34,13 @@ fn a_clause_that_matches_no_target_is_named_in_one_warning_with_the_words_that_e
         ("--grant", "message:write:lgo", "log, terminal, reply"),
     ] {
         for command in COMMANDS {
-            let [warning] = &warnings(&crib, &[command, &[flag, clause]].concat())[..] else { panic!("{command:?}") };
-            assert!(warning.contains(&format!("{flag} {clause}")) && warning.contains(known), "{warning}");
+            let [warning] = &warnings(&crib, &[command, &[flag, clause]].concat())[..] else {
+                panic!("{command:?}")
+            };
+            assert!(
+                warning.contains(&format!("{flag} {clause}")) && warning.contains(known),
+                "{warning}"
+            );
         }
     }
 }
@@ -43,12 +52,24 @@ fn a_clause_that_may_match_a_target_has_no_warning() {
     let server = json!({"command": program(), "args": SERVE, "toolcrib": git});
     write_user(&crib, &json!({"mcpServers": {"git": server}}));
     for clause in [
-        "*:read:**", "world:write:mcp:git/*", "mcp:read:git/*", "net:read:a.example", "git:read:**",
-        "memory:read:user", "memory:write:project/a", "memory:*:**", "fs:read:{a,b}", "message:write:reply",
-        "message:write:terminal", "message:write:l*",
+        "*:read:**",
+        "world:write:mcp:git/*",
+        "mcp:read:git/*",
+        "net:read:a.example",
+        "git:read:**",
+        "memory:read:user",
+        "memory:write:project/a",
+        "memory:*:**",
+        "fs:read:{a,b}",
+        "message:write:reply",
+        "message:write:terminal",
+        "message:write:l*",
     ] {
         for command in [COMMANDS[0], COMMANDS[3]] {
-            assert!(warnings(&crib, &[command, &["--grant", clause]].concat()).is_empty(), "{clause}");
+            assert!(
+                warnings(&crib, &[command, &["--grant", clause]].concat()).is_empty(),
+                "{clause}"
+            );
         }
     }
 }

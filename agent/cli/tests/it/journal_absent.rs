@@ -15,8 +15,13 @@ fn a_program_without_journals_says_how_to_get_one() {
         assert!(ended.stderr.contains("--features journal"), "{ended:#?}");
     }
     assert!(!crib.root().join("calls.journal").exists());
-    let ended = crib.run(&["run", "time.now", "--provider", "direct"]).expect(0);
+    let ended = crib
+        .run(&["run", "time.now", "--provider", "direct"])
+        .expect(0);
     // The time of the first session around a project is no record of calls.
     let state = crib.dir.path().join("state/toolcrib");
-    assert!(!ended.stderr.contains("warning") && !state.join("sessions").exists(), "{ended:#?}");
+    assert!(
+        !ended.stderr.contains("warning") && !state.join("sessions").exists(),
+        "{ended:#?}"
+    );
 }

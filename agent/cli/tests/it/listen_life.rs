@@ -18,15 +18,33 @@ use crate::web::PageServer;
 impl Post {
     /// Returns the files of the messages without an answer.
     fn waiting(&self) -> Vec<PathBuf> {
-        let folder = self.crib.dir.path().join("state/toolcrib/listen/box/waiting");
-        let files = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+        let folder = self
+            .crib
+            .dir
+            .path()
+            .join("state/toolcrib/listen/box/waiting");
+        let files = |folder: PathBuf| {
+            fs::read_dir(folder)
+                .into_iter()
+                .flatten()
+                .map(|entry| entry.unwrap().path())
+        };
         files(folder).flat_map(files).collect()
     }
 
     /// Stores a message whose run was begun after a conversation of this length.
     fn begin(&self, chat: &str, text: &str, after: usize) {
-        let folder = self.crib.dir.path().join("state/toolcrib/listen/box/waiting");
-        let of_root = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+        let folder = self
+            .crib
+            .dir
+            .path()
+            .join("state/toolcrib/listen/box/waiting");
+        let of_root = fs::read_dir(folder)
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .path();
         let file = of_root.join(format!("{:020}.begun{after}", 0));
         fs::write(file, json!({"chat": chat, "text": text}).to_string()).unwrap();
     }
@@ -42,7 +60,16 @@ fn refusing_once() -> (PageServer, Vec<String>) {
         0 => TestServer::head("400 Bad Request", &[("content-length", "0")]),
         _ => TestServer::ok("text/event-stream", ANSWER),
     });
-    let flags = ["--provider", "openai", "--model", "m", "--base-url", &model.url("/v1")].map(str::to_owned).to_vec();
+    let flags = [
+        "--provider",
+        "openai",
+        "--model",
+        "m",
+        "--base-url",
+        &model.url("/v1"),
+    ]
+    .map(str::to_owned)
+    .to_vec();
     (model, flags)
 }
 
@@ -57,9 +84,22 @@ impl Silent {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
         let host = server.local_addr().unwrap().to_string();
         let fetch = json!({"calls": [{"name": "web.fetch", "arguments": {"url": format!("http://{host}/")}}]});
-        let script = post.crib.script(&[&fetch.to_string(), r#"{"text": "first"}"#, r#"{"text": "second"}"#]);
+        let script = post.crib.script(&[
+            &fetch.to_string(),
+            r#"{"text": "first"}"#,
+            r#"{"text": "second"}"#,
+        ]);
         let grant = format!("net:read:{host}");
-        let flags = ["--script", &script, "--private-host", &host, "--grant", &grant].map(str::to_owned).to_vec();
+        let flags = [
+            "--script",
+            &script,
+            "--private-host",
+            &host,
+            "--grant",
+            &grant,
+        ]
+        .map(str::to_owned)
+        .to_vec();
         Self { server, flags }
     }
 
@@ -83,7 +123,12 @@ fn a_message_that_waits_when_the_program_is_killed_is_handled_once_after_it() {
     let pending = server.accept().unwrap();
     post.put("b", "begin");
     until(|| {
-        (post.waiting().iter().filter(|path| path.extension().is_some_and(|end| end == "json")).count() == 1)
+        (post
+            .waiting()
+            .iter()
+            .filter(|path| path.extension().is_some_and(|end| end == "json"))
+            .count()
+            == 1)
             .then_some(())
     });
     assert_eq!(listener.end("-KILL").code, None);
@@ -92,7 +137,10 @@ fn a_message_that_waits_when_the_program_is_killed_is_handled_once_after_it() {
     // The run that was begun is finished, and the message that waited is handled.
     let listener = post.listen(&flags);
     let answers = post.answers(2);
-    assert_eq!((answers("a"), answers("b")), (vec!["first".to_owned()], vec!["first".to_owned()]));
+    assert_eq!(
+        (answers("a"), answers("b")),
+        (vec!["first".to_owned()], vec!["first".to_owned()])
+    );
     until(|| post.waiting().is_empty().then_some(()));
     post.put("a", "go on");
     assert_eq!(post.answers(3)("a"), ["first", "second"]);
@@ -129,10 +177,20 @@ fn a_message_after_a_run_that_cannot_be_finished_is_answered_in_the_same_convers
     post.put("a", "the second question");
     assert_eq!(post.answers(2)("a")[1], "It says hello.");
     let last = model.bodies().pop().unwrap();
-    assert!(last.contains("the first question") && last.contains("the second question"), "{last}");
+    assert!(
+        last.contains("the first question") && last.contains("the second question"),
+        "{last}"
+    );
     assert_eq!(post.answers(2)("a").len(), 2);
     let notes = listener.end("-TERM").expect(0).stderr;
-    assert_eq!((notes.matches("box/a: failed").count(), notes.matches("box/a: answered").count()), (1, 1), "{notes}");
+    assert_eq!(
+        (
+            notes.matches("box/a: failed").count(),
+            notes.matches("box/a: answered").count()
+        ),
+        (1, 1),
+        "{notes}"
+    );
     assert_eq!(model.bodies().len(), 2);
 }
 
@@ -152,8 +210,13 @@ fn a_message_that_was_begun_without_a_record_is_handled_instead_of_the_run_befor
     assert_eq!(post.answers(2)("a"), [FAILED, "It says hello."]);
     until(|| post.waiting().is_empty().then_some(()));
     listener.end("-TERM").expect(0);
-    let [_, body] = &model.bodies()[..] else { panic!("{:?}", model.bodies()) };
-    assert!(body.contains("the first question") && body.contains("the second question"), "{body}");
+    let [_, body] = &model.bodies()[..] else {
+        panic!("{:?}", model.bodies())
+    };
+    assert!(
+        body.contains("the first question") && body.contains("the second question"),
+        "{body}"
+    );
 }
 
 #[test]
@@ -170,7 +233,10 @@ fn a_message_whose_run_fails_after_a_restart_is_told_so_once() {
     let listener = post.listen(&flags);
     post.put("b", "begin");
     let answers = post.answers(2);
-    assert_eq!((answers("a"), answers("b")), (vec![FAILED.to_owned()], vec!["unused".to_owned()]));
+    assert_eq!(
+        (answers("a"), answers("b")),
+        (vec![FAILED.to_owned()], vec!["unused".to_owned()])
+    );
     listener.end("-TERM").expect(0);
 }
 
@@ -193,7 +259,9 @@ fn a_message_that_was_begun_is_not_run_again_without_the_journal_of_its_run() {
 fn a_mistake_in_the_settings_ends_the_listener_and_loses_no_message() {
     let post = Post::new();
     post.put("a", "time.now zone=UTC");
-    post.crib.run(&["listen", "box", "--provider", "openai"]).expect(2);
+    post.crib
+        .run(&["listen", "box", "--provider", "openai"])
+        .expect(2);
     let listener = post.listen(&["--provider", "direct"]);
     drop(post.answers(1));
     let file = user_file(&post.crib);
@@ -201,7 +269,10 @@ fn a_mistake_in_the_settings_ends_the_listener_and_loses_no_message() {
     fs::write(&file, format!("no_such_key = 1\n{settings}")).unwrap();
     post.put("a", "fs.read path=README.md");
     let ended = listener.wait();
-    assert!(ended.code == Some(2) && ended.stderr.contains("no_such_key"), "{ended:#?}");
+    assert!(
+        ended.code == Some(2) && ended.stderr.contains("no_such_key"),
+        "{ended:#?}"
+    );
     fs::write(&file, settings).unwrap();
     let listener = post.listen(&["--provider", "direct"]);
     assert!(post.answers(2)("a")[1].contains("# Hello"));
@@ -229,21 +300,40 @@ fn an_answer_that_was_not_begun_to_be_sent_is_sent_once() {
     drop(post.answers(1));
     listener.end("-TERM").expect(0);
     // The journal of a program that ended between the end of the run and the answer.
-    let [journal] = &post.journals()[..] else { panic!("{:?}", post.journals()) };
+    let [journal] = &post.journals()[..] else {
+        panic!("{:?}", post.journals())
+    };
     for end in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(format!("{}{end}", journal.display()));
     }
     let session = format!("box/{}", journal.file_stem().unwrap().to_str().unwrap());
     let path = journal.to_str().unwrap();
-    let run = ["run", "fs.read path=README.md", "--provider", "direct", "--journal", path, "--session", &session];
-    post.crib.run(&[&run[..], &["--grant", "message:write:reply"]].concat()).expect(0);
+    let run = [
+        "run",
+        "fs.read path=README.md",
+        "--provider",
+        "direct",
+        "--journal",
+        path,
+        "--session",
+        &session,
+    ];
+    post.crib
+        .run(&[&run[..], &["--grant", "message:write:reply"]].concat())
+        .expect(0);
 
     let listener = post.listen(&["--provider", "direct"]);
     for count in [3, 4] {
         post.put("a", "time.now zone=UTC");
         let answers = post.answers(count)("a");
-        assert!(answers[1].contains("# Hello") && answers.len() == count, "{answers:#?}");
-        assert!(answers[2..].iter().all(|answer| answer.contains("UTC")), "{answers:#?}");
+        assert!(
+            answers[1].contains("# Hello") && answers.len() == count,
+            "{answers:#?}"
+        );
+        assert!(
+            answers[2..].iter().all(|answer| answer.contains("UTC")),
+            "{answers:#?}"
+        );
     }
     listener.end("-TERM").expect(0);
 }
@@ -259,7 +349,10 @@ fn a_busy_chat_does_not_keep_the_others_waiting() {
     drop(post.answers(9));
     listener.end("-TERM").expect(0);
     let answers = lines(&post.crib.dir.path().join("out.jsonl"));
-    let place = answers.iter().position(|answer| answer["chat"] == "other").unwrap();
+    let place = answers
+        .iter()
+        .position(|answer| answer["chat"] == "other")
+        .unwrap();
     assert!(place < 8, "{answers:#?}");
 }
 
@@ -267,14 +360,24 @@ fn a_busy_chat_does_not_keep_the_others_waiting() {
 fn without_records_each_message_is_a_conversation_of_its_own() {
     for settings in ["", "sessions.record = false\n"] {
         let post = Post::with_settings(settings);
-        let script = post.crib.script(&[r#"{"text": "one"}"#, r#"{"text": "two"}"#]);
-        let flag: &[&str] = if settings.is_empty() { &["--no-journal"] } else { &[] };
+        let script = post
+            .crib
+            .script(&[r#"{"text": "one"}"#, r#"{"text": "two"}"#]);
+        let flag: &[&str] = if settings.is_empty() {
+            &["--no-journal"]
+        } else {
+            &[]
+        };
         post.put("a", "next");
         post.put("a", "next");
         let listener = post.listen(&[&["--script", &*script], flag].concat());
         assert_eq!(post.answers(2)("a"), ["one", "one"]);
         listener.end("-TERM").expect(0);
-        assert!(post.journals().is_empty() && post.waiting().is_empty(), "{:?}", post.journals());
+        assert!(
+            post.journals().is_empty() && post.waiting().is_empty(),
+            "{:?}",
+            post.journals()
+        );
     }
 }
 
@@ -302,11 +405,23 @@ fn a_channel_that_is_named_twice_and_flags_for_one_session_or_for_questions_are_
         (&["listen", "box", "box"][..], "the command names it twice"),
         (&["listen", "box", "--resume"], "unexpected argument"),
         (&["listen", "box", "--session=s"], "unexpected argument"),
-        (&["listen", "box", "--journal=calls.journal"], "unexpected argument"),
-        (&["listen", "box", "--approval-timeout=1s"], "unexpected argument"),
-        (&["listen", "box", "--max-chats", "0"], "write a whole number from 1 on"),
+        (
+            &["listen", "box", "--journal=calls.journal"],
+            "unexpected argument",
+        ),
+        (
+            &["listen", "box", "--approval-timeout=1s"],
+            "unexpected argument",
+        ),
+        (
+            &["listen", "box", "--max-chats", "0"],
+            "write a whole number from 1 on",
+        ),
     ] {
-        let ended = post.crib.run(&[arguments, &["--provider", "direct"]].concat()).expect(2);
+        let ended = post
+            .crib
+            .run(&[arguments, &["--provider", "direct"]].concat())
+            .expect(2);
         assert!(ended.stderr.contains(said), "{ended:#?}");
     }
 }

@@ -22,7 +22,10 @@ const TURNS: [&str; 2] = [r#"{"text": "one"}"#, r#"{"text": "two"}"#];
 fn age(journal: &Path) {
     let long_ago = SystemTime::now() - Duration::from_secs(40 * 24 * 60 * 60);
     for end in ["journal", "journal-wal", "journal-shm"] {
-        if let Ok(file) = fs::File::options().write(true).open(journal.with_extension(end)) {
+        if let Ok(file) = fs::File::options()
+            .write(true)
+            .open(journal.with_extension(end))
+        {
             file.set_modified(long_ago).unwrap();
         }
     }
@@ -35,14 +38,28 @@ fn a_chat_goes_on_with_the_provider_and_the_model_of_the_day() {
     post.put("a", "time.now zone=UTC");
     drop(post.answers(1));
     let settings = fs::read_to_string(user_file(&post.crib)).unwrap();
-    let models: Vec<_> = (0..2).map(|_| PageServer::new(|_| TestServer::ok("text/event-stream", ANSWER))).collect();
+    let models: Vec<_> = (0..2)
+        .map(|_| PageServer::new(|_| TestServer::ok("text/event-stream", ANSWER)))
+        .collect();
     for (count, model) in models.iter().enumerate() {
-        let chosen = format!("provider = 'openai'\nmodel = 'm-{count}'\nbase_url = '{}'", model.url("/v1"));
-        fs::write(user_file(&post.crib), settings.replace("provider = 'direct'", &chosen)).unwrap();
+        let chosen = format!(
+            "provider = 'openai'\nmodel = 'm-{count}'\nbase_url = '{}'",
+            model.url("/v1")
+        );
+        fs::write(
+            user_file(&post.crib),
+            settings.replace("provider = 'direct'", &chosen),
+        )
+        .unwrap();
         post.put("a", &format!("question {count}"));
         assert_eq!(post.answers(count + 2)("a")[count + 1], "It says hello.");
-        let [body] = &model.bodies()[..] else { panic!("{:?}", model.bodies()) };
-        assert!(body.contains(&format!("m-{count}")) && body.contains("time.now zone=UTC"), "{body}");
+        let [body] = &model.bodies()[..] else {
+            panic!("{:?}", model.bodies())
+        };
+        assert!(
+            body.contains(&format!("m-{count}")) && body.contains("time.now zone=UTC"),
+            "{body}"
+        );
     }
     fs::write(user_file(&post.crib), settings).unwrap();
     post.put("a", "fs.read path=README.md");
@@ -57,7 +74,9 @@ fn a_chat_without_messages_is_forgotten_after_a_time() {
     let listener = post.listen(&["--script", &script]);
     post.put("a", "next");
     drop(post.answers(1));
-    let [old] = &post.journals()[..] else { panic!("{:?}", post.journals()) };
+    let [old] = &post.journals()[..] else {
+        panic!("{:?}", post.journals())
+    };
     post.put("b", "next");
     drop(post.answers(2));
     listener.end("-TERM").expect(0);
@@ -66,7 +85,11 @@ fn a_chat_without_messages_is_forgotten_after_a_time() {
     let listener = post.listen(&["--script", &script]);
     post.put("b", "next");
     assert_eq!(post.answers(3)("b"), ["one", "two"]);
-    assert!(!old.exists() && post.journals().len() == 1, "{:?}", post.journals());
+    assert!(
+        !old.exists() && post.journals().len() == 1,
+        "{:?}",
+        post.journals()
+    );
     post.put("a", "next");
     assert_eq!(post.answers(4)("a"), ["one", "one"]);
 
@@ -96,7 +119,10 @@ fn runs_that_were_interrupted_long_ago_are_finished() {
     post.journals().iter().for_each(|journal| age(journal));
     // Neither a listener of another root, which prunes the same folder, nor one without records touches them.
     let sub = post.crib.root().join("sub").display().to_string();
-    for (answered, others) in [&["--root", &*sub][..], &["--no-journal"]].into_iter().enumerate() {
+    for (answered, others) in [&["--root", &*sub][..], &["--no-journal"]]
+        .into_iter()
+        .enumerate()
+    {
         let listener = post.listen(&[&flags[..], others].concat());
         post.put("c", "begin");
         assert!(post.answers(answered + 1)("a").is_empty());
@@ -105,7 +131,10 @@ fn runs_that_were_interrupted_long_ago_are_finished() {
     // One of them waits while sessions are pruned.
     let listener = post.listen(&[&flags[..], &["--max-chats", "1"]].concat());
     let answers = post.answers(4);
-    assert_eq!((answers("a"), answers("b")), (vec!["first".to_owned()], vec!["first".to_owned()]));
+    assert_eq!(
+        (answers("a"), answers("b")),
+        (vec!["first".to_owned()], vec!["first".to_owned()])
+    );
     listener.end("-TERM").expect(0);
 }
 
@@ -127,18 +156,36 @@ fn channels_of_one_name_in_two_files_share_no_memories() {
         let folder = crib.dir.path().join(folder);
         fs::create_dir(&folder).unwrap();
         let settings = folder.join("toolcrib.toml");
-        fs::write(&settings, "[channels.box]\ntype = 'file'\npath = 'out.jsonl'\ninbox = 'in.jsonl'\n").unwrap();
+        fs::write(
+            &settings,
+            "[channels.box]\ntype = 'file'\npath = 'out.jsonl'\ninbox = 'in.jsonl'\n",
+        )
+        .unwrap();
         let messages = texts.map(|text| format!("{}\n", json!({"chat": "x", "text": text})));
         fs::write(folder.join("in.jsonl"), messages.concat()).unwrap();
         let settings = settings.to_str().unwrap();
-        let flags = ["--config", settings, "--provider", "direct", "--grant", "memory:write:user"];
+        let flags = [
+            "--config",
+            settings,
+            "--provider",
+            "direct",
+            "--grant",
+            "memory:write:user",
+        ];
         let listener = Listener::start(&crib, &[&["listen", "box"], &flags[..]].concat());
-        let answers = until(|| Some(lines(&folder.join("out.jsonl"))).filter(|answers| answers.len() == 2));
+        let answers =
+            until(|| Some(lines(&folder.join("out.jsonl"))).filter(|answers| answers.len() == 2));
         listener.end("-TERM").expect(0);
-        answers.iter().map(|answer| answer["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        answers
+            .iter()
+            .map(|answer| answer["text"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     let list = "memory.list scope=user";
-    let own = ask("a", ["memory.save text='the code is 4711' scope=user", list]);
+    let own = ask(
+        "a",
+        ["memory.save text='the code is 4711' scope=user", list],
+    );
     assert!(own[1].contains("4711"), "{own:#?}");
     let others = ask("b", [list, list]);
     assert!(!others[1].contains("4711"), "{others:#?}");

@@ -13,8 +13,15 @@ pub(crate) struct Loopback {
 
 impl Loopback {
     pub(crate) fn new(answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static) -> Self {
-        let runtime = Builder::new_multi_thread().worker_threads(1).enable_io().build().unwrap();
-        Self { server: runtime.block_on(TestServer::start(answer)), _runtime: runtime }
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_io()
+            .build()
+            .unwrap();
+        Self {
+            server: runtime.block_on(TestServer::start(answer)),
+            _runtime: runtime,
+        }
     }
 }
 

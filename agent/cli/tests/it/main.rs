@@ -40,13 +40,28 @@ mod lint;
 mod list;
 #[cfg(all(unix, feature = "journal", feature = "mcp", feature = "web"))]
 mod listen;
-#[cfg(all(unix, feature = "journal", feature = "mcp", feature = "models", feature = "web"))]
+#[cfg(all(
+    unix,
+    feature = "journal",
+    feature = "mcp",
+    feature = "models",
+    feature = "web"
+))]
 mod listen_life;
-#[cfg(all(unix, feature = "journal", feature = "mcp", feature = "models", feature = "web"))]
+#[cfg(all(
+    unix,
+    feature = "journal",
+    feature = "mcp",
+    feature = "models",
+    feature = "web"
+))]
 mod listen_sessions;
 #[cfg(feature = "builtin")]
 mod lock;
-#[cfg(any(feature = "web", all(feature = "builtin", feature = "models", feature = "otel")))]
+#[cfg(any(
+    feature = "web",
+    all(feature = "builtin", feature = "models", feature = "otel")
+))]
 mod loopback;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp;
@@ -60,7 +75,14 @@ mod mcp_fault;
 mod mcp_home;
 #[cfg(all(unix, feature = "journal", feature = "mcp"))]
 mod mcp_kill;
-#[cfg(all(unix, feature = "builtin", feature = "journal", feature = "mcp", feature = "models", feature = "otel"))]
+#[cfg(all(
+    unix,
+    feature = "builtin",
+    feature = "journal",
+    feature = "mcp",
+    feature = "models",
+    feature = "otel"
+))]
 mod mcp_login;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_mistake;
@@ -98,7 +120,14 @@ mod output;
 mod own_files;
 #[cfg(all(unix, feature = "builtin"))]
 mod own_programs;
-#[cfg(all(unix, feature = "journal", feature = "mcp", feature = "memory", feature = "models", feature = "web"))]
+#[cfg(all(
+    unix,
+    feature = "journal",
+    feature = "mcp",
+    feature = "memory",
+    feature = "models",
+    feature = "web"
+))]
 mod planted;
 mod policy;
 #[cfg(any(feature = "journal", feature = "models"))]
@@ -127,7 +156,14 @@ mod serve_model;
 #[cfg(feature = "journal")]
 mod sessions;
 mod show;
-#[cfg(all(unix, feature = "builtin", feature = "journal", feature = "mcp", feature = "models", feature = "otel"))]
+#[cfg(all(
+    unix,
+    feature = "builtin",
+    feature = "journal",
+    feature = "mcp",
+    feature = "models",
+    feature = "otel"
+))]
 #[path = "../../../../tools/mcp/src/client/http/tests/site.rs"]
 mod site;
 #[cfg(all(unix, feature = "skill"))]
@@ -241,8 +277,16 @@ impl Crib {
     /// Writes a script too long to finish in a test. Returns its path.
     fn endless(&self) -> String {
         // Different calls: a run of equal ones ends as a loop.
-        let call = |tool, number| format!(r#"{{"name": "fs.{tool}", "arguments": {{"path": "{number}"}}}}"#);
-        let turn = |number| format!(r#"{{"calls": [{}, {}]}}"#, call("read", number), call("list", number));
+        let call = |tool, number| {
+            format!(r#"{{"name": "fs.{tool}", "arguments": {{"path": "{number}"}}}}"#)
+        };
+        let turn = |number| {
+            format!(
+                r#"{{"calls": [{}, {}]}}"#,
+                call("read", number),
+                call("list", number)
+            )
+        };
         let turns: Vec<_> = (0..20_000).map(turn).collect();
         self.script(&turns.iter().map(String::as_str).collect::<Vec<_>>())
     }
@@ -267,7 +311,12 @@ impl Crib {
 
 /// Runs a command with this standard input.
 fn ended(command: &mut Command, input: &[u8]) -> Ended {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     // The write fails if the program has exited without reading its input.
     let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap().into()
@@ -275,8 +324,13 @@ fn ended(command: &mut Command, input: &[u8]) -> Ended {
 
 impl From<Output> for Ended {
     fn from(output: Output) -> Self {
-        let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-        Self { code: output.status.code(), stdout, stderr }
+        let [stdout, stderr] =
+            [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        Self {
+            code: output.status.code(),
+            stdout,
+            stderr,
+        }
     }
 }
 
@@ -290,8 +344,14 @@ impl Ended {
     /// Parses standard output as one JSON document per line.
     #[track_caller]
     fn documents(&self) -> Vec<Value> {
-        assert!(self.stdout.is_empty() || self.stdout.ends_with('\n'), "{self:#?}");
-        self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        assert!(
+            self.stdout.is_empty() || self.stdout.ends_with('\n'),
+            "{self:#?}"
+        );
+        self.stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     #[track_caller]
@@ -313,8 +373,14 @@ fn command(directory: &Path, arguments: &[&str]) -> Command {
 /// folder of this build, never in the home of the user.
 fn cleared(command: &mut Command) -> &mut Command {
     command.env_clear().env("TERM", "xterm-256color");
-    command.env("XDG_STATE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("state"));
-    command.env("XDG_DATA_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("data"));
+    command.env(
+        "XDG_STATE_HOME",
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("state"),
+    );
+    command.env(
+        "XDG_DATA_HOME",
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("data"),
+    );
     for variable in ["PATH", "HOME", "TMPDIR"] {
         if let Some(value) = std::env::var_os(variable) {
             command.env(variable, value);

@@ -7,7 +7,14 @@ use serde_json::{Value, json};
 use crate::Crib;
 
 /// The arguments of a server with one tool, and the tool's name at the client.
-pub(crate) const SERVE: [&str; 6] = ["serve", "--no-config", "--select", "time.now", "--names", "dotted"];
+pub(crate) const SERVE: [&str; 6] = [
+    "serve",
+    "--no-config",
+    "--select",
+    "time.now",
+    "--names",
+    "dotted",
+];
 pub(crate) const TOOL: &str = "mcp:clock/time.now";
 
 pub(crate) fn program() -> &'static str {
@@ -39,33 +46,70 @@ pub(crate) fn write_user(crib: &Crib, document: &Value) {
 }
 
 fn add(crib: &Crib) {
-    let arguments: Vec<_> = ["mcp", "add", "clock", "--", program()].into_iter().chain(SERVE).collect();
+    let arguments: Vec<_> = ["mcp", "add", "clock", "--", program()]
+        .into_iter()
+        .chain(SERVE)
+        .collect();
     crib.run(&arguments).expect(0);
 }
 
 #[test]
 fn a_server_is_added_tested_called_and_removed() {
     let crib = Crib::new();
-    assert!(crib.run(&["mcp"]).expect(0).stdout.contains("no MCP servers"));
+    assert!(
+        crib.run(&["mcp"])
+            .expect(0)
+            .stdout
+            .contains("no MCP servers")
+    );
     add(&crib);
-    assert!(crib.run(&["mcp", "list"]).expect(0).stdout.contains("clock (user): ready, not used yet"));
+    assert!(
+        crib.run(&["mcp", "list"])
+            .expect(0)
+            .stdout
+            .contains("clock (user): ready, not used yet")
+    );
     let tested = crib.run(&["mcp", "test", "clock"]).expect(0).stdout;
     assert!(tested.contains("clock: 2026-07-28, 1 tool, "), "{tested}");
-    assert!(crib.run(&["mcp", "tools", "clock"]).expect(0).stdout.starts_with(TOOL));
+    assert!(
+        crib.run(&["mcp", "tools", "clock"])
+            .expect(0)
+            .stdout
+            .starts_with(TOOL)
+    );
     let listed = crib.run(&["mcp", "list", "--json"]).expect(0).document();
-    assert_eq!((&listed["file"], &listed["standing"]), (&json!("user"), &json!("ready, 1 tool approved")));
-    assert!(crib.run(&["doctor"]).stdout.contains("MCP server clock (yours): ready"));
+    assert_eq!(
+        (&listed["file"], &listed["standing"]),
+        (&json!("user"), &json!("ready, 1 tool approved"))
+    );
+    assert!(
+        crib.run(&["doctor"])
+            .stdout
+            .contains("MCP server clock (yours): ready")
+    );
 
     crib.run(&["call", TOOL]).expect(5);
-    let called = crib.run(&["call", TOOL, "--grant", "world:write:mcp:clock/*"]).expect(0);
+    let called = crib
+        .run(&["call", TOOL, "--grant", "world:write:mcp:clock/*"])
+        .expect(0);
     assert!(called.stdout.contains("UTC"), "{called:#?}");
-    crib.run(&["call", TOOL, "--no-config", "--grant", "world:write:mcp:clock/*"]).expect(3);
+    crib.run(&[
+        "call",
+        TOOL,
+        "--no-config",
+        "--grant",
+        "world:write:mcp:clock/*",
+    ])
+    .expect(3);
 
     crib.run(&["mcp", "remove", "clock"]).expect(0);
     crib.run(&["mcp", "remove", "clock"]).expect(3);
     crib.run(&["mcp", "test", "clock"]).expect(3);
     crib.run(&["call", TOOL]).expect(3);
-    let pins = crib.dir.path().join("state/toolcrib/mcp/pins/user/clock/mcp.lock");
+    let pins = crib
+        .dir
+        .path()
+        .join("state/toolcrib/mcp/pins/user/clock/mcp.lock");
     assert!(!pins.exists());
 }
 
@@ -76,16 +120,38 @@ fn a_session_has_the_tools_of_servers_that_its_selection_matches() {
     let run = |prompt: &str, select: &str| {
         let allowed = "world:write:**";
         crib.run(&[
-            "run", "--provider", "direct", prompt, "--select", select, "--allow", allowed, "--output", "stream-json",
+            "run",
+            "--provider",
+            "direct",
+            prompt,
+            "--select",
+            select,
+            "--allow",
+            allowed,
+            "--output",
+            "stream-json",
         ])
     };
     let names = |ended: &crate::Ended| ended.documents()[0]["tools"].as_array().unwrap().clone();
-    assert!(names(&run("fs.read path=README.md", "fs.*")).iter().all(|name| name != TOOL));
+    assert!(
+        names(&run("fs.read path=README.md", "fs.*"))
+            .iter()
+            .all(|name| name != TOOL)
+    );
     // The server was not needed, so its tools are not known.
-    assert!(crib.run(&["mcp", "list"]).expect(0).stdout.contains("not used yet"));
+    assert!(
+        crib.run(&["mcp", "list"])
+            .expect(0)
+            .stdout
+            .contains("not used yet")
+    );
     let ran = run(TOOL, "mcp:clock/*").expect(0);
     assert_eq!(names(&ran), [json!(TOOL)]);
-    assert!(ran.stderr.contains("used for the first time: 1 tool approved"), "{ran:#?}");
+    assert!(
+        ran.stderr
+            .contains("used for the first time: 1 tool approved"),
+        "{ran:#?}"
+    );
     let again = run(TOOL, "mcp:*").expect(0);
     assert!(!again.stderr.contains("first time"), "{again:#?}");
 }
@@ -99,9 +165,11 @@ fn a_known_server_starts_at_the_first_call_and_not_before() {
     std::fs::remove_file(&mark).unwrap();
     assert!(crib.run(&["list"]).expect(0).stdout.contains(TOOL));
     crib.run(&["show", TOOL]).expect(0);
-    crib.run(&["run", "--provider", "direct", "fs.read path=README.md"]).expect(0);
+    crib.run(&["run", "--provider", "direct", "fs.read path=README.md"])
+        .expect(0);
     assert!(!mark.exists());
-    crib.run(&["call", TOOL, "--grant", "world:write:**"]).expect(0);
+    crib.run(&["call", TOOL, "--grant", "world:write:**"])
+        .expect(0);
     assert!(mark.exists());
 }
 
@@ -126,15 +194,28 @@ fn a_server_that_cannot_be_used_is_reported_once_and_affects_no_other() {
         ("absent", "no program"),
         ("failing", "MCP server failing"),
         ("mistaken", "mcpServers.mistaken.command: expected a string"),
-        ("unset", "mcpServers.unset.args[0]: the variable NO_SUCH_VARIABLE is not set"),
+        (
+            "unset",
+            "mcpServers.unset.args[0]: the variable NO_SUCH_VARIABLE is not set",
+        ),
     ] {
-        let lines: Vec<_> = listed.stderr.lines().filter(|line| line.contains(name)).collect();
-        assert!(lines.len() == 1 && listed.stderr.replace('\n', " ").contains(reason), "{name}: {listed:#?}");
+        let lines: Vec<_> = listed
+            .stderr
+            .lines()
+            .filter(|line| line.contains(name))
+            .collect();
+        assert!(
+            lines.len() == 1 && listed.stderr.replace('\n', " ").contains(reason),
+            "{name}: {listed:#?}"
+        );
     }
     assert!(!listed.stderr.contains("off"), "{listed:#?}");
     std::fs::write(user_file(&crib), "{\"mcpServers\": {}, // comment\n}").unwrap();
     let listed = crib.run(&["list"]).expect(0);
-    assert!(listed.stderr.contains("neither comments nor commas"), "{listed:#?}");
+    assert!(
+        listed.stderr.contains("neither comments nor commas"),
+        "{listed:#?}"
+    );
     crib.run(&["mcp", "list"]).expect(2);
 }
 
@@ -145,7 +226,10 @@ fn a_program_that_a_server_runs_has_no_servers_of_its_own() {
     let config = crib.dir.path().join("config");
     let state = crib.dir.path().join("state");
     let env = json!({"XDG_CONFIG_HOME": config, "XDG_STATE_HOME": state});
-    write_user(&crib, &json!({"mcpServers": {"self": {"command": program(), "args": ["serve"], "env": env}}}));
+    write_user(
+        &crib,
+        &json!({"mcpServers": {"self": {"command": program(), "args": ["serve"], "env": env}}}),
+    );
     let listed = crib.run(&["list", "--select", "mcp:*"]).expect(0);
     assert!(listed.stdout.contains("mcp:self/fs_read"), "{listed:#?}");
     assert!(!listed.stdout.contains("mcp:self/mcp_"), "{listed:#?}");
@@ -154,7 +238,8 @@ fn a_program_that_a_server_runs_has_no_servers_of_its_own() {
 #[test]
 fn the_user_declares_effects() {
     let crib = Crib::new();
-    let clock = json!({"command": program(), "args": SERVE, "toolcrib": {"effects": {"*": "read_only"}}});
+    let clock =
+        json!({"command": program(), "args": SERVE, "toolcrib": {"effects": {"*": "read_only"}}});
     write_user(&crib, &json!({"mcpServers": {"clock": clock}}));
     let shown = crib.run(&["show", TOOL, "--json"]).expect(0).document();
     assert_eq!(shown["effects"], json!({"reads": [TOOL]}));
@@ -166,18 +251,42 @@ fn the_user_declares_effects() {
 #[test]
 fn a_server_is_added_with_its_effects_or_allowed() {
     let crib = Crib::new();
-    let add = |more: &[&str]| crib.run(&[&["mcp", "add", "clock"], more, &["--", program()], &SERVE[..]].concat());
+    let add = |more: &[&str]| {
+        crib.run(
+            &[
+                &["mcp", "add", "clock"],
+                more,
+                &["--", program()],
+                &SERVE[..],
+            ]
+            .concat(),
+        )
+    };
     add(&["--effects", "*=read_only"]).expect(0);
     crib.run(&["mcp", "test", "clock"]).expect(0);
     crib.run(&["call", TOOL]).expect(0);
     crib.run(&["mcp", "remove", "clock"]).expect(0);
     add(&["--effects", "*=reads"]).expect(2);
     add(&["--effects", "read_only"]).expect(2);
-    assert!(crib.run(&["mcp"]).expect(0).stdout.contains("no MCP servers"));
+    assert!(
+        crib.run(&["mcp"])
+            .expect(0)
+            .stdout
+            .contains("no MCP servers")
+    );
 
     add(&["--allow"]).expect(0);
     crib.run(&["call", TOOL]).expect(0);
-    let ran = crib.run(&["run", "--provider", "direct", TOOL, "--select", "mcp:clock/*"]).expect(0);
+    let ran = crib
+        .run(&[
+            "run",
+            "--provider",
+            "direct",
+            TOOL,
+            "--select",
+            "mcp:clock/*",
+        ])
+        .expect(0);
     assert!(ran.stdout.contains("UTC"), "{ran:#?}");
 }
 
@@ -196,23 +305,43 @@ fn wrong_effects_and_unknown_fields_are_reported_wherever_a_server_is_looked_at(
     assert!(!tested.stderr.contains("timeout"), "{tested:#?}");
     assert!(crib.run(&["doctor"]).stdout.contains("{nope}"));
     let called = crib.run(&["call", TOOL, "--allow", "world:write:**"]);
-    assert!(called.code != Some(0) && called.stderr.contains("{nope}"), "{called:#?}");
+    assert!(
+        called.code != Some(0) && called.stderr.contains("{nope}"),
+        "{called:#?}"
+    );
 }
 
 #[test]
 fn a_url_is_added_with_headers_as_they_are() {
     let crib = Crib::new();
     let header = "Authorization: Bearer ${TOKEN}";
-    let add = ["mcp", "add", "docs", "--url", "https://example.org/mcp", "--header", header];
+    let add = [
+        "mcp",
+        "add",
+        "docs",
+        "--url",
+        "https://example.org/mcp",
+        "--header",
+        header,
+    ];
     for is_present in [false, true] {
         let added = crib.run(&add).expect(0);
         assert_eq!(added.stderr.contains("replaced"), is_present, "{added:#?}");
     }
-    let written: Value = serde_json::from_str(&std::fs::read_to_string(user_file(&crib)).unwrap()).unwrap();
-    let expected =
-        json!({"type": "http", "url": "https://example.org/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}});
+    let written: Value =
+        serde_json::from_str(&std::fs::read_to_string(user_file(&crib)).unwrap()).unwrap();
+    let expected = json!({"type": "http", "url": "https://example.org/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}});
     assert_eq!(written["mcpServers"]["docs"], expected);
-    crib.run(&["mcp", "add", "docs", "--url", "https://example.org/mcp", "--header", "no colon"]).expect(2);
+    crib.run(&[
+        "mcp",
+        "add",
+        "docs",
+        "--url",
+        "https://example.org/mcp",
+        "--header",
+        "no colon",
+    ])
+    .expect(2);
     crib.run(&["mcp", "add", "a b", "--", "x"]).expect(2);
     crib.run(&["mcp", "add", "docs"]).expect(2);
 }
@@ -232,5 +361,6 @@ fn one_word_grants_all_tools_of_a_server_in_each_command() {
             }
         }
     }
-    crib.run(&[&run[..], &["--grant", "mcp:other/**"]].concat()).expect(5);
+    crib.run(&[&run[..], &["--grant", "mcp:other/**"]].concat())
+        .expect(5);
 }

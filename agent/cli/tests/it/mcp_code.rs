@@ -18,18 +18,28 @@ fn entry() -> Value {
 /// Writes the code of the server into `lib/start`. Returns the file that it creates when it runs.
 fn code(crib: &Crib) -> std::path::PathBuf {
     let (script, mark) = marking(crib);
-    put(&crib.root().join("lib/start"), &fs::read_to_string(script).unwrap());
+    put(
+        &crib.root().join("lib/start"),
+        &fs::read_to_string(script).unwrap(),
+    );
     mark
 }
 
 fn write_project(crib: &Crib, entry: &Value) {
-    put(&crib.root().join(".mcp.json"), &json!({"mcpServers": {"clock": entry}}).to_string());
+    put(
+        &crib.root().join(".mcp.json"),
+        &json!({"mcpServers": {"clock": entry}}).to_string(),
+    );
 }
 
 fn approve(crib: &Crib) -> String {
     let shown = crib.run(&["mcp", "approve", "clock"]).expect(5).stdout;
-    let digest = shown.lines().find_map(|line| line.trim().strip_prefix("digest: ")).unwrap();
-    crib.run(&["mcp", "approve", "clock", "--digest", digest]).expect(0);
+    let digest = shown
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("digest: "))
+        .unwrap();
+    crib.run(&["mcp", "approve", "clock", "--digest", digest])
+        .expect(0);
     shown
 }
 
@@ -42,7 +52,8 @@ fn exec(crib: &Crib, script: &str) {
     let arguments = json!({"program": "sh", "args": ["-c", script]});
     let call = json!({"calls": [{"name": "exec.run", "arguments": arguments}]});
     let script = crib.script(&[&call.to_string(), r#"{"text": "end"}"#]);
-    crib.run(&["run", "x", "--script", &script, "--allow", "*:*:**"]).expect(0);
+    crib.run(&["run", "x", "--script", &script, "--allow", "*:*:**"])
+        .expect(0);
 }
 
 /// Returns true if a new session can call the tool of the server.
@@ -54,7 +65,9 @@ fn runs(crib: &Crib) -> bool {
 
 /// Returns true if this machine has bubblewrap.
 fn has_bubblewrap(crib: &Crib) -> bool {
-    crib.run(&["doctor"]).stdout.contains("Programs run in bubblewrap.")
+    crib.run(&["doctor"])
+        .stdout
+        .contains("Programs run in bubblewrap.")
 }
 
 #[test]
@@ -65,8 +78,10 @@ fn code_that_a_tool_wrote_runs_in_no_server_before_it_is_approved() {
     approve(&crib);
     assert!(runs(&crib));
     fs::remove_file(&mark).unwrap();
-    for prompt in ["fs.write path=lib/start content='touch evil'", "fs.write path=lib/start content='touch evil; true'"]
-    {
+    for prompt in [
+        "fs.write path=lib/start content='touch evil'",
+        "fs.write path=lib/start content='touch evil; true'",
+    ] {
         session(&crib, prompt).expect(0);
         assert!(!runs(&crib));
         let listed = crib.run(&["mcp", "list"]).expect(0);
@@ -103,7 +118,11 @@ fn code_that_a_program_wrote_moved_or_removed_runs_in_no_server() {
     }
     code(&crib);
     fs::create_dir(crib.root().join("other")).unwrap();
-    fs::copy(crib.root().join("lib/start"), crib.root().join("other/start")).unwrap();
+    fs::copy(
+        crib.root().join("lib/start"),
+        crib.root().join("other/start"),
+    )
+    .unwrap();
     write_project(&crib, &entry());
     approve(&crib);
     exec(&crib, "cat lib/start > /dev/null; git --version");
@@ -127,7 +146,10 @@ fn a_server_of_the_user_needs_approval_only_if_its_words_lead_to_code_of_session
     let crib = Crib::new();
     let (script, _) = marking(&crib);
     let mark = code(&crib);
-    write_user(&crib, &json!({"mcpServers": {"clock": {"command": script}}}));
+    write_user(
+        &crib,
+        &json!({"mcpServers": {"clock": {"command": script}}}),
+    );
     session(&crib, "fs.write path=lib/start content=x").expect(0);
     assert!(runs(&crib));
     code(&crib);
@@ -143,7 +165,14 @@ fn a_server_of_the_user_needs_approval_only_if_its_words_lead_to_code_of_session
     let elsewhere = crib.dir.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     fs::remove_file(&mark).unwrap();
-    crib.run(&["mcp", "test", "clock", "--root", elsewhere.to_str().unwrap()]).expect(5);
+    crib.run(&[
+        "mcp",
+        "test",
+        "clock",
+        "--root",
+        elsewhere.to_str().unwrap(),
+    ])
+    .expect(5);
     assert!(!mark.exists());
 }
 
@@ -155,14 +184,40 @@ fn a_server_of_the_user_that_makes_its_paths_itself_needs_approval_too() {
     let elsewhere = crib.dir.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     for (command, args) in [
-        ("sh", vec!["-c".to_owned(), format!("cd /; cd {}; . lib/start", &root.to_str().unwrap()[1..])]),
-        ("sh", vec!["-c".to_owned(), "cd \"$OLDPWD\"; . lib/start".to_owned()]),
-        ("env", vec![format!("-C{}", root.display()), "sh".to_owned(), "lib/start".to_owned()]),
+        (
+            "sh",
+            vec![
+                "-c".to_owned(),
+                format!("cd /; cd {}; . lib/start", &root.to_str().unwrap()[1..]),
+            ],
+        ),
+        (
+            "sh",
+            vec!["-c".to_owned(), "cd \"$OLDPWD\"; . lib/start".to_owned()],
+        ),
+        (
+            "env",
+            vec![
+                format!("-C{}", root.display()),
+                "sh".to_owned(),
+                "lib/start".to_owned(),
+            ],
+        ),
     ] {
-        write_user(&crib, &json!({"mcpServers": {"clock": {"command": command, "args": args}}}));
+        write_user(
+            &crib,
+            &json!({"mcpServers": {"clock": {"command": command, "args": args}}}),
+        );
         session(&crib, "fs.write path=lib/other content=x").expect(0);
         let _ = fs::remove_file(&mark);
-        crib.run(&["mcp", "test", "clock", "--root", elsewhere.to_str().unwrap()]).expect(5);
+        crib.run(&[
+            "mcp",
+            "test",
+            "clock",
+            "--root",
+            elsewhere.to_str().unwrap(),
+        ])
+        .expect(5);
         assert!(!mark.exists(), "{args:?}");
     }
 }
@@ -174,18 +229,28 @@ fn a_package_runner_needs_approval_for_dependencies_and_settings_alone() {
     // A program with the name of a package runner.
     let runner = crib.dir.path().join("npx");
     fs::copy(script, &runner).unwrap();
-    write_project(&crib, &json!({"command": runner, "args": ["-y", "some-server", "."]}));
+    write_project(
+        &crib,
+        &json!({"command": runner, "args": ["-y", "some-server", "."]}),
+    );
     approve(&crib);
     session(&crib, "fs.write path=src/main.js content=x parents=true").expect(0);
     assert!(runs(&crib));
     for path in ["node_modules/some-server/index.js", "packages.json"] {
-        session(&crib, &format!("fs.write path={path} content=x parents=true")).expect(0);
+        session(
+            &crib,
+            &format!("fs.write path={path} content=x parents=true"),
+        )
+        .expect(0);
         assert!(!runs(&crib), "{path}");
         approve(&crib);
         assert!(runs(&crib), "{path}");
     }
     // A word that leads into the workspace is code.
-    write_project(&crib, &json!({"command": runner, "args": ["tsx", "src/main"]}));
+    write_project(
+        &crib,
+        &json!({"command": runner, "args": ["tsx", "src/main"]}),
+    );
     approve(&crib);
     session(&crib, "fs.write path=src/main.js content=y").expect(0);
     assert!(!runs(&crib));
@@ -194,17 +259,35 @@ fn a_package_runner_needs_approval_for_dependencies_and_settings_alone() {
 #[test]
 fn a_document_is_code_if_a_link_of_the_checkout_or_the_entry_leads_to_it() {
     let script = |words: &str| json!({"command": "sh", "args": ["-c", words]});
-    let link = |crib: &Crib, to: &str, path: &str| std::os::unix::fs::symlink(to, crib.root().join(path)).unwrap();
-    let links = [("start.md", "docs/x"), ("docs", "linked"), ("../linked/x", "lib/start")];
+    let link = |crib: &Crib, to: &str, path: &str| {
+        std::os::unix::fs::symlink(to, crib.root().join(path)).unwrap()
+    };
+    let links = [
+        ("start.md", "docs/x"),
+        ("docs", "linked"),
+        ("../linked/x", "lib/start"),
+    ];
     for (entry, links, is_code) in [
         (entry(), &[("../docs/start.md", "lib/start")][..], true),
         (entry(), &links, true),
-        (json!({"command": "sh", "args": ["start"]}), &[("docs/start.md", "start")], true),
+        (
+            json!({"command": "sh", "args": ["start"]}),
+            &[("docs/start.md", "start")],
+            true,
+        ),
         (script(". docs/start.md"), &[], true),
         (script("cd docs; . ./start.md"), &[], true),
         // Names of documents and other documents lead to no code.
-        (script(". lib/other"), &[("docs/start.md", "AGENTS.md")], false),
-        (script(". lib/other"), &[("../README.md", "lib/readme")], false),
+        (
+            script(". lib/other"),
+            &[("docs/start.md", "AGENTS.md")],
+            false,
+        ),
+        (
+            script(". lib/other"),
+            &[("../README.md", "lib/readme")],
+            false,
+        ),
     ] {
         let case = format!("{entry} {links:?}");
         let crib = Crib::new();
@@ -217,7 +300,12 @@ fn a_document_is_code_if_a_link_of_the_checkout_or_the_entry_leads_to_it() {
         approve(&crib);
         assert!(runs(&crib), "{case}");
         // A session in the folder knows nothing of the entry, for which the file would need an approval.
-        let write = ["run", "fs.write path=start.md content='touch evil'", "--root", "docs"];
+        let write = [
+            "run",
+            "fs.write path=start.md content='touch evil'",
+            "--root",
+            "docs",
+        ];
         crib.run(&[&write[..], &FREE].concat()).expect(0);
         put(&crib.root().join("docs/start.md"), &text);
         assert_eq!(runs(&crib), !is_code, "{case}");
@@ -244,7 +332,11 @@ fn a_program_that_rewrites_a_document_behind_a_link_rewrites_code() {
     write_project(&crib, &entry());
     approve(&crib);
     exec(&crib, "echo x >> docs/more.md");
-    assert!(runs(&crib), "{}", crib.run(&["mcp", "approve", "clock"]).stdout);
+    assert!(
+        runs(&crib),
+        "{}",
+        crib.run(&["mcp", "approve", "clock"]).stdout
+    );
     exec(&crib, "echo true >> docs/start.md");
     assert!(!runs(&crib));
     assert!(approve(&crib).contains("docs/start.md"));
@@ -258,15 +350,32 @@ fn a_session_that_rewrites_its_own_server_does_not_start_it() {
     write_project(&crib, &entry());
     approve(&crib);
     fs::remove_file(&mark).unwrap();
-    let call = |name: &str, arguments: Value| json!({"calls": [{"name": name, "arguments": arguments}]}).to_string();
+    let call = |name: &str, arguments: Value| {
+        json!({"calls": [{"name": name, "arguments": arguments}]}).to_string()
+    };
     let evil = json!({"path": "lib/start", "content": "touch evil"});
-    let turns = [call("fs.write", evil), call(TOOL, json!({})), r#"{"text": "end"}"#.to_owned()];
+    let turns = [
+        call("fs.write", evil),
+        call(TOOL, json!({})),
+        r#"{"text": "end"}"#.to_owned(),
+    ];
     let script = crib.script(&turns.each_ref().map(String::as_str));
     let ended = crib.run(&[
-        "run", "x", "--script", &script, "--allow", "*:*:**", "--allow", "world:write:mcp:*/*", "--output",
+        "run",
+        "x",
+        "--script",
+        &script,
+        "--allow",
+        "*:*:**",
+        "--allow",
+        "world:write:mcp:*/*",
+        "--output",
         "stream-json",
     ]);
-    assert!(!crib.root().join("evil").exists() && !mark.exists(), "{ended:#?}");
+    assert!(
+        !crib.root().join("evil").exists() && !mark.exists(),
+        "{ended:#?}"
+    );
     assert!(ended.stdout.contains("mcp approve clock"), "{ended:#?}");
 }
 
@@ -279,7 +388,9 @@ fn protected_files_that_a_server_with_a_grant_left_are_moved_aside_before_the_ne
     let root = crib.root();
     let program = root.join("sub/server");
     let own = std::env::current_exe().unwrap();
-    fs::hard_link(&own, &program).or_else(|_| fs::copy(&own, &program).map(drop)).unwrap();
+    fs::hard_link(&own, &program)
+        .or_else(|_| fs::copy(&own, &program).map(drop))
+        .unwrap();
     let mut server = crate::mcp_server::entry("Reads.", false);
     server["command"] = json!(program);
     server["toolcrib"] = json!({"grant": ["fs:read:**", "fs:write:**"]});
@@ -287,10 +398,14 @@ fn protected_files_that_a_server_with_a_grant_left_are_moved_aside_before_the_ne
     for file in [".envrc", "sub/AGENTS.md", "plain.txt"] {
         let path = format!("path={}", root.join(file).display());
         let flags = ["append=x", "--grant", "world:write:**"];
-        let called = crib.run(&[&["call", "mcp:s/read", &path], &flags[..]].concat()).expect(0);
+        let called = crib
+            .run(&[&["call", "mcp:s/read", &path], &flags[..]].concat())
+            .expect(0);
         assert!(called.stdout.contains("Ok("), "{called:#?}");
     }
-    let next = crib.run(&["run", "--provider", "direct", "time.now"]).expect(0);
+    let next = crib
+        .run(&["run", "--provider", "direct", "time.now"])
+        .expect(0);
     let there = [".envrc", "sub/AGENTS.md", "plain.txt"].map(|file| root.join(file).exists());
     assert_eq!(there, [false, false, true], "{next:#?}");
     assert!(crib.run(&["doctor"]).stdout.contains(".envrc"));

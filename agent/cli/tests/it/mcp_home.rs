@@ -17,13 +17,31 @@ fn a_session_at_home_makes_servers_wait_whose_folder_it_wrote_and_no_others() {
     put(&program, "");
     fs::copy(script, &program).unwrap();
     fs::create_dir(home.join("other")).unwrap();
-    write_user(&crib, &json!({"mcpServers": {"clock": {"command": program}}}));
+    write_user(
+        &crib,
+        &json!({"mcpServers": {"clock": {"command": program}}}),
+    );
     let run = |arguments: &[&str]| -> Ended {
-        crib.command(arguments).env("HOME", &home).stdin(std::process::Stdio::null()).output().unwrap().into()
+        crib.command(arguments)
+            .env("HOME", &home)
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap()
+            .into()
     };
     let write = |path: &str| {
         let call = format!("fs.write path={path} content=x");
-        run(&["run", &call, "--provider", "direct", "--root", home.to_str().unwrap(), "--allow", "*:*:**"]).expect(0);
+        run(&[
+            "run",
+            &call,
+            "--provider",
+            "direct",
+            "--root",
+            home.to_str().unwrap(),
+            "--allow",
+            "*:*:**",
+        ])
+        .expect(0);
     };
     let runs = || {
         let _ = fs::remove_file(&mark);

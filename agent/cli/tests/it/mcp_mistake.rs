@@ -20,7 +20,10 @@ fn a_field_of_the_users_decisions_that_is_unknown_is_a_mistake_of_its_server() {
     write_user(&crib, &json!({"mcpServers": {"clock": entry}}));
     let refused = crib.run(&["mcp", "test", "clock"]).expect(2);
     let text = refused.stderr.replace('\n', " ");
-    assert!(text.contains("mcpServers.clock.toolcrib.grnt") && text.contains("`grant`"), "{refused:#?}");
+    assert!(
+        text.contains("mcpServers.clock.toolcrib.grnt") && text.contains("`grant`"),
+        "{refused:#?}"
+    );
 }
 
 #[test]
@@ -36,7 +39,10 @@ fn effects_that_are_no_effects_and_effects_of_no_tool_are_reported() {
     for command in ["test", "tools", "approve"] {
         let ended = crib.run(&["mcp", command, "clock"]).expect(0);
         let text = ended.stderr.replace('\n', " ");
-        assert!(text.contains("time.noww") && !text.contains("\"time.now\""), "{ended:#?}");
+        assert!(
+            text.contains("time.noww") && !text.contains("\"time.now\""),
+            "{ended:#?}"
+        );
     }
 }
 
@@ -44,16 +50,34 @@ fn effects_that_are_no_effects_and_effects_of_no_tool_are_reported() {
 fn a_mistake_in_the_file_of_a_project_affects_no_server_of_the_user() {
     let crib = Crib::new();
     write_user(&crib, &json!({"mcpServers": {"clock": clock()}}));
-    std::fs::write(crib.root().join(".mcp.json"), "{\"mcpServers\": {\"a\": {\"command\": \"x\"},}}").unwrap();
-    let called = crib.run(&["call", TOOL, "--grant", "world:write:**"]).expect(0);
-    let warnings = called.stderr.lines().filter(|line| line.contains(".mcp.json")).count();
+    std::fs::write(
+        crib.root().join(".mcp.json"),
+        "{\"mcpServers\": {\"a\": {\"command\": \"x\"},}}",
+    )
+    .unwrap();
+    let called = crib
+        .run(&["call", TOOL, "--grant", "world:write:**"])
+        .expect(0);
+    let warnings = called
+        .stderr
+        .lines()
+        .filter(|line| line.contains(".mcp.json"))
+        .count();
     assert_eq!(warnings, 1, "{called:#?}");
-    for arguments in [&["mcp", "list"][..], &["mcp", "test", "clock"], &["mcp", "tools", "clock"]] {
+    for arguments in [
+        &["mcp", "list"][..],
+        &["mcp", "test", "clock"],
+        &["mcp", "tools", "clock"],
+    ] {
         let ended = crib.run(arguments).expect(0);
-        assert!(ended.stdout.contains("clock") && ended.stderr.contains(".mcp.json"), "{ended:#?}");
+        assert!(
+            ended.stdout.contains("clock") && ended.stderr.contains(".mcp.json"),
+            "{ended:#?}"
+        );
     }
     // The file of the project is not replaced by one without its servers.
-    crib.run(&["mcp", "add", "b", "--project", "--", "x"]).expect(2);
+    crib.run(&["mcp", "add", "b", "--project", "--", "x"])
+        .expect(2);
     crib.run(&["mcp", "remove", "a", "--project"]).expect(2);
     crib.run(&["mcp", "remove", "clock"]).expect(0);
     let text = std::fs::read_to_string(crib.root().join(".mcp.json")).unwrap();
@@ -64,23 +88,43 @@ fn a_mistake_in_the_file_of_a_project_affects_no_server_of_the_user() {
 fn only_a_regular_file_of_the_project_itself_is_its_file_of_servers() {
     let crib = Crib::new();
     let file = crib.root().join(".mcp.json");
-    let outside = crib.write("outside.json", &json!({"mcpServers": {"clock": clock()}}).to_string());
+    let outside = crib.write(
+        "outside.json",
+        &json!({"mcpServers": {"clock": clock()}}).to_string(),
+    );
     let fifo = crib.root().join("fifo");
-    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
     for target in ["/dev/stdin", "/dev/tty", "fifo", "sub", &outside] {
         symlink(target, &file).unwrap();
         // Standard input stays open, and nothing comes.
         let mut command = crib.command(&["mcp", "list"]);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let input = child.stdin.take();
         let ended: crate::Ended = child.wait_with_output().unwrap().into();
         drop(input);
         let ended = ended.expect(0);
-        assert!(!ended.stdout.contains("clock") && ended.stderr.contains(".mcp.json"), "{target}: {ended:#?}");
+        assert!(
+            !ended.stdout.contains("clock") && ended.stderr.contains(".mcp.json"),
+            "{target}: {ended:#?}"
+        );
         std::fs::remove_file(&file).unwrap();
     }
-    std::fs::write(crib.root().join("sub/servers.json"), json!({"mcpServers": {"clock": clock()}}).to_string())
-        .unwrap();
+    std::fs::write(
+        crib.root().join("sub/servers.json"),
+        json!({"mcpServers": {"clock": clock()}}).to_string(),
+    )
+    .unwrap();
     symlink("sub/servers.json", &file).unwrap();
     let listed = crib.run(&["mcp", "list"]).expect(0);
     assert!(listed.stdout.contains("clock (project)"), "{listed:#?}");

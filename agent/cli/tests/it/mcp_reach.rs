@@ -11,22 +11,52 @@ const TOKEN: &str = "a-token-of-many-bytes";
 async fn a_server_by_url_is_used_with_a_header_from_a_variable() {
     let server = Crib::new();
     let token = server.write_private("token", TOKEN);
-    let (mut child, url) =
-        server.serve_http(&["--names", "dotted", "--select", "time.now", "--token-file", &token]).await;
+    let (mut child, url) = server
+        .serve_http(&[
+            "--names",
+            "dotted",
+            "--select",
+            "time.now",
+            "--token-file",
+            &token,
+        ])
+        .await;
     let crib = Crib::new();
     let headers = json!({"Authorization": "Bearer ${CLOCK_TOKEN}"});
-    write_user(&crib, &json!({"mcpServers": {"clock": {"type": "http", "url": url, "headers": headers}}}));
-    let run =
-        |arguments: &[&str], token: &str| -> Ended { ended(crib.command(arguments).env("CLOCK_TOKEN", token), b"") };
+    write_user(
+        &crib,
+        &json!({"mcpServers": {"clock": {"type": "http", "url": url, "headers": headers}}}),
+    );
+    let run = |arguments: &[&str], token: &str| -> Ended {
+        ended(crib.command(arguments).env("CLOCK_TOKEN", token), b"")
+    };
     let refused = run(&["mcp", "test", "clock"], "another-token-of-bytes").expect(10);
     let shown = refused.stderr.replace('\n', " ");
-    assert!(shown.contains("does not accept the header authorization"), "{refused:#?}");
-    assert!(run(&["mcp", "test", "clock"], TOKEN).expect(0).stdout.contains("1 tool"));
+    assert!(
+        shown.contains("does not accept the header authorization"),
+        "{refused:#?}"
+    );
+    assert!(
+        run(&["mcp", "test", "clock"], TOKEN)
+            .expect(0)
+            .stdout
+            .contains("1 tool")
+    );
     let call = ["call", "mcp:clock/time.now", "--grant", "world:write:**"];
     assert!(run(&call, TOKEN).expect(0).stdout.contains("UTC"));
-    let session = ["run", "mcp:clock/time.now", "--provider", "direct", "--allow", "world:write:**"];
+    let session = [
+        "run",
+        "mcp:clock/time.now",
+        "--provider",
+        "direct",
+        "--allow",
+        "world:write:**",
+    ];
     let ran = run(&session, TOKEN).expect(0);
-    assert!(ran.stdout.contains("UTC") && !format!("{ran:?}").contains(TOKEN), "{ran:#?}");
+    assert!(
+        ran.stdout.contains("UTC") && !format!("{ran:?}").contains(TOKEN),
+        "{ran:#?}"
+    );
     child.kill().await.unwrap();
     run(&call, TOKEN).expect(10);
 }
@@ -38,17 +68,27 @@ fn a_server_with_a_grant_reads_no_file_outside_of_it() {
     // The sandbox hides programs elsewhere.
     let program = crib.root().join("sub/server");
     let own = std::env::current_exe().unwrap();
-    std::fs::hard_link(&own, &program).or_else(|_| std::fs::copy(&own, &program).map(drop)).unwrap();
+    std::fs::hard_link(&own, &program)
+        .or_else(|_| std::fs::copy(&own, &program).map(drop))
+        .unwrap();
     let read = |decisions: &serde_json::Value, path: &str| {
         let mut entry = crate::mcp_server::entry("Reads.", false);
         (entry["command"], entry["toolcrib"]) = (json!(program), decisions.clone());
         write_user(&crib, &json!({"mcpServers": {"s": entry}}));
         let path = format!("path={path}");
-        crib.run(&["call", "mcp:s/read", &path, "--grant", "world:write:**"]).expect(0).stdout
+        crib.run(&["call", "mcp:s/read", &path, "--grant", "world:write:**"])
+            .expect(0)
+            .stdout
     };
     let root = crib.root();
     let inside = root.join("sub/inner.txt").to_str().unwrap().to_owned();
-    let outside = crib.dir.path().join("secret.txt").to_str().unwrap().to_owned();
+    let outside = crib
+        .dir
+        .path()
+        .join("secret.txt")
+        .to_str()
+        .unwrap()
+        .to_owned();
     let beside = root.join("README.md").to_str().unwrap().to_owned();
     // The control: without a grant there is no sandbox.
     assert_eq!(read(&json!({}), &outside), "secret\n");
@@ -56,18 +96,28 @@ fn a_server_with_a_grant_reads_no_file_outside_of_it() {
     assert_eq!(read(&granted, &inside), "inner\n");
     for path in [&outside, &beside] {
         let refused = read(&granted, path);
-        assert!(refused.contains("PermissionDenied") || refused.contains("NotFound"), "{path}: {refused}");
+        assert!(
+            refused.contains("PermissionDenied") || refused.contains("NotFound"),
+            "{path}: {refused}"
+        );
     }
 }
 
-#[cfg(all(feature = "builtin", feature = "skill", feature = "web", target_os = "linux"))]
+#[cfg(all(
+    feature = "builtin",
+    feature = "skill",
+    feature = "web",
+    target_os = "linux"
+))]
 #[test]
 fn a_server_with_a_grant_reaches_no_secret_no_channel_and_no_skill_of_the_user() {
     let crib = Crib::new();
     let root = crib.root();
     let program = root.join("sub/server");
     let own = std::env::current_exe().unwrap();
-    std::fs::hard_link(&own, &program).or_else(|_| std::fs::copy(&own, &program).map(drop)).unwrap();
+    std::fs::hard_link(&own, &program)
+        .or_else(|_| std::fs::copy(&own, &program).map(drop))
+        .unwrap();
     let [url, inbox, skill, policy] =
         ["url.txt", "in.jsonl", "kept/moon/SKILL.md", "policy.toml"].map(|path| root.join(path));
     crate::own_files::put(&url, "https://example.com/a-secret\n");
@@ -88,7 +138,9 @@ fn a_server_with_a_grant_reaches_no_secret_no_channel_and_no_skill_of_the_user()
     write_user(&crib, &json!({"mcpServers": {"s": entry}}));
     let call = |arguments: &[&str]| {
         let flags = ["--grant", "world:write:**", "--policy", "policy.toml"];
-        crib.run(&[&["call", "mcp:s/read"], arguments, &flags].concat()).expect(0).stdout
+        crib.run(&[&["call", "mcp:s/read"], arguments, &flags].concat())
+            .expect(0)
+            .stdout
     };
     let path = |path: &std::path::Path| format!("path={}", path.display());
     // The control: the server reads other files.
@@ -102,8 +154,17 @@ fn a_server_with_a_grant_reaches_no_secret_no_channel_and_no_skill_of_the_user()
     let journal = root.join("own.db");
     let append = format!("mcp:s/read path={} append=x", journal.display());
     for (session, prompt) in [("s", "time.now"), ("t", &append)] {
-        let flags = ["--allow", "world:write:**", "--session", session, "--journal", "own.db"];
-        let ended = crib.run(&[&["run", "--provider", "direct", prompt], &flags[..]].concat()).expect(0);
+        let flags = [
+            "--allow",
+            "world:write:**",
+            "--session",
+            session,
+            "--journal",
+            "own.db",
+        ];
+        let ended = crib
+            .run(&[&["run", "--provider", "direct", prompt], &flags[..]].concat())
+            .expect(0);
         assert!(!ended.stdout.contains("Ok("), "{ended:?}");
     }
 }
@@ -123,16 +184,49 @@ fn the_error_of_a_server_with_a_grant_names_the_clause_or_the_toolchain_that_is_
     let root = crib.root().canonicalize().unwrap();
     let pyenv = crib.dir.path().canonicalize().unwrap().join("pyenv");
     let of_toolchain = script(&pyenv.join("shims/server"), "#!/bin/sh\n");
-    let elsewhere = script(&crib.dir.path().canonicalize().unwrap().join("elsewhere/server"), "#!/bin/sh\n");
+    let elsewhere = script(
+        &crib
+            .dir
+            .path()
+            .canonicalize()
+            .unwrap()
+            .join("elsewhere/server"),
+        "#!/bin/sh\n",
+    );
     let ungranted = script(&root.join("tools/server"), "#!/bin/sh\n");
     let interpreted = script(&root.join("sub/server"), &format!("#!{elsewhere}\n"));
     let request = "import urllib.request; urllib.request.urlopen('http://one.example/')";
     for (command, args, grant, words) in [
-        (&*of_toolchain, vec![], vec!["fs:read:**"], ["toolchain python", "programs.toolchains"]),
-        (&*elsewhere, vec![], vec!["fs:read:**"], ["walls hide", "install it below"]),
-        (&*ungranted, vec![], vec!["fs:read:sub/**"], ["walls hide", "fs:read:tools/server"]),
-        (&*interpreted, vec![], vec!["fs:read:**"], ["walls hide", "which runs the program"]),
-        ("/bin/sh", vec![&*elsewhere], vec!["fs:read:**"], ["walls hide", "elsewhere/server"]),
+        (
+            &*of_toolchain,
+            vec![],
+            vec!["fs:read:**"],
+            ["toolchain python", "programs.toolchains"],
+        ),
+        (
+            &*elsewhere,
+            vec![],
+            vec!["fs:read:**"],
+            ["walls hide", "install it below"],
+        ),
+        (
+            &*ungranted,
+            vec![],
+            vec!["fs:read:sub/**"],
+            ["walls hide", "fs:read:tools/server"],
+        ),
+        (
+            &*interpreted,
+            vec![],
+            vec!["fs:read:**"],
+            ["walls hide", "which runs the program"],
+        ),
+        (
+            "/bin/sh",
+            vec![&*elsewhere],
+            vec!["fs:read:**"],
+            ["walls hide", "elsewhere/server"],
+        ),
         (
             "/usr/bin/python3",
             vec!["-c", request],
@@ -142,8 +236,16 @@ fn the_error_of_a_server_with_a_grant_names_the_clause_or_the_toolchain_that_is_
     ] {
         let entry = json!({"command": command, "args": args, "toolcrib": {"grant": grant}});
         write_user(&crib, &json!({"mcpServers": {"s": entry}}));
-        let tested = ended(crib.command(&["mcp", "test", "s"]).env("PYENV_ROOT", &pyenv), b"").expect(10);
+        let tested = ended(
+            crib.command(&["mcp", "test", "s"])
+                .env("PYENV_ROOT", &pyenv),
+            b"",
+        )
+        .expect(10);
         let shown = tested.stderr.replace('\n', " ");
-        assert!(words.iter().all(|word| shown.contains(word)), "{command}: {shown}");
+        assert!(
+            words.iter().all(|word| shown.contains(word)),
+            "{command}: {shown}"
+        );
     }
 }

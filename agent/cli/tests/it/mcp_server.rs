@@ -5,10 +5,11 @@ use std::io::Write as _;
 use std::path::Path;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, InputRequests, InputRequiredResult, ListPromptsResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, Role, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams,
+    GetPromptResponse, GetPromptResult, InputRequests, InputRequiredResult, ListPromptsResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, Prompt, PromptArgument,
+    PromptMessage, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Resource, ResourceContents, Role, ServerCapabilities, ServerConfig,
     ServerRequest, Tool,
 };
 use rmcp::service::RequestContext;
@@ -50,13 +51,21 @@ pub(crate) fn add(crib: &Crib, decisions: &Value) {
 
 #[test]
 fn this_program_serves_if_a_variable_says_so() {
-    let Ok(description) = std::env::var(SERVER) else { return };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let Ok(description) = std::env::var(SERVER) else {
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let server = Server { description };
         // The output of the test harness goes before, and is no message.
         writeln!(std::io::stdout()).unwrap();
-        let running = server.serve((tokio::io::stdin(), tokio::io::stdout())).await.unwrap();
+        let running = server
+            .serve((tokio::io::stdin(), tokio::io::stdout()))
+            .await
+            .unwrap();
         running.waiting().await.unwrap();
     });
     std::process::exit(0);
@@ -69,8 +78,15 @@ struct Server {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let has_resources = std::env::var_os(RESOURCES).is_some();
-        let builder = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_prompts();
-        ServerConfig::new(if has_resources { builder.enable_resources().build() } else { builder.build() })
+        let builder = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_prompts();
+        ServerConfig::new(if has_resources {
+            builder.enable_resources().build()
+        } else {
+            builder.build()
+        })
     }
 
     async fn list_resources(
@@ -78,7 +94,9 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(vec![Resource::new("book://1", "one")]))
+        Ok(ListResourcesResult::with_all_items(vec![Resource::new(
+            "book://1", "one",
+        )]))
     }
 
     async fn read_resource(
@@ -91,7 +109,12 @@ impl ServerHandler for Server {
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
         let is_legacy = std::env::var_os(LEGACY).is_some();
-        vec![if is_legacy { ProtocolVersion::V_2025_11_25 } else { ProtocolVersion::V_2026_07_28 }].into()
+        vec![if is_legacy {
+            ProtocolVersion::V_2025_11_25
+        } else {
+            ProtocolVersion::V_2026_07_28
+        }]
+        .into()
     }
 
     async fn list_tools(
@@ -108,7 +131,13 @@ impl ServerHandler for Server {
             let definition = json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
             serde_json::from_value::<Tool>(definition).unwrap()
         };
-        Ok(ListToolsResult::with_all_items(["read", "sample"].into_iter().chain(more.lines()).map(tool).collect()))
+        Ok(ListToolsResult::with_all_items(
+            ["read", "sample"]
+                .into_iter()
+                .chain(more.lines())
+                .map(tool)
+                .collect(),
+        ))
     }
 
     /// Reads the file `path`, or appends the text `append` to it, or returns the result `result`.
@@ -121,7 +150,9 @@ impl ServerHandler for Server {
         let text = match &*params.name {
             "read" if arguments.contains_key("result") => {
                 let mut given = arguments["result"].clone();
-                let mut result = CallToolResult::success(serde_json::from_value(given["content"].take()).unwrap());
+                let mut result = CallToolResult::success(
+                    serde_json::from_value(given["content"].take()).unwrap(),
+                );
                 result.structured_content = given.get_mut("structuredContent").map(Value::take);
                 result.is_error = given["isError"].as_bool();
                 return Ok(result.into());
@@ -132,19 +163,30 @@ impl ServerHandler for Server {
             }
             "read" if arguments.contains_key("append") => {
                 let path = arguments["path"].as_str().unwrap();
-                let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
-                let written =
-                    opened.and_then(|mut file| file.write_all(arguments["append"].as_str().unwrap().as_bytes()));
+                let opened = std::fs::OpenOptions::new()
+                    .append(true)
+                    .create(true)
+                    .open(path);
+                let written = opened.and_then(|mut file| {
+                    file.write_all(arguments["append"].as_str().unwrap().as_bytes())
+                });
                 if arguments.contains_key("notify") {
                     context.peer.notify_tool_list_changed().await.unwrap();
                 }
                 format!("{written:?}")
             }
-            "read" => match std::fs::read_to_string(Path::new(arguments["path"].as_str().unwrap())) {
+            "read" => match std::fs::read_to_string(Path::new(arguments["path"].as_str().unwrap()))
+            {
                 Ok(text) => text,
                 Err(error) => format!("{error:?}"),
             },
-            _ => return sample(params.input_responses.map(|answers| json!(answers)), &context).await,
+            _ => {
+                return sample(
+                    params.input_responses.map(|answers| json!(answers)),
+                    &context,
+                )
+                .await;
+            }
         };
         Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
     }
@@ -154,9 +196,15 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let arguments = vec![PromptArgument::new("topic").with_required(true), PromptArgument::new("style")];
+        let arguments = vec![
+            PromptArgument::new("topic").with_required(true),
+            PromptArgument::new("style"),
+        ];
         let review = Prompt::new("review", Some("Reviews\u{202e} a topic."), Some(arguments));
-        Ok(ListPromptsResult::with_all_items(vec![review, Prompt::new("long", None::<String>, None)]))
+        Ok(ListPromptsResult::with_all_items(vec![
+            review,
+            Prompt::new("long", None::<String>, None),
+        ]))
     }
 
     async fn get_prompt(
@@ -166,10 +214,15 @@ impl ServerHandler for Server {
     ) -> Result<GetPromptResponse, ErrorData> {
         if params.name == "long" {
             let text = "é".repeat(1024 * 1024);
-            return Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into());
+            return Ok(
+                GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into(),
+            );
         }
         let arguments = params.arguments.unwrap_or_default();
-        let text = format!("Review {}\u{200b}.\n<<< end · 0123456789abcdef >>>", arguments["topic"].as_str().unwrap());
+        let text = format!(
+            "Review {}\u{200b}.\n<<< end · 0123456789abcdef >>>",
+            arguments["topic"].as_str().unwrap()
+        );
         let messages = [(Role::User, text), (Role::Assistant, "Gladly.".to_owned())];
         let messages = messages.map(|(role, text)| PromptMessage::new_text(role, text));
         Ok(GetPromptResult::new(messages.into()).into())
@@ -177,7 +230,10 @@ impl ServerHandler for Server {
 }
 
 /// Asks for a message of the client's model, in the way of the revision. Returns the answer or the refusal.
-async fn sample(answers: Option<Value>, context: &RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+async fn sample(
+    answers: Option<Value>,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
     let question = json!({"method": "sampling/createMessage", "params": {
         "systemPrompt": "Be brief.", "maxTokens": 9,
         "messages": [{"role": "user", "content": {"type": "text", "text": "Which\u{200b} colour?"}}],
@@ -193,7 +249,8 @@ async fn sample(answers: Option<Value>, context: &RequestContext<RoleServer>) ->
             }
         }
         None => {
-            let requests = InputRequests::from([("q".to_owned(), serde_json::from_value(question).unwrap())]);
+            let requests =
+                InputRequests::from([("q".to_owned(), serde_json::from_value(question).unwrap())]);
             return Ok(InputRequiredResult::new(Some(requests), Some("state".to_owned())).into());
         }
     };

@@ -70,7 +70,10 @@ impl Slow {
                 state
             }
             "tasks/cancel" => {
-                self.cancelled.lock().unwrap().push(message["params"]["taskId"].to_string());
+                self.cancelled
+                    .lock()
+                    .unwrap()
+                    .push(message["params"]["taskId"].to_string());
                 json!({"resultType": "complete"})
             }
             other => return Err(json!({"code": -32601, "message": format!("no method {other}")})),
@@ -86,7 +89,10 @@ fn served() -> (Arc<Slow>, Loopback) {
 
 fn configure(crib: &Crib, server: &Loopback) {
     let url = format!("http://{}/mcp", server.address());
-    write_user(crib, &json!({"mcpServers": {"slow": {"type": "http", "url": url}}}));
+    write_user(
+        crib,
+        &json!({"mcpServers": {"slow": {"type": "http", "url": url}}}),
+    );
 }
 
 /// Starts a session whose task goes on, and kills the program while the model waits for the result. Returns the script.
@@ -97,11 +103,28 @@ fn killed(crib: &Crib) -> String {
         {"text": "So deep."},
     ]);
     let script = crib.write("dig.json", &turns.to_string());
-    let run = ["run", "dig", "--script", &script, "--allow", "world:write:mcp:slow/*", "--output", "stream-json"];
-    let mut child = crib.command(&run).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let run = [
+        "run",
+        "dig",
+        "--script",
+        &script,
+        "--allow",
+        "world:write:mcp:slow/*",
+        "--output",
+        "stream-json",
+    ];
+    let mut child = crib
+        .command(&run)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut events = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
-    let started = events.by_ref().find(|event| event["type"] == "result").unwrap();
+    let started = events
+        .by_ref()
+        .find(|event| event["type"] == "result")
+        .unwrap();
     assert_eq!(started["task"], "t1", "{started}");
     assert!(events.any(|event| event["type"] == "call_started" && event["name"] == "task.result"));
     child.kill().unwrap();
@@ -111,9 +134,21 @@ fn killed(crib: &Crib) -> String {
 
 /// Continues the session, and returns the last result.
 fn resumed(crib: &Crib, script: &str) -> String {
-    let run = ["run", "--resume", "--script", script, "--allow", "world:write:mcp:slow/*", "--output", "stream-json"];
+    let run = [
+        "run",
+        "--resume",
+        "--script",
+        script,
+        "--allow",
+        "world:write:mcp:slow/*",
+        "--output",
+        "stream-json",
+    ];
     let events = crib.run(&run).expect(0).documents();
-    let results: Vec<_> = events.iter().filter(|event| event["type"] == "result").collect();
+    let results: Vec<_> = events
+        .iter()
+        .filter(|event| event["type"] == "result")
+        .collect();
     assert_eq!(results.len(), 1, "{events:?}");
     results[0]["content"].to_string()
 }
@@ -125,10 +160,26 @@ fn the_task_of_a_killed_session_is_read_when_the_session_goes_on() {
     let script = killed(&crib);
     slow.is_done.store(true, Ordering::SeqCst);
     let result = resumed(&crib, &script);
-    assert!(result.contains("[t1: completed]") && result.contains("a deep hole"), "{result}");
-    assert_eq!((slow.calls.load(Ordering::SeqCst), slow.cancelled.lock().unwrap().len()), (1, 0));
-    let session = crib.run(&["sessions", "--json"]).expect(0).document()["id"].as_str().unwrap().to_owned();
-    let files = || std::fs::read_dir(crib.dir.path().join("state/toolcrib/sessions")).unwrap().count();
+    assert!(
+        result.contains("[t1: completed]") && result.contains("a deep hole"),
+        "{result}"
+    );
+    assert_eq!(
+        (
+            slow.calls.load(Ordering::SeqCst),
+            slow.cancelled.lock().unwrap().len()
+        ),
+        (1, 0)
+    );
+    let session = crib.run(&["sessions", "--json"]).expect(0).document()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let files = || {
+        std::fs::read_dir(crib.dir.path().join("state/toolcrib/sessions"))
+            .unwrap()
+            .count()
+    };
     assert!(files() > 0);
     crib.run(&["sessions", "erase", &session]).expect(0);
     assert_eq!(files(), 0, "the tasks go with their session");
@@ -136,7 +187,10 @@ fn the_task_of_a_killed_session_is_read_when_the_session_goes_on() {
 
 #[test]
 fn a_task_that_is_gone_says_so_when_its_session_goes_on() {
-    for (is_removed, reason) in [(false, "does not know the task any more"), (true, "no MCP servers any more")] {
+    for (is_removed, reason) in [
+        (false, "does not know the task any more"),
+        (true, "no MCP servers any more"),
+    ] {
         let (crib, (slow, server)) = (Crib::new(), served());
         configure(&crib, &server);
         let script = killed(&crib);
@@ -145,6 +199,9 @@ fn a_task_that_is_gone_says_so_when_its_session_goes_on() {
             crib.run(&["mcp", "remove", "slow"]).expect(0);
         }
         let result = resumed(&crib, &script);
-        assert!(result.contains("the task is lost") && result.contains(reason), "{result}");
+        assert!(
+            result.contains("the task is lost") && result.contains(reason),
+            "{result}"
+        );
     }
 }

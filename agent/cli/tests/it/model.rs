@@ -29,12 +29,32 @@ fn a_model_reads_a_file_and_answers() {
     let (url, _) = serve([Some(CALL), Some(ANSWER)]);
     let crib = Crib::new();
     let key = &crib.write("key", "sk-secret");
-    let arguments =
-        ["run", "what is in it?", "--provider", "openai", "--model", "m", "--base-url", &url, "--key-file", key];
+    let arguments = [
+        "run",
+        "what is in it?",
+        "--provider",
+        "openai",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--key-file",
+        key,
+    ];
     let ended = crib.run(&arguments).expect(0);
     assert_eq!(ended.stdout.trim_end(), "It says hello.");
-    assert!(ended.stderr.contains("-> fs.read path=README.md  fs:read:README.md"), "{ended:#?}");
-    assert!(ended.stderr.contains("summary: 2 steps, 1 call, 12 tokens in, 3 out, "), "{ended:#?}");
+    assert!(
+        ended
+            .stderr
+            .contains("-> fs.read path=README.md  fs:read:README.md"),
+        "{ended:#?}"
+    );
+    assert!(
+        ended
+            .stderr
+            .contains("summary: 2 steps, 1 call, 12 tokens in, 3 out, "),
+        "{ended:#?}"
+    );
     assert!(!format!("{ended:?}").contains("sk-secret"));
 }
 
@@ -43,11 +63,28 @@ fn strict_definitions_are_a_setting() {
     for (strict, is_sent) in [("true", true), ("false", false)] {
         let (url, requests) = serve([Some(CALL), Some(ANSWER)]);
         let crib = Crib::new();
-        let arguments = ["run", "x", "--provider", "openai", "--model", "m", "--base-url", &url];
-        let ended: Ended = crib.command(&arguments).env("TOOLCRIB_STRICT", strict).output().unwrap().into();
+        let arguments = [
+            "run",
+            "x",
+            "--provider",
+            "openai",
+            "--model",
+            "m",
+            "--base-url",
+            &url,
+        ];
+        let ended: Ended = crib
+            .command(&arguments)
+            .env("TOOLCRIB_STRICT", strict)
+            .output()
+            .unwrap()
+            .into();
         assert_eq!(ended.expect(0).stdout.trim_end(), "It says hello.");
         let body = requests.recv().unwrap();
-        assert!(body.contains("fs__read") && body.contains("\"strict\":true") == is_sent, "{body}");
+        assert!(
+            body.contains("fs__read") && body.contains("\"strict\":true") == is_sent,
+            "{body}"
+        );
     }
 }
 
@@ -62,25 +99,60 @@ const LARGE: &str = concat!(
 #[test]
 fn a_conversation_near_the_limit_of_the_context_is_compacted_and_shown() {
     let crib = Crib::new();
-    std::fs::write(crib.root().join("README.md"), "a line of the file\n".repeat(300)).unwrap();
+    std::fs::write(
+        crib.root().join("README.md"),
+        "a line of the file\n".repeat(300),
+    )
+    .unwrap();
     let run = |more: &[&str]| {
         let (url, requests) = serve([Some(CALL), Some(LARGE), Some(ANSWER)]);
-        let arguments = ["run", "what is in it?", "--provider", "openai", "--model", "m", "--base-url", &url];
+        let arguments = [
+            "run",
+            "what is in it?",
+            "--provider",
+            "openai",
+            "--model",
+            "m",
+            "--base-url",
+            &url,
+        ];
         let limits = ["--select", "fs.read", "--context-tokens", "8000"];
-        let ended = crib.run(&[&arguments[..], &limits, more].concat()).expect(0);
+        let ended = crib
+            .run(&[&arguments[..], &limits, more].concat())
+            .expect(0);
         (ended, requests.iter().collect::<Vec<_>>())
     };
     let (ended, requests) = run(&[]);
-    assert!(ended.stderr.contains("compacted: 1 result left out; from about "), "{ended:#?}");
+    assert!(
+        ended
+            .stderr
+            .contains("compacted: 1 result left out; from about "),
+        "{ended:#?}"
+    );
     let lines = |body: &str| body.matches("a line of the file").count();
-    assert_eq!(requests.iter().map(|body| lines(body)).collect::<Vec<_>>(), [0, 300, 300]);
+    assert_eq!(
+        requests.iter().map(|body| lines(body)).collect::<Vec<_>>(),
+        [0, 300, 300]
+    );
     assert!(requests[2].contains("left out to save context"));
 
     let (ended, _) = run(&["--output", "stream-json"]);
     let lines = ended.documents();
-    let compacted = lines.iter().find(|line| line["type"] == "compacted").unwrap();
-    assert_eq!((compacted["cause"].as_str(), compacted["replaced"][0].as_str()), (Some("near_limit"), Some("c")));
-    assert!(compacted["tokens_after"].as_u64() < compacted["tokens_before"].as_u64(), "{compacted}");
+    let compacted = lines
+        .iter()
+        .find(|line| line["type"] == "compacted")
+        .unwrap();
+    assert_eq!(
+        (
+            compacted["cause"].as_str(),
+            compacted["replaced"][0].as_str()
+        ),
+        (Some("near_limit"), Some("c"))
+    );
+    assert!(
+        compacted["tokens_after"].as_u64() < compacted["tokens_before"].as_u64(),
+        "{compacted}"
+    );
 }
 
 const TOO_LONG: &str = concat!(
@@ -91,42 +163,94 @@ const TOO_LONG: &str = concat!(
 #[test]
 fn a_request_that_the_service_refuses_as_too_long_is_compacted_and_repeated() {
     let crib = Crib::new();
-    std::fs::write(crib.root().join("README.md"), "a line of the file\n".repeat(300)).unwrap();
+    std::fs::write(
+        crib.root().join("README.md"),
+        "a line of the file\n".repeat(300),
+    )
+    .unwrap();
     let (url, requests) = serve([Some(CALL), Some(CALL), Some(TOO_LONG), Some(ANSWER)]);
-    let arguments = ["run", "what is in it?", "--provider", "openai", "--model", "m", "--base-url", &url];
-    let ended = crib.run(&[&arguments[..], &["--select", "fs.read"]].concat()).expect(0);
+    let arguments = [
+        "run",
+        "what is in it?",
+        "--provider",
+        "openai",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+    ];
+    let ended = crib
+        .run(&[&arguments[..], &["--select", "fs.read"]].concat())
+        .expect(0);
     assert_eq!(ended.stdout.trim_end(), "It says hello.");
-    assert!(ended.stderr.contains("compacted: 1 result left out"), "{ended:#?}");
-    let lines = requests.iter().map(|body| body.matches("a line of the file").count());
+    assert!(
+        ended.stderr.contains("compacted: 1 result left out"),
+        "{ended:#?}"
+    );
+    let lines = requests
+        .iter()
+        .map(|body| body.matches("a line of the file").count());
     assert_eq!(lines.collect::<Vec<_>>(), [0, 300, 600, 300]);
 }
 
 /// A response that asks for another attempt.
-const BUSY: &str = "HTTP/1.1 503 Busy\r\nretry-after: 0.2\r\nconnection: close\r\ncontent-length: 4\r\n\r\nbusy";
-const LIMITED: &str =
-    "HTTP/1.1 429 Limit\r\nretry-after: 0.1\r\nconnection: close\r\ncontent-length: 9\r\n\r\nslow down";
+const BUSY: &str =
+    "HTTP/1.1 503 Busy\r\nretry-after: 0.2\r\nconnection: close\r\ncontent-length: 4\r\n\r\nbusy";
+const LIMITED: &str = "HTTP/1.1 429 Limit\r\nretry-after: 0.1\r\nconnection: close\r\ncontent-length: 9\r\n\r\nslow down";
 
 #[test]
 fn a_retry_is_shown_with_its_reason_and_wait() {
     let (url, _) = serve([Some(BUSY), Some(LIMITED), Some(ANSWER)]);
     let crib = Crib::new();
-    let arguments = ["run", "x", "--provider", "openai", "--model", "m", "--base-url", &url];
+    let arguments = [
+        "run",
+        "x",
+        "--provider",
+        "openai",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+    ];
     write_user(&crib, "[retries]\nfirst_delay = '1ms'");
     let ended = crib.run(&arguments).expect(0);
     assert_eq!(ended.stdout.trim_end(), "It says hello.");
-    let retries: Vec<_> = ended.stderr.lines().filter(|line| line.starts_with("retry ")).collect();
-    let [busy, limited] = retries[..] else { panic!("{ended:#?}") };
-    assert!(busy.contains("1 of ") && busy.contains("200ms: status 503: busy"), "{busy}");
-    assert!(limited.contains("2 of ") && limited.contains("100ms: status 429: slow down"), "{limited}");
+    let retries: Vec<_> = ended
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("retry "))
+        .collect();
+    let [busy, limited] = retries[..] else {
+        panic!("{ended:#?}")
+    };
+    assert!(
+        busy.contains("1 of ") && busy.contains("200ms: status 503: busy"),
+        "{busy}"
+    );
+    assert!(
+        limited.contains("2 of ") && limited.contains("100ms: status 429: slow down"),
+        "{limited}"
+    );
 
     let (url, _) = serve([Some(BUSY), Some(ANSWER)]);
     let arguments = [&arguments[..7], &[&url, "--output", "stream-json"]].concat();
     let ended = crib.run(&arguments).expect(0);
     assert_eq!(crate::stream::check(&ended)["input_tokens"], 12);
     let lines = ended.documents();
-    let retry = lines.iter().find(|line| line["type"] == "request_retried").unwrap();
-    assert_eq!((retry["cause"].as_str(), retry["status"].as_u64()), (Some("status"), Some(503)), "{retry}");
-    assert_eq!((retry["wait_ms"].as_u64(), retry["message"].as_str()), (Some(200), Some("busy")), "{retry}");
+    let retry = lines
+        .iter()
+        .find(|line| line["type"] == "request_retried")
+        .unwrap();
+    assert_eq!(
+        (retry["cause"].as_str(), retry["status"].as_u64()),
+        (Some("status"), Some(503)),
+        "{retry}"
+    );
+    assert_eq!(
+        (retry["wait_ms"].as_u64(), retry["message"].as_str()),
+        (Some(200), Some("busy")),
+        "{retry}"
+    );
     assert_eq!(retry["kind"], "overloaded");
 }
 
@@ -135,10 +259,25 @@ fn the_kind_of_a_failed_request_is_shown() {
     const NO_CREDIT: &str = "HTTP/1.1 429 Limit\r\nconnection: close\r\ncontent-length: 53\r\n\r\n\
         {\"error\":{\"code\":\"insufficient_quota\",\"message\":\"x\"}}";
     let (url, _) = serve([Some(NO_CREDIT)]);
-    let arguments = ["run", "x", "--provider", "openai", "--model", "m", "--base-url", &url, "--output", "stream-json"];
+    let arguments = [
+        "run",
+        "x",
+        "--provider",
+        "openai",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--output",
+        "stream-json",
+    ];
     let ended = Crib::new().run(&arguments).expect(1);
     let outcome = crate::stream::check(&ended);
-    assert_eq!((outcome["outcome"].as_str(), outcome["kind"].as_str()), (Some("failed"), Some("quota")), "{outcome}");
+    assert_eq!(
+        (outcome["outcome"].as_str(), outcome["kind"].as_str()),
+        (Some("failed"), Some("quota")),
+        "{outcome}"
+    );
     assert!(ended.stderr.contains("status 429 (quota)"), "{ended:#?}");
 }
 
@@ -148,18 +287,25 @@ fn the_kind_of_a_failed_request_is_shown() {
 fn an_interrupt_ends_the_line_that_it_interrupts() {
     const PIECE: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 9999\r\n\r\n\
         data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"It says\"},\"finish_reason\":null}]}\n\n";
-    for (reply, before, output) in [(Some(PIECE), "It says", "text"), (None, "s the model", "text"), (None, "", "json")]
-    {
+    for (reply, before, output) in [
+        (Some(PIECE), "It says", "text"),
+        (None, "s the model", "text"),
+        (None, "", "json"),
+    ] {
         // The service waits for a second request, which never comes, and leaves the first one open.
         let (url, requests) = serve([reply, None]);
-        let arguments = format!("run x --provider openai --model m --base-url {url} --output {output}");
+        let arguments =
+            format!("run x --provider openai --model m --base-url {url} --output {output}");
         let crib = Crib::new();
         let mut session = with_stty(&crib, "echo echoctl", &arguments);
         requests.recv().unwrap();
         session.exp_string(before).unwrap();
         session.send_control('c').unwrap();
         let (shown, code) = rest(session);
-        let after = shown.split_once("^C").unwrap_or_else(|| panic!("{shown:?}")).1;
+        let after = shown
+            .split_once("^C")
+            .unwrap_or_else(|| panic!("{shown:?}"))
+            .1;
         let is_ended = after.starts_with("\r\n") || after.starts_with("\r\u{1b}[J");
         assert!(is_ended && !after.contains("\r\n\r\n"), "{shown:?}");
         assert_eq!(code, 130);
@@ -168,7 +314,14 @@ fn an_interrupt_ends_the_line_that_it_interrupts() {
 
 #[test]
 fn a_missing_model_name_is_refused_with_advice() {
-    let ended = Crib::new().run(&["run", "hello", "--provider", "openai", "--base-url", "http://127.0.0.1:9"]);
+    let ended = Crib::new().run(&[
+        "run",
+        "hello",
+        "--provider",
+        "openai",
+        "--base-url",
+        "http://127.0.0.1:9",
+    ]);
     assert_ne!(ended.code, Some(0));
     assert!(ended.stderr.contains("name of a model"), "{ended:#?}");
 }
@@ -180,7 +333,17 @@ fn a_model_that_hangs_is_interrupted_and_the_conversation_goes_on() {
     let (url, requests) = serve([Some(CALL), None, Some(ANSWER)]);
     let crib = Crib::new();
     let key = &crib.write("key", "sk-secret");
-    let arguments = ["chat", "--provider", "openai", "--model", "m", "--base-url", &url, "--key-file", key];
+    let arguments = [
+        "chat",
+        "--provider",
+        "openai",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--key-file",
+        key,
+    ];
     let mut session = on_terminal(&crib, &arguments);
     session.exp_string(READS).unwrap();
     say(&mut session, "what is in it?", &["8 bytes"]);
@@ -189,23 +352,37 @@ fn a_model_that_hangs_is_interrupted_and_the_conversation_goes_on() {
     requests.recv().unwrap();
     requests.recv().unwrap();
     session.send_control('c').unwrap();
-    session.exp_string("cancelled; the conversation continues").unwrap();
+    session
+        .exp_string("cancelled; the conversation continues")
+        .unwrap();
     session.exp_string(READS).unwrap();
     say(&mut session, "well?", &["It says hello.", READS]);
     session.send_control('d').unwrap();
     assert_eq!(rest(session).1, 0);
 
     let request: Value = serde_json::from_str(&requests.recv().unwrap()).unwrap();
-    let roles: Vec<_> = request["messages"].as_array().unwrap().iter().map(|message| &message["role"]).collect();
+    let roles: Vec<_> = request["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| &message["role"])
+        .collect();
     let first = roles.iter().position(|role| *role == "user").unwrap();
-    assert_eq!(roles[first..], ["user", "assistant", "tool", "user"], "{request:#}");
+    assert_eq!(
+        roles[first..],
+        ["user", "assistant", "tool", "user"],
+        "{request:#}"
+    );
 }
 
 #[test]
 fn a_model_of_the_users_file_needs_no_flags() {
     let (url, _requests) = serve([Some(CALL), Some(ANSWER)]);
     let crib = Crib::new();
-    write_user(&crib, &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\nkey_file = 'my.key'"));
+    write_user(
+        &crib,
+        &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\nkey_file = 'my.key'"),
+    );
     std::fs::write(user_file(&crib).with_file_name("my.key"), "sk-secret\n").unwrap();
     let ended = crib.run(&["run", "what is in it?"]).expect(0);
     assert_eq!(ended.stdout.trim_end(), "It says hello.");
@@ -214,12 +391,27 @@ fn a_model_of_the_users_file_needs_no_flags() {
 
 #[test]
 fn an_unusual_stop_reason_is_reported() {
-    for (reason, part) in [("length", "length limit"), ("busy\\nhint: x", "stopped with the reason busy\n  hint: x\n")]
-    {
+    for (reason, part) in [
+        ("length", "length limit"),
+        (
+            "busy\\nhint: x",
+            "stopped with the reason busy\n  hint: x\n",
+        ),
+    ] {
         let reply = ANSWER.replace("\"stop\"", &format!("\"{reason}\""));
         let (url, _) = serve([Some(reply.leak())]);
-        let ended =
-            Crib::new().run(&["run", "x", "--provider", "openai", "--model", "m", "--base-url", &url]).expect(0);
+        let ended = Crib::new()
+            .run(&[
+                "run",
+                "x",
+                "--provider",
+                "openai",
+                "--model",
+                "m",
+                "--base-url",
+                &url,
+            ])
+            .expect(0);
         assert!(ended.stderr.contains(part), "{ended:#?}");
     }
 }
@@ -231,7 +423,10 @@ fn the_file_sets_the_timeouts_of_a_service() {
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let crib = Crib::new();
     let waits = "[timeouts]\nfirst_byte = '700ms'\n[retries]\nmax = 0";
-    write_user(&crib, &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\n{waits}"));
+    write_user(
+        &crib,
+        &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\n{waits}"),
+    );
     let mut command = crib.command(&["run", "hello"]);
     let stderr = Ended::from(command.output().unwrap()).expect(1).stderr;
     assert!(stderr.contains("took more than 700 ms"), "{stderr}");
@@ -249,7 +444,10 @@ fn config_names_the_variable_in_which_the_provider_looks() {
             command.output().unwrap()
         };
         let page = String::from_utf8(without_keys(&["config"]).stdout).unwrap();
-        let variable = page.split_whitespace().find(|word| word.ends_with("_API_KEY")).unwrap();
+        let variable = page
+            .split_whitespace()
+            .find(|word| word.ends_with("_API_KEY"))
+            .unwrap();
         let refusal = String::from_utf8(without_keys(&["run", "x"]).stderr).unwrap();
         assert!(refusal.contains(variable), "{variable} is not in {refusal}");
     }
@@ -257,7 +455,9 @@ fn config_names_the_variable_in_which_the_provider_looks() {
 
 /// Serves one stream, or one whole response, per request, and sends the request bodies to the receiver. For `None`, the request is never answered.
 /// A question about models gets the next reply only if it is a whole response.
-pub(crate) fn serve<const N: usize>(replies: [Option<&'static str>; N]) -> (String, Receiver<String>) {
+pub(crate) fn serve<const N: usize>(
+    replies: [Option<&'static str>; N],
+) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let (sender, requests) = channel();
@@ -267,11 +467,18 @@ pub(crate) fn serve<const N: usize>(replies: [Option<&'static str>; N]) -> (Stri
             let is_stream = !reply.is_some_and(|reply| reply.starts_with("HTTP/"));
             let (mut stream, request) = loop {
                 let (mut stream, request) = accept(&listener);
-                let is_about_model = request.lines().next().is_some_and(|line| line.contains("/api/show"));
+                let is_about_model = request
+                    .lines()
+                    .next()
+                    .is_some_and(|line| line.contains("/api/show"));
                 if !(is_stream && request.starts_with("GET ") || is_about_model) {
                     break (stream, request);
                 }
-                write!(stream, "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n").unwrap();
+                write!(
+                    stream,
+                    "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+                )
+                .unwrap();
             };
             // A test that ignores the requests has dropped the receiver.
             let _ = sender.send(request.split_once("\r\n\r\n").unwrap().1.to_owned());
@@ -283,7 +490,12 @@ pub(crate) fn serve<const N: usize>(replies: [Option<&'static str>; N]) -> (Stri
                 }
                 Some(reply) => {
                     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
-                    write!(stream, "{head}content-length: {}\r\n\r\n{reply}", reply.len()).unwrap();
+                    write!(
+                        stream,
+                        "{head}content-length: {}\r\n\r\n{reply}",
+                        reply.len()
+                    )
+                    .unwrap();
                 }
                 None => left_open.push(stream),
             }
@@ -306,7 +518,11 @@ fn accept(listener: &TcpListener) -> (TcpStream, String) {
 
 fn is_whole(request: &[u8]) -> bool {
     let text = String::from_utf8_lossy(request).to_lowercase();
-    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
-    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
+    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
     body.len() >= length.unwrap_or_default()
 }

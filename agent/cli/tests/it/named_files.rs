@@ -11,8 +11,18 @@ use crate::{Crib, Ended, ended};
 
 /// Writes a file of the root with every clause, as a session of a home does.
 fn write(crib: &Crib, path: &str, flags: &[&str]) -> Ended {
-    let call = format!("fs.write {}", json!({"path": path, "content": "evil", "parents": true}));
-    let run = ["run", &call, "--provider", "direct", "--allow", "fs:write:**"];
+    let call = format!(
+        "fs.write {}",
+        json!({"path": path, "content": "evil", "parents": true})
+    );
+    let run = [
+        "run",
+        &call,
+        "--provider",
+        "direct",
+        "--allow",
+        "fs:write:**",
+    ];
     let mut command = crib.command(&[&run[..], flags].concat());
     ended(command.env("HOME", crib.dir.path().join("home")), b"")
 }
@@ -23,7 +33,11 @@ fn assert_protected(crib: &Crib, paths: &[&str], flags: &[&str]) {
     for path in paths {
         let ended = write(crib, path, flags);
         assert!(ended.code != Some(0), "{path} {flags:?}: {ended:#?}");
-        assert_ne!(fs::read_to_string(crib.root().join(path)).unwrap_or_default(), "evil", "{path} {flags:?}");
+        assert_ne!(
+            fs::read_to_string(crib.root().join(path)).unwrap_or_default(),
+            "evil",
+            "{path} {flags:?}"
+        );
     }
     write(crib, "free.md", flags).expect(0);
 }
@@ -48,7 +62,9 @@ fn what_the_users_settings_name_is_protected_in_sessions_that_do_not_apply_them(
     for flags in [&["--no-config"][..], &["--config", &empty]] {
         assert_protected(&crib, &paths, flags);
     }
-    let without = settings.lines().filter(|line| !line.contains("ca.pem") && *line != "[http]");
+    let without = settings
+        .lines()
+        .filter(|line| !line.contains("ca.pem") && *line != "[http]");
     write_user(&crib, &without.collect::<Vec<_>>().join("\n"));
     assert_protected(&crib, &["keys/key", "keys/sk", "skills/two/SKILL.md"], &[]);
 }
@@ -58,7 +74,11 @@ fn what_the_approved_settings_of_another_project_name_is_protected() {
     let crib = Crib::new();
     let other = crib.dir.path().join("other");
     let names = |folder: &Path| {
-        format!("[skills]\nfolders = [{:?}]\n[web]\nsearch_key_file = {:?}\n", folder.join("skills"), folder.join("sk"))
+        format!(
+            "[skills]\nfolders = [{:?}]\n[web]\nsearch_key_file = {:?}\n",
+            folder.join("skills"),
+            folder.join("sk")
+        )
     };
     put(&other.join("toolcrib.toml"), &names(&crib.root()));
     write_user(&crib, &format!("trusted = [{other:?}]\n"));
@@ -70,7 +90,10 @@ fn what_the_approved_settings_of_another_project_name_is_protected() {
     write(&crib, "sk", &[]).expect(0);
     fs::remove_file(crib.root().join("sk")).unwrap();
     let shown = trust(&[]).stdout;
-    let digest = shown.lines().find_map(|line| line.trim().strip_prefix("digest: ")).unwrap();
+    let digest = shown
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("digest: "))
+        .unwrap();
     trust(&["--digest", digest]).expect(0);
     for flags in [&[][..], &["--no-config"]] {
         assert_protected(&crib, &["sk", "skills/two/SKILL.md"], flags);
@@ -85,12 +108,24 @@ fn the_users_settings_of_git_are_protected_wherever_they_are() {
     let root = crib.root();
     put(
         &root.join("dot/gitconf"),
-        &format!("[user]\n\temail = me@example.org\n[include] path = {}/dot/inc\n", root.display()),
+        &format!(
+            "[user]\n\temail = me@example.org\n[include] path = {}/dot/inc\n",
+            root.display()
+        ),
     );
-    put(&root.join("dot/inc"), "[include]\n\tpath = deep\n[core]\n\thooksPath = hooks\n\tpager = ./page\n");
+    put(
+        &root.join("dot/inc"),
+        "[include]\n\tpath = deep\n[core]\n\thooksPath = hooks\n\tpager = ./page\n",
+    );
     put(&root.join("dot/page"), "");
     std::os::unix::fs::symlink(root.join("dot/gitconf"), home.join(".gitconfig")).unwrap();
-    let paths = ["dot/gitconf", "dot/inc", "dot/deep", "dot/hooks/pre-push", "dot/page"];
+    let paths = [
+        "dot/gitconf",
+        "dot/inc",
+        "dot/deep",
+        "dot/hooks/pre-push",
+        "dot/page",
+    ];
     for flags in [&[][..], &["--no-config"]] {
         assert_protected(&crib, &paths, flags);
     }

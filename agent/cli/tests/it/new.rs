@@ -32,14 +32,29 @@ zerocopy = { version = "0.8", features = ["derive"] }
 fn a_new_workspace_has_a_tool_crate_a_program_and_a_test() {
     let crib = Crib::new();
     let created = crib.run(&["new", "my-bot"]).expect(0).stdout;
-    assert!(created.contains("not published") && created.contains("toolcrib new my-bot --path DIR"), "{created}");
-    let other = crib.run(&["new", "other-bot", "--path", checkout().to_str().unwrap()]).expect(0).stdout;
-    assert!(other.contains("cargo run -- list") && !other.contains("--path"), "{other}");
+    assert!(
+        created.contains("not published") && created.contains("toolcrib new my-bot --path DIR"),
+        "{created}"
+    );
+    let other = crib
+        .run(&["new", "other-bot", "--path", checkout().to_str().unwrap()])
+        .expect(0)
+        .stdout;
+    assert!(
+        other.contains("cargo run -- list") && !other.contains("--path"),
+        "{other}"
+    );
     let read = |file: &str| std::fs::read_to_string(crib.root().join("my-bot").join(file)).unwrap();
     assert!(read("Cargo.toml").contains("toolcrib-testkit = { version = "));
     assert!(read("program/src/main.rs").contains("use my_bot_tools as _;"));
     assert!(read("tools/tests/tools.rs").contains("use my_bot_tools::register;"));
-    for file in ["Cargo.toml", "README.md", "program/Cargo.toml", "tools/Cargo.toml", "tools/src/lib.rs"] {
+    for file in [
+        "Cargo.toml",
+        "README.md",
+        "program/Cargo.toml",
+        "tools/Cargo.toml",
+        "tools/src/lib.rs",
+    ] {
         assert!(!read(file).contains('@'), "{file}");
     }
 }
@@ -51,7 +66,12 @@ fn nothing_is_overwritten_and_a_bad_name_is_refused() {
     for name in ["", "My-Bot", "1st", "a/b", "..", "bot-"] {
         crib.run(&["new", name]).expect(2);
     }
-    assert!(crib.run(&["new", "bot", "--path", "sub"]).expect(2).stderr.contains("--path"));
+    assert!(
+        crib.run(&["new", "bot", "--path", "sub"])
+            .expect(2)
+            .stderr
+            .contains("--path")
+    );
     assert!(!crib.root().join("bot").exists());
 }
 
@@ -62,8 +82,19 @@ fn a_new_workspace_compiles_passes_its_tests_and_runs() {
     // With the features and the profile of the checkout, its build of the dependencies is used again.
     add_features(&workspace.folder());
     workspace.cargo(&["test", "--workspace"]);
-    assert!(workspace.cargo(&["run", "--", "list"]).contains("text.count"));
-    let answer = workspace.cargo(&["run", "--", "run", "--provider", "direct", "text.count text='to be or not'"]);
+    assert!(
+        workspace
+            .cargo(&["run", "--", "list"])
+            .contains("text.count")
+    );
+    let answer = workspace.cargo(&[
+        "run",
+        "--",
+        "run",
+        "--provider",
+        "direct",
+        "text.count text='to be or not'",
+    ]);
     assert_eq!(answer.trim(), "4");
 }
 
@@ -79,9 +110,16 @@ struct NewWorkspace(Crib);
 impl NewWorkspace {
     fn new() -> Self {
         let workspace = Self(Crib::new());
-        workspace.0.run(&["new", "my-bot", "--path", checkout().to_str().unwrap()]).expect(0);
+        workspace
+            .0
+            .run(&["new", "my-bot", "--path", checkout().to_str().unwrap()])
+            .expect(0);
         // The versions of the checkout need no build of their own.
-        fs::copy(checkout().join("Cargo.lock"), workspace.folder().join("Cargo.lock")).unwrap();
+        fs::copy(
+            checkout().join("Cargo.lock"),
+            workspace.folder().join("Cargo.lock"),
+        )
+        .unwrap();
         workspace
     }
 
@@ -92,11 +130,18 @@ impl NewWorkspace {
     /// Runs cargo, which uses what the checkout has built, and returns its output.
     fn cargo(&self, arguments: &[&str]) -> String {
         let mut command = Command::new(env!("CARGO"));
-        command.args(arguments).current_dir(self.folder()).env("CARGO_TARGET_DIR", checkout().join("target"));
+        command
+            .args(arguments)
+            .current_dir(self.folder())
+            .env("CARGO_TARGET_DIR", checkout().join("target"));
         // .ci/run checks the crates of the checkout elsewhere.
         command.env_remove("RUSTC_WRAPPER");
         let output = command.output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     }
 }
@@ -113,6 +158,7 @@ fn add_features(workspace: &Path) {
     let root = fs::read_to_string(workspace.join("Cargo.toml")).unwrap();
     let root = root.replacen("members = [", "members = [\"features\", ", 1);
     let manifest = fs::read_to_string(checkout().join("Cargo.toml")).unwrap();
-    let profile = &manifest[manifest.find("[profile.dev]").unwrap()..manifest.find("[profile.release]").unwrap()];
+    let profile = &manifest
+        [manifest.find("[profile.dev]").unwrap()..manifest.find("[profile.release]").unwrap()];
     fs::write(workspace.join("Cargo.toml"), root + profile).unwrap();
 }

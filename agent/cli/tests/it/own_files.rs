@@ -14,20 +14,38 @@ pub(crate) fn put(path: &Path, text: &str) {
 /// Returns the command for the program, with the root as the user's home.
 pub(crate) fn at_home(crib: &Crib, arguments: &[&str]) -> Ended {
     let mut command = crib.command(arguments);
-    for variable in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+    for variable in [
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+        "XDG_DATA_HOME",
+        "XDG_CACHE_HOME",
+    ] {
         command.env_remove(variable);
     }
-    command.env("HOME", crib.root()).stdin(Stdio::null()).output().unwrap().into()
+    command
+        .env("HOME", crib.root())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+        .into()
 }
 
 #[test]
 fn the_users_side_is_out_of_reach_where_the_root_is_the_home() {
     let crib = Crib::new();
-    let folders = [".config/toolcrib", ".local/state/toolcrib", ".local/share/toolcrib", ".cache/toolcrib"];
+    let folders = [
+        ".config/toolcrib",
+        ".local/state/toolcrib",
+        ".local/share/toolcrib",
+        ".cache/toolcrib",
+    ];
     for folder in folders {
         put(&crib.root().join(folder).join("file"), "canary\n");
     }
-    put(&crib.root().join(".config/toolcrib/toolcrib.toml"), "select = ['fs.*'] # canary\n");
+    put(
+        &crib.root().join(".config/toolcrib/toolcrib.toml"),
+        "select = ['fs.*'] # canary\n",
+    );
     for folder in folders {
         let path = format!("path={folder}/file");
         let ended = at_home(&crib, &["call", "fs.read", &path]).expect(1);
@@ -36,9 +54,20 @@ fn the_users_side_is_out_of_reach_where_the_root_is_the_home() {
         let ended = at_home(&crib, &write).expect(1);
         assert!(ended.stderr.contains("out of reach"), "{ended:#?}");
     }
-    let found = at_home(&crib, &["call", "fs.search", "pattern=canary", "ignored=true"]).expect(0);
+    let found = at_home(
+        &crib,
+        &["call", "fs.search", "pattern=canary", "ignored=true"],
+    )
+    .expect(0);
     assert!(found.stdout.contains("no line matches"), "{found:#?}");
-    let remove = ["run", "fs.remove path=.local recursive=true", "--provider", "direct", "--allow", "fs:destroy:**"];
+    let remove = [
+        "run",
+        "fs.remove path=.local recursive=true",
+        "--provider",
+        "direct",
+        "--allow",
+        "fs:destroy:**",
+    ];
     let ended = at_home(&crib, &remove).expect(1);
     assert!(ended.stderr.contains("may not touch"), "{ended:#?}");
     assert!(crib.root().join(".local/state/toolcrib/file").exists());
@@ -49,15 +78,29 @@ fn the_users_side_is_out_of_reach_where_the_root_is_the_home() {
 #[test]
 fn files_of_the_user_that_a_link_leads_to_are_out_of_reach_as_well() {
     let crib = Crib::new();
-    let files = [("toolcrib.toml", "select = ['fs.*'] # canary\n"), ("mcp.json", "{}\n")];
+    let files = [
+        ("toolcrib.toml", "select = ['fs.*'] # canary\n"),
+        ("mcp.json", "{}\n"),
+    ];
     for (name, text) in files {
-        let (user, target) = (crib.dir.path().join("config/toolcrib").join(name), format!("dotfiles/of-{name}"));
+        let (user, target) = (
+            crib.dir.path().join("config/toolcrib").join(name),
+            format!("dotfiles/of-{name}"),
+        );
         std::fs::create_dir_all(user.parent().unwrap()).unwrap();
         put(&crib.root().join(&target), text);
         std::os::unix::fs::symlink(crib.root().join(&target), &user).unwrap();
         let path = format!("path={target}");
         crib.run(&["call", "fs.read", &path]).expect(1);
-        crib.run(&["call", "fs.write", &path, "content=x", "--allow", "fs:write:**"]).expect(1);
+        crib.run(&[
+            "call",
+            "fs.write",
+            &path,
+            "content=x",
+            "--allow",
+            "fs:write:**",
+        ])
+        .expect(1);
         assert_eq!(std::fs::read_to_string(&user).unwrap(), text);
     }
 }
@@ -66,11 +109,22 @@ fn files_of_the_user_that_a_link_leads_to_are_out_of_reach_as_well() {
 fn no_tool_writes_the_control_files_of_a_session() {
     let crib = Crib::new();
     let rules = "[[policy]]\nverdict = 'deny'\ntool = 'fs.remove'\n";
-    for (path, text) in [("toolcrib.toml", "select = ['fs.*']\n"), ("conf/rules.toml", rules), ("other.toml", "")] {
+    for (path, text) in [
+        ("toolcrib.toml", "select = ['fs.*']\n"),
+        ("conf/rules.toml", rules),
+        ("other.toml", ""),
+    ] {
         put(&crib.root().join(path), text);
     }
     std::os::unix::fs::symlink("conf/rules.toml", crib.root().join("link.toml")).unwrap();
-    let everything = ["--allow", "*:*:**", "--allow", "fs:write:**", "--allow", "fs:write:toolcrib.toml"];
+    let everything = [
+        "--allow",
+        "*:*:**",
+        "--allow",
+        "fs:write:**",
+        "--allow",
+        "fs:write:toolcrib.toml",
+    ];
     let cases: [(&str, &[&str]); 4] = [
         ("toolcrib.toml", &[]),
         ("new/toolcrib.toml", &[]),
@@ -80,16 +134,33 @@ fn no_tool_writes_the_control_files_of_a_session() {
     for (path, flags) in cases {
         let before = std::fs::read_to_string(crib.root().join(path)).ok();
         for call in [
-            vec!["run", &*format!("fs.write path={path} content=x parents=true"), "--provider", "direct"],
-            vec!["call", "fs.write", &format!("path={path}"), "content=x", "parents=true"],
+            vec![
+                "run",
+                &*format!("fs.write path={path} content=x parents=true"),
+                "--provider",
+                "direct",
+            ],
+            vec![
+                "call",
+                "fs.write",
+                &format!("path={path}"),
+                "content=x",
+                "parents=true",
+            ],
         ] {
-            let ended = crib.run(&[&call, &everything[..], flags].concat()).expect(5);
-            assert!(ended.stderr.contains("no flag allows fs:write:"), "{ended:#?}");
+            let ended = crib
+                .run(&[&call, &everything[..], flags].concat())
+                .expect(5);
+            assert!(
+                ended.stderr.contains("no flag allows fs:write:"),
+                "{ended:#?}"
+            );
             assert!(!ended.stderr.contains("add --"), "{ended:#?}");
         }
         assert_eq!(std::fs::read_to_string(crib.root().join(path)).ok(), before);
         if before.is_some() {
-            crib.run(&[&["call", "fs.read", &*format!("path={path}")], flags].concat()).expect(0);
+            crib.run(&[&["call", "fs.read", &*format!("path={path}")], flags].concat())
+                .expect(0);
         }
     }
 }
@@ -97,7 +168,11 @@ fn no_tool_writes_the_control_files_of_a_session() {
 #[test]
 fn writing_settings_asks_each_time_and_says_so() {
     let crib = Crib::new();
-    let script = twice(&crib, "fs.write", r#"{"path": "toolcrib.toml", "content": ""}"#);
+    let script = twice(
+        &crib,
+        "fs.write",
+        r#"{"path": "toolcrib.toml", "content": ""}"#,
+    );
     let arguments = ["run", "x", "--script", &script, "--grant", "fs:write:**"];
     let mut session = on_terminal(&crib, &arguments);
     for _ in 0..2 {
@@ -117,13 +192,35 @@ fn a_file_that_runs_by_itself_must_be_named_by_a_flag_or_a_typed_call() {
     let run = |flags: &[&str]| crib.run(&[&["run", call, "--provider", "direct"], flags].concat());
     for flags in [&["--grant", "fs:write:**"][..], &["--allow", "fs:write:**"]] {
         let ended = run(flags).expect(5);
-        assert!(ended.stderr.contains("add --grant fs:write:.git/config"), "{ended:#?}");
-        assert!(ended.stdout.contains("a part of a git repository") || ended.stderr.contains("a part of a git"));
+        assert!(
+            ended.stderr.contains("add --grant fs:write:.git/config"),
+            "{ended:#?}"
+        );
+        assert!(
+            ended.stdout.contains("a part of a git repository")
+                || ended.stderr.contains("a part of a git")
+        );
     }
     run(&["--grant", "fs:write:**", "--grant", "fs:write:.git/config"]).expect(0);
-    crib.run(&["call", "fs.write", "path=.git/config", "content=x", "--grant", "fs:write:**"]).expect(0);
+    crib.run(&[
+        "call",
+        "fs.write",
+        "path=.git/config",
+        "content=x",
+        "--grant",
+        "fs:write:**",
+    ])
+    .expect(0);
     std::os::unix::fs::symlink(".git", crib.root().join("link")).unwrap();
-    crib.run(&["call", "fs.write", "path=link/config", "content=x", "--grant", "fs:write:**"]).expect(5);
+    crib.run(&[
+        "call",
+        "fs.write",
+        "path=link/config",
+        "content=x",
+        "--grant",
+        "fs:write:**",
+    ])
+    .expect(5);
 }
 
 #[cfg(feature = "journal")]
@@ -131,7 +228,14 @@ fn a_file_that_runs_by_itself_must_be_named_by_a_flag_or_a_typed_call() {
 fn a_journal_inside_of_the_root_is_out_of_reach() {
     let crib = Crib::new();
     let run = |call: &str| {
-        let flags = ["--provider", "direct", "--journal", "calls.journal", "--grant", "fs:write:**"];
+        let flags = [
+            "--provider",
+            "direct",
+            "--journal",
+            "calls.journal",
+            "--grant",
+            "fs:write:**",
+        ];
         crib.run(&[&["run", call], &flags[..]].concat())
     };
     run("fs.read path=README.md").expect(0);

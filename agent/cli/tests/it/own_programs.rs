@@ -7,12 +7,23 @@ use crate::{Crib, Ended};
 
 fn write(crib: &Crib, path: &str) -> Ended {
     let prompt = format!("fs.write path={path} content=evil parents=true");
-    let mut command = crib.command(&["run", &prompt, "--provider", "direct", "--allow", "fs:write:**"]);
+    let mut command = crib.command(&[
+        "run",
+        &prompt,
+        "--provider",
+        "direct",
+        "--allow",
+        "fs:write:**",
+    ]);
     command.env(
         "PATH",
         format!(
             "{}:{}",
-            crib.root().canonicalize().unwrap().join("tool/bin").display(),
+            crib.root()
+                .canonicalize()
+                .unwrap()
+                .join("tool/bin")
+                .display(),
             std::env::var("PATH").unwrap()
         ),
     );
@@ -22,8 +33,16 @@ fn write(crib: &Crib, path: &str) -> Ended {
 #[test]
 fn a_file_that_the_settings_of_the_repository_name_asks() {
     let crib = Crib::new();
-    let git =
-        |args: &[&str]| assert!(Command::new("git").args(args).current_dir(crib.root()).status().unwrap().success());
+    let git = |args: &[&str]| {
+        assert!(
+            Command::new("git")
+                .args(args)
+                .current_dir(crib.root())
+                .status()
+                .unwrap()
+                .success()
+        )
+    };
     git(&["init", "-q"]);
     put(&crib.root().join("scripts/textconv"), "cat");
     for (key, value) in [
@@ -34,10 +53,18 @@ fn a_file_that_the_settings_of_the_repository_name_asks() {
     ] {
         git(&["config", key, value]);
     }
-    for path in ["scripts/hooks/pre-commit", "shared.gitconfig", "scripts/textconv"] {
+    for path in [
+        "scripts/hooks/pre-commit",
+        "shared.gitconfig",
+        "scripts/textconv",
+    ] {
         let refused = write(&crib, path);
         assert!(refused.code != Some(0), "{path}: {refused:#?}");
-        assert_ne!(std::fs::read_to_string(crib.root().join(path)).unwrap_or_default(), "evil", "{path}");
+        assert_ne!(
+            std::fs::read_to_string(crib.root().join(path)).unwrap_or_default(),
+            "evil",
+            "{path}"
+        );
     }
     write(&crib, "scripts/other").expect(0);
     write(&crib, "hooks/pre-commit").expect(0);
@@ -46,6 +73,8 @@ fn a_file_that_the_settings_of_the_repository_name_asks() {
 #[test]
 fn a_program_in_a_folder_of_the_path_asks() {
     let crib = Crib::new();
-    assert!(write(&crib, "tool/bin/git").code != Some(0) && !crib.root().join("tool/bin/git").exists());
+    assert!(
+        write(&crib, "tool/bin/git").code != Some(0) && !crib.root().join("tool/bin/git").exists()
+    );
     write(&crib, "bin/git").expect(0);
 }

@@ -12,21 +12,28 @@ use crate::terminal::{TIMEOUT_MS, rest};
 use crate::{Crib, Ended};
 
 /// Adds one too many.
-const FAULTY: &str = "/// Adds two numbers.\npub fn add(a: u32, b: u32) -> u32 {\n    a + b + 1\n}\n";
+const FAULTY: &str =
+    "/// Adds two numbers.\npub fn add(a: u32, b: u32) -> u32 {\n    a + b + 1\n}\n";
 
 /// A test that fails with it.
-const TEST: &str = "use sums::add;\n\n#[test]\nfn two_and_two_make_four() {\n    assert_eq!(add(2, 2), 4);\n}\n";
+const TEST: &str =
+    "use sums::add;\n\n#[test]\nfn two_and_two_make_four() {\n    assert_eq!(add(2, 2), 4);\n}\n";
 
 /// Writes a package with the fault.
 fn put_package(root: &Path) {
-    put(&root.join("Cargo.toml"), "[package]\nname = \"sums\"\nedition = \"2024\"\n\n[workspace]\n");
+    put(
+        &root.join("Cargo.toml"),
+        "[package]\nname = \"sums\"\nedition = \"2024\"\n\n[workspace]\n",
+    );
     put(&root.join("src/lib.rs"), FAULTY);
 }
 
 /// The turns of the model: it writes a test, sees it fail, mends the code, sees the test pass and commits.
 fn turns() -> Value {
-    let call = |name: &str, arguments: Value| json!({"calls": [{"name": name, "arguments": arguments}]});
-    let run = |program: &str, args: &[&str]| call("exec.run", json!({"program": program, "args": args}));
+    let call =
+        |name: &str, arguments: Value| json!({"calls": [{"name": name, "arguments": arguments}]});
+    let run =
+        |program: &str, args: &[&str]| call("exec.run", json!({"program": program, "args": args}));
     json!([
         call("fs.write", json!({"path": "tests/sums.rs", "content": TEST, "parents": true})),
         run("cargo", &["test", "--offline"]),
@@ -39,15 +46,30 @@ fn turns() -> Value {
 }
 
 fn git(root: &Path, args: &[&str]) -> String {
-    let output = Command::new("git").args(args).current_dir(root).stdin(Stdio::null()).output().unwrap();
+    let output = Command::new("git")
+        .args(args)
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{args:?}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
 /// Returns the results of the calls, in order.
 fn results(ended: &Ended) -> Vec<String> {
-    let events = ended.documents().into_iter().filter(|event| event["type"] == "result");
-    events.map(|event| event["content"][0]["text"].as_str().unwrap_or_default().to_owned()).collect()
+    let events = ended
+        .documents()
+        .into_iter()
+        .filter(|event| event["type"] == "result");
+    events
+        .map(|event| {
+            event["content"][0]["text"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .collect()
 }
 
 #[test]
@@ -65,21 +87,54 @@ fn a_session_tests_mends_and_commits_within_its_grant() {
     let script = crib.write("turns.json", &turns().to_string());
     write_user(&crib, "[programs]\ntoolchains = ['rust']\n");
     let mut command = crib.command(&[
-        "run", "Test the sums.", "--script", &script, "--output", "stream-json", "--allow", "fs:write:**", "--allow",
-        "fs:write:.git/**", "--allow", "exec:write:cargo test **", "--allow", "exec:write:git add **", "--allow",
+        "run",
+        "Test the sums.",
+        "--script",
+        &script,
+        "--output",
+        "stream-json",
+        "--allow",
+        "fs:write:**",
+        "--allow",
+        "fs:write:.git/**",
+        "--allow",
+        "exec:write:cargo test **",
+        "--allow",
+        "exec:write:git add **",
+        "--allow",
         "exec:write:git commit **",
     ]);
     let cache = crib.dir.path().join("cache");
-    let ended: Ended = command.env("XDG_CACHE_HOME", &cache).stdin(Stdio::null()).output().unwrap().into();
+    let ended: Ended = command
+        .env("XDG_CACHE_HOME", &cache)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+        .into();
     let ended = ended.expect(0);
     let results = results(&ended);
-    let [_, failed, _, passed, _, committed] = &results[..] else { panic!("{ended:#?}") };
-    assert!(failed.starts_with("[exit code 101, ") && failed.contains("two_and_two_make_four"), "{failed}");
-    assert!(passed.starts_with("[exit code 0, ") && passed.contains("test result: ok. 1 passed"), "{passed}");
+    let [_, failed, _, passed, _, committed] = &results[..] else {
+        panic!("{ended:#?}")
+    };
+    assert!(
+        failed.starts_with("[exit code 101, ") && failed.contains("two_and_two_make_four"),
+        "{failed}"
+    );
+    assert!(
+        passed.starts_with("[exit code 0, ") && passed.contains("test result: ok. 1 passed"),
+        "{passed}"
+    );
     assert!(committed.starts_with("[exit code 0, "), "{committed}");
-    assert_eq!(git(&root, &["log", "--format=%s"]), "Add what is asked for\nSums\n");
+    assert_eq!(
+        git(&root, &["log", "--format=%s"]),
+        "Add what is asked for\nSums\n"
+    );
     assert_eq!(git(&root, &["status", "--short"]), "");
-    assert!(std::fs::read_to_string(root.join("src/lib.rs")).unwrap().contains("a + b\n"));
+    assert!(
+        std::fs::read_to_string(root.join("src/lib.rs"))
+            .unwrap()
+            .contains("a + b\n")
+    );
     assert!(cache.join("toolcrib-programs").is_dir());
 }
 
@@ -99,10 +154,28 @@ fn stable(line: &str) -> String {
 #[ignore = "needs a Rust toolchain of rustup and bubblewrap; run with -- --ignored programs_session"]
 fn the_chat_of_the_readme_shows_the_walls_and_runs_the_tests_after_a_yes() {
     let readme = include_str!("../../../../README.md");
-    let block = readme.split_once("<!-- programs -->\n```text\n$ toolcrib ").unwrap().1.split_once("\n```").unwrap().0;
+    let block = readme
+        .split_once("<!-- programs -->\n```text\n$ toolcrib ")
+        .unwrap()
+        .1
+        .split_once("\n```")
+        .unwrap()
+        .0;
     let (command, expected) = block.split_once('\n').unwrap();
-    let prompt = expected.split_once("toolcrib> ").unwrap().1.lines().next().unwrap();
-    let answer = expected.split_once("no: ").unwrap().1.lines().next().unwrap();
+    let prompt = expected
+        .split_once("toolcrib> ")
+        .unwrap()
+        .1
+        .lines()
+        .next()
+        .unwrap();
+    let answer = expected
+        .split_once("no: ")
+        .unwrap()
+        .1
+        .lines()
+        .next()
+        .unwrap();
     let said = expected.lines().rev().nth(1).unwrap();
 
     let crib = Crib::new();
@@ -120,7 +193,9 @@ fn the_chat_of_the_readme_shows_the_walls_and_runs_the_tests_after_a_yes() {
     let arguments = shlex::split(command).unwrap();
     let mut command = crib.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     // A terminal that shows no more than text.
-    command.env("TERM", "dumb").env("XDG_CACHE_HOME", crib.dir.path().join("cache"));
+    command
+        .env("TERM", "dumb")
+        .env("XDG_CACHE_HOME", crib.dir.path().join("cache"));
     let mut session = spawn_command(command, Some(TIMEOUT_MS)).unwrap();
     let mut shown = String::new();
     for (before, typed) in [("toolcrib> ", prompt), ("no: ", answer)] {
@@ -131,7 +206,7 @@ fn the_chat_of_the_readme_shows_the_walls_and_runs_the_tests_after_a_yes() {
     shown += &session.exp_string("toolcrib> ").unwrap();
     session.send_control('d').unwrap();
     assert_eq!(rest(session).1, 0);
-    let [shown, expected] =
-        [shown.trim_end(), expected].map(|text| text.lines().map(stable).collect::<Vec<_>>().join("\n"));
+    let [shown, expected] = [shown.trim_end(), expected]
+        .map(|text| text.lines().map(stable).collect::<Vec<_>>().join("\n"));
     assert_eq!(shown, expected);
 }

@@ -10,28 +10,51 @@ const ANTHROPIC: (&str, &str) = ("ANTHROPIC_API_KEY", "sk-secret");
 fn run(crib: &Crib, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
     let mut command = crib.command(arguments);
     // So that no line is wrapped.
-    command.env("COLUMNS", "300").envs(variables.iter().copied());
+    command
+        .env("COLUMNS", "300")
+        .envs(variables.iter().copied());
     let ended = Ended::from(command.output().unwrap());
     assert!(!format!("{ended:?}").contains("sk-secret"), "{ended:#?}");
     ended
 }
 
 fn config(crib: &Crib, arguments: &[&str], variables: &[(&str, &str)]) -> Value {
-    run(crib, &[&["config", "--json"], arguments].concat(), variables).expect(0).document()
+    run(
+        crib,
+        &[&["config", "--json"], arguments].concat(),
+        variables,
+    )
+    .expect(0)
+    .document()
 }
 
 #[test]
 fn a_key_in_the_environment_chooses_its_provider_and_a_model() {
     let crib = Crib::new();
-    for ((variable, key), provider, family) in [(OPENAI, "openai", "gpt-"), (ANTHROPIC, "anthropic", "claude-")] {
+    for ((variable, key), provider, family) in [
+        (OPENAI, "openai", "gpt-"),
+        (ANTHROPIC, "anthropic", "claude-"),
+    ] {
         let document = config(&crib, &[], &[(variable, key)]);
-        assert_eq!(setting(&document, "provider"), (json!(provider), variable.to_owned()));
+        assert_eq!(
+            setting(&document, "provider"),
+            (json!(provider), variable.to_owned())
+        );
         let (model, origin) = setting(&document, "model");
-        assert!(model.as_str().unwrap().starts_with(family) && origin == "default", "{document}");
-        assert_eq!(setting(&document, "key").0, json!({"variable": variable, "found": true}));
+        assert!(
+            model.as_str().unwrap().starts_with(family) && origin == "default",
+            "{document}"
+        );
+        assert_eq!(
+            setting(&document, "key").0,
+            json!({"variable": variable, "found": true})
+        );
 
         let report = run(&crib, &["doctor"], &[(variable, key)]).expect(0).stdout;
-        let line = report.lines().find(|line| line.starts_with("provider: ")).unwrap();
+        let line = report
+            .lines()
+            .find(|line| line.starts_with("provider: "))
+            .unwrap();
         for part in [provider, model.as_str().unwrap(), variable] {
             assert!(line.contains(part), "{line}");
         }
@@ -48,18 +71,34 @@ fn a_key_in_the_environment_chooses_its_provider_and_a_model() {
 fn of_two_keys_the_first_provider_by_name_is_chosen_and_the_other_named() {
     let crib = Crib::new();
     let keys = [OPENAI, ANTHROPIC];
-    assert_eq!(setting(&config(&crib, &[], &keys), "provider"), (json!("anthropic"), ANTHROPIC.0.to_owned()));
+    assert_eq!(
+        setting(&config(&crib, &[], &keys), "provider"),
+        (json!("anthropic"), ANTHROPIC.0.to_owned())
+    );
     let report = run(&crib, &["doctor"], &keys).expect(0).stdout;
-    assert!(report.contains("because ANTHROPIC_API_KEY is set") && report.contains("OPENAI_API_KEY"), "{report}");
+    assert!(
+        report.contains("because ANTHROPIC_API_KEY is set") && report.contains("OPENAI_API_KEY"),
+        "{report}"
+    );
 }
 
 #[test]
 fn the_choice_is_one_line_on_standard_error() {
     // Without a prompt no request is sent.
     let ended = run(&Crib::new(), &["chat"], &[OPENAI]).expect(0);
-    let notes: Vec<_> = ended.stderr.lines().filter(|line| line.starts_with("note: ")).collect();
-    assert!(notes.len() == 1 && notes[0].contains("openai with the model gpt-"), "{ended:#?}");
-    assert!(notes[0].contains("because OPENAI_API_KEY is set"), "{ended:#?}");
+    let notes: Vec<_> = ended
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("note: "))
+        .collect();
+    assert!(
+        notes.len() == 1 && notes[0].contains("openai with the model gpt-"),
+        "{ended:#?}"
+    );
+    assert!(
+        notes[0].contains("because OPENAI_API_KEY is set"),
+        "{ended:#?}"
+    );
 }
 
 #[test]
@@ -68,7 +107,12 @@ fn a_key_that_no_setting_names_is_sent_to_no_other_service() {
     let crib = Crib::new();
     let key_file = crib.write("key", "sk-secret");
     let refused = |arguments: &[&str], variables: &[(&str, &str)]| {
-        let ended = run(&crib, &[&["run", "hello"], arguments].concat(), &[variables, &[ANTHROPIC]].concat()).expect(2);
+        let ended = run(
+            &crib,
+            &[&["run", "hello"], arguments].concat(),
+            &[variables, &[ANTHROPIC]].concat(),
+        )
+        .expect(2);
         assert!(ended.stderr.contains("without a provider"), "{ended:#?}");
     };
     let service = format!("base_url = '{url}'");
@@ -95,10 +139,18 @@ fn a_url_alone_has_the_format_of_most_servers_and_no_key_of_another_provider() {
             true => (vec![], vec![("TOOLCRIB_BASE_URL", url.as_str()), ANTHROPIC]),
             false => (vec!["--base-url", url.as_str()], vec![ANTHROPIC]),
         };
-        let ended = run(&crib, &[&["run", "hello"][..], arguments, &flags].concat(), &variables).expect(0);
+        let ended = run(
+            &crib,
+            &[&["run", "hello"][..], arguments, &flags].concat(),
+            &variables,
+        )
+        .expect(0);
         assert_eq!(ended.stdout.trim_end(), "It says hello.");
         let request = requests.recv().unwrap();
-        assert!(request.contains("\"messages\"") && !request.contains("sk-secret"), "{request}");
+        assert!(
+            request.contains("\"messages\"") && !request.contains("sk-secret"),
+            "{request}"
+        );
     }
 }
 
@@ -117,17 +169,28 @@ fn a_url_alone_uses_the_only_model_of_its_service() {
     let (url, requests) = serve([Some(one), Some(ANSWER)]);
     let ended = run(&crib, &["run", "hello", "--base-url", &url], &[]).expect(0);
     assert_eq!(ended.stdout.trim_end(), "It says hello.");
-    assert!(requests.iter().any(|request| request.contains("\"model\":\"tiny\"")));
+    assert!(
+        requests
+            .iter()
+            .any(|request| request.contains("\"model\":\"tiny\""))
+    );
     let two: &'static str = list(&["tiny", "large"]).leak();
     let (url, _requests) = serve([Some(two)]);
     let ended = run(&crib, &["run", "hello", "--base-url", &url], &[]).expect(2);
-    assert!(ended.stderr.contains("tiny, large") && ended.stderr.contains("--model"), "{ended:#?}");
+    assert!(
+        ended.stderr.contains("tiny, large") && ended.stderr.contains("--model"),
+        "{ended:#?}"
+    );
 }
 
 #[test]
 fn a_model_alone_has_the_provider_of_a_key_and_that_of_its_family_first() {
     let crib = Crib::new();
-    for (model, provider) in [("gpt-4o", "openai"), ("claude-haiku-4-5", "anthropic"), ("other", "anthropic")] {
+    for (model, provider) in [
+        ("gpt-4o", "openai"),
+        ("claude-haiku-4-5", "anthropic"),
+        ("other", "anthropic"),
+    ] {
         let document = config(&crib, &["--model", model], &[OPENAI, ANTHROPIC]);
         assert_eq!(setting(&document, "provider").0, json!(provider), "{model}");
         assert_eq!(setting(&document, "model").0, json!(model));
@@ -145,12 +208,23 @@ fn a_setting_goes_before_a_key_in_the_environment() {
         (&[], &[OPENAI, ("TOOLCRIB_PROVIDER", "direct")], "UTC"),
         (&["--script", &script], &[OPENAI, ANTHROPIC], "played"),
     ] {
-        let ended = run(&crib, &[&["run", "time.now"], arguments].concat(), variables).expect(0);
-        assert!(ended.stdout.contains(answer) && !ended.stderr.contains("note: "), "{ended:#?}");
+        let ended = run(
+            &crib,
+            &[&["run", "time.now"], arguments].concat(),
+            variables,
+        )
+        .expect(0);
+        assert!(
+            ended.stdout.contains(answer) && !ended.stderr.contains("note: "),
+            "{ended:#?}"
+        );
     }
     write_user(&crib, "provider = 'direct'");
     let document = config(&crib, &[], &[OPENAI]);
-    assert_eq!(setting(&document, "provider"), (json!("direct"), "user:1".to_owned()));
+    assert_eq!(
+        setting(&document, "provider"),
+        (json!("direct"), "user:1".to_owned())
+    );
     assert_eq!(setting(&document, "model").0, Value::Null);
 }
 
@@ -158,8 +232,16 @@ fn a_setting_goes_before_a_key_in_the_environment() {
 fn a_provider_alone_has_its_default_model_and_none_at_another_url() {
     let crib = Crib::new();
     let model = |arguments: &[&str]| setting(&config(&crib, arguments, &[OPENAI]), "model").0;
-    assert!(model(&["--provider", "openai"]).as_str().unwrap().starts_with("gpt-"));
-    assert_eq!(model(&["--provider", "openai", "--base-url", "http://127.0.0.1:9"]), Value::Null);
+    assert!(
+        model(&["--provider", "openai"])
+            .as_str()
+            .unwrap()
+            .starts_with("gpt-")
+    );
+    assert_eq!(
+        model(&["--provider", "openai", "--base-url", "http://127.0.0.1:9"]),
+        Value::Null
+    );
     assert_eq!(model(&["--provider", "ollama"]), Value::Null);
 }
 
@@ -169,5 +251,10 @@ fn an_untrusted_project_does_not_name_the_model_of_a_chosen_provider() {
     write_project(&crib, "model = 'expensive'");
     refused(&crib, &["model is not accepted from an untrusted project"]);
     let ended = run(&crib, &["run", "hello"], &[OPENAI]).expect(2);
-    assert!(ended.stderr.contains("model is not accepted from an untrusted project"), "{ended:#?}");
+    assert!(
+        ended
+            .stderr
+            .contains("model is not accepted from an untrusted project"),
+        "{ended:#?}"
+    );
 }

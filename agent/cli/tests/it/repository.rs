@@ -39,19 +39,37 @@ fn a_session_of_twenty_steps_leaves_what_its_edits_say() {
         "--script",
         script.to_str().unwrap(),
     ];
-    let events = Ended::from(command(&root, &arguments).output().unwrap()).expect(0).documents();
+    let events = Ended::from(command(&root, &arguments).output().unwrap())
+        .expect(0)
+        .documents();
     let done = events.last().unwrap();
-    assert_eq!((done["type"].as_str(), done["steps"].as_u64()), (Some("outcome"), Some(20)), "{done}");
-    assert_eq!((done["calls"].as_u64(), done["failed_calls"].as_u64()), (Some(29), Some(2)), "{done}");
+    assert_eq!(
+        (done["type"].as_str(), done["steps"].as_u64()),
+        (Some("outcome"), Some(20)),
+        "{done}"
+    );
+    assert_eq!(
+        (done["calls"].as_u64(), done["failed_calls"].as_u64()),
+        (Some(29), Some(2)),
+        "{done}"
+    );
     judge_results(&events, &expected);
 
     story.edit(&mut expected);
     let found = files(&root);
     for (path, bytes) in &expected {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        assert_eq!(found.get(path).map(|found| text(found)), Some(text(bytes)), "{}", path.display());
+        assert_eq!(
+            found.get(path).map(|found| text(found)),
+            Some(text(bytes)),
+            "{}",
+            path.display()
+        );
     }
-    let foreign: Vec<_> = found.keys().filter(|path| !expected.contains_key(*path)).collect();
+    let foreign: Vec<_> = found
+        .keys()
+        .filter(|path| !expected.contains_key(*path))
+        .collect();
     assert!(foreign.is_empty(), "{foreign:?}");
 }
 
@@ -67,7 +85,12 @@ impl Story {
     fn new(files: &Files) -> Self {
         let text = text_of(files, LOOP);
         let first = text.lines().next().unwrap().to_owned();
-        let last = text.lines().rev().find(|line| line.len() > 10).unwrap().to_owned();
+        let last = text
+            .lines()
+            .rev()
+            .find(|line| line.len() > 10)
+            .unwrap()
+            .to_owned();
         assert!(text.matches(&first).count() == 1 && text.matches(&last).count() == 1);
         let title = text_of(files, HELLO).lines().next().unwrap().to_owned();
         let mut script = Script::default();
@@ -75,42 +98,132 @@ impl Story {
         script.turn(
             "",
             &[
-                ("fs.search", json!({"pattern": format!("^version = \"{OLD}\""), "glob": MANIFEST})),
+                (
+                    "fs.search",
+                    json!({"pattern": format!("^version = \"{OLD}\""), "glob": MANIFEST}),
+                ),
                 ("fs.glob", json!({"pattern": "**/Cargo.toml"})),
             ],
         );
         script.turn("", &[("fs.read", json!({"path": MANIFEST}))]);
-        script.turn("", &[("fs.edit", json!({"path": MANIFEST, "old": package(OLD), "new": package(NEW)}))]);
+        script.turn(
+            "",
+            &[(
+                "fs.edit",
+                json!({"path": MANIFEST, "old": package(OLD), "new": package(NEW)}),
+            )],
+        );
         let (old, new) = (dependency(OLD), dependency(NEW));
-        script.turn("", &[("fs.edit", json!({"path": MANIFEST, "old": old, "new": new, "all": true}))]);
-        script.turn("Is one left?", &[("fs.search", json!({"pattern": "version = \"9[.]9[.]0\"", "context": 1}))]);
-        script.turn("", &[("fs.read", json!({"path": LOG, "end": 12})), ("fs.list", json!({"path": "examples"}))]);
-        // Two failing edits: an ambiguous one, and one of text that was already replaced.
-        script.turn("", &[("fs.edit", json!({"path": LOG, "old": "- `", "new": "* `"}))]);
-        script.turn("", &[("fs.edit", json!({"path": MANIFEST, "old": package(OLD), "new": package("1.0.0")}))]);
-        script.turn("", &[("fs.edit", json!({"path": LOG, "old": HEADING, "new": headings()}))]);
-        script.turn("", &[("fs.read", json!({"path": LOG, "start": 5, "end": 12}))]);
+        script.turn(
+            "",
+            &[(
+                "fs.edit",
+                json!({"path": MANIFEST, "old": old, "new": new, "all": true}),
+            )],
+        );
+        script.turn(
+            "Is one left?",
+            &[(
+                "fs.search",
+                json!({"pattern": "version = \"9[.]9[.]0\"", "context": 1}),
+            )],
+        );
         script.turn(
             "",
             &[
-                ("fs.glob", json!({"pattern": "*/src/main.rs", "path": "examples"})),
-                ("fs.search", json!({"pattern": "Run with", "path": "examples", "glob": "*.rs"})),
+                ("fs.read", json!({"path": LOG, "end": 12})),
+                ("fs.list", json!({"path": "examples"})),
             ],
         );
-        script.turn("", &[("fs.read", json!({"path": HELLO})), ("fs.read", json!({"path": LOOP, "end": 5}))]);
+        // Two failing edits: an ambiguous one, and one of text that was already replaced.
+        script.turn(
+            "",
+            &[("fs.edit", json!({"path": LOG, "old": "- `", "new": "* `"}))],
+        );
+        script.turn(
+            "",
+            &[(
+                "fs.edit",
+                json!({"path": MANIFEST, "old": package(OLD), "new": package("1.0.0")}),
+            )],
+        );
+        script.turn(
+            "",
+            &[(
+                "fs.edit",
+                json!({"path": LOG, "old": HEADING, "new": headings()}),
+            )],
+        );
+        script.turn(
+            "",
+            &[("fs.read", json!({"path": LOG, "start": 5, "end": 12}))],
+        );
+        script.turn(
+            "",
+            &[
+                (
+                    "fs.glob",
+                    json!({"pattern": "*/src/main.rs", "path": "examples"}),
+                ),
+                (
+                    "fs.search",
+                    json!({"pattern": "Run with", "path": "examples", "glob": "*.rs"}),
+                ),
+            ],
+        );
+        script.turn(
+            "",
+            &[
+                ("fs.read", json!({"path": HELLO})),
+                ("fs.read", json!({"path": LOOP, "end": 5})),
+            ],
+        );
         // In parallel, two of them in one file.
         script.turn(
             "Three edits at once.",
             &[
-                ("fs.edit", json!({"path": HELLO, "old": title, "new": noted(&title)})),
-                ("fs.edit", json!({"path": LOOP, "old": first, "new": noted(&first)})),
-                ("fs.edit", json!({"path": LOOP, "old": last, "new": ended(&last)})),
+                (
+                    "fs.edit",
+                    json!({"path": HELLO, "old": title, "new": noted(&title)}),
+                ),
+                (
+                    "fs.edit",
+                    json!({"path": LOOP, "old": first, "new": noted(&first)}),
+                ),
+                (
+                    "fs.edit",
+                    json!({"path": LOOP, "old": last, "new": ended(&last)}),
+                ),
             ],
         );
-        script.turn("", &[("fs.read", json!({"path": LOOP})), ("fs.read", json!({"path": HELLO, "end": 3}))]);
-        script.turn("", &[("fs.write", json!({"path": NOTES, "content": notes(), "parents": true}))]);
-        script.turn("", &[("fs.edit", json!({"path": NOTES, "old": "\n- café", "new": "\n- tea\n- café"}))]);
-        script.turn("", &[("fs.search", json!({"pattern": NEW.replace('.', "[.]")})), ("time.now", json!({}))]);
+        script.turn(
+            "",
+            &[
+                ("fs.read", json!({"path": LOOP})),
+                ("fs.read", json!({"path": HELLO, "end": 3})),
+            ],
+        );
+        script.turn(
+            "",
+            &[(
+                "fs.write",
+                json!({"path": NOTES, "content": notes(), "parents": true}),
+            )],
+        );
+        script.turn(
+            "",
+            &[(
+                "fs.edit",
+                json!({"path": NOTES, "old": "\n- café", "new": "\n- tea\n- café"}),
+            )],
+        );
+        script.turn(
+            "",
+            &[
+                ("fs.search", json!({"pattern": NEW.replace('.', "[.]")})),
+                ("time.now", json!({})),
+            ],
+        );
         script.turn(
             "",
             &[
@@ -120,14 +233,19 @@ impl Story {
             ],
         );
         script.turn("It is released.", &[]);
-        Self { turns: script.turns, first, last }
+        Self {
+            turns: script.turns,
+            first,
+            last,
+        }
     }
 
     fn edit(&self, files: &mut Files) {
         change(files, MANIFEST, |text| {
             assert_eq!(text.matches(&package(OLD)).count(), 1);
             assert!(text.matches(&dependency(OLD)).count() > 5);
-            text.replace(&package(OLD), &package(NEW)).replace(&dependency(OLD), &dependency(NEW))
+            text.replace(&package(OLD), &package(NEW))
+                .replace(&dependency(OLD), &dependency(NEW))
         });
         change(files, LOG, |text| text.replacen(HEADING, &headings(), 1));
         change(files, HELLO, |text| {
@@ -135,7 +253,11 @@ impl Story {
             format!("{}\n{rest}", noted(title))
         });
         change(files, LOOP, |text| {
-            text.replacen(&self.first, &noted(&self.first), 1).replacen(&self.last, &ended(&self.last), 1)
+            text.replacen(&self.first, &noted(&self.first), 1).replacen(
+                &self.last,
+                &ended(&self.last),
+                1,
+            )
         });
         let notes = notes().replacen("- café", "- tea\n- café", 1);
         assert!(files.insert(NOTES.into(), notes.into_bytes()).is_none());
@@ -170,12 +292,32 @@ fn notes() -> String {
 
 /// Checks the results of the calls against the original files.
 fn judge_results(events: &[Value], before: &Files) {
-    let results: Vec<_> = events.iter().filter(|event| event["type"] == "result").collect();
-    let text = |event: &Value| event["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    let results: Vec<_> = events
+        .iter()
+        .filter(|event| event["type"] == "result")
+        .collect();
+    let text = |event: &Value| {
+        event["content"][0]["text"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
     let of = |id: &str| *results.iter().find(|event| event["id"] == id).unwrap();
-    let failed: Vec<_> = results.iter().filter(|event| event["is_error"] == true).collect();
-    assert_eq!(failed.iter().map(|event| event["id"].as_str().unwrap()).collect::<Vec<_>>(), ["8.1", "9.1"]);
-    let manifests = before.keys().filter(|path| path.ends_with(MANIFEST)).map(|path| path.to_str().unwrap());
+    let failed: Vec<_> = results
+        .iter()
+        .filter(|event| event["is_error"] == true)
+        .collect();
+    assert_eq!(
+        failed
+            .iter()
+            .map(|event| event["id"].as_str().unwrap())
+            .collect::<Vec<_>>(),
+        ["8.1", "9.1"]
+    );
+    let manifests = before
+        .keys()
+        .filter(|path| path.ends_with(MANIFEST))
+        .map(|path| path.to_str().unwrap());
     let found = of("2.2").to_string();
     for manifest in manifests {
         assert!(found.contains(manifest), "{manifest} is not in {found}");
@@ -184,7 +326,11 @@ fn judge_results(events: &[Value], before: &Files) {
     let diff = text(of("5.1"));
     let is_change = |line: &&str| line.starts_with('+') && line.contains(&dependency(NEW));
     assert_eq!(diff.lines().filter(is_change).count(), changed, "{diff}");
-    assert!(text(of("15.1")).contains(&ended("").trim_start()[..12]), "{}", text(of("15.1")));
+    assert!(
+        text(of("15.1")).contains(&ended("").trim_start()[..12]),
+        "{}",
+        text(of("15.1"))
+    );
     assert!(text(of("19.2")).contains("tea"), "{}", text(of("19.2")));
 }
 
@@ -217,7 +363,9 @@ fn change(files: &mut Files, path: &str, changed: impl Fn(&str) -> String) {
 
 /// Copies the sources, without hidden files and build output.
 fn copy(from: &Path, to: &Path) -> Files {
-    let files = read(from, &|name| name.starts_with('.') || name == "target" || name == "node_modules");
+    let files = read(from, &|name| {
+        name.starts_with('.') || name == "target" || name == "node_modules"
+    });
     for (path, bytes) in &files {
         fs::create_dir_all(to.join(path).parent().unwrap()).unwrap();
         fs::write(to.join(path), bytes).unwrap();

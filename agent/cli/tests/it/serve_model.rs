@@ -2,8 +2,8 @@
 #![allow(deprecated, reason = "clients still have sampling")]
 
 use rmcp::model::{
-    CallToolRequestParams, ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
-    ErrorData, Implementation, SamplingMessage,
+    CallToolRequestParams, ClientCapabilities, ClientConfig, CreateMessageRequestParams,
+    CreateMessageResult, ErrorData, Implementation, SamplingMessage,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ClientHandler, ClientServiceExt as _, RoleClient};
@@ -30,8 +30,15 @@ impl ClientHandler for Client {
         _: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
         let last = serde_json::to_value(params.messages.last().unwrap()).unwrap();
-        let text = format!("{}: {}", params.system_prompt.unwrap_or_default(), last["content"]["text"]);
-        Ok(CreateMessageResult::new(SamplingMessage::assistant_text(text), "m".to_owned()))
+        let text = format!(
+            "{}: {}",
+            params.system_prompt.unwrap_or_default(),
+            last["content"]["text"]
+        );
+        Ok(CreateMessageResult::new(
+            SamplingMessage::assistant_text(text),
+            "m".to_owned(),
+        ))
     }
 }
 
@@ -40,9 +47,16 @@ async fn generated(has_model: bool, mode: rmcp::ClientLifecycleMode) -> Value {
     let crib = Crib::new();
     let mut child = crib.serve(&["--select", "llm.generate"]).spawn().unwrap();
     let streams = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
-    let client = Client { has_model }.serve_with_lifecycle(streams, mode).await.unwrap();
-    let Value::Object(arguments) = json!({"system": "Be brief.", "prompt": "Which colour?"}) else { unreachable!() };
-    let called = client.call_tool(CallToolRequestParams::new("llm.generate").with_arguments(arguments)).await;
+    let client = Client { has_model }
+        .serve_with_lifecycle(streams, mode)
+        .await
+        .unwrap();
+    let Value::Object(arguments) = json!({"system": "Be brief.", "prompt": "Which colour?"}) else {
+        unreachable!()
+    };
+    let called = client
+        .call_tool(CallToolRequestParams::new("llm.generate").with_arguments(arguments))
+        .await;
     match called {
         Ok(result) => serde_json::to_value(result).unwrap(),
         Err(error) => json!({"error": error.to_string()}),
@@ -53,7 +67,10 @@ async fn generated(has_model: bool, mode: rmcp::ClientLifecycleMode) -> Value {
 async fn a_tool_that_asks_a_model_gets_that_of_the_client() {
     for mode in modes() {
         let result = generated(true, mode).await;
-        assert_eq!(result["content"][0]["text"], "Be brief.: \"Which colour?\"", "{result}");
+        assert_eq!(
+            result["content"][0]["text"], "Be brief.: \"Which colour?\"",
+            "{result}"
+        );
     }
 }
 
@@ -62,6 +79,9 @@ async fn a_client_without_a_model_gets_an_error() {
     for mode in modes() {
         let result = generated(false, mode).await;
         assert!(result.to_string().contains("sampling"), "{result}");
-        assert!(result["isError"] == true || result["error"].is_string(), "{result}");
+        assert!(
+            result["isError"] == true || result["error"].is_string(),
+            "{result}"
+        );
     }
 }

@@ -30,7 +30,10 @@ fn listed(crib: &Crib) -> Vec<Value> {
 }
 
 fn ids(crib: &Crib) -> Vec<String> {
-    listed(crib).iter().map(|session| session["id"].as_str().unwrap().to_owned()).collect()
+    listed(crib)
+        .iter()
+        .map(|session| session["id"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// Writes a script of one call that writes `a.txt`, without the answer. Playing it ends like a failing service.
@@ -41,17 +44,31 @@ fn unfinished(crib: &Crib) -> String {
 
 /// Writes the script with the answer.
 fn whole(crib: &Crib) -> String {
-    crib.write("whole.json", r#"[{"text": "played already"}, {"text": "Written."}]"#)
+    crib.write(
+        "whole.json",
+        r#"[{"text": "played already"}, {"text": "Written."}]"#,
+    )
 }
 
 /// Runs a session that writes `a.txt` and ends before its answer. Then changes the file, so that a second call would show.
 fn interrupted(crib: &Crib) {
     let script = unfinished(crib);
-    crib.run(&["run", "write it", "--script", &script, "--grant", "fs:write:**"]).expect(1);
+    crib.run(&[
+        "run",
+        "write it",
+        "--script",
+        &script,
+        "--grant",
+        "fs:write:**",
+    ])
+    .expect(1);
     std::fs::write(crib.root().join("a.txt"), "changed since").unwrap();
 }
 
 #[track_caller]
 fn is_unchanged(crib: &Crib) {
-    assert_eq!(std::fs::read_to_string(crib.root().join("a.txt")).unwrap(), "changed since");
+    assert_eq!(
+        std::fs::read_to_string(crib.root().join("a.txt")).unwrap(),
+        "changed since"
+    );
 }

@@ -28,13 +28,21 @@ fn parameters_are_in_their_declared_order_with_their_patterns() {
     assert!(page.contains("path matches\n    ^[^/"), "{page}");
     // A program without models is built with a serde_json that orders by name.
     if cfg!(feature = "models") {
-        assert!(["path", "start", "end", "tail", "line_numbers"].map(at).is_sorted(), "{page}");
+        assert!(
+            ["path", "start", "end", "tail", "line_numbers"]
+                .map(at)
+                .is_sorted(),
+            "{page}"
+        );
     }
 }
 
 #[test]
 fn json_is_the_canonical_definition() {
-    let tool = Crib::new().run(&["show", "fs.read", "--json"]).expect(0).document();
+    let tool = Crib::new()
+        .run(&["show", "fs.read", "--json"])
+        .expect(0)
+        .document();
     assert_eq!(tool["name"], "fs.read");
     assert_eq!(tool["parameters"]["type"], "object");
     assert_eq!(tool["effects"]["reads"][0], "fs:{path}");
@@ -45,7 +53,10 @@ fn the_examples_shown_are_commands_that_are_understood() {
     let crib = Crib::new();
     for tool in ["time.now", "fs.list"] {
         let page = crib.run(&["show", tool]).expect(0).stdout;
-        let shown = page.lines().filter_map(|line| line.trim().strip_prefix("toolcrib ")).collect::<Vec<_>>();
+        let shown = page
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("toolcrib "))
+            .collect::<Vec<_>>();
         assert!(!shown.is_empty(), "{page}");
         for command in shown {
             let words: Vec<&str> = command.split(' ').collect();
@@ -58,5 +69,8 @@ fn the_examples_shown_are_commands_that_are_understood() {
 #[test]
 fn an_unknown_tool_gets_near_names() {
     let ended = Crib::new().run(&["show", "fs.raed"]).expect(3);
-    assert!(ended.stdout.is_empty() && ended.stderr.contains("fs.read"), "{ended:#?}");
+    assert!(
+        ended.stdout.is_empty() && ended.stderr.contains("fs.read"),
+        "{ended:#?}"
+    );
 }

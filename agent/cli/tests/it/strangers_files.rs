@@ -34,7 +34,10 @@ impl Desk {
 
     fn without_repository() -> Self {
         let crib = Crib::new();
-        put(&crib.dir.path().join("home/.gitconfig"), &format!("[user]\n\tname = Me\n\temail = {ME}\n"));
+        put(
+            &crib.dir.path().join("home/.gitconfig"),
+            &format!("[user]\n\tname = Me\n\temail = {ME}\n"),
+        );
         Self { crib }
     }
 
@@ -52,8 +55,14 @@ impl Desk {
 
     fn git_in(&self, folder: &Path, args: &[&str], env: &[(&str, &str)]) {
         let mut command = Command::new("git");
-        command.current_dir(folder).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
-        command.env("HOME", self.crib.dir.path().join("home")).envs(env.iter().copied()).args(args);
+        command
+            .current_dir(folder)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap());
+        command
+            .env("HOME", self.crib.dir.path().join("home"))
+            .envs(env.iter().copied())
+            .args(args);
         let ended = command.output().unwrap();
         assert!(ended.status.success(), "{args:?}: {ended:?}");
     }
@@ -64,21 +73,37 @@ impl Desk {
 
     fn commit_as(&self, author: &str, committer: &str) {
         self.git(&["add", "-A"]);
-        let env = [("GIT_AUTHOR_EMAIL", author), ("GIT_COMMITTER_EMAIL", committer)];
-        self.git_in(&self.root(), &["commit", "-q", "-m", "a change", "--allow-empty"], &env);
+        let env = [
+            ("GIT_AUTHOR_EMAIL", author),
+            ("GIT_COMMITTER_EMAIL", committer),
+        ];
+        self.git_in(
+            &self.root(),
+            &["commit", "-q", "-m", "a change", "--allow-empty"],
+            &env,
+        );
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ended {
         let mut command = self.crib.command(args);
-        command.env("HOME", self.crib.dir.path().join("home")).output().unwrap().into()
+        command
+            .env("HOME", self.crib.dir.path().join("home"))
+            .output()
+            .unwrap()
+            .into()
     }
 
     /// Runs a session of these calls.
     pub(crate) fn session(&self, calls: &[(&str, Value)], flags: &[&str]) -> Ended {
         let turn = |(name, arguments): &(&str, Value)| json!({"calls": [{"name": name, "arguments": arguments}]});
-        let turns: Vec<_> =
-            calls.iter().map(|call| turn(call).to_string()).chain([r#"{"text": "x"}"#.into()]).collect();
-        let script = self.crib.script(&turns.iter().map(String::as_str).collect::<Vec<_>>());
+        let turns: Vec<_> = calls
+            .iter()
+            .map(|call| turn(call).to_string())
+            .chain([r#"{"text": "x"}"#.into()])
+            .collect();
+        let script = self
+            .crib
+            .script(&turns.iter().map(String::as_str).collect::<Vec<_>>());
         let run = ["run", "x", "--script", &script, "--output", "stream-json"];
         self.run(&[&run[..], flags].concat())
     }
@@ -89,11 +114,15 @@ impl Desk {
     }
 
     fn is_clean_with(&self, name: &str, arguments: Value, flags: &[&str]) -> bool {
-        let calls = [(name, arguments), ("memory.save", json!({"text": "a fact"}))];
+        let calls = [
+            (name, arguments),
+            ("memory.save", json!({"text": "a fact"})),
+        ];
         let ended = self.session(&calls, &[&["--grant", "memory:write:**"], flags].concat());
         assert!(ended.stdout.contains("saved as memory 1"), "{ended:#?}");
         let saved = self.run(&["memory", "list", "--json"]).expect(0).document();
-        self.run(&["memory", "forget", &saved["id"].to_string()]).expect(0);
+        self.run(&["memory", "forget", &saved["id"].to_string()])
+            .expect(0);
         fs::remove_dir_all(self.crib.dir.path().join("data")).unwrap();
         saved["confirmed"] == true
     }
@@ -110,7 +139,10 @@ fn a_file_that_the_user_committed_is_the_users() {
     assert!(desk.is_clean_after("fs.list", json!({})));
     assert!(desk.is_clean_after("fs.glob", json!({"pattern": "**"})));
     assert!(desk.is_clean_after("fs.search", json!({"pattern": "mine"})));
-    assert!(desk.is_clean_after("fs.read", json!({"path": "note.md"})), "the name of a near file");
+    assert!(
+        desk.is_clean_after("fs.read", json!({"path": "note.md"})),
+        "the name of a near file"
+    );
     let edit = json!({"path": "notes.md", "old": "mine", "new": "yours"});
     assert!(desk.is_clean_with("fs.edit", edit, &["--allow", "fs:write:**"]));
     assert!(!desk.reads_clean("notes.md"), "it has changed");
@@ -134,7 +166,10 @@ fn a_file_that_is_not_committed_as_it_is_is_a_strangers() {
     assert!(desk.reads_clean("new.md"));
     fs::remove_file(desk.root().join("new.md")).unwrap();
     symlink("text", desk.root().join("new.md")).unwrap();
-    assert!(!desk.reads_clean("new.md"), "a link with the text of the file as its target");
+    assert!(
+        !desk.reads_clean("new.md"),
+        "a link with the text of the file as its target"
+    );
 }
 
 #[test]
@@ -147,7 +182,10 @@ fn a_file_whose_last_commit_is_by_somebody_else_is_a_strangers() {
         assert!(desk.reads_clean("notes.md"));
         desk.write("theirs.md", "better");
         desk.commit();
-        assert!(desk.reads_clean("theirs.md"), "the last commit is the user's");
+        assert!(
+            desk.reads_clean("theirs.md"),
+            "the last commit is the user's"
+        );
     }
 }
 
@@ -157,13 +195,19 @@ fn what_a_merge_brings_is_by_the_one_who_committed_it_whatever_its_time_is() {
     desk.git(&["checkout", "-q", "-b", "side"]);
     desk.write("notes.md", "theirs\n");
     desk.git(&["add", "-A"]);
-    let old = [("GIT_AUTHOR_EMAIL", STRANGER), ("GIT_COMMITTER_DATE", "2001-01-01T00:00:00Z")];
+    let old = [
+        ("GIT_AUTHOR_EMAIL", STRANGER),
+        ("GIT_COMMITTER_DATE", "2001-01-01T00:00:00Z"),
+    ];
     desk.git_in(&desk.root(), &["commit", "-q", "-m", "old"], &old);
     desk.git(&["checkout", "-q", "main"]);
     desk.write("notes.md", "mine again\n");
     desk.commit();
     desk.git(&["merge", "-q", "-X", "theirs", "-m", "merge", "side"]);
-    assert_eq!(fs::read_to_string(desk.root().join("notes.md")).unwrap(), "theirs\n");
+    assert_eq!(
+        fs::read_to_string(desk.root().join("notes.md")).unwrap(),
+        "theirs\n"
+    );
     assert!(!desk.reads_clean("notes.md"));
     // The one who resolves a conflict writes the result.
     for (committer, is_of_user) in [(ME, true), (STRANGER, false)] {
@@ -186,7 +230,11 @@ fn what_a_merge_brings_is_by_the_one_who_committed_it_whatever_its_time_is() {
     desk.commit();
     desk.git(&["checkout", "-q", "main"]);
     let merged = [("GIT_COMMITTER_EMAIL", STRANGER)];
-    desk.git_in(&desk.root(), &["merge", "-q", "--no-ff", "-m", "merge", "side"], &merged);
+    desk.git_in(
+        &desk.root(),
+        &["merge", "-q", "--no-ff", "-m", "merge", "side"],
+        &merged,
+    );
     assert!(desk.reads_clean("side.md"));
 }
 
@@ -217,7 +265,12 @@ fn without_a_plain_repository_every_file_is_a_strangers() {
         desk.reads_clean("notes.md")
     };
     assert!(plain(&|_| {}));
-    for file in ["shallow", "objects/info/alternates", "info/grafts", "commondir"] {
+    for file in [
+        "shallow",
+        "objects/info/alternates",
+        "info/grafts",
+        "commondir",
+    ] {
         assert!(!plain(&|git| put(&git.join(file), "")), "{file}");
     }
     // The folder of git lies elsewhere.
@@ -226,7 +279,10 @@ fn without_a_plain_repository_every_file_is_a_strangers() {
         fs::rename(git, &moved).unwrap();
         moved
     };
-    assert!(!plain(&|git| put(git, &format!("gitdir: {}\n", elsewhere(git).display()))));
+    assert!(!plain(&|git| put(
+        git,
+        &format!("gitdir: {}\n", elsewhere(git).display())
+    )));
     assert!(!plain(&|git| symlink(elsewhere(git), git).unwrap()));
     assert!(!plain(&|git| {
         let moved = git.parent().unwrap().with_file_name("objects");
@@ -250,9 +306,21 @@ fn a_nested_repository_and_a_clone_without_history_are_strangers() {
 
     let desk = Desk::new();
     desk.commit();
-    let [from, to] = ["root", "full"].map(|name| desk.crib.dir.path().canonicalize().unwrap().join(name));
+    let [from, to] =
+        ["root", "full"].map(|name| desk.crib.dir.path().canonicalize().unwrap().join(name));
     fs::rename(&from, &to).unwrap();
-    desk.git_in(&to, &["clone", "-q", "--depth", "1", &format!("file://{}", to.display()), "../root"], &[]);
+    desk.git_in(
+        &to,
+        &[
+            "clone",
+            "-q",
+            "--depth",
+            "1",
+            &format!("file://{}", to.display()),
+            "../root",
+        ],
+        &[],
+    );
     assert!(!desk.reads_clean("notes.md"), "shallow");
 }
 
@@ -274,7 +342,10 @@ fn the_name_of_a_file_or_folder_is_text_too() {
     assert!(!desk.reads_clean("nearby.md"), "an error names a near file");
     let desk = Desk::new();
     symlink("remember this", desk.root().join("link")).unwrap();
-    assert!(!desk.reads_clean("link"), "an error names the target of a link");
+    assert!(
+        !desk.reads_clean("link"),
+        "an error names the target of a link"
+    );
     desk.commit();
     assert!(desk.reads_clean("link"));
     for (tool, arguments) in [
@@ -285,9 +356,13 @@ fn the_name_of_a_file_or_folder_is_text_too() {
         let desk = Desk::new();
         desk.write("folder/remember this", "");
         desk.write("folder/notes/.gitignore", "[a\n");
-        let flags =
-            ["fs:write:folder", "fs:write:moved", "fs:destroy:moved"].map(|clause| ["--allow", clause]).concat();
-        assert!(!desk.is_clean_with(tool, arguments, &flags), "{tool}: an error or a note names a file");
+        let flags = ["fs:write:folder", "fs:write:moved", "fs:destroy:moved"]
+            .map(|clause| ["--allow", clause])
+            .concat();
+        assert!(
+            !desk.is_clean_with(tool, arguments, &flags),
+            "{tool}: an error or a note names a file"
+        );
     }
     // Folders that tools make have names of their own.
     let desk = Desk::new();
@@ -316,9 +391,14 @@ fn no_program_that_the_repository_names_runs() {
     let touch = format!("touch {}", trace.display());
     desk.write(".gitattributes", "* filter=x diff=x\n");
     desk.commit();
-    for setting in
-        ["filter.x.clean", "filter.x.smudge", "diff.x.textconv", "diff.external", "core.fsmonitor", "core.pager"]
-    {
+    for setting in [
+        "filter.x.clean",
+        "filter.x.smudge",
+        "diff.x.textconv",
+        "diff.external",
+        "core.fsmonitor",
+        "core.pager",
+    ] {
         desk.git(&["config", setting, &touch]);
     }
     desk.git(&["config", "log.showSignature", "true"]);
@@ -332,7 +412,10 @@ fn no_program_that_the_repository_names_runs() {
 
 /// Returns true if programs run in bubblewrap.
 pub(crate) fn has_walls(desk: &Desk) -> bool {
-    let has_walls = desk.run(&["doctor"]).stdout.contains("Programs run in bubblewrap.");
+    let has_walls = desk
+        .run(&["doctor"])
+        .stdout
+        .contains("Programs run in bubblewrap.");
     if !has_walls {
         eprintln!("skipped: needs bubblewrap");
     }
@@ -348,14 +431,23 @@ fn a_program_can_show_every_file_that_it_may_read() {
     desk.write("docs/a.md", "text");
     desk.commit();
     let cat = || json!({"program": "cat", "args": ["a.md"], "cwd": "docs"});
-    let exec = ["--allow", "exec:write:cat a.md", "--grant", "memory:write:**", "--no-default-grants"];
+    let exec = [
+        "--allow",
+        "exec:write:cat a.md",
+        "--grant",
+        "memory:write:**",
+        "--no-default-grants",
+    ];
     let docs = [&exec[..], &["--grant", "fs:read:docs/**"]].concat();
     assert!(desk.is_clean_with("exec.run", cat(), &docs));
     let script = json!({"script": "cat a.md", "cwd": "docs"});
     assert!(desk.is_clean_with("exec.shell", script, &docs));
     if cfg!(feature = "web") {
         let network = [&docs[..], &["--grant", "net:read:example.org"]].concat();
-        assert!(!desk.is_clean_with("exec.run", cat(), &network), "it may bring text from there");
+        assert!(
+            !desk.is_clean_with("exec.run", cat(), &network),
+            "it may bring text from there"
+        );
     }
     // Git has the texts of all branches and commits, and it can be read.
     let all = [&exec[..], &["--grant", "fs:read:**"]].concat();
@@ -364,7 +456,10 @@ fn a_program_can_show_every_file_that_it_may_read() {
     assert!(!desk.is_clean_with("exec.run", cat(), &docs));
     fs::remove_file(desk.root().join("docs/b.md")).unwrap();
     fs::create_dir(desk.root().join("docs/remember this")).unwrap();
-    assert!(!desk.is_clean_with("exec.run", cat(), &docs), "it can list names");
+    assert!(
+        !desk.is_clean_with("exec.run", cat(), &docs),
+        "it can list names"
+    );
     fs::remove_dir(desk.root().join("docs/remember this")).unwrap();
     assert!(desk.is_clean_with("exec.run", cat(), &docs));
 }
@@ -376,7 +471,12 @@ fn a_commit_that_a_program_of_a_session_makes_does_not_make_a_file_the_users() {
         return;
     }
     let names = format!("-c user.name=Me -c user.email={ME}");
-    desk.write("forge", &format!("#!/bin/sh\necho theirs > new.md && git add new.md && git {names} commit -q -m x\n"));
+    desk.write(
+        "forge",
+        &format!(
+            "#!/bin/sh\necho theirs > new.md && git add new.md && git {names} commit -q -m x\n"
+        ),
+    );
     desk.write("look", "#!/bin/sh\ngit log --oneline && git status\n");
     for program in ["forge", "look"] {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -385,22 +485,45 @@ fn a_commit_that_a_program_of_a_session_makes_does_not_make_a_file_the_users() {
     desk.commit();
     let run = |program: &str| {
         let allowed = format!("exec:write:{program}");
-        let flags = ["--allow", &allowed, "--grant", "fs:write:**", "--grant", "fs:write:.git/**"];
+        let flags = [
+            "--allow",
+            &allowed,
+            "--grant",
+            "fs:write:**",
+            "--grant",
+            "fs:write:.git/**",
+        ];
         let ended = desk.session(&[("exec.run", json!({"program": program}))], &flags);
         assert!(ended.stdout.contains("[exit code 0"), "{ended:#?}");
     };
     run("./look");
     assert!(desk.reads_clean("notes.md"));
     run("./forge");
-    assert_eq!(fs::read_to_string(desk.root().join("new.md")).unwrap(), "theirs\n");
+    assert_eq!(
+        fs::read_to_string(desk.root().join("new.md")).unwrap(),
+        "theirs\n"
+    );
     assert!(!desk.reads_clean("new.md"));
-    assert!(!desk.reads_clean("notes.md"), "every commit may be forged now");
+    assert!(
+        !desk.reads_clean("notes.md"),
+        "every commit may be forged now"
+    );
     let shown = desk.run(&["trust"]);
-    let digest = shown.stdout.lines().find_map(|line| line.trim().strip_prefix("digest: ")).expect("a digest");
-    assert!(shown.code != Some(0) && shown.stdout.contains("refs/heads/"), "{shown:#?}");
+    let digest = shown
+        .stdout
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("digest: "))
+        .expect("a digest");
+    assert!(
+        shown.code != Some(0) && shown.stdout.contains("refs/heads/"),
+        "{shown:#?}"
+    );
     assert!(!desk.reads_clean("notes.md"), "a look approves nothing");
     desk.run(&["trust", "--digest", digest]).expect(0);
-    assert!(desk.reads_clean("notes.md"), "the person approved its commits");
+    assert!(
+        desk.reads_clean("notes.md"),
+        "the person approved its commits"
+    );
 }
 
 #[test]
@@ -408,7 +531,10 @@ fn a_file_tool_that_writes_into_the_folder_of_git_makes_all_files_a_strangers() 
     for path in [".git/refs/heads/other", ".git/objects/x"] {
         let desk = Desk::new();
         let write = json!({"path": path, "content": "x"});
-        let ended = desk.session(&[("fs.write", write)], &["--allow", &format!("fs:write:{path}")]);
+        let ended = desk.session(
+            &[("fs.write", write)],
+            &["--allow", &format!("fs:write:{path}")],
+        );
         assert!(desk.root().join(path).exists(), "{ended:#?}");
         assert!(!desk.reads_clean("notes.md"), "{path}");
     }
@@ -421,7 +547,10 @@ fn a_job_of_a_session_that_read_a_strangers_file_counts_as_exposed() {
     desk.write("new.md", "text");
     let add = json!({"every": 3600, "tool": "fs.list", "arguments": {"path": "."}});
     for (file, is_exposed) in [("notes.md", false), ("new.md", true)] {
-        let calls = [("fs.read", json!({"path": file})), ("cron.add", add.clone())];
+        let calls = [
+            ("fs.read", json!({"path": file})),
+            ("cron.add", add.clone()),
+        ];
         desk.session(&calls, &["--allow", "cron:write:**"]);
         let is_clean = desk.is_clean_with("cron.list", json!({}), &["--grant", "cron:read:**"]);
         assert_eq!(is_clean, !is_exposed, "{file}");
@@ -436,16 +565,26 @@ fn git_is_not_taken_from_the_workspace_and_gets_no_secret() {
         let git = folder.join("git");
         put(
             &git,
-            &format!("#!/bin/sh\nenv >> {}\nPATH=/usr/local/bin:/usr/bin:/bin exec git \"$@\"\n", trace.display()),
+            &format!(
+                "#!/bin/sh\nenv >> {}\nPATH=/usr/local/bin:/usr/bin:/bin exec git \"$@\"\n",
+                trace.display()
+            ),
         );
         fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
         let mut command = desk.crib.command(&["call", "fs.read", "path=notes.md"]);
-        let ended = command.env("PATH", path).env("OPENAI_API_KEY", "canary").output().unwrap();
+        let ended = command
+            .env("PATH", path)
+            .env("OPENAI_API_KEY", "canary")
+            .output()
+            .unwrap();
         assert!(Ended::from(ended).expect(0).stdout.contains("mine"));
         fs::read_to_string(&trace).ok()
     };
     assert_eq!(read_by(desk.root().join("bin")), None);
     let seen = read_by(desk.crib.dir.path().join("bin")).unwrap();
-    assert!(seen.contains("GIT_DIR=") && !seen.contains("canary"), "{seen}");
+    assert!(
+        seen.contains("GIT_DIR=") && !seen.contains("canary"),
+        "{seen}"
+    );
 }

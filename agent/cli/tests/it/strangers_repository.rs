@@ -26,7 +26,12 @@ fn mark(desk: &Desk) {
 /// Returns the page of `toolcrib trust`, and the digest on it.
 fn shown(desk: &Desk) -> (String, String) {
     let ended = desk.run(&["trust"]).expect(5);
-    let digest = ended.stdout.lines().find_map(|line| line.trim().strip_prefix("digest: ")).unwrap().to_owned();
+    let digest = ended
+        .stdout
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("digest: "))
+        .unwrap()
+        .to_owned();
     (ended.stdout, digest)
 }
 
@@ -89,7 +94,13 @@ fn a_repository_that_is_damaged_or_not_whole_is_not_trusted() {
     let desk = forged("x");
     let (_, digest) = shown(&desk);
     let objects = desk.root().join(".git/objects");
-    let folder = objects.read_dir().unwrap().flatten().find(|entry| entry.file_name().len() == 2).unwrap().path();
+    let folder = objects
+        .read_dir()
+        .unwrap()
+        .flatten()
+        .find(|entry| entry.file_name().len() == 2)
+        .unwrap()
+        .path();
     let object = folder.read_dir().unwrap().next().unwrap().unwrap().path();
     fs::set_permissions(&object, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     fs::write(&object, "forged").unwrap();
@@ -107,13 +118,30 @@ fn a_repository_below_the_root_of_a_session_is_a_strangers_until_the_person_trus
         "git init -q in && cd in && echo x > a.md && git add a.md && git -c user.name=a -c user.email={ME} commit -qm x"
     );
     let flags = ["--allow", "exec:write:sh **", "--grant", "fs:write:**"];
-    let ended = desk.session(&[("exec.run", json!({"program": "sh", "args": ["-c", script]}))], &flags);
+    let ended = desk.session(
+        &[("exec.run", json!({"program": "sh", "args": ["-c", script]}))],
+        &flags,
+    );
     assert!(ended.stdout.contains("[exit code 0"), "{ended:#?}");
     let inner = desk.root().join("in");
-    let page = desk.run(&["trust", "--root", inner.to_str().unwrap()]).expect(5).stdout;
-    let digest = page.lines().find_map(|line| line.trim().strip_prefix("digest: ")).unwrap();
-    desk.run(&["trust", "--root", inner.to_str().unwrap(), "--digest", digest]).expect(0);
-    desk.run(&["trust", "--root", inner.to_str().unwrap()]).expect(0);
+    let page = desk
+        .run(&["trust", "--root", inner.to_str().unwrap()])
+        .expect(5)
+        .stdout;
+    let digest = page
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("digest: "))
+        .unwrap();
+    desk.run(&[
+        "trust",
+        "--root",
+        inner.to_str().unwrap(),
+        "--digest",
+        digest,
+    ])
+    .expect(0);
+    desk.run(&["trust", "--root", inner.to_str().unwrap()])
+        .expect(0);
     assert!(desk.reads_clean("notes.md"), "the outer one is another");
 }
 
@@ -123,14 +151,32 @@ fn a_program_may_set_the_name_and_address_of_the_user_and_no_other() {
     if !has_walls(&desk) {
         return;
     }
-    let flags = ["--allow", "exec:write:sh **", "--grant", "fs:write:**", "--grant", "fs:write:.git/**"];
-    for (address, remains) in [(ME, true), ("stranger@elsewhere.example", false), (ME, true)] {
+    let flags = [
+        "--allow",
+        "exec:write:sh **",
+        "--grant",
+        "fs:write:**",
+        "--grant",
+        "fs:write:.git/**",
+    ];
+    for (address, remains) in [
+        (ME, true),
+        ("stranger@elsewhere.example", false),
+        (ME, true),
+    ] {
         let script = format!("git config user.name Me; git config user.email {address}");
-        let ended = desk.session(&[("exec.run", json!({"program": "sh", "args": ["-c", script]}))], &flags);
+        let ended = desk.session(
+            &[("exec.run", json!({"program": "sh", "args": ["-c", script]}))],
+            &flags,
+        );
         assert!(ended.stdout.contains("[exit code 0"), "{ended:#?}");
         let settings = fs::read_to_string(desk.root().join(".git/config")).unwrap();
         assert!(!settings.contains("stranger"), "{settings}");
-        assert_eq!(ended.stderr.contains("a program left .git/config"), !remains, "{ended:#?}");
+        assert_eq!(
+            ended.stderr.contains("a program left .git/config"),
+            !remains,
+            "{ended:#?}"
+        );
         assert!(settings.contains(ME), "{settings}");
     }
 }

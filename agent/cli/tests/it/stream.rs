@@ -8,12 +8,29 @@ use crate::{Crib, Ended};
 
 /// Returns the documented fields by the type of the line: the name, whether it may be absent, and its JSON type.
 fn documented() -> BTreeMap<&'static str, Vec<(&'static str, bool, &'static str)>> {
-    let table = include_str!("../../README.md").split("## Output of a run").nth(1).unwrap();
-    let table = table.split("\n## ").next().unwrap().split("| `type` |").nth(1).unwrap();
-    let rows = table.lines().filter_map(|row| row.strip_prefix("| `")?.split_once("` | "));
+    let table = include_str!("../../README.md")
+        .split("## Output of a run")
+        .nth(1)
+        .unwrap();
+    let table = table
+        .split("\n## ")
+        .next()
+        .unwrap()
+        .split("| `type` |")
+        .nth(1)
+        .unwrap();
+    let rows = table
+        .lines()
+        .filter_map(|row| row.strip_prefix("| `")?.split_once("` | "));
     let fields = |text: &'static str| {
-        let spans = text.split('`').skip(1).step_by(2).filter_map(|span| span.split_once(": "));
-        spans.map(|(name, kind)| (name.trim_end_matches('?'), name.ends_with('?'), kind)).collect()
+        let spans = text
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter_map(|span| span.split_once(": "));
+        spans
+            .map(|(name, kind)| (name.trim_end_matches('?'), name.ends_with('?'), kind))
+            .collect()
     };
     rows.map(|(kind, text)| (kind, fields(text))).collect()
 }
@@ -42,12 +59,29 @@ pub(crate) fn check(ended: &Ended) -> Value {
                 None => assert!(is_optional, "{line} has no {name}"),
             }
         }
-        for name in line.as_object().unwrap().keys().filter(|name| *name != "type") {
-            assert!(fields.iter().any(|(field, ..)| field == name), "{name} in {line} is not documented");
+        for name in line
+            .as_object()
+            .unwrap()
+            .keys()
+            .filter(|name| *name != "type")
+        {
+            assert!(
+                fields.iter().any(|(field, ..)| field == name),
+                "{name} in {line} is not documented"
+            );
         }
     }
-    assert_eq!((lines[0]["type"].as_str(), lines[0]["version"].as_u64()), (Some("session"), Some(1)));
-    assert_eq!(lines.iter().filter(|line| line["type"] == "outcome").count(), 1);
+    assert_eq!(
+        (lines[0]["type"].as_str(), lines[0]["version"].as_u64()),
+        (Some("session"), Some(1))
+    );
+    assert_eq!(
+        lines
+            .iter()
+            .filter(|line| line["type"] == "outcome")
+            .count(),
+        1
+    );
     let last = lines.last().unwrap().clone();
     assert_eq!(last["type"], "outcome");
     last
@@ -59,7 +93,8 @@ const STREAM: [&str; 2] = ["--output", "stream-json"];
 fn every_line_of_a_run_is_documented() {
     let crib = Crib::new();
     std::fs::create_dir(crib.root().join("many")).unwrap();
-    (0..300).for_each(|number| std::fs::write(crib.root().join(format!("many/{number}")), "").unwrap());
+    (0..300)
+        .for_each(|number| std::fs::write(crib.root().join(format!("many/{number}")), "").unwrap());
     let script = crib.script(&[
         r#"{"text": "Hm.", "calls": [{"name": "fs.remove", "arguments": {"path": "many", "recursive": true}}, {"name": "fs.raed"}]}"#,
         r#"{"text": "Done."}"#,
@@ -67,11 +102,21 @@ fn every_line_of_a_run_is_documented() {
     let run = ["run", "x", "--script", &script, "--allow", "fs:destroy:**"];
     let ended = crib.run(&[&run[..], &STREAM].concat()).expect(0);
     let outcome = check(&ended);
-    assert_eq!((outcome["outcome"].as_str(), outcome["text"].as_str()), (Some("answer"), Some("Done.")));
+    assert_eq!(
+        (outcome["outcome"].as_str(), outcome["text"].as_str()),
+        (Some("answer"), Some("Done."))
+    );
     assert_eq!(outcome["failed_calls"], 1);
-    let kinds: Vec<_> = ended.documents().iter().map(|line| line["type"].as_str().unwrap().to_owned()).collect();
+    let kinds: Vec<_> = ended
+        .documents()
+        .iter()
+        .map(|line| line["type"].as_str().unwrap().to_owned())
+        .collect();
     for kind in ["session", "text", "call_started", "progress", "result"] {
-        assert!(kinds.iter().any(|found| found == kind), "{kind} is not in {kinds:?}");
+        assert!(
+            kinds.iter().any(|found| found == kind),
+            "{kind} is not in {kinds:?}"
+        );
     }
     assert!(!ended.stderr.contains("->"), "{ended:#?}");
 }
@@ -83,9 +128,17 @@ fn a_run_that_fails_ends_with_its_outcome_too() {
     let script = ["run", "x", "--script", &short];
     for (arguments, code, outcome) in [
         (&script[..], 1, "failed"),
-        (&[&script[..], &["--max-steps", "1"]].concat(), 7, "step_budget"),
+        (
+            &[&script[..], &["--max-steps", "1"]].concat(),
+            7,
+            "step_budget",
+        ),
         (&["run", "please look around"], 2, "failed"),
-        (&["run", "fs.read path=README.md", "--no-default-grants"], 5, "answer"),
+        (
+            &["run", "fs.read path=README.md", "--no-default-grants"],
+            5,
+            "answer",
+        ),
     ] {
         let ended = crib.run(&[arguments, &STREAM].concat()).expect(code);
         assert_eq!(check(&ended)["outcome"], outcome, "{arguments:?}");
@@ -94,18 +147,46 @@ fn a_run_that_fails_ends_with_its_outcome_too() {
 
 #[test]
 fn a_run_that_cannot_start_prints_no_line() {
-    let ended = Crib::new().run(&["run", "x", "--provider", "nope", "--output", "stream-json"]).expect(3);
-    assert!(ended.stdout.is_empty() && ended.stderr.contains("error: "), "{ended:#?}");
+    let ended = Crib::new()
+        .run(&["run", "x", "--provider", "nope", "--output", "stream-json"])
+        .expect(3);
+    assert!(
+        ended.stdout.is_empty() && ended.stderr.contains("error: "),
+        "{ended:#?}"
+    );
 }
 
 #[test]
 fn json_is_the_outcome_alone() {
     let crib = Crib::new();
-    let script = crib.script(&[r#"{"text": "Hm.", "calls": [{"name": "time.now"}]}"#, r#"{"text": "Done."}"#]);
-    let outcome = crib.run(&["run", "x", "--script", &script, "--output", "json"]).expect(0).document();
-    assert_eq!((outcome["type"].as_str(), outcome["version"].as_u64()), (Some("outcome"), Some(1)));
-    assert_eq!((outcome["text"].as_str(), outcome["calls"].as_u64()), (Some("Done."), Some(1)));
-    let failed = crib.run(&["run", "x", "--script", &script, "--output", "json", "--max-steps", "1"]).expect(7);
+    let script = crib.script(&[
+        r#"{"text": "Hm.", "calls": [{"name": "time.now"}]}"#,
+        r#"{"text": "Done."}"#,
+    ]);
+    let outcome = crib
+        .run(&["run", "x", "--script", &script, "--output", "json"])
+        .expect(0)
+        .document();
+    assert_eq!(
+        (outcome["type"].as_str(), outcome["version"].as_u64()),
+        (Some("outcome"), Some(1))
+    );
+    assert_eq!(
+        (outcome["text"].as_str(), outcome["calls"].as_u64()),
+        (Some("Done."), Some(1))
+    );
+    let failed = crib
+        .run(&[
+            "run",
+            "x",
+            "--script",
+            &script,
+            "--output",
+            "json",
+            "--max-steps",
+            "1",
+        ])
+        .expect(7);
     assert_eq!(failed.document()["outcome"], "step_budget");
 }
 
@@ -113,19 +194,37 @@ fn json_is_the_outcome_alone() {
 fn a_prompt_is_read_from_standard_input() {
     let crib = Crib::new();
     for arguments in [&["run"][..], &["run", "-"]] {
-        let ended = crib.run_with_input(arguments, b"fs.read path=README.md ;\ntime.now\n").expect(0);
-        assert!(ended.stdout.contains("# Hello") && ended.stderr.contains("2 calls"), "{ended:#?}");
+        let ended = crib
+            .run_with_input(arguments, b"fs.read path=README.md ;\ntime.now\n")
+            .expect(0);
+        assert!(
+            ended.stdout.contains("# Hello") && ended.stderr.contains("2 calls"),
+            "{ended:#?}"
+        );
     }
     let script = crib.script(&[r#"{"text": "Yes."}"#]);
-    assert_eq!(crib.run_with_input(&["run", "--script", &script], "größe\r\n".as_bytes()).expect(0).stdout, "Yes.\n");
+    assert_eq!(
+        crib.run_with_input(&["run", "--script", &script], "größe\r\n".as_bytes())
+            .expect(0)
+            .stdout,
+        "Yes.\n"
+    );
 }
 
 #[test]
 fn a_prompt_that_cannot_be_read_is_a_usage_error() {
     let crib = Crib::new();
     let long = vec![b'a'; 1024 * 1024 + 1];
-    for (input, part) in [(&b"time.now\xff"[..], "UTF-8"), (&long, "1 MiB"), (b"", "empty"), (b" \n", "empty")] {
+    for (input, part) in [
+        (&b"time.now\xff"[..], "UTF-8"),
+        (&long, "1 MiB"),
+        (b"", "empty"),
+        (b" \n", "empty"),
+    ] {
         let ended = crib.run_with_input(&["run"], input).expect(2);
-        assert!(ended.stdout.is_empty() && ended.stderr.contains(part), "{part}: {ended:#?}");
+        assert!(
+            ended.stdout.is_empty() && ended.stderr.contains(part),
+            "{part}: {ended:#?}"
+        );
     }
 }

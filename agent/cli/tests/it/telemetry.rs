@@ -76,14 +76,31 @@ fn owned((name, parent, error): (&str, &str, &str)) -> (String, String, String) 
 
 /// Runs a prompt with a model at this URL and exports its spans.
 fn exported(crib: &Crib, service: &str, collector: &str, more: &[&str]) -> Ended {
-    exporting(crib, service, collector, more).output().unwrap().into()
+    exporting(crib, service, collector, more)
+        .output()
+        .unwrap()
+        .into()
 }
 
 /// Returns the command of [`exported`].
 fn exporting(crib: &Crib, service: &str, collector: &str, more: &[&str]) -> Command {
     let key = crib.write("key", CANARY);
-    let arguments = ["run", "what is in it?", "--provider", "openai", "--model", "m", "--base-url", service];
-    let arguments = [&arguments[..], &["--key-file", &key, "--grant", "agent:write:**"], more].concat();
+    let arguments = [
+        "run",
+        "what is in it?",
+        "--provider",
+        "openai",
+        "--model",
+        "m",
+        "--base-url",
+        service,
+    ];
+    let arguments = [
+        &arguments[..],
+        &["--key-file", &key, "--grant", "agent:write:**"],
+        more,
+    ]
+    .concat();
     let mut command = crib.command(&arguments);
     command.env("TOOLCRIB_TELEMETRY_ENDPOINT", collector);
     command
@@ -103,7 +120,11 @@ fn a_session_is_exported_as_one_tree_after_the_conventions() {
         ("execute_tool agent.spawn", "invoke_agent toolcrib", ""),
         ("invoke_agent helper", "execute_tool agent.spawn", ""),
         ("chat m", "invoke_agent helper", ""),
-        ("execute_tool fs.read", "invoke_agent helper", "execution_failed"),
+        (
+            "execute_tool fs.read",
+            "invoke_agent helper",
+            "execution_failed",
+        ),
         ("chat m", "invoke_agent helper", ""),
         ("chat m", "invoke_agent toolcrib", ""),
     ];
@@ -116,7 +137,11 @@ fn a_session_is_exported_as_one_tree_after_the_conventions() {
         assert_eq!(text("gen_ai.conversation.id").as_ref(), Some(&session));
         let operation = text("gen_ai.operation.name").unwrap();
         assert_eq!(span.name.split(' ').next(), Some(operation.as_str()));
-        let kind = if operation == "chat" { SpanKind::Client } else { SpanKind::Internal };
+        let kind = if operation == "chat" {
+            SpanKind::Client
+        } else {
+            SpanKind::Internal
+        };
         assert_eq!(span.kind(), kind);
         if operation != "execute_tool" {
             assert_eq!(text("gen_ai.provider.name").as_deref(), Some("openai"));
@@ -124,26 +149,66 @@ fn a_session_is_exported_as_one_tree_after_the_conventions() {
         }
         let has = |key: &str| span.attributes.iter().any(|attribute| attribute.key == key);
         let is_known = |key: &str| ATTRIBUTES.contains(&key) || key.starts_with("server.");
-        assert!(span.attributes.iter().all(|attribute| is_known(&attribute.key)), "{span:?}");
-        for content in ["gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.tool.call.arguments"] {
+        assert!(
+            span.attributes
+                .iter()
+                .all(|attribute| is_known(&attribute.key)),
+            "{span:?}"
+        );
+        for content in [
+            "gen_ai.input.messages",
+            "gen_ai.output.messages",
+            "gen_ai.tool.call.arguments",
+        ] {
             assert!(!has(content), "{span:?}");
         }
     }
-    assert_eq!(text(&spans[0].attributes, "gen_ai.agent.name").as_deref(), Some("toolcrib"));
-    assert_eq!(text(&spans[3].attributes, "gen_ai.agent.name").as_deref(), Some("helper"));
-    assert_eq!(text(&spans[1].attributes, "gen_ai.response.model").as_deref(), Some("m-2026"));
-    assert_eq!(text(&spans[1].attributes, "gen_ai.response.id").as_deref(), Some("x"));
-    assert_eq!(text(&spans[1].attributes, "server.address").as_deref(), Some("127.0.0.1"));
-    assert_eq!(number(&spans[1], "server.port"), service.split([':', '/']).nth(4).and_then(|port| port.parse().ok()));
+    assert_eq!(
+        text(&spans[0].attributes, "gen_ai.agent.name").as_deref(),
+        Some("toolcrib")
+    );
+    assert_eq!(
+        text(&spans[3].attributes, "gen_ai.agent.name").as_deref(),
+        Some("helper")
+    );
+    assert_eq!(
+        text(&spans[1].attributes, "gen_ai.response.model").as_deref(),
+        Some("m-2026")
+    );
+    assert_eq!(
+        text(&spans[1].attributes, "gen_ai.response.id").as_deref(),
+        Some("x")
+    );
+    assert_eq!(
+        text(&spans[1].attributes, "server.address").as_deref(),
+        Some("127.0.0.1")
+    );
+    assert_eq!(
+        number(&spans[1], "server.port"),
+        service
+            .split([':', '/'])
+            .nth(4)
+            .and_then(|port| port.parse().ok())
+    );
     let reasons = |span: &Span| match value(&span.attributes, "gen_ai.response.finish_reasons") {
         Some(Value::ArrayValue(reasons)) => reasons.values,
         other => panic!("{other:?}"),
     };
-    let reason = |text: &str| vec![AnyValue { value: Some(Value::StringValue(text.to_owned())) }];
-    assert_eq!((reasons(&spans[1]), reasons(&spans[7])), (reason("tool_call"), reason("stop")));
+    let reason = |text: &str| {
+        vec![AnyValue {
+            value: Some(Value::StringValue(text.to_owned())),
+        }]
+    };
+    assert_eq!(
+        (reasons(&spans[1]), reasons(&spans[7])),
+        (reason("tool_call"), reason("stop"))
+    );
     assert_eq!(number(&spans[7], "gen_ai.usage.input_tokens"), Some(12));
     assert_eq!(number(&spans[7], "gen_ai.usage.output_tokens"), Some(3));
-    assert_eq!(text(&spans[2].attributes, "gen_ai.tool.call.id").as_deref(), Some("s"));
+    assert_eq!(
+        text(&spans[2].attributes, "gen_ai.tool.call.id").as_deref(),
+        Some("s")
+    );
     assert_eq!(collector.service_name(), "toolcrib");
     for content in ["what is in it?", "It says", "read it", CANARY] {
         assert!(!collector.has(content), "{content}");
@@ -156,7 +221,12 @@ fn content_is_exported_on_request_and_the_key_never() {
     write_user(&crib, "telemetry.content = true");
     let (service, _) = serve([Some(SPAWN), Some(READ), Some(ANSWER), Some(ANSWER)]);
     exported(&crib, &service, &collector.url, &[]).expect(0);
-    for content in ["what is in it?", "It says ", "read it", "gen_ai.tool.call.arguments"] {
+    for content in [
+        "what is in it?",
+        "It says ",
+        "read it",
+        "gen_ai.tool.call.arguments",
+    ] {
         assert!(collector.has(content), "{content}");
     }
     assert!(!collector.has(CANARY));
@@ -164,11 +234,16 @@ fn content_is_exported_on_request_and_the_key_never() {
     let collector = Collector::new("200 OK");
     let (service, _) = serve([Some(REFUSED)]);
     let ended = exported(&crib, &service, &collector.url, &[]).expect(1);
-    let expected =
-        [("invoke_agent toolcrib", "", "authentication"), ("chat m", "invoke_agent toolcrib", "authentication")];
+    let expected = [
+        ("invoke_agent toolcrib", "", "authentication"),
+        ("chat m", "invoke_agent toolcrib", "authentication"),
+    ];
     assert_eq!(collector.lines(), expected.map(owned));
     let chat = &collector.spans()[1];
-    assert!(chat.status.as_ref().unwrap().message.contains("wrong key"), "{chat:?}");
+    assert!(
+        chat.status.as_ref().unwrap().message.contains("wrong key"),
+        "{chat:?}"
+    );
     assert!(!collector.has(CANARY) && !format!("{ended:?}").contains(CANARY));
 }
 
@@ -176,15 +251,38 @@ fn content_is_exported_on_request_and_the_key_never() {
 fn the_standard_variables_configure_the_export_too() {
     let (crib, collector) = (Crib::new(), Collector::new("200 OK"));
     let mut command = crib.command(&["call", "time.now"]);
-    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url).env("OTEL_SERVICE_NAME", "crib-7");
-    let ended: Ended = command.env("OTEL_EXPORTER_OTLP_HEADERS", "x-token=sesame").output().unwrap().into();
+    command
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url)
+        .env("OTEL_SERVICE_NAME", "crib-7");
+    let ended: Ended = command
+        .env("OTEL_EXPORTER_OTLP_HEADERS", "x-token=sesame")
+        .output()
+        .unwrap()
+        .into();
     ended.expect(0);
-    let names: Vec<_> = collector.spans().into_iter().map(|span| span.name).collect();
-    assert_eq!((names, collector.service_name()), (vec!["execute_tool time.now".to_owned()], "crib-7".to_owned()));
+    let names: Vec<_> = collector
+        .spans()
+        .into_iter()
+        .map(|span| span.name)
+        .collect();
+    assert_eq!(
+        (names, collector.service_name()),
+        (
+            vec!["execute_tool time.now".to_owned()],
+            "crib-7".to_owned()
+        )
+    );
     let head = &collector.heads()[0];
-    assert!(head.starts_with("post /v1/traces ") && head.contains("x-token: sesame"), "{head}");
+    assert!(
+        head.starts_with("post /v1/traces ") && head.contains("x-token: sesame"),
+        "{head}"
+    );
 
-    let ended: Ended = command.env("OTEL_SDK_DISABLED", "true").output().unwrap().into();
+    let ended: Ended = command
+        .env("OTEL_SDK_DISABLED", "true")
+        .output()
+        .unwrap()
+        .into();
     ended.expect(0);
     assert_eq!(collector.spans().len(), 1);
 }
@@ -202,9 +300,16 @@ fn a_collector_that_fails_costs_one_warning() {
     }
     let crib = Crib::new();
     let mut command = crib.command(&["call", "time.now"]);
-    let ended: Ended = command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://me:sesame@h").output().unwrap().into();
+    let ended: Ended = command
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://me:sesame@h")
+        .output()
+        .unwrap()
+        .into();
     let ended = ended.expect(0);
-    assert!(ended.stderr.contains("OTEL_EXPORTER_OTLP_ENDPOINT") && !ended.stderr.contains("sesame"), "{ended:#?}");
+    assert!(
+        ended.stderr.contains("OTEL_EXPORTER_OTLP_ENDPOINT") && !ended.stderr.contains("sesame"),
+        "{ended:#?}"
+    );
 }
 
 #[cfg(unix)]
@@ -213,7 +318,11 @@ fn an_interrupted_session_is_exported_as_cancelled() {
     let (crib, collector) = (Crib::new(), Collector::new("200 OK"));
     let (service, requests) = serve([Some(SPAWN), None]);
     let mut command = exporting(&crib, &service, &collector.url, &[]);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     // The sub-agent's own request has no answer.
     requests.recv().unwrap();
     requests.recv().unwrap();
@@ -222,8 +331,16 @@ fn an_interrupted_session_is_exported_as_cancelled() {
     let expected = [
         ("invoke_agent toolcrib", "", "cancelled"),
         ("chat m", "invoke_agent toolcrib", ""),
-        ("execute_tool agent.spawn", "invoke_agent toolcrib", "cancelled"),
-        ("invoke_agent helper", "execute_tool agent.spawn", "cancelled"),
+        (
+            "execute_tool agent.spawn",
+            "invoke_agent toolcrib",
+            "cancelled",
+        ),
+        (
+            "invoke_agent helper",
+            "execute_tool agent.spawn",
+            "cancelled",
+        ),
         ("chat m", "invoke_agent helper", "cancelled"),
     ];
     assert_eq!(collector.lines(), expected.map(owned));
@@ -235,11 +352,19 @@ fn a_sub_agent_that_fails_is_marked_and_its_run_goes_on() {
     let (service, _) = serve([Some(SPAWN), Some(REFUSED), Some(ANSWER)]);
     exported(&crib, &service, &collector.url, &[]).expect(0);
     let lines = collector.lines();
-    let [.., call, helper, chat, _] = &lines[..] else { panic!("{lines:?}") };
+    let [.., call, helper, chat, _] = &lines[..] else {
+        panic!("{lines:?}")
+    };
     assert_eq!(call.0, "execute_tool agent.spawn");
     assert!(!call.2.is_empty(), "{lines:?}");
-    assert_eq!((helper.0.as_str(), helper.2.as_str()), ("invoke_agent helper", "authentication"));
-    assert_eq!((chat.1.as_str(), chat.2.as_str()), ("invoke_agent helper", "authentication"));
+    assert_eq!(
+        (helper.0.as_str(), helper.2.as_str()),
+        ("invoke_agent helper", "authentication")
+    );
+    assert_eq!(
+        (chat.1.as_str(), chat.2.as_str()),
+        ("invoke_agent helper", "authentication")
+    );
     assert_eq!(lines[0].2, "");
 }
 
@@ -250,12 +375,20 @@ fn a_resumed_session_is_a_second_trace_of_the_same_conversation() {
     let (service, _) = serve([Some(READ), Some(ANSWER)]);
     exported(&crib, &service, &collector.url, &["--max-steps", "1"]).expect(7);
     let mut resumed = crib.command(&["run", "--resume", "--base-url", &service]);
-    let ended: Ended = resumed.env("TOOLCRIB_TELEMETRY_ENDPOINT", &collector.url).output().unwrap().into();
+    let ended: Ended = resumed
+        .env("TOOLCRIB_TELEMETRY_ENDPOINT", &collector.url)
+        .output()
+        .unwrap()
+        .into();
     ended.expect(0);
     let expected = [
         ("invoke_agent toolcrib", "", "budget"),
         ("chat m", "invoke_agent toolcrib", ""),
-        ("execute_tool fs.read", "invoke_agent toolcrib", "execution_failed"),
+        (
+            "execute_tool fs.read",
+            "invoke_agent toolcrib",
+            "execution_failed",
+        ),
         ("invoke_agent toolcrib", "", ""),
         ("chat m", "invoke_agent toolcrib", ""),
     ];
@@ -270,8 +403,12 @@ fn a_resumed_session_is_a_second_trace_of_the_same_conversation() {
 fn headers_of_the_environment_go_only_to_its_collector() {
     let (crib, [own, other]) = (Crib::new(), [(); 2].map(|()| Collector::new("200 OK")));
     let mut command = crib.command(&["call", "time.now"]);
-    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &other.url).env("OTEL_EXPORTER_OTLP_HEADERS", "x-token=sesame");
-    command.env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc").env("TOOLCRIB_TELEMETRY_ENDPOINT", &own.url);
+    command
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", &other.url)
+        .env("OTEL_EXPORTER_OTLP_HEADERS", "x-token=sesame");
+    command
+        .env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+        .env("TOOLCRIB_TELEMETRY_ENDPOINT", &own.url);
     let ended: Ended = command.output().unwrap().into();
     assert!(!ended.expect(0).stderr.contains("warning"));
     assert_eq!((own.spans().len(), other.spans().len()), (1, 0));
@@ -282,8 +419,12 @@ fn headers_of_the_environment_go_only_to_its_collector() {
 fn exports_are_compressed_on_request_and_pass_by_proxies() {
     let (crib, collector) = (Crib::new(), Collector::new("200 OK"));
     let mut command = crib.command(&["call", "time.now"]);
-    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url).env("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip");
-    command.env("HTTP_PROXY", "http://127.0.0.1:1").env("http_proxy", "http://127.0.0.1:1");
+    command
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url)
+        .env("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip");
+    command
+        .env("HTTP_PROXY", "http://127.0.0.1:1")
+        .env("http_proxy", "http://127.0.0.1:1");
     let ended: Ended = command.output().unwrap().into();
     assert!(!ended.expect(0).stderr.contains("warning"));
     assert_eq!(collector.spans().len(), 1);
@@ -294,9 +435,14 @@ fn exports_are_compressed_on_request_and_pass_by_proxies() {
 fn another_protocol_costs_one_warning_and_nothing_is_sent() {
     let (crib, collector) = (Crib::new(), Collector::new("200 OK"));
     let mut command = crib.command(&["call", "time.now"]);
-    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url).env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
+    command
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url)
+        .env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
     let ended: Ended = command.output().unwrap().into();
     let stderr = ended.expect(0).stderr;
-    assert_eq!((stderr.matches("warning").count(), collector.heads().len()), (1, 0));
+    assert_eq!(
+        (stderr.matches("warning").count(), collector.heads().len()),
+        (1, 0)
+    );
     assert!(stderr.contains("OTEL_EXPORTER_OTLP_PROTOCOL"), "{stderr}");
 }

@@ -18,7 +18,12 @@ pub(crate) fn on_terminal(crib: &Crib, arguments: &[&str]) -> PtySession {
 pub(crate) fn with_stty(crib: &Crib, settings: &str, arguments: &str) -> PtySession {
     let mut command = Command::new("sh");
     let program = env!("CARGO_BIN_EXE_toolcrib");
-    command.args(["-c", &format!("stty {settings}; exec {program} {arguments}")]).current_dir(crib.root());
+    command
+        .args([
+            "-c",
+            &format!("stty {settings}; exec {program} {arguments}"),
+        ])
+        .current_dir(crib.root());
     crate::cleared(&mut command);
     command.env("XDG_STATE_HOME", crib.dir.path().join("state"));
     command.env("XDG_CONFIG_HOME", crib.dir.path().join("config"));
@@ -41,7 +46,11 @@ pub(crate) fn end_with(mut session: PtySession, answer: &str) -> (String, i32) {
 /// Types a line and waits for each of the parts. Returns the text before the last one.
 pub(crate) fn say(session: &mut PtySession, line: &str, parts: &[&str]) -> String {
     session.send_line(line).unwrap();
-    parts.iter().map(|part| session.exp_string(part).unwrap()).last().unwrap_or_default()
+    parts
+        .iter()
+        .map(|part| session.exp_string(part).unwrap())
+        .last()
+        .unwrap_or_default()
 }
 
 /// Returns the remaining output and the exit code.
@@ -80,9 +89,15 @@ fn a_no_and_silence_deny_the_call() {
         let crib = Crib::new();
         let (session, _) = asked(&crib, &READ);
         let (rest, code) = end_with(session, answer);
-        assert!(!rest.contains("# Hello") && rest.contains("denied it"), "{rest}");
+        assert!(
+            !rest.contains("# Hello") && rest.contains("denied it"),
+            "{rest}"
+        );
         assert!(!rest.contains("hint: "), "{rest}");
-        assert!(!rest.contains("ask the user"), "no advice for a model: {rest}");
+        assert!(
+            !rest.contains("ask the user"),
+            "no advice for a model: {rest}"
+        );
         assert_eq!(code, 5);
     }
 }
@@ -111,7 +126,10 @@ fn a_second_unclear_answer_denies() {
     let (mut session, _) = asked(&crib, &READ);
     say(&mut session, "perhaps", &[QUESTION]);
     let (rest, code) = end_with(session, "perhaps");
-    assert!(rest.contains("no clear answer") && !rest.contains("# Hello"), "{rest}");
+    assert!(
+        rest.contains("no clear answer") && !rest.contains("# Hello"),
+        "{rest}"
+    );
     assert_eq!(code, 5);
 }
 
@@ -140,7 +158,10 @@ fn a_call_allowed_for_the_session_is_asked_about_once() {
             session.send_line(answer).unwrap();
         }
         let (rest, code) = rest(session);
-        assert!(rest.contains("finished") && !rest.contains(QUESTION), "{rest}");
+        assert!(
+            rest.contains("finished") && !rest.contains(QUESTION),
+            "{rest}"
+        );
         assert_eq!(code, 0);
     }
 }
@@ -151,7 +172,16 @@ fn turns(crib: &Crib, calls: &[(&str, serde_json::Value)]) -> PtySession {
     let mut turns: Vec<_> = calls.iter().map(turn).collect();
     turns.push(serde_json::json!({"text": "finished"}));
     let script = crib.write("turns.json", &serde_json::Value::from(turns).to_string());
-    let arguments = ["run", "x", "--script", &script, "--grant", "fs:read:**", "--grant", "fs:destroy:**"];
+    let arguments = [
+        "run",
+        "x",
+        "--script",
+        &script,
+        "--grant",
+        "fs:read:**",
+        "--grant",
+        "fs:destroy:**",
+    ];
     on_terminal(crib, &arguments)
 }
 
@@ -161,7 +191,10 @@ fn a_destroy_is_asked_about_each_time_even_if_granted() {
     let remove = |path: &str| ("fs.remove", serde_json::json!({"path": path}));
     let mut session = turns(&crib, &[remove("README.md"), remove("sub/inner.txt")]);
     let question = session.exp_string("no: ").unwrap();
-    assert!(question.contains("fs:destroy:README.md") && !question.contains("not granted"), "{question}");
+    assert!(
+        question.contains("fs:destroy:README.md") && !question.contains("not granted"),
+        "{question}"
+    );
     assert!(!question.contains("[s]"), "{question}");
     // Not offered, so not accepted.
     say(&mut session, "s", &[QUESTION]);
@@ -175,24 +208,47 @@ fn a_destroy_is_asked_about_each_time_even_if_granted() {
 #[test]
 fn an_answer_for_the_session_holds_for_the_targets_and_not_for_the_arguments() {
     let crib = Crib::new();
-    let write = |path: &str, text: &str| ("fs.write", serde_json::json!({"path": path, "content": text}));
-    let mut session = turns(&crib, &[write("a", "one"), write("a", "two"), write("b", "three")]);
+    let write = |path: &str, text: &str| {
+        (
+            "fs.write",
+            serde_json::json!({"path": path, "content": text}),
+        )
+    };
+    let mut session = turns(
+        &crib,
+        &[write("a", "one"), write("a", "two"), write("b", "three")],
+    );
     let question = session.exp_string(QUESTION).unwrap();
-    assert!(question.contains("fs:write:a") && question.contains("(not granted)"), "{question}");
+    assert!(
+        question.contains("fs:write:a") && question.contains("(not granted)"),
+        "{question}"
+    );
     let question = say(&mut session, "s", &[QUESTION]);
     assert!(question.contains("fs:write:b"), "{question}");
     assert!(end_with(session, "n").0.contains("finished"));
-    assert_eq!(std::fs::read_to_string(crib.root().join("a")).unwrap(), "two");
+    assert_eq!(
+        std::fs::read_to_string(crib.root().join("a")).unwrap(),
+        "two"
+    );
     assert!(!crib.root().join("b").exists());
 }
 
 #[test]
 fn a_call_that_touches_nothing_can_be_asked_about_too() {
     let crib = Crib::new();
-    let rules = crib.write("rules.toml", "[[policy]]\nverdict = \"ask\"\ntool = \"tools.*\"\n");
-    let turn =
-        |handle: &str| format!(r#"{{"calls": [{{"name": "tools.output", "arguments": {{"handle": "{handle}"}}}}]}}"#);
-    let script = crib.write("turns.json", &format!(r#"[{}, {}, {{"text": "finished"}}]"#, turn("a"), turn("b")));
+    let rules = crib.write(
+        "rules.toml",
+        "[[policy]]\nverdict = \"ask\"\ntool = \"tools.*\"\n",
+    );
+    let turn = |handle: &str| {
+        format!(
+            r#"{{"calls": [{{"name": "tools.output", "arguments": {{"handle": "{handle}"}}}}]}}"#
+        )
+    };
+    let script = crib.write(
+        "turns.json",
+        &format!(r#"[{}, {}, {{"text": "finished"}}]"#, turn("a"), turn("b")),
+    );
     let files = ["--script", &script, "--policy", &rules];
     for (answer, questions) in [("s", 1), ("y", 2)] {
         let mut session = on_terminal(&crib, &[&["run", "x"], &files[..]].concat());
@@ -202,6 +258,9 @@ fn a_call_that_touches_nothing_can_be_asked_about_too() {
             session.send_line(answer).unwrap();
         }
         let (rest, _) = rest(session);
-        assert!(rest.contains("finished") && !rest.contains(QUESTION), "{rest}");
+        assert!(
+            rest.contains("finished") && !rest.contains(QUESTION),
+            "{rest}"
+        );
     }
 }

@@ -10,11 +10,24 @@ use crate::terminal::{TIMEOUT_MS, on_terminal, rest};
 #[test]
 fn escape_sequences_of_a_file_do_not_reach_the_terminal() {
     let crib = Crib::new();
-    std::fs::write(crib.root().join("evil"), "a\u{1b}]0;title\u{7}b\u{9b}2Jc\r\nd\n").unwrap();
-    for arguments in [&["call", "fs.read", "path=evil"][..], &["run", "fs.read path=evil"]] {
+    std::fs::write(
+        crib.root().join("evil"),
+        "a\u{1b}]0;title\u{7}b\u{9b}2Jc\r\nd\n",
+    )
+    .unwrap();
+    for arguments in [
+        &["call", "fs.read", "path=evil"][..],
+        &["run", "fs.read path=evil"],
+    ] {
         let (shown, code) = rest(on_terminal(&crib, arguments));
-        assert!(shown.contains(r"a\u{1b}]0;title\u{7}b\u{9b}2Jc"), "{shown:?}");
-        assert!(!shown.contains(['\u{7}', '\u{9b}']) && !shown.contains("\u{1b}]"), "{shown:?}");
+        assert!(
+            shown.contains(r"a\u{1b}]0;title\u{7}b\u{9b}2Jc"),
+            "{shown:?}"
+        );
+        assert!(
+            !shown.contains(['\u{7}', '\u{9b}']) && !shown.contains("\u{1b}]"),
+            "{shown:?}"
+        );
         assert_eq!(code, 0);
     }
 }
@@ -31,22 +44,49 @@ fn text_that_hides_or_turns_around_does_not_reach_the_terminal() {
     ] {
         let (shown, code) = rest(on_terminal(&crib, arguments));
         // Each byte is read as a character.
-        let shown = String::from_utf8_lossy(&shown.chars().map(|c| c as u32 as u8).collect::<Vec<_>>()).into_owned();
-        assert!(!shown.contains(['\u{202e}', '\u{200b}', '\u{2066}', '\u{e0041}', '\u{feff}', '\u{a0}']), "{shown:?}");
-        assert!(shown.contains("202e") && shown.contains("200b"), "{shown:?}");
+        let shown =
+            String::from_utf8_lossy(&shown.chars().map(|c| c as u32 as u8).collect::<Vec<_>>())
+                .into_owned();
+        assert!(
+            !shown.contains([
+                '\u{202e}',
+                '\u{200b}',
+                '\u{2066}',
+                '\u{e0041}',
+                '\u{feff}',
+                '\u{a0}'
+            ]),
+            "{shown:?}"
+        );
+        assert!(
+            shown.contains("202e") && shown.contains("200b"),
+            "{shown:?}"
+        );
         assert_eq!(code, 0);
     }
     // A program that reads the output gets the text as it is.
-    assert!(crib.run(&["call", "fs.read", "path=evil"]).expect(0).stdout.contains(text));
+    assert!(
+        crib.run(&["call", "fs.read", "path=evil"])
+            .expect(0)
+            .stdout
+            .contains(text)
+    );
 }
 
 #[test]
 fn names_in_a_listing_do_not_reach_the_terminal_as_controls() {
     let crib = Crib::new();
     symlink("README.md", crib.root().join("\u{1b}[2Jx")).unwrap();
-    for arguments in [&["call", "fs.list"][..], &["call", "fs.list", "--json"], &["call", "fs.read", "path=\u{9b}2J"]] {
+    for arguments in [
+        &["call", "fs.list"][..],
+        &["call", "fs.list", "--json"],
+        &["call", "fs.read", "path=\u{9b}2J"],
+    ] {
         let (shown, _) = rest(on_terminal(&crib, arguments));
-        assert!(!shown.contains("\u{1b}[2J") && !shown.contains('\u{9b}'), "{shown:?}");
+        assert!(
+            !shown.contains("\u{1b}[2J") && !shown.contains('\u{9b}'),
+            "{shown:?}"
+        );
     }
 }
 

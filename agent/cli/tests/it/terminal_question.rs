@@ -10,9 +10,22 @@ const ANSWER: &str = "Answer?";
 
 /// Starts a run whose model makes these calls in one turn. The results are printed as JSON.
 fn asking(crib: &Crib, calls: &[(&str, Value)], flags: &[&str]) -> PtySession {
-    let calls: Vec<_> = calls.iter().map(|(name, arguments)| json!({"name": name, "arguments": arguments})).collect();
-    let script = crib.write("turns.json", &json!([{"calls": calls}, {"text": "finished"}]).to_string());
-    on_terminal(crib, &[&["run", "x", "--output", "stream-json", "--script", &script], flags].concat())
+    let calls: Vec<_> = calls
+        .iter()
+        .map(|(name, arguments)| json!({"name": name, "arguments": arguments}))
+        .collect();
+    let script = crib.write(
+        "turns.json",
+        &json!([{"calls": calls}, {"text": "finished"}]).to_string(),
+    );
+    on_terminal(
+        crib,
+        &[
+            &["run", "x", "--output", "stream-json", "--script", &script],
+            flags,
+        ]
+        .concat(),
+    )
 }
 
 fn ask(arguments: Value) -> [(&'static str, Value); 1] {
@@ -27,9 +40,13 @@ fn end(mut session: PtySession, answer: &str) -> (String, i32) {
 /// Returns the replies of the tool in this JSON output, in their order.
 fn replies(output: &str) -> Vec<Value> {
     // The terminal does not echo the line that ends a prompt.
-    let lines = output.lines().filter_map(|line| line.find('{').map(|begin| &line[begin..]));
+    let lines = output
+        .lines()
+        .filter_map(|line| line.find('{').map(|begin| &line[begin..]));
     let documents = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    documents.filter_map(|mut document| Some(document.get_mut("structured")?.take())).collect()
+    documents
+        .filter_map(|mut document| Some(document.get_mut("structured")?.take()))
+        .collect()
 }
 
 fn answered(answer: impl Into<Value>) -> Value {
@@ -39,10 +56,21 @@ fn answered(answer: impl Into<Value>) -> Value {
 #[test]
 fn a_text_is_returned_to_the_model_without_an_approval() {
     let crib = Crib::new();
-    let mut session = asking(&crib, &ask(json!({"question": "Which name?\nA short one."})), &[]);
+    let mut session = asking(
+        &crib,
+        &ask(json!({"question": "Which name?\nA short one."})),
+        &[],
+    );
     let question = session.exp_string(ANSWER).unwrap();
-    assert!(question.contains("user.ask") && question.contains(" asks you:"), "{question}");
-    assert!(question.contains("  | Which name?\r\n  | A short one.\r\n") && !question.contains(QUESTION), "{question}");
+    assert!(
+        question.contains("user.ask") && question.contains(" asks you:"),
+        "{question}"
+    );
+    assert!(
+        question.contains("  | Which name?\r\n  | A short one.\r\n")
+            && !question.contains(QUESTION),
+        "{question}"
+    );
     let (rest, code) = end(session, "Ada  L.");
     assert_eq!(replies(&rest), [answered("Ada  L.")], "{rest}");
     assert!(rest.contains("finished"), "{rest}");
@@ -52,10 +80,14 @@ fn a_text_is_returned_to_the_model_without_an_approval() {
 #[test]
 fn a_choice_is_made_by_number_and_a_wrong_number_asks_again() {
     let crib = Crib::new();
-    let choice = json!({"question": "Which?", "kind": "choice", "options": ["SQLite", "PostgreSQL"]});
+    let choice =
+        json!({"question": "Which?", "kind": "choice", "options": ["SQLite", "PostgreSQL"]});
     let mut session = asking(&crib, &ask(choice), &[]);
     let question = session.exp_string(ANSWER).unwrap();
-    assert!(question.contains("  | 1. SQLite\r\n  | 2. PostgreSQL\r\n"), "{question}");
+    assert!(
+        question.contains("  | 1. SQLite\r\n  | 2. PostgreSQL\r\n"),
+        "{question}"
+    );
     for wrong in ["3", "SQLite"] {
         say(&mut session, wrong, &[ANSWER, "from 1 to 2"]);
     }
@@ -66,9 +98,17 @@ fn a_choice_is_made_by_number_and_a_wrong_number_asks_again() {
 
 #[test]
 fn a_confirmation_takes_a_clear_yes_or_no_and_an_empty_line_declines() {
-    for (typed, expected) in [("y", answered(true)), ("No", answered(false)), ("", json!({"status": "declined"}))] {
+    for (typed, expected) in [
+        ("y", answered(true)),
+        ("No", answered(false)),
+        ("", json!({"status": "declined"})),
+    ] {
         let crib = Crib::new();
-        let mut session = asking(&crib, &ask(json!({"question": "Really?", "kind": "confirmation"})), &[]);
+        let mut session = asking(
+            &crib,
+            &ask(json!({"question": "Really?", "kind": "confirmation"})),
+            &[],
+        );
         session.exp_string(ANSWER).unwrap();
         say(&mut session, "well", &[ANSWER]);
         let (rest, _) = end(session, typed);
@@ -79,14 +119,23 @@ fn a_confirmation_takes_a_clear_yes_or_no_and_an_empty_line_declines() {
 #[test]
 fn a_question_shows_every_character_and_looks_like_no_approval() {
     let crib = Crib::new();
-    let text = format!("\u{1b}[2JWhich?\u{202e}\r\n{QUESTION} [y] once\n{}{QUESTION}", " ".repeat(76));
+    let text = format!(
+        "\u{1b}[2JWhich?\u{202e}\r\n{QUESTION} [y] once\n{}{QUESTION}",
+        " ".repeat(76)
+    );
     let mut session = asking(&crib, &ask(json!({"question": text})), &[]);
     session.exp_string("asks you:\r\n").unwrap();
     let question = session.exp_string(ANSWER).unwrap();
-    assert!(question.contains(r"\u{1b}[2JWhich?\u{202e}") && !question.contains("\u{1b}[2J"), "{question:?}");
+    assert!(
+        question.contains(r"\u{1b}[2JWhich?\u{202e}") && !question.contains("\u{1b}[2J"),
+        "{question:?}"
+    );
     let lines: Vec<_> = question.split("\r\n").collect();
     let (_, quoted) = lines.split_last().unwrap();
-    assert!(quoted.len() == 4 && quoted.iter().all(|line| line.starts_with("  | ")), "{question:?}");
+    assert!(
+        quoted.len() == 4 && quoted.iter().all(|line| line.starts_with("  | ")),
+        "{question:?}"
+    );
     assert!(question.matches(QUESTION).count() == 2, "{question:?}");
     end(session, "");
 }
@@ -117,7 +166,15 @@ fn questions_and_approvals_are_open_one_at_a_time() {
 #[test]
 fn the_deadline_of_the_call_does_not_run_while_the_question_is_open() {
     let crib = Crib::new();
-    let ask = ["call", "user.ask", "question=Now?", "kind=confirmation", "--timeout", "300ms", "--json"];
+    let ask = [
+        "call",
+        "user.ask",
+        "question=Now?",
+        "kind=confirmation",
+        "--timeout",
+        "300ms",
+        "--json",
+    ];
     let mut session = on_terminal(&crib, &ask);
     session.exp_string(ANSWER).unwrap();
     // Each prompt appears 200 ms after the last input.
@@ -132,7 +189,11 @@ fn the_deadline_of_the_call_does_not_run_while_the_question_is_open() {
 #[test]
 fn an_unanswered_question_ends_at_its_time_limit() {
     let crib = Crib::new();
-    let session = asking(&crib, &ask(json!({"question": "When?"})), &["--approval-timeout", "300ms"]);
+    let session = asking(
+        &crib,
+        &ask(json!({"question": "When?"})),
+        &["--approval-timeout", "300ms"],
+    );
     let (rest, code) = rest(session);
     assert_eq!(replies(&rest), [json!({"status": "unanswered"})], "{rest}");
     assert!(rest.contains("finished"), "{rest}");

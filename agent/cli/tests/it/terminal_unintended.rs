@@ -9,19 +9,31 @@ use crate::terminal::{QUESTION, READ, asked, end_with, on_terminal, rest, say, t
 #[test]
 fn an_unanswered_question_is_a_refusal() {
     let crib = Crib::new();
-    let (shown, code) = rest(on_terminal(&crib, &[&READ[..], &["--approval-timeout", "300ms"]].concat()));
-    assert!(shown.contains("no: \r\n") && shown.contains("the approval request timed out after 300ms"), "{shown:?}");
+    let (shown, code) = rest(on_terminal(
+        &crib,
+        &[&READ[..], &["--approval-timeout", "300ms"]].concat(),
+    ));
+    assert!(
+        shown.contains("no: \r\n") && shown.contains("the approval request timed out after 300ms"),
+        "{shown:?}"
+    );
     assert_eq!(code, 5);
 }
 
 #[test]
 fn an_interrupt_at_a_question_cancels() {
     let crib = Crib::new();
-    for arguments in [&READ[..], &["run", "fs.read path=README.md", "--no-default-grants"]] {
+    for arguments in [
+        &READ[..],
+        &["run", "fs.read path=README.md", "--no-default-grants"],
+    ] {
         let (mut session, _) = asked(&crib, arguments);
         session.send_control('c').unwrap();
         let (rest, code) = rest(session);
-        assert!(rest.contains("cancelled") && !rest.contains("# Hello"), "{rest}");
+        assert!(
+            rest.contains("cancelled") && !rest.contains("# Hello"),
+            "{rest}"
+        );
         assert_eq!(code, 130);
     }
 }
@@ -29,11 +41,15 @@ fn an_interrupt_at_a_question_cancels() {
 #[test]
 fn an_interrupted_run_without_a_model_says_why_a_call_failed() {
     let crib = Crib::new();
-    let calls = "fs.read path=missing.txt ; fs.write path=a.txt content=x ; fs.write path=b.txt content=x";
+    let calls =
+        "fs.read path=missing.txt ; fs.write path=a.txt content=x ; fs.write path=b.txt content=x";
     let (mut session, first) = asked(&crib, &["run", calls, "--provider", "direct"]);
     let second = say(&mut session, "y", &[QUESTION]);
     // The other call has ended before one of them.
-    assert!(first.contains("failed") || second.contains("failed"), "{first}{second}");
+    assert!(
+        first.contains("failed") || second.contains("failed"),
+        "{first}{second}"
+    );
     session.send_control('c').unwrap();
     let (shown, code) = rest(session);
     assert!(shown.contains("there is no `missing.txt`"), "{shown}");
@@ -68,7 +84,10 @@ fn pasted_lines_approve_nothing() {
     let remove = |path: &str| json!({"name": "fs.remove", "arguments": {"path": path}});
     let turn = json!({"calls": [remove("README.md"), remove("sub/inner.txt")]});
     let script = crib.script(&[&turn.to_string(), r#"{"text": "finished"}"#]);
-    let (mut session, _) = asked(&crib, &["run", "x", "--script", &script, "--grant", "fs:destroy:**"]);
+    let (mut session, _) = asked(
+        &crib,
+        &["run", "x", "--script", &script, "--grant", "fs:destroy:**"],
+    );
     paste(&mut session, &["log", "y", "log", "y", "y"]);
     session.exp_string(QUESTION).unwrap();
     // The first line of a text can answer, but the next ones do not answer the next question.

@@ -23,13 +23,19 @@ fn a_yes_needs_a_view_of_all_that_the_question_cut() {
     for (tool, arguments) in [
         ("exec.run", json!({"program": "sh", "stdin": long})),
         ("exec.run", json!({"program": "sh", "args": ["-c", wide]})),
-        ("exec.run", json!({"program": "python3", "args": ["-c", long]})),
+        (
+            "exec.run",
+            json!({"program": "python3", "args": ["-c", long]}),
+        ),
         ("exec.shell", json!({"script": long})),
         ("exec.shell", json!({"script": "sh", "stdin": long})),
         ("exec.start", json!({"program": "sh", "args": ["-c", wide]})),
         ("fs.write", json!({"path": ".envrc", "content": long})),
         ("fs.write", json!({"path": "Makefile", "content": wide})),
-        ("fs.edit", json!({"path": "README.md", "old": "# Hello", "new": long})),
+        (
+            "fs.edit",
+            json!({"path": "README.md", "old": "# Hello", "new": long}),
+        ),
         ("cron.add", json!({"every": 60, "prompt": long.repeat(4)})),
         ("memory.save", json!({"text": wide[..3000]})),
     ] {
@@ -46,7 +52,10 @@ fn a_yes_needs_a_view_of_all_that_the_question_cut() {
         let whole = say(&mut session, "v", &["no: "]);
         assert!(whole.contains("[y] once"), "{tool} {arguments}: {whole}");
         let (rest, _) = end_with(session, "n");
-        assert!(rest.contains("finished") && !crib.root().join(".envrc").exists(), "{rest}");
+        assert!(
+            rest.contains("finished") && !crib.root().join(".envrc").exists(),
+            "{rest}"
+        );
     }
 }
 
@@ -54,8 +63,14 @@ fn a_yes_needs_a_view_of_all_that_the_question_cut() {
 fn a_short_call_is_answered_at_once() {
     for (tool, arguments) in [
         ("exec.run", json!({"program": "sh", "stdin": "echo a\n"})),
-        ("fs.write", json!({"path": "a", "content": "a line\n".repeat(15)})),
-        ("fs.edit", json!({"path": "README.md", "old": "# Hello", "new": "text ".repeat(30)})),
+        (
+            "fs.write",
+            json!({"path": "a", "content": "a line\n".repeat(15)}),
+        ),
+        (
+            "fs.edit",
+            json!({"path": "README.md", "old": "# Hello", "new": "text ".repeat(30)}),
+        ),
     ] {
         let crib = Crib::new();
         let mut session = turns(&crib, &[(tool, arguments)], &[]);
@@ -73,14 +88,23 @@ fn a_move_onto_a_file_that_runs_by_itself_shows_the_content() {
     let to = |from: &str| ("fs.move", json!({"from": from, "to": ".envrc"}));
     let mut session = turns(&crib, &[to("draft"), to("long")], &[]);
     let question = session.exp_string("no: ").unwrap();
-    assert!(question.contains("+export PATH=evil") && question.contains("[y] once"), "{question}");
+    assert!(
+        question.contains("+export PATH=evil") && question.contains("[y] once"),
+        "{question}"
+    );
     session.send_line("n").unwrap();
     // It cannot be shown whole, so there is no yes.
     let question = session.exp_string("no: ").unwrap();
-    assert!(question.contains("no preview") && !question.contains("[y]"), "{question}");
+    assert!(
+        question.contains("no preview") && !question.contains("[y]"),
+        "{question}"
+    );
     say(&mut session, "y", &[QUESTION]);
     let (rest, _) = end_with(session, "y");
-    assert!(rest.contains("finished") && !crib.root().join(".envrc").exists(), "{rest}");
+    assert!(
+        rest.contains("finished") && !crib.root().join(".envrc").exists(),
+        "{rest}"
+    );
 }
 
 #[test]
@@ -88,15 +112,30 @@ fn an_approval_for_the_session_ends_when_the_script_changes() {
     let crib = Crib::new();
     fs::write(crib.root().join("run.sh"), "echo first\n").unwrap();
     let run = || ("exec.run", json!({"program": "sh", "args": ["run.sh"]}));
-    let write = ("fs.write", json!({"path": "run.sh", "content": "echo second\n"}));
+    let write = (
+        "fs.write",
+        json!({"path": "run.sh", "content": "echo second\n"}),
+    );
     let flags = ["--allow", "fs:write:**"];
     let mut session = turns(&crib, &[run(), run(), write, run(), run()], &flags);
     let first = session.exp_string("no: ").unwrap();
-    assert!(first.contains("code: run.sh") && !first.contains("asked again"), "{first}");
+    assert!(
+        first.contains("code: run.sh") && !first.contains("asked again"),
+        "{first}"
+    );
     let second = say(&mut session, "s", &["no: "]);
-    assert!(second.contains("asked again") && second.contains("[s] for this session"), "{second}");
-    assert_eq!(fs::read_to_string(crib.root().join("run.sh")).unwrap(), "echo second\n");
+    assert!(
+        second.contains("asked again") && second.contains("[s] for this session"),
+        "{second}"
+    );
+    assert_eq!(
+        fs::read_to_string(crib.root().join("run.sh")).unwrap(),
+        "echo second\n"
+    );
     session.send_line("s").unwrap();
     let (rest, _) = rest(session);
-    assert!(rest.contains("finished") && !rest.contains(QUESTION), "{rest}");
+    assert!(
+        rest.contains("finished") && !rest.contains(QUESTION),
+        "{rest}"
+    );
 }

@@ -10,7 +10,12 @@ use crate::terminal::{on_terminal, rest};
 use crate::{Crib, Ended};
 
 const GRANTS: &str = "grants = ['fs:write:**']\n";
-const WRITES: [&str; 4] = ["run", "fs.write path=new.txt content=x", "--provider", "direct"];
+const WRITES: [&str; 4] = [
+    "run",
+    "fs.write path=new.txt content=x",
+    "--provider",
+    "direct",
+];
 
 /// Writes the user's file, which trusts the root. Nobody approves a content.
 fn trust_directory(crib: &Crib) {
@@ -18,7 +23,10 @@ fn trust_directory(crib: &Crib) {
 }
 
 fn state(crib: &Crib) -> String {
-    config(crib, &[])["files"][1]["state"].as_str().unwrap().to_owned()
+    config(crib, &[])["files"][1]["state"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 #[test]
@@ -27,7 +35,12 @@ fn a_file_in_a_trusted_directory_may_only_narrow_until_its_content_is_approved()
     trust_directory(&crib);
     write_project(&crib, GRANTS);
     let ended = crib.run(&WRITES).expect(2);
-    assert!(ended.stderr.contains("toolcrib trust shows what the file grants"), "{ended:#?}");
+    assert!(
+        ended
+            .stderr
+            .contains("toolcrib trust shows what the file grants"),
+        "{ended:#?}"
+    );
     approve(&crib);
     crib.run(&WRITES).expect(0);
     assert_eq!(state(&crib), "trusted");
@@ -59,20 +72,44 @@ fn an_approved_file_of_a_directory_that_is_not_trusted_may_only_narrow() {
 fn trust_shows_what_a_file_grants_and_the_difference_from_the_approved_one() {
     let crib = Crib::new();
     trust(&crib, "");
-    write_project(&crib, "limits.max_steps = 3\ngrants = ['fs:write:src/**', 'exec:write:make **']\n");
+    write_project(
+        &crib,
+        "limits.max_steps = 3\ngrants = ['fs:write:src/**', 'exec:write:make **']\n",
+    );
     let shown = crib.run(&["trust"]).expect(5);
-    for part in ["grants = \"fs:write:src/**\"", "grants = \"exec:write:make **\"", "limits.max_steps = 3"] {
+    for part in [
+        "grants = \"fs:write:src/**\"",
+        "grants = \"exec:write:make **\"",
+        "limits.max_steps = 3",
+    ] {
         assert!(shown.stdout.contains(part), "{part}: {shown:#?}");
     }
-    assert!(shown.stdout.find("fs:write:src") < shown.stdout.find("max_steps"), "{shown:#?}");
+    assert!(
+        shown.stdout.find("fs:write:src") < shown.stdout.find("max_steps"),
+        "{shown:#?}"
+    );
     approve(&crib);
     assert!(crib.run(&["trust"]).expect(0).stdout.contains("approved"));
     let more = "[profiles.p]\ngrants = ['net:read:x']\n";
-    write_project(&crib, &format!("limits.max_steps = 3\ngrants = ['fs:write:src/**']\n{more}"));
+    write_project(
+        &crib,
+        &format!("limits.max_steps = 3\ngrants = ['fs:write:src/**']\n{more}"),
+    );
     let shown = crib.run(&["trust"]).expect(5);
-    assert!(shown.stdout.contains("| -grants = ['fs:write:src/**', 'exec:write:make **']"), "{shown:#?}");
-    assert!(shown.stdout.contains("| +grants = ['fs:write:src/**']"), "{shown:#?}");
-    assert!(shown.stdout.contains("profile p: grants = \"net:read:x\""), "{shown:#?}");
+    assert!(
+        shown
+            .stdout
+            .contains("| -grants = ['fs:write:src/**', 'exec:write:make **']"),
+        "{shown:#?}"
+    );
+    assert!(
+        shown.stdout.contains("| +grants = ['fs:write:src/**']"),
+        "{shown:#?}"
+    );
+    assert!(
+        shown.stdout.contains("profile p: grants = \"net:read:x\""),
+        "{shown:#?}"
+    );
     let other = "0".repeat(64);
     crib.run(&["trust", "--digest", &other]).expect(5);
     crib.run(&["config"]).expect(2);
@@ -81,11 +118,19 @@ fn trust_shows_what_a_file_grants_and_the_difference_from_the_approved_one() {
 #[test]
 fn a_page_of_trust_has_no_control_characters_of_the_file() {
     let crib = Crib::new();
-    put(&crib.root().join("AGENTS.md"), "a\u{1b}[2Jb\u{202e}c\u{200b}\rd\n");
+    put(
+        &crib.root().join("AGENTS.md"),
+        "a\u{1b}[2Jb\u{202e}c\u{200b}\rd\n",
+    );
     let shown = crib.run(&["trust"]).expect(5);
-    let run = crib.run(&["run", "time.now", "--provider", "direct"]).expect(0);
+    let run = crib
+        .run(&["run", "time.now", "--provider", "direct"])
+        .expect(0);
     for text in [&shown.stdout, &shown.stderr, &run.stderr] {
-        assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{200b}', '\r']), "{text:?}");
+        assert!(
+            !text.contains(['\u{1b}', '\u{202e}', '\u{200b}', '\r']),
+            "{text:?}"
+        );
     }
 }
 
@@ -94,14 +139,27 @@ fn a_file_that_changed_after_a_session_is_shown_and_not_offered() {
     let crib = Crib::new();
     trust(&crib, "");
     write_project(&crib, "limits.max_steps = 9\n");
-    let run = || crib.run(&["run", "time.now", "--provider", "direct"]).expect(0).stderr;
+    let run = || {
+        crib.run(&["run", "time.now", "--provider", "direct"])
+            .expect(0)
+            .stderr
+    };
     let offered = run();
-    assert!(offered.contains("hint: ") && offered.contains("and asks"), "{offered}");
+    assert!(
+        offered.contains("hint: ") && offered.contains("and asks"),
+        "{offered}"
+    );
     approve(&crib);
     write_project(&crib, "limits.max_steps = 8\n");
     let shown = run();
-    assert!(shown.contains("a session may have written it") && !shown.contains("and asks"), "{shown}");
-    assert!(shown.contains("-limits.max_steps = 9") && shown.contains("+limits.max_steps = 8"), "{shown}");
+    assert!(
+        shown.contains("a session may have written it") && !shown.contains("and asks"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("-limits.max_steps = 9") && shown.contains("+limits.max_steps = 8"),
+        "{shown}"
+    );
 }
 
 #[cfg(unix)]
@@ -124,7 +182,10 @@ fn a_person_is_asked_at_the_start_of_the_first_session_and_not_about_later_chang
         write_project(&crib, &format!("{GRANTS}# changed\n"));
         let (shown, ended) = rest(on_terminal(&crib, &WRITES));
         assert_eq!(ended, 2, "{shown}");
-        assert!(!shown.contains("Trust this file?") && shown.contains("+# changed"), "{shown}");
+        assert!(
+            !shown.contains("Trust this file?") && shown.contains("+# changed"),
+            "{shown}"
+        );
     }
 }
 
@@ -140,7 +201,10 @@ fn a_person_is_asked_once_about_new_instructions() {
     session.send_line("y").unwrap();
     assert_eq!(rest(session).1, 0);
     let (shown, code) = rest(on_terminal(&crib, &arguments));
-    assert!(code == 0 && !shown.contains("Have you read") && !shown.contains("strangers"), "{shown}");
+    assert!(
+        code == 0 && !shown.contains("Have you read") && !shown.contains("strangers"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -148,7 +212,12 @@ fn a_file_that_is_not_trusted_does_not_hide_the_one_above_it() {
     let crib = Crib::new();
     let in_sub = |arguments: &[&str]| {
         let mut command = crib.command(arguments);
-        Ended::from(command.current_dir(crib.root().join("sub")).output().unwrap())
+        Ended::from(
+            command
+                .current_dir(crib.root().join("sub"))
+                .output()
+                .unwrap(),
+        )
     };
     for is_trusted in [true, false] {
         write_project(&crib, "within = ['fs:*:sub/**']\nlimits.max_steps = 5\n");
@@ -162,7 +231,11 @@ fn a_file_that_is_not_trusted_does_not_hide_the_one_above_it() {
         assert_eq!(setting(&document, "limits.max_steps").0, json!(5));
         assert_eq!(setting(&document, "within").0, json!(["fs:*:sub/**"]));
         assert_eq!(document["files"].as_array().unwrap().len(), 3, "{document}");
-        fs::write(crib.root().join("sub/toolcrib.toml"), "limits.max_steps = 6").unwrap();
+        fs::write(
+            crib.root().join("sub/toolcrib.toml"),
+            "limits.max_steps = 6",
+        )
+        .unwrap();
         in_sub(&["config"]).expect(2);
     }
 }
@@ -174,13 +247,37 @@ mod exposure {
     /// Runs a session that saves a fact. Returns true if no person needs to confirm it, and the messages.
     fn is_clean(crib: &Crib, flags: &[&str]) -> (bool, String) {
         // A fact that is saved again stays confirmed.
-        let number = crib.run(&["memory", "list", "--json"]).expect(0).documents().len();
+        let number = crib
+            .run(&["memory", "list", "--json"])
+            .expect(0)
+            .documents()
+            .len();
         let save = json!({"calls": [{"name": "memory.save", "arguments": {"text": format!("fact {number}")}}]});
         let script = crib.script(&[&save.to_string(), r#"{"text": "done"}"#]);
-        let ended =
-            crib.run(&[&["run", "x", "--script", &script, "--grant", "memory:write:**"], flags].concat()).expect(0);
-        let all = crib.run(&["memory", "list", "--json"]).expect(0).documents();
-        let saved = all.iter().find(|memory| memory["text"] == format!("fact {number}")).unwrap();
+        let ended = crib
+            .run(
+                &[
+                    &[
+                        "run",
+                        "x",
+                        "--script",
+                        &script,
+                        "--grant",
+                        "memory:write:**",
+                    ],
+                    flags,
+                ]
+                .concat(),
+            )
+            .expect(0);
+        let all = crib
+            .run(&["memory", "list", "--json"])
+            .expect(0)
+            .documents();
+        let saved = all
+            .iter()
+            .find(|memory| memory["text"] == format!("fact {number}"))
+            .unwrap();
         (saved["confirmed"] == true, ended.stderr)
     }
 
@@ -191,7 +288,12 @@ mod exposure {
         let file = crib.root().join("AGENTS.md");
         put(&file, "Use tabs.\nTest first.\n");
         let (clean, said) = is_clean(&crib, &[]);
-        assert!(!clean && said.contains("AGENTS.md is new to you (2 lines)") && said.contains("strangers"), "{said}");
+        assert!(
+            !clean
+                && said.contains("AGENTS.md is new to you (2 lines)")
+                && said.contains("strangers"),
+            "{said}"
+        );
         // The options that leave out settings do not leave out the instructions.
         assert!(!is_clean(&crib, &["--no-config"]).0);
         approve(&crib);
@@ -199,7 +301,10 @@ mod exposure {
         assert!(clean && !said.contains("strangers"), "{said}");
         put(&file, "Use tabs.\nObey me.\n");
         let (clean, said) = is_clean(&crib, &[]);
-        assert!(!clean && said.contains("AGENTS.md changed since you last saw it (2 lines)"), "{said}");
+        assert!(
+            !clean && said.contains("AGENTS.md changed since you last saw it (2 lines)"),
+            "{said}"
+        );
         put(&file, "Use tabs.\nTest first.\n");
         assert!(is_clean(&crib, &[]).0);
     }
@@ -217,9 +322,11 @@ mod exposure {
 
     #[test]
     fn a_settings_file_that_nobody_approved_counts_as_text_of_strangers() {
-        for text in
-            ["", "policy = [{ verdict = 'deny', tool = 'time.*', reason = 'Obey me.' }]", "limits.max_steps = 9"]
-        {
+        for text in [
+            "",
+            "policy = [{ verdict = 'deny', tool = 'time.*', reason = 'Obey me.' }]",
+            "limits.max_steps = 9",
+        ] {
             let crib = Crib::new();
             write_project(&crib, text);
             assert!(!is_clean(&crib, &[]).0, "{text}");

@@ -1,19 +1,30 @@
 use crate::Crib;
 
 const COMMANDS: [&str; 15] = [
-    "list", "show", "call", "why", "run", "chat", "sessions", "system", "config", "audit", "doctor", "export", "lint",
-    "lock", "new",
+    "list", "show", "call", "why", "run", "chat", "sessions", "system", "config", "audit",
+    "doctor", "export", "lint", "lock", "new",
 ];
 
 #[test]
 fn help_lists_the_commands_and_the_exit_codes() {
     let help = Crib::new().run(&["--help"]).expect(0).stdout;
     for command in COMMANDS {
-        let is_described = |line: &str| line.split_whitespace().next() == Some(command) && line.trim().contains("  ");
-        assert!(help.lines().any(is_described), "{command} has no description in {help}");
+        let is_described = |line: &str| {
+            line.split_whitespace().next() == Some(command) && line.trim().contains("  ")
+        };
+        assert!(
+            help.lines().any(is_described),
+            "{command} has no description in {help}"
+        );
     }
-    for code in ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "130"] {
-        assert!(help.lines().any(|line| line.split_whitespace().next() == Some(code)), "{code} is not in {help}");
+    for code in [
+        "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "130",
+    ] {
+        assert!(
+            help.lines()
+                .any(|line| line.split_whitespace().next() == Some(code)),
+            "{code} is not in {help}"
+        );
     }
 }
 
@@ -22,8 +33,13 @@ fn every_command_has_help() {
     for name in COMMANDS {
         let help = Crib::new().run(&[name, "--help"]).expect(0);
         // The help of `audit` lists its subcommands, `export` always prints JSON, and `new` prints no data.
-        let has_json = ["--json", "stream-json"].iter().any(|option| help.stdout.contains(option));
-        assert!(has_json || ["audit", "export", "new"].contains(&name), "{help:?}");
+        let has_json = ["--json", "stream-json"]
+            .iter()
+            .any(|option| help.stdout.contains(option));
+        assert!(
+            has_json || ["audit", "export", "new"].contains(&name),
+            "{help:?}"
+        );
     }
 }
 
@@ -37,7 +53,10 @@ fn every_command_is_in_the_readme() {
 
 #[test]
 fn the_version_is_printed() {
-    assert_eq!(Crib::new().run(&["--version"]).expect(0).stdout, concat!("toolcrib ", env!("CARGO_PKG_VERSION"), "\n"));
+    assert_eq!(
+        Crib::new().run(&["--version"]).expect(0).stdout,
+        concat!("toolcrib ", env!("CARGO_PKG_VERSION"), "\n")
+    );
 }
 
 #[test]
@@ -58,7 +77,10 @@ fn a_command_line_that_cannot_be_read_is_a_usage_error() {
         &["run", "time.now", "--max-steps", "many"],
     ] {
         let ended = Crib::new().run(arguments).expect(2);
-        assert!(ended.stdout.is_empty() && !ended.stderr.is_empty(), "{arguments:?}: {ended:#?}");
+        assert!(
+            ended.stdout.is_empty() && !ended.stderr.is_empty(),
+            "{arguments:?}: {ended:#?}"
+        );
     }
 }
 
@@ -84,19 +106,42 @@ fn a_word_that_names_a_tool_instead_of_a_command_leads_to_the_tool() {
 #[test]
 fn a_prompt_without_quotes_is_a_usage_error_that_says_so() {
     let crib = Crib::new();
-    for more in [&["zone=UTC"][..], &["zone=UTC", "--provider", "direct"], &["now", "please"]] {
+    for more in [
+        &["zone=UTC"][..],
+        &["zone=UTC", "--provider", "direct"],
+        &["now", "please"],
+    ] {
         let ended = crib.run(&[&["run", "time.now"], more].concat()).expect(2);
-        assert!(ended.stderr.contains(&format!("{:?}", more[0])) && ended.stderr.contains("quote"), "{ended:#?}");
+        assert!(
+            ended.stderr.contains(&format!("{:?}", more[0])) && ended.stderr.contains("quote"),
+            "{ended:#?}"
+        );
     }
-    assert!(!crib.run(&["run", "--help"]).expect(0).stdout.contains("OTHERS"));
+    assert!(
+        !crib
+            .run(&["run", "--help"])
+            .expect(0)
+            .stdout
+            .contains("OTHERS")
+    );
 }
 
 #[test]
 fn a_bad_grant_says_how_one_is_written() {
-    for grant in
-        ["", "fs", "fs:read", "fs:peek:**", "FS:read:**", "fs:read:../x", "fs:read:/etc", "fs:read:[", "fs:read:"]
-    {
-        let ended = Crib::new().run(&["call", "time.now", "--grant", grant]).expect(2);
+    for grant in [
+        "",
+        "fs",
+        "fs:read",
+        "fs:peek:**",
+        "FS:read:**",
+        "fs:read:../x",
+        "fs:read:/etc",
+        "fs:read:[",
+        "fs:read:",
+    ] {
+        let ended = Crib::new()
+            .run(&["call", "time.now", "--grant", grant])
+            .expect(2);
         assert!(ended.stderr.contains("--grant"), "{grant}: {ended:#?}");
     }
 }
@@ -126,8 +171,11 @@ fn a_root_that_is_no_directory_is_a_usage_error() {
 
 #[test]
 fn a_bad_selection_is_a_usage_error() {
-    for arguments in [&["list", "--select", "["][..], &["list", "--select", ""], &["run", "time.now", "--select", "{"]]
-    {
+    for arguments in [
+        &["list", "--select", "["][..],
+        &["list", "--select", ""],
+        &["run", "time.now", "--select", "{"],
+    ] {
         let ended = Crib::new().run(arguments).expect(2);
         assert!(ended.stderr.contains("glob"), "{ended:#?}");
     }
@@ -140,6 +188,10 @@ fn arguments_that_are_not_unicode_are_a_usage_error() {
     use std::os::unix::ffi::OsStrExt as _;
 
     let crib = Crib::new();
-    let output = crib.command(&["show"]).arg(OsStr::from_bytes(b"\xff")).output().unwrap();
+    let output = crib
+        .command(&["show"])
+        .arg(OsStr::from_bytes(b"\xff"))
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(2));
 }

@@ -28,7 +28,10 @@ pub(crate) struct PageServer {
 impl PageServer {
     pub(crate) fn new(answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let server = Loopback::new(answer);
-        Self { host: server.address().to_string(), server }
+        Self {
+            host: server.address().to_string(),
+            server,
+        }
     }
 
     /// Starts a server with one page at every path.
@@ -52,17 +55,27 @@ impl PageServer {
 
     /// Returns the settings that let tools request the server.
     pub(crate) fn settings(&self) -> String {
-        format!("grants = ['{}']\nhttp.private_hosts = ['{}']\n", self.clause(), self.host)
+        format!(
+            "grants = ['{}']\nhttp.private_hosts = ['{}']\n",
+            self.clause(),
+            self.host
+        )
     }
 
     #[cfg(all(unix, feature = "journal", feature = "mcp", feature = "models"))]
     pub(crate) fn bodies(&self) -> Vec<String> {
         let received = self.server.received().into_iter();
-        received.map(|request| String::from_utf8_lossy(&request.body).into_owned()).collect()
+        received
+            .map(|request| String::from_utf8_lossy(&request.body).into_owned())
+            .collect()
     }
 
     pub(crate) fn heads(&self) -> Vec<String> {
-        self.server.received().into_iter().map(|request| request.head).collect()
+        self.server
+            .received()
+            .into_iter()
+            .map(|request| request.head)
+            .collect()
     }
 }
 
@@ -70,11 +83,26 @@ impl PageServer {
 fn a_page_of_a_host_that_the_user_names_is_read() {
     let (crib, server) = (Crib::new(), PageServer::with_page());
     write_user(&crib, &server.settings());
-    let ended = crib.run(&["run", "--provider", "direct", &server.fetch("/stock")]).expect(0);
-    assert!(ended.stdout.contains("# Stock") && ended.stdout.contains("**42** hammers"), "{ended:#?}");
-    let ended = crib.run(&["call", "web.fetch", &format!("url={}", server.url("/stock"))]).expect(0);
+    let ended = crib
+        .run(&["run", "--provider", "direct", &server.fetch("/stock")])
+        .expect(0);
+    assert!(
+        ended.stdout.contains("# Stock") && ended.stdout.contains("**42** hammers"),
+        "{ended:#?}"
+    );
+    let ended = crib
+        .run(&[
+            "call",
+            "web.fetch",
+            &format!("url={}", server.url("/stock")),
+        ])
+        .expect(0);
     assert!(ended.stdout.contains("**42** hammers"), "{ended:#?}");
-    assert!(server.heads()[0].starts_with("GET /stock HTTP/1.1\r\n"), "{:?}", server.heads());
+    assert!(
+        server.heads()[0].starts_with("GET /stock HTTP/1.1\r\n"),
+        "{:?}",
+        server.heads()
+    );
 }
 
 #[test]
@@ -82,7 +110,13 @@ fn the_session_of_the_readme_reads_a_page_and_answers_from_it() {
     let (crib, server) = (Crib::new(), PageServer::with_page());
     let port = server.host.split_once(':').unwrap().1;
     let readme = include_str!("../../../../README.md").replace(":8000", &format!(":{port}"));
-    let block = readme.split_once("<!-- web -->\n```text\n$ toolcrib ").unwrap().1.split_once("```").unwrap().0;
+    let block = readme
+        .split_once("<!-- web -->\n```text\n$ toolcrib ")
+        .unwrap()
+        .1
+        .split_once("```")
+        .unwrap()
+        .0;
     let (command, expected) = block.split_once("\n-> ").unwrap();
     let expected = format!("-> {expected}");
 
@@ -93,25 +127,51 @@ fn the_session_of_the_readme_reads_a_page_and_answers_from_it() {
         format!(r#"[{call}, {{"text": "There are 42 hammers in stock."}}]"#),
     )
     .unwrap();
-    let ended =
-        crib.run(&shlex::split(&command.replace("\\\n", "")).unwrap().iter().map(String::as_str).collect::<Vec<_>>());
+    let ended = crib.run(
+        &shlex::split(&command.replace("\\\n", ""))
+            .unwrap()
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>(),
+    );
     let ended = ended.expect(0);
     let shown = format!("{}{}", ended.stdout, ended.stderr);
     for line in expected.lines() {
         // Times and the size vary.
-        let stable =
-            line.split_once("ms").map_or(line, |(before, _)| before.trim_end_matches(|c: char| c.is_ascii_digit()));
-        assert!(shown.lines().any(|shown| shown.starts_with(stable)), "{line} is not in {shown}");
+        let stable = line.split_once("ms").map_or(line, |(before, _)| {
+            before.trim_end_matches(|c: char| c.is_ascii_digit())
+        });
+        assert!(
+            shown.lines().any(|shown| shown.starts_with(stable)),
+            "{line} is not in {shown}"
+        );
     }
-    assert!(expected.lines().count() == 4 && server.heads().len() == 1, "{expected}");
+    assert!(
+        expected.lines().count() == 4 && server.heads().len() == 1,
+        "{expected}"
+    );
 }
 
 #[test]
 fn flags_name_a_host_as_the_users_file_does() {
     let (crib, server) = (Crib::new(), PageServer::with_page());
     let flags = ["--private-host", &server.host, "--grant", &server.clause()];
-    crib.run(&[&["run", "--provider", "direct", &*server.fetch("/")], &flags[..]].concat()).expect(0);
-    crib.run(&[&["call", "web.fetch", &*format!("url={}", server.url("/"))], &flags[..]].concat()).expect(0);
+    crib.run(
+        &[
+            &["run", "--provider", "direct", &*server.fetch("/")],
+            &flags[..],
+        ]
+        .concat(),
+    )
+    .expect(0);
+    crib.run(
+        &[
+            &["call", "web.fetch", &*format!("url={}", server.url("/"))],
+            &flags[..],
+        ]
+        .concat(),
+    )
+    .expect(0);
 }
 
 #[test]
@@ -119,26 +179,65 @@ fn a_private_host_that_the_user_does_not_name_is_not_connected_to() {
     let (crib, server) = (Crib::new(), PageServer::with_page());
     let port = server.host.split_once(':').unwrap().1;
     let run = |flags: &[&str]| {
-        let url = [server.fetch("/"), format!("web.fetch url=http://localhost:{port}/")];
+        let url = [
+            server.fetch("/"),
+            format!("web.fetch url=http://localhost:{port}/"),
+        ];
         for fetch in url {
-            let grants = ["--grant", &*server.clause(), "--grant", &*format!("net:read:localhost:{port}")];
-            let ended = crib.run(&[&["run", "--provider", "direct", &*fetch], &grants[..], flags].concat()).expect(1);
+            let grants = [
+                "--grant",
+                &*server.clause(),
+                "--grant",
+                &*format!("net:read:localhost:{port}"),
+            ];
+            let ended = crib
+                .run(
+                    &[
+                        &["run", "--provider", "direct", &*fetch],
+                        &grants[..],
+                        flags,
+                    ]
+                    .concat(),
+                )
+                .expect(1);
             let shown = format!("{}{}", ended.stdout, ended.stderr);
-            assert!(shown.contains("not public") && shown.contains("private_hosts"), "{ended:#?}");
+            assert!(
+                shown.contains("not public") && shown.contains("private_hosts"),
+                "{ended:#?}"
+            );
         }
     };
     run(&[]);
-    run(&["--private-host", "127.0.0.1:1", "--private-host", "localhost:1"]);
+    run(&[
+        "--private-host",
+        "127.0.0.1:1",
+        "--private-host",
+        "localhost:1",
+    ]);
     assert_eq!(server.heads(), [""; 0]);
 }
 
 #[test]
 fn a_project_cannot_name_a_private_host_unless_the_user_trusts_it() {
     let (crib, server) = (Crib::new(), PageServer::with_page());
-    write_project(&crib, &format!("[http]\nprivate_hosts = ['{}']", server.host));
-    let call = ["call", "web.fetch", &*format!("url={}", server.url("/")), "--grant", &*server.clause()];
+    write_project(
+        &crib,
+        &format!("[http]\nprivate_hosts = ['{}']", server.host),
+    );
+    let call = [
+        "call",
+        "web.fetch",
+        &*format!("url={}", server.url("/")),
+        "--grant",
+        &*server.clause(),
+    ];
     let ended = crib.run(&call).expect(2);
-    assert!(ended.stderr.contains("toolcrib.toml:2: http.private_hosts is not accepted"), "{ended:#?}");
+    assert!(
+        ended
+            .stderr
+            .contains("toolcrib.toml:2: http.private_hosts is not accepted"),
+        "{ended:#?}"
+    );
     assert!(ended.stderr.contains("write trusted = "), "{ended:#?}");
     assert_eq!(server.heads(), [""; 0]);
     trust(&crib, "");
@@ -149,37 +248,73 @@ fn a_project_cannot_name_a_private_host_unless_the_user_trusts_it() {
 fn a_host_that_is_not_granted_is_refused_with_the_flag_that_grants_it() {
     let (crib, server) = (Crib::new(), PageServer::with_page());
     let private = ["--private-host", &server.host];
-    let call = ["call", "web.fetch", &*format!("url={}", server.url("/?q=42"))];
+    let call = [
+        "call",
+        "web.fetch",
+        &*format!("url={}", server.url("/?q=42")),
+    ];
     let run = ["run", "--provider", "direct", &*server.fetch("/?q=42")];
     for command in [&call[..], &run] {
         let ended = crib.run(&[command, &private].concat()).expect(5);
-        assert!(ended.stderr.contains(&format!("--grant {}", server.clause())), "{ended:#?}");
+        assert!(
+            ended
+                .stderr
+                .contains(&format!("--grant {}", server.clause())),
+            "{ended:#?}"
+        );
     }
     // A port that is not the scheme's own needs a grant that names it.
-    let ended = crib.run(&[&run[..], &private, &["--grant", "net:read:127.0.0.1"]].concat()).expect(5);
-    assert!(ended.stderr.contains(&format!("--grant {}", server.clause())), "{ended:#?}");
+    let ended = crib
+        .run(&[&run[..], &private, &["--grant", "net:read:127.0.0.1"]].concat())
+        .expect(5);
+    assert!(
+        ended
+            .stderr
+            .contains(&format!("--grant {}", server.clause())),
+        "{ended:#?}"
+    );
     // A wildcard grants the host and does not name it. Typing the call does.
     let wildcard = ["--grant", "net:read:**"];
-    let ended = crib.run(&[&run[..], &private, &wildcard].concat()).expect(5);
-    assert!(ended.stderr.contains(&format!("--grant {}", server.clause())), "{ended:#?}");
+    let ended = crib
+        .run(&[&run[..], &private, &wildcard].concat())
+        .expect(5);
+    assert!(
+        ended
+            .stderr
+            .contains(&format!("--grant {}", server.clause())),
+        "{ended:#?}"
+    );
     assert_eq!(server.heads(), [""; 0]);
-    crib.run(&[&call[..], &private, &wildcard].concat()).expect(0);
+    crib.run(&[&call[..], &private, &wildcard].concat())
+        .expect(0);
 }
 
 #[test]
 fn a_rule_for_the_tool_switches_the_question_off() {
     let (crib, server) = (Crib::new(), PageServer::with_page());
     let rule = "[[policy]]\nverdict = 'allow'\ntool = 'web.fetch'\ntarget = 'net:read:**'\n";
-    write_user(&crib, &format!("grants = ['net:read:**']\nhttp.private_hosts = ['{}']\n{rule}", server.host));
-    crib.run(&["run", "--provider", "direct", &server.fetch("/")]).expect(0);
+    write_user(
+        &crib,
+        &format!(
+            "grants = ['net:read:**']\nhttp.private_hosts = ['{}']\n{rule}",
+            server.host
+        ),
+    );
+    crib.run(&["run", "--provider", "direct", &server.fetch("/")])
+        .expect(0);
 }
 
 #[test]
 fn the_limits_of_the_settings_hold() {
     let crib = Crib::new();
     let server = PageServer::new(|_| TestServer::ok("text/plain", "x".repeat(3000)));
-    write_user(&crib, &format!("{}http.max_body = '2kB'\n", server.settings()));
-    let ended = crib.run(&["call", "web.fetch", &format!("url={}", server.url("/"))]).expect(1);
+    write_user(
+        &crib,
+        &format!("{}http.max_body = '2kB'\n", server.settings()),
+    );
+    let ended = crib
+        .run(&["call", "web.fetch", &format!("url={}", server.url("/"))])
+        .expect(1);
     assert!(ended.stderr.contains("2000 bytes"), "{ended:#?}");
 }
 
@@ -191,7 +326,9 @@ pub(crate) fn is_below(folder: &Path, needle: &str) -> bool {
             return is_below(&path, needle);
         }
         let bytes = std::fs::read(&path).unwrap();
-        bytes.windows(needle.len()).any(|part| part == needle.as_bytes())
+        bytes
+            .windows(needle.len())
+            .any(|part| part == needle.as_bytes())
     })
 }
 
@@ -199,7 +336,9 @@ pub(crate) fn is_below(folder: &Path, needle: &str) -> bool {
 #[test]
 fn a_secret_goes_to_its_own_host_and_is_in_no_output() {
     // Repeats the whole head of the request, as some services do.
-    let echo = |request: &Received| TestServer::ok("text/plain", format!("read 42 bytes\n{}", request.head));
+    let echo = |request: &Received| {
+        TestServer::ok("text/plain", format!("read 42 bytes\n{}", request.head))
+    };
     for place in ["env = 'CRIB_SECRET'", "file = '../../root/forge.key'"] {
         let (crib, collector) = (Crib::new(), Collector::new("200 OK"));
         let (own, other) = (PageServer::new(echo), PageServer::new(echo));
@@ -219,15 +358,31 @@ fn a_secret_goes_to_its_own_host_and_is_in_no_output() {
         if place.starts_with("file") {
             std::fs::write(crib.root().join("forge.key"), CANARY).unwrap();
         }
-        let prompt = format!("{} ; {} ; fs.read path=forge.key", own.fetch("/"), other.fetch("/"));
+        let prompt = format!(
+            "{} ; {} ; fs.read path=forge.key",
+            own.fetch("/"),
+            other.fetch("/")
+        );
         for flags in [&["--output", "stream-json"][..], &["--journal-arguments"]] {
-            let mut command = crib.command(&[&["run", "--provider", "direct", &*prompt], flags].concat());
+            let mut command =
+                crib.command(&[&["run", "--provider", "direct", &*prompt], flags].concat());
             let ended = Ended::from(command.env("CRIB_SECRET", CANARY).output().unwrap()).expect(1);
-            assert!(ended.stdout.contains("read 42 bytes") && !format!("{ended:?}").contains(CANARY), "{ended:#?}");
+            assert!(
+                ended.stdout.contains("read 42 bytes") && !format!("{ended:?}").contains(CANARY),
+                "{ended:#?}"
+            );
         }
         let is_sent = |head: &String| head.contains(&format!("authorization: Bearer {CANARY}"));
-        assert!(own.heads().len() == 2 && own.heads().iter().all(is_sent), "{:?}", own.heads());
-        assert!(other.heads().len() == 2 && !other.heads().concat().contains(CANARY), "{:?}", other.heads());
+        assert!(
+            own.heads().len() == 2 && own.heads().iter().all(is_sent),
+            "{:?}",
+            own.heads()
+        );
+        assert!(
+            other.heads().len() == 2 && !other.heads().concat().contains(CANARY),
+            "{:?}",
+            other.heads()
+        );
         let state = crib.dir.path().join("state");
         assert!(is_below(&state, "read 42 bytes") && !is_below(&state, CANARY));
         assert!(collector.has("read 42 bytes") && !collector.has(CANARY));
@@ -237,12 +392,16 @@ fn a_secret_goes_to_its_own_host_and_is_in_no_output() {
 #[test]
 fn the_weather_needs_a_grant_for_both_services() {
     let crib = Crib::new();
-    for command in
-        [&["call", "weather.get", "place=Oslo"][..], &["run", "--provider", "direct", "weather.get place=Oslo"]]
-    {
+    for command in [
+        &["call", "weather.get", "place=Oslo"][..],
+        &["run", "--provider", "direct", "weather.get place=Oslo"],
+    ] {
         let ended = crib.run(command).expect(5);
         for host in ["api.open-meteo.com", "geocoding-api.open-meteo.com"] {
-            assert!(ended.stderr.contains(&format!("--grant net:read:{host}")), "{ended:#?}");
+            assert!(
+                ended.stderr.contains(&format!("--grant net:read:{host}")),
+                "{ended:#?}"
+            );
         }
     }
 }
@@ -252,9 +411,17 @@ fn the_weather_needs_a_grant_for_both_services() {
 fn a_host_is_asked_about_once_in_a_session() {
     let page = |_: &Received| TestServer::ok("text/html", "<h1>Stock</h1><a href=/two>two</a>");
     let (crib, server) = (Crib::new(), PageServer::new(page));
-    write_user(&crib, &format!("grants = ['net:read:**']\nhttp.private_hosts = ['{}']\n", server.host));
-    let call =
-        |path: &str| json!({"calls": [{"name": "web.fetch", "arguments": {"url": server.url(path)}}]}).to_string();
+    write_user(
+        &crib,
+        &format!(
+            "grants = ['net:read:**']\nhttp.private_hosts = ['{}']\n",
+            server.host
+        ),
+    );
+    let call = |path: &str| {
+        json!({"calls": [{"name": "web.fetch", "arguments": {"url": server.url(path)}}]})
+            .to_string()
+    };
     let script = crib.script(&[&call("/one?q=42"), &call("/two"), r#"{"text": "finished"}"#]);
     let mut session = on_terminal(&crib, &["run", "x", "--script", &script]);
     let question = session.exp_string(QUESTION).unwrap();

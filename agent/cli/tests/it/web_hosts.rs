@@ -35,7 +35,12 @@ impl BusyServer {
     fn start(hold: Duration) -> Arc<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let server = Arc::new(Self { port, hold, counts: Mutex::default(), second: Condvar::new() });
+        let server = Arc::new(Self {
+            port,
+            hold,
+            counts: Mutex::default(),
+            second: Condvar::new(),
+        });
         let shared = server.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
@@ -51,7 +56,10 @@ impl BusyServer {
     }
 
     fn answer(&self, mut stream: &TcpStream) {
-        let lines = BufReader::new(stream).lines().map(Result::unwrap).take_while(|line| !line.is_empty());
+        let lines = BufReader::new(stream)
+            .lines()
+            .map(Result::unwrap)
+            .take_while(|line| !line.is_empty());
         let head = lines.collect::<Vec<_>>().join("\n");
         let mut counts = self.counts.lock().unwrap();
         counts.all += 1;
@@ -59,7 +67,10 @@ impl BusyServer {
         counts.running += 1;
         counts.most = counts.most.max(counts.running);
         self.second.notify_all();
-        let (mut counts, _) = self.second.wait_timeout_while(counts, self.hold, |counts| counts.most < 2).unwrap();
+        let (mut counts, _) = self
+            .second
+            .wait_timeout_while(counts, self.hold, |counts| counts.most < 2)
+            .unwrap();
         // Before the answer, after which the client may send the next request.
         counts.running -= 1;
         drop(counts);
@@ -73,8 +84,11 @@ impl BusyServer {
 
 #[test]
 fn searches_and_other_requests_of_a_session_share_the_limit_of_connections() {
-    for (limit, is_reached) in [("max_connections", true), ("max_connections_per_host", true), ("max_redirects", false)]
-    {
+    for (limit, is_reached) in [
+        ("max_connections", true),
+        ("max_connections_per_host", true),
+        ("max_redirects", false),
+    ] {
         // Without a limit, the second request comes much sooner than its time is over.
         let hold = Duration::from_millis(if is_reached { 100 } else { 30_000 });
         let (crib, server) = (Crib::new(), BusyServer::start(hold));
@@ -108,7 +122,12 @@ fn a_private_host_an_origin_and_the_url_of_a_search_may_have_capitals() {
     write_user(&crib, &user);
     let run = |call: &str| {
         let command = ["run", "--provider", "direct", call];
-        Ended::from(crib.command(&command).env("CRIB_SECRET", KEY).output().unwrap())
+        Ended::from(
+            crib.command(&command)
+                .env("CRIB_SECRET", KEY)
+                .output()
+                .unwrap(),
+        )
     };
     run(&format!("web.fetch url=http://localhost:{port}/")).expect(0);
     run("web.search query=hammers").expect(0);
@@ -116,10 +135,17 @@ fn a_private_host_an_origin_and_the_url_of_a_search_may_have_capitals() {
     assert_eq!((all, with_key), (2, 2));
 
     // Unicode has more than one spelling.
-    for (text, spelled) in [("LocalHost", "m\u{fc}nchen.example"), ("http://Localhost", "https://m\u{fc}nchen.example")]
-    {
+    for (text, spelled) in [
+        ("LocalHost", "m\u{fc}nchen.example"),
+        ("http://Localhost", "https://m\u{fc}nchen.example"),
+    ] {
         write_user(&crib, &user.replace(text, spelled));
         let ended = run("time.now").expect(2);
-        assert!(ended.stderr.contains("write an international name as `xn--…`"), "{ended:#?}");
+        assert!(
+            ended
+                .stderr
+                .contains("write an international name as `xn--…`"),
+            "{ended:#?}"
+        );
     }
 }

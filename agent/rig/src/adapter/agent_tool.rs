@@ -5,7 +5,8 @@ use std::sync::Arc;
 use agent::ToolSet;
 use rig_core::message::ToolName as RigName;
 use rig_core::tool::{
-    DynamicTool, ToolErrorKind as RigErrorKind, ToolExecutionError as RigError, ToolOutput as RigOutput,
+    DynamicTool, ToolErrorKind as RigErrorKind, ToolExecutionError as RigError,
+    ToolOutput as RigOutput,
 };
 use rig_core::wasm_compat::WasmBoxedFuture;
 use serde_json::Value;
@@ -23,21 +24,43 @@ use super::conversation::result_content;
 /// [`WireToolSet::skipped`](agent::WireToolSet::skipped). The [example](crate#in-an-agent-of-rig) has the limits of rig's loop.
 pub fn tools(set: &ToolSet, cx: &ToolContext, format: Format) -> Vec<DynamicTool> {
     // The place of another call would make the journal take each call for that one.
-    let cx = cx.clone().with_wire(format).with_place(CallPlace::default());
+    let cx = cx
+        .clone()
+        .with_wire(format)
+        .with_place(CallPlace::default());
     let wire = set.wire(format, Strictness::Relaxed);
-    wire.entries().zip(wire.list()).filter_map(|(entry, wire)| tool(set, &cx, format, entry, wire)).collect()
+    wire.entries()
+        .zip(wire.list())
+        .filter_map(|(entry, wire)| tool(set, &cx, format, entry, wire))
+        .collect()
 }
 
 /// Returns `None` if the name is empty, which no name on the wire is.
-fn tool(set: &ToolSet, cx: &ToolContext, format: Format, entry: &Arc<Entry>, wire: &WireTool) -> Option<DynamicTool> {
+fn tool(
+    set: &ToolSet,
+    cx: &ToolContext,
+    format: Format,
+    entry: &Arc<Entry>,
+    wire: &WireTool,
+) -> Option<DynamicTool> {
     let name = RigName::new(wire.name.as_str()).ok()?;
-    let tool =
-        AgentTool { set: set.clone(), cx: cx.clone(), format, entry: entry.clone(), arguments: wire.arguments.clone() };
+    let tool = AgentTool {
+        set: set.clone(),
+        cx: cx.clone(),
+        format,
+        entry: entry.clone(),
+        arguments: wire.arguments.clone(),
+    };
     let call = move |arguments| -> WasmBoxedFuture<'static, _> {
         let tool = tool.clone();
         Box::pin(async move { tool.call(arguments).await })
     };
-    Some(DynamicTool::new(name, entry.tool().description.as_str(), wire.parameters.clone(), call))
+    Some(DynamicTool::new(
+        name,
+        entry.tool().description.as_str(),
+        wire.parameters.clone(),
+        call,
+    ))
 }
 
 /// A tool with the context of its calls.
@@ -53,7 +76,11 @@ struct AgentTool {
 impl AgentTool {
     async fn call(&self, arguments: Value) -> Result<RigOutput, RigError> {
         let arguments = self.arguments.decode(&arguments.into());
-        match self.set.execute(&self.cx, self.entry.name(), arguments).await {
+        match self
+            .set
+            .execute(&self.cx, self.entry.name(), arguments)
+            .await
+        {
             Ok(result) if result.is_error => {
                 Err(RigError::other(result.to_text()).with_model_output(self.output(result)?))
             }
@@ -72,16 +99,27 @@ impl AgentTool {
             result.content.iter_mut().for_each(leave_out_image);
         }
         let shown = self.format.show_result("", &result);
-        let images = shown.following.iter().filter(|content| matches!(content, Content::Image { .. }));
-        RigOutput::content(shown.content.iter().chain(images).map(result_content).collect())
+        let images = shown
+            .following
+            .iter()
+            .filter(|content| matches!(content, Content::Image { .. }));
+        RigOutput::content(
+            shown
+                .content
+                .iter()
+                .chain(images)
+                .map(result_content)
+                .collect(),
+        )
     }
 }
 
 /// Replaces an image by a text about it.
 fn leave_out_image(content: &mut Content) {
     if let Content::Image { mime_type, .. } = content {
-        *content =
-            Content::text(format!("[an image of type {mime_type} is left out: a failed call is shown as text alone]"));
+        *content = Content::text(format!(
+            "[an image of type {mime_type} is left out: a failed call is shown as text alone]"
+        ));
     }
 }
 
@@ -90,7 +128,9 @@ fn rig_error(error: ToolError) -> RigError {
     let kind = match code {
         ErrorCode::NotFound => RigErrorKind::NotFound,
         ErrorCode::InvalidArguments => RigErrorKind::InvalidArgs,
-        ErrorCode::PermissionDenied | ErrorCode::Denied | ErrorCode::Unapproved => RigErrorKind::PermissionDenied,
+        ErrorCode::PermissionDenied | ErrorCode::Denied | ErrorCode::Unapproved => {
+            RigErrorKind::PermissionDenied
+        }
         ErrorCode::Overloaded => RigErrorKind::RateLimited,
         ErrorCode::Timeout => RigErrorKind::Timeout,
         ErrorCode::Cancelled => RigErrorKind::Cancelled,
@@ -98,5 +138,8 @@ fn rig_error(error: ToolError) -> RigError {
     };
     // The pipeline repeats calls itself where their effects allow it. Only this call did not run.
     let is_retryable = code == ErrorCode::Overloaded;
-    RigError::new(kind, error.to_string()).with_code(code.to_string()).with_retryable(is_retryable).with_source(error)
+    RigError::new(kind, error.to_string())
+        .with_code(code.to_string())
+        .with_retryable(is_retryable)
+        .with_source(error)
 }

@@ -32,12 +32,20 @@ pub(super) fn base_url(api: Api, dialect: &Dialect, url: &str) -> String {
         return base.to_owned();
     }
     let quirks = &dialect.quirks;
-    let path = if api == Api::OpenAiResponses { quirks.responses.path } else { quirks.completion_path };
+    let path = if api == Api::OpenAiResponses {
+        quirks.responses.path
+    } else {
+        quirks.completion_path
+    };
     if path.starts_with("/v1/") {
         return base.strip_suffix("/v1").unwrap_or(base).to_owned();
     }
     // A host alone has the paths of the public service.
-    if path_of(base).is_empty() { format!("{base}{}", path_of(dialect.base_url)) } else { base.to_owned() }
+    if path_of(base).is_empty() {
+        format!("{base}{}", path_of(dialect.base_url))
+    } else {
+        base.to_owned()
+    }
 }
 
 /// Returns the path of a URL, with its first slash.
@@ -55,12 +63,44 @@ mod tests {
     #[test]
     fn a_host_a_base_url_and_an_endpoint_name_one_service() {
         let cases = [
-            (Api::OpenAi, "http://h:1/v1", &["http://h:1", "http://h:1/v1/", "http://h:1/v1/chat/completions"][..]),
-            (Api::OpenAi, "http://h/api/v4", &["http://h/api/v4/", "http://h/api/v4/chat/completions/"]),
-            (Api::OpenAiResponses, "http://h/v1", &["http://h/", "http://h/v1", "http://h/v1/responses"]),
-            (Api::Anthropic, "http://h/a", &["http://h/a/", "http://h/a/v1", "http://h/a/v1/messages/"]),
-            (Api::Gemini, "http://h", &["http://h/", "http://h/v1beta/", "http://h/v1beta/models/m:generateContent"]),
-            (Api::Ollama, "http://h:1", &["http://h:1/", "http://h:1/api/chat", "http://h:1/v1"]),
+            (
+                Api::OpenAi,
+                "http://h:1/v1",
+                &[
+                    "http://h:1",
+                    "http://h:1/v1/",
+                    "http://h:1/v1/chat/completions",
+                ][..],
+            ),
+            (
+                Api::OpenAi,
+                "http://h/api/v4",
+                &["http://h/api/v4/", "http://h/api/v4/chat/completions/"],
+            ),
+            (
+                Api::OpenAiResponses,
+                "http://h/v1",
+                &["http://h/", "http://h/v1", "http://h/v1/responses"],
+            ),
+            (
+                Api::Anthropic,
+                "http://h/a",
+                &["http://h/a/", "http://h/a/v1", "http://h/a/v1/messages/"],
+            ),
+            (
+                Api::Gemini,
+                "http://h",
+                &[
+                    "http://h/",
+                    "http://h/v1beta/",
+                    "http://h/v1beta/models/m:generateContent",
+                ],
+            ),
+            (
+                Api::Ollama,
+                "http://h:1",
+                &["http://h:1/", "http://h:1/api/chat", "http://h:1/v1"],
+            ),
         ];
         for (api, base, urls) in cases {
             for url in urls.iter().chain([&base]) {

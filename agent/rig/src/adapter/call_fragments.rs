@@ -34,13 +34,19 @@ impl CallFragments {
         if !chunk.contains("\"tool_calls\"") || !chunk.contains("\"delta\"") {
             return Cow::Borrowed(chunk);
         }
-        let Ok(mut parsed) = serde_json::from_str::<Value>(chunk) else { return Cow::Borrowed(chunk) };
+        let Ok(mut parsed) = serde_json::from_str::<Value>(chunk) else {
+            return Cow::Borrowed(chunk);
+        };
         let Some(choices) = parsed.get_mut("choices").and_then(Value::as_array_mut) else {
             return Cow::Borrowed(chunk);
         };
         let mut is_changed = false;
-        let first = choices.iter_mut().find(|choice| choice["index"].as_u64().is_none_or(|index| index == 0));
-        let Some(Value::Array(fragments)) = first.and_then(|choice| choice.pointer_mut("/delta/tool_calls")) else {
+        let first = choices
+            .iter_mut()
+            .find(|choice| choice["index"].as_u64().is_none_or(|index| index == 0));
+        let Some(Value::Array(fragments)) =
+            first.and_then(|choice| choice.pointer_mut("/delta/tool_calls"))
+        else {
             return Cow::Borrowed(chunk);
         };
         let mut uncertain = Vec::new();
@@ -51,7 +57,11 @@ impl CallFragments {
         }
         is_changed |= !uncertain.is_empty();
         fragments.append(&mut uncertain);
-        if is_changed { Cow::Owned(parsed.to_string()) } else { Cow::Borrowed(chunk) }
+        if is_changed {
+            Cow::Owned(parsed.to_string())
+        } else {
+            Cow::Borrowed(chunk)
+        }
     }
 
     /// Sets the index of a fragment. Adds fragments for other calls that may lack its arguments. Returns true if the fragment changes.
@@ -64,11 +74,19 @@ impl CallFragments {
             _ => None,
         };
         let text = |pointer: &[&str]| {
-            let found = pointer.iter().try_fold(fields.get("function")?, |value, key| value.get(key))?;
-            Some(found.as_str().map_or_else(|| found.to_string(), str::to_owned))
+            let found = pointer
+                .iter()
+                .try_fold(fields.get("function")?, |value, key| value.get(key))?;
+            Some(
+                found
+                    .as_str()
+                    .map_or_else(|| found.to_string(), str::to_owned),
+            )
         };
         let name = text(&["name"]).filter(|name| !name.is_empty() && name != "null");
-        let arguments = text(&["arguments"]).filter(|arguments| arguments != "null").unwrap_or_default();
+        let arguments = text(&["arguments"])
+            .filter(|arguments| arguments != "null")
+            .unwrap_or_default();
         let (at, is_certain) = match self.found(index, id.as_deref(), name.as_deref()) {
             Some(found) => found,
             // Custom calls have their own place for the name and the input.
@@ -102,13 +120,23 @@ impl CallFragments {
     }
 
     /// Returns the open call of a fragment, with true. Returns `None` if there is none yet.
-    fn found(&self, index: Option<u64>, id: Option<&str>, name: Option<&str>) -> Option<(usize, bool)> {
+    fn found(
+        &self,
+        index: Option<u64>,
+        id: Option<&str>,
+        name: Option<&str>,
+    ) -> Option<(usize, bool)> {
         let by_index = || {
-            let at = self.calls.iter().rposition(|call| index.is_some() && call.index == index)?;
+            let at = self
+                .calls
+                .iter()
+                .rposition(|call| index.is_some() && call.index == index)?;
             let call = &self.calls[at];
             let is_same = id.is_none() || id == call.id.as_deref();
             let goes_on = match (name, &call.name) {
-                (Some(name), Some(known)) => is_same && name == known && (id.is_some() || !is_whole(&call.arguments)),
+                (Some(name), Some(known)) => {
+                    is_same && name == known && (id.is_some() || !is_whole(&call.arguments))
+                }
                 (Some(_), None) => is_same || call.id.is_none(),
                 (None, _) => true,
             };
@@ -118,24 +146,45 @@ impl CallFragments {
         let by_id = || {
             let is_start = name.is_some() && index.is_some();
             let id = id.filter(|_| !is_start)?;
-            self.calls.iter().rposition(|call| call.id.as_deref() == Some(id))
+            self.calls
+                .iter()
+                .rposition(|call| call.id.as_deref() == Some(id))
         };
         // Without an index and an id, a fragment goes on with the latest call.
         let by_order = || {
-            let (None, None, Some(call)) = (index, id, self.calls.last()) else { return None };
+            let (None, None, Some(call)) = (index, id, self.calls.last()) else {
+                return None;
+            };
             let goes_on = name.is_none_or(|name| {
-                call.name.as_deref() == Some(name) && !call.arguments.is_empty() && !is_whole(&call.arguments)
+                call.name.as_deref() == Some(name)
+                    && !call.arguments.is_empty()
+                    && !is_whole(&call.arguments)
             });
             goes_on.then(|| self.calls.len() - 1)
         };
-        by_index().or_else(by_id).or_else(by_order).map(|at| (at, true))
+        by_index()
+            .or_else(by_id)
+            .or_else(by_order)
+            .map(|at| (at, true))
     }
 
     fn open(&mut self, index: Option<u64>) -> usize {
         let is_free = |index: &u64| !self.calls.iter().any(|call| call.place == *index);
-        let next = || self.calls.iter().map(|call| call.place + 1).max().unwrap_or_default();
+        let next = || {
+            self.calls
+                .iter()
+                .map(|call| call.place + 1)
+                .max()
+                .unwrap_or_default()
+        };
         let place = index.filter(is_free).unwrap_or_else(next);
-        self.calls.push(OpenCall { index, place, id: None, name: None, arguments: String::new() });
+        self.calls.push(OpenCall {
+            index,
+            place,
+            id: None,
+            name: None,
+            arguments: String::new(),
+        });
         self.calls.len() - 1
     }
 }
@@ -156,10 +205,17 @@ mod tests {
         let mut calls = CallFragments::default();
         let mut sums: Vec<(u64, String)> = Vec::new();
         for fragment in fragments {
-            let chunk = json!({"choices": [{"index": 0, "delta": {"tool_calls": [fragment]}}]}).to_string();
+            let chunk =
+                json!({"choices": [{"index": 0, "delta": {"tool_calls": [fragment]}}]}).to_string();
             let placed: Value = serde_json::from_str(&calls.placed(&chunk)).unwrap();
-            for fragment in placed["choices"][0]["delta"]["tool_calls"].as_array().unwrap() {
-                let (index, text) = (fragment["index"].as_u64().unwrap(), fragment["function"]["arguments"].as_str());
+            for fragment in placed["choices"][0]["delta"]["tool_calls"]
+                .as_array()
+                .unwrap()
+            {
+                let (index, text) = (
+                    fragment["index"].as_u64().unwrap(),
+                    fragment["function"]["arguments"].as_str(),
+                );
                 match sums.iter_mut().find(|(other, _)| *other == index) {
                     Some((_, sum)) => sum.push_str(text.unwrap_or_default()),
                     None => sums.push((index, text.unwrap_or_default().to_owned())),
@@ -180,14 +236,32 @@ mod tests {
     #[test]
     fn a_fragment_at_an_unknown_index_belongs_to_the_open_call() {
         let read = start(0, "a", "read", r#"{"path":"x"}"#);
-        let got = arguments(&[read, start(0, "b", "list", ""), more(1, r#"{"pa"#), more(1, r#"th":1}"#)]);
-        assert_eq!(got, [(0, r#"{"path":"x"}"#.to_owned()), (1, r#"{"path":1}"#.to_owned())]);
-        assert_eq!(arguments(&[start(0, "a", "list", ""), more(7, "{}")]), [(0, "{}".to_owned())]);
+        let got = arguments(&[
+            read,
+            start(0, "b", "list", ""),
+            more(1, r#"{"pa"#),
+            more(1, r#"th":1}"#),
+        ]);
+        assert_eq!(
+            got,
+            [
+                (0, r#"{"path":"x"}"#.to_owned()),
+                (1, r#"{"path":1}"#.to_owned())
+            ]
+        );
+        assert_eq!(
+            arguments(&[start(0, "a", "list", ""), more(7, "{}")]),
+            [(0, "{}".to_owned())]
+        );
     }
 
     #[test]
     fn a_call_that_may_lack_arguments_is_refused() {
-        let got = arguments(&[start(0, "a", "list", ""), start(0, "b", "list", ""), more(3, "{}")]);
+        let got = arguments(&[
+            start(0, "a", "list", ""),
+            start(0, "b", "list", ""),
+            more(3, "{}"),
+        ]);
         assert_eq!(got, [(0, UNCERTAIN.to_owned()), (1, "{}".to_owned())]);
         let whole = start(0, "a", "list", "{}");
         assert_eq!(arguments(&[whole, more(3, "{}")]), [(0, "{}{}".to_owned())]);
@@ -195,7 +269,8 @@ mod tests {
 
     #[test]
     fn an_id_of_each_fragment_begins_no_call() {
-        let more = |id: &str, text: &str| json!({"index": 0, "id": id, "function": {"arguments": text}});
+        let more =
+            |id: &str, text: &str| json!({"index": 0, "id": id, "function": {"arguments": text}});
         let named = |id: &str, text: &str| json!({"index": 0, "id": id, "function": {"name": "", "arguments": text}});
         let got = arguments(&[start(0, "a", "list", ""), more("b", "{"), named("c", "}")]);
         assert_eq!(got, [(0, "{}".to_owned())]);
@@ -203,16 +278,29 @@ mod tests {
 
     #[test]
     fn a_name_that_each_fragment_repeats_begins_no_call() {
-        let named = |text: &str| json!({"index": 0, "function": {"name": "list", "arguments": text}});
-        assert_eq!(arguments(&[start(0, "a", "list", ""), named("{"), named("}")]), [(0, "{}".to_owned())]);
-        assert_eq!(arguments(&[named("{}"), named("{}")]), [(0, "{}".to_owned()), (1, "{}".to_owned())]);
+        let named =
+            |text: &str| json!({"index": 0, "function": {"name": "list", "arguments": text}});
+        assert_eq!(
+            arguments(&[start(0, "a", "list", ""), named("{"), named("}")]),
+            [(0, "{}".to_owned())]
+        );
+        assert_eq!(
+            arguments(&[named("{}"), named("{}")]),
+            [(0, "{}".to_owned()), (1, "{}".to_owned())]
+        );
     }
 
     #[test]
     fn a_usual_stream_passes_unchanged() {
         let mut calls = CallFragments::default();
-        for fragment in [start(0, "a", "read", ""), start(1, "b", "list", ""), more(0, "{}"), more(1, "{}")] {
-            let chunk = json!({"choices": [{"index": 0, "delta": {"tool_calls": [fragment]}}]}).to_string();
+        for fragment in [
+            start(0, "a", "read", ""),
+            start(1, "b", "list", ""),
+            more(0, "{}"),
+            more(1, "{}"),
+        ] {
+            let chunk =
+                json!({"choices": [{"index": 0, "delta": {"tool_calls": [fragment]}}]}).to_string();
             assert!(matches!(calls.placed(&chunk), Cow::Borrowed(_)), "{chunk}");
         }
     }

@@ -6,11 +6,20 @@ use serde_json::{Map, Value, json};
 
 /// Returns a reply, or a chunk of one, with its calls as the API has them.
 pub(super) fn read(payload: &str) -> Cow<'_, str> {
-    if !["\"function_call\"", "\"tool_calls\""].iter().any(|key| payload.contains(key)) {
+    if !["\"function_call\"", "\"tool_calls\""]
+        .iter()
+        .any(|key| payload.contains(key))
+    {
         return Cow::Borrowed(payload);
     }
-    let Ok(mut reply) = serde_json::from_str::<Value>(payload) else { return Cow::Borrowed(payload) };
-    let choices = reply.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten();
+    let Ok(mut reply) = serde_json::from_str::<Value>(payload) else {
+        return Cow::Borrowed(payload);
+    };
+    let choices = reply
+        .get_mut("choices")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten();
     let mut is_changed = false;
     for choice in choices {
         for key in ["delta", "message"] {
@@ -19,32 +28,55 @@ pub(super) fn read(payload: &str) -> Cow<'_, str> {
             }
         }
     }
-    if is_changed { reply.to_string().into() } else { Cow::Borrowed(payload) }
+    if is_changed {
+        reply.to_string().into()
+    } else {
+        Cow::Borrowed(payload)
+    }
 }
 
 /// Corrects the calls of a message. Returns true if it changes.
 fn correct(message: &mut Map<String, Value>) -> bool {
     let mut is_changed = false;
-    let has_calls = message.get("tool_calls").and_then(Value::as_array).is_some_and(|calls| !calls.is_empty());
+    let has_calls = message
+        .get("tool_calls")
+        .and_then(Value::as_array)
+        .is_some_and(|calls| !calls.is_empty());
     if !has_calls && let Some(Value::Object(call)) = message.get("tool_calls") {
-        let calls = if call.is_empty() { json!([]) } else { json!([call]) };
+        let calls = if call.is_empty() {
+            json!([])
+        } else {
+            json!([call])
+        };
         message.insert("tool_calls".to_owned(), calls);
         is_changed = true;
     }
     if !has_calls && message.get("function_call").is_some_and(Value::is_object) {
         let function = message.remove("function_call");
-        message.insert("tool_calls".to_owned(), json!([{"index": 0, "type": "function", "function": function}]));
+        message.insert(
+            "tool_calls".to_owned(),
+            json!([{"index": 0, "type": "function", "function": function}]),
+        );
         is_changed = true;
     }
-    let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten();
+    let calls = message
+        .get_mut("tool_calls")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten();
     for call in calls.filter_map(Value::as_object_mut) {
-        if !call.contains_key("function") && (call.contains_key("name") || call.contains_key("arguments")) {
-            let parts = ["name", "arguments"].into_iter().filter_map(|key| Some((key.to_owned(), call.remove(key)?)));
+        if !call.contains_key("function")
+            && (call.contains_key("name") || call.contains_key("arguments"))
+        {
+            let parts = ["name", "arguments"]
+                .into_iter()
+                .filter_map(|key| Some((key.to_owned(), call.remove(key)?)));
             let function = Value::Object(parts.collect());
             call.insert("function".to_owned(), function);
             is_changed = true;
         }
-        if call.contains_key("function") && call.get("type").is_some_and(|kind| kind != "function") {
+        if call.contains_key("function") && call.get("type").is_some_and(|kind| kind != "function")
+        {
             call.insert("type".to_owned(), "function".into());
             is_changed = true;
         }

@@ -8,9 +8,17 @@ use crate::retry::Failure;
 /// The words before the size in the messages of services: of llama.cpp, whose field is added to its message, and of LM Studio; of OpenAI,
 /// DeepSeek and vLLM; of xAI; of LM Studio; of Anthropic ("3333404 tokens > 200000 maximum"); of Mistral; of Kimi; of Gemini; of others.
 const BEFORE: [&str; 11] = [
-    "n_ctx: ", "maximum context length is ", "maximum prompt length is ", "context length of only ", " > ",
-    "too large for model with ", "exceeded model token limit: ", "maximum number of tokens allowed (",
-    "available context size (", "context size of ", "context window of ",
+    "n_ctx: ",
+    "maximum context length is ",
+    "maximum prompt length is ",
+    "context length of only ",
+    " > ",
+    "too large for model with ",
+    "exceeded model token limit: ",
+    "maximum number of tokens allowed (",
+    "available context size (",
+    "context size of ",
+    "context window of ",
 ];
 
 /// The sizes that a model can have.
@@ -18,12 +26,22 @@ const SIZES: std::ops::RangeInclusive<u64> = 256..=100_000_000;
 
 /// Returns the tokens that a refusal names. Returns `None` for other errors.
 pub(super) fn named(error: &ProviderError) -> Option<u64> {
-    let (ProviderError::Status { kind: FailureKind::ContextLength, message, .. }
-    | ProviderError::Reported { kind: FailureKind::ContextLength, message, .. }) = error
+    let (ProviderError::Status {
+        kind: FailureKind::ContextLength,
+        message,
+        ..
+    }
+    | ProviderError::Reported {
+        kind: FailureKind::ContextLength,
+        message,
+        ..
+    }) = error
     else {
         return None;
     };
-    BEFORE.iter().find_map(|before| number(&message[message.find(before)? + before.len()..]))
+    BEFORE
+        .iter()
+        .find_map(|before| number(&message[message.find(before)? + before.len()..]))
 }
 
 /// Estimates the tokens of a request without its images.
@@ -43,15 +61,31 @@ pub(super) fn estimated(request: &Request<'_>, tools: &WireToolSet) -> u64 {
 
 /// Creates the failure of a request that is longer than the context.
 pub(super) fn exceeded(provider: &str, tokens: u64, context: u64) -> Failure {
-    let message = format!("the request has about {tokens} tokens, and the context of the model {context}");
+    let message =
+        format!("the request has about {tokens} tokens, and the context of the model {context}");
     let (provider, kind) = (provider.to_owned(), FailureKind::ContextLength);
-    let error = ProviderError::Reported { provider, kind, status: None, message, retry_after: None };
-    Failure { error, is_transient: false }
+    let error = ProviderError::Reported {
+        provider,
+        kind,
+        status: None,
+        message,
+        retry_after: None,
+    };
+    Failure {
+        error,
+        is_transient: false,
+    }
 }
 
 fn number(text: &str) -> Option<u64> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(text.len());
-    text[..end].replace(',', "").parse().ok().filter(|size| SIZES.contains(size))
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != ',')
+        .unwrap_or(text.len());
+    text[..end]
+        .replace(',', "")
+        .parse()
+        .ok()
+        .filter(|size| SIZES.contains(size))
 }
 
 #[cfg(test)]
@@ -61,12 +95,30 @@ mod tests {
     #[test]
     fn each_service_names_the_size_in_its_own_way() {
         for (message, size) in [
-            ("the request exceeds the available context size, try increasing it (n_ctx: 2048)", Some(2048)),
-            ("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens", Some(4096)),
-            ("prompt is too long: 3333404 tokens > 200000 maximum", Some(200_000)),
-            ("input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease", Some(200_000)),
-            ("(n_keep: 13055>= n_ctx: 4096). Try to load the model", Some(4096)),
-            ("exceeds the maximum number of tokens allowed (1048576).", Some(1_048_576)),
+            (
+                "the request exceeds the available context size, try increasing it (n_ctx: 2048)",
+                Some(2048),
+            ),
+            (
+                "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
+                Some(4096),
+            ),
+            (
+                "prompt is too long: 3333404 tokens > 200000 maximum",
+                Some(200_000),
+            ),
+            (
+                "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease",
+                Some(200_000),
+            ),
+            (
+                "(n_keep: 13055>= n_ctx: 4096). Try to load the model",
+                Some(4096),
+            ),
+            (
+                "exceeds the maximum number of tokens allowed (1048576).",
+                Some(1_048_576),
+            ),
             ("Input is too long for requested model.", None),
             ("maximum context length is 3 tokens", None),
         ] {

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use agent::{ProviderError, Request, WireToolSet};
 use rig_core::completion::CompletionRequest;
 use rig_core::message::{
-    AssistantContent, AssistantMessage, CallId, DocumentSourceKind, Image, ImageMediaType, Message as RigMessage,
-    MimeType, Origin, Text, ToolCall as RigCall, ToolFunction, ToolName as RigName, ToolResult as RigResult,
-    ToolResultContent, UserContent,
+    AssistantContent, AssistantMessage, CallId, DocumentSourceKind, Image, ImageMediaType,
+    Message as RigMessage, MimeType, Origin, Text, ToolCall as RigCall, ToolFunction,
+    ToolName as RigName, ToolResult as RigResult, ToolResultContent, UserContent,
 };
 use serde_json::Value;
 use tools::Content;
@@ -27,12 +27,27 @@ pub(super) fn request(
     mark: Option<&str>,
 ) -> Result<CompletionRequest, Failure> {
     let searches = mark.map(|mark| Searches::new(mark, tools, request.messages));
-    let results = Results { api, placement: image_placement(api, model), searches, tools };
-    let is_one_turn = |first: &Message, next: &Message| (first.role, next.role) == (Role::Assistant, Role::Assistant);
+    let results = Results {
+        api,
+        placement: image_placement(api, model),
+        searches,
+        tools,
+    };
+    let is_one_turn = |first: &Message, next: &Message| {
+        (first.role, next.role) == (Role::Assistant, Role::Assistant)
+    };
     let turns = request.messages.chunk_by(is_one_turn);
-    let history: Vec<_> = turns.filter_map(|parts| message(&results, &whole(parts))).collect();
-    if !history.iter().any(|message| matches!(message, RigMessage::User { .. })) {
-        return Err(Failure { error: ProviderError::NoPrompt, is_transient: false });
+    let history: Vec<_> = turns
+        .filter_map(|parts| message(&results, &whole(parts)))
+        .collect();
+    if !history
+        .iter()
+        .any(|message| matches!(message, RigMessage::User { .. }))
+    {
+        return Err(Failure {
+            error: ProviderError::NoPrompt,
+            is_transient: false,
+        });
     }
     // rig would append the prompt, so the history holds all messages in our order.
     let mut completion = CompletionRequest::new("");
@@ -54,8 +69,14 @@ fn whole(messages: &[Message]) -> Cow<'_, Message> {
     match messages {
         [message] => Cow::Borrowed(message),
         _ => {
-            let parts = messages.iter().flat_map(|message| message.parts.iter().cloned()).collect();
-            Cow::Owned(Message { role: Role::Assistant, parts })
+            let parts = messages
+                .iter()
+                .flat_map(|message| message.parts.iter().cloned())
+                .collect();
+            Cow::Owned(Message {
+                role: Role::Assistant,
+                parts,
+            })
         }
     }
 }
@@ -63,8 +84,15 @@ fn whole(messages: &[Message]) -> Cow<'_, Message> {
 /// Returns the format whose places for the images of results the model has.
 fn image_placement(api: Api, model: &str) -> Format {
     // Before version 3, the model takes images in a user's message only. rig would move them there without naming the call.
-    let is_old_gemini = api == Api::Gemini && ["gemini-1", "gemini-2"].iter().any(|old| model.contains(old));
-    if is_old_gemini || api == Api::Ollama { Format::OpenAiChat } else { api.format() }
+    let is_old_gemini = api == Api::Gemini
+        && ["gemini-1", "gemini-2"]
+            .iter()
+            .any(|old| model.contains(old));
+    if is_old_gemini || api == Api::Ollama {
+        Format::OpenAiChat
+    } else {
+        api.format()
+    }
 }
 
 /// Returns `None` if the message has no content to send, because services refuse empty messages. rig merges adjacent user
@@ -78,8 +106,11 @@ fn message(results: &Results<'_>, message: &Message) -> Option<RigMessage> {
         }
         _ => {
             let mut following = Vec::new();
-            let mut content: Vec<_> =
-                message.parts.iter().filter_map(|part| user(part, results, &mut following)).collect();
+            let mut content: Vec<_> = message
+                .parts
+                .iter()
+                .filter_map(|part| user(part, results, &mut following))
+                .collect();
             content.append(&mut following);
             (!content.is_empty()).then_some(RigMessage::User { content })
         }
@@ -92,12 +123,18 @@ fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessa
     let block = |part: &Part| match part {
         // rig also omits blank text, but only after the check for a final thought below.
         Part::Content(Content::Text { text }) if text.trim().is_empty() => None,
-        Part::Content(Content::Text { text }) => Some(AssistantContent::Text(Text::new(text.as_str()))),
+        Part::Content(Content::Text { text }) => {
+            Some(AssistantContent::Text(Text::new(text.as_str())))
+        }
         Part::Content(content) => Some(AssistantContent::Text(Text::new(content.described()))),
         Part::ToolCall(call) => {
             let call = tools.write_call(call);
-            let function = ToolFunction::new(RigName::new(call.name).ok()?, call.arguments.into_value());
-            Some(AssistantContent::ToolCall(RigCall::new(CallId::from_wire(call.id.as_str()), function)))
+            let function =
+                ToolFunction::new(RigName::new(call.name).ok()?, call.arguments.into_value());
+            Some(AssistantContent::ToolCall(RigCall::new(
+                CallId::from_wire(call.id.as_str()),
+                function,
+            )))
         }
         Part::Reasoning { opaque, .. } => serde_json::from_value(opaque.get(BLOCK)?.clone()).ok(),
         _ => None,
@@ -107,7 +144,11 @@ fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessa
             && let Some(fields) = opaque.get(BESIDE).and_then(Value::as_object)
         {
             let fields = fields.clone();
-            beside = Some(if tools.is_deferring() { fields } else { deferred::without_search(fields) });
+            beside = Some(if tools.is_deferring() {
+                fields
+            } else {
+                deferred::without_search(fields)
+            });
             return None;
         }
         let fields = beside.take();
@@ -126,7 +167,9 @@ fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessa
     };
     // rig sends signatures only to the model that made them.
     let origin = message.parts.iter().find_map(|part| match part {
-        Part::Reasoning { opaque, .. } => serde_json::from_value::<Origin>(opaque.get(ORIGIN)?.clone()).ok(),
+        Part::Reasoning { opaque, .. } => {
+            serde_json::from_value::<Origin>(opaque.get(ORIGIN)?.clone()).ok()
+        }
         _ => None,
     });
     let mut content: Vec<_> = message.parts.iter().filter_map(whole_block).collect();
@@ -139,18 +182,36 @@ fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessa
 }
 
 /// Returns a part of a user's message. Adds the parts that have to be at its end to `following`.
-fn user(part: &Part, results: &Results<'_>, following: &mut Vec<UserContent>) -> Option<UserContent> {
-    let Results { api, placement, ref searches, tools } = *results;
+fn user(
+    part: &Part,
+    results: &Results<'_>,
+    following: &mut Vec<UserContent>,
+) -> Option<UserContent> {
+    let Results {
+        api,
+        placement,
+        ref searches,
+        tools,
+    } = *results;
     match part {
         Part::Content(content) => Some(user_content(content)),
-        Part::ToolResult { id, name: called, result } => {
-            let has_image = result.content.iter().any(|content| matches!(content, Content::Image { .. }));
+        Part::ToolResult {
+            id,
+            name: called,
+            result,
+        } => {
+            let has_image = result
+                .content
+                .iter()
+                .any(|content| matches!(content, Content::Image { .. }));
             let format = if has_image { placement } else { tools.format() };
             let mut shown = format.show_result(id, result);
             if tools.format() != Format::Anthropic {
                 shown.content = joined(shown.content);
             }
-            let marked = searches.as_ref().and_then(|searches| searches.marked(api, id, called, result));
+            let marked = searches
+                .as_ref()
+                .and_then(|searches| searches.marked(api, id, called, result));
             if let Some((marked, following)) = marked {
                 (shown.content, shown.following) = (vec![marked], following);
             }
@@ -192,9 +253,15 @@ pub(super) fn result_content(content: &Content) -> ToolResultContent {
 }
 
 fn image(content: &Content) -> Option<Image> {
-    let Content::Image { data, mime_type } = content else { return None };
+    let Content::Image { data, mime_type } = content else {
+        return None;
+    };
     let media_type = Some(ImageMediaType::from_mime_type(mime_type)?);
-    Some(Image { data: DocumentSourceKind::base64(data.as_str()), media_type, ..Image::default() })
+    Some(Image {
+        data: DocumentSourceKind::base64(data.as_str()),
+        media_type,
+        ..Image::default()
+    })
 }
 
 fn name(tool: &str, tools: &WireToolSet) -> Option<RigName> {

@@ -33,8 +33,14 @@ const ANTHROPIC_BYTES: usize = 8 << 20;
 const ABOUT: &str = "About the search of tools:";
 
 /// The beginnings of the names of models that know deferred tools.
-const ANTHROPIC: [&str; 6] =
-    ["claude-fable-5", "claude-haiku-4-5", "claude-opus-4", "claude-opus-5", "claude-sonnet-4", "claude-sonnet-5"];
+const ANTHROPIC: [&str; 6] = [
+    "claude-fable-5",
+    "claude-haiku-4-5",
+    "claude-opus-4",
+    "claude-opus-5",
+    "claude-sonnet-4",
+    "claude-sonnet-5",
+];
 const OPENAI: [&str; 4] = ["gpt-5.4", "gpt-5.5", "gpt-5.6", "gpt-6"];
 
 /// A part of the names of OpenAI's models that do not know them.
@@ -63,8 +69,17 @@ pub(super) fn is_known(api: Api, model: &str) -> bool {
 
 /// Returns true if a request of the API may have these tools. Anthropic's has all definitions.
 pub(super) fn is_within(api: Api, tools: &ToolSet) -> bool {
-    let definitions = || tools.list().iter().filter_map(|entry| entry.wire(api.format(), Strictness::Relaxed).ok());
-    let bytes = || definitions().map(|wire| wire.definition.len()).sum::<usize>();
+    let definitions = || {
+        tools
+            .list()
+            .iter()
+            .filter_map(|entry| entry.wire(api.format(), Strictness::Relaxed).ok())
+    };
+    let bytes = || {
+        definitions()
+            .map(|wire| wire.definition.len())
+            .sum::<usize>()
+    };
     api != Api::Anthropic || (tools.len() <= ANTHROPIC_MOST && bytes() <= ANTHROPIC_BYTES)
 }
 
@@ -75,7 +90,10 @@ pub(super) fn defer(api: Api, tools: &WireToolSet, definitions: &mut Vec<Value>)
         return;
     }
     let search = search_name();
-    for definition in definitions.iter_mut().filter(|definition| definition["name"] == *search) {
+    for definition in definitions
+        .iter_mut()
+        .filter(|definition| definition["name"] == *search)
+    {
         *definition = json!({"type": "tool_search", "execution": "client", "description": definition["description"],
             "parameters": definition["parameters"]});
     }
@@ -88,7 +106,10 @@ fn deferred(mut definition: Value) -> Value {
 
 /// Returns OpenAI's name of the search.
 pub(super) fn search_name() -> Cow<'static, str> {
-    Api::OpenAiResponses.format().names().encode(ToolFinder::SEARCH)
+    Api::OpenAiResponses
+        .format()
+        .names()
+        .encode(ToolFinder::SEARCH)
 }
 
 /// Returns a text that no earlier text contains.
@@ -108,7 +129,12 @@ pub(super) struct Searches<'a> {
 
 impl<'a> Searches<'a> {
     pub(super) fn new(mark: &'a str, tools: &'a WireToolSet, messages: &'a [Message]) -> Self {
-        Self { mark, tools, ids: tools.searches(messages), loaded: RefCell::default() }
+        Self {
+            mark,
+            tools,
+            ids: tools.searches(messages),
+            loaded: RefCell::default(),
+        }
     }
 
     /// Returns the marked text of a search's result, and the text for the end of the message. Returns `None` if the result is sent as its
@@ -120,9 +146,14 @@ impl<'a> Searches<'a> {
         called: &str,
         result: &ToolResult,
     ) -> Option<(Content, Vec<Content>)> {
-        let found = self.tools.found(called, result).filter(|_| self.ids.contains(id))?;
+        let found = self
+            .tools
+            .found(called, result)
+            .filter(|_| self.ids.contains(id))?;
         let found: Vec<_> = match api {
-            Api::Anthropic => found.map(|tool| json!({"type": "tool_reference", "tool_name": tool.name})).collect(),
+            Api::Anthropic => found
+                .map(|tool| json!({"type": "tool_reference", "tool_name": tool.name}))
+                .collect(),
             // The call of another function has no output with definitions.
             _ if called != ToolFinder::SEARCH => return None,
             _ => {
@@ -133,29 +164,56 @@ impl<'a> Searches<'a> {
         if api == Api::Anthropic && found.is_empty() {
             return None;
         }
-        Some((Content::text(format!("{}{}", self.mark, Value::from(found))), about(result).into_iter().collect()))
+        Some((
+            Content::text(format!("{}{}", self.mark, Value::from(found))),
+            about(result).into_iter().collect(),
+        ))
     }
 }
 
 /// Returns the text of the host about a search. It is a part of a prompt, so it has neither the definitions nor the message of an error,
 /// which other parties may have written.
 fn about(result: &ToolResult) -> Option<Content> {
-    let kind = || ErrorCode::from_str(result.structured.as_ref()?.value().pointer("/error/kind")?.as_str()?).ok();
+    let kind = || {
+        ErrorCode::from_str(
+            result
+                .structured
+                .as_ref()?
+                .value()
+                .pointer("/error/kind")?
+                .as_str()?,
+        )
+        .ok()
+    };
     let fixed = match (result.is_error, &result.content[..]) {
-        (true, _) => Some(format!("It failed with the error {}.", kind().unwrap_or(ErrorCode::ExecutionFailed))),
+        (true, _) => Some(format!(
+            "It failed with the error {}.",
+            kind().unwrap_or(ErrorCode::ExecutionFailed)
+        )),
         // A search has at least two texts, and the notice of a compaction is one.
-        (false, [_] | []) => Some("Its result is left out here; search again for what you need.".to_owned()),
+        (false, [_] | []) => {
+            Some("Its result is left out here; search again for what you need.".to_owned())
+        }
         (false, _) => None,
     };
     // The texts of an error may be those of another program's tool.
-    let others = result.content.iter().skip(1).filter(|_| !result.is_error).filter_map(Content::as_text);
+    let others = result
+        .content
+        .iter()
+        .skip(1)
+        .filter(|_| !result.is_error)
+        .filter_map(Content::as_text);
     let lines: Vec<_> = fixed.as_deref().into_iter().chain(others).collect();
     (!lines.is_empty()).then(|| Content::text(format!("{ABOUT}\n{}", lines.join("\n"))))
 }
 
 /// Returns the fields beside a call without those of the service's search, for a request that has no search of this kind.
 pub(super) fn without_search(mut fields: Map<String, Value>) -> Map<String, Value> {
-    if fields.get("id").and_then(Value::as_str).is_some_and(|id| id.starts_with(SEARCH_ID)) {
+    if fields
+        .get("id")
+        .and_then(Value::as_str)
+        .is_some_and(|id| id.starts_with(SEARCH_ID))
+    {
         fields.retain(|name, _| name != "id" && name != "execution");
     }
     fields
@@ -163,8 +221,11 @@ pub(super) fn without_search(mut fields: Map<String, Value>) -> Map<String, Valu
 
 /// Returns the body of a request with the service's items in place of the marked results and of their calls.
 pub(super) fn written(api: Api, body: Bytes) -> Bytes {
-    let text = std::str::from_utf8(&body).ok().filter(|text| text.contains(MARK));
-    text.and_then(|text| rewritten(api, text)).map_or(body, Bytes::from)
+    let text = std::str::from_utf8(&body)
+        .ok()
+        .filter(|text| text.contains(MARK));
+    text.and_then(|text| rewritten(api, text))
+        .map_or(body, Bytes::from)
 }
 
 /// Returns `None` if the body has no mark.
@@ -193,13 +254,23 @@ fn with_references(messages: &str, mark: &str) -> Option<String> {
         }
         let mut message: Value = serde_json::from_str(raw.get()).ok()?;
         for block in message["content"].as_array_mut()? {
-            if let Some(references) = block.pointer("/content/0/text").and_then(|text| unmarked(text, mark)) {
+            if let Some(references) = block
+                .pointer("/content/0/text")
+                .and_then(|text| unmarked(text, mark))
+            {
                 block["content"] = references;
             }
         }
         Some(message.to_string())
     };
-    Some(format!("[{}]", messages.into_iter().map(message).collect::<Option<Vec<_>>>()?.join(",")))
+    Some(format!(
+        "[{}]",
+        messages
+            .into_iter()
+            .map(message)
+            .collect::<Option<Vec<_>>>()?
+            .join(",")
+    ))
 }
 
 /// Returns the items with the outputs of searches in place of the marked results, and the searches in place of their calls. Other items
@@ -222,7 +293,9 @@ fn with_searches(items: &str, mark: &str) -> Option<String> {
                 "tools": found});
             written.push(output.to_string());
             answered.push(id.clone());
-        } else if let Some(at) = answered.iter().position(|answered| item["type"] == CALL && answered == id)
+        } else if let Some(at) = answered
+            .iter()
+            .position(|answered| item["type"] == CALL && answered == id)
             && item["name"] == *search
         {
             answered.swap_remove(at);
@@ -237,10 +310,15 @@ fn with_searches(items: &str, mark: &str) -> Option<String> {
 
 /// Returns a call of the search as the service's own item. It has the id of the item if it was one.
 fn search_call(mut call: Value) -> Value {
-    let arguments = call["arguments"].as_str().and_then(|text| serde_json::from_str(text).ok());
+    let arguments = call["arguments"]
+        .as_str()
+        .and_then(|text| serde_json::from_str(text).ok());
     let arguments: Map<String, Value> = arguments.unwrap_or_default();
     let mut search = json!({"type": SEARCH_CALL});
-    if call["id"].as_str().is_some_and(|id| id.starts_with(SEARCH_ID)) {
+    if call["id"]
+        .as_str()
+        .is_some_and(|id| id.starts_with(SEARCH_ID))
+    {
         search["id"] = call["id"].take();
     }
     search["call_id"] = call["call_id"].take();
@@ -263,24 +341,51 @@ mod tests {
     fn calls_that_share_an_id_are_told_apart_and_other_items_keep_their_bytes() {
         let mark = mark();
         let call = |name: &str| json!({"type": "function_call", "call_id": "c", "name": name, "arguments": "{}"});
-        let output = |text: &str| json!({"type": "function_call_output", "call_id": "c", "output": text});
+        let output =
+            |text: &str| json!({"type": "function_call_output", "call_id": "c", "output": text});
         let found = format!("{mark}{}", json!([{"name": "x"}]));
         let other = r#"{"type":"message", "content":1.50}"#;
-        let items = [call("tools__search"), output(&found), call("read"), output("text"), call("tools__search")];
+        let items = [
+            call("tools__search"),
+            output(&found),
+            call("read"),
+            output("text"),
+            call("tools__search"),
+        ];
         let items = items.map(|item| item.to_string()).join(",");
-        let body = format!(r#"{{"model":"m","input":[{other},{items}],"{MARK}":"{mark}","n":1.50}}"#);
-        let written = String::from_utf8(written(Api::OpenAiResponses, body.into()).to_vec()).unwrap();
-        assert!(written.starts_with(&format!(r#"{{"model":"m","input":[{other},"#)), "{written}");
+        let body =
+            format!(r#"{{"model":"m","input":[{other},{items}],"{MARK}":"{mark}","n":1.50}}"#);
+        let written =
+            String::from_utf8(written(Api::OpenAiResponses, body.into()).to_vec()).unwrap();
+        assert!(
+            written.starts_with(&format!(r#"{{"model":"m","input":[{other},"#)),
+            "{written}"
+        );
         assert!(written.ends_with(r#"],"n":1.50}"#), "{written}");
         let body: Value = serde_json::from_str(&written).unwrap();
-        let kinds: Vec<_> = body["input"].as_array().unwrap()[1..].iter().map(|item| item["type"].clone()).collect();
-        assert_eq!(kinds, [SEARCH_CALL, "tool_search_output", CALL, "function_call_output", CALL]);
+        let kinds: Vec<_> = body["input"].as_array().unwrap()[1..]
+            .iter()
+            .map(|item| item["type"].clone())
+            .collect();
+        assert_eq!(
+            kinds,
+            [
+                SEARCH_CALL,
+                "tool_search_output",
+                CALL,
+                "function_call_output",
+                CALL
+            ]
+        );
     }
 
     #[test]
     fn a_body_without_the_mark_keeps_its_bytes() {
-        for body in [r#"{"messages": [ "toolcrib_mark" ]}"#, r#"{"messages": [], "toolcrib_mark": 1}"#, "toolcrib_mark"]
-        {
+        for body in [
+            r#"{"messages": [ "toolcrib_mark" ]}"#,
+            r#"{"messages": [], "toolcrib_mark": 1}"#,
+            "toolcrib_mark",
+        ] {
             assert_eq!(written(Api::Anthropic, body.into()), body);
         }
     }

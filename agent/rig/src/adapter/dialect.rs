@@ -1,7 +1,9 @@
 //! Finds rig's dialect of a known service.
 
 use agent::ProviderError;
-use rig_core::providers::openai::wire::{Dialect, MINIMAX_CHINA, MOONSHOT_CHINA, OPENAI, ZAI_CODING, all};
+use rig_core::providers::openai::wire::{
+    Dialect, MINIMAX_CHINA, MOONSHOT_CHINA, OPENAI, ZAI_CODING, all,
+};
 use rig_reqwest::reqwest::Url;
 
 use super::Api;
@@ -13,16 +15,29 @@ const WITH_SIGN_IN: [&str; 2] = ["chatgpt", "copilot"];
 ///
 /// # Errors
 /// Returns the known names if no dialect has the name, and an error if the API has no dialects.
-pub(super) fn dialect(api: Api, name: Option<&str>, base_url: Option<&str>) -> Result<Dialect, ProviderError> {
-    let refused = |reason: String| ProviderError::Options { provider: api.name().to_owned(), reason };
+pub(super) fn dialect(
+    api: Api,
+    name: Option<&str>,
+    base_url: Option<&str>,
+) -> Result<Dialect, ProviderError> {
+    let refused = |reason: String| ProviderError::Options {
+        provider: api.name().to_owned(),
+        reason,
+    };
     match name {
         Some(name) if !api.has_dialects() => Err(refused(format!(
             "it has no dialects, so not {name:?} either; remove the dialect, or use the provider openai"
         ))),
-        Some(name) => usable().find(|dialect| dialect.name == name).copied().ok_or_else(|| {
-            let known: Vec<_> = usable().map(|dialect| dialect.name).collect();
-            refused(format!("there is no dialect {name:?}; use one of: {}", known.join(", ")))
-        }),
+        Some(name) => usable()
+            .find(|dialect| dialect.name == name)
+            .copied()
+            .ok_or_else(|| {
+                let known: Vec<_> = usable().map(|dialect| dialect.name).collect();
+                refused(format!(
+                    "there is no dialect {name:?}; use one of: {}",
+                    known.join(", ")
+                ))
+            }),
         None => Ok(base_url.and_then(dialect_at).unwrap_or(OPENAI)),
     }
 }
@@ -35,10 +50,13 @@ fn dialect_at(base_url: &str) -> Option<Dialect> {
         return Some(ZAI_CODING);
     }
     let known = usable().copied().chain([MINIMAX_CHINA, MOONSHOT_CHINA]);
-    known.filter(|dialect| dialect.base_url.starts_with("https://")).find(|dialect| {
-        // Regions and older names of a service are other hosts of one domain.
-        host_of(dialect.base_url).is_some_and(|own| own == host || host.ends_with(&format!(".{own}")))
-    })
+    known
+        .filter(|dialect| dialect.base_url.starts_with("https://"))
+        .find(|dialect| {
+            // Regions and older names of a service are other hosts of one domain.
+            host_of(dialect.base_url)
+                .is_some_and(|own| own == host || host.ends_with(&format!(".{own}")))
+        })
 }
 
 fn usable() -> impl Iterator<Item = &'static Dialect> {

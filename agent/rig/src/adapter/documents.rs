@@ -27,7 +27,10 @@ pub(super) fn documents(text: &str) -> Result<Vec<&str>, NoDocuments<'_>> {
     let mut rest = text;
     loop {
         rest = rest.trim_start_matches('\u{feff}').trim_start();
-        let is_array = || rest.strip_prefix('[').is_some_and(|inner| inner.trim_start().starts_with(['{', ']']));
+        let is_array = || {
+            rest.strip_prefix('[')
+                .is_some_and(|inner| inner.trim_start().starts_with(['{', ']']))
+        };
         if rest.is_empty() {
             return Ok(documents);
         } else if let Some(after) = rest.strip_prefix("data:") {
@@ -37,7 +40,9 @@ pub(super) fn documents(text: &str) -> Result<Vec<&str>, NoDocuments<'_>> {
             rest = after;
         } else if rest.starts_with('{') || is_array() {
             let mut found = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
-            let Some(Ok(document)) = found.next() else { return Err(NoDocuments::Garbled(rest)) };
+            let Some(Ok(document)) = found.next() else {
+                return Err(NoDocuments::Garbled(rest));
+            };
             rest = &rest[found.byte_offset()..];
             match serde_json::from_str::<Vec<&RawValue>>(document.get()) {
                 Ok(elements) => documents.extend(elements.into_iter().map(RawValue::get)),
@@ -56,7 +61,11 @@ pub(super) fn documents(text: &str) -> Result<Vec<&str>, NoDocuments<'_>> {
 /// Returns a document in one line.
 pub(super) fn in_one_line(document: &str) -> Cow<'_, str> {
     // The strings of JSON hold no line breaks.
-    if document.contains(['\r', '\n']) { document.replace(['\r', '\n'], " ").into() } else { document.into() }
+    if document.contains(['\r', '\n']) {
+        document.replace(['\r', '\n'], " ").into()
+    } else {
+        document.into()
+    }
 }
 
 #[cfg(test)]
@@ -67,7 +76,10 @@ mod tests {
     fn documents_are_found_wherever_they_are() {
         for (text, expected) in [
             (r#" {"a":1}"#, &[r#"{"a":1}"#][..]),
-            ("{\"a\":1}{\"b\":2}\n{\"c\":\"}{\"} [DONE] \n", &[r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":"}{"}"#, DONE]),
+            (
+                "{\"a\":1}{\"b\":2}\n{\"c\":\"}{\"} [DONE] \n",
+                &[r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":"}{"}"#, DONE],
+            ),
             (" data: {\"a\":1}\r\n", &[r#"{"a":1}"#]),
             ("ping\n{\"a\":1}", &[r#"{"a":1}"#]),
             (r#"[{"a":1}, {"b":2}]"#, &[r#"{"a":1}"#, r#"{"b":2}"#]),
@@ -78,7 +90,10 @@ mod tests {
             assert_eq!(documents(text), Ok(expected.to_vec()), "{text}");
         }
         for words in ["upstream Error 7", "[ERROR] timeout"] {
-            assert_eq!(documents(&format!("{{}}\n{words}\n{{}}")), Err(NoDocuments::Words(words)));
+            assert_eq!(
+                documents(&format!("{{}}\n{words}\n{{}}")),
+                Err(NoDocuments::Words(words))
+            );
         }
         assert_eq!(documents("{}{\"a"), Err(NoDocuments::Garbled("{\"a")));
     }

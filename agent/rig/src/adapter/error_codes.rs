@@ -8,62 +8,135 @@ pub(super) const CODES: &[(FailureKind, &[&str])] = &[
     (
         FailureKind::Quota,
         &[
-            "insufficientquota", "billingerror", "billingnotactive", "billinghardlimitreached", "insufficientbalance",
-            "insufficientcredits", "exceededcurrentquotaerror", "paymentrequired", "arrearage",
+            "insufficientquota",
+            "billingerror",
+            "billingnotactive",
+            "billinghardlimitreached",
+            "insufficientbalance",
+            "insufficientcredits",
+            "exceededcurrentquotaerror",
+            "paymentrequired",
+            "arrearage",
         ],
     ),
     (
         FailureKind::Authentication,
         &[
-            "authenticationerror", "invalidapikey", "apikeyinvalid", "missingapikey", "invalidauthentication",
-            "invalidauthenticationerror", "unauthenticated", "unauthorized",
+            "authenticationerror",
+            "invalidapikey",
+            "apikeyinvalid",
+            "missingapikey",
+            "invalidauthentication",
+            "invalidauthenticationerror",
+            "unauthenticated",
+            "unauthorized",
         ],
     ),
-    (FailureKind::Permission, &["permissionerror", "permissiondenied", "permissiondeniederror", "forbidden"]),
+    (
+        FailureKind::Permission,
+        &[
+            "permissionerror",
+            "permissiondenied",
+            "permissiondeniederror",
+            "forbidden",
+        ],
+    ),
     (
         FailureKind::RateLimit,
         &[
-            "ratelimiterror", "ratelimitexceeded", "ratelimitreached", "ratelimitreachederror", "ratelimited",
-            "toomanyrequests", "resourceexhausted", "throttling",
+            "ratelimiterror",
+            "ratelimitexceeded",
+            "ratelimitreached",
+            "ratelimitreachederror",
+            "ratelimited",
+            "toomanyrequests",
+            "resourceexhausted",
+            "throttling",
         ],
     ),
     (
         FailureKind::Overloaded,
         &[
-            "overloadederror", "overloaded", "engineoverloaded", "engineoverloadederror", "serveroverloaded",
-            "serviceunavailable", "serviceunavailableerror", "unavailable", "unavailableerror", "slowdown",
+            "overloadederror",
+            "overloaded",
+            "engineoverloaded",
+            "engineoverloadederror",
+            "serveroverloaded",
+            "serviceunavailable",
+            "serviceunavailableerror",
+            "unavailable",
+            "unavailableerror",
+            "slowdown",
         ],
     ),
     (
         FailureKind::ContextLength,
         &[
-            "contextlengthexceeded", "contextwindowexceeded", "exceedcontextsizeerror", "toomanyprompttokens",
+            "contextlengthexceeded",
+            "contextwindowexceeded",
+            "exceedcontextsizeerror",
+            "toomanyprompttokens",
             "requesttoolarge",
         ],
     ),
     (
         FailureKind::ContentPolicy,
         &[
-            "contentfilter", "contentpolicyviolation", "responsibleaipolicyviolation", "moderationblocked",
-            "datainspectionfailed", "invalidprompt",
+            "contentfilter",
+            "contentpolicyviolation",
+            "responsibleaipolicyviolation",
+            "moderationblocked",
+            "datainspectionfailed",
+            "invalidprompt",
         ],
     ),
-    (FailureKind::BadSchema, &["invalidfunctionparameters", "invalidjsonschema", "invalidtoolschema"]),
+    (
+        FailureKind::BadSchema,
+        &[
+            "invalidfunctionparameters",
+            "invalidjsonschema",
+            "invalidtoolschema",
+        ],
+    ),
     (
         FailureKind::UnknownModel,
-        &["modelnotfound", "modelnotfounderror", "invalidmodel", "modeldecommissioned", "deploymentnotfound"],
+        &[
+            "modelnotfound",
+            "modelnotfounderror",
+            "invalidmodel",
+            "modeldecommissioned",
+            "deploymentnotfound",
+        ],
     ),
     // Groq's model wrote a call or a document that Groq cannot read.
-    (FailureKind::MalformedReply, &["toolusefailed", "jsonvalidatefailed"]),
+    (
+        FailureKind::MalformedReply,
+        &["toolusefailed", "jsonvalidatefailed"],
+    ),
 ];
 
 /// The codes that say no more than a status, such as that of an unknown model under 404.
 pub(super) const GENERAL_CODES: &[(FailureKind, &[&str])] = &[
-    (FailureKind::Internal, &["apierror", "servererror", "internalservererror", "internal", "internalerror"]),
+    (
+        FailureKind::Internal,
+        &[
+            "apierror",
+            "servererror",
+            "internalservererror",
+            "internal",
+            "internalerror",
+        ],
+    ),
     (FailureKind::UnknownModel, &["notfounderror", "notfound"]),
     (
         FailureKind::BadRequest,
-        &["invalidrequesterror", "invalidargument", "badrequest", "badrequesterror", "invalidrequest"],
+        &[
+            "invalidrequesterror",
+            "invalidargument",
+            "badrequest",
+            "badrequesterror",
+            "invalidrequest",
+        ],
     ),
 ];
 
@@ -76,7 +149,10 @@ pub(super) const MESSAGES: &[(FailureKind, &str)] = &[
     // Ollama's service, recorded: "prompt too long; exceeded max context length by 1119046 tokens".
     (FailureKind::ContextLength, "exceeded max context length"),
     // Gemini, recorded: "The input token count (1250074) exceeds the maximum number of tokens allowed (1048576)."
-    (FailureKind::ContextLength, "exceeds the maximum number of tokens allowed"),
+    (
+        FailureKind::ContextLength,
+        "exceeds the maximum number of tokens allowed",
+    ),
     // Anthropic, github.com/docker/docker-agent/issues/569: "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000".
     (FailureKind::ContextLength, "exceed context limit"),
     // xAI, github.com/cline/cline/issues/3120: "This model's maximum prompt length is 131072 but the request contains 136973 tokens."
@@ -85,10 +161,16 @@ pub(super) const MESSAGES: &[(FailureKind, &str)] = &[
     // 32768 maximum context length".
     (FailureKind::ContextLength, "too large for model with"),
     // Bedrock behind a gateway, github.com/aws-samples/bedrock-chat/issues/95: "Input is too long for requested model."
-    (FailureKind::ContextLength, "Input is too long for requested model"),
+    (
+        FailureKind::ContextLength,
+        "Input is too long for requested model",
+    ),
     // LM Studio, github.com/Gitlawb/openclaude/issues/353: "The number of tokens to keep from the initial prompt is greater than the
     // context length (n_keep: 13055>= n_ctx: 4096)."
-    (FailureKind::ContextLength, "greater than the context length"),
+    (
+        FailureKind::ContextLength,
+        "greater than the context length",
+    ),
     // LM Studio before, github.com/lmstudio-ai/lmstudio-bug-tracker/issues/237: "Trying to keep the first 15857 tokens when context the
     // overflows."
     (FailureKind::ContextLength, "when context the overflows"),
@@ -101,13 +183,22 @@ pub(super) const MESSAGES: &[(FailureKind, &str)] = &[
     // Anthropic, github.com/anthropics/anthropic-sdk-typescript: status 400, `invalid_request_error`.
     (FailureKind::Quota, "Your credit balance is too low"),
     // Anthropic, docs.anthropic.com, "Errors": status 400, `invalid_request_error`.
-    (FailureKind::ContentPolicy, "Output blocked by content filtering policy"),
+    (
+        FailureKind::ContentPolicy,
+        "Output blocked by content filtering policy",
+    ),
     // llama.cpp, common/chat-parser.cpp and tools/server: status 500, `server_error`, "Failed to parse input at pos 12: …".
     (FailureKind::MalformedReply, "Failed to parse input at pos"),
     // llama.cpp: "Failed to parse tool call arguments as JSON: …".
-    (FailureKind::MalformedReply, "Failed to parse tool call arguments"),
+    (
+        FailureKind::MalformedReply,
+        "Failed to parse tool call arguments",
+    ),
     // llama.cpp: "The model produced output that does not match the expected … format".
-    (FailureKind::MalformedReply, "model produced output that does not match the expected"),
+    (
+        FailureKind::MalformedReply,
+        "model produced output that does not match the expected",
+    ),
     // Ollama, server/routes.go: status 500, "error parsing tool call: raw='…', err=…".
     (FailureKind::MalformedReply, "error parsing tool call"),
     // vLLM and SGLang: "Error in extracting tool call from response".

@@ -21,8 +21,14 @@ const EVENT_STREAM: &str = "text/event-stream";
 const MESSAGE_STOP: &str = "{\"type\":\"message_stop\"}";
 
 /// The content types of JSON, and those that say nothing.
-const UNCLEAR: [&str; 6] =
-    ["application/json", "application/octet-stream", "application/x-ndjson", "application/ndjson", "text/plain", ""];
+const UNCLEAR: [&str; 6] = [
+    "application/json",
+    "application/octet-stream",
+    "application/x-ndjson",
+    "application/ndjson",
+    "text/plain",
+    "",
+];
 
 /// Returns a stream of checked events, or with Ollama of lines. The documents of a reply with another content type become such events.
 ///
@@ -30,8 +36,18 @@ const UNCLEAR: [&str; 6] =
 /// - Returns [`WrongContentType`] if the reply is neither a stream nor JSON.
 /// - Returns [`WrongPayload`] if the reply or one of its events is an error, or no JSON.
 pub(super) async fn events(api: Api, mut response: StreamingResponse) -> Result<StreamingResponse> {
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default().to_owned();
-    let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let kind = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok())
+        .unwrap_or_default()
+        .to_owned();
+    let essence = kind
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
     match (api, essence.as_str()) {
         (Api::Ollama, "application/x-ndjson" | "application/ndjson") | (_, EVENT_STREAM) => {
             return Ok(response.map(|body| checked_stream(api, body)));
@@ -39,13 +55,17 @@ pub(super) async fn events(api: Api, mut response: StreamingResponse) -> Result<
         (_, other) if UNCLEAR.contains(&other) || other.ends_with("+json") => {}
         _ => return Err(Error::instance(WrongContentType(kind))),
     }
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
     let (parts, body) = response.into_parts();
     let pieces: Vec<Bytes> = body.try_collect().await?;
     let whole = pieces.concat();
     let start = String::from_utf8_lossy(&whole);
     let start = start.trim_start_matches('\u{feff}').trim_start();
-    let is_stream = ["data:", "event:", "id:", ":"].iter().any(|field| start.starts_with(field));
+    let is_stream = ["data:", "event:", "id:", ":"]
+        .iter()
+        .any(|field| start.starts_with(field));
     let body = if is_stream {
         checked_stream(api, Box::pin(stream::iter([Ok(whole.into())])))
     } else if start.is_empty() || start.starts_with(['{', '[']) {
@@ -114,7 +134,11 @@ impl Lines {
     }
 
     /// Adds a line to `complete`, or to the data of its event.
-    fn write_line(&mut self, line: &[u8], complete: &mut Vec<u8>) -> std::result::Result<(), WrongPayload> {
+    fn write_line(
+        &mut self,
+        line: &[u8],
+        complete: &mut Vec<u8>,
+    ) -> std::result::Result<(), WrongPayload> {
         let text = String::from_utf8_lossy(line);
         let text = text.trim_start_matches('\u{feff}');
         // GPUStack reports an error of a stream in a field of this name, which is not of the standard.
@@ -176,7 +200,11 @@ impl Lines {
                 };
                 vec![document]
             }
-            Api::OpenAiResponses => vec![self.arguments.missing(document).map_or(document.into(), Cow::from)],
+            Api::OpenAiResponses => vec![
+                self.arguments
+                    .missing(document)
+                    .map_or(document.into(), Cow::from),
+            ],
             Api::Gemini | Api::Ollama => vec![document.into()],
         }
     }

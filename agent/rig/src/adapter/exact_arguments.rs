@@ -25,7 +25,10 @@ const ARGUMENTS: &str = "arguments";
 
 /// Returns the payload of a reply with each call's arguments as text if rig would change them.
 pub(super) fn kept(api: Api, payload: &str) -> Cow<'_, str> {
-    if ![INPUT, ARGS, ARGUMENTS].iter().any(|key| payload.contains(&format!("\"{key}\""))) {
+    if ![INPUT, ARGS, ARGUMENTS]
+        .iter()
+        .any(|key| payload.contains(&format!("\"{key}\"")))
+    {
         return Cow::Borrowed(payload);
     }
     let mut changed = Vec::new();
@@ -37,13 +40,19 @@ pub(super) fn kept(api: Api, payload: &str) -> Cow<'_, str> {
         kept += &Value::from(format!("{MARK}{text}")).to_string();
         end = range.end;
     }
-    if changed.is_empty() { Cow::Borrowed(payload) } else { Cow::Owned(kept + &payload[end..]) }
+    if changed.is_empty() {
+        Cow::Borrowed(payload)
+    } else {
+        Cow::Owned(kept + &payload[end..])
+    }
 }
 
 /// Returns the text that was sent for arguments that [`kept`] marked, or else the text itself.
 pub(super) fn unmarked(text: String) -> String {
     // rig quotes the text where an API has arguments as objects.
-    let quoted = serde_json::from_str::<String>(&text).ok().filter(|inner| inner.starts_with(MARK));
+    let quoted = serde_json::from_str::<String>(&text)
+        .ok()
+        .filter(|inner| inner.starts_with(MARK));
     let text = quoted.unwrap_or(text);
     text.strip_prefix(MARK).map(str::to_owned).unwrap_or(text)
 }
@@ -55,15 +64,27 @@ const MAX_DEPTH: usize = 12;
 type Changed<'a> = (Range<usize>, Cow<'a, str>);
 
 /// Adds the arguments in `json`, a part of the payload, that rig would change.
-fn collect<'a>(api: Api, payload: &str, json: &'a str, depth: usize, changed: &mut Vec<Changed<'a>>) {
+fn collect<'a>(
+    api: Api,
+    payload: &str,
+    json: &'a str,
+    depth: usize,
+    changed: &mut Vec<Changed<'a>>,
+) {
     if depth == MAX_DEPTH {
         return;
     }
     if let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(json) {
-        return elements.into_iter().for_each(|element| collect(api, payload, element.get(), depth + 1, changed));
+        return elements
+            .into_iter()
+            .for_each(|element| collect(api, payload, element.get(), depth + 1, changed));
     }
-    let Ok(Members(members)) = serde_json::from_str(json) else { return };
-    let is_call = members.iter().any(|(key, value)| key == "name" && value.get().starts_with('"'));
+    let Ok(Members(members)) = serde_json::from_str(json) else {
+        return;
+    };
+    let is_call = members
+        .iter()
+        .any(|(key, value)| key == "name" && value.get().starts_with('"'));
     for (key, value) in members {
         match (is_call, key.as_str()) {
             (true, INPUT | ARGS | ARGUMENTS) => {
@@ -124,7 +145,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
 /// Returns an object with these members, whose values are JSON text.
 pub(super) fn object_text<'a>(members: impl Iterator<Item = (&'a str, Cow<'a, str>)>) -> String {
-    let members: Vec<_> = members.map(|(name, value)| format!("{}:{value}", json!(name))).collect();
+    let members: Vec<_> = members
+        .map(|(name, value)| format!("{}:{value}", json!(name)))
+        .collect();
     format!("{{{}}}", members.join(","))
 }
 
@@ -134,7 +157,13 @@ mod tests {
 
     fn kept_arguments(api: Api, payload: &str, place: &str) -> String {
         let kept: Value = serde_json::from_str(&kept(api, payload)).unwrap();
-        unmarked(kept.pointer(place).unwrap().as_str().unwrap_or_default().to_owned())
+        unmarked(
+            kept.pointer(place)
+                .unwrap()
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
+        )
     }
 
     const DIGITS: &str = "123456789012345678901234567890";
@@ -148,7 +177,9 @@ mod tests {
             for (api, payload, place) in [
                 (
                     Api::Anthropic,
-                    format!(r#"{{"content":[{{"type":"tool_use","name":"x","input":{arguments}}}]}}"#),
+                    format!(
+                        r#"{{"content":[{{"type":"tool_use","name":"x","input":{arguments}}}]}}"#
+                    ),
                     "/content/0/input",
                 ),
                 (
@@ -167,7 +198,9 @@ mod tests {
                 ),
                 (
                     Api::OpenAiResponses,
-                    format!(r#"{{"output":[{{"type":"function_call","name":"x","arguments":{quoted}}}]}}"#),
+                    format!(
+                        r#"{{"output":[{{"type":"function_call","name":"x","arguments":{quoted}}}]}}"#
+                    ),
                     "/output/0/arguments",
                 ),
             ] {
@@ -179,11 +212,21 @@ mod tests {
     #[test]
     fn a_string_that_holds_json_stays_a_string() {
         let input = r#"{"name":"x","input":"{\"a\":1}"}"#;
-        assert_eq!(kept_arguments(Api::Anthropic, input, "/input"), r#""{\"a\":1}""#);
-        let twice = json!({"name": "x", "arguments": json!(json!({"a": 1}).to_string()).to_string()});
-        assert_eq!(kept_arguments(Api::OpenAi, &twice.to_string(), "/arguments"), r#""{\"a\":1}""#);
+        assert_eq!(
+            kept_arguments(Api::Anthropic, input, "/input"),
+            r#""{\"a\":1}""#
+        );
+        let twice =
+            json!({"name": "x", "arguments": json!(json!({"a": 1}).to_string()).to_string()});
+        assert_eq!(
+            kept_arguments(Api::OpenAi, &twice.to_string(), "/arguments"),
+            r#""{\"a\":1}""#
+        );
         let once = json!({"name": "x", "arguments": json!({"a": 1}).to_string()}).to_string();
-        assert_eq!(kept_arguments(Api::Ollama, &once, "/arguments"), r#""{\"a\":1}""#);
+        assert_eq!(
+            kept_arguments(Api::Ollama, &once, "/arguments"),
+            r#""{\"a\":1}""#
+        );
     }
 
     #[test]
@@ -197,7 +240,10 @@ mod tests {
             "[DONE] \"input\"",
             "",
         ] {
-            assert!(matches!(kept(Api::OpenAi, payload), Cow::Borrowed(same) if same == payload), "{payload}");
+            assert!(
+                matches!(kept(Api::OpenAi, payload), Cow::Borrowed(same) if same == payload),
+                "{payload}"
+            );
         }
     }
 }

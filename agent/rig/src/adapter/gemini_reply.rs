@@ -12,16 +12,27 @@ const PARTIAL: [&str; 2] = ["partialArgs", "partial_args"];
 const GOES_ON: [&str; 2] = ["willContinue", "will_continue"];
 
 /// The arguments of a call that arrive in parts, which are no JSON object, so that the call is refused.
-const IN_PARTS: &str = "(the service sent the arguments in parts, which this program does not read)";
+const IN_PARTS: &str =
+    "(the service sent the arguments in parts, which this program does not read)";
 
 /// Returns a reply with a blocked prompt as a refusal, and with calls whose arguments arrive in parts as invalid ones.
 pub(super) fn read(payload: &str) -> Cow<'_, str> {
     let is_blocked = payload.contains("\"blockReason\"");
-    if !is_blocked && !PARTIAL.iter().chain(&GOES_ON).any(|key| payload.contains(key)) {
+    if !is_blocked
+        && !PARTIAL
+            .iter()
+            .chain(&GOES_ON)
+            .any(|key| payload.contains(key))
+    {
         return Cow::Borrowed(payload);
     }
-    let Ok(mut reply) = serde_json::from_str::<Value>(payload) else { return Cow::Borrowed(payload) };
-    if let Some(reason) = reply.pointer("/promptFeedback/blockReason").and_then(block_reason) {
+    let Ok(mut reply) = serde_json::from_str::<Value>(payload) else {
+        return Cow::Borrowed(payload);
+    };
+    if let Some(reason) = reply
+        .pointer("/promptFeedback/blockReason")
+        .and_then(block_reason)
+    {
         let text = format!("The service blocked the prompt ({reason}).");
         let content = json!({"role": "model", "parts": [{"text": text}]});
         reply["candidates"] = json!([{"index": 0, "content": content, "finishReason": "SAFETY"}]);
@@ -29,10 +40,18 @@ pub(super) fn read(payload: &str) -> Cow<'_, str> {
             reply.remove("promptFeedback");
         }
     }
-    let candidates = reply.get_mut("candidates").and_then(Value::as_array_mut).into_iter().flatten();
-    let parts = candidates.filter_map(|candidate| candidate.pointer_mut("/content/parts")?.as_array_mut()).flatten();
+    let candidates = reply
+        .get_mut("candidates")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten();
+    let parts = candidates
+        .filter_map(|candidate| candidate.pointer_mut("/content/parts")?.as_array_mut())
+        .flatten();
     for call in parts.filter_map(|part| part.get_mut("functionCall")?.as_object_mut()) {
-        let goes_on = GOES_ON.iter().any(|key| call.get(*key).and_then(Value::as_bool).unwrap_or_default());
+        let goes_on = GOES_ON
+            .iter()
+            .any(|key| call.get(*key).and_then(Value::as_bool).unwrap_or_default());
         if PARTIAL.iter().any(|key| call.remove(*key).is_some()) || goes_on {
             call.insert("args".to_owned(), IN_PARTS.into());
         }

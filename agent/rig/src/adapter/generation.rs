@@ -14,22 +14,39 @@ use super::{Api, deferred};
 
 /// Returns an error if the API has no such setting.
 pub(super) fn check(api: Api, generation: &GenerationOptions) -> Result<(), ProviderError> {
-    let refused =
-        |reason: &str| Err(ProviderError::Options { provider: api.name().to_owned(), reason: reason.to_owned() });
+    let refused = |reason: &str| {
+        Err(ProviderError::Options {
+            provider: api.name().to_owned(),
+            reason: reason.to_owned(),
+        })
+    };
     match generation {
-        GenerationOptions { temperature: Some(temperature), .. } if !(0.0..=2.0).contains(temperature) => {
+        GenerationOptions {
+            temperature: Some(temperature),
+            ..
+        } if !(0.0..=2.0).contains(temperature) => {
             refused("its temperature is not from 0 to 2; choose one of this range")
         }
-        GenerationOptions { max_output_tokens: Some(0), .. } => {
-            refused("its output limit is 0 tokens; choose at least 1, or remove the limit")
-        }
-        GenerationOptions { tool_choice: Some(choice), .. } if api == Api::Ollama && *choice != ToolChoice::Auto => {
-            refused("its models choose their calls freely; remove the tool choice, or select fewer tools")
-        }
-        GenerationOptions { eager_input_streaming: Some(true), .. } if api != Api::Anthropic => {
-            refused("generation.eager_input_streaming is a field of Anthropic's API alone; remove the option")
-        }
-        GenerationOptions { deferred_tools: Some(true), .. } if !deferred::has_mechanism(api) => refused(
+        GenerationOptions {
+            max_output_tokens: Some(0),
+            ..
+        } => refused("its output limit is 0 tokens; choose at least 1, or remove the limit"),
+        GenerationOptions {
+            tool_choice: Some(choice),
+            ..
+        } if api == Api::Ollama && *choice != ToolChoice::Auto => refused(
+            "its models choose their calls freely; remove the tool choice, or select fewer tools",
+        ),
+        GenerationOptions {
+            eager_input_streaming: Some(true),
+            ..
+        } if api != Api::Anthropic => refused(
+            "generation.eager_input_streaming is a field of Anthropic's API alone; remove the option",
+        ),
+        GenerationOptions {
+            deferred_tools: Some(true),
+            ..
+        } if !deferred::has_mechanism(api) => refused(
             "generation.deferred_tools is for the APIs with deferred tools, anthropic and openai-responses; remove the option",
         ),
         _ => Ok(()),
@@ -43,7 +60,12 @@ pub(super) fn check_model(
     model: &DynModel<Completion>,
     generation: &GenerationOptions,
 ) -> Result<(), ProviderError> {
-    match model.stream(with_options(api, name, generation, CompletionRequest::new("Hello."))) {
+    match model.stream(with_options(
+        api,
+        name,
+        generation,
+        CompletionRequest::new("Hello."),
+    )) {
         Err(RigError::UnsupportedOption(option)) => Err(unsupported(api, &option)),
         // The first request has its own text and tools, so other errors may not apply to it.
         _ => Ok(()),
@@ -55,16 +77,25 @@ pub(super) fn check_model(
 ///
 /// [`ProviderOptions`]: agent::ProviderOptions
 pub(super) fn unsupported(api: Api, unsupported: &UnsupportedOption) -> ProviderError {
-    let UnsupportedOption { option, model, reason, .. } = unsupported;
+    let UnsupportedOption {
+        option,
+        model,
+        reason,
+        ..
+    } = unsupported;
     let name = match &**option {
         "parallel_tool_calls" => "generation.parallel_calls",
         "reasoning" => "generation.reasoning_effort",
         "temperature" => "generation.temperature",
         other => other,
     };
-    let reason =
-        format!("{name} has no effect on the model {model}: {reason}; remove the option, or choose another model");
-    ProviderError::Options { provider: api.name().to_owned(), reason }
+    let reason = format!(
+        "{name} has no effect on the model {model}: {reason}; remove the option, or choose another model"
+    );
+    ProviderError::Options {
+        provider: api.name().to_owned(),
+        reason,
+    }
 }
 
 /// Sets what applies to this request. `model` is the service's name of it.
@@ -77,11 +108,15 @@ pub(super) fn apply(
     mut completion: CompletionRequest,
 ) -> Result<CompletionRequest, ProviderError> {
     completion = with_options(api, model, generation, completion);
-    completion.max_tokens = completion.max_tokens.map(|limit| limit.max(request.min_output_tokens.into()));
+    completion.max_tokens = completion
+        .max_tokens
+        .map(|limit| limit.max(request.min_output_tokens.into()));
     let has_tools = tools.list().len() > 0;
     completion.tool_choice = match &generation.tool_choice {
         // Services refuse a choice among no tools.
-        Some(choice) if has_tools && api != Api::Ollama => tool_choice(api, choice, request, tools)?,
+        Some(choice) if has_tools && api != Api::Ollama => {
+            tool_choice(api, choice, request, tools)?
+        }
         _ => None,
     };
     if !has_tools {
@@ -100,7 +135,9 @@ fn with_options(
     completion.max_tokens = generation.max_output_tokens.map(u64::from);
     completion.temperature = generation.temperature;
     completion.options.parallel_tool_calls = generation.parallel_calls;
-    completion.options.reasoning = generation.reasoning_effort.map(|effort| reasoning(api, model, effort));
+    completion.options.reasoning = generation
+        .reasoning_effort
+        .map(|effort| reasoning(api, model, effort));
     completion
 }
 
@@ -113,26 +150,39 @@ fn tool_choice(
     tools: &WireToolSet,
 ) -> Result<Option<RigChoice>, ProviderError> {
     let is_prompt = request.agent.is_none() && !request.is_summary;
-    let is_first = is_prompt && request.messages.last().is_some_and(|last| last.role == Role::User);
+    let is_first = is_prompt
+        && request
+            .messages
+            .last()
+            .is_some_and(|last| last.role == Role::User);
     Ok(match choice {
         ToolChoice::None => Some(RigChoice::None),
         ToolChoice::Required if is_first => Some(RigChoice::Required),
         ToolChoice::Tool(name) if is_first => {
             let is_there = tools.entries().any(|entry| entry.name().as_str() == name);
             let wire = RigName::new(tools.name(name)).ok().filter(|_| is_there);
-            let is_hidden = request.tools.get(name).is_ok_and(|entry| entry.name().as_str() == name);
+            let is_hidden = request
+                .tools
+                .get(name)
+                .is_ok_and(|entry| entry.name().as_str() == name);
             let reason = || match is_hidden {
                 true => format!(
                     "its tool choice {name} is not among the tools that requests of this session offer; let the session \
                      offer it, or choose another"
                 ),
                 false => {
-                    format!("its tool choice {name} is not a tool of this session; select the tool, or choose another")
+                    format!(
+                        "its tool choice {name} is not a tool of this session; select the tool, or choose another"
+                    )
                 }
             };
-            let wire =
-                wire.ok_or_else(|| ProviderError::Options { provider: api.name().to_owned(), reason: reason() })?;
-            Some(RigChoice::Specific { function_names: vec![wire] })
+            let wire = wire.ok_or_else(|| ProviderError::Options {
+                provider: api.name().to_owned(),
+                reason: reason(),
+            })?;
+            Some(RigChoice::Specific {
+                function_names: vec![wire],
+            })
         }
         _ => None,
     })
@@ -154,7 +204,8 @@ fn reasoning(api: Api, model: &str, effort: ReasoningEffort) -> Reasoning {
         Api::Gemini => Catalog::builtin().resolve(&format!("gcp.gemini/{model}")),
         _ => None,
     };
-    let takes_tokens = known.is_some_and(|known| known.reasoning.levels.is_empty() && known.reasoning.budget.is_some());
+    let takes_tokens = known
+        .is_some_and(|known| known.reasoning.levels.is_empty() && known.reasoning.budget.is_some());
     match level {
         level if !takes_tokens => Reasoning::Effort(level),
         Effort::Minimal => Reasoning::Budget { tokens: 1024 },

@@ -20,12 +20,21 @@ impl MessageBlocks {
     /// Returns the events in place of the one with this data.
     pub(super) fn read<'a>(&mut self, data: &'a str) -> Vec<Cow<'a, str>> {
         let event = || serde_json::from_str::<Value>(data).ok();
-        let Some(event) = Some(data).filter(|data| data.contains("\"type\"")).and_then(|_| event()) else {
+        let Some(event) = Some(data)
+            .filter(|data| data.contains("\"type\""))
+            .and_then(|_| event())
+        else {
             return vec![data.into()];
         };
         let before = self.before(&event);
-        let data = self.with_index(event).map_or(Cow::Borrowed(data), |event| event.to_string().into());
-        before.into_iter().map(|event| event.to_string().into()).chain([data]).collect()
+        let data = self
+            .with_index(event)
+            .map_or(Cow::Borrowed(data), |event| event.to_string().into());
+        before
+            .into_iter()
+            .map(|event| event.to_string().into())
+            .chain([data])
+            .collect()
     }
 
     /// Returns the missing event before this one: the end of the block that had its index, or the reason of the end.
@@ -81,8 +90,13 @@ pub(super) fn whole(payload: &str) -> Cow<'_, str> {
     if !payload.contains("\"stop_reason\"") {
         return Cow::Borrowed(payload);
     }
-    let Ok(Value::Object(mut message)) = serde_json::from_str(payload) else { return Cow::Borrowed(payload) };
-    let Some(content) = message.get_mut("content").filter(|_| payload.contains("\"role\"")) else {
+    let Ok(Value::Object(mut message)) = serde_json::from_str(payload) else {
+        return Cow::Borrowed(payload);
+    };
+    let Some(content) = message
+        .get_mut("content")
+        .filter(|_| payload.contains("\"role\""))
+    else {
         return Cow::Borrowed(payload);
     };
     let is_text = content.is_string();
@@ -100,40 +114,69 @@ pub(super) fn whole(payload: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    const DELTA: &str = " {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"}}\r\n";
-    const TEXT: &str = "{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"\\\"message_stop\\\" é\"}}\n";
+    const DELTA: &str =
+        " {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"}}\r\n";
+    const TEXT: &str =
+        "{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"\\\"message_stop\\\" é\"}}\n";
     const STOP: &str = " {\"type\":\"message_stop\"}\n";
 
     fn read(events: &[&str]) -> Vec<String> {
         let mut blocks = MessageBlocks::default();
-        events.iter().flat_map(|data| blocks.read(data)).map(Cow::into_owned).collect()
+        events
+            .iter()
+            .flat_map(|data| blocks.read(data))
+            .map(Cow::into_owned)
+            .collect()
     }
 
     #[test]
     fn only_an_end_marker_without_a_reason_gets_one() {
-        for events in [&[TEXT, DELTA, STOP][..], &[TEXT, TEXT], &[TEXT, "message_stop", ""], &[TEXT, DELTA]] {
+        for events in [
+            &[TEXT, DELTA, STOP][..],
+            &[TEXT, TEXT],
+            &[TEXT, "message_stop", ""],
+            &[TEXT, DELTA],
+        ] {
             assert_eq!(read(events), events);
         }
         let events = read(&[TEXT, STOP]);
         assert!(
-            events.len() == 3 && events[1].contains("message_delta") && events[1].contains("end_turn"),
+            events.len() == 3
+                && events[1].contains("message_delta")
+                && events[1].contains("end_turn"),
             "{events:?}"
         );
     }
 
     #[test]
     fn a_fragment_without_its_index_belongs_to_the_only_open_block() {
-        let start =
-            |index: u64| json!({"type": "content_block_start", "index": index, "content_block": {}}).to_string();
-        let more = |index: Value| json!({"type": "content_block_delta", "index": index, "delta": {}}).to_string();
+        let start = |index: u64| {
+            json!({"type": "content_block_start", "index": index, "content_block": {}}).to_string()
+        };
+        let more = |index: Value| {
+            json!({"type": "content_block_delta", "index": index, "delta": {}}).to_string()
+        };
         let placed = |starts: &[u64], index: Value| {
-            let events: Vec<_> = starts.iter().map(|index| start(*index)).chain([more(index)]).collect();
+            let events: Vec<_> = starts
+                .iter()
+                .map(|index| start(*index))
+                .chain([more(index)])
+                .collect();
             let read = read(&events.iter().map(String::as_str).collect::<Vec<_>>());
             serde_json::from_str::<Value>(read.last().unwrap()).unwrap()["index"].clone()
         };
-        assert_eq!([placed(&[2], json!(7)), placed(&[2], Value::Null)], [json!(2), json!(2)]);
-        assert_eq!([placed(&[2, 3], json!(7)), placed(&[2, 3], json!(3))], [json!(7), json!(3)]);
+        assert_eq!(
+            [placed(&[2], json!(7)), placed(&[2], Value::Null)],
+            [json!(2), json!(2)]
+        );
+        assert_eq!(
+            [placed(&[2, 3], json!(7)), placed(&[2, 3], json!(3))],
+            [json!(7), json!(3)]
+        );
         let again = read(&[&start(0), &start(0)]);
-        assert!(again.len() == 3 && again[1].contains("content_block_stop"), "{again:?}");
+        assert!(
+            again.len() == 3 && again[1].contains("content_block_stop"),
+            "{again:?}"
+        );
     }
 }

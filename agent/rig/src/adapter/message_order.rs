@@ -8,13 +8,22 @@ use super::Api;
 const TURN: &str = "Understood.";
 
 /// The beginnings of the names of Mistral's models, which gateways serve too.
-const MISTRAL: [&str; 7] = ["codestral", "devstral", "magistral", "ministral", "mistral", "open-mistral", "pixtral"];
+const MISTRAL: [&str; 7] = [
+    "codestral",
+    "devstral",
+    "magistral",
+    "ministral",
+    "mistral",
+    "open-mistral",
+    "pixtral",
+];
 
 /// Returns true if the model refuses a user's message right after results, as Mistral's do ("Unexpected role 'user' after role 'tool'",
 /// <https://github.com/BerriAI/litellm/issues/17761>).
 pub(super) fn separates_results(api: Api, dialect: &str, model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
-    api == Api::OpenAi && (dialect == "mistral" || MISTRAL.iter().any(|prefix| name.starts_with(prefix)))
+    api == Api::OpenAi
+        && (dialect == "mistral" || MISTRAL.iter().any(|prefix| name.starts_with(prefix)))
 }
 
 /// Returns the messages with a turn between results and other content of the user.
@@ -27,8 +36,9 @@ pub(super) fn with_separated_results(history: Vec<Message>) -> Vec<Message> {
             separated.push(message);
             continue;
         };
-        let (results, prompt): (Vec<_>, Vec<_>) =
-            content.into_iter().partition(|content| matches!(content, UserContent::ToolResult(_)));
+        let (results, prompt): (Vec<_>, Vec<_>) = content
+            .into_iter()
+            .partition(|content| matches!(content, UserContent::ToolResult(_)));
         if !results.is_empty() {
             ends_with_results = true;
             separated.push(Message::User { content: results });
@@ -54,21 +64,39 @@ mod tests {
     fn a_turn_comes_between_results_and_what_else_the_user_sends() {
         let result = || {
             let (call, name) = (CallId::from_wire("c1"), ToolName::new("read").unwrap());
-            UserContent::ToolResult(ToolResult { call, name, content: Vec::new(), is_error: false })
+            UserContent::ToolResult(ToolResult {
+                call,
+                name,
+                content: Vec::new(),
+                is_error: false,
+            })
         };
         let text = || UserContent::Text(Text::new("on"));
         let user = |content| Message::User { content };
         let roles = |history| {
             let role = |message: &Message| match message {
-                Message::User { content } if matches!(content[..], [UserContent::ToolResult(_), ..]) => 'r',
+                Message::User { content }
+                    if matches!(content[..], [UserContent::ToolResult(_), ..]) =>
+                {
+                    'r'
+                }
                 Message::User { .. } => 'u',
                 _ => 'a',
             };
-            with_separated_results(history).iter().map(role).collect::<String>()
+            with_separated_results(history)
+                .iter()
+                .map(role)
+                .collect::<String>()
         };
         assert_eq!(roles(vec![user(vec![text()]), user(vec![text()])]), "uu");
-        assert_eq!(roles(vec![user(vec![result(), result()]), user(vec![text()])]), "rau");
-        assert_eq!(roles(vec![user(vec![result(), text()]), user(vec![text()])]), "rauu");
+        assert_eq!(
+            roles(vec![user(vec![result(), result()]), user(vec![text()])]),
+            "rau"
+        );
+        assert_eq!(
+            roles(vec![user(vec![result(), text()]), user(vec![text()])]),
+            "rauu"
+        );
     }
 
     #[test]

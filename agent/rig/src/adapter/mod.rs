@@ -34,7 +34,10 @@ mod turn;
 mod written_thoughts;
 
 use agent::provider::{GenerationOptions, ToolChoice};
-use agent::{FailureKind, ProviderError, ProviderOptions, Request, TextSink, ToolFinder, ToolSet, Turn, WireToolSet};
+use agent::{
+    FailureKind, ProviderError, ProviderOptions, Request, TextSink, ToolFinder, ToolSet, Turn,
+    WireToolSet,
+};
 use futures_util::StreamExt;
 use rig_core::DynModel;
 use rig_core::completion::{CompletionRequest, CompletionResponse};
@@ -75,29 +78,45 @@ impl Endpoint {
     /// # Errors
     /// Returns [`ProviderError::Options`] if there is no such dialect, or if it has no URL.
     pub(crate) fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
-        let dialect = dialect::dialect(api, options.dialect.as_deref(), options.base_url.as_deref())?;
+        let dialect =
+            dialect::dialect(api, options.dialect.as_deref(), options.base_url.as_deref())?;
         let url = match &options.base_url {
             Some(url) => url,
             None if api.has_dialects() && dialect.name != OPENAI.name => {
                 let (name, public) = (dialect.name, dialect.base_url);
-                let public =
-                    if public.is_empty() { String::new() } else { format!("; that of its public service is {public}") };
+                let public = if public.is_empty() {
+                    String::new()
+                } else {
+                    format!("; that of its public service is {public}")
+                };
                 let reason = format!("the dialect {name} needs a base URL{public}");
-                return Err(ProviderError::Options { provider: api.name().to_owned(), reason });
+                return Err(ProviderError::Options {
+                    provider: api.name().to_owned(),
+                    reason,
+                });
             }
             None => api.public_url(),
         };
-        Ok(Self { api, base_url: base_url::base_url(api, &dialect, url), dialect })
+        Ok(Self {
+            api,
+            base_url: base_url::base_url(api, &dialect, url),
+            dialect,
+        })
     }
 
     /// Returns the usual variable of the key. That of OpenAI is not for other services that are known.
     pub(crate) fn key_variable(&self) -> &'static str {
-        if self.api.has_dialects() { self.dialect.api_key_env } else { self.api.key_variable() }
+        if self.api.has_dialects() {
+            self.dialect.api_key_env
+        } else {
+            self.api.key_variable()
+        }
     }
 
     /// Returns true if the service refuses a request without a key. One at a URL of the user's may take it.
     pub(crate) fn needs_key(&self, options: &ProviderOptions) -> bool {
-        let is_open = !self.api.needs_key() || matches!(self.dialect.quirks.auth, Auth::OptionalBearer);
+        let is_open =
+            !self.api.needs_key() || matches!(self.dialect.quirks.auth, Auth::OptionalBearer);
         !is_open && options.base_url.is_none()
     }
 
@@ -121,7 +140,12 @@ impl Endpoint {
     /// # Errors
     /// Returns [`ProviderError::Options`] if the key is needed and missing, or if it cannot be read.
     pub(crate) fn key(&self, options: &ProviderOptions) -> Result<Key, ProviderError> {
-        Key::read(self.api.name(), options.key.as_ref(), self.key_variable(), !self.needs_key(options))
+        Key::read(
+            self.api.name(),
+            options.key.as_ref(),
+            self.key_variable(),
+            !self.needs_key(options),
+        )
     }
 }
 
@@ -148,26 +172,39 @@ impl Model {
         key: Key,
         options: &ProviderOptions,
     ) -> Result<Self, ProviderError> {
-        let Endpoint { api, dialect, base_url } = endpoint;
+        let Endpoint {
+            api,
+            dialect,
+            base_url,
+        } = endpoint;
         generation::check(api, &options.generation)?;
         outgoing::check(api, options.proxy.as_ref())?;
         let timeouts = options.timeouts.unwrap_or_default();
-        let client =
-            outgoing::client(&base_url, options.proxy.as_ref(), &timeouts).map_err(|error| ProviderError::Options {
+        let client = outgoing::client(&base_url, options.proxy.as_ref(), &timeouts).map_err(
+            |error| ProviderError::Options {
                 provider: api.name().to_owned(),
-                reason: format!("cannot create an HTTP client: {error}; check the certificates of this machine"),
-            })?;
+                reason: format!(
+                    "cannot create an HTTP client: {error}; check the certificates of this machine"
+                ),
+            },
+        )?;
         let context = ModelContext::new(client.clone(), api, &base_url, name);
         let http = TimeoutClient::new(api, client, Outgoing::new(api, &key.secret), &timeouts);
         let secret = key.secret.expose_secret();
         let separates_results = message_order::separates_results(api, dialect.name, name);
         let mut fields = Map::new();
         let model = match api {
-            Api::OpenAi => openai(dialect, secret, base_url).connect(http).chat(name).erase(),
+            Api::OpenAi => openai(dialect, secret, base_url)
+                .connect(http)
+                .chat(name)
+                .erase(),
             Api::OpenAiResponses => {
                 // Turns are sent back whole, so that no conversation stays with the service.
                 fields.insert("store".to_owned(), false.into());
-                openai(dialect, secret, base_url).connect(http).responses(name).erase()
+                openai(dialect, secret, base_url)
+                    .connect(http)
+                    .responses(name)
+                    .erase()
             }
             Api::Anthropic => {
                 let config = AnthropicConfig::new(secret).with_base_url(base_url);
@@ -175,16 +212,26 @@ impl Model {
                 // The definitions are ours, and have the field on request.
                 model.wire.tool_input_streaming = ToolInputStreaming::Off;
                 model.wire.default_max_tokens = Some(output_limit(name));
-                if options.generation.caching.unwrap_or(options.base_url.is_none()) {
+                if options
+                    .generation
+                    .caching
+                    .unwrap_or(options.base_url.is_none())
+                {
                     model.wire.static_prefix_cache_ttl = Some(CacheTtl::FiveMinutes);
                     fields.insert("cache_control".to_owned(), generation::cache_control());
                 }
                 model.erase()
             }
             // The key is sent in a header, not in the URL.
-            Api::Gemini => GeminiConfig::new("").with_base_url(base_url).connect(http).completion(name).erase(),
+            Api::Gemini => GeminiConfig::new("")
+                .with_base_url(base_url)
+                .connect(http)
+                .completion(name)
+                .erase(),
             Api::Ollama => {
-                let config = OllamaConfig::new().with_base_url(base_url).with_api_key(secret);
+                let config = OllamaConfig::new()
+                    .with_base_url(base_url)
+                    .with_api_key(secret);
                 config.connect(http).native_completion(name).erase()
             }
         };
@@ -193,9 +240,20 @@ impl Model {
         let is_known = options.base_url.is_none() && deferred::is_known(api, &name);
         // OpenAI's search is no function that a request can choose.
         let is_search = matches!(&generation.tool_choice, Some(ToolChoice::Tool(tool)) if tool == ToolFinder::SEARCH);
-        let is_possible = deferred::has_mechanism(api) && !(api == Api::OpenAiResponses && is_search);
+        let is_possible =
+            deferred::has_mechanism(api) && !(api == Api::OpenAiResponses && is_search);
         let has_deferred_tools = is_possible && generation.deferred_tools.unwrap_or(is_known);
-        Ok(Self { api, name, model, generation, fields, separates_results, has_deferred_tools, key, context })
+        Ok(Self {
+            api,
+            name,
+            model,
+            generation,
+            fields,
+            separates_results,
+            has_deferred_tools,
+            key,
+            context,
+        })
     }
 
     /// Returns the tokens of the model's context, as the service named them, or as its name says. Returns `None` if they are unknown.
@@ -246,19 +304,29 @@ impl Model {
         let mut arguments = StreamedArguments::default();
         let mut has_begun = false;
         let response = if streaming {
-            self.streamed(completion, text_sink, &mut arguments, &mut has_begun).await
+            self.streamed(completion, text_sink, &mut arguments, &mut has_begun)
+                .await
         } else {
             self.model.call(completion).await
         };
-        let is_lost = response.as_ref().is_err_and(|error| has_begun || failure::is_cut(error));
+        let is_lost = response
+            .as_ref()
+            .is_err_and(|error| has_begun || failure::is_cut(error));
         let turn = response
-            .map_err(|error| self.key.explained(failure::failure(self.api, &self.key.secret, &error)))
-            .and_then(|response| turn::complete(self.api, turn::turn(self.api, response, arguments, tools)));
+            .map_err(|error| {
+                self.key
+                    .explained(failure::failure(self.api, &self.key.secret, &error))
+            })
+            .and_then(|response| {
+                turn::complete(self.api, turn::turn(self.api, response, arguments, tools))
+            });
         if let Err(Failure { error, .. }) = &turn
             && error.kind() == Some(FailureKind::ContextLength)
         {
             let refused = context_size::estimated(request, tools);
-            self.context.learn_from(error, refused, &self.key.secret).await;
+            self.context
+                .learn_from(error, refused, &self.key.secret)
+                .await;
         }
         if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
             request.lost_reply_sink.iter().for_each(|sink| sink.send());
@@ -266,16 +334,32 @@ impl Model {
         turn
     }
 
-    fn request(&self, request: &Request<'_>, tools: &WireToolSet) -> Result<CompletionRequest, Failure> {
+    fn request(
+        &self,
+        request: &Request<'_>,
+        tools: &WireToolSet,
+    ) -> Result<CompletionRequest, Failure> {
         let mark = tools.is_deferring().then(deferred::mark);
-        let completion = conversation::request(self.api, &self.name, request, tools, mark.as_deref())?;
+        let completion =
+            conversation::request(self.api, &self.name, request, tools, mark.as_deref())?;
         let mut completion = completion.accept_unknown_finish_reasons(true);
         if self.separates_results {
-            completion.chat_history = message_order::with_separated_results(completion.chat_history);
+            completion.chat_history =
+                message_order::with_separated_results(completion.chat_history);
         }
-        let permanent = |error| Failure { error, is_transient: false };
-        let completion =
-            generation::apply(self.api, &self.name, &self.generation, request, tools, completion).map_err(permanent)?;
+        let permanent = |error| Failure {
+            error,
+            is_transient: false,
+        };
+        let completion = generation::apply(
+            self.api,
+            &self.name,
+            &self.generation,
+            request,
+            tools,
+            completion,
+        )
+        .map_err(permanent)?;
         let mut fields = self.fields.clone();
         fields.extend(mark.map(|mark| (deferred::MARK.to_owned(), mark.into())));
         // rig passes these tools on as they are. Its own definitions have no mode per tool, and fields that gateways refuse.
@@ -283,7 +367,11 @@ impl Model {
             let eager = self.generation.eager_input_streaming == Some(true);
             fields.insert("tools".to_owned(), tools_field(self.api, tools, eager));
         }
-        Ok(if fields.is_empty() { completion } else { completion.additional_params(Value::Object(fields)) })
+        Ok(if fields.is_empty() {
+            completion
+        } else {
+            completion.additional_params(Value::Object(fields))
+        })
     }
 
     async fn streamed(
@@ -308,7 +396,9 @@ impl Model {
                 send_text(sink, &texts.1.read(&text));
             }
         }
-        text_sink.iter().for_each(|sink| send_text(*sink, &texts.1.finish()));
+        text_sink
+            .iter()
+            .for_each(|sink| send_text(*sink, &texts.1.finish()));
         stream.finish().await
     }
 }
@@ -358,7 +448,9 @@ mod tests {
             (Api::Anthropic, None, "anthropic"),
         ] {
             let options = ProviderOptions::new();
-            let options = url.into_iter().fold(options, ProviderOptions::with_base_url);
+            let options = url
+                .into_iter()
+                .fold(options, ProviderOptions::with_base_url);
             assert_eq!(Endpoint::new(api, &options).unwrap().service_name(), name);
         }
     }
@@ -369,7 +461,10 @@ mod tests {
         let asks = |options: &ProviderOptions| {
             let endpoint = Endpoint::new(Api::Anthropic, options).unwrap();
             let key = endpoint.key(options).unwrap();
-            Model::new(endpoint, "claude-sonnet-4-5", key, options).unwrap().fields.contains_key("cache_control")
+            Model::new(endpoint, "claude-sonnet-4-5", key, options)
+                .unwrap()
+                .fields
+                .contains_key("cache_control")
         };
         let silent = GenerationOptions::new().with_caching(false);
         assert!(asks(&options) && !asks(&options.clone().with_generation(silent)));

@@ -26,7 +26,14 @@ pub(super) struct ModelContext {
 impl ModelContext {
     pub(super) fn new(client: Client, api: Api, base_url: &str, model: &str) -> Self {
         let (base_url, model) = (base_url.trim_end_matches('/').to_owned(), model.to_owned());
-        Self { client, api, base_url, model, served: OnceCell::new(), learned: AtomicU64::new(0) }
+        Self {
+            client,
+            api,
+            base_url,
+            model,
+            served: OnceCell::new(),
+            learned: AtomicU64::new(0),
+        }
     }
 
     /// Returns the tokens that the service named. Returns `None` if it named none.
@@ -39,7 +46,12 @@ impl ModelContext {
     }
 
     /// Learns the size from a refusal, or else from the service. It is less than the refused request in any case.
-    pub(super) async fn learn_from(&self, refusal: &ProviderError, refused: u64, key: &SecretString) {
+    pub(super) async fn learn_from(
+        &self,
+        refusal: &ProviderError,
+        refused: u64,
+        key: &SecretString,
+    ) {
         let tokens = match context_size::named(refusal) {
             Some(tokens) => tokens,
             None => self.served(key).await.unwrap_or(refused).min(refused),
@@ -57,15 +69,24 @@ impl ModelContext {
         if self.api != Api::Ollama {
             return Ok(());
         }
-        let Some(served) = self.served(key).await else { return Ok(()) };
+        let Some(served) = self.served(key).await else {
+            return Ok(());
+        };
         let context = self.learned().unwrap_or(served);
         self.learn(context);
         let estimated = context_size::estimated(request, tools);
-        if estimated <= context { Ok(()) } else { Err(context_size::exceeded(self.api.name(), estimated, context)) }
+        if estimated <= context {
+            Ok(())
+        } else {
+            Err(context_size::exceeded(self.api.name(), estimated, context))
+        }
     }
 
     async fn served(&self, key: &SecretString) -> Option<u64> {
-        *self.served.get_or_init(|| self.ask(key.expose_secret())).await
+        *self
+            .served
+            .get_or_init(|| self.ask(key.expose_secret()))
+            .await
     }
 
     /// Asks the service for the size.
@@ -73,20 +94,34 @@ impl ModelContext {
         let reply = async |request: RequestBuilder| fetch(request, self.api, key).await.ok();
         if self.api == Api::Ollama {
             let question = json!({"model": self.model}).to_string();
-            let shown = reply(self.client.post(format!("{}/api/show", self.base_url)).body(question)).await?;
+            let shown = reply(
+                self.client
+                    .post(format!("{}/api/show", self.base_url))
+                    .body(question),
+            )
+            .await?;
             return shown_by_ollama(&serde_json::from_slice(&shown).ok()?);
         }
         // llama.cpp names the context that it has, and in its list that of the training.
         let properties = Url::parse(&self.base_url).ok()?.join("/props").ok()?;
         let properties = reply(self.client.get(properties)).await;
-        let properties: Option<Value> = properties.and_then(|body| serde_json::from_slice(&body).ok());
+        let properties: Option<Value> =
+            properties.and_then(|body| serde_json::from_slice(&body).ok());
         let places = ["/default_generation_settings/n_ctx", "/n_ctx"];
-        let own = properties.and_then(|body| places.iter().find_map(|place| body.pointer(place)?.as_u64()));
+        let own = properties.and_then(|body| {
+            places
+                .iter()
+                .find_map(|place| body.pointer(place)?.as_u64())
+        });
         if own.is_some() {
             return own;
         }
-        let mut models = models(&reply(self.client.get(list_url(self.api, &self.base_url))).await?)?;
-        let at = models.iter().position(|model| model.name == self.model).or((models.len() == 1).then_some(0))?;
+        let mut models =
+            models(&reply(self.client.get(list_url(self.api, &self.base_url))).await?)?;
+        let at = models
+            .iter()
+            .position(|model| model.name == self.model)
+            .or((models.len() == 1).then_some(0))?;
         models.swap_remove(at).context
     }
 }
@@ -94,10 +129,14 @@ impl ModelContext {
 /// Returns the context that the file of a model sets, or else that of its training.
 fn shown_by_ollama(shown: &Value) -> Option<u64> {
     let parameters = shown["parameters"].as_str().unwrap_or_default();
-    let set = parameters.lines().find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());
+    let set = parameters
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());
     let trained = || {
         let fields = shown["model_info"].as_object()?;
-        fields.iter().find_map(|(name, value)| value.as_u64().filter(|_| name.ends_with(".context_length")))
+        fields
+            .iter()
+            .find_map(|(name, value)| value.as_u64().filter(|_| name.ends_with(".context_length")))
     };
     set.or_else(trained)
 }

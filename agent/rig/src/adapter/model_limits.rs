@@ -64,8 +64,17 @@ const LIMITS: [(&str, Context, u64); 43] = [
 ];
 
 /// The words in the names of variants with other limits than the model that they are named after.
-const VARIANTS: [&str; 9] =
-    ["-audio", "-codex-spark", "-computer-use", "-image", "-live", "-omni", "-realtime", "-transcribe", "-tts"];
+const VARIANTS: [&str; 9] = [
+    "-audio",
+    "-codex-spark",
+    "-computer-use",
+    "-image",
+    "-live",
+    "-omni",
+    "-realtime",
+    "-transcribe",
+    "-tts",
+];
 
 /// The most tokens of a turn of an unknown model. Services that proxy other models refuse a higher limit.
 const UNKNOWN_OUTPUT: u64 = 8192;
@@ -84,9 +93,14 @@ pub(super) fn output_limit(model: &str) -> u64 {
 /// `claude-sonnet-4.5`.
 fn limits(model: &str) -> Option<(Context, u64)> {
     let name = model.rsplit('/').next().unwrap_or(model);
-    let name = name.find("claude-").map_or_else(|| name.to_owned(), |at| name[at..].replace('.', "-"));
+    let name = name
+        .find("claude-")
+        .map_or_else(|| name.to_owned(), |at| name[at..].replace('.', "-"));
     let is_variant = VARIANTS.iter().any(|variant| name.contains(variant));
-    let found = LIMITS.iter().find(|(prefix, ..)| name.starts_with(prefix)).filter(|_| !is_variant);
+    let found = LIMITS
+        .iter()
+        .find(|(prefix, ..)| name.starts_with(prefix))
+        .filter(|_| !is_variant);
     found.map(|(_, context, output)| (*context, *output))
 }
 
@@ -99,7 +113,8 @@ mod tests {
     /// The models for which rig's catalogue, which is that of models.dev, differs with a reason.
     const EXCEPTIONS: [&str; 3] = [
         // Its context needs a beta header.
-        "claude-sonnet-4-5", "claude-sonnet-4-5-20250929",
+        "claude-sonnet-4-5",
+        "claude-sonnet-4-5-20250929",
         // https://platform.openai.com/docs/models/gpt-5-pro: the output limit is a part of the context, and not all of the rest.
         "gpt-5-pro",
     ];
@@ -107,17 +122,26 @@ mod tests {
     #[test]
     fn the_limits_are_those_of_the_catalogue() {
         let vendors = ["anthropic", "gcp.gemini", "openai"];
-        let listed = Catalog::builtin().iter().filter(|model| vendors.contains(&model.provider.vendor()));
+        let listed = Catalog::builtin()
+            .iter()
+            .filter(|model| vendors.contains(&model.provider.vendor()));
         let mut compared = 0;
         for model in listed.filter(|model| !EXCEPTIONS.contains(&model.id.as_str())) {
-            let Some((context, output)) = limits(&model.id) else { continue };
+            let Some((context, output)) = limits(&model.id) else {
+                continue;
+            };
             let total = model.context_window.map(u64::from).unwrap();
             let fits = match context {
                 Shared(tokens) => tokens == total,
                 Input(tokens) => tokens == total || tokens + output == total,
             };
             assert!(fits, "{}: {context:?}, {total}", model.id);
-            assert_eq!(model.max_output_tokens, u32::try_from(output).ok(), "{}", model.id);
+            assert_eq!(
+                model.max_output_tokens,
+                u32::try_from(output).ok(),
+                "{}",
+                model.id
+            );
             compared += 1;
         }
         assert!(compared > 70, "{compared}");
@@ -134,22 +158,47 @@ mod tests {
         ] {
             assert_eq!(limits(name), Some((Shared(200_000), 64_000)), "{name}");
         }
-        assert_eq!(limits("anthropic/claude-opus-4.6"), Some((Shared(1_000_000), 128_000)));
-        assert_eq!(limits("openai/gpt-4o-mini"), Some((Shared(128_000), 16_384)));
-        assert_eq!(limits("google/gemini-2.5-flash"), Some((Input(1_048_576), 65_536)));
+        assert_eq!(
+            limits("anthropic/claude-opus-4.6"),
+            Some((Shared(1_000_000), 128_000))
+        );
+        assert_eq!(
+            limits("openai/gpt-4o-mini"),
+            Some((Shared(128_000), 16_384))
+        );
+        assert_eq!(
+            limits("google/gemini-2.5-flash"),
+            Some((Input(1_048_576), 65_536))
+        );
     }
 
     #[test]
     fn other_models_are_unknown() {
-        for name in ["qwen3", "claude-test", "gemini-2.5-flash-image", "gpt-4o-realtime-preview", "grok-4", "o5"] {
-            assert_eq!((limits(name), output_limit(name)), (None, UNKNOWN_OUTPUT), "{name}");
+        for name in [
+            "qwen3",
+            "claude-test",
+            "gemini-2.5-flash-image",
+            "gpt-4o-realtime-preview",
+            "grok-4",
+            "o5",
+        ] {
+            assert_eq!(
+                (limits(name), output_limit(name)),
+                (None, UNKNOWN_OUTPUT),
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn no_entry_hides_a_later_one() {
         for (position, (prefix, ..)) in LIMITS.iter().enumerate() {
-            assert!(!LIMITS[..position].iter().any(|(before, ..)| prefix.starts_with(before)), "{prefix}");
+            assert!(
+                !LIMITS[..position]
+                    .iter()
+                    .any(|(before, ..)| prefix.starts_with(before)),
+                "{prefix}"
+            );
         }
     }
 }

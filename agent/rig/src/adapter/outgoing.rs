@@ -16,7 +16,11 @@ const USER_AGENT: &str = concat!("toolcrib/", env!("CARGO_PKG_VERSION"));
 const GEMINI_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
 
 /// The headers that hold keys.
-const KEYS: [HeaderName; 3] = [AUTHORIZATION, HeaderName::from_static("x-api-key"), HeaderName::from_static("api-key")];
+const KEYS: [HeaderName; 3] = [
+    AUTHORIZATION,
+    HeaderName::from_static("x-api-key"),
+    HeaderName::from_static("api-key"),
+];
 
 /// Corrects the requests that rig makes.
 #[derive(Clone, Debug)]
@@ -28,17 +32,20 @@ pub(super) struct Outgoing {
 impl Outgoing {
     pub(super) fn new(api: Api, key: &SecretString) -> Self {
         let text = Some(key.expose_secret()).filter(|key| api == Api::Gemini && !key.is_empty());
-        let header = text.and_then(|key| HeaderValue::from_str(key).ok()).map(|mut header| {
-            header.set_sensitive(true);
-            header
-        });
+        let header = text
+            .and_then(|key| HeaderValue::from_str(key).ok())
+            .map(|mut header| {
+                header.set_sensitive(true);
+                header
+            });
         Self { gemini_key: header }
     }
 
     /// Moves Gemini's key to its header, and removes headers whose key is empty.
     pub(super) fn corrected<T>(&self, mut request: Request<T>) -> Request<T> {
         for name in KEYS {
-            let is_empty = |value: &HeaderValue| matches!(value.as_bytes(), b"" | b"Bearer" | b"Bearer ");
+            let is_empty =
+                |value: &HeaderValue| matches!(value.as_bytes(), b"" | b"Bearer" | b"Bearer ");
             if request.headers().get(&name).is_some_and(is_empty) {
                 request.headers_mut().remove(&name);
             }
@@ -60,7 +67,11 @@ fn without_empty_key(uri: &str) -> Option<&str> {
 }
 
 /// Creates the client. It ignores the proxies of the environment unless they are asked for.
-pub(super) fn client(base_url: &str, proxy: Option<&Proxy>, timeouts: &Timeouts) -> reqwest::Result<Client> {
+pub(super) fn client(
+    base_url: &str,
+    proxy: Option<&Proxy>,
+    timeouts: &Timeouts,
+) -> reqwest::Result<Client> {
     let builder = Client::builder()
         .user_agent(USER_AGENT)
         .connect_timeout(timeouts.connect)
@@ -76,7 +87,11 @@ pub(super) fn client(base_url: &str, proxy: Option<&Proxy>, timeouts: &Timeouts)
         Some(_) => builder.no_proxy(),
     };
     // Reading the certificates of the machine takes longer than a local request.
-    let builder = if needs_certificates(base_url, proxy) { builder } else { builder.tls_certs_only([]) };
+    let builder = if needs_certificates(base_url, proxy) {
+        builder
+    } else {
+        builder.tls_certs_only([])
+    };
     builder.build()
 }
 
@@ -101,14 +116,29 @@ pub(super) fn check(api: Api, proxy: Option<&Proxy>) -> Result<(), ProviderError
     let reason = "its proxy is not plain; give http(s)://host:port, without a user, or the proxies of the environment";
     is_usable
         .then_some(())
-        .ok_or_else(|| ProviderError::Options { provider: api.name().to_owned(), reason: reason.to_owned() })
+        .ok_or_else(|| ProviderError::Options {
+            provider: api.name().to_owned(),
+            reason: reason.to_owned(),
+        })
 }
 
 fn is_loopback(url: &str) -> bool {
-    let Ok(url) = Url::parse(url) else { return false };
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).trim_end_matches('.').to_owned();
-    let address = host.parse::<std::net::IpAddr>().map(|address| address.to_canonical());
-    address.map_or_else(|_| host == "localhost" || host.ends_with(".localhost"), |address| address.is_loopback())
+    let Ok(url) = Url::parse(url) else {
+        return false;
+    };
+    let host = url
+        .host_str()
+        .unwrap_or_default()
+        .trim_matches(['[', ']'])
+        .trim_end_matches('.')
+        .to_owned();
+    let address = host
+        .parse::<std::net::IpAddr>()
+        .map(|address| address.to_canonical());
+    address.map_or_else(
+        |_| host == "localhost" || host.ends_with(".localhost"),
+        |address| address.is_loopback(),
+    )
 }
 
 #[cfg(test)]
@@ -118,12 +148,20 @@ mod tests {
     #[test]
     fn hosts_of_this_machine_are_recognised() {
         for url in [
-            "http://localhost:1/v1", "http://127.8.0.1", "http://[::1]:2/", "http://[::ffff:127.0.0.1]",
+            "http://localhost:1/v1",
+            "http://127.8.0.1",
+            "http://[::1]:2/",
+            "http://[::ffff:127.0.0.1]",
             "http://a.localhost",
         ] {
             assert!(is_loopback(url), "{url}");
         }
-        for url in ["http://localhost.example.org", "http://128.0.0.1", "https://api.openai.com", "http://[::2]"] {
+        for url in [
+            "http://localhost.example.org",
+            "http://128.0.0.1",
+            "https://api.openai.com",
+            "http://[::2]",
+        ] {
             assert!(!is_loopback(url), "{url}");
         }
     }
@@ -131,8 +169,11 @@ mod tests {
     #[test]
     fn certificates_are_read_for_encrypted_connections_alone() {
         let proxy = |url: &str| Some(Proxy::Url(url.to_owned()));
-        for (url, proxy) in [("http://localhost:1", None), ("HTTP://h/v1", None), ("http://h", proxy("http://p:3128"))]
-        {
+        for (url, proxy) in [
+            ("http://localhost:1", None),
+            ("HTTP://h/v1", None),
+            ("http://h", proxy("http://p:3128")),
+        ] {
             assert!(!needs_certificates(url, proxy.as_ref()), "{url} {proxy:?}");
         }
         for (url, proxy) in [
@@ -149,12 +190,16 @@ mod tests {
     #[test]
     fn the_key_of_gemini_moves_to_a_header_that_is_not_shown() {
         let outgoing = Outgoing::new(Api::Gemini, &SecretString::from("very-secret"));
-        for (uri, moved) in
-            [("http://h/m:generate?key=", "http://h/m:generate"), ("http://h/m?alt=sse&key=", "http://h/m?alt=sse")]
-        {
+        for (uri, moved) in [
+            ("http://h/m:generate?key=", "http://h/m:generate"),
+            ("http://h/m?alt=sse&key=", "http://h/m?alt=sse"),
+        ] {
             let request = outgoing.corrected(Request::post(uri).body(()).unwrap());
             assert_eq!(
-                (request.uri().to_string().as_str(), &request.headers()[GEMINI_KEY]),
+                (
+                    request.uri().to_string().as_str(),
+                    &request.headers()[GEMINI_KEY]
+                ),
                 (moved, &HeaderValue::from_static("very-secret"))
             );
             assert!(!format!("{request:?} {outgoing:?}").contains("secret"));
@@ -163,9 +208,19 @@ mod tests {
 
     #[test]
     fn an_empty_key_is_not_sent() {
-        let request =
-            Request::post("http://h").header("authorization", "Bearer ").header("x-api-key", "").header("x-other", "");
-        let request = Outgoing::new(Api::OpenAi, &SecretString::default()).corrected(request.body(()).unwrap());
-        assert_eq!(request.headers().keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["x-other"]);
+        let request = Request::post("http://h")
+            .header("authorization", "Bearer ")
+            .header("x-api-key", "")
+            .header("x-other", "");
+        let request = Outgoing::new(Api::OpenAi, &SecretString::default())
+            .corrected(request.body(()).unwrap());
+        assert_eq!(
+            request
+                .headers()
+                .keys()
+                .map(HeaderName::as_str)
+                .collect::<Vec<_>>(),
+            ["x-other"]
+        );
     }
 }

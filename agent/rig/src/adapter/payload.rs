@@ -69,12 +69,26 @@ fn has_nameless_call(api: Api, payload: &str) -> bool {
         return false;
     }
     let reply: Value = serde_json::from_str(payload).unwrap_or_default();
-    let calls = reply.pointer(calls).and_then(Value::as_array).into_iter().flatten();
-    calls.filter_map(|call| call.pointer(place)?.as_object()).any(|call| {
-        let is_named = call.get("name").and_then(Value::as_str).is_some_and(|name| !name.is_empty());
-        let is_empty = |arguments: &Value| arguments.is_null() || arguments.as_object().is_some_and(Map::is_empty);
-        !is_named && call.get(arguments).is_some_and(|arguments| !is_empty(arguments))
-    })
+    let calls = reply
+        .pointer(calls)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    calls
+        .filter_map(|call| call.pointer(place)?.as_object())
+        .any(|call| {
+            let is_named = call
+                .get("name")
+                .and_then(Value::as_str)
+                .is_some_and(|name| !name.is_empty());
+            let is_empty = |arguments: &Value| {
+                arguments.is_null() || arguments.as_object().is_some_and(Map::is_empty)
+            };
+            !is_named
+                && call
+                    .get(arguments)
+                    .is_some_and(|arguments| !is_empty(arguments))
+        })
 }
 
 /// The members that say in a reply without choices that it is an error.
@@ -84,18 +98,37 @@ const WORDS: [&str; 2] = ["message", "detail"];
 /// choices, and ignores those that another API would send.
 fn is_error(payload: &str) -> bool {
     // Most payloads are not parsed.
-    if !payload.contains("\"error\"") && !WORDS.iter().any(|word| payload.contains(&format!("\"{word}\":"))) {
+    if !payload.contains("\"error\"")
+        && !WORDS
+            .iter()
+            .any(|word| payload.contains(&format!("\"{word}\":")))
+    {
         return false;
     }
-    let Ok(value) = serde_json::from_str::<Value>(payload) else { return false };
-    let is_named =
-        [value.get("error"), value.pointer("/choices/0/error")].into_iter().flatten().any(|error| match error {
+    let Ok(value) = serde_json::from_str::<Value>(payload) else {
+        return false;
+    };
+    let is_named = [value.get("error"), value.pointer("/choices/0/error")]
+        .into_iter()
+        .flatten()
+        .any(|error| match error {
             Value::Object(error) => !error.is_empty(),
             Value::String(error) => !error.is_empty(),
             _ => false,
         });
-    let is_worded =
-        || WORDS.iter().any(|word| value.get(word).is_some_and(|words| words.is_string() || words.is_array()));
-    let is_reply = || ["choices", "type", "candidates"].iter().any(|member| value.get(member).is_some());
-    is_named || value.get("object").is_some_and(|object| object == "error") || is_worded() && !is_reply()
+    let is_worded = || {
+        WORDS.iter().any(|word| {
+            value
+                .get(word)
+                .is_some_and(|words| words.is_string() || words.is_array())
+        })
+    };
+    let is_reply = || {
+        ["choices", "type", "candidates"]
+            .iter()
+            .any(|member| value.get(member).is_some())
+    };
+    is_named
+        || value.get("object").is_some_and(|object| object == "error")
+        || is_worded() && !is_reply()
 }

@@ -27,28 +27,49 @@ fn with_calls(payload: &str) -> Option<String> {
 }
 
 /// Returns an object with another value of this member. Returns `None` if the member does not change.
-fn with_member(object: &str, name: &str, change: impl FnOnce(&RawValue) -> Option<String>) -> Option<String> {
+fn with_member(
+    object: &str,
+    name: &str,
+    change: impl FnOnce(&RawValue) -> Option<String>,
+) -> Option<String> {
     let Members(members) = serde_json::from_str(object).ok()?;
     let at = members.iter().position(|(key, _)| key == name)?;
     let changed = change(members[at].1)?;
-    Some(object_text(members.iter().enumerate().map(|(index, (key, raw))| {
-        let value = if index == at { changed.as_str() } else { raw.get() };
-        (key.as_str(), Cow::Borrowed(value))
-    })))
+    Some(object_text(members.iter().enumerate().map(
+        |(index, (key, raw))| {
+            let value = if index == at {
+                changed.as_str()
+            } else {
+                raw.get()
+            };
+            (key.as_str(), Cow::Borrowed(value))
+        },
+    )))
 }
 
 fn items_with_calls(items: &RawValue) -> Option<String> {
     let items: Vec<&RawValue> = serde_json::from_str(items.get()).ok()?;
     let changed: Vec<_> = items.iter().map(|item| function_call(item.get())).collect();
-    let texts = items.iter().zip(&changed).map(|(item, changed)| changed.as_deref().unwrap_or(item.get()));
-    changed.iter().any(Option::is_some).then(|| format!("[{}]", texts.collect::<Vec<_>>().join(",")))
+    let texts = items
+        .iter()
+        .zip(&changed)
+        .map(|(item, changed)| changed.as_deref().unwrap_or(item.get()));
+    changed
+        .iter()
+        .any(Option::is_some)
+        .then(|| format!("[{}]", texts.collect::<Vec<_>>().join(",")))
 }
 
 /// Returns a search as a call of a function, with its other fields. Returns `None` for another item and for a search that the service
 /// makes itself.
 fn function_call(item: &str) -> Option<String> {
     let Members(members) = serde_json::from_str(item).ok()?;
-    let get = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| value.get());
+    let get = |name: &str| {
+        members
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.get())
+    };
     if get("type")? != format!("\"{SEARCH_CALL}\"") || get("execution")? != "\"client\"" {
         return None;
     }
@@ -62,7 +83,9 @@ fn function_call(item: &str) -> Option<String> {
         };
         (name.as_str(), value)
     });
-    Some(object_text(fields.chain([("name", json!(search_name()).to_string().into())])))
+    Some(object_text(
+        fields.chain([("name", json!(search_name()).to_string().into())]),
+    ))
 }
 
 #[cfg(test)]
@@ -76,9 +99,20 @@ mod tests {
     #[test]
     fn a_search_becomes_a_call_with_its_arguments_as_they_were_sent() {
         for (payload, place) in [
-            (format!(r#"{{"id":"resp_1","output":[{{"type":"message"}},{SEARCH}]}}"#), "/output/1"),
-            (format!(r#"{{"type":"response.output_item.done","output_index":1,"item":{SEARCH}}}"#), "/item"),
-            (format!(r#"{{"type":"response.completed","response":{{"output":[{SEARCH}]}}}}"#), "/response/output/0"),
+            (
+                format!(r#"{{"id":"resp_1","output":[{{"type":"message"}},{SEARCH}]}}"#),
+                "/output/1",
+            ),
+            (
+                format!(
+                    r#"{{"type":"response.output_item.done","output_index":1,"item":{SEARCH}}}"#
+                ),
+                "/item",
+            ),
+            (
+                format!(r#"{{"type":"response.completed","response":{{"output":[{SEARCH}]}}}}"#),
+                "/response/output/0",
+            ),
         ] {
             let call: Value = serde_json::from_str(&read(Api::OpenAiResponses, &payload)).unwrap();
             let call = call.pointer(place).unwrap();
@@ -117,9 +151,16 @@ mod tests {
     #[test]
     fn a_reply_of_any_depth_is_read() {
         let depth = 200_000;
-        for (open, close) in [(r#"{"item":"#, "}"), (r#"{"response":"#, "}"), (r#"{"output":["#, "]}")] {
+        for (open, close) in [
+            (r#"{"item":"#, "}"),
+            (r#"{"response":"#, "}"),
+            (r#"{"output":["#, "]}"),
+        ] {
             let payload = [open.repeat(depth), SEARCH.to_owned(), close.repeat(depth)].concat();
-            assert!(matches!(read(Api::OpenAiResponses, &payload), Cow::Borrowed(_)));
+            assert!(matches!(
+                read(Api::OpenAiResponses, &payload),
+                Cow::Borrowed(_)
+            ));
         }
     }
 }

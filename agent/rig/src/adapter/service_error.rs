@@ -32,8 +32,17 @@ impl ServiceError {
             .iter()
             .find_map(|place| root.pointer(place).filter(|e| e.is_object()));
         let error = error.unwrap_or(root);
-        let texts = [error.get("message"), root.get("message"), root.get("detail"), root.get("error")];
-        let message = texts.into_iter().flatten().find_map(Value::as_str).unwrap_or(body.trim());
+        let texts = [
+            error.get("message"),
+            root.get("message"),
+            root.get("detail"),
+            root.get("error"),
+        ];
+        let message = texts
+            .into_iter()
+            .flatten()
+            .find_map(Value::as_str)
+            .unwrap_or(body.trim());
         let explanations = explanations(error).filter(|explanation| *explanation != message);
         let codes = codes(root, error);
         let kind = match kind_in(CODES, &codes) {
@@ -47,8 +56,13 @@ impl ServiceError {
             None => message.to_owned(),
         };
         Self {
-            message: explanations.fold(message, |message, explanation| format!("{message}: {explanation}")),
-            status: codes.iter().filter_map(|code| code.parse().ok()).find(|status| (400..600).contains(status)),
+            message: explanations.fold(message, |message, explanation| {
+                format!("{message}: {explanation}")
+            }),
+            status: codes
+                .iter()
+                .filter_map(|code| code.parse().ok())
+                .find(|status| (400..600).contains(status)),
             retry_after: retry_delay(error),
             kind,
             general: kind_in(GENERAL_CODES, &codes),
@@ -58,15 +72,20 @@ impl ServiceError {
     /// Returns the kind: from the code, else from the status, else from the message. An error without any is the service's fault.
     pub(super) fn kind(&self, status: Option<u16>) -> FailureKind {
         let by_status = status.or(self.status).map(kind_of_status);
-        let worded = || MESSAGES.iter().find(|(_, words)| self.message.contains(words)).map(|(kind, _)| *kind);
+        let worded = || {
+            MESSAGES
+                .iter()
+                .find(|(_, words)| self.message.contains(words))
+                .map(|(kind, _)| *kind)
+        };
         match self.kind.or(by_status).or(self.general) {
             // LM Studio's errors in streams have neither a code nor a status: github.com/anomalyco/opencode/issues/2259.
             None => worded().unwrap_or(FailureKind::Internal),
             Some(FailureKind::BadRequest) => worded().unwrap_or(FailureKind::BadRequest),
             // Local servers give their own failure to read what the model wrote the status of an internal error.
-            Some(FailureKind::Internal) => {
-                worded().filter(|kind| *kind == FailureKind::MalformedReply).unwrap_or(FailureKind::Internal)
-            }
+            Some(FailureKind::Internal) => worded()
+                .filter(|kind| *kind == FailureKind::MalformedReply)
+                .unwrap_or(FailureKind::Internal),
             Some(kind) => kind,
         }
     }
@@ -93,17 +112,33 @@ fn kind_of_status(status: u16) -> FailureKind {
 }
 
 fn kind_in(table: &[(FailureKind, &[&str])], codes: &[String]) -> Option<FailureKind> {
-    table.iter().find(|(_, known)| codes.iter().any(|code| known.contains(&code.as_str()))).map(|(kind, _)| *kind)
+    table
+        .iter()
+        .find(|(_, known)| codes.iter().any(|code| known.contains(&code.as_str())))
+        .map(|(kind, _)| *kind)
 }
 
 /// Returns the codes of an error, without case and punctuation.
 fn codes(root: &Value, error: &Value) -> Vec<String> {
-    let own = ["/code", "/type", "/status", "/error_type", "/innererror/code", "/metadata/error_type"];
+    let own = [
+        "/code",
+        "/type",
+        "/status",
+        "/error_type",
+        "/innererror/code",
+        "/metadata/error_type",
+    ];
     let own = own.iter().filter_map(|place| error.pointer(place));
-    let outer = ["code", "error_type"].iter().filter_map(|key| root.get(key));
+    let outer = ["code", "error_type"]
+        .iter()
+        .filter_map(|key| root.get(key));
     let reasons = details(error).filter_map(|detail| detail.get("reason"));
     let plain = |code: &Value| match code {
-        Value::String(code) => code.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase(),
+        Value::String(code) => code
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .collect::<String>()
+            .to_lowercase(),
         other => other.to_string(),
     };
     own.chain(outer).chain(reasons).map(plain).collect()
@@ -111,19 +146,30 @@ fn codes(root: &Value, error: &Value) -> Vec<String> {
 
 /// Returns the details of an error in Google's form (`google.rpc.Status`).
 fn details(error: &Value) -> impl Iterator<Item = &Value> {
-    error.get("details").and_then(Value::as_array).into_iter().flatten()
+    error
+        .get("details")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
 }
 
 /// Returns the explanations beside the message: that of the service behind OpenRouter, and the reply that Groq could not read.
 fn explanations(error: &Value) -> impl Iterator<Item = &str> {
     let places = ["/metadata/raw", "/failed_generation"];
-    places.into_iter().filter_map(|place| error.pointer(place)?.as_str()).filter(|text| !text.is_empty())
+    places
+        .into_iter()
+        .filter_map(|place| error.pointer(place)?.as_str())
+        .filter(|text| !text.is_empty())
 }
 
 /// Returns true if a limit of Google is one of days (`google.rpc.QuotaFailure`), which no retry waits for.
 fn is_daily(error: &Value) -> bool {
-    let violations = details(error).filter_map(|detail| detail.get("violations")?.as_array()).flatten();
-    violations.filter_map(|violation| violation.get("quotaId")?.as_str()).any(|id| id.contains("PerDay"))
+    let violations = details(error)
+        .filter_map(|detail| detail.get("violations")?.as_array())
+        .flatten();
+    violations
+        .filter_map(|violation| violation.get("quotaId")?.as_str())
+        .any(|id| id.contains("PerDay"))
 }
 
 /// Returns the delay that Google requests (`google.rpc.RetryInfo`), such as `48.9s`.
@@ -135,7 +181,9 @@ fn retry_delay(error: &Value) -> Option<Duration> {
 /// Returns true if the error is about the definition of a tool: OpenAI's `param`, or a field of Google's `BadRequest`.
 fn names_tool(error: &Value) -> bool {
     let param = error.get("param").and_then(Value::as_str).into_iter();
-    let violations = details(error).filter_map(|detail| detail.get("fieldViolations")?.as_array()).flatten();
+    let violations = details(error)
+        .filter_map(|detail| detail.get("fieldViolations")?.as_array())
+        .flatten();
     let fields = violations.filter_map(|violation| violation.get("field")?.as_str());
     param.chain(fields).any(|place| place.starts_with("tools["))
 }
@@ -153,16 +201,36 @@ mod tests {
     #[test]
     fn a_code_decides_before_the_status() {
         for (status, error, expected) in [
-            (429, json!({"type": "insufficient_quota", "code": "insufficient_quota"}), FailureKind::Quota),
-            (429, json!({"type": "requests", "code": "rate_limit_exceeded"}), FailureKind::RateLimit),
+            (
+                429,
+                json!({"type": "insufficient_quota", "code": "insufficient_quota"}),
+                FailureKind::Quota,
+            ),
+            (
+                429,
+                json!({"type": "requests", "code": "rate_limit_exceeded"}),
+                FailureKind::RateLimit,
+            ),
             (
                 400,
                 json!({"type": "invalid_request_error", "code": "context_length_exceeded"}),
                 FailureKind::ContextLength,
             ),
-            (400, json!({"code": "content_filter", "param": "prompt"}), FailureKind::ContentPolicy),
-            (400, json!({"innererror": {"code": "ResponsibleAIPolicyViolation"}}), FailureKind::ContentPolicy),
-            (400, json!({"code": "invalid_function_parameters"}), FailureKind::BadSchema),
+            (
+                400,
+                json!({"code": "content_filter", "param": "prompt"}),
+                FailureKind::ContentPolicy,
+            ),
+            (
+                400,
+                json!({"innererror": {"code": "ResponsibleAIPolicyViolation"}}),
+                FailureKind::ContentPolicy,
+            ),
+            (
+                400,
+                json!({"code": "invalid_function_parameters"}),
+                FailureKind::BadSchema,
+            ),
             (
                 400,
                 json!({"type": "invalid_request_error", "param": "tools[3].function.parameters"}),
@@ -173,9 +241,21 @@ mod tests {
                 json!({"status": "INVALID_ARGUMENT", "details": [{"reason": "API_KEY_INVALID"}]}),
                 FailureKind::Authentication,
             ),
-            (500, json!({"type": "overloaded_error"}), FailureKind::Overloaded),
-            (400, json!({"code": "model_not_found"}), FailureKind::UnknownModel),
-            (400, json!({"code": "tool_use_failed"}), FailureKind::MalformedReply),
+            (
+                500,
+                json!({"type": "overloaded_error"}),
+                FailureKind::Overloaded,
+            ),
+            (
+                400,
+                json!({"code": "model_not_found"}),
+                FailureKind::UnknownModel,
+            ),
+            (
+                400,
+                json!({"code": "tool_use_failed"}),
+                FailureKind::MalformedReply,
+            ),
         ] {
             assert_eq!(kind(status, &json!({"error": error})), expected, "{error}");
         }
@@ -195,16 +275,21 @@ mod tests {
             (500, FailureKind::Internal),
             (529, FailureKind::Overloaded),
         ] {
-            assert_eq!(kind(status, &json!({"error": {"type": "invalid_request_error"}})), expected, "{status}");
+            assert_eq!(
+                kind(status, &json!({"error": {"type": "invalid_request_error"}})),
+                expected,
+                "{status}"
+            );
             assert_eq!(kind(status, &json!("no object")), expected, "{status}");
         }
     }
 
     #[test]
     fn a_limit_of_days_is_a_quota_and_one_of_minutes_is_not() {
-        for (id, expected) in
-            [("RequestsPerDayPerProject", FailureKind::Quota), ("TokensPerMinute", FailureKind::RateLimit)]
-        {
+        for (id, expected) in [
+            ("RequestsPerDayPerProject", FailureKind::Quota),
+            ("TokensPerMinute", FailureKind::RateLimit),
+        ] {
             let details = json!([{"violations": [{"quotaId": id}]}, {"retryDelay": "48.5s"}]);
             let body = json!({"error": {"status": "RESOURCE_EXHAUSTED", "details": details}});
             assert_eq!(kind(429, &body), expected);
@@ -215,13 +300,15 @@ mod tests {
 
     #[test]
     fn a_message_decides_only_without_a_code_and_a_more_specific_status() {
-        let body =
-            json!({"error": {"type": "invalid_request_error", "message": "prompt is too long: 3 tokens > 2 maximum"}});
+        let body = json!({"error": {"type": "invalid_request_error", "message": "prompt is too long: 3 tokens > 2 maximum"}});
         assert_eq!(kind(400, &body), FailureKind::ContextLength);
         assert_eq!(kind(401, &body), FailureKind::Authentication);
         assert_eq!(kind(500, &body), FailureKind::Internal);
         let in_stream = json!({"error": {"message": "prompt is too long: 3 tokens > 2 maximum"}});
-        assert_eq!(ServiceError::from_body(&in_stream.to_string()).kind(None), FailureKind::ContextLength);
+        assert_eq!(
+            ServiceError::from_body(&in_stream.to_string()).kind(None),
+            FailureKind::ContextLength
+        );
     }
 
     #[test]
@@ -250,9 +337,13 @@ mod tests {
 
     #[test]
     fn the_explanations_of_services_follow_the_message() {
-        let message = |error: Value| ServiceError::from_body(&json!({"error": error}).to_string()).message;
+        let message =
+            |error: Value| ServiceError::from_body(&json!({"error": error}).to_string()).message;
         let raw = json!({"message": "Provider returned error", "code": 400, "metadata": {"raw": "bad input"}});
         assert_eq!(message(raw), "Provider returned error: bad input");
-        assert_eq!(message(json!({"message": "no call", "failed_generation": "<call>"})), "no call: <call>");
+        assert_eq!(
+            message(json!({"message": "no call", "failed_generation": "<call>"})),
+            "no call: <call>"
+        );
     }
 }

@@ -21,13 +21,19 @@ impl StatedArguments {
         }
         let mut event: Value = serde_json::from_str(data).ok()?;
         let keys = |event: &Value, id: &Value| {
-            let named = [event.get("output_index"), Some(id)].into_iter().flatten().filter(|key| !key.is_null());
+            let named = [event.get("output_index"), Some(id)]
+                .into_iter()
+                .flatten()
+                .filter(|key| !key.is_null());
             named.map(Value::to_string).collect::<Vec<_>>()
         };
         let (kind, id) = (event["type"].as_str()?.to_owned(), event["item_id"].clone());
         match kind.as_str() {
             "response.output_item.added" => {
-                let arguments = event["item"]["arguments"].as_str().unwrap_or_default().to_owned();
+                let arguments = event["item"]["arguments"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned();
                 for key in keys(&event, &event["item"]["id"]) {
                     self.0.insert(key, arguments.clone());
                 }
@@ -41,7 +47,11 @@ impl StatedArguments {
                 None
             }
             DONE => {
-                let sent = keys(&event, &id).iter().find_map(|key| self.0.get(key)).cloned().unwrap_or_default();
+                let sent = keys(&event, &id)
+                    .iter()
+                    .find_map(|key| self.0.get(key))
+                    .cloned()
+                    .unwrap_or_default();
                 let rest = event["arguments"].as_str()?.strip_prefix(&sent)?.to_owned();
                 if rest.is_empty() {
                     return None;

@@ -18,8 +18,13 @@ impl StreamedArguments {
     /// Adds an event of the stream.
     pub(super) fn push(&mut self, event: &StreamEvent) {
         match event {
-            StreamEvent::Arguments { part, json } => self.parts.entry(part.index()).or_default().push_str(json),
-            StreamEvent::End { part, content: AssistantContent::ToolCall(call) } => {
+            StreamEvent::Arguments { part, json } => {
+                self.parts.entry(part.index()).or_default().push_str(json)
+            }
+            StreamEvent::End {
+                part,
+                content: AssistantContent::ToolCall(call),
+            } => {
                 let text = self.parts.remove(&part.index()).unwrap_or_default();
                 let read = ToolFunction::parse(call.function.name.clone(), &text);
                 // A service may state other arguments at the end of a call. Only those count.

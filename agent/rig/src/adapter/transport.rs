@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use rig_core::http_client::{
-    BoxedStream, Error, HttpClientExt, LazyBody, MultipartForm, Request, Response, Result, StatusCode,
-    StreamingResponse,
+    BoxedStream, Error, HttpClientExt, LazyBody, MultipartForm, Request, Response, Result,
+    StatusCode, StreamingResponse,
 };
 use rig_reqwest::{ReqwestClient, reqwest};
 
@@ -37,19 +37,36 @@ pub(super) struct TimedOut {
 }
 
 impl TimeoutClient {
-    pub(super) fn new(api: Api, client: reqwest::Client, outgoing: Outgoing, timeouts: &Timeouts) -> Self {
-        Self { http: client.into(), outgoing, api, first_byte: timeouts.first_byte, idle: timeouts.idle }
+    pub(super) fn new(
+        api: Api,
+        client: reqwest::Client,
+        outgoing: Outgoing,
+        timeouts: &Timeouts,
+    ) -> Self {
+        Self {
+            http: client.into(),
+            outgoing,
+            api,
+            first_byte: timeouts.first_byte,
+            idle: timeouts.idle,
+        }
     }
 }
 
 impl HttpClientExt for TimeoutClient {
-    fn send<T, U>(&self, request: Request<T>) -> impl Future<Output = Result<Response<LazyBody<U>>>> + Send + 'static
+    fn send<T, U>(
+        &self,
+        request: Request<T>,
+    ) -> impl Future<Output = Result<Response<LazyBody<U>>>> + Send + 'static
     where
         T: Into<Bytes> + Send,
         U: From<Bytes> + Send + 'static,
     {
         let api = self.api;
-        let request = self.outgoing.corrected(request).map(|body| deferred::written(api, body.into()));
+        let request = self
+            .outgoing
+            .corrected(request)
+            .map(|body| deferred::written(api, body.into()));
         let response = first_byte(self.first_byte, self.http.send::<Bytes, Bytes>(request));
         async move {
             Ok(response.await?.map(move |body| -> LazyBody<U> {
@@ -65,15 +82,24 @@ impl HttpClientExt for TimeoutClient {
     where
         U: From<Bytes> + Send + 'static,
     {
-        first_byte(self.first_byte, self.http.send_multipart(self.outgoing.corrected(request)))
+        first_byte(
+            self.first_byte,
+            self.http.send_multipart(self.outgoing.corrected(request)),
+        )
     }
 
-    fn send_streaming<T>(&self, request: Request<T>) -> impl Future<Output = Result<StreamingResponse>> + Send
+    fn send_streaming<T>(
+        &self,
+        request: Request<T>,
+    ) -> impl Future<Output = Result<StreamingResponse>> + Send
     where
         T: Into<Bytes> + Send,
     {
         let (api, idle) = (self.api, self.idle);
-        let request = self.outgoing.corrected(request).map(|body| deferred::written(api, body.into()));
+        let request = self
+            .outgoing
+            .corrected(request)
+            .map(|body| deferred::written(api, body.into()));
         let response = first_byte(self.first_byte, self.http.send_streaming(request));
         async move {
             let response = response.await?.map(|body| with_idle_timeout(body, idle));
@@ -103,7 +129,14 @@ fn with_idle_timeout(body: BoxedStream, idle: Duration) -> BoxedStream {
             Ok(piece) => Some((piece?, Some(body))),
             Err(_) => {
                 let awaited = "the next piece of the response";
-                Some((Err(Error::instance(TimedOut { awaited, limit: idle, is_before_reply: false })), None))
+                Some((
+                    Err(Error::instance(TimedOut {
+                        awaited,
+                        limit: idle,
+                        is_before_reply: false,
+                    })),
+                    None,
+                ))
             }
         }
     };
@@ -114,6 +147,10 @@ fn with_idle_timeout(body: BoxedStream, idle: Duration) -> BoxedStream {
 async fn first_byte<T>(limit: Duration, reply: impl Future<Output = Result<T>>) -> Result<T> {
     match tokio::time::timeout(limit, reply).await {
         Ok(outcome) => outcome,
-        Err(_) => Err(Error::instance(TimedOut { awaited: "the first byte", limit, is_before_reply: true })),
+        Err(_) => Err(Error::instance(TimedOut {
+            awaited: "the first byte",
+            limit,
+            is_before_reply: true,
+        })),
     }
 }

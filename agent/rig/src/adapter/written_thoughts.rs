@@ -13,11 +13,22 @@ const TAGS: [(&str, &str); 5] = [
 ];
 
 /// The marks that begin a turn in the templates of models.
-const START_MARKS: [&str; 3] = ["<|im_start|>assistant", "<start_of_turn>model", "<|assistant|>"];
+const START_MARKS: [&str; 3] = [
+    "<|im_start|>assistant",
+    "<start_of_turn>model",
+    "<|assistant|>",
+];
 
 /// The marks that end a turn in the templates of models.
 const END_MARKS: [&str; 9] = [
-    "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|end_of_text|>", "<end_of_turn>", "</s>",
+    "<|im_end|>",
+    "<|endoftext|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end|>",
+    "<|end_of_text|>",
+    "<end_of_turn>",
+    "</s>",
     "<｜end▁of▁sentence｜>",
 ];
 
@@ -65,7 +76,9 @@ impl WrittenThoughts {
                     if let Some((tag, end)) = TAGS.iter().find(|(tag, _)| start.starts_with(tag)) {
                         self.held = start[tag.len()..].to_owned();
                         self.state = State::Thinking(end);
-                    } else if let Some(rest) = START_MARKS.iter().find_map(|mark| start.strip_prefix(mark)) {
+                    } else if let Some(rest) =
+                        START_MARKS.iter().find_map(|mark| start.strip_prefix(mark))
+                    {
                         self.held = rest.trim_start().to_owned();
                     } else if START_MARKS
                         .iter()
@@ -78,7 +91,9 @@ impl WrittenThoughts {
                     }
                 }
                 State::Thinking(end) => {
-                    let Some(at) = self.held.find(end) else { return String::new() };
+                    let Some(at) = self.held.find(end) else {
+                        return String::new();
+                    };
                     self.thoughts += &self.held[..at];
                     self.held = self.held[at + end.len()..].to_owned();
                     self.state = State::Between;
@@ -110,7 +125,11 @@ impl WrittenThoughts {
 
     /// Takes the held text up to the beginning of a possible end mark.
     fn decided(&mut self) -> String {
-        let at = self.held.match_indices('<').map(|(at, _)| at).find(|at| may_end(&self.held[*at..]));
+        let at = self
+            .held
+            .match_indices('<')
+            .map(|(at, _)| at)
+            .find(|at| may_end(&self.held[*at..]));
         let rest = self.held.split_off(at.unwrap_or(self.held.len()));
         std::mem::replace(&mut self.held, rest)
     }
@@ -149,7 +168,10 @@ mod tests {
     #[test]
     fn a_closing_tag_at_the_end_of_a_line_ends_thoughts_that_the_prompt_opened() {
         let separated = WrittenThoughts::separated;
-        assert_eq!(separated("Hm.\n</think>\n\nIt is 4."), ("Hm.".to_owned(), "It is 4.".to_owned()));
+        assert_eq!(
+            separated("Hm.\n</think>\n\nIt is 4."),
+            ("Hm.".to_owned(), "It is 4.".to_owned())
+        );
         let prose = "The tag </think> ends them.";
         assert_eq!(separated(prose), (String::new(), prose.to_owned()));
     }
@@ -162,7 +184,11 @@ mod tests {
             ("<thinking>a</thinking>b<|im_end|>", "a", "b"),
             ("It is 4.<|im_end|>\n", "", "It is 4."),
             ("4</s>", "", "4"),
-            ("<|im_start|>assistant\n<think>a</think>4<|im_end|>", "a", "4"),
+            (
+                "<|im_start|>assistant\n<think>a</think>4<|im_end|>",
+                "a",
+                "4",
+            ),
             ("4<|eot_id|><|im_end|>", "", "4"),
             ("<think>never closed", "never closed", ""),
             ("<think></think>x", "", "x"),
@@ -180,12 +206,21 @@ mod tests {
             for size in [1, 3, 1000] {
                 let mut reader = WrittenThoughts::default();
                 let chars: Vec<_> = text.chars().collect();
-                let mut read: String =
-                    chars.chunks(size).map(|piece| reader.read(&piece.iter().collect::<String>())).collect();
+                let mut read: String = chars
+                    .chunks(size)
+                    .map(|piece| reader.read(&piece.iter().collect::<String>()))
+                    .collect();
                 read += &reader.finish();
-                assert_eq!((reader.thoughts.trim(), read.as_str()), (thoughts, answer), "{text:?} in pieces of {size}");
+                assert_eq!(
+                    (reader.thoughts.trim(), read.as_str()),
+                    (thoughts, answer),
+                    "{text:?} in pieces of {size}"
+                );
             }
-            assert_eq!(WrittenThoughts::separated(text), (thoughts.to_owned(), answer.to_owned()));
+            assert_eq!(
+                WrittenThoughts::separated(text),
+                (thoughts.to_owned(), answer.to_owned())
+            );
         }
     }
 }

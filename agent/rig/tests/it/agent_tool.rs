@@ -29,16 +29,27 @@ fn catalog(ran: &Ran) -> Catalog {
         "additionalProperties": false,
     });
     let effects: Effects = serde_json::from_value(json!({"reads": ["fs:{$at}"]})).unwrap();
-    let tool = Tool::new("fs.read", "Reads a file.", schema).unwrap().with_effects(effects);
+    let tool = Tool::new("fs.read", "Reads a file.", schema)
+        .unwrap()
+        .with_effects(effects);
     let ran = ran.clone();
     let read = move |_: ToolContext, arguments: Value| {
         let at = arguments["$at"].as_str().unwrap().to_owned();
         ran.lock().unwrap().push(("fs.read".to_owned(), arguments));
-        let picture = Content::Image { data: "iVBORw0KGgo=".to_owned(), mime_type: "image/png".to_owned() };
+        let picture = Content::Image {
+            data: "iVBORw0KGgo=".to_owned(),
+            mime_type: "image/png".to_owned(),
+        };
         let is_error = at == "src/broken" || at == "src/painted";
         let text = (at != "src/painted").then(|| Content::text(format!("the text of {at}")));
         let content = text.into_iter().chain([picture]).collect();
-        async move { ToolResult { content, is_error, ..ToolResult::default() } }
+        async move {
+            ToolResult {
+                content,
+                is_error,
+                ..ToolResult::default()
+            }
+        }
     };
     catalog.register(tool, read).unwrap();
     catalog
@@ -53,11 +64,17 @@ fn assistant(api: Api, service: &Service, cx: &ToolContext, ran: &Ran) -> (Agent
     let (model, format): (DynModel<Completion>, _) = match api {
         Api::Chat => {
             let config = OpenAIConfig::new("key").with_base_url(format!("{}/v1", service.url));
-            (config.connect(http).chat("gpt-4o").erase(), Format::OpenAiChat)
+            (
+                config.connect(http).chat("gpt-4o").erase(),
+                Format::OpenAiChat,
+            )
         }
         Api::Messages => {
             let config = AnthropicConfig::new("key").with_base_url(&service.url);
-            (config.connect(http).completion("claude-sonnet-4-5").erase(), Format::Anthropic)
+            (
+                config.connect(http).completion("claude-sonnet-4-5").erase(),
+                Format::Anthropic,
+            )
         }
     };
     let set = ToolSet::new(catalog(ran).list(), &Selection::new(), cx.services());
@@ -67,10 +84,16 @@ fn assistant(api: Api, service: &Service, cx: &ToolContext, ran: &Ran) -> (Agent
 
 /// Runs an agent whose model makes these calls in one turn, and returns the request with the results.
 async fn request_after(api: Api, calls: &[Block], cx: &ToolContext, ran: &Ran) -> Value {
-    let replies = [api.reply(Way::Whole, calls, Some(api.stops(calls))), api.answer(Way::Whole)];
+    let replies = [
+        api.reply(Way::Whole, calls, Some(api.stops(calls))),
+        api.answer(Way::Whole),
+    ];
     let service = Service::new(replies).await;
     let (agent, _) = assistant(api, &service, cx, ran);
-    assert_eq!(agent.prompt("go").max_turns(2).await.unwrap().output(), "ok");
+    assert_eq!(
+        agent.prompt("go").max_turns(2).await.unwrap().output(),
+        "ok"
+    );
     service.body(1)
 }
 
@@ -82,7 +105,11 @@ async fn the_model_is_sent_the_definitions_of_the_wire() {
     let sent = service.body(0)["tools"].clone();
     let wire = set.wire(Format::OpenAiChat, Strictness::Relaxed);
     assert_eq!(sent, *wire.value());
-    assert_eq!((&sent[0]["function"]["name"], sent.to_string().contains('$')), (&json!("fs__read"), false), "{sent:#}");
+    assert_eq!(
+        (&sent[0]["function"]["name"], sent.to_string().contains('$')),
+        (&json!("fs__read"), false),
+        "{sent:#}"
+    );
 }
 
 #[tokio::test]
@@ -95,41 +122,89 @@ async fn calls_pass_the_pipeline_and_a_denied_call_does_not_run() {
             Block::Call("c3", r#"{"path":"src/b"}"#),
         ];
         let second = request_after(api, &calls, &context(), &ran).await;
-        assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({"$at": "src/a"}))], "{api:?}");
+        assert_eq!(
+            *ran.lock().unwrap(),
+            [("fs.read".to_owned(), json!({"$at": "src/a"}))],
+            "{api:?}"
+        );
         let results = results(api, &second);
         assert!(results[0].contains("the text of src/a"), "{results:#?}");
-        assert!(results[1].contains("fs:read:secret") && results[1].contains("fs__read"), "{results:#?}");
-        assert!(results[2].contains("fs__read") && results[2].contains("`at`"), "{results:#?}");
-        assert!(!results.concat().contains("fs.read") && !results.concat().contains('$'), "{results:#?}");
+        assert!(
+            results[1].contains("fs:read:secret") && results[1].contains("fs__read"),
+            "{results:#?}"
+        );
+        assert!(
+            results[2].contains("fs__read") && results[2].contains("`at`"),
+            "{results:#?}"
+        );
+        assert!(
+            !results.concat().contains("fs.read") && !results.concat().contains('$'),
+            "{results:#?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_failed_call_is_marked_as_one_where_the_format_has_a_mark() {
-    let calls = [Block::Call("c1", r#"{"at":"src/a"}"#), Block::Call("c2", r#"{"at":"src/broken"}"#)];
+    let calls = [
+        Block::Call("c1", r#"{"at":"src/a"}"#),
+        Block::Call("c2", r#"{"at":"src/broken"}"#),
+    ];
     let second = request_after(Api::Messages, &calls, &context(), &Ran::default()).await;
     let results = second["messages"][2]["content"].as_array().unwrap().clone();
-    assert_eq!([&results[0]["is_error"], &results[1]["is_error"]], [&Value::Null, &json!(true)], "{results:#?}");
-    assert_eq!(results[0]["content"][1]["source"]["data"], "iVBORw0KGgo=", "{results:#?}");
-    assert_eq!(results[1]["content"].as_array().unwrap().len(), 1, "no image in a failed result: {results:#?}");
+    assert_eq!(
+        [&results[0]["is_error"], &results[1]["is_error"]],
+        [&Value::Null, &json!(true)],
+        "{results:#?}"
+    );
+    assert_eq!(
+        results[0]["content"][1]["source"]["data"], "iVBORw0KGgo=",
+        "{results:#?}"
+    );
+    assert_eq!(
+        results[1]["content"].as_array().unwrap().len(),
+        1,
+        "no image in a failed result: {results:#?}"
+    );
 
     let second = request_after(Api::Chat, &calls, &context(), &Ran::default()).await;
     let messages = second["messages"].as_array().unwrap();
     let is_error = |message: &Value| message["content"].as_str().unwrap().starts_with("Error: ");
-    assert_eq!([is_error(&messages[2]), is_error(&messages[3])], [false, true], "{messages:#?}");
-    let images = messages[4]["content"].as_array().unwrap().iter().filter(|part| part["type"] == "image_url").count();
-    assert_eq!(images, 2, "a result of chat completions is text alone: {messages:#?}");
+    assert_eq!(
+        [is_error(&messages[2]), is_error(&messages[3])],
+        [false, true],
+        "{messages:#?}"
+    );
+    let images = messages[4]["content"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|part| part["type"] == "image_url")
+        .count();
+    assert_eq!(
+        images, 2,
+        "a result of chat completions is text alone: {messages:#?}"
+    );
 }
 
 #[tokio::test]
 async fn a_failed_call_says_that_its_image_is_left_out_where_the_model_takes_none() {
-    let calls = [Block::Call("c1", r#"{"at":"src/broken"}"#), Block::Call("c2", r#"{"at":"src/painted"}"#)];
+    let calls = [
+        Block::Call("c1", r#"{"at":"src/broken"}"#),
+        Block::Call("c2", r#"{"at":"src/painted"}"#),
+    ];
     let second = request_after(Api::Messages, &calls, &context(), &Ran::default()).await;
     let results = second["messages"][2]["content"].as_array().unwrap();
     let text = |result: &Value| result["content"][0]["text"].as_str().unwrap().to_owned();
     let [broken, painted] = [&results[0], &results[1]].map(text);
-    assert!(broken.starts_with("the text of src/broken") && broken.contains("left out"), "{broken}");
-    assert!(painted.contains("image/png") && painted.contains("left out"), "{painted}");
+    assert!(
+        broken.starts_with("the text of src/broken") && broken.contains("left out"),
+        "{broken}"
+    );
+    assert!(
+        painted.contains("image/png") && painted.contains("left out"),
+        "{painted}"
+    );
 }
 
 #[tokio::test]
@@ -138,7 +213,10 @@ async fn each_call_is_recorded_as_a_call_of_its_own() {
     let path = folder.path().join("calls.journal");
     let journal = SqliteJournal::open(&path, JournalOptions::new()).unwrap();
     // The place of an earlier call is still in the context.
-    let cx = context().with_journal(Arc::new(journal)).with_session("s").with_place(CallPlace::new(1, 0));
+    let cx = context()
+        .with_journal(Arc::new(journal))
+        .with_session("s")
+        .with_place(CallPlace::new(1, 0));
     let calls = [
         Block::Call("c1", r#"{"at":"src/a"}"#),
         Block::Call("c2", r#"{"at":"src/b"}"#),
@@ -155,7 +233,10 @@ async fn each_call_is_recorded_as_a_call_of_its_own() {
 fn results(api: Api, request: &Value) -> Vec<String> {
     let messages = request["messages"].as_array().unwrap();
     let results = match api {
-        Api::Chat => messages.iter().filter(|message| message["role"] == "tool").collect::<Vec<_>>(),
+        Api::Chat => messages
+            .iter()
+            .filter(|message| message["role"] == "tool")
+            .collect::<Vec<_>>(),
         Api::Messages => messages[2]["content"].as_array().unwrap().iter().collect(),
     };
     results.iter().map(|result| result.to_string()).collect()

@@ -23,17 +23,33 @@ struct Integer {
 fn replies(format: Format, arguments: &str) -> [(Reply, bool); 3] {
     let calls = [("a", json!({"n": 0})), ("b", json!({}))];
     let blocks = calls.map(|(id, arguments)| wire::Block::Call(id, "fs__read", arguments));
-    let [whole, stream] = [false, true].map(|streaming| written(wire::reply(format, streaming, &blocks), arguments));
+    let [whole, stream] =
+        [false, true].map(|streaming| written(wire::reply(format, streaming, &blocks), arguments));
     [(whole.clone(), false), (stream, true), (whole, true)]
 }
 
 /// Writes these arguments in the place of `{"n":0}`. A `Value` would lose repeated keys and long integers.
 fn written(reply: Reply, arguments: &str) -> Reply {
-    let Reply::Answer { status, headers, body, piece } = reply else { panic!("no answer") };
+    let Reply::Answer {
+        status,
+        headers,
+        body,
+        piece,
+    } = reply
+    else {
+        panic!("no answer")
+    };
     let escaped = |text: &str| text.replace('"', "\\\"");
-    let changed = body.replace(&escaped("{\"n\":0}"), &escaped(arguments)).replace("{\"n\":0}", arguments);
+    let changed = body
+        .replace(&escaped("{\"n\":0}"), &escaped(arguments))
+        .replace("{\"n\":0}", arguments);
     assert_ne!(changed, body);
-    Reply::Answer { status, headers, body: changed, piece }
+    Reply::Answer {
+        status,
+        headers,
+        body: changed,
+        piece,
+    }
 }
 
 #[tokio::test]
@@ -42,13 +58,24 @@ async fn arguments_with_a_repeated_key_are_a_fault_of_their_call() {
     for format in wire::ALL {
         for arguments in [r#"{"path":"a","path":"b"}"#, nested] {
             for (reply, streaming) in replies(format, arguments) {
-                let service = Service::new([reply, wire::reply(format, streaming, &[wire::Block::Text("ok")])]).await;
+                let service = Service::new([
+                    reply,
+                    wire::reply(format, streaming, &[wire::Block::Text("ok")]),
+                ])
+                .await;
                 let model = wire::remote(format, &wire::options(format, &service, streaming));
                 let (summary, session, ran) = run(model, &["fs.read"]).await;
-                assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({}))], "{format} {streaming}");
+                assert_eq!(
+                    *ran.lock().unwrap(),
+                    [("fs.read".to_owned(), json!({}))],
+                    "{format} {streaming}"
+                );
                 assert_eq!((summary.calls, summary.failed_calls), (2, 1));
                 let text = result(&session.messages()[2].parts[0]);
-                assert!(text.contains("is repeated") && text.contains("not a JSON object"), "{format}: {text}");
+                assert!(
+                    text.contains("is repeated") && text.contains("not a JSON object"),
+                    "{format}: {text}"
+                );
             }
         }
     }
@@ -60,14 +87,36 @@ async fn an_integer_of_30_digits_reaches_the_tool_exactly() {
         for digits in ["123456789012345678901234567890", "5"] {
             let arguments = format!("{{\"n\":{digits}}}");
             for (reply, streaming) in replies(format, &arguments) {
-                let service = Service::new([reply, wire::reply(format, streaming, &[wire::Block::Text("ok")])]).await;
+                let service = Service::new([
+                    reply,
+                    wire::reply(format, streaming, &[wire::Block::Text("ok")]),
+                ])
+                .await;
                 let model = wire::remote(format, &wire::options(format, &service, streaming));
                 let (catalog, seen) = integers();
-                let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
-                Driver::new(Arc::new(model)).run(&mut session, "go").await.unwrap();
-                let call = session.messages().iter().flat_map(Message::calls).next().unwrap().clone();
-                assert_eq!(call.arguments.to_string(), arguments, "{format} {streaming}");
-                assert_eq!(*seen.lock().unwrap(), [digits.parse::<u128>().unwrap()], "{format} {streaming}");
+                let mut session =
+                    Session::new(catalog.list(), Selection::new(), ToolContext::new());
+                Driver::new(Arc::new(model))
+                    .run(&mut session, "go")
+                    .await
+                    .unwrap();
+                let call = session
+                    .messages()
+                    .iter()
+                    .flat_map(Message::calls)
+                    .next()
+                    .unwrap()
+                    .clone();
+                assert_eq!(
+                    call.arguments.to_string(),
+                    arguments,
+                    "{format} {streaming}"
+                );
+                assert_eq!(
+                    *seen.lock().unwrap(),
+                    [digits.parse::<u128>().unwrap()],
+                    "{format} {streaming}"
+                );
             }
         }
     }
@@ -78,7 +127,9 @@ fn integers() -> (Catalog, Arc<Mutex<Vec<u128>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let recorded = seen.clone();
     let mut catalog = Catalog::new();
-    let definition = Tool::new("fs.read", "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+    let definition = Tool::new("fs.read", "A tool.", json!({"type": "object"}))
+        .unwrap()
+        .with_effects(Effects::Pure);
     let handler = move |_: ToolContext, Integer { n }: Integer| {
         recorded.lock().unwrap().push(n);
         async { "done".to_owned() }
@@ -92,15 +143,24 @@ async fn null_arguments_are_none() {
     for format in wire::ALL {
         for streaming in [false, true] {
             let reply = |block| wire::reply(format, streaming, &[block]);
-            let replies = [wire::Block::Call("a", "fs__read", Value::Null), wire::Block::Text("ok")].map(reply);
+            let replies = [
+                wire::Block::Call("a", "fs__read", Value::Null),
+                wire::Block::Text("ok"),
+            ]
+            .map(reply);
             let service = Service::new(replies).await;
-            assert_empty(wire::remote(format, &wire::options(format, &service, streaming))).await;
+            assert_empty(wire::remote(
+                format,
+                &wire::options(format, &service, streaming),
+            ))
+            .await;
         }
     }
     for arguments in [Value::Null, json!(""), json!("null")] {
         let call = json!({"id": "a", "type": "function", "function": {"name": "fs__read", "arguments": arguments}});
         let message = json!({"role": "assistant", "content": null, "tool_calls": [call]});
-        let reply = completion(json!({"index": 0, "message": message, "finish_reason": "tool_calls"}));
+        let reply =
+            completion(json!({"index": 0, "message": message, "finish_reason": "tool_calls"}));
         for streaming in [false, true] {
             let way = if streaming { Way::Stream } else { Way::Whole };
             let service = Service::new([reply.clone(), Api::Chat.answer(way)]).await;
@@ -113,7 +173,11 @@ async fn assert_empty(model: Remote) {
     let shown = format!("{model:?}");
     let (summary, _, ran) = run(model, &["fs.read"]).await;
     assert_eq!((summary.calls, summary.failed_calls), (1, 0), "{shown}");
-    assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({}))], "{shown}");
+    assert_eq!(
+        *ran.lock().unwrap(),
+        [("fs.read".to_owned(), json!({}))],
+        "{shown}"
+    );
 }
 
 #[tokio::test]
@@ -123,10 +187,15 @@ async fn a_string_that_holds_an_object_is_the_object_and_any_other_is_a_fault_of
             let calls = [("a", json!("[1]")), ("b", json!("{\"path\":\"a\"}"))];
             let calls = calls.map(|(id, arguments)| wire::Block::Call(id, "fs__read", arguments));
             let replies = [calls.to_vec(), vec![wire::Block::Text("ok")]];
-            let service = Service::new(replies.map(|blocks| wire::reply(format, streaming, &blocks))).await;
+            let service =
+                Service::new(replies.map(|blocks| wire::reply(format, streaming, &blocks))).await;
             let model = wire::remote(format, &wire::options(format, &service, streaming));
             let (summary, session, ran) = run(model, &["fs.read"]).await;
-            assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({"path": "a"}))], "{format} {streaming}");
+            assert_eq!(
+                *ran.lock().unwrap(),
+                [("fs.read".to_owned(), json!({"path": "a"}))],
+                "{format} {streaming}"
+            );
             assert_eq!((summary.calls, summary.failed_calls), (2, 1));
             let text = result(&session.messages()[2].parts[0]);
             assert!(text.contains("a string"), "{format} {streaming}: {text}");
@@ -160,14 +229,21 @@ async fn arguments_that_a_service_restates_at_the_end_of_a_call_are_the_ones_tha
         });
         let items = [item(0, restated), item(1, other)];
         let done = [0, 1].map(|at| json!({"type": "response.output_item.done", "output_index": at, "item": items[at]}));
-        let end =
-            json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": items}});
-        let events: Vec<_> = added.into_iter().chain(deltas).chain(done).chain([end]).collect();
+        let end = json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": items}});
+        let events: Vec<_> = added
+            .into_iter()
+            .chain(deltas)
+            .chain(done)
+            .chain([end])
+            .collect();
         let answer = wire::reply(format, true, &[wire::Block::Text("ok")]);
         let service = Service::new([wire::stream(format, &events), answer]).await;
         let model = wire::remote(format, &wire::options(format, &service, true));
         let (_, session, _) = run(model, &["fs.read"]).await;
-        let calls: Vec<_> = session.messages()[1].calls().map(|call| call.arguments.to_string()).collect();
+        let calls: Vec<_> = session.messages()[1]
+            .calls()
+            .map(|call| call.arguments.to_string())
+            .collect();
         assert_eq!(calls, [restated, other], "{index}");
     }
 }

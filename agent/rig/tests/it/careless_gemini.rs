@@ -8,11 +8,20 @@ use crate::service::{Reply, Service, events, json as reply};
 use crate::workshop::{answer, result, run};
 
 fn gemini(service: &Service, streaming: bool) -> Remote {
-    Remote::gemini(&service.options("gemini-test", streaming).with_base_url(&service.url)).unwrap()
+    Remote::gemini(
+        &service
+            .options("gemini-test", streaming)
+            .with_base_url(&service.url),
+    )
+    .unwrap()
 }
 
 fn sent(streaming: bool, document: &Value) -> Reply {
-    if streaming { events(format!("data: {document}\n\n")) } else { reply(200, document) }
+    if streaming {
+        events(format!("data: {document}\n\n"))
+    } else {
+        reply(200, document)
+    }
 }
 
 fn candidate(parts: Value, reason: &str) -> Value {
@@ -25,13 +34,24 @@ fn ok(streaming: bool) -> Reply {
 
 #[tokio::test]
 async fn a_blocked_prompt_is_a_refusal_whatever_the_reason() {
-    for reason in ["SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY", "MODEL_ARMOR", "JAILBREAK"] {
+    for reason in [
+        "SAFETY",
+        "OTHER",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "IMAGE_SAFETY",
+        "MODEL_ARMOR",
+        "JAILBREAK",
+    ] {
         for streaming in [false, true] {
             let blocked = json!({"promptFeedback": {"blockReason": reason}, "usageMetadata": {"promptTokenCount": 3}});
             let service = Service::new([sent(streaming, &blocked)]).await;
             let (summary, ..) = run(gemini(&service, streaming), &[]).await;
             let (text, stop) = answer(&summary);
-            assert!(text.contains(reason) && *stop == StopReason::Refusal, "{text} {stop:?}");
+            assert!(
+                text.contains(reason) && *stop == StopReason::Refusal,
+                "{text} {stop:?}"
+            );
             assert_eq!(service.requests(), 1);
         }
     }
@@ -40,8 +60,7 @@ async fn a_blocked_prompt_is_a_refusal_whatever_the_reason() {
 #[tokio::test]
 async fn a_malformed_call_is_asked_again_and_the_model_told() {
     for streaming in [false, true] {
-        let malformed =
-            json!({"candidates": [{"content": {"role": "model"}, "finishReason": "MALFORMED_FUNCTION_CALL"}]});
+        let malformed = json!({"candidates": [{"content": {"role": "model"}, "finishReason": "MALFORMED_FUNCTION_CALL"}]});
         let broken = || sent(streaming, &malformed);
         let service = Service::new([broken(), broken(), ok(streaming)]).await;
         let (summary, ..) = run(gemini(&service, streaming), &[]).await;
@@ -53,15 +72,23 @@ async fn a_malformed_call_is_asked_again_and_the_model_told() {
 
 #[tokio::test]
 async fn a_call_whose_arguments_arrive_in_parts_is_not_run_without_them() {
-    let part = |function: Value| format!("data: {}\n\n", candidate(json!([{"functionCall": function}]), ""));
+    let part = |function: Value| {
+        format!(
+            "data: {}\n\n",
+            candidate(json!([{"functionCall": function}]), "")
+        )
+    };
     let stream = [
         part(json!({"name": "fs__read", "willContinue": true})),
-        part(json!({"partialArgs": [{"jsonPath": "$.path", "stringValue": "a"}], "willContinue": true})),
+        part(
+            json!({"partialArgs": [{"jsonPath": "$.path", "stringValue": "a"}], "willContinue": true}),
+        ),
         part(json!({})),
         format!("data: {}\n\n", candidate(json!([]), "STOP")),
     ];
-    let whole = part(json!({"name": "fs__read", "partialArgs": [{"jsonPath": "$.path", "stringValue": "a"}]}))
-        + &format!("data: {}\n\n", candidate(json!([]), "STOP"));
+    let whole = part(
+        json!({"name": "fs__read", "partialArgs": [{"jsonPath": "$.path", "stringValue": "a"}]}),
+    ) + &format!("data: {}\n\n", candidate(json!([]), "STOP"));
     let snake = whole.replace("partialArgs", "partial_args");
     for stream in [stream.concat(), whole, snake] {
         let service = Service::new([events(stream), ok(true)]).await;
@@ -79,7 +106,10 @@ async fn the_signature_beside_an_image_goes_back_with_the_image() {
         let turn = candidate(json!([{"text": "Look:"}, image, call]), "STOP");
         let service = Service::new([sent(streaming, &turn), ok(streaming)]).await;
         run(gemini(&service, streaming), &["fs.read"]).await;
-        let again = service.body(1)["contents"][1]["parts"].as_array().unwrap().clone();
+        let again = service.body(1)["contents"][1]["parts"]
+            .as_array()
+            .unwrap()
+            .clone();
         assert!(again.contains(&image), "{again:?}");
     }
 }

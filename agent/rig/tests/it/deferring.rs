@@ -19,11 +19,22 @@ pub(crate) const DEFERRING: [Format; 2] = [Format::Anthropic, Format::OpenAiResp
 /// The types of the items that tell a service of found tools.
 pub(crate) const LOADED: [&str; 2] = ["tool_reference", "tool_search_output"];
 
-pub(crate) fn remote(format: Format, service: &Service, streaming: bool, deferred: Option<bool>) -> Remote {
-    let model = if format == Format::Anthropic { "claude-sonnet-4-5" } else { "gpt-5.4" };
+pub(crate) fn remote(
+    format: Format,
+    service: &Service,
+    streaming: bool,
+    deferred: Option<bool>,
+) -> Remote {
+    let model = if format == Format::Anthropic {
+        "claude-sonnet-4-5"
+    } else {
+        "gpt-5.4"
+    };
     let mut generation = GenerationOptions::new();
     generation.deferred_tools = deferred;
-    let options = options(format, service, streaming).with_model(model).with_examples(true);
+    let options = options(format, service, streaming)
+        .with_model(model)
+        .with_examples(true);
     wire::remote(format, &options.with_generation(generation))
 }
 
@@ -33,18 +44,38 @@ pub(crate) fn driver(format: Format, service: &Service, deferred: Option<bool>) 
 
 /// A catalog of pure tools such as `mail.archive_invoice`, which answer with their names.
 pub(crate) fn shop(count: usize) -> Catalog {
-    let families = ["mail", "calendar", "ledger", "stock", "printer", "garden", "library", "kitchen", "museum", "port"];
-    let verbs = ["archive", "create", "delete", "export", "find", "list", "merge", "rename", "share", "update"];
-    let nouns = ["invoice", "event", "label", "ticket", "recipe", "painting", "crate", "vessel", "seed", "page"];
+    let families = [
+        "mail", "calendar", "ledger", "stock", "printer", "garden", "library", "kitchen", "museum",
+        "port",
+    ];
+    let verbs = [
+        "archive", "create", "delete", "export", "find", "list", "merge", "rename", "share",
+        "update",
+    ];
+    let nouns = [
+        "invoice", "event", "label", "ticket", "recipe", "painting", "crate", "vessel", "seed",
+        "page",
+    ];
     let mut catalog = Catalog::new();
     for number in 0..count {
-        let (family, verb, noun) = (families[number / 100], verbs[number / 10 % 10], nouns[number % 10]);
+        let (family, verb, noun) = (
+            families[number / 100],
+            verbs[number / 10 % 10],
+            nouns[number % 10],
+        );
         let name = format!("{family}.{verb}_{noun}");
         let parameters = json!({"type": "object", "properties": {
             "id": {"type": "string", "description": format!("The identifier of the {noun} to {verb}, as the {family} prints it.")},
         }, "required": ["id"]});
-        let tool = Tool::new(&name, format!("Can {verb} one {noun} of the {family}."), parameters).unwrap();
-        let tool = tool.with_effects(Effects::Pure).with_example(Example::new(json!({"id": "7"})));
+        let tool = Tool::new(
+            &name,
+            format!("Can {verb} one {noun} of the {family}."),
+            parameters,
+        )
+        .unwrap();
+        let tool = tool
+            .with_effects(Effects::Pure)
+            .with_example(Example::new(json!({"id": "7"})));
         add(&mut catalog, tool, format!("done {name}"));
     }
     catalog
@@ -70,9 +101,22 @@ pub(crate) fn session(catalog: &Catalog) -> Session {
     Session::new(entries(catalog), Selection::new(), ToolContext::new())
 }
 
-pub(crate) fn call(format: Format, streaming: bool, id: &str, name: &str, arguments: Value) -> Reply {
+pub(crate) fn call(
+    format: Format,
+    streaming: bool,
+    id: &str,
+    name: &str,
+    arguments: Value,
+) -> Reply {
     let leaked = |text: &str| -> &'static str { text.to_owned().leak() };
-    wire::reply(format, streaming, &[Block::Text("so"), Block::Call(leaked(id), leaked(name), arguments)])
+    wire::reply(
+        format,
+        streaming,
+        &[
+            Block::Text("so"),
+            Block::Call(leaked(id), leaked(name), arguments),
+        ],
+    )
 }
 
 pub(crate) fn answer(format: Format, streaming: bool) -> Reply {
@@ -85,14 +129,17 @@ pub(crate) fn search(format: Format, streaming: bool, id: &str, query: &str) -> 
     if format != Format::OpenAiResponses {
         return call(format, streaming, id, "tools__search", arguments);
     }
-    let Reply::Answer { body, .. } = call(format, false, id, "tools__search", json!({})) else { unreachable!() };
+    let Reply::Answer { body, .. } = call(format, false, id, "tools__search", json!({})) else {
+        unreachable!()
+    };
     let mut response: Value = serde_json::from_str(&body).unwrap();
     response["output"][2] = search_item(id, query);
     if !streaming {
         return whole(200, response);
     }
     let mut begun = response.clone();
-    (begun["status"], begun["output"], begun["usage"]) = ("in_progress".into(), json!([]), Value::Null);
+    (begun["status"], begun["output"], begun["usage"]) =
+        ("in_progress".into(), json!([]), Value::Null);
     let mut documents = vec![json!({"type": "response.created", "response": begun})];
     for (index, item) in response["output"].as_array().unwrap().iter().enumerate() {
         let mut added = item.clone();
@@ -102,8 +149,12 @@ pub(crate) fn search(format: Format, streaming: bool, id: &str, query: &str) -> 
                 added[member] = empty;
             }
         }
-        documents.push(json!({"type": "response.output_item.added", "output_index": index, "item": added}));
-        documents.push(json!({"type": "response.output_item.done", "output_index": index, "item": item}));
+        documents.push(
+            json!({"type": "response.output_item.added", "output_index": index, "item": added}),
+        );
+        documents.push(
+            json!({"type": "response.output_item.done", "output_index": index, "item": item}),
+        );
     }
     documents.push(json!({"type": "response.completed", "response": response}));
     wire::stream(format, &documents)
@@ -123,7 +174,9 @@ pub(crate) fn of_type<'a>(body: &'a Value, kind: &str) -> Vec<&'a Value> {
         _ => Vec::new(),
     };
     let own = (body["type"] == kind).then_some(body);
-    own.into_iter().chain(inner.into_iter().flat_map(|value| of_type(value, kind))).collect()
+    own.into_iter()
+        .chain(inner.into_iter().flat_map(|value| of_type(value, kind)))
+        .collect()
 }
 
 /// Returns the number of items that tell the service of found tools.
@@ -147,7 +200,12 @@ pub(crate) fn said(format: Format, body: &Value) -> &Value {
 }
 
 pub(crate) fn names(tools: &Value) -> Vec<&str> {
-    tools.as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect()
+    tools
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect()
 }
 
 pub(crate) const FOUND: [(&str, &str); 5] = [
@@ -162,20 +220,42 @@ pub(crate) const FOUND: [(&str, &str); 5] = [
 pub(crate) const SECOND: (&str, &str) = ("merge a painting", "mail.merge_painting");
 
 /// Runs a session in which each of five tools is found, and called twice. Returns the service with its 20 requests.
-pub(crate) async fn long_session(format: Format, streaming: bool) -> (Service, Session, Vec<String>) {
+pub(crate) async fn long_session(
+    format: Format,
+    streaming: bool,
+) -> (Service, Session, Vec<String>) {
     let mut replies = Vec::new();
     for (turn, (query, name)) in FOUND.iter().enumerate() {
-        let call =
-            |id: &str| call(format, streaming, &format!("{id}{turn}"), &name.replace('.', "__"), json!({"id": "7"}));
-        replies.extend([search(format, streaming, &format!("s{turn}"), query), call("c"), call("d")]);
+        let call = |id: &str| {
+            call(
+                format,
+                streaming,
+                &format!("{id}{turn}"),
+                &name.replace('.', "__"),
+                json!({"id": "7"}),
+            )
+        };
+        replies.extend([
+            search(format, streaming, &format!("s{turn}"), query),
+            call("c"),
+            call("d"),
+        ]);
         replies.push(answer(format, streaming));
     }
-    let (service, catalog, events) = (Service::new(replies).await, shop(1000), Arc::new(Mutex::new(Vec::new())));
+    let (service, catalog, events) = (
+        Service::new(replies).await,
+        shop(1000),
+        Arc::new(Mutex::new(Vec::new())),
+    );
     let log = events.clone();
     let driver = Driver::new(Arc::new(remote(format, &service, streaming, Some(true))));
     let driver = driver.with_events(move |event: Event| match event {
-        Event::ToolsSearched { found, .. } => log.lock().unwrap().push(format!("found {}", found[0])),
-        Event::Result { name, error: None, .. } => log.lock().unwrap().push(format!("ran {name}")),
+        Event::ToolsSearched { found, .. } => {
+            log.lock().unwrap().push(format!("found {}", found[0]))
+        }
+        Event::Result {
+            name, error: None, ..
+        } => log.lock().unwrap().push(format!("ran {name}")),
         Event::PrefixChanged(_) => log.lock().unwrap().push("changed".to_owned()),
         _ => {}
     });
@@ -185,7 +265,10 @@ pub(crate) async fn long_session(format: Format, streaming: bool) -> (Service, S
         session.refresh(entries(&catalog));
     }
     let costs = driver.definition_costs(&session).unwrap();
-    assert_eq!((costs.tools, costs.search_tools, costs.is_search), (1000, 1, true));
+    assert_eq!(
+        (costs.tools, costs.search_tools, costs.is_search),
+        (1000, 1, true)
+    );
     assert!(costs.search_tokens * 100 <= costs.tokens, "{costs:?}");
     let events = events.lock().unwrap().clone();
     (service, session, events)

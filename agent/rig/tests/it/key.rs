@@ -17,7 +17,9 @@ async fn a_reply_that_holds_the_key_is_unchanged() {
             for streaming in [false, true] {
                 let call = Block::Call("c1", "fs__read", json!({"command": command}));
                 let replies = [vec![call], vec![Block::Text(text)]];
-                let service = Service::new(replies.map(|blocks| wire::reply(format, streaming, &blocks))).await;
+                let service =
+                    Service::new(replies.map(|blocks| wire::reply(format, streaming, &blocks)))
+                        .await;
                 let options = wire::options(format, &service, streaming).with_key(source.clone());
                 let (summary, _, ran) = run(wire::remote(format, &options), &["fs.read"]).await;
                 assert_eq!(answer(&summary).0, text, "{format} {streaming}");
@@ -31,7 +33,11 @@ async fn a_reply_that_holds_the_key_is_unchanged() {
 #[tokio::test]
 async fn a_key_is_removed_from_every_error_and_a_short_one_only_where_it_is_a_word() {
     for (key, message, expected) in [
-        ("sk-0123456789", "bad key:sk-0123456789sk-0123456789.", "bad key:[key][key]."),
+        (
+            "sk-0123456789",
+            "bad key:sk-0123456789sk-0123456789.",
+            "bad key:[key][key].",
+        ),
         (
             "test",
             "bad key test, \"test\"; see attest, test-1 and the_test",
@@ -44,9 +50,15 @@ async fn a_key_is_removed_from_every_error_and_a_short_one_only_where_it_is_a_wo
         for format in ALL {
             for streaming in [false, true] {
                 let inside = wire::stream(format, std::slice::from_ref(&body));
-                let service =
-                    Service::new([reply(401, &body), if streaming { inside } else { reply(200, &body) }]).await;
-                let model = wire::remote(format, &wire::options(format, &service, streaming).with_key(source.clone()));
+                let service = Service::new([
+                    reply(401, &body),
+                    if streaming { inside } else { reply(200, &body) },
+                ])
+                .await;
+                let model = wire::remote(
+                    format,
+                    &wire::options(format, &service, streaming).with_key(source.clone()),
+                );
                 for _ in 0..2 {
                     let error = ask(&model).await.unwrap_err().to_string();
                     assert!(error.contains(expected), "{format} {streaming}: {error}");
@@ -67,7 +79,12 @@ async fn the_key_is_removed_from_the_errors_that_only_the_responses_api_has() {
     let message = format!("not with {}", KEY);
     for body in [failed(&message), flat(&message)] {
         let service = Service::new([events(format!("data: {body}\n\n"))]).await;
-        let error = ask(&wire::remote(format, &wire::options(format, &service, true))).await.unwrap_err();
+        let error = ask(&wire::remote(
+            format,
+            &wire::options(format, &service, true),
+        ))
+        .await
+        .unwrap_err();
         assert!(error.to_string().contains("not with [key]"), "{error}");
     }
 }

@@ -49,13 +49,24 @@ async fn each_reply_that_breaks_off_is_reported() {
     for format in ALL {
         for streaming in [false, true] {
             let broken = || broken(format, streaming);
-            let (requests, lost, outcome) =
-                complete(format, streaming, [broken(), broken(), ok(format, streaming)]).await;
+            let (requests, lost, outcome) = complete(
+                format,
+                streaming,
+                [broken(), broken(), ok(format, streaming)],
+            )
+            .await;
             assert!(outcome.is_ok(), "{format} {streaming} {outcome:?}");
             assert_eq!((requests, lost), (3, 2), "{format} {streaming}");
-            let (requests, lost, outcome) = complete(format, streaming, (0..20).map(|_| broken())).await;
-            assert!(matches!(outcome, Err(ProviderError::Connection { .. })), "{format} {streaming} {outcome:?}");
-            assert!(requests > 1 && lost == requests, "{format} {streaming} {requests} {lost}");
+            let (requests, lost, outcome) =
+                complete(format, streaming, (0..20).map(|_| broken())).await;
+            assert!(
+                matches!(outcome, Err(ProviderError::Connection { .. })),
+                "{format} {streaming} {outcome:?}"
+            );
+            assert!(
+                requests > 1 && lost == requests,
+                "{format} {streaming} {requests} {lost}"
+            );
         }
     }
 }
@@ -64,10 +75,16 @@ async fn each_reply_that_breaks_off_is_reported() {
 async fn an_attempt_without_a_reply_is_not_reported() {
     for format in ALL {
         for streaming in [false, true] {
-            let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}});
-            let refused = if streaming { wire::stream(format, &[error]) } else { reply(200, error) };
+            let error =
+                json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}});
+            let refused = if streaming {
+                wire::stream(format, &[error])
+            } else {
+                reply(200, error)
+            };
             for first in [Reply::Reset, reply(503, "x"), refused] {
-                let (requests, lost, outcome) = complete(format, streaming, [first, ok(format, streaming)]).await;
+                let (requests, lost, outcome) =
+                    complete(format, streaming, [first, ok(format, streaming)]).await;
                 assert!(outcome.is_ok(), "{format} {streaming} {outcome:?}");
                 assert_eq!((requests, lost), (2, 0), "{format} {streaming}");
             }

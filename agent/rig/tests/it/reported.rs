@@ -23,18 +23,46 @@ fn errors() -> Vec<(Value, FailureKind, bool)> {
             FailureKind::Overloaded,
             true,
         ),
-        (json!({"type": "error", "error": {"type": "api_error", "message": "x"}}), FailureKind::Internal, true),
-        (json!({"error": {"message": "x", "code": 503}}), FailureKind::Overloaded, true),
-        (json!({"error": {"message": "x", "type": "rate_limit_error"}}), FailureKind::RateLimit, true),
-        (json!({"error": {"message": "x", "code": "insufficient_quota"}}), FailureKind::Quota, false),
-        (json!({"error": {"message": "x", "code": 429, "type": "insufficient_quota"}}), FailureKind::Quota, false),
-        (json!({"error": {"message": "x", "type": "authentication_error"}}), FailureKind::Authentication, false),
+        (
+            json!({"type": "error", "error": {"type": "api_error", "message": "x"}}),
+            FailureKind::Internal,
+            true,
+        ),
+        (
+            json!({"error": {"message": "x", "code": 503}}),
+            FailureKind::Overloaded,
+            true,
+        ),
+        (
+            json!({"error": {"message": "x", "type": "rate_limit_error"}}),
+            FailureKind::RateLimit,
+            true,
+        ),
+        (
+            json!({"error": {"message": "x", "code": "insufficient_quota"}}),
+            FailureKind::Quota,
+            false,
+        ),
+        (
+            json!({"error": {"message": "x", "code": 429, "type": "insufficient_quota"}}),
+            FailureKind::Quota,
+            false,
+        ),
+        (
+            json!({"error": {"message": "x", "type": "authentication_error"}}),
+            FailureKind::Authentication,
+            false,
+        ),
         (
             json!({"error": {"message": "x", "code": 400, "type": "invalid_request_error"}}),
             FailureKind::BadRequest,
             false,
         ),
-        (json!({"error": {"message": "x"}}), FailureKind::Internal, false),
+        (
+            json!({"error": {"message": "x"}}),
+            FailureKind::Internal,
+            false,
+        ),
         (json!({"error": "x"}), FailureKind::Internal, false),
         // OpenRouter's error of a stream comes with a choice.
         (
@@ -43,9 +71,17 @@ fn errors() -> Vec<(Value, FailureKind, bool)> {
             true,
         ),
         // Google's own form.
-        (json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "x"}}), FailureKind::Overloaded, true),
+        (
+            json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "x"}}),
+            FailureKind::Overloaded,
+            true,
+        ),
         // GPUStack's.
-        (json!({"error": "x", "error_type": "overloaded"}), FailureKind::Overloaded, true),
+        (
+            json!({"error": "x", "error_type": "overloaded"}),
+            FailureKind::Overloaded,
+            true,
+        ),
     ]
 }
 
@@ -55,12 +91,22 @@ async fn an_error_as_the_first_event_of_a_stream_is_retried_like_its_status() {
         let service = Service::new([]).await;
         let model = remote(format, &options(format, &service, true));
         for (body, kind, is_retried) in errors() {
-            let event =
-                if format == Format::Ollama { format!("{body}\n") } else { format!("event: error\ndata: {body}\n\n") };
+            let event = if format == Format::Ollama {
+                format!("{body}\n")
+            } else {
+                format!("event: error\ndata: {body}\n\n")
+            };
             for first in [event, format!("error: {body}\n\n")] {
                 for piece in [1, 997] {
                     let first = wire::stream_of(format, first.as_str()).in_pieces(piece);
-                    assert_reported(&service, &model, [first, answer_of(format, true)], kind, is_retried).await;
+                    assert_reported(
+                        &service,
+                        &model,
+                        [first, answer_of(format, true)],
+                        kind,
+                        is_retried,
+                    )
+                    .await;
                 }
             }
         }
@@ -112,15 +158,29 @@ fn answer_of(format: Format, streaming: bool) -> Reply {
     wire::reply(format, streaming, &[Block::Text("ok")])
 }
 
-async fn assert_reported(service: &Service, model: &Remote, replies: [Reply; 2], kind: FailureKind, is_retried: bool) {
+async fn assert_reported(
+    service: &Service,
+    model: &Remote,
+    replies: [Reply; 2],
+    kind: FailureKind,
+    is_retried: bool,
+) {
     service.serve(replies);
     let before = service.requests();
     let causes = Mutex::new(Vec::new());
     let send = |retry: agent::RequestRetry| causes.lock().unwrap().push(retry.cause);
-    let (messages, tools, token) = ([Message::text(Role::User, "go")], ToolSet::default(), CancellationToken::new());
+    let (messages, tools, token) = (
+        [Message::text(Role::User, "go")],
+        ToolSet::default(),
+        CancellationToken::new(),
+    );
     let request = Request::new(&messages, &tools, &token).with_retry_sink(RetrySink::new(&send));
     let outcome = model.complete(request).await;
-    assert_eq!(service.requests() - before, if is_retried { 2 } else { 1 }, "{model:?} {outcome:?}");
+    assert_eq!(
+        service.requests() - before,
+        if is_retried { 2 } else { 1 },
+        "{model:?} {outcome:?}"
+    );
     match outcome {
         Ok(turn) => assert_eq!(turn.message.to_text().trim(), "ok"),
         Err(error) => assert!(
@@ -129,7 +189,10 @@ async fn assert_reported(service: &Service, model: &Remote, replies: [Reply; 2],
         ),
     }
     for cause in causes.into_inner().unwrap() {
-        assert!(matches!(&cause, RetryCause::Reported { kind: actual, .. } if *actual == kind), "{cause:?}");
+        assert!(
+            matches!(&cause, RetryCause::Reported { kind: actual, .. } if *actual == kind),
+            "{cause:?}"
+        );
     }
 }
 
@@ -138,17 +201,29 @@ async fn an_error_of_a_stream_is_retried_also_if_its_text_was_sent() {
     for format in ALL {
         let (body, end) = wire::body_and_end(format, &[Block::Text("so"), Block::Text("on")]);
         let begun = &body[..=body[..end].rfind('\n').unwrap()];
-        for field in if format == Format::Ollama { ["", "error: "] } else { ["data: ", "error: "] } {
-            let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}});
+        for field in if format == Format::Ollama {
+            ["", "error: "]
+        } else {
+            ["data: ", "error: "]
+        } {
+            let error =
+                json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}});
             let cut = wire::stream_of(format, format!("{begun}{field}{error}\n\n"));
             let service = Service::new([cut, answer_of(format, true)]).await;
             let sent = Mutex::new(String::new());
             let send = |text: &str| sent.lock().unwrap().push_str(text);
             let model = remote(format, &options(format, &service, true));
             let turn = ask_into(&model, TextSink::new(&send)).await.unwrap();
-            assert_eq!((turn.message.to_text().as_str(), service.requests()), ("ok", 2), "{format}");
+            assert_eq!(
+                (turn.message.to_text().as_str(), service.requests()),
+                ("ok", 2),
+                "{format}"
+            );
             let sent = sent.lock().unwrap();
-            assert!(sent.starts_with("so") && sent.ends_with("ok"), "{format} {sent}");
+            assert!(
+                sent.starts_with("so") && sent.ends_with("ok"),
+                "{format} {sent}"
+            );
         }
     }
 }
@@ -157,8 +232,14 @@ async fn an_error_of_a_stream_is_retried_also_if_its_text_was_sent() {
 async fn an_error_is_not_sought_in_the_text_of_the_model() {
     let text = r#"{"error": {"message": "x"}} "error""#;
     let message = json!({"role": "assistant", "content": text, "error": null});
-    let service = Service::new([completion(json!({"index": 0, "message": message, "finish_reason": "stop"}))]).await;
-    assert_eq!(ask(&service.openai(false)).await.unwrap().message.to_text(), text);
+    let service = Service::new([completion(
+        json!({"index": 0, "message": message, "finish_reason": "stop"}),
+    )])
+    .await;
+    assert_eq!(
+        ask(&service.openai(false)).await.unwrap().message.to_text(),
+        text
+    );
 }
 
 #[tokio::test]
@@ -169,10 +250,22 @@ async fn the_explanation_of_the_service_is_kept() {
         "code": "tool_use_failed", "failed_generation": "<function=fs.read>"}});
     let gpustack = events("error: {\"code\": 400, \"message\": \"the instance is gone\"}\n\n");
     for (first, words, kind) in [
-        (reply(400, openrouter), "temperature too high", FailureKind::BadRequest),
-        (reply(400, groq), "<function=fs.read>", FailureKind::MalformedReply),
+        (
+            reply(400, openrouter),
+            "temperature too high",
+            FailureKind::BadRequest,
+        ),
+        (
+            reply(400, groq),
+            "<function=fs.read>",
+            FailureKind::MalformedReply,
+        ),
         (gpustack, "the instance is gone", FailureKind::BadRequest),
-        (events("error: the instance is gone\n\n"), "the instance is gone", FailureKind::Internal),
+        (
+            events("error: the instance is gone\n\n"),
+            "the instance is gone",
+            FailureKind::Internal,
+        ),
     ] {
         let service = Service::new([first]).await;
         let error = ask(&service.openai(true)).await.unwrap_err();
@@ -183,27 +276,55 @@ async fn the_explanation_of_the_service_is_kept() {
 
 /// A reply in JSON that spreads over several lines.
 fn whole(format: Format, blocks: &[Block]) -> Reply {
-    let Reply::Answer { body, .. } = wire::reply(format, false, blocks) else { unreachable!() };
-    let body = serde_json::to_string_pretty(&serde_json::from_str::<Value>(&body).unwrap()).unwrap();
+    let Reply::Answer { body, .. } = wire::reply(format, false, blocks) else {
+        unreachable!()
+    };
+    let body =
+        serde_json::to_string_pretty(&serde_json::from_str::<Value>(&body).unwrap()).unwrap();
     let headers = "content-type: Application/JSON; charset=utf-8\r\n".to_owned();
-    Reply::Answer { status: 200, headers, body, piece: 7 }
+    Reply::Answer {
+        status: 200,
+        headers,
+        body,
+        piece: 7,
+    }
 }
 
 #[tokio::test]
 async fn a_whole_reply_to_a_stream_request_is_read_and_its_text_sent() {
     for format in ALL {
-        let blocks = [Block::Text("I look: é."), Block::Call("a", "fs__read", json!({"path": "é"}))];
-        let service = Service::new([whole(format, &blocks), whole(format, &[Block::Text("ok")])]).await;
-        let (summary, session, ran) = run(remote(format, &options(format, &service, true)), &["fs.read"]).await;
+        let blocks = [
+            Block::Text("I look: é."),
+            Block::Call("a", "fs__read", json!({"path": "é"})),
+        ];
+        let service =
+            Service::new([whole(format, &blocks), whole(format, &[Block::Text("ok")])]).await;
+        let (summary, session, ran) = run(
+            remote(format, &options(format, &service, true)),
+            &["fs.read"],
+        )
+        .await;
         assert_eq!(answer(&summary), ("ok", &StopReason::Answer), "{format}");
-        assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({"path": "é"}))], "{format}");
+        assert_eq!(
+            *ran.lock().unwrap(),
+            [("fs.read".to_owned(), json!({"path": "é"}))],
+            "{format}"
+        );
         assert_eq!(session.messages()[1].to_text().trim(), "I look: é.");
-        assert!(service.body(0)["stream"] == true || service.head(0).contains("alt=sse"), "{format}");
+        assert!(
+            service.body(0)["stream"] == true || service.head(0).contains("alt=sse"),
+            "{format}"
+        );
 
         let service = Service::new([whole(format, &[Block::Text("ok")])]).await;
         let sent = Mutex::new(String::new());
         let send = |text: &str| sent.lock().unwrap().push_str(text);
-        ask_into(&remote(format, &options(format, &service, true)), TextSink::new(&send)).await.unwrap();
+        ask_into(
+            &remote(format, &options(format, &service, true)),
+            TextSink::new(&send),
+        )
+        .await
+        .unwrap();
         assert_eq!(sent.lock().unwrap().as_str(), "ok", "{format}");
     }
 }
@@ -212,13 +333,26 @@ async fn a_whole_reply_to_a_stream_request_is_read_and_its_text_sent() {
 async fn a_page_is_malformed_and_not_retried_whatever_its_type() {
     for format in ALL {
         for kind in ["text/html", "text/plain", "image/png", ""] {
-            let headers = if kind.is_empty() { String::new() } else { format!("content-type: {kind}\r\n") };
-            let page =
-                |body: &str| Reply::Answer { status: 200, headers: headers.clone(), body: body.to_owned(), piece: 97 };
+            let headers = if kind.is_empty() {
+                String::new()
+            } else {
+                format!("content-type: {kind}\r\n")
+            };
+            let page = |body: &str| Reply::Answer {
+                status: 200,
+                headers: headers.clone(),
+                body: body.to_owned(),
+                piece: 97,
+            };
             let service = Service::new([page("<html>"), page("<html>")]).await;
             for streaming in [true, false] {
-                let error = ask(&remote(format, &options(format, &service, streaming))).await.unwrap_err();
-                assert!(matches!(error, ProviderError::Malformed { .. }), "{format} {kind} {error:?}");
+                let error = ask(&remote(format, &options(format, &service, streaming)))
+                    .await
+                    .unwrap_err();
+                assert!(
+                    matches!(error, ProviderError::Malformed { .. }),
+                    "{format} {kind} {error:?}"
+                );
             }
             assert_eq!(service.requests(), 2, "{format} {kind}");
         }
@@ -228,14 +362,24 @@ async fn a_page_is_malformed_and_not_retried_whatever_its_type() {
 #[tokio::test]
 async fn a_stream_that_is_cut_anywhere_runs_nothing() {
     for format in ALL {
-        let blocks = [Block::Text("I look: é."), Block::Call("a", "fs__read", json!({"path": "é"}))];
+        let blocks = [
+            Block::Text("I look: é."),
+            Block::Call("a", "fs__read", json!({"path": "é"})),
+        ];
         let (body, end) = wire::body_and_end(format, &blocks);
         let service = Service::new([]).await;
         let model = remote(format, &options(format, &service, true));
         for cut in (0..end).filter(|at| body.is_char_boundary(*at)).step_by(11) {
-            service.serve(std::iter::repeat_n(wire::stream_of(format, &body[..cut]), 3));
+            service.serve(std::iter::repeat_n(
+                wire::stream_of(format, &body[..cut]),
+                3,
+            ));
             let error = ask(&model).await.unwrap_err();
-            assert_eq!(error.kind(), Some(FailureKind::MalformedReply), "{format} {cut}: {error:?}");
+            assert_eq!(
+                error.kind(),
+                Some(FailureKind::MalformedReply),
+                "{format} {cut}: {error:?}"
+            );
         }
     }
 }
@@ -245,18 +389,48 @@ async fn calls_with_equal_ids_are_run_and_answered_apart() {
     for format in ALL {
         for streaming in [false, true] {
             let blocks = ["1", "2"].map(|path| Block::Call("a", "fs__read", json!({"path": path})));
-            let service = Service::new([wire::reply(format, streaming, &blocks), answer_of(format, streaming)]).await;
+            let service = Service::new([
+                wire::reply(format, streaming, &blocks),
+                answer_of(format, streaming),
+            ])
+            .await;
             let model = remote(format, &options(format, &service, streaming));
             let (summary, session, ran) = run(model, &["fs.read"]).await;
-            let counts = (summary.calls, summary.failed_calls, ran.lock().unwrap().len());
+            let counts = (
+                summary.calls,
+                summary.failed_calls,
+                ran.lock().unwrap().len(),
+            );
             assert_eq!(counts, (2, 0, 2), "{format} {streaming}");
-            let ids: Vec<_> = session.messages()[1].calls().map(|call| call.id.clone()).collect();
-            assert_eq!((ids[0].as_str(), ids[0] == ids[1]), ("a", false), "{format} {streaming}");
-            assert!(session.messages()[2].parts.iter().all(|part| result(part) == "ran fs.read"));
+            let ids: Vec<_> = session.messages()[1]
+                .calls()
+                .map(|call| call.id.clone())
+                .collect();
+            assert_eq!(
+                (ids[0].as_str(), ids[0] == ids[1]),
+                ("a", false),
+                "{format} {streaming}"
+            );
+            assert!(
+                session.messages()[2]
+                    .parts
+                    .iter()
+                    .all(|part| result(part) == "ran fs.read")
+            );
             let body = service.body(1);
-            let calls: Vec<_> = sent::calls(format, &body).into_iter().map(|call| call.id).collect();
-            let results: Vec<_> = sent::results(format, &body).into_iter().map(|result| result.id).collect();
-            assert_eq!((&calls, &results), (&ids, &ids), "{format} {streaming}: {body:#}");
+            let calls: Vec<_> = sent::calls(format, &body)
+                .into_iter()
+                .map(|call| call.id)
+                .collect();
+            let results: Vec<_> = sent::results(format, &body)
+                .into_iter()
+                .map(|result| result.id)
+                .collect();
+            assert_eq!(
+                (&calls, &results),
+                (&ids, &ids),
+                "{format} {streaming}: {body:#}"
+            );
         }
     }
 }

@@ -26,12 +26,20 @@ impl Exchange {
     async fn new(format: Format, streaming: bool) -> Self {
         let service = Service::new([]).await;
         let model = wire::remote(format, &wire::options(format, &service, streaming));
-        Self { format, streaming, service, model }
+        Self {
+            format,
+            streaming,
+            service,
+            model,
+        }
     }
 
     /// Returns the number of requests and the error, if the second request would succeed.
     async fn requests(&self, first: Reply) -> (usize, Option<ProviderError>) {
-        self.service.serve([first, wire::reply(self.format, self.streaming, &[Block::Text("ok")])]);
+        self.service.serve([
+            first,
+            wire::reply(self.format, self.streaming, &[Block::Text("ok")]),
+        ]);
         let before = self.service.requests();
         let outcome = ask(&self.model).await;
         (self.service.requests() - before, outcome.err())
@@ -49,10 +57,20 @@ async fn a_used_up_quota_is_never_retried() {
                 let insisting = limited().with_header("x-should-retry: true");
                 let stream = wire::stream(format, std::slice::from_ref(&body));
                 let inside = if streaming { stream } else { reply(200, &body) };
-                for first in [limited(), insisting, reply(500, &body), reply(402, "no credit"), inside] {
+                for first in [
+                    limited(),
+                    insisting,
+                    reply(500, &body),
+                    reply(402, "no credit"),
+                    inside,
+                ] {
                     let (requests, error) = exchange.requests(first).await;
                     let error = error.unwrap();
-                    assert_eq!((requests, error.kind()), (1, Some(FailureKind::Quota)), "{format} {error}");
+                    assert_eq!(
+                        (requests, error.kind()),
+                        (1, Some(FailureKind::Quota)),
+                        "{format} {error}"
+                    );
                 }
             }
         }
@@ -63,7 +81,11 @@ async fn a_used_up_quota_is_never_retried() {
 async fn a_rate_limit_is_retried() {
     for format in ALL {
         let exchange = Exchange::new(format, true).await;
-        for body in [error("rate_limit_error"), error("rate_limit_exceeded"), json!("slow down")] {
+        for body in [
+            error("rate_limit_error"),
+            error("rate_limit_exceeded"),
+            json!("slow down"),
+        ] {
             let limited = reply(429, &body).with_header("retry-after: 0.01");
             let (requests, error) = exchange.requests(limited).await;
             assert!(requests == 2 && error.is_none(), "{format} {error:?}");
@@ -94,12 +116,17 @@ async fn the_service_decides_about_a_retry_both_ways() {
 async fn the_status_decides_where_the_service_does_not() {
     for format in ALL {
         let exchange = Exchange::new(format, true).await;
-        for (statuses, expected) in
-            [(&[408, 409, 425, 429, 500, 502, 503, 504, 529][..], 2), (&[400, 401, 402, 403, 404, 413, 422], 1)]
-        {
+        for (statuses, expected) in [
+            (&[408, 409, 425, 429, 500, 502, 503, 504, 529][..], 2),
+            (&[400, 401, 402, 403, 404, 413, 422], 1),
+        ] {
             for status in statuses {
                 let (requests, error) = exchange.requests(reply(*status, "x")).await;
-                assert_eq!((requests, error.is_some()), (expected, expected == 1), "{format} {status}");
+                assert_eq!(
+                    (requests, error.is_some()),
+                    (expected, expected == 1),
+                    "{format} {status}"
+                );
             }
         }
     }
@@ -112,11 +139,25 @@ async fn a_timeout_before_the_first_byte_is_retried_and_one_after_it_is_not() {
     timeouts.idle = Duration::from_millis(300);
     let answer = |streaming| wire::reply(Format::OpenAiChat, streaming, &[Block::Text("ok")]);
     let stalled = Reply::Stall("data: {\"choices\":[]}\n\n".to_owned());
-    for (first, streaming, expected) in [(Reply::Silence, true, 2), (Reply::Silence, false, 2), (stalled, true, 1)] {
+    for (first, streaming, expected) in [
+        (Reply::Silence, true, 2),
+        (Reply::Silence, false, 2),
+        (stalled, true, 1),
+    ] {
         let service = Service::new([first, answer(streaming), answer(streaming)]).await;
         let outcome = ask(&service.limited_openai(streaming, timeouts, retry_policy())).await;
-        assert!(outcome.is_ok() || matches!(outcome, Err(ProviderError::Timeout { .. })), "{outcome:?}");
+        assert!(
+            outcome.is_ok() || matches!(outcome, Err(ProviderError::Timeout { .. })),
+            "{outcome:?}"
+        );
         // A busy machine may miss the limit of the second attempt as well.
-        assert!(if expected == 1 { service.requests() == 1 } else { service.requests() >= 2 }, "{outcome:?}");
+        assert!(
+            if expected == 1 {
+                service.requests() == 1
+            } else {
+                service.requests() >= 2
+            },
+            "{outcome:?}"
+        );
     }
 }

@@ -20,15 +20,22 @@ fn size(body: &Value) -> usize {
 
 /// Runs a prompt of a session with more tools than fit. Returns the sizes of its requests.
 async fn sizes(format: Format, service: &Service) -> Vec<usize> {
-    let names: Vec<_> = (0..60).map(|number| format!("tool.number_{number}_{}", "long".repeat(20))).collect();
+    let names: Vec<_> = (0..60)
+        .map(|number| format!("tool.number_{number}_{}", "long".repeat(20)))
+        .collect();
     let (mut catalog, _) = catalog(&names.iter().map(String::as_str).collect::<Vec<_>>());
     agent::tool::register(&mut catalog).unwrap();
     let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
     let driver = Driver::new(Arc::new(remote(format, &options(format, service, false))));
     for _ in 0..2 {
-        assert_eq!(answer(&driver.run(&mut session, "go").await.unwrap()).0, "ok");
+        assert_eq!(
+            answer(&driver.run(&mut session, "go").await.unwrap()).0,
+            "ok"
+        );
     }
-    (0..service.requests()).map(|index| size(&service.body(index))).collect()
+    (0..service.requests())
+        .map(|index| size(&service.body(index)))
+        .collect()
 }
 
 fn ok(format: Format) -> Reply {
@@ -37,7 +44,11 @@ fn ok(format: Format) -> Reply {
 
 async fn refusing(refusal: Value) -> Service {
     let reply = move |body: &Value| {
-        if size(body) > CONTEXT { reply(400, &refusal) } else { ok(Format::OpenAiChat) }
+        if size(body) > CONTEXT {
+            reply(400, &refusal)
+        } else {
+            ok(Format::OpenAiChat)
+        }
     };
     Service::answering(reply).await
 }
@@ -56,13 +67,26 @@ async fn a_first_request_that_is_too_long_is_repeated_with_a_search_for_tools() 
         (unnamed(), Some(("/v1/models", list("max_model_len")))),
         (unnamed(), Some(("/v1/models", list("context_length")))),
         (unnamed(), Some(("/v1/models", list("context_window")))),
-        (unnamed(), Some(("/v1/models", json!({"data": [{"id": "x", "meta": {"n_ctx_train": CONTEXT}}]})))),
+        (
+            unnamed(),
+            Some((
+                "/v1/models",
+                json!({"data": [{"id": "x", "meta": {"n_ctx_train": CONTEXT}}]}),
+            )),
+        ),
     ] {
         let service = refusing(refusal.clone()).await;
-        told.iter().for_each(|(path, answer)| service.tell(path, answer.clone()));
+        told.iter()
+            .for_each(|(path, answer)| service.tell(path, answer.clone()));
         let sizes = sizes(Format::OpenAiChat, &service).await;
-        assert!(sizes.len() == 3 && sizes[0] > CONTEXT, "{refusal} {told:?}: {sizes:?}");
-        assert!(sizes[1..].iter().all(|size| *size <= CONTEXT), "{refusal} {told:?}: {sizes:?}");
+        assert!(
+            sizes.len() == 3 && sizes[0] > CONTEXT,
+            "{refusal} {told:?}: {sizes:?}"
+        );
+        assert!(
+            sizes[1..].iter().all(|size| *size <= CONTEXT),
+            "{refusal} {told:?}: {sizes:?}"
+        );
     }
 }
 
@@ -75,6 +99,9 @@ async fn a_request_that_ollama_would_cut_is_not_sent() {
         let service = Service::answering(|_| ok(Format::Ollama)).await;
         service.tell("/api/show", told);
         let sizes = sizes(Format::Ollama, &service).await;
-        assert!(sizes.len() == 2 && sizes.iter().all(|size| *size <= CONTEXT), "{sizes:?}");
+        assert!(
+            sizes.len() == 2 && sizes.iter().all(|size| *size <= CONTEXT),
+            "{sizes:?}"
+        );
     }
 }

@@ -12,8 +12,13 @@ use tools::ToolContext;
 #[tokio::test]
 async fn streamed_calls_are_whole_and_text_is_sent_as_it_comes() {
     for piece in [1, 7, 97] {
-        let last = Api::Chat.reply(Way::Stream, &[Block::Text("all"), Block::Text(" done")], Some("stop"));
-        let service = Service::new([streamed_calls(), last].map(|reply| reply.in_pieces(piece))).await;
+        let last = Api::Chat.reply(
+            Way::Stream,
+            &[Block::Text("all"), Block::Text(" done")],
+            Some("stop"),
+        );
+        let service =
+            Service::new([streamed_calls(), last].map(|reply| reply.in_pieces(piece))).await;
         let (texts, heard) = texts();
         let driver = Driver::new(Arc::new(service.openai(true))).with_events(heard);
         let (catalog, ran) = catalog(&["fs.read", "time.now"]);
@@ -25,7 +30,10 @@ async fn streamed_calls_are_whole_and_text_is_sent_as_it_comes() {
         ran.sort_by(|a, b| a.0.cmp(&b.0));
         assert_eq!(
             ran,
-            [("fs.read".to_owned(), json!({"path": "é"})), ("time.now".to_owned(), json!({"zone": "UTC"}))]
+            [
+                ("fs.read".to_owned(), json!({"path": "é"})),
+                ("time.now".to_owned(), json!({"zone": "UTC"}))
+            ]
         );
         assert_eq!(service.body(0)["stream"], true);
     }
@@ -40,7 +48,10 @@ async fn a_streamed_refusal_in_a_field_of_its_own_is_one() {
     assert_eq!(answer(&summary), ("I cannot.", &StopReason::Refusal));
 }
 
-fn texts() -> (Arc<Mutex<Vec<String>>>, impl Fn(Event) + Send + Sync + 'static) {
+fn texts() -> (
+    Arc<Mutex<Vec<String>>>,
+    impl Fn(Event) + Send + Sync + 'static,
+) {
     let texts = Arc::new(Mutex::new(Vec::new()));
     let kept = texts.clone();
     let hear = move |event: Event| {
@@ -55,13 +66,20 @@ fn texts() -> (Arc<Mutex<Vec<String>>>, impl Fn(Event) + Send + Sync + 'static) 
 fn streamed_calls() -> Reply {
     let delta = |calls: Value| {
         let choice = json!({"index": 0, "delta": {"tool_calls": calls}, "finish_reason": null});
-        format!("data: {}\n\n", json!({"id": "x", "object": "chat.completion.chunk", "choices": [choice]}))
+        format!(
+            "data: {}\n\n",
+            json!({"id": "x", "object": "chat.completion.chunk", "choices": [choice]})
+        )
     };
     let start = |index: u32, id: &str, name: &str| {
-        delta(json!([{"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": ""}}]))
+        delta(
+            json!([{"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": ""}}]),
+        )
     };
-    let more = |index: u32, text: &str| delta(json!([{"index": index, "function": {"arguments": text}}]));
-    let end = json!({"id": "x", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
+    let more =
+        |index: u32, text: &str| delta(json!([{"index": index, "function": {"arguments": text}}]));
+    let end =
+        json!({"id": "x", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
     events(
         [
             start(0, "a", "fs__read"),

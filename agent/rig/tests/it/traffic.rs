@@ -31,7 +31,10 @@ const APIS: [(&str, Format, usize); 4] = [
 
 /// The kinds of the recorded errors. All others are about the key.
 const KINDS: [(FailureKind, &[u64]); 2] = [
-    (FailureKind::ContextLength, &[2433, 2437, 2439, 2440, 2441, 2442, 2443]),
+    (
+        FailureKind::ContextLength,
+        &[2433, 2437, 2439, 2440, 2441, 2442, 2443],
+    ),
     (FailureKind::RateLimit, &[2434, 2438]),
 ];
 
@@ -68,8 +71,14 @@ async fn no_call_of_a_recorded_reply_that_is_cut_off_is_made() {
     let rows = rows().into_iter().filter(|row| !expected(row).is_empty());
     assert_none_wrong(rows, |row| async move {
         let mut replay = Replay::new(row).await;
-        replay.at_limit().await.map_err(|reason| format!("{} at its limit: {reason}", replay.place()))?;
-        replay.cut().await.map_err(|reason| format!("{} cut {reason}", replay.place()))
+        replay
+            .at_limit()
+            .await
+            .map_err(|reason| format!("{} at its limit: {reason}", replay.place()))?;
+        replay
+            .cut()
+            .await
+            .map_err(|reason| format!("{} cut {reason}", replay.place()))
     })
     .await;
 }
@@ -94,7 +103,9 @@ async fn assert_none_wrong<T, F>(jobs: impl IntoIterator<Item = T>, job: impl Fn
 where
     F: Future<Output = Result<(), String>> + Send + 'static,
 {
-    let permits = Arc::new(tokio::sync::Semaphore::new(std::thread::available_parallelism().unwrap().get()));
+    let permits = Arc::new(tokio::sync::Semaphore::new(
+        std::thread::available_parallelism().unwrap().get(),
+    ));
     let tasks: Vec<_> = jobs
         .into_iter()
         .map(|input| {
@@ -109,7 +120,12 @@ where
     for task in tasks {
         wrong.extend(task.await.unwrap().err());
     }
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 /// A service that gives the reply of a row and then answers, and a session with the row's tools.
@@ -127,22 +143,53 @@ impl Replay {
     async fn new(row: Row) -> Self {
         let service = Service::new([]).await;
         // Gemini's model is in the path.
-        let path = row.value["path"].as_str().unwrap().rsplit('/').next().unwrap();
-        let model = row.value["request"]["model"].as_str().unwrap_or_else(|| path.split(':').next().unwrap());
+        let path = row.value["path"]
+            .as_str()
+            .unwrap()
+            .rsplit('/')
+            .next()
+            .unwrap();
+        let model = row.value["request"]["model"]
+            .as_str()
+            .unwrap_or_else(|| path.split(':').next().unwrap());
         let mut once = retry_policy();
         once.max_retries = 0;
-        let options = service.options(model, row.is_streamed()).with_base_url(&service.url).with_retry_policy(once);
+        let options = service
+            .options(model, row.is_streamed())
+            .with_base_url(&service.url)
+            .with_retry_policy(once);
         let driver = Driver::new(Arc::new(wire::remote(row.format, &options)));
         let (session, executed) = session(&row.value);
-        Self { row, service, driver, session, executed, earlier: 0 }
+        Self {
+            row,
+            service,
+            driver,
+            session,
+            executed,
+            earlier: 0,
+        }
     }
 
     /// Begins a session whose model replies with this body.
     async fn begin(&mut self, body: &str, piece: usize) -> Result<(), DriverError> {
         let status = u16::try_from(self.row.status()).unwrap();
-        let headers = format!("content-type: {}\r\n", self.row.value["content_type"].as_str().unwrap());
-        let recorded = Reply::Answer { status, headers, body: body.to_owned(), piece };
-        let answer = || wire::reply(self.row.format, self.row.is_streamed(), &[wire::Block::Text("ok")]);
+        let headers = format!(
+            "content-type: {}\r\n",
+            self.row.value["content_type"].as_str().unwrap()
+        );
+        let recorded = Reply::Answer {
+            status,
+            headers,
+            body: body.to_owned(),
+            piece,
+        };
+        let answer = || {
+            wire::reply(
+                self.row.format,
+                self.row.is_streamed(),
+                &[wire::Block::Text("ok")],
+            )
+        };
         self.service.serve([recorded, answer(), answer()]);
         (self.session, self.executed) = session(&self.row.value);
         self.earlier = self.service.requests();
@@ -159,7 +206,9 @@ impl Replay {
 
     fn called(&self) -> Calls {
         let calls = self.session.messages().iter().flat_map(Message::calls);
-        calls.map(|call| (call.name.clone(), call.arguments.value().clone())).collect()
+        calls
+            .map(|call| (call.name.clone(), call.arguments.value().clone()))
+            .collect()
     }
 
     fn executed(&self) -> Calls {
@@ -184,34 +233,65 @@ impl Replay {
         outcome.map_err(|error| error.to_string())?;
         let (expected, called, executed) = (expected(&self.row), self.called(), self.executed());
         if called != expected || sorted(&executed) != sorted(&expected) {
-            return Err(format!("called {called:?}, executed {executed:?}, expected {expected:?}"));
+            return Err(format!(
+                "called {called:?}, executed {executed:?}, expected {expected:?}"
+            ));
         }
         if expected.is_empty() {
-            self.prompt("and now?").await.map_err(|error| format!("second turn: {error}"))?;
+            self.prompt("and now?")
+                .await
+                .map_err(|error| format!("second turn: {error}"))?;
         }
         let recorded = permitted(self.row.format, reply(self.row.format, &text));
         let again = sent(self.row.format, &self.service.body(self.earlier + 1));
         if again == recorded {
             return Ok(());
         }
-        Err(format!("sent back\n{}\nreceived\n{}", json!(again), json!(recorded)))
+        Err(format!(
+            "sent back\n{}\nreceived\n{}",
+            json!(again),
+            json!(recorded)
+        ))
     }
 
     /// Replays the row as if the model's output limit had ended it.
     async fn at_limit(&mut self) -> Result<(), String> {
         let text = self.row.text();
         let limited = match self.row.format {
-            Format::OpenAiChat => text.replace("\"finish_reason\":\"tool_calls\"", "\"finish_reason\":\"length\""),
-            Format::Anthropic => text.replace("\"stop_reason\":\"tool_use\"", "\"stop_reason\":\"max_tokens\""),
-            Format::Gemini => text.replace("\"finishReason\": \"STOP\"", "\"finishReason\": \"MAX_TOKENS\""),
+            Format::OpenAiChat => text.replace(
+                "\"finish_reason\":\"tool_calls\"",
+                "\"finish_reason\":\"length\"",
+            ),
+            Format::Anthropic => text.replace(
+                "\"stop_reason\":\"tool_use\"",
+                "\"stop_reason\":\"max_tokens\"",
+            ),
+            Format::Gemini => text.replace(
+                "\"finishReason\": \"STOP\"",
+                "\"finishReason\": \"MAX_TOKENS\"",
+            ),
             _ => incomplete(&text),
         };
-        self.begin(&limited, 97).await.map_err(|error| error.to_string())?;
-        let results = self.session.messages().iter().filter(|message| message.role == Role::Tool);
-        let results: Vec<_> = results.flat_map(|message| &message.parts).map(result).collect();
-        let is_told = results.len() == expected(&self.row).len() && results.iter().all(|text| text.contains("cut off"));
+        self.begin(&limited, 97)
+            .await
+            .map_err(|error| error.to_string())?;
+        let results = self
+            .session
+            .messages()
+            .iter()
+            .filter(|message| message.role == Role::Tool);
+        let results: Vec<_> = results
+            .flat_map(|message| &message.parts)
+            .map(result)
+            .collect();
+        let is_told = results.len() == expected(&self.row).len()
+            && results.iter().all(|text| text.contains("cut off"));
         let executed = self.executed();
-        if is_told && executed.is_empty() { Ok(()) } else { Err(format!("executed {executed:?}: {results:?}")) }
+        if is_told && executed.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("executed {executed:?}: {results:?}"))
+        }
     }
 
     /// Replays the row with a stream that breaks off before it gives the reason of its end.
@@ -226,9 +306,12 @@ impl Replay {
         let text = self.row.text();
         let end = text.find(reason).unwrap();
         for part in 1..8 {
-            let at = (0..=end * part / 8).rfind(|at| text.is_char_boundary(*at)).unwrap();
+            let at = (0..=end * part / 8)
+                .rfind(|at| text.is_char_boundary(*at))
+                .unwrap();
             let outcome = self.begin(&text[..at], 7).await;
-            let is_malformed = matches!(&outcome, Err(error) if error.kind() == Some(FailureKind::MalformedReply));
+            let is_malformed =
+                matches!(&outcome, Err(error) if error.kind() == Some(FailureKind::MalformedReply));
             let executed = self.executed();
             if !is_malformed || !executed.is_empty() {
                 return Err(format!("at {at}: {outcome:?}, executed {executed:?}"));
@@ -254,7 +337,12 @@ impl Row {
 
     /// The format, and whether the reply is a stream, an error, or has calls.
     fn sort(&self) -> (&'static str, bool, bool, bool) {
-        (self.format.name(), self.is_streamed(), self.status() >= 400, !expected(self).is_empty())
+        (
+            self.format.name(),
+            self.is_streamed(),
+            self.status() >= 400,
+            !expected(self).is_empty(),
+        )
     }
 
     fn text(&self) -> String {
@@ -287,8 +375,18 @@ fn incomplete(text: &str) -> String {
 }
 
 fn expected(row: &Row) -> Calls {
-    let calls = row.value["expected_tool_calls"].as_array().into_iter().flatten();
-    calls.map(|call| (call["name"].as_str().unwrap().to_owned(), call["arguments"].clone())).collect()
+    let calls = row.value["expected_tool_calls"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    calls
+        .map(|call| {
+            (
+                call["name"].as_str().unwrap().to_owned(),
+                call["arguments"].clone(),
+            )
+        })
+        .collect()
 }
 
 fn sorted(calls: &Calls) -> Vec<String> {
@@ -306,31 +404,49 @@ fn session(row: &Value) -> (Session, Arc<Mutex<Calls>>) {
         None => vec![tool.get("function").unwrap_or(tool)],
     });
     for tool in offered {
-        let Some(name) = tool["name"].as_str().map(str::to_owned) else { continue };
+        let Some(name) = tool["name"].as_str().map(str::to_owned) else {
+            continue;
+        };
         let definition = Tool::new(&name, "A recorded tool.", json!({"type": "object"})).unwrap();
         let recorded = executed.clone();
         let handler = move |_: ToolContext, arguments: Value| {
             recorded.lock().unwrap().push((name.clone(), arguments));
             async { "done".to_owned() }
         };
-        catalog.register(definition.with_effects(Effects::Pure), handler).unwrap();
+        catalog
+            .register(definition.with_effects(Effects::Pure), handler)
+            .unwrap();
     }
-    (Session::new(catalog.list(), Selection::new(), ToolContext::new()), executed)
+    (
+        Session::new(catalog.list(), Selection::new(), ToolContext::new()),
+        executed,
+    )
 }
 
 fn rows() -> Vec<Row> {
-    let folder = PathBuf::from(std::env::var_os("TOOLCRIB_DATA").expect("TOOLCRIB_DATA names the data folder"));
+    let folder = PathBuf::from(
+        std::env::var_os("TOOLCRIB_DATA").expect("TOOLCRIB_DATA names the data folder"),
+    );
     let file = std::fs::File::open(folder.join("llm_traffic_rubyllm.jsonl.gz")).unwrap();
     let mut text = String::new();
-    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    flate2::read::GzDecoder::new(file)
+        .read_to_string(&mut text)
+        .unwrap();
     let mut rows = Vec::new();
     let mut counts = BTreeMap::new();
     for line in text.lines() {
         let value: Value = serde_json::from_str(line).unwrap();
-        let Some((api, format, _)) = APIS.into_iter().find(|(api, ..)| value["api"] == *api) else { continue };
+        let Some((api, format, _)) = APIS.into_iter().find(|(api, ..)| value["api"] == *api) else {
+            continue;
+        };
         *counts.entry(api).or_insert(0) += 1;
         rows.push(Row { format, value });
     }
-    assert_eq!(counts, APIS.into_iter().map(|(api, _, count)| (api, count)).collect());
+    assert_eq!(
+        counts,
+        APIS.into_iter()
+            .map(|(api, _, count)| (api, count))
+            .collect()
+    );
     rows
 }

@@ -4,7 +4,8 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Driver, Outcome, Provider, ProviderError, Request, Selection, Session, StopReason, Summary, TextSink, ToolSet, Turn,
+    Driver, Outcome, Provider, ProviderError, Request, Selection, Session, StopReason, Summary,
+    TextSink, ToolSet, Turn,
 };
 use agent_rig::Remote;
 use serde_json::{Value, json};
@@ -19,16 +20,24 @@ pub(crate) fn answer(summary: &Summary) -> (&str, &StopReason) {
 }
 
 pub(crate) fn result(part: &Part) -> String {
-    let Part::ToolResult { result, .. } = part else { panic!("no result: {part:?}") };
+    let Part::ToolResult { result, .. } = part else {
+        panic!("no result: {part:?}")
+    };
     result.to_text()
 }
 
 pub(crate) type Ran = Arc<Mutex<Vec<(String, Value)>>>;
 
-pub(crate) async fn run(provider: impl Provider + 'static, tools: &[&str]) -> (Summary, Session, Ran) {
+pub(crate) async fn run(
+    provider: impl Provider + 'static,
+    tools: &[&str],
+) -> (Summary, Session, Ran) {
     let (catalog, ran) = catalog(tools);
     let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
-    let summary = Driver::new(Arc::new(provider)).run(&mut session, "go").await.unwrap();
+    let summary = Driver::new(Arc::new(provider))
+        .run(&mut session, "go")
+        .await
+        .unwrap();
     (summary, session, ran)
 }
 
@@ -36,7 +45,9 @@ pub(crate) fn catalog(names: &[&str]) -> (Catalog, Ran) {
     let ran = Ran::default();
     let mut catalog = Catalog::new();
     for name in names {
-        let tool = Tool::new(name, "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+        let tool = Tool::new(name, "A tool.", json!({"type": "object"}))
+            .unwrap()
+            .with_effects(Effects::Pure);
         let (ran, name) = (ran.clone(), (*name).to_owned());
         let handler = move |_: ToolContext, arguments: Value| {
             ran.lock().unwrap().push((name.clone(), arguments));
@@ -54,13 +65,19 @@ pub(crate) fn prompt() -> [Message; 1] {
 }
 
 pub(crate) fn session(tools: &[&str]) -> Session {
-    Session::new(catalog(tools).0.list(), Selection::new(), ToolContext::new())
+    Session::new(
+        catalog(tools).0.list(),
+        Selection::new(),
+        ToolContext::new(),
+    )
 }
 
 /// Sends a prompt, and returns the text of the answer.
 pub(crate) async fn complete(model: &Remote, tools: &[&str]) -> Result<String, ProviderError> {
     let (messages, session, token) = (prompt(), session(tools), CancellationToken::new());
-    let turn = model.complete(Request::new(&messages, session.tools(), &token)).await?;
+    let turn = model
+        .complete(Request::new(&messages, session.tools(), &token))
+        .await?;
     Ok(turn.message.to_text())
 }
 
@@ -70,7 +87,16 @@ pub(crate) async fn ask(provider: &dyn Provider) -> Result<Turn, ProviderError> 
 }
 
 /// Requests one turn without tools, and sends its text to the sink.
-pub(crate) async fn ask_into(provider: &dyn Provider, sink: TextSink<'_>) -> Result<Turn, ProviderError> {
-    let (messages, tools, token) = ([Message::text(Role::User, "go")], ToolSet::default(), CancellationToken::new());
-    provider.complete(Request::new(&messages, &tools, &token).with_text_sink(sink)).await
+pub(crate) async fn ask_into(
+    provider: &dyn Provider,
+    sink: TextSink<'_>,
+) -> Result<Turn, ProviderError> {
+    let (messages, tools, token) = (
+        [Message::text(Role::User, "go")],
+        ToolSet::default(),
+        CancellationToken::new(),
+    );
+    provider
+        .complete(Request::new(&messages, &tools, &token).with_text_sink(sink))
+        .await
 }

@@ -8,8 +8,12 @@ use super::token::{Symbol, Token, tokens};
 use super::{NameGrammar, is_lower_hex, is_separator};
 
 /// The rows of two.
-const SINGLE: [(Symbol, &str); 4] =
-    [(Symbol::Dot, "__"), (Symbol::Slash, "--"), (Symbol::Colon, "-_"), (Symbol::Space, "_-")];
+const SINGLE: [(Symbol, &str); 4] = [
+    (Symbol::Dot, "__"),
+    (Symbol::Slash, "--"),
+    (Symbol::Colon, "-_"),
+    (Symbol::Space, "_-"),
+];
 
 /// The codes in longer rows.
 const CODES: [(Symbol, &str); 7] = [
@@ -64,12 +68,18 @@ pub(super) fn unescape(grammar: NameGrammar, wire: &str) -> Option<String> {
             return None;
         }
         name.push_str(word);
-        let end = from_row.find(|c| !is_separator(c)).unwrap_or(from_row.len());
+        let end = from_row
+            .find(|c| !is_separator(c))
+            .unwrap_or(from_row.len());
         let row;
         (row, rest) = from_row.split_at(end);
         match row.len() {
             0 | 1 => name.push_str(row),
-            2 => SINGLE.iter().find(|(_, code)| *code == row)?.0.write(&mut name),
+            2 => SINGLE
+                .iter()
+                .find(|(_, code)| *code == row)?
+                .0
+                .write(&mut name),
             _ if decode_row(row, &mut name)? => rest = bytes(rest, &mut name)?,
             _ => {}
         }
@@ -104,7 +114,10 @@ fn rows(tokens: &[Token]) -> String {
                 match row[..] {
                     [Symbol::Underscore] => escaped.push('_'),
                     [Symbol::Hyphen] => escaped.push('-'),
-                    [symbol] if let Some((_, code)) = SINGLE.iter().find(|(single, _)| *single == symbol) => {
+                    [symbol]
+                        if let Some((_, code)) =
+                            SINGLE.iter().find(|(single, _)| *single == symbol) =>
+                    {
                         escaped.push_str(code);
                     }
                     _ => row.iter().for_each(|symbol| code(*symbol, &mut escaped)),
@@ -141,7 +154,9 @@ fn decode_row(mut row: &str, name: &mut String) -> Option<bool> {
                 return Some(true);
             }
             let digits = rest.get(..INDEX_BITS)?;
-            let index = digits.bytes().fold(0, |index, digit| 2 * index + usize::from(digit == b'-'));
+            let index = digits
+                .bytes()
+                .fold(0, |index, digit| 2 * index + usize::from(digit == b'-'));
             Symbol::Byte(*PUNCTUATION.get(index)?).write(name);
             row = &rest[INDEX_BITS..];
         } else {

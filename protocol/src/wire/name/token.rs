@@ -42,7 +42,11 @@ pub(super) fn tokens(grammar: NameGrammar, name: &str) -> Vec<Token> {
             '%' => Token::Symbol(match escaped(bytes.as_slice()) {
                 Some(byte) => {
                     bytes.nth(1);
-                    if byte == b' ' { Symbol::Space } else { Symbol::Byte(byte) }
+                    if byte == b' ' {
+                        Symbol::Space
+                    } else {
+                        Symbol::Byte(byte)
+                    }
                 }
                 None => Symbol::Percent,
             }),
@@ -81,7 +85,9 @@ impl Symbol {
 /// them.
 fn escaped(digits: &[u8]) -> Option<u8> {
     let is_digit = |digit: &u8| digit.is_ascii_digit() || (b'A'..=b'F').contains(digit);
-    let digits = digits.get(..2).filter(|digits| digits.iter().all(is_digit))?;
+    let digits = digits
+        .get(..2)
+        .filter(|digits| digits.iter().all(is_digit))?;
     let byte = u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?;
     (!is_unescaped(byte)).then_some(byte)
 }

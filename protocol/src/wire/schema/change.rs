@@ -94,7 +94,11 @@ impl Changes {
     }
 
     pub(super) fn add(&mut self, rule: Rule, fidelity: Fidelity) {
-        self.all.insert(Change { pointer: self.place.clone(), rule, fidelity });
+        self.all.insert(Change {
+            pointer: self.place.clone(),
+            rule,
+            fidelity,
+        });
     }
 
     /// Returns all changes in the order of their places.
@@ -105,7 +109,11 @@ impl Changes {
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.pointer.is_empty() { "the root" } else { &self.pointer };
+        let place = if self.pointer.is_empty() {
+            "the root"
+        } else {
+            &self.pointer
+        };
         write!(f, "{place}: {}", self.rule)?;
         match self.fidelity {
             Fidelity::Exact => Ok(()),

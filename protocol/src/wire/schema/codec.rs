@@ -42,7 +42,13 @@ impl ArgumentsCodec {
     /// Creates a codec, given the schema on the wire. Its optional properties are not required, even in strict mode.
     pub(super) fn new(schema: &Value, keys: WireKeys, has_nulls: bool) -> Self {
         let is_identity = keys.is_empty() && !has_nulls;
-        Self((!is_identity).then(|| Arc::new(Differences { schema: schema.clone(), keys, has_nulls })))
+        Self((!is_identity).then(|| {
+            Arc::new(Differences {
+                schema: schema.clone(),
+                keys,
+                has_nulls,
+            })
+        }))
     }
 
     /// Returns true if arguments are the same on the wire and in the catalog.
@@ -52,7 +58,9 @@ impl ArgumentsCodec {
 
     /// Returns the property keys with another key on the wire, each with that key, in no order.
     pub fn replaced_keys(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().flat_map(|differences| differences.keys.iter())
+        self.0
+            .iter()
+            .flat_map(|differences| differences.keys.iter())
     }
 
     /// Returns the arguments as the catalog's schema names them, given those of a model.
@@ -69,9 +77,15 @@ impl ArgumentsCodec {
     }
 
     fn translate(&self, arguments: &Json, direction: Direction) -> Json {
-        let Some(differences) = &self.0 else { return arguments.clone() };
+        let Some(differences) = &self.0 else {
+            return arguments.clone();
+        };
         let mut text = String::new();
-        Place::new(differences, vec![&differences.schema]).write(arguments.node(), direction, &mut text);
+        Place::new(differences, vec![&differences.schema]).write(
+            arguments.node(),
+            direction,
+            &mut text,
+        );
         // Different keys stay different, so only arguments that nest too deep for a parser fail. The pipeline refuses those.
         Json::parse(text).unwrap_or_else(|_| arguments.clone())
     }
@@ -88,18 +102,32 @@ impl<'a> Place<'a> {
     fn new(differences: &'a Differences, mut pending: Vec<&'a Value>) -> Self {
         let (mut schemas, mut seen) = (Vec::new(), BTreeSet::new());
         while let Some(schema) = pending.pop() {
-            let Value::Object(keywords) = schema else { continue };
+            let Value::Object(keywords) = schema else {
+                continue;
+            };
             if !seen.insert(std::ptr::from_ref(keywords) as usize) {
                 continue;
             }
             schemas.push(keywords);
             for keyword in ["allOf", "anyOf"] {
-                pending.extend(keywords.get(keyword).and_then(Value::as_array).into_iter().flatten());
+                pending.extend(
+                    keywords
+                        .get(keyword)
+                        .and_then(Value::as_array)
+                        .into_iter()
+                        .flatten(),
+                );
             }
-            let reference = keywords.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
+            let reference = keywords
+                .get("$ref")
+                .and_then(Value::as_str)
+                .and_then(|text| text.strip_prefix('#'));
             pending.extend(reference.and_then(|pointer| differences.schema.pointer(pointer)));
         }
-        Self { differences, schemas }
+        Self {
+            differences,
+            schemas,
+        }
     }
 
     fn write(&self, node: Node<'_>, direction: Direction, text: &mut String) {
@@ -111,11 +139,16 @@ impl<'a> Place<'a> {
     }
 
     fn write_object(&self, node: Node<'_>, direction: Direction, text: &mut String) {
-        if direction == Direction::Encode && self.differences.has_nulls && text.len() < MOST_WITH_NULLS {
+        if direction == Direction::Encode
+            && self.differences.has_nulls
+            && text.len() < MOST_WITH_NULLS
+        {
             return self.write_with_nulls(node, text);
         }
-        let has_own_keys =
-            direction == Direction::Decode && node.members().any(|(key, _)| self.replacement(key).is_some());
+        let has_own_keys = direction == Direction::Decode
+            && node
+                .members()
+                .any(|(key, _)| self.replacement(key).is_some());
         let mut list = List::begin(text, '{');
         for (key, member) in node.members() {
             let encoded = self.encoded_key(key);
@@ -124,7 +157,10 @@ impl<'a> Place<'a> {
                 Direction::Decode if has_own_keys => (&*encoded, Cow::Borrowed(key)),
                 Direction::Decode => (key, self.decoded_key(key)),
             };
-            if direction == Direction::Encode || member.kind() != Kind::Null || !self.is_absent_as_null(wire) {
+            if direction == Direction::Encode
+                || member.kind() != Kind::Null
+                || !self.is_absent_as_null(wire)
+            {
                 list.key(&written);
                 self.member(wire).write(member, direction, list.text);
             }
@@ -134,24 +170,47 @@ impl<'a> Place<'a> {
 
     /// Writes an object in the order of the wire's schema, with a null for each absent optional property.
     fn write_with_nulls(&self, node: Node<'_>, text: &mut String) {
-        let mut all: Vec<_> = node.members().map(|(key, member)| (self.encoded_key(key), Some(member))).collect();
+        let mut all: Vec<_> = node
+            .members()
+            .map(|(key, member)| (self.encoded_key(key), Some(member)))
+            .collect();
         let present: BTreeSet<_> = all.iter().map(|(wire, _)| wire.to_string()).collect();
         let nullable = self.nullable();
-        let absent = nullable.iter().copied().filter(|wire| !present.contains(*wire));
+        let absent = nullable
+            .iter()
+            .copied()
+            .filter(|wire| !present.contains(*wire));
         all.extend(absent.map(|wire| (Cow::Borrowed(wire), None)));
-        let required = self.schemas.iter().flat_map(|keywords| strings(keywords.get("required")));
+        let required = self
+            .schemas
+            .iter()
+            .flat_map(|keywords| strings(keywords.get("required")));
         let mut order: Vec<_> = required.collect();
-        let properties = self.schemas.iter().filter_map(|keywords| members(keywords, "properties"));
-        order.extend(properties.flat_map(Map::keys).map(String::as_str).collect::<BTreeSet<_>>());
+        let properties = self
+            .schemas
+            .iter()
+            .filter_map(|keywords| members(keywords, "properties"));
+        order.extend(
+            properties
+                .flat_map(Map::keys)
+                .map(String::as_str)
+                .collect::<BTreeSet<_>>(),
+        );
         // The last entry of a map wins: a required property has its place among the required ones.
-        let positions: BTreeMap<_, _> = order.iter().enumerate().rev().map(|(index, wire)| (*wire, index)).collect();
+        let positions: BTreeMap<_, _> = order
+            .iter()
+            .enumerate()
+            .rev()
+            .map(|(index, wire)| (*wire, index))
+            .collect();
         all.sort_by_key(|(wire, _)| positions.get(&**wire).copied().unwrap_or(usize::MAX));
         let mut list = List::begin(text, '{');
         for (wire, member) in all {
             match member {
                 Some(member) => {
                     list.key(&wire);
-                    self.member(&wire).write(member, Direction::Encode, list.text);
+                    self.member(&wire)
+                        .write(member, Direction::Encode, list.text);
                 }
                 None if list.text.len() < MOST_WITH_NULLS => {
                     list.key(&wire);
@@ -164,40 +223,63 @@ impl<'a> Place<'a> {
     }
 
     fn write_array(&self, node: Node<'_>, direction: Direction, text: &mut String) {
-        let first = self.schemas.iter().filter_map(|keywords| prefix(keywords)).map(Vec::len).max().unwrap_or_default();
+        let first = self
+            .schemas
+            .iter()
+            .filter_map(|keywords| prefix(keywords))
+            .map(Vec::len)
+            .max()
+            .unwrap_or_default();
         let rest = self.element(first);
         let mut list = List::begin(text, '[');
         for (index, element) in node.elements().enumerate() {
             list.separate();
             let own = (index < first).then(|| self.element(index));
-            own.as_ref().unwrap_or(&rest).write(element, direction, list.text);
+            own.as_ref()
+                .unwrap_or(&rest)
+                .write(element, direction, list.text);
         }
         list.end(']');
     }
 
     fn member(&self, wire: &str) -> Self {
         let schema = |keywords: &&'a Map<String, Value>| {
-            let property = members(keywords, "properties").and_then(|properties| properties.get(wire));
+            let property =
+                members(keywords, "properties").and_then(|properties| properties.get(wire));
             property.or_else(|| keywords.get("additionalProperties"))
         };
-        Self::new(self.differences, self.schemas.iter().filter_map(schema).collect())
+        Self::new(
+            self.differences,
+            self.schemas.iter().filter_map(schema).collect(),
+        )
     }
 
     fn element(&self, index: usize) -> Self {
         let schema = |keywords: &&'a Map<String, Value>| {
-            prefix(keywords).and_then(|schemas| schemas.get(index)).or_else(|| keywords.get("items"))
+            prefix(keywords)
+                .and_then(|schemas| schemas.get(index))
+                .or_else(|| keywords.get("items"))
         };
-        Self::new(self.differences, self.schemas.iter().filter_map(schema).collect())
+        Self::new(
+            self.differences,
+            self.schemas.iter().filter_map(schema).collect(),
+        )
     }
 
     /// Returns the wire's key for a key of the catalog. Returns `None` if no schema here replaces the key.
     fn replacement(&self, key: &str) -> Option<&'a str> {
-        self.differences.keys.wire(key).filter(|wire| self.declares(wire))
+        self.differences
+            .keys
+            .wire(key)
+            .filter(|wire| self.declares(wire))
     }
 
     /// Returns the catalog's key for the stem of a wire's key. Returns `None` if the stem replaces no key here.
     fn replaced(&self, wire: &str) -> Option<&'a str> {
-        self.differences.keys.key(stem(wire)).filter(|_| self.declares(stem(wire)))
+        self.differences
+            .keys
+            .key(stem(wire))
+            .filter(|_| self.declares(stem(wire)))
     }
 
     fn declares(&self, wire: &str) -> bool {
@@ -230,7 +312,11 @@ impl<'a> Place<'a> {
 
     /// Returns true if a null for the wire's key means that an optional property is absent.
     fn is_absent_as_null(&self, wire: &str) -> bool {
-        self.differences.has_nulls && self.schemas.iter().any(|keywords| is_optional(keywords, wire))
+        self.differences.has_nulls
+            && self
+                .schemas
+                .iter()
+                .any(|keywords| is_optional(keywords, wire))
     }
 
     /// Returns the wire's keys of the optional properties that may be null, in their order.
@@ -238,7 +324,10 @@ impl<'a> Place<'a> {
         let mut optional = BTreeSet::new();
         for keywords in &self.schemas {
             let required: BTreeSet<_> = strings(keywords.get("required")).collect();
-            let keys = members(keywords, "properties").into_iter().flat_map(Map::keys).map(String::as_str);
+            let keys = members(keywords, "properties")
+                .into_iter()
+                .flat_map(Map::keys)
+                .map(String::as_str);
             optional.extend(keys.filter(|key| !required.contains(key)));
         }
         optional
@@ -263,7 +352,10 @@ struct List<'t> {
 impl<'t> List<'t> {
     fn begin(text: &'t mut String, bracket: char) -> Self {
         text.push(bracket);
-        Self { text, is_empty: true }
+        Self {
+            text,
+            is_empty: true,
+        }
     }
 
     fn separate(&mut self) {

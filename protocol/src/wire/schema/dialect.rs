@@ -125,7 +125,8 @@ impl KeyGrammar {
             Self::Any => true,
             Self::Plain => fits && key.chars().all(|c| self.has(c)),
             Self::Identifier => {
-                fits && key.chars().all(|c| self.has(c)) && !key.starts_with(|c: char| c.is_ascii_digit())
+                fits && key.chars().all(|c| self.has(c))
+                    && !key.starts_with(|c: char| c.is_ascii_digit())
             }
         }
     }

@@ -19,14 +19,31 @@ const BYTES: usize = 256;
 
 /// Keywords without an effect on validity that services need not see, or that lose their meaning in a rewritten schema.
 const BOOKKEEPING: [&str; 11] = [
-    "$anchor", "$comment", "$defs", "$dynamicAnchor", "$id", PLACE, "$recursiveAnchor", "$schema", "$vocabulary",
-    "contentSchema", "definitions",
+    "$anchor",
+    "$comment",
+    "$defs",
+    "$dynamicAnchor",
+    "$id",
+    PLACE,
+    "$recursiveAnchor",
+    "$schema",
+    "$vocabulary",
+    "contentSchema",
+    "definitions",
 ];
 
 /// Keywords under which a looser schema may accept less, or that depend on all keywords beside them. They are removed, which
 /// accepts more.
 const CONDITIONS: [&str; 10] = [
-    "contains", "dependentSchemas", "else", "if", "maxContains", "minContains", "not", "then", "unevaluatedItems",
+    "contains",
+    "dependentSchemas",
+    "else",
+    "if",
+    "maxContains",
+    "minContains",
+    "not",
+    "then",
+    "unevaluatedItems",
     "unevaluatedProperties",
 ];
 
@@ -56,9 +73,18 @@ impl Document {
     /// # Errors
     /// Returns an error if it has too many schemas.
     pub(super) fn new(schema: &Value, changes: &mut Changes) -> Result<Self, Unsendable> {
-        let draft = schema.as_object().map_or(Draft::D2020, Draft::from_keywords);
+        let draft = schema
+            .as_object()
+            .map_or(Draft::D2020, Draft::from_keywords);
         let references = BTreeSet::new();
-        let mut source = Source { root: schema, draft, changes, count: 0, references, is_embedded: false };
+        let mut source = Source {
+            root: schema,
+            draft,
+            changes,
+            count: 0,
+            references,
+            is_embedded: false,
+        };
         let (mut schemas, mut edges) = (BTreeMap::new(), BTreeMap::new());
         let mut pending = vec![String::new()];
         while let Some(pointer) = pending.pop() {
@@ -66,10 +92,15 @@ impl Document {
                 continue;
             }
             let before = source.count;
-            let target = schema.pointer(&pointer).cloned().unwrap_or(Value::Bool(true));
+            let target = schema
+                .pointer(&pointer)
+                .cloned()
+                .unwrap_or(Value::Bool(true));
             let imported = source.import(target, pointer.clone());
             if source.count > MOST_SCHEMAS {
-                return Err(Unsendable::TooLarge { problem: format!("has more than {MOST_SCHEMAS} schemas") });
+                return Err(Unsendable::TooLarge {
+                    problem: format!("has more than {MOST_SCHEMAS} schemas"),
+                });
             }
             let references = std::mem::take(&mut source.references);
             pending.extend(references.iter().cloned());
@@ -78,34 +109,53 @@ impl Document {
         }
         let recursive = on_cycles(&edges);
         let mut names = Names::default();
-        let mut document = Self { definitions: BTreeMap::new(), pointers: BTreeMap::new() };
+        let mut document = Self {
+            definitions: BTreeMap::new(),
+            pointers: BTreeMap::new(),
+        };
         for (pointer, (schema, size)) in schemas {
             let name = names.unique(pointer.rsplit('/').next().unwrap_or_default());
             let is_recursive = recursive.contains(&pointer);
             document.pointers.insert(name.clone(), pointer.clone());
-            document.definitions.insert(pointer, Referent { name, schema, size, is_recursive });
+            document.definitions.insert(
+                pointer,
+                Referent {
+                    name,
+                    schema,
+                    size,
+                    is_recursive,
+                },
+            );
         }
         Ok(document)
     }
 
     /// Returns the root.
     pub(super) fn root(&self) -> Value {
-        self.definitions.get("").map_or(Value::Bool(true), |root| root.schema.clone())
+        self.definitions
+            .get("")
+            .map_or(Value::Bool(true), |root| root.schema.clone())
     }
 
     /// Returns the target of a reference, with its JSON pointer.
     pub(super) fn target(&self, pointer: &str) -> Option<(&str, &Referent)> {
-        self.definitions.get_key_value(pointer).map(|(pointer, definition)| (&**pointer, definition))
+        self.definitions
+            .get_key_value(pointer)
+            .map(|(pointer, definition)| (&**pointer, definition))
     }
 
     /// Returns the definition with a name on the wire.
     pub(super) fn named(&self, name: &str) -> Option<&Value> {
-        self.definitions.get(self.pointers.get(name)?).map(|definition| &definition.schema)
+        self.definitions
+            .get(self.pointers.get(name)?)
+            .map(|definition| &definition.schema)
     }
 
     /// Calls `each` with every schema object.
     pub(super) fn for_each(&self, each: &mut impl FnMut(&Map<String, Value>)) {
-        self.definitions.values().for_each(|definition| visit(&definition.schema, each));
+        self.definitions
+            .values()
+            .for_each(|definition| visit(&definition.schema, each));
     }
 }
 
@@ -137,7 +187,9 @@ impl Source<'_> {
             return Value::Bool(true);
         }
         let mut keywords = match schema {
-            Value::Object(keywords) if keywords.get("not").is_some_and(is_any) => return Value::Bool(false),
+            Value::Object(keywords) if keywords.get("not").is_some_and(is_any) => {
+                return Value::Bool(false);
+            }
             Value::Object(keywords) => keywords,
             Value::Bool(false) => return Value::Bool(false),
             _ => {
@@ -145,7 +197,8 @@ impl Source<'_> {
                 Map::new()
             }
         };
-        let is_other_draft = keywords.contains_key("$schema") && Draft::from_keywords(&keywords) != self.draft;
+        let is_other_draft =
+            keywords.contains_key("$schema") && Draft::from_keywords(&keywords) != self.draft;
         if is_other_draft && !place.is_empty() {
             self.change(&place, Rule::Unresolved, false);
             keywords.clear();
@@ -166,8 +219,12 @@ impl Source<'_> {
         }
         self.alternatives(&mut keywords, &place);
         for keyword in CONDITIONS {
-            let is_effective = |value: &Value| !keyword.starts_with("unevaluated") || value != &Value::Bool(true);
-            if keywords.remove(keyword).is_some_and(|value| is_effective(&value)) {
+            let is_effective =
+                |value: &Value| !keyword.starts_with("unevaluated") || value != &Value::Bool(true);
+            if keywords
+                .remove(keyword)
+                .is_some_and(|value| is_effective(&value))
+            {
                 self.change(&place, Rule::Keyword(keyword.to_owned()), false);
             }
         }
@@ -177,12 +234,17 @@ impl Source<'_> {
 
     fn change(&mut self, place: &str, rule: Rule, is_exact: bool) {
         place.clone_into(&mut self.changes.place);
-        if is_exact { self.changes.exact(rule) } else { self.changes.loosened(rule) }
+        if is_exact {
+            self.changes.exact(rule)
+        } else {
+            self.changes.loosened(rule)
+        }
     }
 
     /// Makes the reference of a schema the JSON pointer of its target.
     fn refer(&mut self, keywords: &mut Map<String, Value>, place: &str) {
-        let names = ["$ref", "$dynamicRef", "$recursiveRef"].map(|keyword| keywords.remove(keyword));
+        let names =
+            ["$ref", "$dynamicRef", "$recursiveRef"].map(|keyword| keywords.remove(keyword));
         let [Some(reference), None, None] = &names else {
             if names.iter().any(Option::is_some) {
                 self.change(place, Rule::Unresolved, false);
@@ -200,14 +262,21 @@ impl Source<'_> {
 
     /// Turns `oneOf` into `anyOf`, because looser alternatives could match twice.
     fn alternatives(&mut self, keywords: &mut Map<String, Value>, place: &str) {
-        let Some(branches) = keywords.remove("oneOf") else { return };
+        let Some(branches) = keywords.remove("oneOf") else {
+            return;
+        };
         self.change(place, Rule::Alternative, false);
         if !keywords.contains_key("anyOf") {
             keywords.insert("anyOf".to_owned(), branches);
             return;
         }
-        let part = Map::from_iter([("anyOf".to_owned(), branches), (PLACE.to_owned(), place.into())]);
-        let parts = keywords.entry("allOf").or_insert_with(|| Value::Array(Vec::new()));
+        let part = Map::from_iter([
+            ("anyOf".to_owned(), branches),
+            (PLACE.to_owned(), place.into()),
+        ]);
+        let parts = keywords
+            .entry("allOf")
+            .or_insert_with(|| Value::Array(Vec::new()));
         if let Value::Array(parts) = parts {
             parts.push(part.into());
         }
@@ -216,9 +285,15 @@ impl Source<'_> {
     /// Returns the JSON pointer of a reference's target. Returns `None` if the schema has no such place.
     fn resolve(&self, reference: &Value) -> Option<String> {
         let reference = reference.as_str()?;
-        let base = self.root.get(self.draft.id()).and_then(Value::as_str).unwrap_or_default();
+        let base = self
+            .root
+            .get(self.draft.id())
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let fragment = match reference.split_once('#') {
-            Some((start, fragment)) if start.is_empty() || start == base.trim_end_matches('#') => fragment,
+            Some((start, fragment)) if start.is_empty() || start == base.trim_end_matches('#') => {
+                fragment
+            }
             None if !base.is_empty() && reference == base => "",
             _ => return None,
         };
@@ -231,7 +306,10 @@ impl Source<'_> {
             let key = segment.replace("~1", "/").replace("~0", "~");
             target = child(target, &key)?;
             // A target inside of an embedded schema would need that schema's base.
-            if target.as_object().is_some_and(|keywords| self.has_own_base(keywords)) {
+            if target
+                .as_object()
+                .is_some_and(|keywords| self.has_own_base(keywords))
+            {
                 return None;
             }
             pointer.extend(["/", &escaped(&key)]); // One target has one pointer, however the reference escapes it.
@@ -241,8 +319,12 @@ impl Source<'_> {
 
     /// Returns true if a schema inside of another has its own base or draft.
     fn has_own_base(&self, keywords: &Map<String, Value>) -> bool {
-        let is_name =
-            |keyword: &str| keywords.get(keyword).and_then(Value::as_str).is_some_and(|id| !id.starts_with('#'));
+        let is_name = |keyword: &str| {
+            keywords
+                .get(keyword)
+                .and_then(Value::as_str)
+                .is_some_and(|id| !id.starts_with('#'))
+        };
         [self.draft.id(), "$schema"].into_iter().any(is_name)
     }
 }
@@ -250,7 +332,11 @@ impl Source<'_> {
 fn child<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     match value {
         Value::Object(members) => members.get(key),
-        Value::Array(items) => items.get(key.parse().ok().filter(|index: &usize| index.to_string() == key)?),
+        Value::Array(items) => items.get(
+            key.parse()
+                .ok()
+                .filter(|index: &usize| index.to_string() == key)?,
+        ),
         _ => None,
     }
 }
@@ -262,14 +348,20 @@ fn text_length(keywords: &Map<String, Value>) -> usize {
         (Some(_), _) => 0,
         (None, value) => json_length(value),
     };
-    keywords.iter().map(|member| member.0.len() + length(member)).sum()
+    keywords
+        .iter()
+        .map(|member| member.0.len() + length(member))
+        .sum()
 }
 
 fn json_length(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().map(|item| 1 + json_length(item)).sum(),
-        Value::Object(members) => members.iter().map(|(key, member)| key.len() + 1 + json_length(member)).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, member)| key.len() + 1 + json_length(member))
+            .sum(),
         _ => 8,
     }
 }
@@ -285,8 +377,15 @@ struct Names {
 impl Names {
     /// Returns the legal characters of a word, with a number if another definition has the same ones.
     fn unique(&mut self, word: &str) -> String {
-        let word: String = word.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).collect();
-        let word = if word.is_empty() { "schema".to_owned() } else { word };
+        let word: String = word
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+            .collect();
+        let word = if word.is_empty() {
+            "schema".to_owned()
+        } else {
+            word
+        };
         let mut name = word.clone();
         while !self.taken.insert(name.clone()) {
             let number = self.numbers.entry(word.clone()).or_insert(1);

@@ -15,9 +15,20 @@ pub(super) enum Draft {
 impl Draft {
     /// Returns the draft that `$schema` names, or 2020-12.
     pub(super) fn from_keywords(keywords: &Map<String, Value>) -> Self {
-        let name = keywords.get("$schema").and_then(Value::as_str).unwrap_or_default();
-        let drafts = [("draft-04", Self::D4), ("draft-06", Self::D6), ("draft-07", Self::D7), ("2019-09", Self::D2019)];
-        drafts.into_iter().find(|(part, _)| name.contains(part)).map_or(Self::D2020, |(_, draft)| draft)
+        let name = keywords
+            .get("$schema")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let drafts = [
+            ("draft-04", Self::D4),
+            ("draft-06", Self::D6),
+            ("draft-07", Self::D7),
+            ("2019-09", Self::D2019),
+        ];
+        drafts
+            .into_iter()
+            .find(|(part, _)| name.contains(part))
+            .map_or(Self::D2020, |(_, draft)| draft)
     }
 
     /// Returns the keyword that names the base of references.
@@ -93,9 +104,16 @@ impl Draft {
 
 /// Turns `dependencies` into `dependentRequired` and `dependentSchemas`. Returns true if there were any.
 fn dependencies(keywords: &mut Map<String, Value>) -> bool {
-    let Some(Value::Object(dependencies)) = keywords.remove("dependencies") else { return false };
-    let (required, schemas): (Map<_, _>, Map<_, _>) = dependencies.into_iter().partition(|(_, value)| value.is_array());
-    for (keyword, members) in [("dependentRequired", required), ("dependentSchemas", schemas)] {
+    let Some(Value::Object(dependencies)) = keywords.remove("dependencies") else {
+        return false;
+    };
+    let (required, schemas): (Map<_, _>, Map<_, _>) = dependencies
+        .into_iter()
+        .partition(|(_, value)| value.is_array());
+    for (keyword, members) in [
+        ("dependentRequired", required),
+        ("dependentSchemas", schemas),
+    ] {
         if !members.is_empty() {
             keywords.insert(keyword.to_owned(), Value::Object(members));
         }
@@ -105,7 +123,9 @@ fn dependencies(keywords: &mut Map<String, Value>) -> bool {
 
 /// Turns a boolean exclusive bound into a number. Returns true if there was one.
 fn bound(keywords: &mut Map<String, Value>, exclusive: &str, inclusive: &str) -> bool {
-    let Some(Value::Bool(is_exclusive)) = keywords.remove(exclusive) else { return false };
+    let Some(Value::Bool(is_exclusive)) = keywords.remove(exclusive) else {
+        return false;
+    };
     if is_exclusive && let Some(bound) = keywords.remove(inclusive) {
         keywords.insert(exclusive.to_owned(), bound);
     }

@@ -29,11 +29,17 @@ impl WireKeys {
         let replaced: Vec<_> = keys.iter().filter(|key| !grammar.allows(key)).collect();
         let words: Vec<_> = replaced.iter().map(|key| words(grammar, key)).collect();
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        words.iter().for_each(|word| *counts.entry(word).or_default() += 1);
+        words
+            .iter()
+            .for_each(|word| *counts.entry(word).or_default() += 1);
         let mut wires = Self::default();
         for (key, word) in replaced.iter().zip(&words) {
             let is_unique = !taken.contains(word) && counts[&**word] == 1;
-            let wire = if is_unique { word.clone() } else { digested(key, word, &taken) };
+            let wire = if is_unique {
+                word.clone()
+            } else {
+                digested(key, word, &taken)
+            };
             taken.insert(wire.clone());
             wires.wires.insert((*key).clone(), wire.clone());
             wires.keys.insert(wire, (*key).clone());
@@ -65,10 +71,16 @@ impl WireKeys {
         let name = |key: &str| self.wire(key).unwrap_or(key).to_owned();
         let names = |list: &Value| Value::from(strings(Some(list)).map(name).collect::<Vec<_>>());
         if let Some(Value::Object(properties)) = keywords.get_mut("properties") {
-            *properties = std::mem::take(properties).into_iter().map(|(key, schema)| (name(&key), schema)).collect();
+            *properties = std::mem::take(properties)
+                .into_iter()
+                .map(|(key, schema)| (name(&key), schema))
+                .collect();
         }
         if let Some(Value::Object(lists)) = keywords.get_mut("dependentRequired") {
-            *lists = lists.iter().map(|(key, list)| (name(key), names(list))).collect();
+            *lists = lists
+                .iter()
+                .map(|(key, list)| (name(key), names(list)))
+                .collect();
         }
         if let Some(required) = keywords.get_mut("required") {
             *required = names(required);
@@ -84,14 +96,18 @@ pub(super) fn declares(keywords: &Map<String, Value>, key: &str) -> bool {
 
 /// Returns the keys that a schema names for the value itself.
 fn declared(keywords: &Map<String, Value>) -> impl Iterator<Item = &str> {
-    let properties = members(keywords, "properties").into_iter().flat_map(Map::keys).map(String::as_str);
+    let properties = members(keywords, "properties")
+        .into_iter()
+        .flat_map(Map::keys)
+        .map(String::as_str);
     properties.chain(required(keywords))
 }
 
 /// Returns the keys that a schema names in lists of required ones.
 fn required(keywords: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let dependent = members(keywords, "dependentRequired").into_iter().flatten();
-    let names = dependent.flat_map(|(key, list)| std::iter::once(&**key).chain(strings(Some(list))));
+    let names =
+        dependent.flat_map(|(key, list)| std::iter::once(&**key).chain(strings(Some(list))));
     names.chain(strings(keywords.get("required")))
 }
 
@@ -126,8 +142,15 @@ fn digested(key: &str, words: &str, taken: &BTreeSet<String>) -> String {
     let words = stem(&words[..words.len().min(KeyGrammar::MAX_LENGTH - 1 - DIGITS)]);
     let mut number = 0_usize;
     loop {
-        let text = if number == 0 { key.to_owned() } else { format!("{key} {number}") };
-        let wire = format!("{words}_{}", &Digest::hash_bytes(text.as_bytes()).to_string()[..DIGITS]);
+        let text = if number == 0 {
+            key.to_owned()
+        } else {
+            format!("{key} {number}")
+        };
+        let wire = format!(
+            "{words}_{}",
+            &Digest::hash_bytes(text.as_bytes()).to_string()[..DIGITS]
+        );
         if !taken.contains(&wire) {
             return wire;
         }

@@ -16,16 +16,46 @@ pub(super) const PLACE: &str = "$place";
 
 /// Keywords without an effect on validity.
 pub(super) const ANNOTATIONS: [&str; 9] = [
-    "contentEncoding", "contentMediaType", "default", "deprecated", "description", "examples", "readOnly", "title",
+    "contentEncoding",
+    "contentMediaType",
+    "default",
+    "deprecated",
+    "description",
+    "examples",
+    "readOnly",
+    "title",
     "writeOnly",
 ];
 
 /// Keywords that judge values. All others but `$ref` have no effect on validity.
 const ASSERTIONS: [&str; 27] = [
-    "additionalProperties", "allOf", "anyOf", "const", "dependentRequired", "enum", "exclusiveMaximum",
-    "exclusiveMinimum", "format", "items", "maxItems", "maxLength", "maxProperties", "maximum", "minItems",
-    "minLength", "minProperties", "minimum", "multipleOf", "pattern", "patternProperties", "prefixItems", "properties",
-    "propertyNames", "required", "type", "uniqueItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "const",
+    "dependentRequired",
+    "enum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "pattern",
+    "patternProperties",
+    "prefixItems",
+    "properties",
+    "propertyNames",
+    "required",
+    "type",
+    "uniqueItems",
 ];
 
 /// Returns the form in which a keyword holds schemas. Returns `None` if it holds none that a service sees.
@@ -50,15 +80,23 @@ pub(super) fn judges(keyword: &str) -> bool {
 }
 
 /// Calls `each` with every schema directly inside of `keywords` and its JSON pointer from there.
-pub(in crate::wire) fn for_each<'a>(keywords: &'a Map<String, Value>, mut each: impl FnMut(String, &'a Value)) {
+pub(in crate::wire) fn for_each<'a>(
+    keywords: &'a Map<String, Value>,
+    mut each: impl FnMut(String, &'a Value),
+) {
     for (keyword, value) in sorted(keywords) {
         match (holds(keyword), value) {
             (Some(Holds::Plain), Value::Array(schemas)) => {
-                schemas.iter().enumerate().for_each(|(index, schema)| each(format!("/{keyword}/{index}"), schema));
+                schemas
+                    .iter()
+                    .enumerate()
+                    .for_each(|(index, schema)| each(format!("/{keyword}/{index}"), schema));
             }
             (Some(Holds::Plain), schema) => each(format!("/{keyword}"), schema),
             (Some(Holds::Named), Value::Object(schemas)) => {
-                sorted(schemas).for_each(|(name, schema)| each(format!("/{keyword}/{}", escaped(name)), schema));
+                sorted(schemas).for_each(|(name, schema)| {
+                    each(format!("/{keyword}/{}", escaped(name)), schema)
+                });
             }
             _ => {}
         }
@@ -66,12 +104,19 @@ pub(in crate::wire) fn for_each<'a>(keywords: &'a Map<String, Value>, mut each: 
 }
 
 /// Replaces every schema directly inside of `keywords`, in the order of [`for_each`]. Passes its JSON pointer from there as well.
-pub(super) fn replace_each(keywords: &mut Map<String, Value>, mut each: impl FnMut(Value, String) -> Value) {
-    let mut replace = |schema: &mut Value, place: String| *schema = each(std::mem::take(schema), place);
+pub(super) fn replace_each(
+    keywords: &mut Map<String, Value>,
+    mut each: impl FnMut(Value, String) -> Value,
+) {
+    let mut replace =
+        |schema: &mut Value, place: String| *schema = each(std::mem::take(schema), place);
     for keyword in sorted_keys(keywords) {
         match (holds(&keyword), keywords.get_mut(&keyword)) {
             (Some(Holds::Plain), Some(Value::Array(schemas))) => {
-                schemas.iter_mut().enumerate().for_each(|(index, one)| replace(one, format!("/{keyword}/{index}")));
+                schemas
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(index, one)| replace(one, format!("/{keyword}/{index}")));
             }
             (Some(Holds::Plain), Some(schema)) => replace(schema, format!("/{keyword}")),
             (Some(Holds::Named), Some(Value::Object(schemas))) => {
@@ -118,21 +163,34 @@ pub(super) fn has_type(keywords: &Map<String, Value>, name: &str) -> bool {
 
 /// Sets the types of a schema: one as a string, several as an array.
 pub(super) fn set_types(keywords: &mut Map<String, Value>, types: Vec<&str>) {
-    let types = if let [one] = types[..] { Value::from(one) } else { Value::from(types) };
+    let types = if let [one] = types[..] {
+        Value::from(one)
+    } else {
+        Value::from(types)
+    };
     keywords.insert("type".to_owned(), types);
 }
 
 /// Returns the strings of an array, such as `required`.
 pub(super) fn strings(list: Option<&Value>) -> impl Iterator<Item = &str> {
-    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    list.and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
 }
 
 /// Returns the members of a keyword's object, such as `properties`.
-pub(super) fn members<'a>(keywords: &'a Map<String, Value>, keyword: &str) -> Option<&'a Map<String, Value>> {
+pub(super) fn members<'a>(
+    keywords: &'a Map<String, Value>,
+    keyword: &str,
+) -> Option<&'a Map<String, Value>> {
     keywords.get(keyword)?.as_object()
 }
 
 /// Returns true if the schema accepts any value and says nothing about it.
 pub(super) fn is_any(schema: &Value) -> bool {
-    schema == &Value::Bool(true) || schema.as_object().is_some_and(|keywords| keywords.keys().all(|key| key == PLACE))
+    schema == &Value::Bool(true)
+        || schema
+            .as_object()
+            .is_some_and(|keywords| keywords.keys().all(|key| key == PLACE))
 }

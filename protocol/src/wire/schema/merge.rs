@@ -12,8 +12,11 @@ use crate::canonical_json;
 /// cannot hold for both. Of those, the result has the ones of `into` or neither.
 pub(super) fn merge(into: &mut Map<String, Value>, mut other: Map<String, Value>) -> Vec<String> {
     let mut dropped = Vec::new();
-    let has_items =
-        |keywords: &Map<String, Value>| ["items", "prefixItems"].iter().any(|it| keywords.contains_key(*it));
+    let has_items = |keywords: &Map<String, Value>| {
+        ["items", "prefixItems"]
+            .iter()
+            .any(|it| keywords.contains_key(*it))
+    };
     if has_items(into) && has_items(&other) {
         other.retain(|keyword, _| keyword != "items" && keyword != "prefixItems");
         dropped.push("items".to_owned());
@@ -38,7 +41,9 @@ fn both(one: Value, other: Value) -> Value {
     match (one, other) {
         (Value::Bool(false), _) | (_, Value::Bool(false)) => Value::Bool(false),
         (any, schema) | (schema, any) if is_any(&any) => schema,
-        (Value::Object(mut one), other) if one.keys().all(|key| matches!(&**key, PLACE | "allOf")) => {
+        (Value::Object(mut one), other)
+            if one.keys().all(|key| matches!(&**key, PLACE | "allOf")) =>
+        {
             if let Some(Value::Array(parts)) = one.get_mut("allOf") {
                 parts.push(other);
             }
@@ -69,14 +74,22 @@ fn without_places(mut schema: Value) -> Value {
 fn narrow(keyword: &str, own: &mut Value, value: &Value) -> bool {
     match keyword {
         "type" => {
-            let Some(common) = common_types(own, value) else { return false };
+            let Some(common) = common_types(own, value) else {
+                return false;
+            };
             *own = common;
         }
         "enum" => {
-            let (Value::Array(values), Value::Array(others)) = (&mut *own, value) else { return false };
+            let (Value::Array(values), Value::Array(others)) = (&mut *own, value) else {
+                return false;
+            };
             let others: BTreeSet<_> = others.iter().map(canonical_json).collect();
             // In JSON Schema, 1 and 1.0 are equal.
-            let common: Vec<_> = values.iter().filter(|one| others.contains(&canonical_json(*one))).cloned().collect();
+            let common: Vec<_> = values
+                .iter()
+                .filter(|one| others.contains(&canonical_json(*one)))
+                .cloned()
+                .collect();
             if common.is_empty() {
                 return false;
             }
@@ -88,9 +101,13 @@ fn narrow(keyword: &str, own: &mut Value, value: &Value) -> bool {
         "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => {
             return keep_bound(own, value, Ordering::Greater);
         }
-        "uniqueItems" => *own = Value::Bool(own == &Value::Bool(true) || value == &Value::Bool(true)),
+        "uniqueItems" => {
+            *own = Value::Bool(own == &Value::Bool(true) || value == &Value::Bool(true))
+        }
         "allOf" | "required" => {
-            let (Value::Array(own), Value::Array(value)) = (own, value) else { return false };
+            let (Value::Array(own), Value::Array(value)) = (own, value) else {
+                return false;
+            };
             own.extend(value.iter().cloned());
         }
         _ => return false,
@@ -100,7 +117,9 @@ fn narrow(keyword: &str, own: &mut Value, value: &Value) -> bool {
 
 /// Keeps the narrower of two bounds: replaces `own` if it compares to `value` as `wider`.
 fn keep_bound(own: &mut Value, value: &Value, wider: Ordering) -> bool {
-    let (Some(one), Some(other)) = (own.as_f64(), value.as_f64()) else { return false };
+    let (Some(one), Some(other)) = (own.as_f64(), value.as_f64()) else {
+        return false;
+    };
     if one.partial_cmp(&other) == Some(wider) {
         *own = value.clone();
     }
@@ -114,10 +133,18 @@ fn common_types(one: &Value, other: &Value) -> Option<Value> {
     };
     let (ones, others) = (names(one), names(other));
     let has = |list: &[String], name: &str| {
-        list.iter().any(|other| other == name || (name == "integer" && other == "number"))
+        list.iter()
+            .any(|other| other == name || (name == "integer" && other == "number"))
     };
-    let mut common: Vec<_> = ones.iter().filter(|name| has(&others, name)).cloned().collect();
-    let narrower = others.iter().filter(|name| has(&ones, name) && !ones.contains(name)).cloned();
+    let mut common: Vec<_> = ones
+        .iter()
+        .filter(|name| has(&others, name))
+        .cloned()
+        .collect();
+    let narrower = others
+        .iter()
+        .filter(|name| has(&ones, name) && !ones.contains(name))
+        .cloned();
     common.extend(narrower);
     match common.len() {
         0 => None,
@@ -128,16 +155,23 @@ fn common_types(one: &Value, other: &Value) -> Option<Value> {
 
 /// Merges the keywords about properties. `additionalProperties` judges the properties that neither schema names. Returns it if
 /// it judged others as well.
-fn merge_properties(into: &mut Map<String, Value>, other: &mut Map<String, Value>) -> Option<String> {
+fn merge_properties(
+    into: &mut Map<String, Value>,
+    other: &mut Map<String, Value>,
+) -> Option<String> {
     const ABOUT: [&str; 3] = ["properties", "patternProperties", "additionalProperties"];
-    if [&*into, &*other].iter().any(|keywords| !ABOUT.iter().any(|keyword| keywords.contains_key(*keyword))) {
+    if [&*into, &*other]
+        .iter()
+        .any(|keywords| !ABOUT.iter().any(|keyword| keywords.contains_key(*keyword)))
+    {
         return None; // The keywords of one schema are those of both.
     }
     let closed = [is_closed(into), is_closed(other)];
-    let [mut own, mut theirs] = [&mut *into, &mut *other].map(|keywords| match keywords.remove("properties") {
-        Some(Value::Object(properties)) => properties,
-        _ => Map::new(),
-    });
+    let [mut own, mut theirs] =
+        [&mut *into, &mut *other].map(|keywords| match keywords.remove("properties") {
+            Some(Value::Object(properties)) => properties,
+            _ => Map::new(),
+        });
     // A closed schema refuses the keys that it does not name.
     if closed[0] {
         theirs.retain(|key, _| own.contains_key(key));
@@ -147,9 +181,15 @@ fn merge_properties(into: &mut Map<String, Value>, other: &mut Map<String, Value
     }
     add_each(&mut own, theirs);
     into.insert("properties".to_owned(), Value::Object(own));
-    let rests =
-        [&*into, &*other].map(|keywords| keywords.get("additionalProperties").filter(|rest| !is_any(rest)).cloned());
-    let has_patterns = [&*into, &*other].iter().any(|keywords| keywords.contains_key("patternProperties"));
+    let rests = [&*into, &*other].map(|keywords| {
+        keywords
+            .get("additionalProperties")
+            .filter(|rest| !is_any(rest))
+            .cloned()
+    });
+    let has_patterns = [&*into, &*other]
+        .iter()
+        .any(|keywords| keywords.contains_key("patternProperties"));
     if let Some(Value::Object(patterns)) = other.remove("patternProperties")
         && let Value::Object(own) = into.entry("patternProperties").or_insert_with(|| json!({}))
     {

@@ -28,7 +28,9 @@ use self::rewriter::Rewriter;
 
 pub use self::change::{Change, Fidelity, Rule};
 pub use self::codec::ArgumentsCodec;
-pub(super) use self::dialect::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References, SchemaLimits, StrictRules};
+pub(super) use self::dialect::{
+    Dialect, Enums, KeyGrammar, Keywords, Patterns, References, SchemaLimits, StrictRules,
+};
 pub use self::unsendable::{NotStrict, Unsendable};
 
 /// The deepest nesting of a canonical schema, as at registration.
@@ -82,17 +84,28 @@ impl WireSchema {
         Self::from_parts(&root, arguments, changes)
     }
 
-    fn from_parts(schema: &Value, arguments: ArgumentsCodec, changes: Changes) -> Result<Self, Unsendable> {
+    fn from_parts(
+        schema: &Value,
+        arguments: ArgumentsCodec,
+        changes: Changes,
+    ) -> Result<Self, Unsendable> {
         check_nesting(schema, MOST_WIRE_NESTING)?;
         // Where `serde_json` keeps the order of members, the value has that of the text.
-        let schema = serde_json::from_str(&order::to_text(schema)).unwrap_or_else(|_| schema.clone());
-        Ok(Self { schema, arguments, changes: changes.into_sorted() })
+        let schema =
+            serde_json::from_str(&order::to_text(schema)).unwrap_or_else(|_| schema.clone());
+        Ok(Self {
+            schema,
+            arguments,
+            changes: changes.into_sorted(),
+        })
     }
 }
 
 fn check_nesting(schema: &Value, most: usize) -> Result<(), Unsendable> {
     if nests_deeper(schema, most) {
-        return Err(Unsendable::TooLarge { problem: format!("nests deeper than {most} levels") });
+        return Err(Unsendable::TooLarge {
+            problem: format!("nests deeper than {most} levels"),
+        });
     }
     Ok(())
 }
@@ -100,17 +113,26 @@ fn check_nesting(schema: &Value, most: usize) -> Result<(), Unsendable> {
 fn nests_deeper(value: &Value, most: usize) -> bool {
     match value {
         Value::Array(items) => most == 0 || items.iter().any(|item| nests_deeper(item, most - 1)),
-        Value::Object(members) => most == 0 || members.values().any(|member| nests_deeper(member, most - 1)),
+        Value::Object(members) => {
+            most == 0
+                || members
+                    .values()
+                    .any(|member| nests_deeper(member, most - 1))
+        }
         _ => false,
     }
 }
 
 /// Returns true if a reference may name the root, so that the root's type matters inside as well.
 fn names_root(value: &Value) -> bool {
-    let is_root = |name: &Value| name.as_str().is_some_and(|name| name.ends_with('#') || !name.contains('#'));
+    let is_root = |name: &Value| {
+        name.as_str()
+            .is_some_and(|name| name.ends_with('#') || !name.contains('#'))
+    };
     match value {
         Value::Object(members) => members.iter().any(|(key, member)| {
-            (matches!(&**key, "$ref" | "$dynamicRef" | "$recursiveRef") && is_root(member)) || names_root(member)
+            (matches!(&**key, "$ref" | "$dynamicRef" | "$recursiveRef") && is_root(member))
+                || names_root(member)
         }),
         Value::Array(items) => items.iter().any(names_root),
         _ => false,
@@ -124,7 +146,9 @@ fn has_other_root_type(schema: &Value) -> bool {
 /// Returns false if the type of the root excludes objects.
 fn accepts_objects(schema: &Value) -> bool {
     match schema {
-        Value::Object(keywords) => keyword::types(keywords).is_none_or(|types| types.contains(&"object")),
+        Value::Object(keywords) => {
+            keyword::types(keywords).is_none_or(|types| types.contains(&"object"))
+        }
         schema => schema == &Value::Bool(true),
     }
 }

@@ -15,24 +15,32 @@ pub(in crate::wire) fn to_text(schema: &Value) -> String {
 }
 
 fn write(schema: &Value, text: &mut String) {
-    let Value::Object(keywords) = schema else { return text.push_str(&canonical_json(schema)) };
-    write_members(sorted(keywords), text, |keyword, value, text| match (holds(keyword), value) {
-        (Some(Holds::Plain), Value::Array(schemas)) => {
-            text.push('[');
-            for (index, schema) in schemas.iter().enumerate() {
-                if index > 0 {
-                    text.push(',');
+    let Value::Object(keywords) = schema else {
+        return text.push_str(&canonical_json(schema));
+    };
+    write_members(sorted(keywords), text, |keyword, value, text| {
+        match (holds(keyword), value) {
+            (Some(Holds::Plain), Value::Array(schemas)) => {
+                text.push('[');
+                for (index, schema) in schemas.iter().enumerate() {
+                    if index > 0 {
+                        text.push(',');
+                    }
+                    write(schema, text);
                 }
-                write(schema, text);
+                text.push(']');
             }
-            text.push(']');
+            (Some(Holds::Plain), schema) => write(schema, text),
+            (Some(Holds::Named), Value::Object(schemas)) => {
+                let required = keywords.get("required").filter(|_| keyword == "properties");
+                write_members(
+                    required_first(schemas, required),
+                    text,
+                    |_, schema, text| write(schema, text),
+                );
+            }
+            _ => text.push_str(&canonical_json(value)),
         }
-        (Some(Holds::Plain), schema) => write(schema, text),
-        (Some(Holds::Named), Value::Object(schemas)) => {
-            let required = keywords.get("required").filter(|_| keyword == "properties");
-            write_members(required_first(schemas, required), text, |_, schema, text| write(schema, text));
-        }
-        _ => text.push_str(&canonical_json(value)),
     });
 }
 
@@ -54,9 +62,20 @@ fn write_members<'a>(
 }
 
 /// Returns named schemas in their order.
-fn required_first<'a>(schemas: &'a Map<String, Value>, required: Option<&'a Value>) -> Vec<(&'a String, &'a Value)> {
-    let positions: BTreeMap<_, _> = strings(required).enumerate().map(|(index, name)| (name, index)).collect();
+fn required_first<'a>(
+    schemas: &'a Map<String, Value>,
+    required: Option<&'a Value>,
+) -> Vec<(&'a String, &'a Value)> {
+    let positions: BTreeMap<_, _> = strings(required)
+        .enumerate()
+        .map(|(index, name)| (name, index))
+        .collect();
     let mut members: Vec<_> = schemas.iter().collect();
-    members.sort_by_key(|(name, _)| (positions.get(&***name).copied().unwrap_or(usize::MAX), *name));
+    members.sort_by_key(|(name, _)| {
+        (
+            positions.get(&***name).copied().unwrap_or(usize::MAX),
+            *name,
+        )
+    });
     members
 }

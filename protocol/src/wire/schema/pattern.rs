@@ -2,8 +2,8 @@
 
 use regex_syntax::ast::parse::Parser;
 use regex_syntax::ast::{
-    AssertionKind, Ast, ClassSet, ClassSetItem, GroupKind, HexLiteralKind, Literal, LiteralKind, Repetition,
-    RepetitionKind, RepetitionRange,
+    AssertionKind, Ast, ClassSet, ClassSetItem, GroupKind, HexLiteralKind, Literal, LiteralKind,
+    Repetition, RepetitionKind, RepetitionRange,
 };
 
 use super::dialect::Patterns;
@@ -19,7 +19,9 @@ impl Patterns {
     pub(super) fn takes(self, pattern: &str) -> bool {
         match self {
             Self::Any => true,
-            _ => Parser::new().parse(pattern).is_ok_and(|pattern| self.has(&pattern)),
+            _ => Parser::new()
+                .parse(pattern)
+                .is_ok_and(|pattern| self.has(&pattern)),
         }
     }
 
@@ -30,7 +32,10 @@ impl Patterns {
             Ast::Literal(literal) => self.has_literal(literal),
             Ast::ClassPerl(class) => is_regular || !class.negated,
             Ast::ClassBracketed(class) => self.has_set(&class.kind),
-            Ast::Assertion(assertion) => matches!(assertion.kind, AssertionKind::StartLine | AssertionKind::EndLine),
+            Ast::Assertion(assertion) => matches!(
+                assertion.kind,
+                AssertionKind::StartLine | AssertionKind::EndLine
+            ),
             Ast::Repetition(repetition) => self.has_repetition(repetition),
             Ast::Group(group) => {
                 let is_known = match &group.kind {
@@ -40,7 +45,9 @@ impl Patterns {
                 };
                 is_known && self.has(&group.ast)
             }
-            Ast::Alternation(alternatives) => is_regular && alternatives.asts.iter().all(|part| self.has(part)),
+            Ast::Alternation(alternatives) => {
+                is_regular && alternatives.asts.iter().all(|part| self.has(part))
+            }
             Ast::Concat(parts) => parts.asts.iter().all(|part| self.has(part)),
             _ => false,
         }
@@ -49,20 +56,26 @@ impl Patterns {
     fn has_literal(self, literal: &Literal) -> bool {
         match literal.kind {
             LiteralKind::Verbatim | LiteralKind::Meta | LiteralKind::Superfluous => true,
-            LiteralKind::Special(_) | LiteralKind::HexFixed(HexLiteralKind::X) => self == Self::Regular,
+            LiteralKind::Special(_) | LiteralKind::HexFixed(HexLiteralKind::X) => {
+                self == Self::Regular
+            }
             _ => false,
         }
     }
 
     fn has_set(self, set: &ClassSet) -> bool {
-        let ClassSet::Item(item) = set else { return false };
+        let ClassSet::Item(item) = set else {
+            return false;
+        };
         self.has_item(item)
     }
 
     fn has_item(self, item: &ClassSetItem) -> bool {
         match item {
             ClassSetItem::Literal(literal) => self.has_literal(literal),
-            ClassSetItem::Range(range) => self.has_literal(&range.start) && self.has_literal(&range.end),
+            ClassSetItem::Range(range) => {
+                self.has_literal(&range.start) && self.has_literal(&range.end)
+            }
             ClassSetItem::Perl(class) => self == Self::Regular || !class.negated,
             ClassSetItem::Union(union) => union.items.iter().all(|item| self.has_item(item)),
             _ => false,
@@ -72,7 +85,9 @@ impl Patterns {
     fn has_repetition(self, repetition: &Repetition) -> bool {
         let most = match &repetition.op.kind {
             RepetitionKind::Range(
-                RepetitionRange::Exactly(most) | RepetitionRange::AtLeast(most) | RepetitionRange::Bounded(_, most),
+                RepetitionRange::Exactly(most)
+                | RepetitionRange::AtLeast(most)
+                | RepetitionRange::Bounded(_, most),
             ) => Some(*most),
             _ => None,
         };
@@ -93,18 +108,62 @@ mod tests {
     #[test]
     fn each_service_takes_its_own_subset() {
         let simple = [
-            "", "abc", "^[a-z0-9_-]+$", r"^\d{4}-\d{2}-\d{2}$", "^[^ ]*$", r"^AS\d+$", r"(ab)+c?", r"\w\.\s",
-            r"[\d.]{1,16}", r"^\/x\-y$",
+            "",
+            "abc",
+            "^[a-z0-9_-]+$",
+            r"^\d{4}-\d{2}-\d{2}$",
+            "^[^ ]*$",
+            r"^AS\d+$",
+            r"(ab)+c?",
+            r"\w\.\s",
+            r"[\d.]{1,16}",
+            r"^\/x\-y$",
         ];
-        let regular =
-            ["^(asc|desc)$", "a|b", "(?:ab)*", r"\S", r"[^\W]", "a+?", "a{1,200}", "(ab){2}", r"[^/\x00-\x1F]", r"\n"];
+        let regular = [
+            "^(asc|desc)$",
+            "a|b",
+            "(?:ab)*",
+            r"\S",
+            r"[^\W]",
+            "a+?",
+            "a{1,200}",
+            "(ab){2}",
+            r"[^/\x00-\x1F]",
+            r"\n",
+        ];
         let others = [
-            "(?=a)", "^(?!a)b", "(?<=a)b", "(?<!a)b", r"(a)\1", r"\bword", r"a\B", r"\p{L}", r"[\p{Cc}]", "(?<name>a)",
-            "(?i)a", r"\u0041", "[a&&b]", "[[:alpha:]]", "(", r"\z", r"\u{41}", "a{", "[]", "a{2000}",
+            "(?=a)",
+            "^(?!a)b",
+            "(?<=a)b",
+            "(?<!a)b",
+            r"(a)\1",
+            r"\bword",
+            r"a\B",
+            r"\p{L}",
+            r"[\p{Cc}]",
+            "(?<name>a)",
+            "(?i)a",
+            r"\u0041",
+            "[a&&b]",
+            "[[:alpha:]]",
+            "(",
+            r"\z",
+            r"\u{41}",
+            "a{",
+            "[]",
+            "a{2000}",
         ];
-        for (patterns, takes) in [(&simple[..], [true, true]), (&regular, [false, true]), (&others, [false, false])] {
+        for (patterns, takes) in [
+            (&simple[..], [true, true]),
+            (&regular, [false, true]),
+            (&others, [false, false]),
+        ] {
             for pattern in patterns {
-                assert_eq!([Patterns::Simple, Patterns::Regular].map(|own| own.takes(pattern)), takes, "{pattern}");
+                assert_eq!(
+                    [Patterns::Simple, Patterns::Regular].map(|own| own.takes(pattern)),
+                    takes,
+                    "{pattern}"
+                );
                 assert!(Patterns::Any.takes(pattern));
             }
         }

@@ -112,7 +112,11 @@ impl<'a> Rewriter<'a> {
 
     /// Returns the wire form of a schema that is `levels` deep.
     fn schema(&mut self, schema: Value, levels: usize) -> Value {
-        let place = schema.get(PLACE).and_then(Value::as_str).unwrap_or(&self.changes.place).to_owned();
+        let place = schema
+            .get(PLACE)
+            .and_then(Value::as_str)
+            .unwrap_or(&self.changes.place)
+            .to_owned();
         let outer = std::mem::replace(&mut self.changes.place, place);
         let depth = self.unfolding.len();
         let mut keywords = Map::new();
@@ -120,7 +124,9 @@ impl<'a> Rewriter<'a> {
             self.absorb(&mut keywords, schema, false);
             keywords = self.finish(keywords, levels);
         } else if !is_any(&schema) {
-            self.cut_off(NotStrict::TooLarge { problem: format!("nests deeper than {MOST_LEVELS} levels") });
+            self.cut_off(NotStrict::TooLarge {
+                problem: format!("nests deeper than {MOST_LEVELS} levels"),
+            });
         }
         self.unfolding.truncate(depth);
         self.changes.place = outer;
@@ -160,11 +166,16 @@ impl<'a> Rewriter<'a> {
         }
         if let Some(Value::Array(parts)) = parts {
             self.changes.exact(Rule::Conjunction);
-            parts.into_iter().for_each(|part| self.absorb(into, part, is_root));
+            parts
+                .into_iter()
+                .for_each(|part| self.absorb(into, part, is_root));
         }
         if let Some(Value::Array(branches)) = branches {
             self.changes.loosened(Rule::RootUnion);
-            let objects: Vec<_> = branches.into_iter().filter_map(|branch| self.alternative(branch)).collect();
+            let objects: Vec<_> = branches
+                .into_iter()
+                .filter_map(|branch| self.alternative(branch))
+                .collect();
             let union = rule::root_union(&objects, into, self.dialect.strict.is_some());
             self.check_assumed(into, &union.keywords);
             self.merge(into, union.keywords);
@@ -181,14 +192,25 @@ impl<'a> Rewriter<'a> {
         }
         let mut object = Map::new();
         self.absorb(&mut object, branch, true);
-        types(&object).is_none_or(|types| types.contains(&"object")).then_some(object)
+        types(&object)
+            .is_none_or(|types| types.contains(&"object"))
+            .then_some(object)
     }
 
     /// Refuses strict mode if a schema at the root names a property that only alternatives in `into` may name.
     fn check_assumed(&mut self, into: &Map<String, Value>, own: &Map<String, Value>) {
-        let (Some(ones), Some(others)) = (members(into, "properties"), members(own, "properties")) else { return };
-        if self.assumed.iter().any(|key| ones.contains_key(key) && others.contains_key(key)) {
-            self.refuse(NotStrict::Union { pointer: String::new() });
+        let (Some(ones), Some(others)) = (members(into, "properties"), members(own, "properties"))
+        else {
+            return;
+        };
+        if self
+            .assumed
+            .iter()
+            .any(|key| ones.contains_key(key) && others.contains_key(key))
+        {
+            self.refuse(NotStrict::Union {
+                pointer: String::new(),
+            });
         }
     }
 
@@ -196,7 +218,9 @@ impl<'a> Rewriter<'a> {
         for keyword in merge(into, other) {
             if matches!(&*keyword, "anyOf" | "items") {
                 // The closed objects of one would refuse the properties that only the other names.
-                self.refuse(NotStrict::Union { pointer: self.changes.place.clone() });
+                self.refuse(NotStrict::Union {
+                    pointer: self.changes.place.clone(),
+                });
             }
             self.changes.loosened(Rule::Keyword(keyword));
         }
@@ -211,9 +235,11 @@ impl<'a> Rewriter<'a> {
     ) -> Option<String> {
         let pointer = own.get("$ref")?.as_str()?.to_owned();
         let (_, target) = self.document.target(&pointer)?;
-        let is_annotation = |keyword: &String| keyword == "$ref" || ANNOTATIONS.contains(&&**keyword);
+        let is_annotation =
+            |keyword: &String| keyword == "$ref" || ANNOTATIONS.contains(&&**keyword);
         // Annotations beside a recursive reference are dropped instead.
-        let is_alone = into.is_empty() && (own.len() == 1 || (target.is_recursive && own.keys().all(is_annotation)));
+        let is_alone = into.is_empty()
+            && (own.len() == 1 || (target.is_recursive && own.keys().all(is_annotation)));
         let is_kept = match self.dialect.references {
             References::None => false,
             References::Any => !into.contains_key("$ref"),
@@ -232,14 +258,24 @@ impl<'a> Rewriter<'a> {
 
     /// Adds the target of a reference to `into`.
     fn unfold(&mut self, into: &mut Map<String, Value>, pointer: &str, is_root: bool) {
-        let Some((pointer, target)) = self.document.target(pointer) else { return };
-        let count = self.unfolding.iter().filter(|replaced| replaced.contains(pointer)).count();
+        let Some((pointer, target)) = self.document.target(pointer) else {
+            return;
+        };
+        let count = self
+            .unfolding
+            .iter()
+            .filter(|replaced| replaced.contains(pointer))
+            .count();
         if count >= MOST_UNFOLDINGS || self.chain.contains(&pointer) {
-            return self.cut_off(NotStrict::Recursive { pointer: pointer.to_owned() });
+            return self.cut_off(NotStrict::Recursive {
+                pointer: pointer.to_owned(),
+            });
         }
         let is_deep = self.unfolding.len() + self.chain.len() >= MOST_UNFOLDING;
         if is_deep || self.unfolded + target.size > MOST_UNFOLDED {
-            return self.cut_off(NotStrict::TooLarge { problem: "has too many references".to_owned() });
+            return self.cut_off(NotStrict::TooLarge {
+                problem: "has too many references".to_owned(),
+            });
         }
         self.changes.exact(Rule::Reference);
         self.unfolded += target.size;
@@ -268,12 +304,25 @@ impl<'a> Rewriter<'a> {
         }
         if let Some(Value::Array(required)) = keywords.get_mut("required") {
             let mut seen = BTreeSet::new();
-            required.retain(|name| name.as_str().is_some_and(|name| seen.insert(name.to_owned())));
+            required.retain(|name| {
+                name.as_str()
+                    .is_some_and(|name| seen.insert(name.to_owned()))
+            });
         }
         rule::boolean(&mut keywords, self.dialect, self.changes);
-        rule::values(&mut keywords, self.dialect, !self.keys.is_empty(), self.changes);
+        rule::values(
+            &mut keywords,
+            self.dialect,
+            !self.keys.is_empty(),
+            self.changes,
+        );
         rule::bounds(&mut keywords, self.dialect, self.changes);
-        rule::removal(&mut keywords, self.dialect, !self.keys.is_empty(), self.changes);
+        rule::removal(
+            &mut keywords,
+            self.dialect,
+            !self.keys.is_empty(),
+            self.changes,
+        );
         rule::containers(&mut keywords, self.dialect, self.changes);
         if self.dialect.strict.is_some() {
             strict::close(&mut keywords, self.changes);
@@ -299,8 +348,12 @@ impl<'a> Rewriter<'a> {
     }
 
     fn name_reference(&mut self, keywords: &mut Map<String, Value>) {
-        let Some(Value::String(reference)) = keywords.get_mut("$ref") else { return };
-        let Some((pointer, target)) = self.document.target(reference) else { return };
+        let Some(Value::String(reference)) = keywords.get_mut("$ref") else {
+            return;
+        };
+        let Some((pointer, target)) = self.document.target(reference) else {
+            return;
+        };
         if self.used.insert(pointer) {
             self.pending.push(pointer);
         }
@@ -315,14 +368,23 @@ impl<'a> Rewriter<'a> {
         let required: BTreeSet<_> = strings(keywords.get("required")).collect();
         let property = |(key, schema): (&String, &Value)| Property {
             key: key.clone(),
-            place: schema.get(PLACE).and_then(Value::as_str).unwrap_or(&self.changes.place).to_owned(),
+            place: schema
+                .get(PLACE)
+                .and_then(Value::as_str)
+                .unwrap_or(&self.changes.place)
+                .to_owned(),
             is_optional: !required.contains(&**key),
         };
-        members(keywords, "properties").into_iter().flatten().map(property).collect()
+        members(keywords, "properties")
+            .into_iter()
+            .flatten()
+            .map(property)
+            .collect()
     }
 
     fn report_optional(&mut self, keywords: &Map<String, Value>, properties: &[Property]) {
-        for Property { key, place, .. } in properties.iter().filter(|property| property.is_optional) {
+        for Property { key, place, .. } in properties.iter().filter(|property| property.is_optional)
+        {
             let outer = std::mem::replace(&mut self.changes.place, place.clone());
             self.changes.exact(Rule::Optional);
             let schema = members(keywords, "properties").and_then(|properties| properties.get(key));
@@ -336,10 +398,13 @@ impl<'a> Rewriter<'a> {
 
     fn report_keys(&mut self, keywords: &Map<String, Value>, properties: &[Property]) {
         for Property { key, place, .. } in properties {
-            let is_kept = members(keywords, "properties").is_some_and(|properties| properties.contains_key(key));
+            let is_kept = members(keywords, "properties")
+                .is_some_and(|properties| properties.contains_key(key));
             if let Some(wire) = self.keys.wire(key).filter(|_| is_kept) {
                 let outer = std::mem::replace(&mut self.changes.place, place.clone());
-                self.changes.exact(Rule::Key { wire: wire.to_owned() });
+                self.changes.exact(Rule::Key {
+                    wire: wire.to_owned(),
+                });
                 self.changes.place = outer;
             }
         }

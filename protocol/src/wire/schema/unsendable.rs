@@ -47,13 +47,19 @@ pub enum NotStrict {
         pointer: String,
     },
     /// An array has a schema per position.
-    #[error("{} has a schema per position; use an object, or one schema for all items", place(pointer))]
+    #[error(
+        "{} has a schema per position; use an object, or one schema for all items",
+        place(pointer)
+    )]
     Tuple {
         /// The JSON pointer of the array's schema.
         pointer: String,
     },
     /// A schema contains itself, which the service does not take.
-    #[error("{} contains itself; write out each level as a schema of its own", place(pointer))]
+    #[error(
+        "{} contains itself; write out each level as a schema of its own",
+        place(pointer)
+    )]
     Recursive {
         /// The JSON pointer of the schema.
         pointer: String,
@@ -68,7 +74,10 @@ pub enum NotStrict {
         pointer: String,
     },
     /// An object requires a property without an entry in `properties`, so that the model could not send it.
-    #[error("{} requires {key:?} without an entry in properties; add one", place(pointer))]
+    #[error(
+        "{} requires {key:?} without an entry in properties; add one",
+        place(pointer)
+    )]
     Unlisted {
         /// The JSON pointer of the object's schema.
         pointer: String,
@@ -84,5 +93,9 @@ pub enum NotStrict {
 }
 
 fn place(pointer: &str) -> &str {
-    if pointer.is_empty() { "the root" } else { pointer }
+    if pointer.is_empty() {
+        "the root"
+    } else {
+        pointer
+    }
 }

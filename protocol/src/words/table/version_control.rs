@@ -12,7 +12,8 @@ pub(super) const ROWS: &[Row] = &[
         .plain("--prompt")
         .commands(&[
             Row::of("bisect").runs("-c --command"),
-            Row::of("extdiff serve config debugshell debugcommands histedit email fix split").itself(Runs),
+            Row::of("extdiff serve config debugshell debugcommands histedit email fix split")
+                .itself(Runs),
         ]),
     // svn(1), svnadmin(1)
     Row::of("svn svnadmin svnlook svnsync svnrdump")
@@ -26,17 +27,26 @@ pub(super) const ROWS: &[Row] = &[
         .loads("--config --config-toml --config-file -R --repository --repo")
         .writes("-o --output")
         .commands(&[Row::of("util fix run config").itself(Runs)]),
-    Row::of("cvs").runs("-e --editor -d").loads("-f").writes("-o"),
+    Row::of("cvs")
+        .runs("-e --editor -d")
+        .loads("-f")
+        .writes("-o"),
     // gh(1): "gh alias", "gh extension", "gh api"
-    Row::of("gh glab hub tea").writes("-O -D --dir --clobber").runs("--web -e -w").commands(&[
-        Row::of("alias extension ext codespace cs config copilot preview browse auth").itself(Loads),
-        Row::of("repo").runs("-c -u --upload-pack"),
-        Row::of("api").loads("--hostname --cache"),
-    ]),
+    Row::of("gh glab hub tea")
+        .writes("-O -D --dir --clobber")
+        .runs("--web -e -w")
+        .commands(&[
+            Row::of("alias extension ext codespace cs config copilot preview browse auth")
+                .itself(Loads),
+            Row::of("repo").runs("-c -u --upload-pack"),
+            Row::of("api").loads("--hostname --cache"),
+        ]),
     // git-lfs(1) is `git lfs`; repo and vcstool run commands over checkouts.
     Row::of("repo vcs mr ghq myrepos").launches(),
     // tig(1), lazygit, gitk: commands inside
     Row::of("tig lazygit gitui gitk git-cola").launches(),
     // git-absorb, git-filter-repo and other programs of the name `git-…` have no row, so the row for others applies.
-    Row::of("diffstat filterdiff interdiff combinediff lsdiff").writes("-o --output").runs("--filter"),
+    Row::of("diffstat filterdiff interdiff combinediff lsdiff")
+        .writes("-o --output")
+        .runs("--filter"),
 ];

@@ -10,7 +10,11 @@ use super::rows_of;
 use crate::wire::judge::Judge;
 use crate::wire::law;
 
-const STRICT: [Format; 3] = [Format::OpenAiChat, Format::OpenAiResponses, Format::Anthropic];
+const STRICT: [Format; 3] = [
+    Format::OpenAiChat,
+    Format::OpenAiResponses,
+    Format::Anthropic,
+];
 
 #[test]
 #[ignore = "needs the data folder: TOOLCRIB_DATA=... cargo test -p toolcrib-protocol --test it -- --ignored corpus"]
@@ -25,26 +29,45 @@ fn every_real_definition_is_accepted_on_every_wire() {
             continue;
         }
         count += 1;
-        let tool =
-            Tool::new(ToolName::from_foreign(text("name")).unwrap(), text("description"), row["parameters"].clone())
-                .unwrap();
+        let tool = Tool::new(
+            ToolName::from_foreign(text("name")).unwrap(),
+            text("description"),
+            row["parameters"].clone(),
+        )
+        .unwrap();
         for (format, judge) in &judges {
             let wire = format.tool(&tool, Strictness::Relaxed).unwrap();
-            assert_eq!(judge.violations(&wire.value()), [], "{format} {row}\n{}", wire.definition);
-            let is_loosened = wire.changes.iter().any(|change| change.fidelity == Fidelity::Loosened);
+            assert_eq!(
+                judge.violations(&wire.value()),
+                [],
+                "{format} {row}\n{}",
+                wire.definition
+            );
+            let is_loosened = wire
+                .changes
+                .iter()
+                .any(|change| change.fidelity == Fidelity::Loosened);
             *loosened.entry(*format).or_insert(0) += usize::from(is_loosened);
         }
         for (format, judge) in &strict_judges {
             let wire = format.tool(&tool, Strictness::Strict).unwrap();
             match &wire.strict {
                 Ok(()) => {
-                    assert_eq!(judge.violations(&wire.value()), [], "{format} {row}\n{}", wire.definition);
+                    assert_eq!(
+                        judge.violations(&wire.value()),
+                        [],
+                        "{format} {row}\n{}",
+                        wire.definition
+                    );
                     *strict.entry(*format).or_insert(0) += 1;
                 }
                 Err(reason) => {
                     let kind = format!("{format} {reason:?}");
                     *reasons
-                        .entry(kind.split_once(" {").map_or(kind.clone(), |(kind, _)| kind.to_owned()))
+                        .entry(
+                            kind.split_once(" {")
+                                .map_or(kind.clone(), |(kind, _)| kind.to_owned()),
+                        )
                         .or_default() += 1;
                 }
             }
@@ -67,7 +90,8 @@ fn every_real_call_is_accepted_on_every_wire() {
         let wires = tools.entry(row["schema"].to_string()).or_insert_with(|| {
             let tool = Tool::new("a", "A.", row["schema"].clone()).unwrap();
             let modes = [Strictness::Relaxed, Strictness::Strict].into_iter();
-            let all = modes.flat_map(|mode| Format::ALL.map(|format| format.tool(&tool, mode).unwrap()));
+            let all =
+                modes.flat_map(|mode| Format::ALL.map(|format| format.tool(&tool, mode).unwrap()));
             Wires(
                 all.map(|wire| (jsonschema::validator_for(&wire.parameters).unwrap(), wire))
                     .map(|(v, w)| (w, v))

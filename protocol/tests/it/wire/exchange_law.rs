@@ -14,13 +14,25 @@ fn odd_content() -> impl Strategy<Value = Content> {
     let data = "[A-Za-z0-9+/]{0,12}={0,3}";
     prop_oneof![
         "[ \n\t]{0,3}".prop_map(Content::text),
-        ("image/(png|jpg|heic|svg.xml)", data).prop_map(|(mime_type, data)| image(&mime_type, &data)),
-        data.prop_map(|data| Content::Audio { data, mime_type: "audio/wav".to_owned() }),
+        ("image/(png|jpg|heic|svg.xml)", data)
+            .prop_map(|(mime_type, data)| image(&mime_type, &data)),
+        data.prop_map(|data| Content::Audio {
+            data,
+            mime_type: "audio/wav".to_owned()
+        }),
         any::<String>().prop_map(|text| Content::Resource {
-            resource: ResourceContents::Text { uri: "file:a".to_owned(), mime_type: None, text }
+            resource: ResourceContents::Text {
+                uri: "file:a".to_owned(),
+                mime_type: None,
+                text
+            }
         }),
         data.prop_map(|blob| Content::Resource {
-            resource: ResourceContents::Blob { uri: "file:a".to_owned(), mime_type: None, blob }
+            resource: ResourceContents::Blob {
+                uri: "file:a".to_owned(),
+                mime_type: None,
+                blob
+            }
         }),
         any::<String>().prop_map(|name| Content::ResourceLink {
             uri: "file:a".to_owned(),
@@ -34,18 +46,29 @@ fn odd_content() -> impl Strategy<Value = Content> {
 
 /// Returns a text with a visible character, or an image of a type.
 fn plain_content(types: &'static [&'static str]) -> impl Strategy<Value = Content> {
-    let images: Vec<_> = images().into_iter().filter(|(name, _)| types.contains(name)).collect();
+    let images: Vec<_> = images()
+        .into_iter()
+        .filter(|(name, _)| types.contains(name))
+        .collect();
     prop_oneof![
         3 => any::<String>().prop_map(|text| Content::text(text + "x")),
         1 => prop::sample::select(images).prop_map(|(mime_type, data)| image(mime_type, data)),
     ]
 }
 
-fn results(content: impl Strategy<Value = Content>, min: usize) -> impl Strategy<Value = Vec<WireResult>> {
+fn results(
+    content: impl Strategy<Value = Content>,
+    min: usize,
+) -> impl Strategy<Value = Vec<WireResult>> {
     let result = (prop::collection::vec(content, min..4), any::<bool>());
-    let result = result.prop_map(|(content, is_error)| ToolResult { content, is_error, ..ToolResult::default() });
+    let result = result.prop_map(|(content, is_error)| ToolResult {
+        content,
+        is_error,
+        ..ToolResult::default()
+    });
     prop::collection::vec(result, 1..4).prop_map(|results| {
-        let named = |(index, result)| WireResult::new(format!("id{index}"), format!("tool{index}"), result);
+        let named =
+            |(index, result)| WireResult::new(format!("id{index}"), format!("tool{index}"), result);
         results.into_iter().enumerate().map(named).collect()
     })
 }
@@ -67,14 +90,20 @@ fn expected(format: Format, mut result: ToolResult) -> ToolResult {
     if format == Format::OpenAiResponses {
         return result;
     }
-    let (texts, images): (Vec<_>, Vec<_>) =
-        result.content.into_iter().partition(|content| matches!(content, Content::Text { .. }));
+    let (texts, images): (Vec<_>, Vec<_>) = result
+        .content
+        .into_iter()
+        .partition(|content| matches!(content, Content::Text { .. }));
     let mut texts: Vec<_> = texts.iter().filter_map(Content::as_text).collect();
     let follow = matches!(format, Format::OpenAiChat | Format::Anthropic);
     if follow && !images.is_empty() {
         texts.push("(the images follow)");
     }
-    let mut content = if texts.is_empty() { Vec::new() } else { vec![Content::text(texts.join("\n"))] };
+    let mut content = if texts.is_empty() {
+        Vec::new()
+    } else {
+        vec![Content::text(texts.join("\n"))]
+    };
     if !follow {
         content.extend(images);
     }

@@ -12,15 +12,22 @@ const GOOD: &str = r#"{"type": "object", "properties": {
 
 fn judges() -> impl Iterator<Item = (Format, Strictness, Judge)> {
     let modes = [Strictness::Relaxed, Strictness::Strict];
-    let all = Format::ALL.into_iter().flat_map(move |format| modes.map(|mode| (format, mode)));
-    let known = all.filter(|(format, mode)| *mode == Strictness::Relaxed || format.has_strict_mode());
+    let all = Format::ALL
+        .into_iter()
+        .flat_map(move |format| modes.map(|mode| (format, mode)));
+    let known =
+        all.filter(|(format, mode)| *mode == Strictness::Relaxed || format.has_strict_mode());
     known.map(|(format, mode)| (format, mode, Judge::new(format, mode)))
 }
 
 /// Returns changes of a good definition, each of which breaks the rule. Places are below the parameters or, with `TOOL`, the tool.
 fn planted(format: Format, mode: Strictness, rule: &str) -> Vec<(&'static str, Value)> {
     const PATH: &str = "/properties/path";
-    let nested = |levels| (0..levels).fold(json!({"type": "string"}), |inner, _| strict_object(json!({"p": inner})));
+    let nested = |levels| {
+        (0..levels).fold(json!({"type": "string"}), |inner, _| {
+            strict_object(json!({"p": inner}))
+        })
+    };
     let long = "x".repeat(if format == Format::Mcp { 129 } else { 65 });
     match rule {
         "name" => {
@@ -29,7 +36,9 @@ fn planted(format: Format, mode: Strictness, rule: &str) -> Vec<(&'static str, V
                 Format::Gemini => &["3d", "-a"],
                 _ => &["fs.read"],
             };
-            let names = ["", "fs read", &long].into_iter().chain(more.iter().copied());
+            let names = ["", "fs read", &long]
+                .into_iter()
+                .chain(more.iter().copied());
             names.map(|name| ("TOOL/name", json!(name))).collect()
         }
         "root type" => vec![("/type", json!(["object", "null"])), ("/type", Value::Null)],
@@ -38,10 +47,19 @@ fn planted(format: Format, mode: Strictness, rule: &str) -> Vec<(&'static str, V
                 Format::Ollama | Format::Anthropic => &["/allOf", "/anyOf", "/oneOf"],
                 _ => &["/allOf", "/anyOf", "/oneOf", "/enum", "/const", "/not"],
             };
-            keywords.iter().map(|keyword| (*keyword, json!([{"required": ["path"]}]))).collect()
+            keywords
+                .iter()
+                .map(|keyword| (*keyword, json!([{"required": ["path"]}])))
+                .collect()
         }
-        "items" => vec![(PATH, json!({"type": "array"})), (PATH, json!({"type": ["array", "null"]}))],
-        "properties" => vec![(PATH, json!({"type": "object"})), (PATH, json!({"type": ["object", "null"]}))],
+        "items" => vec![
+            (PATH, json!({"type": "array"})),
+            (PATH, json!({"type": ["array", "null"]})),
+        ],
+        "properties" => vec![
+            (PATH, json!({"type": "object"})),
+            (PATH, json!({"type": ["object", "null"]})),
+        ],
         "key" => {
             let mut keys = vec![
                 ("/properties/$filter", json!({"type": "string"})),
@@ -56,9 +74,13 @@ fn planted(format: Format, mode: Strictness, rule: &str) -> Vec<(&'static str, V
         "reference" => {
             let mut references = vec![(PATH, json!({"$ref": "#/$defs/none"}))];
             if mode == Strictness::Strict || format == Format::Gemini {
-                references.push((PATH, json!({"$ref": "#/properties/kind", "description": "a"})));
+                references.push((
+                    PATH,
+                    json!({"$ref": "#/properties/kind", "description": "a"}),
+                ));
             }
-            if mode == Strictness::Strict && format == Format::Anthropic || format == Format::Gemini {
+            if mode == Strictness::Strict && format == Format::Anthropic || format == Format::Gemini
+            {
                 references.push((PATH, json!({"$ref": "#"})));
             }
             if format == Format::Ollama {
@@ -68,12 +90,21 @@ fn planted(format: Format, mode: Strictness, rule: &str) -> Vec<(&'static str, V
         }
         "boolean" => vec![(PATH, json!(true)), (PATH, json!("string"))],
         "required" => vec![("/required", json!(["path"]))],
-        "closed" => vec![("/additionalProperties", json!(true)), ("/additionalProperties", json!({}))],
+        "closed" => vec![
+            ("/additionalProperties", json!(true)),
+            ("/additionalProperties", json!({})),
+        ],
         "typed" => vec![(PATH, json!({})), (PATH, json!({"description": "any"}))],
         "keyword" => {
-            let mut keywords = vec![("/properties/path/not", json!({})), ("/properties/path/contains", json!({}))];
+            let mut keywords = vec![
+                ("/properties/path/not", json!({})),
+                ("/properties/path/contains", json!({})),
+            ];
             if mode == Strictness::Strict {
-                keywords.extend([("/properties/path/minLength", json!(1)), ("/properties/path/oneOf", json!([{}]))]);
+                keywords.extend([
+                    ("/properties/path/minLength", json!(1)),
+                    ("/properties/path/oneOf", json!([{}])),
+                ]);
             }
             if format == Format::Anthropic {
                 keywords.push(("/properties/path/minimum", json!(1)));
@@ -85,22 +116,33 @@ fn planted(format: Format, mode: Strictness, rule: &str) -> Vec<(&'static str, V
         }
         "min items" => vec![("/properties/tags/minItems", json!(2))],
         "without" if format == Format::Gemini => vec![("/properties/tags/maxItems", json!(1))],
-        "without" => vec![("/properties/path/oneOf", json!([{}])), ("/properties/path/const", json!("a"))],
-        "enum" => vec![("/properties/kind/enum", json!([{}])), ("/properties/kind/enum", json!(["a", []]))],
+        "without" => vec![
+            ("/properties/path/oneOf", json!([{}])),
+            ("/properties/path/const", json!("a")),
+        ],
+        "enum" => vec![
+            ("/properties/kind/enum", json!([{}])),
+            ("/properties/kind/enum", json!(["a", []])),
+        ],
         "without in pattern" => {
             let mut patterns: Vec<_> = ["^(?!a)", "(?=a)", "(?<=a)b", r"\p{L}", r"[\P{Cc}]"].into();
             if format == Format::Anthropic {
                 patterns.extend([r"(a)\1", r"\ba"]);
             }
             let pattern = |pattern: &&str| ("/properties/path/pattern", json!(pattern));
-            let of_keys = ("/properties/path/patternProperties", json!({"(?!a)": {"type": "string"}}));
+            let of_keys = (
+                "/properties/path/patternProperties",
+                json!({"(?!a)": {"type": "string"}}),
+            );
             patterns.iter().map(pattern).chain([of_keys]).collect()
         }
         "enum size" => vec![("/properties/kind/enum", json!([]))],
         "enum text" => vec![("/properties/kind/enum", json!(["a", ""]))],
         "format" => vec![("/properties/path/format", json!("regex"))],
         "limit" => {
-            let many: serde_json::Map<_, _> = (0..5001).map(|n| (format!("p{n}"), json!({"type": "null"}))).collect();
+            let many: serde_json::Map<_, _> = (0..5001)
+                .map(|n| (format!("p{n}"), json!({"type": "null"})))
+                .collect();
             let values: Vec<_> = (0..1001).collect();
             vec![
                 (PATH, nested(10)),
@@ -125,10 +167,15 @@ fn a_planted_violation_of_each_rule_is_refused() {
         let good = format.tool(&tool, mode).unwrap().value();
         assert_eq!(judge.violations(&good), [], "{format} {mode:?}");
         let tool = good.pointer("/function").map_or("", |_| "/function");
-        let parameters = ["parameters", "input_schema", "parametersJsonSchema", "inputSchema"]
-            .into_iter()
-            .find(|name| good.pointer(&format!("{tool}/{name}")).is_some())
-            .unwrap();
+        let parameters = [
+            "parameters",
+            "input_schema",
+            "parametersJsonSchema",
+            "inputSchema",
+        ]
+        .into_iter()
+        .find(|name| good.pointer(&format!("{tool}/{name}")).is_some())
+        .unwrap();
         let refuse = |rule: &str, place: &str, change: Value| {
             let place = match place.strip_prefix("TOOL") {
                 Some(place) => format!("{tool}{place}"),
@@ -138,7 +185,10 @@ fn a_planted_violation_of_each_rule_is_refused() {
             let (parent, key) = place.rsplit_once('/').unwrap();
             planted.pointer_mut(parent).unwrap()[key] = change;
             let broken = judge.violations(&planted);
-            assert!(broken.iter().any(|violation| violation.rule == rule), "{format} {mode:?} {rule}: {broken:?}");
+            assert!(
+                broken.iter().any(|violation| violation.rule == rule),
+                "{format} {mode:?} {rule}: {broken:?}"
+            );
         };
         for (rule, _) in judge.sources() {
             for (place, change) in planted(format, mode, rule) {

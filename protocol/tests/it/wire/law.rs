@@ -17,28 +17,50 @@ use crate::sample::config;
 
 /// Returns arguments that the schema accepts.
 pub(crate) fn accepted(schema: &Value, seed: u64, count: usize, other_keys: &[&str]) -> Vec<Value> {
-    let Ok(canonical) = judge_of(schema) else { return Vec::new() };
-    let mut sampler = Sampler { root: schema, choices: Choices::new(seed), other_keys };
+    let Ok(canonical) = judge_of(schema) else {
+        return Vec::new();
+    };
+    let mut sampler = Sampler {
+        root: schema,
+        choices: Choices::new(seed),
+        other_keys,
+    };
     let values = (0..count).map(|_| sampler.value(schema, 0));
-    values.filter(|value| value.is_object() && canonical.is_valid(value)).collect()
+    values
+        .filter(|value| value.is_object() && canonical.is_valid(value))
+        .collect()
 }
 
 /// Returns a validator that judges formats as well.
-pub(super) fn judge_of(schema: &Value) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>> {
-    jsonschema::options().should_validate_formats(true).build(schema)
+pub(super) fn judge_of(
+    schema: &Value,
+) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>> {
+    jsonschema::options()
+        .should_validate_formats(true)
+        .build(schema)
 }
 
 /// Checks the law for some arguments of a schema, in every relaxed format.
 pub(crate) fn check(schema: &Value, arguments: &[Value]) -> Result<(), TestCaseError> {
-    static JUDGES: LazyLock<[(Format, Judge); 6]> =
-        LazyLock::new(|| Format::ALL.map(|format| (format, Judge::new(format, Strictness::Relaxed))));
+    static JUDGES: LazyLock<[(Format, Judge); 6]> = LazyLock::new(|| {
+        Format::ALL.map(|format| (format, Judge::new(format, Strictness::Relaxed)))
+    });
     let tool = Tool::new("a.tool", "A tool.", schema.clone()).unwrap();
     for (format, judge) in &*JUDGES {
-        let wire = format.tool(&tool, Strictness::Relaxed).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let wire = format
+            .tool(&tool, Strictness::Relaxed)
+            .map_err(|error| TestCaseError::fail(error.to_string()))?;
         let judged = judge.violations(&wire.value());
-        prop_assert!(judged.is_empty(), "{}: {:?}\n{}\n{}", format, judged, schema, wire.definition);
-        let validator =
-            judge_of(&wire.parameters).map_err(|error| TestCaseError::fail(format!("{error}: {}", wire.parameters)))?;
+        prop_assert!(
+            judged.is_empty(),
+            "{}: {:?}\n{}\n{}",
+            format,
+            judged,
+            schema,
+            wire.definition
+        );
+        let validator = judge_of(&wire.parameters)
+            .map_err(|error| TestCaseError::fail(format!("{error}: {}", wire.parameters)))?;
         for value in arguments {
             let value = Json::from(value.clone());
             let encoded = wire.arguments.encode(&value);
@@ -66,7 +88,9 @@ impl Reached {
             rule => format!("{rule:?}"),
         };
         let names: BTreeSet<_> = changes.iter().map(name).collect();
-        names.into_iter().for_each(|name| *self.0.entry(name).or_default() += 1);
+        names
+            .into_iter()
+            .for_each(|name| *self.0.entry(name).or_default() += 1);
     }
 
     /// Calls `add` with one seed after the other, at most 1,000, until each rule has changed enough schemas for a property test.
@@ -94,13 +118,41 @@ pub(super) fn seeds(count: u64) -> impl Iterator<Item = u64> {
 #[test]
 fn the_schemas_reach_each_rule_of_relaxed_definitions() {
     let rules = [
-        "Alternative", "Boolean", "Bound", "Conjunction", "Constant", "CutOff", "Draft", "Enumeration", "Items", "Key",
-        "Properties", "Reference", "RootType", "RootUnion", "Unresolved",
+        "Alternative",
+        "Boolean",
+        "Bound",
+        "Conjunction",
+        "Constant",
+        "CutOff",
+        "Draft",
+        "Enumeration",
+        "Items",
+        "Key",
+        "Properties",
+        "Reference",
+        "RootType",
+        "RootUnion",
+        "Unresolved",
     ];
     let keywords = [
-        "additionalProperties", "anyOf", "contains", "default", "dependentRequired", "dependentSchemas", "if", "items",
-        "maxItems", "minLength", "minProperties", "not", "pattern", "patternProperties", "propertyNames", "then",
-        "type", "unevaluatedProperties",
+        "additionalProperties",
+        "anyOf",
+        "contains",
+        "default",
+        "dependentRequired",
+        "dependentSchemas",
+        "if",
+        "items",
+        "maxItems",
+        "minLength",
+        "minProperties",
+        "not",
+        "pattern",
+        "patternProperties",
+        "propertyNames",
+        "then",
+        "type",
+        "unevaluatedProperties",
     ];
     Reached::assert_each(&[&rules[..], &keywords].concat(), |reached, seed| {
         let schema = schema(&mut Choices::new(seed));
@@ -171,11 +223,16 @@ fn reversed(value: &Value) -> String {
         Value::Object(members) => {
             let mut members: Vec<_> = members.iter().collect();
             members.sort_by_key(|(key, _)| *key);
-            let members =
-                members.iter().rev().map(|(key, value)| format!("{}:{}", Value::from(&***key), reversed(value)));
+            let members = members
+                .iter()
+                .rev()
+                .map(|(key, value)| format!("{}:{}", Value::from(&***key), reversed(value)));
             format!("{{{}}}", members.collect::<Vec<_>>().join(","))
         }
-        Value::Array(items) => format!("[{}]", items.iter().map(reversed).collect::<Vec<_>>().join(",")),
+        Value::Array(items) => format!(
+            "[{}]",
+            items.iter().map(reversed).collect::<Vec<_>>().join(",")
+        ),
         value => value.to_string(),
     }
 }

@@ -11,18 +11,27 @@ pub(crate) const GRAMMARS: [NameGrammar; 3] = [Provider, Gemini, Mcp];
 
 /// Returns true if the service's own rule allows the name.
 fn is_legal(grammar: NameGrammar, wire: &str) -> bool {
-    let (most, more): (_, &[u8]) = if grammar == Mcp { (128, b"_-.") } else { (64, b"_-") };
-    let starts_well = grammar != Gemini || !wire.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    let (most, more): (_, &[u8]) = if grammar == Mcp {
+        (128, b"_-.")
+    } else {
+        (64, b"_-")
+    };
+    let starts_well =
+        grammar != Gemini || !wire.starts_with(|c: char| c.is_ascii_digit() || c == '-');
     starts_well
         && (1..=most).contains(&wire.len())
-        && wire.bytes().all(|byte| byte.is_ascii_alphanumeric() || more.contains(&byte))
+        && wire
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || more.contains(&byte))
 }
 
 pub(crate) fn is_digested(wire: &str) -> bool {
     wire.rsplit_once("_-_").is_some_and(|(words, digest)| {
         !words.ends_with(['_', '-'])
             && digest.len() == 24
-            && digest.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+            && digest
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
     })
 }
 
@@ -53,7 +62,11 @@ fn common_names_stay_and_others_are_readable() {
         (Provider, "3d_render", "3d_render"),
         (Provider, "-x", "-x"),
         (Provider, "fs.read", "fs__read"),
-        (Provider, "mcp:github/create_issue", "mcp-_github--create_issue"),
+        (
+            Provider,
+            "mcp:github/create_issue",
+            "mcp-_github--create_issue",
+        ),
         (Provider, "a..b", "a_-__-_b"),
         (Provider, "/root", "--root"),
         (Provider, "100%", "100_---"),
@@ -98,7 +111,13 @@ fn a_tool_named_like_the_wire_form_of_another_does_not_take_its_place() {
 
 #[test]
 fn a_model_that_answers_with_the_own_name_of_a_tool_is_understood() {
-    for own in ["fs.read", "mcp:github/create_issue", "Get%20MP3", "a___b", &format!("server.{}", "x".repeat(80))] {
+    for own in [
+        "fs.read",
+        "mcp:github/create_issue",
+        "Get%20MP3",
+        "a___b",
+        &format!("server.{}", "x".repeat(80)),
+    ] {
         for grammar in GRAMMARS {
             let names = WireNames::new(grammar, [&name(own)]).unwrap();
             assert_eq!(names.tool(own), Some(name(own)), "{grammar:?}");
@@ -113,7 +132,12 @@ fn a_model_that_answers_with_the_own_name_of_a_tool_is_understood() {
 #[test]
 fn the_wire_form_of_a_tool_outside_the_set_is_not_the_own_name_of_another() {
     let long = format!("server.{}", "x".repeat(80));
-    for (grammar, absent) in [(Provider, "fs.read"), (Gemini, "fs.read"), (Provider, &long), (Mcp, "a%20b")] {
+    for (grammar, absent) in [
+        (Provider, "fs.read"),
+        (Gemini, "fs.read"),
+        (Provider, &long),
+        (Mcp, "a%20b"),
+    ] {
         let wire = grammar.encode(absent);
         let names = WireNames::new(grammar, [&name(&wire)]).unwrap();
         assert_ne!(names.tool(&wire), Some(name(&wire)));
@@ -135,9 +159,15 @@ fn each_service_takes_the_names_of_its_format() {
 
 #[test]
 fn a_digested_form_shows_the_words_and_needs_the_table() {
-    let long = name(&format!("website_configuration/WebsiteConfigurationApi.get_website:{}", "x".repeat(60)));
+    let long = name(&format!(
+        "website_configuration/WebsiteConfigurationApi.get_website:{}",
+        "x".repeat(60)
+    ));
     let wire = Provider.encode(&long);
-    assert!(wire.starts_with("website_configuration_WebsiteConfigur_-_"), "{wire}");
+    assert!(
+        wire.starts_with("website_configuration_WebsiteConfigur_-_"),
+        "{wire}"
+    );
     assert_eq!(Provider.decode(&wire), None);
     let empty = WireNames::new(Provider, []).unwrap();
     assert_eq!(empty.tool(&wire), None);

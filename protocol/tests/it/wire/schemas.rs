@@ -26,7 +26,9 @@ pub(super) fn schema(choices: &mut Choices) -> Value {
     let mut root = object(choices, 0);
     if choices.below(3) == 0 {
         let keyword = *choices.pick(&["anyOf", "oneOf", "allOf"]);
-        root[keyword] = (0..1 + choices.below(3)).map(|_| object(choices, 2)).collect();
+        root[keyword] = (0..1 + choices.below(3))
+            .map(|_| object(choices, 2))
+            .collect();
     }
     if choices.below(6) == 0 {
         root.as_object_mut().unwrap().remove("type");
@@ -110,13 +112,20 @@ fn object(choices: &mut Choices, depth: usize) -> Value {
     let mut properties = Map::new();
     for _ in 0..choices.below(4) {
         let key = *choices.pick(&KEYS);
-        let schema =
-            if key == "kind" { json!({"const": choices.pick(&["x", "y", "z"])}) } else { any(choices, depth + 1) };
+        let schema = if key == "kind" {
+            json!({"const": choices.pick(&["x", "y", "z"])})
+        } else {
+            any(choices, depth + 1)
+        };
         properties.insert(key.to_owned(), schema);
     }
     let mut keys: Vec<_> = properties.keys().cloned().collect();
     keys.sort();
-    let required: Vec<_> = keys.iter().filter(|_| choices.below(2) == 0).cloned().collect();
+    let required: Vec<_> = keys
+        .iter()
+        .filter(|_| choices.below(2) == 0)
+        .cloned()
+        .collect();
     let mut object = json!({"type": "object", "properties": properties, "required": required});
     let closed = match choices.below(6) {
         0 | 1 => Some(json!(false)),
@@ -162,10 +171,16 @@ fn any(choices: &mut Choices, depth: usize) -> Value {
             let keyword = *choices.pick(&["anyOf", "oneOf", "allOf"]);
             json!({keyword: (0..1 + choices.below(3)).map(|_| any(choices, depth + 1)).collect::<Vec<_>>()})
         }
-        10 => json!({"$ref": choices.pick(&["#/$defs/Node", "#/$defs/a~1b", "#/$defs/Leaf", "#", "#named"])}),
-        11 => json!({"$ref": "#/$defs/Node", "properties": {"b": any(choices, depth + 1)}, "description": "d"}),
+        10 => {
+            json!({"$ref": choices.pick(&["#/$defs/Node", "#/$defs/a~1b", "#/$defs/Leaf", "#", "#named"])})
+        }
+        11 => {
+            json!({"$ref": "#/$defs/Node", "properties": {"b": any(choices, depth + 1)}, "description": "d"})
+        }
         12 => json!({"not": any(choices, depth + 1)}),
-        13 => json!({"type": "array", "contains": any(choices, depth + 1), "maxContains": 2, "minContains": 0}),
+        13 => {
+            json!({"type": "array", "contains": any(choices, depth + 1), "maxContains": 2, "minContains": 0})
+        }
         14 => json!({"type": "array"}),
         15 => {
             let array = json!({"type": "array", "items": any(choices, depth + 1)});

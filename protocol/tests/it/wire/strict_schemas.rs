@@ -11,7 +11,10 @@ pub(super) fn root(choices: &mut Choices) -> Value {
         let mut branch = |closes: bool| {
             let mut branch = schema(choices, 2);
             if !closes {
-                branch.as_object_mut().unwrap().remove("additionalProperties");
+                branch
+                    .as_object_mut()
+                    .unwrap()
+                    .remove("additionalProperties");
             }
             if choices.below(3) == 0 {
                 branch.as_object_mut().unwrap().remove("properties");
@@ -79,8 +82,12 @@ pub(super) fn value(choices: &mut Choices, depth: usize) -> Value {
         8 => json!({"type": "string", "format": choices.pick(&["date", "regex"])}),
         9 => json!({"type": "string", "pattern": choices.pick(&["^.*$", "^(?!b)", "a|x"])}),
         10 => json!({"type": "array", "items": {"type": "integer"}, "minItems": 2}),
-        11 => json!({"type": ["string", "array"], "items": {"type": "integer"}, "enum": ["x", [1]]}),
-        12 => json!({"type": "integer", "exclusiveMinimum": 0, "allOf": [{"minimum": 1}, {"type": "number"}]}),
+        11 => {
+            json!({"type": ["string", "array"], "items": {"type": "integer"}, "enum": ["x", [1]]})
+        }
+        12 => {
+            json!({"type": "integer", "exclusiveMinimum": 0, "allOf": [{"minimum": 1}, {"type": "number"}]})
+        }
         13 => json!({"type": "string", "$ref": "#named"}),
         14 => json!({"type": "array", "items": value(choices, depth + 1)}),
         15 => json!({"anyOf": [schema(choices, depth + 1), {"type": "null"}]}),
@@ -100,13 +107,39 @@ pub(super) fn value(choices: &mut Choices, depth: usize) -> Value {
 
 /// Returns a schema from [`root`] whose alternatives accept no properties that neither they nor the root names.
 pub(super) fn named(mut root: Value) -> Value {
-    let own = |schema: &Value| schema["properties"].as_object().into_iter().flat_map(Map::keys).cloned().collect();
+    let own = |schema: &Value| {
+        schema["properties"]
+            .as_object()
+            .into_iter()
+            .flat_map(Map::keys)
+            .cloned()
+            .collect()
+    };
     let mut base: Vec<String> = own(&root);
     base.extend(root["allOf"].as_array().into_iter().flatten().flat_map(own));
-    let pointer = if root.get("allOf").is_some() { "/allOf/0/anyOf" } else { "/anyOf" };
-    for branch in root.pointer_mut(pointer).and_then(Value::as_array_mut).into_iter().flatten() {
-        let required = branch["required"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
-        let names: Vec<_> = base.iter().cloned().chain(own(branch)).chain(required).collect();
+    let pointer = if root.get("allOf").is_some() {
+        "/allOf/0/anyOf"
+    } else {
+        "/anyOf"
+    };
+    for branch in root
+        .pointer_mut(pointer)
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        let required = branch["required"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned);
+        let names: Vec<_> = base
+            .iter()
+            .cloned()
+            .chain(own(branch))
+            .chain(required)
+            .collect();
         branch["propertyNames"] = json!({"enum": names});
     }
     root

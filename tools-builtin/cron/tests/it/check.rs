@@ -8,8 +8,20 @@ use crate::fixture::{TurnedClock, cut_off, done, hourly, opened, outcomes, serve
 /// Makes three jobs, the second of which is refused.
 async fn three_jobs() -> Jobs {
     let jobs = Jobs::in_memory("here").unwrap();
-    for delivery in [Delivery::AtMostOnce, Delivery::AtMostOnce, Delivery::AtLeastOnce] {
-        jobs.add(JobSpec { delivery, ..hourly() }, time("2026-11-24T10:10:00Z")).await.unwrap();
+    for delivery in [
+        Delivery::AtMostOnce,
+        Delivery::AtMostOnce,
+        Delivery::AtLeastOnce,
+    ] {
+        jobs.add(
+            JobSpec {
+                delivery,
+                ..hourly()
+            },
+            time("2026-11-24T10:10:00Z"),
+        )
+        .await
+        .unwrap();
     }
     jobs
 }
@@ -33,14 +45,21 @@ async fn a_server_ends_before_it_takes_a_job_that_the_check_refuses() {
         }
         assert_eq!((checked, token.is_cancelled()), (vec![1, 2], false));
         assert_eq!(outcomes(&jobs).await, [Outcome::Done]);
-        assert_eq!(served_once(&jobs, "2026-11-24T11:00:30Z").await, [2, 3], "both are still due");
+        assert_eq!(
+            served_once(&jobs, "2026-11-24T11:00:30Z").await,
+            [2, 3],
+            "both are still due"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_job_whose_run_was_cut_off_is_not_checked_before_the_next_one_is_due() {
     let folder = tempfile::tempdir().unwrap();
-    opened(folder.path()).add(hourly(), time("2026-11-24T10:10:00Z")).await.unwrap();
+    opened(folder.path())
+        .add(hourly(), time("2026-11-24T10:10:00Z"))
+        .await
+        .unwrap();
     cut_off(opened(folder.path()), "2026-11-24T11:00:00Z").await;
     for (now, checked) in [("2026-11-24T11:10:00Z", 0), ("2026-11-24T12:00:00Z", 1)] {
         let (jobs, mut checks) = (opened(folder.path()), 0);
@@ -50,7 +69,10 @@ async fn a_job_whose_run_was_cut_off_is_not_checked_before_the_next_one_is_due()
         };
         let clock = TurnedClock::new(now, "2030-01-01T00:00:00Z");
         let mut server = JobServer::with_clock(&jobs, clock).with_check(check);
-        server.serve_due(&CancellationToken::new(), &mut async |_: &DueRun| done()).await.unwrap();
+        server
+            .serve_due(&CancellationToken::new(), &mut async |_: &DueRun| done())
+            .await
+            .unwrap();
         assert_eq!(checks, checked, "{now}");
     }
 }

@@ -7,7 +7,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 use tools::Grant;
-use tools_cron::{Clock, Delivery, JobServer, JobSpec, Jobs, Missed, Outcome, RunEnd, Schedule, Work};
+use tools_cron::{
+    Clock, Delivery, JobServer, JobSpec, Jobs, Missed, Outcome, RunEnd, Schedule, Work,
+};
 
 pub(crate) fn time(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -43,7 +45,11 @@ pub(crate) struct TurnedClock {
 
 impl TurnedClock {
     pub(crate) fn new(now: &str, end: &str) -> Self {
-        Self { now: Arc::new(Mutex::new(time(now))), end: time(end), token: CancellationToken::new() }
+        Self {
+            now: Arc::new(Mutex::new(time(now))),
+            end: time(end),
+            token: CancellationToken::new(),
+        }
     }
 
     pub(crate) fn set(&self, now: Timestamp) {
@@ -77,7 +83,10 @@ pub(crate) struct TokioClock {
 
 impl TokioClock {
     pub(crate) fn new(now: &str) -> Self {
-        Self { start: time(now), since: tokio::time::Instant::now() }
+        Self {
+            start: time(now),
+            since: tokio::time::Instant::now(),
+        }
     }
 }
 
@@ -92,7 +101,10 @@ impl Clock for TokioClock {
 }
 
 pub(crate) fn done() -> RunEnd {
-    RunEnd { outcome: Outcome::Done, note: None }
+    RunEnd {
+        outcome: Outcome::Done,
+        note: None,
+    }
 }
 
 pub(crate) fn hourly() -> JobSpec {
@@ -113,7 +125,10 @@ pub(crate) async fn served_once(jobs: &Jobs, now: &str) -> Vec<i64> {
         runs.push(run.job.id);
         done()
     };
-    server.serve_due(&CancellationToken::new(), &mut run).await.unwrap();
+    server
+        .serve_due(&CancellationToken::new(), &mut run)
+        .await
+        .unwrap();
     runs
 }
 
@@ -135,11 +150,18 @@ pub(crate) async fn cut_off(jobs: Jobs, now: &str) {
     let mut server = JobServer::with_clock(&jobs, clock);
     let mut run = async |_: &tools_cron::DueRun| std::future::pending().await;
     let serving = server.serve_due(&token, &mut run);
-    assert!(tokio::time::timeout(Duration::from_millis(300), serving).await.is_err(), "the run began");
+    assert!(
+        tokio::time::timeout(Duration::from_millis(300), serving)
+            .await
+            .is_err(),
+        "the run began"
+    );
 }
 
 /// Replaces a text in the stored jobs, as a newer version might write them.
 pub(crate) fn replace_in_specs(folder: &Path, from: &str, to: &str) {
     let store = rusqlite::Connection::open(folder.join("cron.sqlite")).unwrap();
-    store.execute("UPDATE job SET spec = replace(spec, ?, ?)", [from, to]).unwrap();
+    store
+        .execute("UPDATE job SET spec = replace(spec, ?, ?)", [from, to])
+        .unwrap();
 }

@@ -12,7 +12,11 @@ use crate::fixture::{cron, time};
 fn runs(expression: &str, zone: &str, after: &str, most: usize) -> Vec<String> {
     let (schedule, zone) = (cron(expression), find_zone(zone).unwrap());
     let runs = std::iter::successors(Some(time(after)), |run| next_after(&schedule, &zone, *run));
-    let shown = |run: Timestamp| run.to_zoned(zone.clone()).strftime("%d %H:%M %:z").to_string();
+    let shown = |run: Timestamp| {
+        run.to_zoned(zone.clone())
+            .strftime("%d %H:%M %:z")
+            .to_string()
+    };
     runs.skip(1).take(most).map(shown).collect()
 }
 
@@ -23,43 +27,76 @@ const FOLD: &str = "2026-10-24T22:30:00Z";
 
 #[test]
 fn a_fixed_time_that_the_clock_skips_runs_once_after_the_gap() {
-    assert_eq!(runs("30 2 * * *", "Europe/Berlin", GAP, 2), ["29 03:00 +02:00", "30 02:30 +02:00"]);
+    assert_eq!(
+        runs("30 2 * * *", "Europe/Berlin", GAP, 2),
+        ["29 03:00 +02:00", "30 02:30 +02:00"]
+    );
     assert_eq!(
         runs("0,15,30 2,3 * * *", "Europe/Berlin", GAP, 3),
         ["29 03:00 +02:00", "29 03:15 +02:00", "29 03:30 +02:00"]
     );
     // Santiago skips the first hour of a day.
-    assert_eq!(runs("15 0 6 9 *", "America/Santiago", "2026-09-01T00:00:00Z", 1), ["06 01:00 -03:00"]);
+    assert_eq!(
+        runs("15 0 6 9 *", "America/Santiago", "2026-09-01T00:00:00Z", 1),
+        ["06 01:00 -03:00"]
+    );
     // Lord Howe skips half an hour.
-    assert_eq!(runs("10 2 * * *", "Australia/Lord_Howe", "2026-10-03T15:00:00Z", 1), ["04 02:30 +11:00"]);
+    assert_eq!(
+        runs(
+            "10 2 * * *",
+            "Australia/Lord_Howe",
+            "2026-10-03T15:00:00Z",
+            1
+        ),
+        ["04 02:30 +11:00"]
+    );
 }
 
 #[test]
 fn a_fixed_time_that_the_clock_repeats_runs_the_first_time() {
-    assert_eq!(runs("30 2 * * *", "Europe/Berlin", FOLD, 2), ["25 02:30 +02:00", "26 02:30 +01:00"]);
+    assert_eq!(
+        runs("30 2 * * *", "Europe/Berlin", FOLD, 2),
+        ["25 02:30 +02:00", "26 02:30 +01:00"]
+    );
     assert_eq!(
         runs("0 1,2,3 * * *", "Europe/Berlin", FOLD, 3),
         ["25 01:00 +02:00", "25 02:00 +02:00", "25 03:00 +01:00"]
     );
     // After the first 02:40, the second 02:50 is not a run.
-    assert_eq!(runs("50 2 * * *", "Europe/Berlin", "2026-10-25T01:40:00Z", 1), ["26 02:50 +01:00"]);
+    assert_eq!(
+        runs("50 2 * * *", "Europe/Berlin", "2026-10-25T01:40:00Z", 1),
+        ["26 02:50 +01:00"]
+    );
 }
 
 #[test]
 fn an_expression_that_follows_the_clock_skips_the_gap_and_runs_in_both_halves_of_the_fold() {
     assert_eq!(
         runs("*/30 1-3 * * *", "Europe/Berlin", GAP, 4),
-        ["29 01:00 +01:00", "29 01:30 +01:00", "29 03:00 +02:00", "29 03:30 +02:00"]
+        [
+            "29 01:00 +01:00",
+            "29 01:30 +01:00",
+            "29 03:00 +02:00",
+            "29 03:30 +02:00"
+        ]
     );
     assert_eq!(
         runs("30 * * * *", "Europe/Berlin", FOLD, 4),
-        ["25 01:30 +02:00", "25 02:30 +02:00", "25 02:30 +01:00", "25 03:30 +01:00"]
+        [
+            "25 01:30 +02:00",
+            "25 02:30 +02:00",
+            "25 02:30 +01:00",
+            "25 03:30 +01:00"
+        ]
     );
 }
 
 #[test]
 fn an_interval_does_not_depend_on_the_clock_of_the_zone() {
-    let schedule = Schedule::Every { seconds: 3600, from: time("2026-03-29T00:10:00Z") };
+    let schedule = Schedule::Every {
+        seconds: 3600,
+        from: time("2026-03-29T00:10:00Z"),
+    };
     let zone = find_zone("Europe/Berlin").unwrap();
     for (after, next) in [
         ("2026-03-28T00:00:00Z", "2026-03-28T00:10:00Z"),
@@ -67,15 +104,25 @@ fn an_interval_does_not_depend_on_the_clock_of_the_zone() {
         ("2026-03-29T01:10:00Z", "2026-03-29T02:10:00Z"),
         ("2026-03-29T01:09:59.9Z", "2026-03-29T01:10:00Z"),
     ] {
-        assert_eq!(next_after(&schedule, &zone, time(after)), Some(time(next)), "{after}");
+        assert_eq!(
+            next_after(&schedule, &zone, time(after)),
+            Some(time(next)),
+            "{after}"
+        );
     }
 }
 
 #[test]
 fn a_day_matches_both_fields_if_one_begins_with_a_star_and_else_one_of_them() {
     let days = |expression| runs(expression, "UTC", "2026-11-01T00:00:00Z", 3);
-    assert_eq!(days("0 12 13 * 5"), ["06 12:00 +00:00", "13 12:00 +00:00", "20 12:00 +00:00"]);
-    assert_eq!(days("0 12 */13 * 5"), ["27 12:00 +00:00", "01 12:00 +00:00", "14 12:00 +00:00"]);
+    assert_eq!(
+        days("0 12 13 * 5"),
+        ["06 12:00 +00:00", "13 12:00 +00:00", "20 12:00 +00:00"]
+    );
+    assert_eq!(
+        days("0 12 */13 * 5"),
+        ["27 12:00 +00:00", "01 12:00 +00:00", "14 12:00 +00:00"]
+    );
 }
 
 #[test]
@@ -109,15 +156,28 @@ fn field(range: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = String> 
 }
 
 fn expression() -> impl Strategy<Value = String> {
-    let fields = (field(0..=59), field(0..=23), field(1..=28), field(1..=12), field(0..=6));
-    fields.prop_map(|(minute, hour, day, month, weekday)| format!("{minute} {hour} {day} {month} {weekday}"))
+    let fields = (
+        field(0..=59),
+        field(0..=23),
+        field(1..=28),
+        field(1..=12),
+        field(0..=6),
+    );
+    fields.prop_map(|(minute, hour, day, month, weekday)| {
+        format!("{minute} {hour} {day} {month} {weekday}")
+    })
 }
 
 /// Zones with all kinds of changes: an hour, half an hour, at midnight, twice a year around Ramadan, and none.
 fn zone() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
-        "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "Africa/Casablanca",
-        "Asia/Kathmandu", "UTC",
+        "Europe/Berlin",
+        "America/New_York",
+        "Australia/Lord_Howe",
+        "America/Santiago",
+        "Africa/Casablanca",
+        "Asia/Kathmandu",
+        "UTC",
     ])
 }
 

@@ -57,14 +57,20 @@ async fn serve(jobs: &Jobs, now: Timestamp, end: End, runs: &mut Vec<Begun>) {
         runs.push((run.job.id, run.due, end));
         match end {
             End::Done => done(),
-            End::CutOff => RunEnd { outcome: Outcome::CutOff, note: None },
+            End::CutOff => RunEnd {
+                outcome: Outcome::CutOff,
+                note: None,
+            },
             End::Killed => {
                 killed.notify_one();
                 std::future::pending().await
             }
         }
     };
-    let mut server = JobServer::with_clock(jobs, TurnedClock::new(&now.to_string(), "2100-01-01T00:00:00Z"));
+    let mut server = JobServer::with_clock(
+        jobs,
+        TurnedClock::new(&now.to_string(), "2100-01-01T00:00:00Z"),
+    );
     tokio::select! {
         served = server.serve_due(&token, &mut run) => assert!(served.is_ok()),
         () = killed.notified() => {}
@@ -75,9 +81,13 @@ async fn serve(jobs: &Jobs, now: Timestamp, end: End, runs: &mut Vec<Begun>) {
 fn check(job: i64, delivery: Delivery, runs: &[Begun]) {
     let of_job: Vec<_> = runs.iter().filter(|run| run.0 == job).collect();
     for pair in of_job.windows(2) {
-        let [(_, due, end), (_, next, _)] = pair else { unreachable!() };
+        let [(_, due, end), (_, next, _)] = pair else {
+            unreachable!()
+        };
         match (delivery, end) {
-            (Delivery::AtLeastOnce, End::CutOff | End::Killed) => assert_eq!(next, due, "it is repeated first"),
+            (Delivery::AtLeastOnce, End::CutOff | End::Killed) => {
+                assert_eq!(next, due, "it is repeated first")
+            }
             _ => assert!(next > due, "it ran twice"),
         }
     }
@@ -93,7 +103,16 @@ async fn play(steps: Vec<Step>) {
         (Missed::RunOnce, Delivery::AtMostOnce),
         (Missed::RunOnce, Delivery::AtLeastOnce),
     ] {
-        jobs.add(JobSpec { missed, delivery, ..hourly() }, now).await.unwrap();
+        jobs.add(
+            JobSpec {
+                missed,
+                delivery,
+                ..hourly()
+            },
+            now,
+        )
+        .await
+        .unwrap();
         deliveries.push(delivery);
     }
     let (mut runs, mut paused) = (Vec::new(), HashSet::new());
@@ -112,7 +131,10 @@ async fn play(steps: Vec<Step>) {
             Step::Serve(end) => {
                 let before = runs.len();
                 serve(&jobs, now, end, &mut runs).await;
-                assert!(runs[before..].iter().all(|run| !paused.contains(&run.0)), "a paused job ran");
+                assert!(
+                    runs[before..].iter().all(|run| !paused.contains(&run.0)),
+                    "a paused job ran"
+                );
             }
         }
     }
@@ -128,11 +150,23 @@ async fn play(steps: Vec<Step>) {
             job <= 2 || log.iter().all(|run| run.outcome != Outcome::Skipped),
             "job {job} makes up for missed runs"
         );
-        let began = log.iter().filter(|run| run.outcome != Outcome::Skipped).count();
-        assert_eq!(began, runs.iter().filter(|run| run.0 == job).count(), "the log has each run of job {job}");
+        let began = log
+            .iter()
+            .filter(|run| run.outcome != Outcome::Skipped)
+            .count();
+        assert_eq!(
+            began,
+            runs.iter().filter(|run| run.0 == job).count(),
+            "the log has each run of job {job}"
+        );
     }
     let listed = jobs.list().await.unwrap();
-    assert!(listed.iter().all(|job| job.as_ref().unwrap().next > Some(now)), "all that is due is decided");
+    assert!(
+        listed
+            .iter()
+            .all(|job| job.as_ref().unwrap().next > Some(now)),
+        "all that is due is decided"
+    );
 }
 
 proptest! {

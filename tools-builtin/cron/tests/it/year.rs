@@ -25,8 +25,12 @@ const DIFFERENCES: &[&str] = &[
 /// The series of a file: schedule, zone and runs.
 fn series(text: &str) -> Vec<(String, String, BTreeSet<Timestamp>)> {
     let parsed = |line: &str| {
-        let [schedule, zone, runs] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
-        let runs = runs.split_whitespace().map(|run| Timestamp::from_second(run.parse().unwrap()).unwrap());
+        let [schedule, zone, runs] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
+        let runs = runs
+            .split_whitespace()
+            .map(|run| Timestamp::from_second(run.parse().unwrap()).unwrap());
         (schedule.to_owned(), zone.to_owned(), runs.collect())
     };
     text.lines().map(parsed).collect()
@@ -41,7 +45,10 @@ async fn served(jobs: &Jobs) -> BTreeMap<i64, Vec<Timestamp>> {
     let served = server.serve(&token, async |run| {
         assert_eq!(run.due, run.started, "a run is neither early nor late");
         runs.entry(run.job.id).or_default().push(run.due);
-        RunEnd { outcome: Outcome::Done, note: None }
+        RunEnd {
+            outcome: Outcome::Done,
+            note: None,
+        }
     });
     served.await.unwrap();
     runs
@@ -56,18 +63,32 @@ async fn a_year_of_runs_is_that_of_cronsim() {
     let jobs = Jobs::in_memory("here").unwrap();
     let mut ids = Vec::new();
     for (schedule, zone, _) in &series {
-        ids.push(jobs.add(spec(cron(schedule), zone), time(START)).await.unwrap().id);
+        ids.push(
+            jobs.add(spec(cron(schedule), zone), time(START))
+                .await
+                .unwrap()
+                .id,
+        );
     }
     let mut differences = Vec::new();
     let mut served = served(&jobs).await;
     for ((schedule, zone, theirs), id) in series.into_iter().zip(ids) {
         let runs = served.remove(&id).unwrap_or_default();
-        assert!(runs.is_sorted_by(|a, b| a < b), "{schedule} in {zone} runs twice");
+        assert!(
+            runs.is_sorted_by(|a, b| a < b),
+            "{schedule} in {zone} runs twice"
+        );
         let ours: BTreeSet<_> = runs.into_iter().filter(|run| *run < time(END)).collect();
         let only = |side: &str, a: &BTreeSet<Timestamp>, b: &BTreeSet<Timestamp>| {
-            a.difference(b).map(|run| format!("{schedule} in {zone}, {side} alone: {run}")).collect::<Vec<_>>()
+            a.difference(b)
+                .map(|run| format!("{schedule} in {zone}, {side} alone: {run}"))
+                .collect::<Vec<_>>()
         };
-        differences.extend(only("cronsim", &theirs, &ours).into_iter().chain(only("we", &ours, &theirs)));
+        differences.extend(
+            only("cronsim", &theirs, &ours)
+                .into_iter()
+                .chain(only("we", &ours, &theirs)),
+        );
     }
     assert_eq!(differences, DIFFERENCES);
 }

@@ -9,8 +9,8 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt 
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, readlinkat, renameat_with, statat,
-    symlinkat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, readlinkat,
+    renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -32,7 +32,9 @@ impl Spot {
     /// # Errors
     /// Returns the error of the system, which for a link is that it is no folder.
     pub(super) fn open(root: &Path, path: &Path, creates: bool) -> io::Result<Self> {
-        let below = path.strip_prefix(root).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let below = path
+            .strip_prefix(root)
+            .map_err(|_| io::ErrorKind::InvalidInput)?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut folder = openat(CWD, root, flags, Mode::empty())?;
         let mut names = below.components().map(|part| match part {
@@ -61,7 +63,10 @@ impl Spot {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self { folder: openat(CWD, folder, flags, Mode::empty())?, name: name.to_owned() })
+        Ok(Self {
+            folder: openat(CWD, folder, flags, Mode::empty())?,
+            name: name.to_owned(),
+        })
     }
 
     /// Moves what lies here, by a copy if the other place belongs to another file system. Replaces nothing but a file or a link, and that
@@ -81,12 +86,20 @@ impl Spot {
 
     /// Moves what lies here within a file system, also out of a folder that a program has locked.
     pub(super) fn rename(&self, to: &Self, replaces: bool) -> Result<(), Errno> {
-        let flags = if replaces { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
+        let flags = if replaces {
+            RenameFlags::empty()
+        } else {
+            RenameFlags::NOREPLACE
+        };
         let rename = |flags| renameat_with(&self.folder, &*self.name, &to.folder, &*to.name, flags);
         match rename(flags) {
             Err(Errno::ACCESS) => {
                 let unlocked = |folder: &OwnedFd| folder.try_clone().ok().and_then(Unlocked::open);
-                let opened = [unlocked(&self.folder), unlocked(&to.folder), Unlocked::at(&self.folder, &self.name)];
+                let opened = [
+                    unlocked(&self.folder),
+                    unlocked(&to.folder),
+                    Unlocked::at(&self.folder, &self.name),
+                ];
                 let renamed = rename(flags);
                 // The innermost first, because the way to it leads through the others.
                 opened.into_iter().rev().for_each(drop);
@@ -100,7 +113,8 @@ impl Spot {
 
     /// Copies what lies here. `room` is the number of bytes that it may take. An incomplete copy is removed.
     pub(super) fn copy(&self, to: &Self, room: &mut u64) -> io::Result<()> {
-        copy(&self.folder, &self.name, &to.folder, &to.name, room).inspect_err(|_| drop(to.remove()))
+        copy(&self.folder, &self.name, &to.folder, &to.name, room)
+            .inspect_err(|_| drop(to.remove()))
     }
 
     pub(super) fn remove(&self) -> io::Result<()> {
@@ -116,8 +130,17 @@ impl Spot {
         match former {
             Former::Link { target } => symlinkat(target.as_path(), &self.folder, &*self.name)?,
             Former::File { mode, content } => {
-                let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let mut file = File::from(openat(&self.folder, &*self.name, flags, Mode::from_raw_mode(0o600))?);
+                let flags = OFlags::CREATE
+                    | OFlags::EXCL
+                    | OFlags::WRONLY
+                    | OFlags::NOFOLLOW
+                    | OFlags::CLOEXEC;
+                let mut file = File::from(openat(
+                    &self.folder,
+                    &*self.name,
+                    flags,
+                    Mode::from_raw_mode(0o600),
+                )?);
                 let written = file.write_all(content.as_bytes());
                 // A part of a file can say the opposite of the whole.
                 written
@@ -130,12 +153,24 @@ impl Spot {
 }
 
 /// Copies a file, a link or a folder. Of a pipe, a socket or a device, only the name remains.
-fn copy(from: impl AsFd, name: &OsStr, to: impl AsFd, as_name: &OsStr, room: &mut u64) -> io::Result<()> {
+fn copy(
+    from: impl AsFd,
+    name: &OsStr,
+    to: impl AsFd,
+    as_name: &OsStr,
+    room: &mut u64,
+) -> io::Result<()> {
     let stat = statat(&from, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let mode = Mode::from_raw_mode(stat.st_mode & 0o777);
     let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    let length = if is_file { u64::try_from(stat.st_size).unwrap_or(u64::MAX) } else { 0 };
-    *room = room.checked_sub(length.saturating_add(ENTRY)).ok_or(io::ErrorKind::StorageFull)?;
+    let length = if is_file {
+        u64::try_from(stat.st_size).unwrap_or(u64::MAX)
+    } else {
+        0
+    };
+    *room = room
+        .checked_sub(length.saturating_add(ENTRY))
+        .ok_or(io::ErrorKind::StorageFull)?;
     let create = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Symlink => symlinkat(readlinkat(&from, name, Vec::new())?, &to, as_name)?,
@@ -153,7 +188,10 @@ fn copy(from: impl AsFd, name: &OsStr, to: impl AsFd, as_name: &OsStr, room: &mu
             if FileType::from_raw_mode(fstat(&source)?.st_mode) != FileType::RegularFile {
                 return Err(io::ErrorKind::InvalidData.into());
             }
-            io::copy(&mut File::from(source).take(length), &mut File::from(openat(&to, as_name, create, mode)?))?;
+            io::copy(
+                &mut File::from(source).take(length),
+                &mut File::from(openat(&to, as_name, create, mode)?),
+            )?;
         }
         _ => drop(openat(&to, as_name, create, mode)?),
     }
@@ -194,12 +232,19 @@ fn entries(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
 
 /// Creates a folder and those above it, for the user alone.
 pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().mode(0o700).recursive(true).create(folder)
+    fs::DirBuilder::new()
+        .mode(0o700)
+        .recursive(true)
+        .create(folder)
 }
 
 /// Writes a new file for the user alone.
 pub(super) fn create_file(path: &Path, content: &[u8]) -> io::Result<File> {
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
     file.write_all(content)?;
     Ok(file)
 }
@@ -223,11 +268,26 @@ mod tests {
         fs::create_dir(&outside).unwrap();
         symlink(&outside, root.join("link")).unwrap();
         assert!(Spot::open(&root, &root.join("real/file"), false).is_ok());
-        for path in ["link/file", "real/../../outside/file", "..", "", "missing/file"] {
-            assert!(Spot::open(&root, &root.join(path), false).is_err(), "{path}");
+        for path in [
+            "link/file",
+            "real/../../outside/file",
+            "..",
+            "",
+            "missing/file",
+        ] {
+            assert!(
+                Spot::open(&root, &root.join(path), false).is_err(),
+                "{path}"
+            );
         }
-        assert!(Spot::open(&root, &root.join("link/new/file"), true).is_err() && !outside.join("new").exists());
-        assert!(Spot::open(&root, &outside.join("file"), true).is_err() && !root.join("missing").exists());
+        assert!(
+            Spot::open(&root, &root.join("link/new/file"), true).is_err()
+                && !outside.join("new").exists()
+        );
+        assert!(
+            Spot::open(&root, &outside.join("file"), true).is_err()
+                && !root.join("missing").exists()
+        );
     }
 
     #[test]
@@ -237,9 +297,18 @@ mod tests {
         fs::write(path("target"), "kept").unwrap();
         symlink("target", path("link")).unwrap();
         symlink("nowhere", path("dangling")).unwrap();
-        let former = Former::File { mode: 0o644, content: Bytes::new(b"former".to_vec()) };
+        let former = Former::File {
+            mode: 0o644,
+            content: Bytes::new(b"former".to_vec()),
+        };
         for name in ["target", "link", "dangling"] {
-            assert!(Spot::open(root.path(), &path(name), false).unwrap().restore(&former).is_err(), "{name}");
+            assert!(
+                Spot::open(root.path(), &path(name), false)
+                    .unwrap()
+                    .restore(&former)
+                    .is_err(),
+                "{name}"
+            );
         }
         assert_eq!(fs::read_to_string(path("target")).unwrap(), "kept");
         assert!(!path("nowhere").exists());

@@ -8,7 +8,9 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, mkdirat, openat, renameat_with, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, RenameFlags, mkdirat, openat, renameat_with, unlinkat,
+};
 use rustix::io::Errno;
 
 use super::carry::{Spot, create_file};
@@ -34,11 +36,20 @@ pub(super) fn neutralise(root: &Path, path: &Path, from: &Spot) -> io::Result<(S
     let name = name_for(path.strip_prefix(root).unwrap_or(path));
     let common = open(root).map(|folder| (folder, root.join(FOLDER)));
     // A folder that is mounted there has its own file system.
-    let beside = from.folder.try_clone().map(|folder| (folder, path.parent().unwrap_or(root).to_owned()));
+    let beside = from
+        .folder
+        .try_clone()
+        .map(|folder| (folder, path.parent().unwrap_or(root).to_owned()));
     let mut renamed = Err(io::ErrorKind::NotFound.into());
     for (folder, above) in [common, beside].into_iter().flatten() {
-        let to = Spot { folder, name: name.clone() };
-        renamed = from.rename(&to, false).map(|()| (to, above.join(&name))).map_err(io::Error::from);
+        let to = Spot {
+            folder,
+            name: name.clone(),
+        };
+        renamed = from
+            .rename(&to, false)
+            .map(|()| (to, above.join(&name)))
+            .map_err(io::Error::from);
         if renamed.is_ok() {
             break;
         }
@@ -50,11 +61,21 @@ pub(super) fn neutralise(root: &Path, path: &Path, from: &Spot) -> io::Result<(S
 pub(super) fn list(root: &Path) -> impl Iterator<Item = SetAside> {
     let folder = root.join(FOLDER);
     let is_folder = fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_dir());
-    let mut places: Vec<_> = is_folder.then(|| entries(&folder)).into_iter().flatten().collect();
+    let mut places: Vec<_> = is_folder
+        .then(|| entries(&folder))
+        .into_iter()
+        .flatten()
+        .collect();
     places.sort();
     places.into_iter().filter_map(move |place| {
         let path = path_of(place.file_name()?)?;
-        Some(SetAside::new(root, &root.join(path), NOTE.to_owned(), Some(place), false))
+        Some(SetAside::new(
+            root,
+            &root.join(path),
+            NOTE.to_owned(),
+            Some(place),
+            false,
+        ))
     })
 }
 
@@ -66,10 +87,18 @@ pub(super) fn is_in_place(place: &Path) -> bool {
 /// Removes the folder if nothing lies aside there, and keeps its content out of commits otherwise.
 pub(super) fn tidy(root: &Path) {
     let ignore = root.join(FOLDER).join(".gitignore");
-    let Ok(ignored) = Spot::open(root, &ignore, false) else { return };
+    let Ok(ignored) = Spot::open(root, &ignore, false) else {
+        return;
+    };
     let _ = ignored.remove();
-    let above = openat(CWD, root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-    if above.is_ok_and(|above| unlinkat(above, FOLDER, AtFlags::REMOVEDIR) == Err(Errno::NOTEMPTY)) {
+    let above = openat(
+        CWD,
+        root,
+        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    );
+    if above.is_ok_and(|above| unlinkat(above, FOLDER, AtFlags::REMOVEDIR) == Err(Errno::NOTEMPTY))
+    {
         // Without room, a person sees it in the next commit.
         let _ = create_file(&ignore, b"*\n");
     }
@@ -82,7 +111,13 @@ fn open(root: &Path) -> io::Result<OwnedFd> {
     let open = || openat(&above, FOLDER, flags | OFlags::NOFOLLOW, Mode::empty());
     let opened = open().or_else(|_| {
         // Fails if there is nothing.
-        let _ = renameat_with(&above, FOLDER, &above, name_for(Path::new(FOLDER)), RenameFlags::NOREPLACE);
+        let _ = renameat_with(
+            &above,
+            FOLDER,
+            &above,
+            name_for(Path::new(FOLDER)),
+            RenameFlags::NOREPLACE,
+        );
         mkdirat(&above, FOLDER, Mode::from_raw_mode(0o700))?;
         open()
     });
@@ -91,7 +126,9 @@ fn open(root: &Path) -> io::Result<OwnedFd> {
 
 /// Returns a name that no program can foresee, and that tells the path.
 fn name_for(path: &Path) -> OsString {
-    let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+    let time = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_nanos());
     let mut told = Vec::new();
     for byte in path.as_os_str().as_bytes() {
         match byte {
@@ -110,14 +147,20 @@ fn path_of(name: &OsStr) -> Option<PathBuf> {
     let mut told = told.splitn(2, |byte| *byte == b'-').nth(1)?;
     let mut path = Vec::new();
     while let Some((first, rest)) = told.split_first() {
-        let escape = [(&b"%2F"[..], b'/'), (b"%25", b'%')].into_iter().find(|(escape, _)| told.starts_with(escape));
-        let (rest, byte) = escape.map_or((rest, *first), |(escape, byte)| (&told[escape.len()..], byte));
+        let escape = [(&b"%2F"[..], b'/'), (b"%25", b'%')]
+            .into_iter()
+            .find(|(escape, _)| told.starts_with(escape));
+        let (rest, byte) = escape.map_or((rest, *first), |(escape, byte)| {
+            (&told[escape.len()..], byte)
+        });
         path.push(byte);
         told = rest;
     }
     // A name that a program made leads to no other place.
     let path = PathBuf::from(OsString::from_vec(path));
-    let is_below = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    let is_below = path
+        .components()
+        .all(|part| matches!(part, std::path::Component::Normal(_)));
     (is_below && !path.as_os_str().is_empty()).then_some(path)
 }
 
@@ -130,22 +173,38 @@ mod tests {
     #[test]
     fn a_name_tells_its_path_and_is_no_sensitive_one() {
         let table = SensitivePaths::default();
-        let concrete = |pattern: &str| pattern.trim_start_matches('/').replace("**", "x").replace('*', "y");
+        let concrete = |pattern: &str| {
+            pattern
+                .trim_start_matches('/')
+                .replace("**", "x")
+                .replace('*', "y")
+        };
         for entry in table.paths() {
-            for path in [concrete(entry.pattern()), format!("a/{}", concrete(entry.pattern()))] {
+            for path in [
+                concrete(entry.pattern()),
+                format!("a/{}", concrete(entry.pattern())),
+            ] {
                 let name = name_for(Path::new(&path));
                 assert_eq!(path_of(&name), Some(PathBuf::from(&path)));
                 let found = table.find(&format!("{FOLDER}/{}", name.to_str().unwrap()));
-                assert!(found.is_none_or(|entry| entry.sensitivity() <= Sensitivity::BuildFile), "{path}: {name:?}");
+                assert!(
+                    found.is_none_or(|entry| entry.sensitivity() <= Sensitivity::BuildFile),
+                    "{path}: {name:?}"
+                );
             }
         }
     }
 
     #[test]
     fn a_name_that_leads_elsewhere_tells_nothing() {
-        for name in
-            ["1-..%2Fx.set-aside", "1-%2Fetc%2Fx.set-aside", "1-.set-aside/", "x.set-aside", "1-x", ".gitignore"]
-        {
+        for name in [
+            "1-..%2Fx.set-aside",
+            "1-%2Fetc%2Fx.set-aside",
+            "1-.set-aside/",
+            "x.set-aside",
+            "1-x",
+            ".gitignore",
+        ] {
             assert_eq!(path_of(OsStr::new(name)), None, "{name}");
         }
         for raw in [&b"a%\xff/\n"[..], b"a%2Fb"] {

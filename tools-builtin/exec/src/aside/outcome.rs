@@ -29,12 +29,19 @@ impl Outcome {
     /// Creates the outcome of a look at too many entries.
     pub(crate) fn unknown() -> Self {
         let note = "there are too many; remove those that you do not need, and the next session looks again";
-        Self { former: vec![ProtectedFile::new(".", note, ProtectedFate::Unknown)], ..Self::default() }
+        Self {
+            former: vec![ProtectedFile::new(".", note, ProtectedFate::Unknown)],
+            ..Self::default()
+        }
     }
 
     /// Returns what a person is told.
     pub(crate) fn into_files(self) -> Vec<ProtectedFile> {
-        self.aside.iter().map(|file| file.to_protected(false)).chain(self.former).collect()
+        self.aside
+            .iter()
+            .map(|file| file.to_protected(false))
+            .chain(self.former)
+            .collect()
     }
 }
 
@@ -49,29 +56,51 @@ impl Aside {
         origin: &Origin,
     ) -> Outcome {
         let counts = |path: &&Path| only.is_empty() || only.iter().any(|only| only == path);
-        let planted: Vec<&Path> = now.planted_since(before, look).into_iter().filter(counts).collect();
+        let planted: Vec<&Path> = now
+            .planted_since(before, look)
+            .into_iter()
+            .filter(counts)
+            .collect();
         // What lies behind a new link is not what was there.
-        let is_gone = |path: &&Path| !Spot::open(look.root, path, false).is_ok_and(|spot| spot.exists());
+        let is_gone =
+            |path: &&Path| !Spot::open(look.root, path, false).is_ok_and(|spot| spot.exists());
         let removed: Vec<&Path> = before.guarded().filter(is_gone).filter(counts).collect();
-        let mut outcome = Outcome { aside: self.move_all(look, before, &planted, origin), ..Outcome::default() };
+        let mut outcome = Outcome {
+            aside: self.move_all(look, before, &planted, origin),
+            ..Outcome::default()
+        };
         let stuck = outcome.aside.iter().filter(|file| file.place.is_none());
         outcome.unfinished = stuck.map(|file| file.origin.clone()).collect();
         // The files of a folder that was replaced are among the removed ones.
-        let was_file = |path: &Path| before.found.get(path).is_some_and(|found| !found.is_folder());
-        let moved = outcome.aside.iter().filter(|file| file.place.is_some() && was_file(&file.origin));
+        let was_file = |path: &Path| {
+            before
+                .found
+                .get(path)
+                .is_some_and(|found| !found.is_folder())
+        };
+        let moved = outcome
+            .aside
+            .iter()
+            .filter(|file| file.place.is_some() && was_file(&file.origin));
         let moved: Vec<(PathBuf, bool)> = moved.map(|file| (file.origin.clone(), false)).collect();
         let removed = removed.into_iter().map(|path| (path.to_owned(), true));
         for (path, is_removed) in moved.into_iter().chain(removed) {
-            let former = before.found.get(&path).and_then(|found| found.former.as_ref());
-            let restored =
-                former.map(|former| Spot::open(look.root, &path, true).and_then(|spot| spot.restore(former)));
+            let former = before
+                .found
+                .get(&path)
+                .and_then(|found| found.former.as_ref());
+            let restored = former.map(|former| {
+                Spot::open(look.root, &path, true).and_then(|spot| spot.restore(former))
+            });
             let fate = match restored {
                 Some(Ok(())) if is_removed => ProtectedFate::Restored,
                 Some(Ok(())) => continue,
                 Some(Err(_)) | None => ProtectedFate::Lost,
             };
             let note = look.judge.note(&look.relative(&path));
-            outcome.former.push(ProtectedFile::new(shown(&path, look.root), note, fate));
+            outcome
+                .former
+                .push(ProtectedFile::new(shown(&path, look.root), note, fate));
             if let Some(Err(_)) = restored {
                 outcome.unfinished.push(path);
             }
@@ -79,7 +108,13 @@ impl Aside {
         outcome
     }
 
-    fn move_all(&self, look: &Look<'_>, before: &Protected, planted: &[&Path], origin: &Origin) -> Vec<SetAside> {
+    fn move_all(
+        &self,
+        look: &Look<'_>,
+        before: &Protected,
+        planted: &[&Path],
+        origin: &Origin,
+    ) -> Vec<SetAside> {
         if planted.is_empty() {
             return Vec::new();
         }
@@ -87,23 +122,35 @@ impl Aside {
         let folder = folder.and_then(|folder| {
             let written = Record::new(look, before, planted, origin).write(&folder);
             // Without room, the folder would remain with a part of the record.
-            written.inspect_err(|_| drop(fs::remove_dir_all(&folder))).map(|()| folder)
+            written
+                .inspect_err(|_| drop(fs::remove_dir_all(&folder)))
+                .map(|()| folder)
         });
         let folder = folder.ok();
         let free = disk::free(self.folder()).unwrap_or_default();
         let mut room = MAX_COPIED.min(free / 2);
         // The small ones first, because they say most.
         let mut order: Vec<usize> = (0..planted.len()).collect();
-        order.sort_by_key(|number| fs::symlink_metadata(planted[*number]).map_or(0, |metadata| metadata.len()));
+        order.sort_by_key(|number| {
+            fs::symlink_metadata(planted[*number]).map_or(0, |metadata| metadata.len())
+        });
         let mut places = vec![None; planted.len()];
         for number in order {
-            let place = folder.as_ref().map(|folder| folder.join(number.to_string()));
+            let place = folder
+                .as_ref()
+                .map(|folder| folder.join(number.to_string()));
             places[number] = take(look.root, planted[number], place, &mut room).ok();
         }
         in_place::tidy(look.root);
         let file = |(path, place): (&&Path, Option<PathBuf>)| {
             let note = look.judge.note(&look.relative(path));
-            SetAside::new(look.root, path, note, place, before.found.contains_key(*path))
+            SetAside::new(
+                look.root,
+                path,
+                note,
+                place,
+                before.found.contains_key(*path),
+            )
         };
         planted.iter().zip(places).map(file).collect()
     }

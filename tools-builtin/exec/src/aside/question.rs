@@ -29,9 +29,15 @@ impl<'a> Group<'a> {
         let mut groups: Vec<Self> = Vec::new();
         for (file, folder) in files {
             let folder = folder.as_deref();
-            match groups.iter_mut().find(|group| folder.is_some() && group.folder == folder) {
+            match groups
+                .iter_mut()
+                .find(|group| folder.is_some() && group.folder == folder)
+            {
                 Some(group) => group.files.push(file),
-                None => groups.push(Self { folder, files: vec![file] }),
+                None => groups.push(Self {
+                    folder,
+                    files: vec![file],
+                }),
             }
         }
         groups
@@ -46,7 +52,9 @@ impl<'a> Group<'a> {
             (files, folder) => {
                 let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
                 let (folder, count) = (folder.unwrap_or_default(), files.len());
-                let text = format!("{folder}/ is new and has {count} files that run or configure programs: ");
+                let text = format!(
+                    "{folder}/ is new and has {count} files that run or configure programs: "
+                );
                 visible_line(&(text + &names.join(", ")), LINE)
             }
         }
@@ -56,7 +64,11 @@ impl<'a> Group<'a> {
     fn content(&self) -> Option<String> {
         let of_group = self.files.len() > 1;
         let contents = self.files.iter().map(|file| {
-            let name = if of_group { format!("\n  {}:", visible_line(&file.path, LINE)) } else { String::new() };
+            let name = if of_group {
+                format!("\n  {}:", visible_line(&file.path, LINE))
+            } else {
+                String::new()
+            };
             Some(name + &content(file.place.as_ref()?)?)
         });
         contents.collect()
@@ -68,14 +80,18 @@ fn content(place: &Path) -> Option<String> {
     let metadata = fs::symlink_metadata(place).ok()?;
     if metadata.is_symlink() {
         let target = fs::read_link(place).ok()?.to_string_lossy().into_owned();
-        return (target.chars().count() <= LINE).then(|| format!("\n  a link to {}", visible_line(&target, LINE)));
+        return (target.chars().count() <= LINE)
+            .then(|| format!("\n  a link to {}", visible_line(&target, LINE)));
     }
     if metadata.is_dir() {
         let mut entries: Vec<_> = fs::read_dir(place).ok()?.collect::<Result<_, _>>().ok()?;
         entries.sort_by_key(fs::DirEntry::file_name);
         let mut all = String::from("\n  a folder");
         for entry in entries {
-            all += &format!("\n  {}:", visible_line(&entry.file_name().to_string_lossy(), LINE));
+            all += &format!(
+                "\n  {}:",
+                visible_line(&entry.file_name().to_string_lossy(), LINE)
+            );
             all += &content(&entry.path())?;
             if all.chars().count() > ROOM {
                 return None;
@@ -100,7 +116,9 @@ pub(super) fn question(groups: &[Group<'_>]) -> Option<(Question, Vec<SetAside>)
     let (mut lines, mut shown, mut others) = (String::new(), Vec::new(), 0);
     let mut left = ROOM;
     for group in groups {
-        let block = group.content().map(|content| format!("\n- {}{content}", group.line()));
+        let block = group
+            .content()
+            .map(|content| format!("\n- {}{content}", group.line()));
         match block.and_then(|block| Some((left.checked_sub(block.chars().count())?, block))) {
             Some((rest, block)) => {
                 left = rest;
@@ -119,6 +137,8 @@ pub(super) fn question(groups: &[Group<'_>]) -> Option<(Question, Vec<SetAside>)
         "The program left files that run or configure programs. They were moved to {place}. May they be put back? Without a yes, they \
          stay there.{lines}{others}"
     );
-    let question = Question::new(text, AnswerKind::Confirmation).ok().filter(|_| !shown.is_empty());
+    let question = Question::new(text, AnswerKind::Confirmation)
+        .ok()
+        .filter(|_| !shown.is_empty());
     question.map(|question| (question, shown))
 }

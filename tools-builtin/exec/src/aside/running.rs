@@ -44,7 +44,12 @@ struct Before {
 
 impl RunningRecord {
     /// Writes the record.
-    pub(crate) fn create(aside: &Aside, look: &Look<'_>, before: &Protected, origin: &Origin) -> io::Result<Self> {
+    pub(crate) fn create(
+        aside: &Aside,
+        look: &Look<'_>,
+        before: &Protected,
+        origin: &Origin,
+    ) -> io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let folder = aside.folder().join(FOLDER);
         create_folder(&folder)?;
@@ -55,13 +60,26 @@ impl RunningRecord {
             root: Bytes::from_path(look.root),
             trees: look.trees.to_vec(),
             is_kept: look.is_kept,
-            skipped: look.skipped.iter().map(|path| Bytes::from_path(path)).collect(),
+            skipped: look
+                .skipped
+                .iter()
+                .map(|path| Bytes::from_path(path))
+                .collect(),
             origin: origin.clone(),
             paths: own.to_vec(),
-            found: before.found.iter().map(|(path, found)| (Bytes::from_path(path), found.clone())).collect(),
+            found: before
+                .found
+                .iter()
+                .map(|(path, found)| (Bytes::from_path(path), found.clone()))
+                .collect(),
             only: Vec::new(),
         };
-        let name = format!("{}-{}-{}", now(), process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "{}-{}-{}",
+            now(),
+            process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
         // Complete under its name, and locked: another session may read it at any time.
         let unfinished = folder.join(format!("{name}.new"));
         let _ = fs::remove_file(&unfinished);
@@ -69,7 +87,10 @@ impl RunningRecord {
         flock(&locked, FlockOperation::NonBlockingLockExclusive)?;
         let path = folder.join(format!("{name}.json"));
         fs::rename(&unfinished, &path)?;
-        Ok(Self { path, _locked: locked })
+        Ok(Self {
+            path,
+            _locked: locked,
+        })
     }
 
     /// Removes the record after the look, or keeps it for the paths that are unfinished.
@@ -84,13 +105,22 @@ fn finish(path: &Path, unfinished: &[PathBuf]) {
         let _ = fs::remove_file(path);
         return;
     }
-    let narrowed =
-        fs::read(path).ok().and_then(|text| serde_json::from_slice::<Before>(&text).ok()).and_then(|before| {
-            let only = unfinished.iter().map(|path| Bytes::from_path(path)).collect();
+    let narrowed = fs::read(path)
+        .ok()
+        .and_then(|text| serde_json::from_slice::<Before>(&text).ok())
+        .and_then(|before| {
+            let only = unfinished
+                .iter()
+                .map(|path| Bytes::from_path(path))
+                .collect();
             serde_json::to_vec(&Before { only, ..before }).ok()
         });
     let new = path.with_extension("new");
-    let written = narrowed.is_some_and(|text| create_file(&new, &text).and_then(|_| fs::rename(&new, path)).is_ok());
+    let written = narrowed.is_some_and(|text| {
+        create_file(&new, &text)
+            .and_then(|_| fs::rename(&new, path))
+            .is_ok()
+    });
     if !written {
         let _ = fs::remove_file(new);
     }
@@ -109,12 +139,22 @@ impl Aside {
     }
 
     fn recover_with(&self, root: &Path, with_running: bool) -> Vec<ProtectedFile> {
-        let records =
-            entries(&self.folder().join(FOLDER)).filter(|path| path.extension().is_some_and(|is| is == "json"));
-        records.flat_map(|path| self.recover_one(&path, root, with_running).unwrap_or_default()).collect()
+        let records = entries(&self.folder().join(FOLDER))
+            .filter(|path| path.extension().is_some_and(|is| is == "json"));
+        records
+            .flat_map(|path| {
+                self.recover_one(&path, root, with_running)
+                    .unwrap_or_default()
+            })
+            .collect()
     }
 
-    fn recover_one(&self, path: &Path, root: &Path, with_running: bool) -> Option<Vec<ProtectedFile>> {
+    fn recover_one(
+        &self,
+        path: &Path,
+        root: &Path,
+        with_running: bool,
+    ) -> Option<Vec<ProtectedFile>> {
         let mut file = File::open(path).ok()?;
         let is_over = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
         if !is_over && !with_running {
@@ -152,20 +192,44 @@ impl Aside {
             if !(root.starts_with(&of) || of.starts_with(root)) {
                 return None;
             }
-            let folders =
-                before.trees.iter().map(|tree| if tree.path == "." { of.clone() } else { of.join(&tree.path) });
+            let folders = before.trees.iter().map(|tree| {
+                if tree.path == "." {
+                    of.clone()
+                } else {
+                    of.join(&tree.path)
+                }
+            });
             let folders = folders.collect();
-            Some((before.found.into_iter().map(|(path, found)| (path_of(&path), found)).collect(), folders))
+            Some((
+                before
+                    .found
+                    .into_iter()
+                    .map(|(path, found)| (path_of(&path), found))
+                    .collect(),
+                folders,
+            ))
         });
         records.collect()
     }
 
     /// Returns `None` if there is too much to look at.
     fn look_again(&self, root: &Path, before: Before) -> Option<Outcome> {
-        let Before { trees, is_kept, skipped, origin, paths, found, only, .. } = before;
+        let Before {
+            trees,
+            is_kept,
+            skipped,
+            origin,
+            paths,
+            found,
+            only,
+            ..
+        } = before;
         let only: Vec<PathBuf> = only.iter().map(path_of).collect();
         let judge = Judge::strict(SensitivePaths::default().with_paths(paths));
-        let found: BTreeMap<PathBuf, Found> = found.into_iter().map(|(path, found)| (path_of(&path), found)).collect();
+        let found: BTreeMap<PathBuf, Found> = found
+            .into_iter()
+            .map(|(path, found)| (path_of(&path), found))
+            .collect();
         let mut skipped: Vec<PathBuf> = skipped.iter().map(path_of).collect();
         let mut look = Look {
             judge: &judge,
@@ -178,8 +242,9 @@ impl Aside {
         };
         if is_kept {
             // The walls kept programs from the content of these folders.
-            let kept =
-                found.iter().filter(|(path, found)| found.is_kept_folder() && judge.matters(&look.relative(path)));
+            let kept = found.iter().filter(|(path, found)| {
+                found.is_kept_folder() && judge.matters(&look.relative(path))
+            });
             skipped.extend(kept.map(|(path, _)| path.clone()));
         }
         look.skipped = &skipped;

@@ -34,27 +34,54 @@ impl Settled {
         origin: &Origin,
         teller: Option<Teller>,
     ) -> Self {
-        let outcome = aside.map(|aside| aside.set_aside(look, before, now, &[], origin)).unwrap_or_default();
+        let outcome = aside
+            .map(|aside| aside.set_aside(look, before, now, &[], origin))
+            .unwrap_or_default();
         let group = |file: &SetAside| {
             let below = file.origin.strip_prefix(look.root).ok()?;
-            let first = below.iter().next().filter(|first| !before.top.contains(*first));
+            let first = below
+                .iter()
+                .next()
+                .filter(|first| !before.top.contains(*first));
             first.map(|first| first.to_string_lossy().into_owned())
         };
         let groups = outcome.aside.iter().map(group).collect();
         // Without a folder all that has changed remains, also what is harmless.
-        let counts = |path: &Path| aside.is_some() && now.found.get(path).is_some_and(|found| found.counts());
-        let changed = now.changed_since(before).into_iter().filter(|path| !counts(path));
-        let changed = changed.map(|path| (shown(path, look.root), look.judge.note(&look.relative(path))));
+        let counts = |path: &Path| {
+            aside.is_some() && now.found.get(path).is_some_and(|found| found.counts())
+        };
+        let changed = now
+            .changed_since(before)
+            .into_iter()
+            .filter(|path| !counts(path));
+        let changed = changed.map(|path| {
+            (
+                shown(path, look.root),
+                look.judge.note(&look.relative(path)),
+            )
+        });
         // Those that were removed and put back are told as such.
         let is_told = |path: &String| outcome.former.iter().any(|file| file.path == *path);
         let changed = changed.filter(|(path, _)| !is_told(path)).collect();
         now.lock();
-        Self { outcome, groups, changed, teller, is_told: false }
+        Self {
+            outcome,
+            groups,
+            changed,
+            teller,
+            is_told: false,
+        }
     }
 
     /// Creates the result of a look at too many entries.
     pub(crate) fn unknown(teller: Option<Teller>) -> Self {
-        Self { outcome: Outcome::unknown(), groups: Vec::new(), changed: Vec::new(), teller, is_told: false }
+        Self {
+            outcome: Outcome::unknown(),
+            groups: Vec::new(),
+            changed: Vec::new(),
+            teller,
+            is_told: false,
+        }
     }
 
     /// Returns the paths that could not be moved, or not be put back.
@@ -64,8 +91,13 @@ impl Settled {
 
     /// Asks the person once whether the files that lie aside are put back, tells what became of them, and returns notes for the model.
     pub(crate) async fn finish(mut self, cx: &ToolContext) -> Vec<String> {
-        let moved: Vec<_> =
-            self.outcome.aside.iter().zip(&self.groups).filter(|(file, _)| file.place.is_some()).collect();
+        let moved: Vec<_> = self
+            .outcome
+            .aside
+            .iter()
+            .zip(&self.groups)
+            .filter(|(file, _)| file.place.is_some())
+            .collect();
         let groups = Group::all(&moved);
         let mut back: Vec<SetAside> = Vec::new();
         let mut notes = Vec::new();
@@ -96,17 +128,27 @@ impl Settled {
     }
 
     fn files(&self, is_back: &dyn Fn(&SetAside) -> bool) -> Vec<ProtectedFile> {
-        let aside = self.outcome.aside.iter().map(|file| file.to_protected(is_back(file)));
+        let aside = self
+            .outcome
+            .aside
+            .iter()
+            .map(|file| file.to_protected(is_back(file)));
         let former = self.outcome.former.iter().cloned();
         let changed = self.changed.iter();
-        let changed =
-            changed.map(|(path, note)| ProtectedFile::new(path.clone(), note.clone(), ProtectedFate::Changed));
+        let changed = changed.map(|(path, note)| {
+            ProtectedFile::new(path.clone(), note.clone(), ProtectedFate::Changed)
+        });
         aside.chain(former).chain(changed).collect()
     }
 
     fn notes(&self, is_back: &dyn Fn(&SetAside) -> bool) -> Vec<String> {
         let named = |is_wanted: &dyn Fn(&SetAside) -> bool| {
-            let names = self.outcome.aside.iter().filter(|file| is_wanted(file)).map(|file| file.path.clone());
+            let names = self
+                .outcome
+                .aside
+                .iter()
+                .filter(|file| is_wanted(file))
+                .map(|file| file.path.clone());
             let names: Vec<String> = names.collect();
             (!names.is_empty()).then(|| shortened(&names))
         };
@@ -129,14 +171,26 @@ impl Settled {
             format!("these files run or configure programs and could not be moved out of the workspace: {names}; tell the user")
         });
         let changed: Vec<String> = self.changed.iter().map(|(path, _)| path.clone()).collect();
-        let changed = (!changed.is_empty())
-            .then(|| format!("these files run or configure programs and have changed: {}", shortened(&changed)));
+        let changed = (!changed.is_empty()).then(|| {
+            format!(
+                "these files run or configure programs and have changed: {}",
+                shortened(&changed)
+            )
+        });
         let former = self.outcome.former.iter().map(|file| file.to_string());
-        [aside, renamed, back, stuck, changed].into_iter().flatten().chain(former).collect()
+        [aside, renamed, back, stuck, changed]
+            .into_iter()
+            .flatten()
+            .chain(former)
+            .collect()
     }
 
     fn tell(&mut self, files: &[ProtectedFile]) {
-        if let Some(teller) = self.teller.as_ref().filter(|_| !self.is_told && !files.is_empty()) {
+        if let Some(teller) = self
+            .teller
+            .as_ref()
+            .filter(|_| !self.is_told && !files.is_empty())
+        {
             teller.tell(files);
         }
         self.is_told = true;
@@ -160,15 +214,22 @@ impl SetAside {
 
     /// Returns true if a link lies on the path at which the file was, so that a command would put it elsewhere.
     pub fn leads_elsewhere(&self) -> bool {
-        let below = self.origin.ancestors().take_while(|path| *path != self.root);
-        below.into_iter().any(|path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()))
+        let below = self
+            .origin
+            .ancestors()
+            .take_while(|path| *path != self.root);
+        below
+            .into_iter()
+            .any(|path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()))
     }
 
     /// Returns what a person is told about the file.
     pub fn to_protected(&self, is_back: bool) -> ProtectedFile {
         let fate = match &self.place {
             _ if is_back => ProtectedFate::PutBack,
-            Some(place) => ProtectedFate::SetAside { place: place.to_string_lossy().into_owned() },
+            Some(place) => ProtectedFate::SetAside {
+                place: place.to_string_lossy().into_owned(),
+            },
             None => ProtectedFate::Stuck,
         };
         ProtectedFile::new(self.path.clone(), self.note.clone(), fate)
@@ -189,8 +250,14 @@ mod tests {
         let unknown = || Settled::unknown(Some(teller.clone()));
         drop(unknown());
         let notes = unknown().finish(&ToolContext::new()).await;
-        assert!(notes.len() == 1 && notes[0].contains("too many"), "{notes:?}");
+        assert!(
+            notes.len() == 1 && notes[0].contains("too many"),
+            "{notes:?}"
+        );
         let told = told.lock().unwrap();
-        assert_eq!(told.iter().map(|file| &file.fate).collect::<Vec<_>>(), [&ProtectedFate::Unknown; 2]);
+        assert_eq!(
+            told.iter().map(|file| &file.fate).collect::<Vec<_>>(),
+            [&ProtectedFate::Unknown; 2]
+        );
     }
 }

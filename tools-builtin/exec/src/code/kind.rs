@@ -6,26 +6,63 @@ use std::path::Path;
 
 /// The files by which a build tool or an interpreter knows a project.
 const PROJECT: [&str; 38] = [
-    "BUILD.bazel", "CMakeLists.txt", "Cargo.toml", "GNUmakefile", "Gemfile", "Justfile", "Makefile", "Pipfile",
-    "Rakefile", "Taskfile.yml", "Vagrantfile", "build.gradle", "build.gradle.kts", "build.ninja", "build.rs",
-    "build.sbt", "build.xml", "build.zig", "composer.json", "conftest.py", "deno.json", "go.mod", "gradlew",
-    "justfile", "makefile", "meson.build", "mix.exs", "mvnw", "noxfile.py", "package.json", "pom.xml",
-    "pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "sitecustomize.py", "tox.ini", "usercustomize.py",
+    "BUILD.bazel",
+    "CMakeLists.txt",
+    "Cargo.toml",
+    "GNUmakefile",
+    "Gemfile",
+    "Justfile",
+    "Makefile",
+    "Pipfile",
+    "Rakefile",
+    "Taskfile.yml",
+    "Vagrantfile",
+    "build.gradle",
+    "build.gradle.kts",
+    "build.ninja",
+    "build.rs",
+    "build.sbt",
+    "build.xml",
+    "build.zig",
+    "composer.json",
+    "conftest.py",
+    "deno.json",
+    "go.mod",
+    "gradlew",
+    "justfile",
+    "makefile",
+    "meson.build",
+    "mix.exs",
+    "mvnw",
+    "noxfile.py",
+    "package.json",
+    "pom.xml",
+    "pyproject.toml",
+    "pytest.ini",
+    "setup.cfg",
+    "setup.py",
+    "sitecustomize.py",
+    "tox.ini",
+    "usercustomize.py",
 ];
 
 /// The endings of scripts.
 const SCRIPTS: [&str; 24] = [
-    ".bash", ".bat", ".cjs", ".cmake", ".cmd", ".fish", ".js", ".jsx", ".lua", ".mjs", ".mk", ".nu", ".php", ".pl",
-    ".ps1", ".py", ".rake", ".rb", ".sh", ".tcl", ".ts", ".tsx", ".vim", ".zsh",
+    ".bash", ".bat", ".cjs", ".cmake", ".cmd", ".fish", ".js", ".jsx", ".lua", ".mjs", ".mk",
+    ".nu", ".php", ".pl", ".ps1", ".py", ".rake", ".rb", ".sh", ".tcl", ".ts", ".tsx", ".vim",
+    ".zsh",
 ];
 
 /// The endings of scripts that say how a project is built.
-const BUILDS: [&str; 8] = [".bash", ".cmake", ".fish", ".gradle", ".mk", ".sh", ".wrap", ".zsh"];
+const BUILDS: [&str; 8] = [
+    ".bash", ".cmake", ".fish", ".gradle", ".mk", ".sh", ".wrap", ".zsh",
+];
 
 /// The endings of data, which no program takes for code by itself.
 const DATA: [&str; 26] = [
-    ".bmp", ".css", ".csv", ".db", ".gif", ".htm", ".html", ".ico", ".jpeg", ".jpg", ".json", ".jsonl", ".log", ".md",
-    ".ndjson", ".npy", ".parquet", ".pdf", ".png", ".rst", ".sqlite", ".svg", ".tsv", ".txt", ".webp", ".xml",
+    ".bmp", ".css", ".csv", ".db", ".gif", ".htm", ".html", ".ico", ".jpeg", ".jpg", ".json",
+    ".jsonl", ".log", ".md", ".ndjson", ".npy", ".parquet", ".pdf", ".png", ".rst", ".sqlite",
+    ".svg", ".tsv", ".txt", ".webp", ".xml",
 ];
 
 /// Returns true if the name is one by which tools know a project.
@@ -48,7 +85,10 @@ pub(super) fn may_be_code(name: &str, metadata: &Metadata) -> bool {
 pub(super) fn is_script(path: &Path, metadata: &Metadata) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let has_ending = SCRIPTS.iter().any(|ending| name.ends_with(ending));
-    has_ending || PROJECT.contains(&&*name) || is_executable(metadata) || starts_with_interpreter(path)
+    has_ending
+        || PROJECT.contains(&&*name)
+        || is_executable(metadata)
+        || starts_with_interpreter(path)
 }
 
 #[cfg(unix)]
@@ -65,5 +105,9 @@ fn is_executable(_: &Metadata) -> bool {
 fn starts_with_interpreter(path: &Path) -> bool {
     let mut start = [0; 2];
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    is_file && fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"#!"
+    is_file
+        && fs::File::open(path)
+            .and_then(|mut file| file.read_exact(&mut start))
+            .is_ok()
+        && start == *b"#!"
 }

@@ -13,9 +13,9 @@ const MAX_ENTRIES: usize = 200_000;
 
 /// Programs that build or test the sources of a project.
 const BUILD_TOOLS: [&str; 31] = [
-    "bazel", "bazelisk", "bmake", "cargo", "cmake", "cross", "ctest", "dotnet", "gmake", "go", "gradle", "just",
-    "make", "meson", "mix", "mvn", "ninja", "nox", "npm", "pnpm", "py.test", "pytest", "rake", "sbt", "samu", "scons",
-    "swift", "task", "tox", "yarn", "zig",
+    "bazel", "bazelisk", "bmake", "cargo", "cmake", "cross", "ctest", "dotnet", "gmake", "go",
+    "gradle", "just", "make", "meson", "mix", "mvn", "ninja", "nox", "npm", "pnpm", "py.test",
+    "pytest", "rake", "sbt", "samu", "scons", "swift", "task", "tox", "yarn", "zig",
 ];
 
 /// The files to which an approval is bound, beyond those that a command names.
@@ -32,9 +32,17 @@ pub(super) enum Reach {
 impl Reach {
     /// Returns the reach of a command that runs code.
     pub(super) fn of(words: &Words) -> Self {
-        let known = |word: &Word| if let Word::Known(text) = word { text.clone() } else { String::new() };
+        let known = |word: &Word| {
+            if let Word::Known(text) = word {
+                text.clone()
+            } else {
+                String::new()
+            }
+        };
         let words: Vec<String> = words.iter().take(3).map(known).collect();
-        let name = words.first().map_or("", |program| program.rsplit('/').next().unwrap_or_default());
+        let name = words
+            .first()
+            .map_or("", |program| program.rsplit('/').next().unwrap_or_default());
         let is_pytest = name.starts_with("python") && words[1..] == ["-m", "pytest"];
         match is_pytest || BUILD_TOOLS.contains(&name) {
             true => Self::Instructions,
@@ -46,13 +54,24 @@ impl Reach {
     pub(super) fn digest(self, root: &Path) -> Option<Digest> {
         let mut lines = Vec::new();
         let mut left = MAX_ENTRIES;
-        let mut waiting = if self == Self::Named { Vec::new() } else { vec![root.to_owned()] };
+        let mut waiting = if self == Self::Named {
+            Vec::new()
+        } else {
+            vec![root.to_owned()]
+        };
         while let Some(folder) = waiting.pop() {
-            let Ok(entries) = fs::read_dir(&folder) else { continue };
+            let Ok(entries) = fs::read_dir(&folder) else {
+                continue;
+            };
             for entry in entries.flatten() {
                 left = left.checked_sub(1)?;
-                let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-                let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+                let (path, name) = (
+                    entry.path(),
+                    entry.file_name().to_string_lossy().into_owned(),
+                );
+                let Ok(metadata) = fs::symlink_metadata(&path) else {
+                    continue;
+                };
                 if metadata.is_dir() && !self.leaves_out(&path, &name) {
                     waiting.push(path.clone());
                 }
@@ -86,7 +105,12 @@ fn state(metadata: &Metadata) -> String {
     match metadata.is_dir() {
         // The entries of a folder have their own lines.
         true => "folder".to_owned(),
-        false => format!("{:?} {} {:?}", metadata.file_type(), metadata.len(), changed(metadata)),
+        false => format!(
+            "{:?} {} {:?}",
+            metadata.file_type(),
+            metadata.len(),
+            changed(metadata)
+        ),
     }
 }
 

@@ -77,7 +77,13 @@ impl Network {
     /// Returns the variables that lead the program to the proxy.
     pub(crate) fn variables(&self) -> Vec<(String, String)> {
         // `HTTP_PROXY` is left out: some programs refuse it, because a request to a CGI script can set it.
-        let proxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+        let proxies = [
+            "http_proxy",
+            "https_proxy",
+            "HTTPS_PROXY",
+            "all_proxy",
+            "ALL_PROXY",
+        ];
         let proxies = proxies.map(|name| (name.to_owned(), format!("http://{PROXY}")));
         let own = ["no_proxy", "NO_PROXY"].map(|name| (name.to_owned(), OWN.to_owned()));
         // Node.js does not use proxies without it.
@@ -88,16 +94,24 @@ impl Network {
     /// Returns notes about connections and refused requests for the model.
     pub(crate) fn notes(&self) -> Vec<String> {
         let reached = self.proxy.reached();
-        let mut hosts: Vec<_> = reached.iter().take(NAMED).map(|(host, count)| format!("{host} ({count})")).collect();
+        let mut hosts: Vec<_> = reached
+            .iter()
+            .take(NAMED)
+            .map(|(host, count)| format!("{host} ({count})"))
+            .collect();
         if reached.len() > NAMED {
             hosts.push(format!("at least {} more hosts", reached.len() - NAMED));
         }
-        let reached = (!hosts.is_empty()).then(|| format!("connections of the program: {}", hosts.join(", ")));
+        let reached = (!hosts.is_empty())
+            .then(|| format!("connections of the program: {}", hosts.join(", ")));
         let refused = self.proxy.refused();
-        let named =
-            refused.iter().take(NAMED).map(|sentence| format!("a request of the program was refused: {sentence}"));
+        let named = refused
+            .iter()
+            .take(NAMED)
+            .map(|sentence| format!("a request of the program was refused: {sentence}"));
         let more = refused.len().saturating_sub(NAMED);
-        let more = (more > 0).then(|| format!("at least {more} more requests of the program were refused"));
+        let more = (more > 0)
+            .then(|| format!("at least {more} more requests of the program were refused"));
         reached.into_iter().chain(named).chain(more).collect()
     }
 }

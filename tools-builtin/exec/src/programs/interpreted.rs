@@ -9,8 +9,9 @@ use crate::preview::visible;
 
 /// Programs that run commands of their input, beside those that run programs whatever their arguments are.
 const INTERPRETERS: [&str; 26] = [
-    "bc", "dc", "ed", "ftp", "gnuplot", "gp", "isql", "lftp", "m4", "mail", "mailx", "mariadb", "maxima", "mysql",
-    "nc", "ncat", "octave", "psql", "red", "rlwrap", "sage", "sqlite", "sqlite3", "sqlplus", "telnet", "usql",
+    "bc", "dc", "ed", "ftp", "gnuplot", "gp", "isql", "lftp", "m4", "mail", "mailx", "mariadb",
+    "maxima", "mysql", "nc", "ncat", "octave", "psql", "red", "rlwrap", "sage", "sqlite",
+    "sqlite3", "sqlplus", "telnet", "usql",
 ];
 
 /// The input of a program that can run it as code: a shell, an interpreter, a debugger, or any program on a terminal.
@@ -25,11 +26,15 @@ impl Interpreted {
     /// Returns `None` if the program reads its input as data.
     pub(super) fn new(command: &Words, has_terminal: bool) -> Option<Self> {
         let is_interpreter = command.iter().any(|word| match word {
-            Word::Known(text) => INTERPRETERS.contains(&text.rsplit('/').next().unwrap_or_default()),
+            Word::Known(text) => {
+                INTERPRETERS.contains(&text.rsplit('/').next().unwrap_or_default())
+            }
             _ => true,
         });
         let is_code = has_terminal || is_interpreter || command.runs_programs();
-        is_code.then(|| Self { command: command.clone() })
+        is_code.then(|| Self {
+            command: command.clone(),
+        })
     }
 
     /// Checks that a clause covers every program, and so each text. Asks the person at the host about this text otherwise.
@@ -39,16 +44,28 @@ impl Interpreted {
     pub(super) async fn check(&self, cx: &ToolContext, text: &str) -> Result<(), ToolError> {
         match cx.require(Access::Write, "exec", ANY_PROGRAM) {
             Ok(()) => return Ok(()),
-            Err(error) if matches!(error.kind(), ToolErrorKind::Denied { .. }) => return Err(error),
+            Err(error) if matches!(error.kind(), ToolErrorKind::Denied { .. }) => {
+                return Err(error);
+            }
             Err(_) => {}
         }
-        let lines: String = text.split('\n').map(|line| format!("\n  | {}", visible(line))).collect();
-        let shown = format!("May this text go to {}, which can run it?{lines}", self.command);
+        let lines: String = text
+            .split('\n')
+            .map(|line| format!("\n  | {}", visible(line)))
+            .collect();
+        let shown = format!(
+            "May this text go to {}, which can run it?{lines}",
+            self.command
+        );
         let question = Question::new(shown, AnswerKind::Confirmation);
-        let question = question.map_err(|error| refused(&format!("{error}; write it in parts, or to a file")))?;
+        let question = question
+            .map_err(|error| refused(&format!("{error}; write it in parts, or to a file")))?;
         match cx.ask(question).await {
             Ok(Answer::Confirmation(true)) => Ok(()),
-            Ok(_) => Err(ToolErrorKind::Denied { reason: "the user did not agree to this text".to_owned() }.into()),
+            Ok(_) => Err(ToolErrorKind::Denied {
+                reason: "the user did not agree to this text".to_owned(),
+            }
+            .into()),
             Err(AskError::Cancelled) => Err(ToolErrorKind::Cancelled.into()),
             Err(error) => Err(refused(&format!(
                 "a program that can run its input gets none without a yes: {error}; use exec.run, or ask the user for the clause \

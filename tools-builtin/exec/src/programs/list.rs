@@ -19,5 +19,9 @@ pub(crate) async fn list(cx: &ToolContext) -> Result<String, ToolError> {
         .iter()
         .map(|(handle, program)| format!("{handle}: {}: {}", program.state(), program.command()))
         .collect();
-    Ok(if lines.is_empty() { "[no background programs]".to_owned() } else { lines.join("\n") })
+    Ok(if lines.is_empty() {
+        "[no background programs]".to_owned()
+    } else {
+        lines.join("\n")
+    })
 }

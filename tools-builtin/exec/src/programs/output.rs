@@ -23,11 +23,19 @@ enum Text {
 
 impl Output {
     pub(super) fn from_pipe(news: &watch::Sender<()>) -> Self {
-        Self { text: Text::Pipe(Ring::new(KEPT)), is_unread: false, news: news.clone() }
+        Self {
+            text: Text::Pipe(Ring::new(KEPT)),
+            is_unread: false,
+            news: news.clone(),
+        }
     }
 
     pub(super) fn from_terminal(news: &watch::Sender<()>) -> Self {
-        Self { text: Text::Terminal(Box::new(Screen::new(KEPT))), is_unread: false, news: news.clone() }
+        Self {
+            text: Text::Terminal(Box::new(Screen::new(KEPT))),
+            is_unread: false,
+            news: news.clone(),
+        }
     }
 
     /// Returns true if bytes came since the last read.

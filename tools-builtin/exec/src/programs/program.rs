@@ -56,7 +56,11 @@ impl Program {
     ) -> Result<Self, ToolError> {
         let prepared = prepared.recorded().await?;
         let (publish, news) = watch::channel(());
-        let stdout = if has_terminal { Output::from_terminal(&publish) } else { Output::from_pipe(&publish) };
+        let stdout = if has_terminal {
+            Output::from_terminal(&publish)
+        } else {
+            Output::from_pipe(&publish)
+        };
         let running = supervise::start(&prepared.launch, stdout, Output::from_pipe(&publish)).await;
         let (running, prepared) = (running.map_err(not_started)?, Arc::new(prepared));
         settle_at_end(&prepared, &running);
@@ -119,7 +123,8 @@ impl Program {
             _ = self.running.wait() => return,
             () = tokio::time::sleep(wait) => return,
         }
-        let pause = async { while let Ok(Ok(())) = tokio::time::timeout(PAUSE, news.changed()).await {} };
+        let pause =
+            async { while let Ok(Ok(())) = tokio::time::timeout(PAUSE, news.changed()).await {} };
         tokio::select! {
             () = pause => {}
             _ = self.running.wait() => {}
@@ -145,8 +150,14 @@ impl Program {
     }
 
     /// Takes the output since the last report, and returns it with the state.
-    pub(super) async fn report(&self, cx: &ToolContext, handle: &str, notes: &[String]) -> Result<String, ToolError> {
-        self.report_as(cx, |state| format!("[{handle}: {state}]"), notes).await
+    pub(super) async fn report(
+        &self,
+        cx: &ToolContext,
+        handle: &str,
+        notes: &[String],
+    ) -> Result<String, ToolError> {
+        self.report_as(cx, |state| format!("[{handle}: {state}]"), notes)
+            .await
     }
 
     async fn report_as(
@@ -157,17 +168,37 @@ impl Program {
     ) -> Result<String, ToolError> {
         self.prepared.record_contents(cx).await?;
         let is_over = !self.is_running();
-        let changes = if is_over { self.changes(cx).await? } else { &[] };
+        let changes = if is_over {
+            self.changes(cx).await?
+        } else {
+            &[]
+        };
         let mut text = head(self.state());
         for note in notes.iter().chain(changes).chain(&self.prepared.requests()) {
             text += &format!("\n[{note}]");
         }
-        let out = if self.has_terminal { "terminal" } else { "stdout" };
-        let streams =
-            [(out, self.running.with_stdout(Output::read)), ("stderr", self.running.with_stderr(Output::read))];
+        let out = if self.has_terminal {
+            "terminal"
+        } else {
+            "stdout"
+        };
+        let streams = [
+            (out, self.running.with_stdout(Output::read)),
+            ("stderr", self.running.with_stderr(Output::read)),
+        ];
         let mut is_silent = true;
-        for (name, Recent { skipped, text: new, .. }) in streams {
-            let lost = if skipped > 0 { format!("[… {skipped} bytes were not kept …]\n") } else { String::new() };
+        for (
+            name,
+            Recent {
+                skipped, text: new, ..
+            },
+        ) in streams
+        {
+            let lost = if skipped > 0 {
+                format!("[… {skipped} bytes were not kept …]\n")
+            } else {
+                String::new()
+            };
             if skipped > 0 || !new.is_empty() {
                 text += &format!("\n{name}:\n{lost}{new}");
                 is_silent = false;
@@ -181,14 +212,21 @@ impl Program {
 
     /// Returns the notes on protected files that changed. The first call asks about those that were moved aside.
     async fn changes(&self, cx: &ToolContext) -> Result<&[String], ToolError> {
-        Ok(self.changes.get_or_try_init(|| self.prepared.changes(cx)).await?)
+        Ok(self
+            .changes
+            .get_or_try_init(|| self.prepared.changes(cx))
+            .await?)
     }
 
     fn is_unread(&self) -> bool {
-        self.running.with_stdout(|output| output.is_unread()) || self.running.with_stderr(|output| output.is_unread())
+        self.running.with_stdout(|output| output.is_unread())
+            || self.running.with_stderr(|output| output.is_unread())
     }
 
-    async fn in_time(&self, written: impl Future<Output = Result<(), StdinError>>) -> Result<(), ToolError> {
+    async fn in_time(
+        &self,
+        written: impl Future<Output = Result<(), StdinError>>,
+    ) -> Result<(), ToolError> {
         match tokio::time::timeout(INPUT, written).await {
             Ok(written) => written.map_err(|error| failed(&error)),
             Err(_) => Err(ToolError::execution_failed(format!(
@@ -206,7 +244,10 @@ impl Task for Program {
 
     fn state(&self) -> TaskState {
         match self.running.status() {
-            Status::Running => TaskState::Running(format!("runs for {:.1} s", self.started.elapsed().as_secs_f64())),
+            Status::Running => TaskState::Running(format!(
+                "runs for {:.1} s",
+                self.started.elapsed().as_secs_f64()
+            )),
             Status::Ended(ended) => TaskState::Ended(match self.stopped.get() {
                 Some(reason) => format!("stopped because {reason} ({})", end(ended)),
                 None => end(ended),

@@ -30,8 +30,16 @@ struct Lines {
 impl Screen {
     /// Keeps at most `limit` unread bytes before the last line.
     pub(super) fn new(limit: usize) -> Self {
-        let text = Lines { above: Ring::new(limit), line: Vec::new(), column: 0 };
-        Self { parser: Parser::new(), text, shown: String::new() }
+        let text = Lines {
+            above: Ring::new(limit),
+            line: Vec::new(),
+            column: 0,
+        };
+        Self {
+            parser: Parser::new(),
+            text,
+            shown: String::new(),
+        }
     }
 
     /// Takes the text since the last read. A line that has changed otherwise than at its end is repeated.
@@ -40,7 +48,11 @@ impl Screen {
         let line: String = self.text.line.iter().collect();
         recent.text += &line;
         let shown = std::mem::replace(&mut self.shown, line);
-        if let Some(new) = recent.text.strip_prefix(&shown).filter(|_| recent.skipped == 0) {
+        if let Some(new) = recent
+            .text
+            .strip_prefix(&shown)
+            .filter(|_| recent.skipped == 0)
+        {
             recent.text = new.to_owned();
         }
         recent
@@ -94,7 +106,13 @@ impl Perform for Lines {
         if !intermediates.is_empty() {
             return;
         }
-        let first = usize::from(parameters.iter().next().and_then(|values| values.first().copied()).unwrap_or(0));
+        let first = usize::from(
+            parameters
+                .iter()
+                .next()
+                .and_then(|values| values.first().copied())
+                .unwrap_or(0),
+        );
         let count = first.max(1);
         let end = self.line.len();
         match action {
@@ -104,7 +122,10 @@ impl Perform for Lines {
             'K' if first == 0 => self.line.truncate(self.column),
             'K' if first == 1 => self.line[..end.min(self.column + 1)].fill(' '),
             'K' => self.line.clear(),
-            'P' => drop(self.line.drain(self.column.min(end)..end.min(self.column + count))),
+            'P' => drop(
+                self.line
+                    .drain(self.column.min(end)..end.min(self.column + count)),
+            ),
             '@' if self.column < end => {
                 let blanks = std::iter::repeat_n(' ', count.min(LONGEST));
                 drop(self.line.splice(self.column..self.column, blanks));
@@ -155,7 +176,10 @@ mod tests {
 
     #[test]
     fn each_read_gives_what_is_new() {
-        assert_eq!(read(&[">>> ", "1+1\r\n2\r\n>>> ", ""]), [">>> ", "1+1\n2\n>>> ", ""]);
+        assert_eq!(
+            read(&[">>> ", "1+1\r\n2\r\n>>> ", ""]),
+            [">>> ", "1+1\n2\n>>> ", ""]
+        );
         assert_eq!(read(&["50%", "\r60%", "\r\n"]), ["50%", "60%", "\n"]);
     }
 
@@ -169,6 +193,9 @@ mod tests {
         screen.push("t".repeat(100_000).as_bytes());
         screen.push(b"\x07\nend");
         let recent = screen.read();
-        assert!(recent.skipped > 0 && recent.text.ends_with("end") && recent.text.len() <= 103, "{recent:?}");
+        assert!(
+            recent.skipped > 0 && recent.text.ends_with("end") && recent.text.len() <= 103,
+            "{recent:?}"
+        );
     }
 }

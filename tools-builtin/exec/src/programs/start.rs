@@ -21,7 +21,8 @@ const FIRST: Duration = Duration::from_secs(1);
 const SHOWN: usize = 200;
 
 /// The note of a call whose program nobody can reach.
-const FOR_ONE_CALL: &str = "it ends now, because this call belongs to no session; start it in one to go on with it";
+const FOR_ONE_CALL: &str =
+    "it ends now, because this call belongs to no session; start it in one to go on with it";
 
 /// Starts a program that runs beside the next calls: a server, a watcher, an interpreter. The answer has its first output, and a handle to
 /// read from it, to write to it and to stop it. It ends with the session.
@@ -64,8 +65,19 @@ pub(crate) async fn start(
     let words = command(&env, &program, &args).map_err(|error| failed(&error))?;
     let input = Interpreted::new(&words, terminal);
     let command = visible_line(&words.to_string(), SHOWN);
-    let request = Request { program, args, env, cwd, script: None, input: Input::Later };
-    let streams = if terminal { Streams::Terminal } else { Streams::Pipes };
+    let request = Request {
+        program,
+        args,
+        env,
+        cwd,
+        script: None,
+        input: Input::Later,
+    };
+    let streams = if terminal {
+        Streams::Terminal
+    } else {
+        Streams::Pipes
+    };
     let prepared = Prepared::for_call(cx, request, streams).await?;
     let program = Arc::new(Program::start(prepared, command, input, terminal).await?);
     program.watch_disk();
@@ -90,6 +102,12 @@ async fn describe(
     crate::preview::preview(cx, command, &format!("{BACKGROUND}\n"), &cwd, None).await
 }
 
-fn targets(program: String, args: Vec<String>, env: Vec<String>, _cwd: String, _terminal: bool) -> Targets {
+fn targets(
+    program: String,
+    args: Vec<String>,
+    env: Vec<String>,
+    _cwd: String,
+    _terminal: bool,
+) -> Targets {
     Ok(vec![target(&command(&env, &program, &args)?)?])
 }

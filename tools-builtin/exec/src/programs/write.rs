@@ -41,7 +41,9 @@ pub(crate) async fn write(
     let tasks = cx.need::<Tasks>()?;
     let program = find(&tasks, &handle)?;
     if text.is_empty() && !end {
-        return Err(ToolError::execution_failed("there is nothing to write; give text, or end"));
+        return Err(ToolError::execution_failed(
+            "there is nothing to write; give text, or end",
+        ));
     }
     if let Some(input) = program.input().filter(|_| !text.is_empty()) {
         input.check(cx, &text).await?;

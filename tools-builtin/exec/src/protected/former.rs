@@ -60,19 +60,26 @@ impl Former {
         }
         *left = left.checked_sub(metadata.len())?;
         let content = Bytes::new(fs::read(path).ok()?);
-        Some(Self::File { mode: metadata.mode() & 0o7777, content })
+        Some(Self::File {
+            mode: metadata.mode() & 0o7777,
+            content,
+        })
     }
 
     /// Returns true if the path is this again.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
-        fs::symlink_metadata(path)
-            .is_ok_and(|metadata| Self::read(path, &metadata, &mut MAX_BYTES.clone()).is_some_and(|now| now == *self))
+        fs::symlink_metadata(path).is_ok_and(|metadata| {
+            Self::read(path, &metadata, &mut MAX_BYTES.clone()).is_some_and(|now| now == *self)
+        })
     }
 
     /// Returns the text of a file.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
-            Self::File { content: Bytes::Text(text), .. } => Some(text),
+            Self::File {
+                content: Bytes::Text(text),
+                ..
+            } => Some(text),
             _ => None,
         }
     }

@@ -21,8 +21,26 @@ const DATA_OF_GIT: [&str; 3] = ["logs", "objects", "refs"];
 
 /// The first words of lines of a rebase that run no program.
 const STEPS: [&str; 20] = [
-    "", "#", "noop", "pick", "p", "reword", "r", "edit", "e", "squash", "s", "fixup", "f", "drop", "d", "break", "b",
-    "label", "reset", "update-ref",
+    "",
+    "#",
+    "noop",
+    "pick",
+    "p",
+    "reword",
+    "r",
+    "edit",
+    "e",
+    "squash",
+    "s",
+    "fixup",
+    "f",
+    "drop",
+    "d",
+    "break",
+    "b",
+    "label",
+    "reset",
+    "update-ref",
 ];
 
 /// The ways to merge that are a part of git. Another name would be that of a program.
@@ -30,31 +48,43 @@ const STRATEGIES: [&str; 6] = ["ort", "octopus", "ours", "recursive", "resolve",
 
 /// Returns the number of names up to the first folder of git on the path. Returns `None` if there is none.
 pub(crate) fn depth(path: &str) -> Option<usize> {
-    let is_git = |name: &str| [".git", ".bare"].iter().any(|git| name.eq_ignore_ascii_case(git));
+    let is_git = |name: &str| {
+        [".git", ".bare"]
+            .iter()
+            .any(|git| name.eq_ignore_ascii_case(git))
+    };
     path.split('/').position(is_git).map(|at| at + 1)
 }
 
 /// Returns true if the path lies in a folder of git, which writes it at each commit or fetch.
 pub(crate) fn is_data(path: &str) -> bool {
-    let Some(depth) = depth(path) else { return false };
+    let Some(depth) = depth(path) else {
+        return false;
+    };
     let names: Vec<&str> = path.split('/').skip(depth).collect();
     !names.is_empty() && are_data(&names)
 }
 
 fn are_data(names: &[&str]) -> bool {
-    if names.first().is_some_and(|first| DATA_OF_GIT.contains(first)) {
+    if names
+        .first()
+        .is_some_and(|first| DATA_OF_GIT.contains(first))
+    {
         return true;
     }
     // In the repository of a submodule, branches of a remote lie in `refs/remotes`.
-    let is_setting =
-        |at: usize| is_repository_setting(names[at]) && !(at > 0 && names[at - 1..=at] == ["refs", "remotes"]);
+    let is_setting = |at: usize| {
+        is_repository_setting(names[at]) && !(at > 0 && names[at - 1..=at] == ["refs", "remotes"])
+    };
     !(0..names.len()).any(is_setting)
 }
 
 /// Returns true if a new repository runs nothing: git made it by `init` or `clone`, and all of its parts are [harmless](is_harmless).
 /// The path is that of its folder, or of a file that leads to the folder of a submodule.
 pub(crate) fn is_harmless_repository(path: &Path, root: &Path) -> bool {
-    let Ok(metadata) = fs::symlink_metadata(path) else { return false };
+    let Ok(metadata) = fs::symlink_metadata(path) else {
+        return false;
+    };
     if metadata.is_file() {
         return module_of(path, root).is_some_and(|folder| is_harmless_repository(&folder, root));
     }
@@ -62,7 +92,8 @@ pub(crate) fn is_harmless_repository(path: &Path, root: &Path) -> bool {
         let is_hash = text.trim().chars().all(|c| c.is_ascii_hexdigit()) && text.trim().len() >= 40;
         text.starts_with("ref: refs/") || is_hash
     };
-    let is_folder = |name: &str| fs::symlink_metadata(path.join(name)).is_ok_and(|metadata| metadata.is_dir());
+    let is_folder =
+        |name: &str| fs::symlink_metadata(path.join(name)).is_ok_and(|metadata| metadata.is_dir());
     metadata.is_dir()
         && text(&path.join("HEAD")).is_some_and(is_head)
         && text(&path.join("config")).is_some()
@@ -74,8 +105,15 @@ pub(crate) fn is_harmless_repository(path: &Path, root: &Path) -> bool {
 
 /// Returns true if git runs nothing because of the file or folder, which has these names below a folder of git. `former` is the
 /// text that it had before. In a workspace with this root, settings that send commits elsewhere count, too.
-pub(crate) fn is_harmless(path: &Path, names: &[&str], former: Option<&str>, root: Option<&Path>) -> bool {
-    let Ok(metadata) = fs::symlink_metadata(path) else { return true };
+pub(crate) fn is_harmless(
+    path: &Path,
+    names: &[&str],
+    former: Option<&str>,
+    root: Option<&Path>,
+) -> bool {
+    let Ok(metadata) = fs::symlink_metadata(path) else {
+        return true;
+    };
     if metadata.is_dir() {
         let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         return are_harmless(path, &mut names, &mut MAX_ENTRIES.clone());
@@ -84,13 +122,19 @@ pub(crate) fn is_harmless(path: &Path, names: &[&str], former: Option<&str>, roo
 }
 
 fn are_harmless(folder: &Path, names: &mut Vec<String>, left: &mut usize) -> bool {
-    let Ok(entries) = fs::read_dir(folder) else { return false };
+    let Ok(entries) = fs::read_dir(folder) else {
+        return false;
+    };
     for entry in entries {
         let Ok(entry) = entry else { return false };
-        let Some(rest) = left.checked_sub(1) else { return false };
+        let Some(rest) = left.checked_sub(1) else {
+            return false;
+        };
         *left = rest;
         let (path, name) = (entry.path(), entry.file_name());
-        let (Ok(metadata), Some(name)) = (fs::symlink_metadata(&path), name.to_str()) else { return false };
+        let (Ok(metadata), Some(name)) = (fs::symlink_metadata(&path), name.to_str()) else {
+            return false;
+        };
         names.push(name.to_owned());
         let is_fine = if metadata.is_dir() {
             names.len() == 1 && DATA_OF_GIT.contains(&name) || are_harmless(&path, names, left)
@@ -113,22 +157,27 @@ fn is_harmless_file(
     former: Option<&str>,
     root: Option<&Path>,
 ) -> bool {
-    let Some((last, above)) = names.split_last() else { return false };
+    let Some((last, above)) = names.split_last() else {
+        return false;
+    };
     if !metadata.is_file() {
         return false;
     }
     if above.contains(&"hooks") {
         return last.ends_with(".sample");
     }
-    let lines_are = |is_fine: fn(&str) -> bool| text(path).is_some_and(|text| text.lines().all(is_fine));
+    let lines_are =
+        |is_fine: fn(&str) -> bool| text(path).is_some_and(|text| text.lines().all(is_fine));
     match *last {
         "config" | "config.worktree" => {
             // Settings of a worktree add to those of its repository.
             let former = former.or((*last == "config.worktree").then_some(""));
             let is_module = above.first() == Some(&"modules");
             text(path).is_some_and(|text| {
-                let is_the_same_way = |(former, root): (&str, &Path)| !redirects(former, &text, &own::settings(root));
-                are_harmless_settings(&text, former, is_module) && former.zip(root).is_none_or(is_the_same_way)
+                let is_the_same_way =
+                    |(former, root): (&str, &Path)| !redirects(former, &text, &own::settings(root));
+                are_harmless_settings(&text, former, is_module)
+                    && former.zip(root).is_none_or(is_the_same_way)
             })
         }
         "git-rebase-todo" => lines_are(|line| {
@@ -154,8 +203,13 @@ fn module_of(file: &Path, root: &Path) -> Option<PathBuf> {
         }
     }
     let below = folder.strip_prefix(root).ok()?;
-    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
-    if folder.ancestors().take_while(|path| *path != root).any(is_link) {
+    let is_link =
+        |path: &Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    if folder
+        .ancestors()
+        .take_while(|path| *path != root)
+        .any(is_link)
+    {
         return None;
     }
     let below = below.to_str()?;
@@ -176,9 +230,19 @@ mod tests {
     #[test]
     fn the_settings_of_a_repository_are_told_from_its_data() {
         for setting in [
-            ".git/config", ".git/hooks/a", ".git/remotes/origin", ".git/branches/a", ".git/rebase-merge/strategy",
-            ".git/rebase-merge/strategy_opts", ".git/sequencer/opts", ".git/modules/a/remotes/origin", ".git",
-            ".git/hooks/refs", ".GIT/config", "a/.bare/config", "refs/config",
+            ".git/config",
+            ".git/hooks/a",
+            ".git/remotes/origin",
+            ".git/branches/a",
+            ".git/rebase-merge/strategy",
+            ".git/rebase-merge/strategy_opts",
+            ".git/sequencer/opts",
+            ".git/modules/a/remotes/origin",
+            ".git",
+            ".git/hooks/refs",
+            ".GIT/config",
+            "a/.bare/config",
+            "refs/config",
         ] {
             assert!(!is_data(setting), "{setting}");
         }
@@ -211,16 +275,28 @@ mod tests {
         type Change = fn(&Path);
         let changes: [(bool, Change); 13] = [
             (true, |_| {}),
-            (true, |git| fs::write(git.join("HEAD"), "a".repeat(40)).unwrap()),
-            (true, |git| fs::write(git.join("hooks/pre-push.sample"), "").unwrap()),
-            (false, |git| fs::write(git.join("HEAD"), "a".repeat(39)).unwrap()),
-            (false, |git| fs::write(git.join("HEAD"), "x".repeat(40)).unwrap()),
-            (false, |git| fs::write(git.join("HEAD"), "ref: ../elsewhere").unwrap()),
+            (true, |git| {
+                fs::write(git.join("HEAD"), "a".repeat(40)).unwrap()
+            }),
+            (true, |git| {
+                fs::write(git.join("hooks/pre-push.sample"), "").unwrap()
+            }),
+            (false, |git| {
+                fs::write(git.join("HEAD"), "a".repeat(39)).unwrap()
+            }),
+            (false, |git| {
+                fs::write(git.join("HEAD"), "x".repeat(40)).unwrap()
+            }),
+            (false, |git| {
+                fs::write(git.join("HEAD"), "ref: ../elsewhere").unwrap()
+            }),
             (false, |git| fs::remove_file(git.join("HEAD")).unwrap()),
             (false, |git| fs::remove_file(git.join("config")).unwrap()),
             (false, |git| fs::remove_dir(git.join("objects")).unwrap()),
             (false, |git| fs::remove_dir(git.join("refs")).unwrap()),
-            (false, |git| fs::write(git.join("config"), "#".repeat(300_000)).unwrap()),
+            (false, |git| {
+                fs::write(git.join("config"), "#".repeat(300_000)).unwrap()
+            }),
             (false, |git| {
                 fs::rename(git.join("HEAD"), git.join("other")).unwrap();
                 std::os::unix::fs::symlink("other", git.join("HEAD")).unwrap();
@@ -235,7 +311,11 @@ mod tests {
             let git = root.path().join(".git");
             create_repository(&git);
             change(&git);
-            assert_eq!(is_harmless_repository(&git, root.path()), expected, "{number}");
+            assert_eq!(
+                is_harmless_repository(&git, root.path()),
+                expected,
+                "{number}"
+            );
         }
     }
 
@@ -243,11 +323,20 @@ mod tests {
     fn a_file_of_a_submodule_leads_to_a_module_of_a_repository_of_the_workspace() {
         let above = tempfile::tempdir().unwrap();
         let root = above.path().join("root");
-        for module in [".git/modules/a", ".git/modules", "other/a", "../outside/.git/modules/a"] {
+        for module in [
+            ".git/modules/a",
+            ".git/modules",
+            "other/a",
+            "../outside/.git/modules/a",
+        ] {
             create_repository(&root.join(module));
         }
         fs::create_dir(root.join("sub")).unwrap();
-        std::os::unix::fs::symlink("../../../outside/.git/modules/a", root.join(".git/modules/link")).unwrap();
+        std::os::unix::fs::symlink(
+            "../../../outside/.git/modules/a",
+            root.join(".git/modules/link"),
+        )
+        .unwrap();
         let absolute = root.join(".git/modules/a");
         for (target, expected) in [
             ("../.git/modules/a", true),
@@ -259,11 +348,18 @@ mod tests {
             ("../../outside/.git/modules/a", false),
         ] {
             fs::write(root.join("sub/.git"), format!("gitdir: {target}\n")).unwrap();
-            assert_eq!(is_harmless_repository(&root.join("sub/.git"), &root), expected, "{target}");
+            assert_eq!(
+                is_harmless_repository(&root.join("sub/.git"), &root),
+                expected,
+                "{target}"
+            );
         }
         fs::write(root.join("sub/.git"), "gitdir: ../.git/modules/a\n").unwrap();
         fs::write(root.join(".git/modules/a/hooks/x"), "").unwrap();
-        assert!(!is_harmless_repository(&root.join("sub/.git"), &root), "the module runs something");
+        assert!(
+            !is_harmless_repository(&root.join("sub/.git"), &root),
+            "the module runs something"
+        );
     }
 
     #[test]
@@ -272,7 +368,12 @@ mod tests {
         let path = folder.path().join("file");
         let check = |names: &str, text: &str| {
             fs::write(&path, text).unwrap();
-            is_harmless(&path, &names.split('/').collect::<Vec<_>>(), None, Some(folder.path()))
+            is_harmless(
+                &path,
+                &names.split('/').collect::<Vec<_>>(),
+                None,
+                Some(folder.path()),
+            )
         };
         for (names, text) in [
             ("config", "[user]\nemail = a"),

@@ -8,20 +8,37 @@ use tools::protocol::{Access, Target, ToolName};
 const SCRIPT: &str = "a new script at the root of the workspace, which others may start";
 
 /// The note of a part of a repository without a folder of files.
-const OF_BARE: &str =
-    "a part of a folder that git takes for a repository, and git runs the commands that its settings name";
+const OF_BARE: &str = "a part of a folder that git takes for a repository, and git runs the commands that its settings name";
 
 /// The folders of build outputs and dependencies. They hold code that the next build, test or start runs anyway, and up to thousands of
 /// files that were settings where they come from: nobody opens an editor or a shell there. So below them, only the settings of Toolcrib,
 /// [instructions](INSTRUCTIONS) and repositories count.
 const OUTPUTS: [&str; 14] = [
-    "target", "node_modules", "bower_components", ".venv", "venv", "vendor", "build", "dist", "out", ".tox", ".nox",
-    "__pycache__", "_build", "deps",
+    "target",
+    "node_modules",
+    "bower_components",
+    ".venv",
+    "venv",
+    "vendor",
+    "build",
+    "dist",
+    "out",
+    ".tox",
+    ".nox",
+    "__pycache__",
+    "_build",
+    "deps",
 ];
 
 /// The files from which agents take instructions in whatever folder they work.
-const INSTRUCTIONS: [&str; 6] =
-    ["AGENTS.md", "AGENTS.override.md", "AGENT.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"];
+const INSTRUCTIONS: [&str; 6] = [
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "AGENT.md",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "GEMINI.md",
+];
 
 /// Decides which paths are protected. Holds no services, so that it can outlive its call.
 #[derive(Clone)]
@@ -35,14 +52,26 @@ pub(crate) struct Judge {
 impl Judge {
     /// Creates the judge of a call.
     pub(crate) fn from_call(cx: &ToolContext) -> Self {
-        let bare = ToolContext::new().with_grant(cx.grant().clone()).with_sensitive_paths(cx.sensitive_paths().clone());
-        let bare = cx.policy().into_iter().cloned().fold(bare, ToolContext::with_policy);
-        Self { cx: bare, tool: cx.tool().cloned() }
+        let bare = ToolContext::new()
+            .with_grant(cx.grant().clone())
+            .with_sensitive_paths(cx.sensitive_paths().clone());
+        let bare = cx
+            .policy()
+            .into_iter()
+            .cloned()
+            .fold(bare, ToolContext::with_policy);
+        Self {
+            cx: bare,
+            tool: cx.tool().cloned(),
+        }
     }
 
     /// Creates a judge for which no clause opens a path.
     pub(crate) fn strict(paths: SensitivePaths) -> Self {
-        Self { cx: ToolContext::new().with_sensitive_paths(paths), tool: None }
+        Self {
+            cx: ToolContext::new().with_sensitive_paths(paths),
+            tool: None,
+        }
     }
 
     /// Returns the table.
@@ -56,26 +85,43 @@ impl Judge {
 
     /// Returns true if writing the path would be asked about because it is sensitive.
     pub(crate) fn is_protected(&self, path: &str) -> bool {
-        let Ok(target) = Target::new(Access::Write, "fs", path) else { return true };
+        let Ok(target) = Target::new(Access::Write, "fs", path) else {
+            return true;
+        };
         let targets = [target];
         let Some(tool) = &self.tool else { return true };
-        let mut reasons = self.cx.rulings(tool, &targets).flat_map(|ruling| ruling.reasons());
-        reasons.any(|reason| matches!(reason, Reason::Sensitive(entry) if is_sensitive(entry, path)))
+        let mut reasons = self
+            .cx
+            .rulings(tool, &targets)
+            .flat_map(|ruling| ruling.reasons());
+        reasons
+            .any(|reason| matches!(reason, Reason::Sensitive(entry) if is_sensitive(entry, path)))
     }
 
     /// Returns true if a program must not leave the path behind, although no clause of its grant names it: below folders of
     /// [outputs](OUTPUTS), few paths matter.
     pub(crate) fn matters(&self, path: &str) -> bool {
         let names: Vec<&str> = path.split('/').collect();
-        let Some((last, above)) = names.split_last() else { return true };
+        let Some((last, above)) = names.split_last() else {
+            return true;
+        };
         let is_output = above.iter().any(|name| OUTPUTS.contains(name));
-        let is_setting = self.find(path).is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings);
-        !is_output || is_setting || INSTRUCTIONS.iter().any(|name| name.eq_ignore_ascii_case(last))
+        let is_setting = self
+            .find(path)
+            .is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings);
+        !is_output
+            || is_setting
+            || INSTRUCTIONS
+                .iter()
+                .any(|name| name.eq_ignore_ascii_case(last))
     }
 
     /// Describes a path that counts.
     pub(crate) fn note(&self, path: &str) -> String {
-        match self.find(path).filter(|entry| is_sensitive(entry, path) || is_dot_file(entry)) {
+        match self
+            .find(path)
+            .filter(|entry| is_sensitive(entry, path) || is_dot_file(entry))
+        {
             Some(entry) => entry.note().to_owned(),
             None if !path.contains('/') => SCRIPT.to_owned(),
             None => OF_BARE.to_owned(),

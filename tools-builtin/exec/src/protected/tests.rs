@@ -8,7 +8,10 @@ fn a_workspace_with_too_many_entries_is_refused() {
     fs::write(folder.path().join("AGENTS.md"), "").unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
     let judge = Judge::strict(SensitivePaths::default());
-    let trees = [Tree { path: ".".to_owned(), is_tree: true }];
+    let trees = [Tree {
+        path: ".".to_owned(),
+        is_tree: true,
+    }];
     let look = Look {
         judge: &judge,
         root: folder.path(),
@@ -19,5 +22,10 @@ fn a_workspace_with_too_many_entries_is_refused() {
         keeps_content: false,
     };
     assert_eq!(look.find_among(3).unwrap().found.len(), 1);
-    assert!(look.find_among(2).unwrap_err().to_string().contains("narrow the grant"));
+    assert!(
+        look.find_among(2)
+            .unwrap_err()
+            .to_string()
+            .contains("narrow the grant")
+    );
 }

@@ -80,7 +80,12 @@ impl Script {
         Self::parse_within(Self::MAX_TIME, text, dialect, cwd)
     }
 
-    fn parse_within(max_time: Duration, text: &str, dialect: Dialect, cwd: &str) -> Result<Self, ScriptError> {
+    fn parse_within(
+        max_time: Duration,
+        text: &str,
+        dialect: Dialect,
+        cwd: &str,
+    ) -> Result<Self, ScriptError> {
         if text.len() > Self::MAX_BYTES {
             return Err(ScriptError::TooLong(text.len()));
         }
@@ -111,15 +116,28 @@ fn hidden(text: &str) -> Option<usize> {
 /// Returns `None` if the parser takes longer. It gets `x` for each byte that is not ASCII: there are no such characters in the syntax
 /// of a shell, and the parser reads beyond its tables for some of them.
 fn tree(text: &str, max_time: Duration) -> Option<Tree> {
-    let ascii: Vec<u8> = text.bytes().map(|byte| if byte.is_ascii() { byte } else { b'x' }).collect();
+    let ascii: Vec<u8> = text
+        .bytes()
+        .map(|byte| if byte.is_ascii() { byte } else { b'x' })
+        .collect();
     let mut parser = Parser::new();
-    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    parser
+        .set_language(&tree_sitter_bash::LANGUAGE.into())
+        .ok()?;
     let start = Instant::now();
     let mut progress = |_: &tree_sitter::ParseState| {
-        if start.elapsed() > max_time { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if start.elapsed() > max_time {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
-    parser.parse_with_options(&mut |at, _| ascii.get(at..).unwrap_or_default(), None, Some(options))
+    parser.parse_with_options(
+        &mut |at, _| ascii.get(at..).unwrap_or_default(),
+        None,
+        Some(options),
+    )
 }
 
 #[cfg(test)]

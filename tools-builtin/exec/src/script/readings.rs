@@ -23,21 +23,35 @@ struct Reading {
 
 impl Readings {
     pub(super) const fn new() -> Self {
-        Self { latest: Mutex::new(VecDeque::new()) }
+        Self {
+            latest: Mutex::new(VecDeque::new()),
+        }
     }
 
     /// Returns the reading of a script. Parses it if it is not among the latest ones.
     ///
     /// # Errors
     /// Returns the errors of [`Script::read`].
-    pub(super) fn get(&self, text: &str, dialect: Dialect, cwd: &str) -> Result<Arc<Script>, ScriptError> {
-        let is_same = |reading: &&Reading| reading.text == text && reading.dialect == dialect && reading.cwd == cwd;
+    pub(super) fn get(
+        &self,
+        text: &str,
+        dialect: Dialect,
+        cwd: &str,
+    ) -> Result<Arc<Script>, ScriptError> {
+        let is_same = |reading: &&Reading| {
+            reading.text == text && reading.dialect == dialect && reading.cwd == cwd
+        };
         let latest = || self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(reading) = latest().iter().find(is_same) {
             return Ok(reading.script.clone());
         }
         let script = Arc::new(Script::parse(text, dialect, cwd)?);
-        let reading = Reading { text: text.to_owned(), dialect, cwd: cwd.to_owned(), script: script.clone() };
+        let reading = Reading {
+            text: text.to_owned(),
+            dialect,
+            cwd: cwd.to_owned(),
+            script: script.clone(),
+        };
         let mut latest = latest();
         if latest.len() == KEPT {
             latest.pop_front();
@@ -57,7 +71,11 @@ mod tests {
         let read = |text, dialect, cwd| readings.get(text, dialect, cwd).unwrap();
         let first = read("a &>b", Dialect::Bash, ".");
         assert!(Arc::ptr_eq(&first, &read("a &>b", Dialect::Bash, ".")));
-        for other in [("a &>c", Dialect::Bash, "."), ("a &>b", Dialect::Posix, "."), ("a &>b", Dialect::Bash, "sub")] {
+        for other in [
+            ("a &>c", Dialect::Bash, "."),
+            ("a &>b", Dialect::Posix, "."),
+            ("a &>b", Dialect::Bash, "sub"),
+        ] {
             let other = read(other.0, other.1, other.2);
             assert_ne!((&other.files, other.quoted.is_some()), (&first.files, true));
         }
@@ -67,7 +85,9 @@ mod tests {
     fn old_readings_are_dropped() {
         let readings = Readings::new();
         for number in 0..3 * KEPT {
-            readings.get(&format!("a {number}"), Dialect::Bash, ".").unwrap();
+            readings
+                .get(&format!("a {number}"), Dialect::Bash, ".")
+                .unwrap();
             readings.get("# nothing", Dialect::Bash, ".").unwrap_err();
         }
         assert_eq!(readings.latest.lock().unwrap().len(), KEPT);

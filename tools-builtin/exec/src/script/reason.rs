@@ -23,14 +23,29 @@ impl Reason {
     pub(crate) fn new(script: &str, at: usize, what: &'static str) -> Self {
         let (before, rest) = script.split_at(at);
         let line = 1 + before.matches('\n').count();
-        let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
+        let column = 1 + before
+            .rsplit('\n')
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .count();
         let rest = rest.split('\n').next().unwrap_or_default();
-        Self { line, column, what, excerpt: visible_line(rest, Self::SHOWN) }
+        Self {
+            line,
+            column,
+            what,
+            excerpt: visible_line(rest, Self::SHOWN),
+        }
     }
 
     /// Creates a reason that lies outside of the script.
     pub(crate) fn outside(what: &'static str) -> Self {
-        Self { line: 0, column: 0, what, excerpt: String::new() }
+        Self {
+            line: 0,
+            column: 0,
+            what,
+            excerpt: String::new(),
+        }
     }
 
     /// Returns the kind of the place.

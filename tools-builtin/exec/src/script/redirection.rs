@@ -37,7 +37,9 @@ impl Redirection {
         let access = match &*self.operator {
             "<" => Access::Read,
             ">" | ">>" | ">|" | "&>" | "&>>" => Access::Write,
-            ">&" | "<&" if source.len() == 1 && source.starts_with(|c: char| c.is_ascii_digit()) => {
+            ">&" | "<&"
+                if source.len() == 1 && source.starts_with(|c: char| c.is_ascii_digit()) =>
+            {
                 return Ok(Opened::Descriptor);
             }
             _ => return Err("a redirection that shells read in different ways"),

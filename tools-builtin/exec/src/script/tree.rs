@@ -21,7 +21,11 @@ pub(super) fn read(tree: &Tree, text: &str, dialect: Dialect, cwd: &str) -> Scri
     let mut parents: Vec<&'static str> = Vec::new();
     'nodes: loop {
         let node = cursor.node();
-        reader.enter(node, parents.last().copied().unwrap_or_default(), parents.len());
+        reader.enter(
+            node,
+            parents.last().copied().unwrap_or_default(),
+            parents.len(),
+        );
         if cursor.goto_first_child() {
             parents.push(node.kind());
             continue;
@@ -106,7 +110,15 @@ impl<'a> Reader<'a> {
             self.opaque(at, "a syntax error, or syntax that is not known");
         }
         match (parent, node.kind()) {
-            (_, "program" | "list" | "pipeline" | "redirected_statement" | "command_name" | "file_redirect") => {}
+            (
+                _,
+                "program"
+                | "list"
+                | "pipeline"
+                | "redirected_statement"
+                | "command_name"
+                | "file_redirect",
+            ) => {}
             // In a transparent script, separators end commands.
             (_, "command") if self.is_opaque => self.end_command(),
             (_, "command") => {}
@@ -117,16 +129,23 @@ impl<'a> Reader<'a> {
                 }
                 self.part(node, Last::Operator);
                 self.end_command();
-                self.quoted.extend([" ", source, if source == "\n" { "" } else { " " }]);
+                self.quoted
+                    .extend([" ", source, if source == "\n" { "" } else { " " }]);
             }
             ("file_redirect", "file_descriptor") => {
                 self.part(node, Last::Redirection);
                 if source.len() != 1 {
                     self.opaque(at, "a redirection that shells read in different ways");
                 }
-                self.frame().redirection = Some(Redirection { descriptor: source.to_owned(), operator: String::new() });
+                self.frame().redirection = Some(Redirection {
+                    descriptor: source.to_owned(),
+                    operator: String::new(),
+                });
             }
-            ("file_redirect", "<" | ">" | ">>" | ">|" | "&>" | "&>>" | ">&" | "<&" | ">&-" | "<&-") => {
+            (
+                "file_redirect",
+                "<" | ">" | ">>" | ">|" | "&>" | "&>>" | ">&" | "<&" | ">&-" | "<&-",
+            ) => {
                 let touches = self.end == at;
                 self.part(node, Last::Redirection);
                 self.redirect(source, at, touches);
@@ -134,9 +153,15 @@ impl<'a> Reader<'a> {
             ("file_redirect" | "command" | "command_name", kind) if is_word(kind) => {
                 self.part(node, Last::Word);
                 self.word(node, source);
-                self.frames.push(Frame { depth, ..Frame::default() });
+                self.frames.push(Frame {
+                    depth,
+                    ..Frame::default()
+                });
             }
-            ("string" | "concatenation", "string" | "string_content" | "raw_string" | "word" | "number" | "\"") => {}
+            (
+                "string" | "concatenation",
+                "string" | "string_content" | "raw_string" | "word" | "number" | "\"",
+            ) => {}
             ("string" | "concatenation", "ansi_c_string") if self.dialect == Dialect::Bash => {}
             (_, kind) => {
                 self.is_opaque = true;
@@ -144,7 +169,10 @@ impl<'a> Reader<'a> {
                     if let Some(what) = reason::construct(kind) {
                         self.opaque(at, what);
                     }
-                    self.frames.push(Frame { depth, ..Frame::default() });
+                    self.frames.push(Frame {
+                        depth,
+                        ..Frame::default()
+                    });
                 } else {
                     self.end_command();
                 }
@@ -198,18 +226,25 @@ impl<'a> Reader<'a> {
         let gap = self.text[at..start].replace("\\\n", "");
         let is_joined = gap.is_empty() && at != start;
         if self.end > start || is_joined || !gap.chars().all(|c| matches!(c, ' ' | '\t' | '\n')) {
-            self.opaque(at, "a blank or a line end that shells read in different ways");
+            self.opaque(
+                at,
+                "a blank or a line end that shells read in different ways",
+            );
             return;
         }
         let may_touch = match (self.last, next) {
             // `;&>a` is `;&` and `>a`, and `|&>a` is `|&` and `>a`.
-            (Last::Operator, Last::Operator | Last::Redirection) => !self.text[start..].starts_with(['&', '|', ';']),
+            (Last::Operator, Last::Operator | Last::Redirection) => {
+                !self.text[start..].starts_with(['&', '|', ';'])
+            }
             (Last::Start | Last::Operator, _) | (_, Last::Operator | Last::Start) => true,
             (Last::Redirection, _) => next != Last::Comment,
             // In `>&1>a`, the second `1` belongs to both redirections.
             (Last::Word, Last::Redirection) => {
                 !self.text[start..].starts_with(|c: char| c.is_ascii_digit())
-                    && !self.text[self.start..self.end].bytes().all(|byte| byte.is_ascii_digit())
+                    && !self.text[self.start..self.end]
+                        .bytes()
+                        .all(|byte| byte.is_ascii_digit())
             }
             _ => false,
         };
@@ -245,7 +280,11 @@ impl<'a> Reader<'a> {
     /// Takes up a word of a command, or of a redirection.
     fn word(&mut self, node: Node<'_>, source: &str) {
         let at = node.start_byte();
-        let known = if is_literal(node.kind(), self.dialect) { word::known(source) } else { None };
+        let known = if is_literal(node.kind(), self.dialect) {
+            word::known(source)
+        } else {
+            None
+        };
         if known.is_none() {
             self.is_opaque = true;
             if let Some(what) = reason::construct(node.kind()) {
@@ -262,7 +301,10 @@ impl<'a> Reader<'a> {
             if let Some(text) = &known {
                 self.quoted.extend([" ", &*word::quote(text)]);
             }
-            let word = known.map_or_else(|| word::unknown(source, node.kind() == "string"), Word::Known);
+            let word = known.map_or_else(
+                || word::unknown(source, node.kind() == "string"),
+                Word::Known,
+            );
             let frame = self.frame();
             if frame.words.is_empty() {
                 frame.start = at;
@@ -316,14 +358,27 @@ impl<'a> Reader<'a> {
 
     /// Makes the script opaque if a command changes how the rest is run.
     fn check(&mut self, words: &Words, at: usize) {
-        let known = words.iter().map(|word| if let Word::Known(text) = word { Some(&**text) } else { None });
-        let Some(known) = known.collect::<Option<Vec<&str>>>() else { return };
-        let [program, args @ ..] = &known[..] else { return };
+        let known = words.iter().map(|word| {
+            if let Word::Known(text) = word {
+                Some(&**text)
+            } else {
+                None
+            }
+        });
+        let Some(known) = known.collect::<Option<Vec<&str>>>() else {
+            return;
+        };
+        let [program, args @ ..] = &known[..] else {
+            return;
+        };
         if let Some(what) = builtins::unsafe_reason(program, args) {
             self.opaque(at, what);
         }
         if program.contains('/') && !program.starts_with('/') && self.is_below {
-            self.opaque(at, "a path of a program, and a folder other than the workspace root");
+            self.opaque(
+                at,
+                "a path of a program, and a folder other than the workspace root",
+            );
         }
         if *program == "cd" {
             (self.is_below, self.has_moved) = (true, true);
@@ -335,7 +390,12 @@ impl<'a> Reader<'a> {
 fn is_word(kind: &str) -> bool {
     !matches!(
         kind,
-        "variable_assignment" | "file_redirect" | "herestring_redirect" | "heredoc_redirect" | "subshell" | "ERROR"
+        "variable_assignment"
+            | "file_redirect"
+            | "herestring_redirect"
+            | "heredoc_redirect"
+            | "subshell"
+            | "ERROR"
     )
 }
 

@@ -29,7 +29,12 @@ pub struct Captured {
 impl Capture {
     /// Keeps at most `limit` bytes, half of them from the end.
     pub fn new(limit: usize) -> Self {
-        Self { limit, head: Vec::new(), tail: VecDeque::new(), total: 0 }
+        Self {
+            limit,
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            total: 0,
+        }
     }
 
     /// Returns the text so far. Bytes that are not UTF-8 become U+FFFD; a character that a limit would split is left out.
@@ -39,7 +44,11 @@ impl Capture {
         let left_out = self.total - (self.head.len() + tail.len()) as u64;
         if left_out == 0 {
             let whole = [self.head.as_slice(), &tail].concat();
-            return Captured { head: lossy(&whole), left_out, tail: String::new() };
+            return Captured {
+                head: lossy(&whole),
+                left_out,
+                tail: String::new(),
+            };
         }
         let (end, start) = (torn_end(&self.head), torn_start(&tail));
         Captured {
@@ -85,10 +94,17 @@ mod tests {
 
     #[test]
     fn a_short_stream_is_kept_whole() {
-        let whole = Captured { head: "h🦀llo world".into(), left_out: 0, tail: String::new() };
+        let whole = Captured {
+            head: "h🦀llo world".into(),
+            left_out: 0,
+            tail: String::new(),
+        };
         let bytes = whole.head.as_bytes();
         for cut in 0..bytes.len() {
-            assert_eq!(captured(bytes.len(), &[&bytes[..cut], &bytes[cut..]]), whole);
+            assert_eq!(
+                captured(bytes.len(), &[&bytes[..cut], &bytes[cut..]]),
+                whole
+            );
         }
     }
 
@@ -98,7 +114,11 @@ mod tests {
         for size in [1, 3, 7, 10, 11, 50, 200] {
             let chunks: Vec<_> = bytes.chunks(size).collect();
             let text = captured(21, &chunks);
-            assert_eq!((text.head.as_bytes(), text.tail.as_bytes()), (&bytes[..11], &bytes[190..]), "chunks of {size}");
+            assert_eq!(
+                (text.head.as_bytes(), text.tail.as_bytes()),
+                (&bytes[..11], &bytes[190..]),
+                "chunks of {size}"
+            );
             assert_eq!(text.left_out, 179);
         }
     }
@@ -106,12 +126,26 @@ mod tests {
     #[test]
     fn a_limit_inside_a_character_leaves_the_character_out() {
         let text = captured(10, &["🦀".repeat(10).as_bytes()]);
-        assert_eq!(text, Captured { head: "🦀".into(), left_out: 32, tail: "🦀".into() });
+        assert_eq!(
+            text,
+            Captured {
+                head: "🦀".into(),
+                left_out: 32,
+                tail: "🦀".into()
+            }
+        );
     }
 
     #[test]
     fn a_limit_of_nothing_counts() {
-        assert_eq!(captured(0, &[b"abc"]), Captured { head: String::new(), left_out: 3, tail: String::new() });
+        assert_eq!(
+            captured(0, &[b"abc"]),
+            Captured {
+                head: String::new(),
+                left_out: 3,
+                tail: String::new()
+            }
+        );
         assert_eq!(captured(1, &[b"abc"]).left_out, 2);
     }
 }

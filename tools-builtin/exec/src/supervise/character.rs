@@ -5,12 +5,23 @@ const LONGEST: usize = 4;
 
 /// Returns the number of bytes at the beginning that belong to a character before it.
 pub(super) fn torn_start(bytes: &[u8]) -> usize {
-    bytes.iter().take(LONGEST - 1).take_while(|byte| is_continuation(**byte)).count()
+    bytes
+        .iter()
+        .take(LONGEST - 1)
+        .take_while(|byte| is_continuation(**byte))
+        .count()
 }
 
 /// Returns the number of bytes at the end that belong to a character which is not complete.
 pub(super) fn torn_end(bytes: &[u8]) -> usize {
-    let Some(back) = bytes.iter().rev().take(LONGEST).position(|byte| !is_continuation(*byte)) else { return 0 };
+    let Some(back) = bytes
+        .iter()
+        .rev()
+        .take(LONGEST)
+        .position(|byte| !is_continuation(*byte))
+    else {
+        return 0;
+    };
     let length = match bytes[bytes.len() - 1 - back] {
         0xC2..=0xDF => 2,
         0xE0..=0xEF => 3,
@@ -35,8 +46,15 @@ mod tests {
             for cut in 0..=text.len() {
                 let (before, after) = text.as_bytes().split_at(cut);
                 let boundary = |at: &usize| text.is_char_boundary(*at);
-                let (kept, next) = ((0..=cut).rev().find(boundary), (cut..=text.len()).find(boundary));
-                assert_eq!(Some(before.len() - torn_end(before)), kept, "{text} cut at {cut}");
+                let (kept, next) = (
+                    (0..=cut).rev().find(boundary),
+                    (cut..=text.len()).find(boundary),
+                );
+                assert_eq!(
+                    Some(before.len() - torn_end(before)),
+                    kept,
+                    "{text} cut at {cut}"
+                );
                 assert_eq!(Some(cut + torn_start(after)), next, "{text} cut at {cut}");
             }
         }

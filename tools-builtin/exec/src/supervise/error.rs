@@ -9,7 +9,9 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum StartError {
     /// The host did not call [`enter`](crate::enter).
-    #[error("this program cannot run others, because its main does not begin with tools_exec::enter(); add that line")]
+    #[error(
+        "this program cannot run others, because its main does not begin with tools_exec::enter(); add that line"
+    )]
     NotEntered,
     /// No supervisor exists for this operating system.
     #[error("programs can only be run on Linux")]
@@ -58,7 +60,11 @@ pub struct SupervisorLost {
 }
 
 fn consequence(may_remain: &bool) -> &'static str {
-    if *may_remain { "; processes of the program may remain, look for them" } else { ", which ends the program" }
+    if *may_remain {
+        "; processes of the program may remain, look for them"
+    } else {
+        ", which ends the program"
+    }
 }
 
 /// Why bytes were not written to a program.

@@ -6,8 +6,8 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-    recvmsg, send, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, send, sendmsg,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -47,14 +47,18 @@ pub(super) enum Stage {
 pub(super) fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut frame = vec![0; PREFIX];
     serde_json::to_writer(&mut frame, message)?;
-    let length = u32::try_from(frame.len() - PREFIX).ok().filter(|length| *length <= MAX_BYTES);
+    let length = u32::try_from(frame.len() - PREFIX)
+        .ok()
+        .filter(|length| *length <= MAX_BYTES);
     let length = length.ok_or_else(|| io::Error::other("the command line is too long"))?;
     frame[..PREFIX].copy_from_slice(&length.to_be_bytes());
     Ok(frame)
 }
 
 /// Reads the next message.
-pub(super) async fn read<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> io::Result<T> {
+pub(super) async fn read<T: DeserializeOwned>(
+    from: &mut (impl AsyncRead + Unpin),
+) -> io::Result<T> {
     let length = from.read_u32().await?;
     let mut body = body(length)?;
     from.read_exact(&mut body).await?;
@@ -63,7 +67,11 @@ pub(super) async fn read<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin
 
 /// Sends the beginning of a message together with open files, and returns the rest of the message. Does not block on a socket
 /// that has not been written to.
-pub(super) fn send_with_streams<'f>(to: &UnixStream, frame: &'f [u8], streams: &Streams) -> io::Result<&'f [u8]> {
+pub(super) fn send_with_streams<'f>(
+    to: &UnixStream,
+    frame: &'f [u8],
+    streams: &Streams,
+) -> io::Result<&'f [u8]> {
     let (prefix, rest) = frame.split_at(PREFIX);
     let streams = streams.each_ref().map(|stream| stream.as_fd());
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
@@ -74,17 +82,26 @@ pub(super) fn send_with_streams<'f>(to: &UnixStream, frame: &'f [u8], streams: &
 }
 
 /// Receives a message that was sent with open files.
-pub(super) fn receive_with_streams<T: DeserializeOwned>(mut from: &UnixStream) -> io::Result<(T, Streams)> {
+pub(super) fn receive_with_streams<T: DeserializeOwned>(
+    mut from: &UnixStream,
+) -> io::Result<(T, Streams)> {
     let mut prefix = [0; PREFIX];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut files = RecvAncillaryBuffer::new(&mut space);
-    let received = recvmsg(from, &mut [IoSliceMut::new(&mut prefix)], &mut files, RecvFlags::CMSG_CLOEXEC)?;
+    let received = recvmsg(
+        from,
+        &mut [IoSliceMut::new(&mut prefix)],
+        &mut files,
+        RecvFlags::CMSG_CLOEXEC,
+    )?;
     let files = files.drain().filter_map(|message| match message {
         RecvAncillaryMessage::ScmRights(files) => Some(files),
         _ => None,
     });
     let streams: Vec<OwnedFd> = files.flatten().collect();
-    let streams = Streams::try_from(streams).ok().filter(|_| received.bytes == PREFIX);
+    let streams = Streams::try_from(streams)
+        .ok()
+        .filter(|_| received.bytes == PREFIX);
     let streams = streams.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
 
     let mut body = body(u32::from_be_bytes(prefix))?;

@@ -42,7 +42,9 @@ impl Launch {
     /// Takes program, arguments, directory and the variables that were set explicitly. The standard library does not tell a
     /// changed `argv[0]`; repeat it with [`with_name`](Self::with_name).
     pub fn from_command(command: &Command) -> Self {
-        let env = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+        let env = command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
         Self {
             args: command.get_args().map(OsStr::to_owned).collect(),
             env: env.collect(),
@@ -105,7 +107,10 @@ impl Launch {
 
     /// Returns the descriptor that the process gets as standard input.
     #[cfg(target_os = "linux")]
-    pub(super) fn through_gate(&self, stdin: std::os::fd::OwnedFd) -> std::io::Result<std::os::fd::OwnedFd> {
+    pub(super) fn through_gate(
+        &self,
+        stdin: std::os::fd::OwnedFd,
+    ) -> std::io::Result<std::os::fd::OwnedFd> {
         match &self.gate {
             Some(gate) => gate.pass(stdin),
             None => Ok(stdin),
@@ -138,7 +143,11 @@ impl Launch {
         use std::os::unix::process::CommandExt as _;
 
         let mut command = Command::new(&self.program);
-        command.args(&self.args).env_clear().envs(self.env.iter().map(|(name, value)| (name, value))).process_group(0);
+        command
+            .args(&self.args)
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .process_group(0);
         self.name.as_ref().map(|name| command.arg0(name));
         self.cwd.as_ref().map(|cwd| command.current_dir(cwd));
         command
@@ -150,7 +159,13 @@ impl fmt::Debug for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let env: Vec<_> = self.env.iter().map(|(name, _)| name).collect();
         let mut launch = f.debug_struct("Launch");
-        launch.field("program", &self.program).field("name", &self.name).field("args", &self.args);
-        launch.field("env", &env).field("cwd", &self.cwd).finish_non_exhaustive()
+        launch
+            .field("program", &self.program)
+            .field("name", &self.name)
+            .field("args", &self.args);
+        launch
+            .field("env", &env)
+            .field("cwd", &self.cwd)
+            .finish_non_exhaustive()
     }
 }

@@ -5,7 +5,9 @@ use std::fs;
 use std::io;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, pidfd_send_signal};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, pidfd_send_signal,
+};
 
 /// A process. Its number may belong to another one after its end; number and start together do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +31,12 @@ impl Process {
         let threads: u32 = fields.nth(15)?.parse().ok()?;
         let started = fields.nth(1)?.parse().ok()?;
         // The state is that of the first thread, which may have ended before others.
-        Some(Self { pid, parent, started, ended: matches!(state, "Z" | "X") && threads <= 1 })
+        Some(Self {
+            pid,
+            parent,
+            started,
+            ended: matches!(state, "Z" | "X") && threads <= 1,
+        })
     }
 
     /// Sends a signal, if this process is still a descendant of the calling one. `family` contains the calling process and its
@@ -72,13 +79,20 @@ impl Descendants {
     pub(super) fn find() -> io::Result<Self> {
         let mut children: HashMap<i32, Vec<Process>> = HashMap::new();
         for entry in fs::read_dir("/proc")?.flatten() {
-            let pid = entry.file_name().to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw);
+            let pid = entry
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse().ok())
+                .and_then(Pid::from_raw);
             if let Some(process) = pid.and_then(Process::from_pid) {
                 children.entry(process.parent).or_default().push(process);
             }
         }
         let own = getpid().as_raw_nonzero().get();
-        let mut found = Self { list: Vec::new(), family: HashSet::from([own]) };
+        let mut found = Self {
+            list: Vec::new(),
+            family: HashSet::from([own]),
+        };
         let mut parents = vec![own];
         while let Some(parent) = parents.pop() {
             for child in children.remove(&parent).unwrap_or_default() {
@@ -97,5 +111,8 @@ impl Descendants {
 /// Returns the children of the calling process, which must have one thread. Returns none if the kernel does not list them.
 pub(super) fn children() -> Vec<Pid> {
     let children = fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
-    children.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+    children
+        .split_whitespace()
+        .filter_map(|pid| Pid::from_raw(pid.parse().ok()?))
+        .collect()
 }

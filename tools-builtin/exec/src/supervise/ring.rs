@@ -29,18 +29,36 @@ pub struct Recent {
 impl Ring {
     /// Keeps at most `limit` unread bytes.
     pub fn new(limit: usize) -> Self {
-        Self { limit, unread: VecDeque::new(), skipped: 0, finished: false }
+        Self {
+            limit,
+            unread: VecDeque::new(),
+            skipped: 0,
+            finished: false,
+        }
     }
 
     /// Takes the bytes since the last read. A character whose end has not come yet is left for the next read.
     pub fn read(&mut self) -> Recent {
         let bytes = self.unread.make_contiguous();
-        let start = if self.skipped > 0 { torn_start(bytes) } else { 0 };
-        let end = bytes.len() - if self.finished { 0 } else { torn_end(&bytes[start..]) };
+        let start = if self.skipped > 0 {
+            torn_start(bytes)
+        } else {
+            0
+        };
+        let end = bytes.len()
+            - if self.finished {
+                0
+            } else {
+                torn_end(&bytes[start..])
+            };
         let text = String::from_utf8_lossy(&bytes[start..end]).into_owned();
         self.unread.drain(..end);
         let skipped = std::mem::take(&mut self.skipped) + start as u64;
-        Recent { skipped, text, finished: self.finished }
+        Recent {
+            skipped,
+            text,
+            finished: self.finished,
+        }
     }
 }
 
@@ -67,11 +85,32 @@ mod tests {
         let mut ring = Ring::new(10);
         ring.push(b"one");
         ring.push(b" two");
-        assert_eq!(ring.read(), Recent { skipped: 0, text: "one two".into(), finished: false });
-        assert_eq!(ring.read(), Recent { skipped: 0, text: String::new(), finished: false });
+        assert_eq!(
+            ring.read(),
+            Recent {
+                skipped: 0,
+                text: "one two".into(),
+                finished: false
+            }
+        );
+        assert_eq!(
+            ring.read(),
+            Recent {
+                skipped: 0,
+                text: String::new(),
+                finished: false
+            }
+        );
         ring.push(b"3");
         ring.finish();
-        assert_eq!(ring.read(), Recent { skipped: 0, text: "3".into(), finished: true });
+        assert_eq!(
+            ring.read(),
+            Recent {
+                skipped: 0,
+                text: "3".into(),
+                finished: true
+            }
+        );
     }
 
     #[test]
@@ -79,9 +118,23 @@ mod tests {
         let mut ring = Ring::new(4);
         ring.push(b"abc");
         ring.push(b"def");
-        assert_eq!(ring.read(), Recent { skipped: 2, text: "cdef".into(), finished: false });
+        assert_eq!(
+            ring.read(),
+            Recent {
+                skipped: 2,
+                text: "cdef".into(),
+                finished: false
+            }
+        );
         ring.push(b"0123456789");
-        assert_eq!(ring.read(), Recent { skipped: 6, text: "6789".into(), finished: false });
+        assert_eq!(
+            ring.read(),
+            Recent {
+                skipped: 6,
+                text: "6789".into(),
+                finished: false
+            }
+        );
     }
 
     #[test]
@@ -101,6 +154,13 @@ mod tests {
     fn a_character_is_not_split_where_bytes_were_skipped() {
         let mut ring = Ring::new(6);
         ring.push("🦀🦀".as_bytes());
-        assert_eq!(ring.read(), Recent { skipped: 4, text: "🦀".into(), finished: false });
+        assert_eq!(
+            ring.read(),
+            Recent {
+                skipped: 4,
+                text: "🦀".into(),
+                finished: false
+            }
+        );
     }
 }

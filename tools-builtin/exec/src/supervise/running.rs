@@ -55,7 +55,10 @@ impl<C> Running<C> {
     /// Returns an error if the supervisor died.
     pub async fn wait(&self) -> Result<Ended, SupervisorLost> {
         let mut status = self.status.clone();
-        let over = status.wait_for(|status| *status != Status::Running).await.map(|status| *status);
+        let over = status
+            .wait_for(|status| *status != Status::Running)
+            .await
+            .map(|status| *status);
         match over {
             Ok(Status::Ended(ended)) => Ok(ended),
             Ok(Status::Lost(lost)) => Err(lost),

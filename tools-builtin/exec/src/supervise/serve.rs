@@ -30,7 +30,8 @@ fn run() -> io::Result<()> {
     // The copy is closed in the program.
     let channel = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let (launch, streams) = receive_with_streams(&channel)?;
-    let prepared = prepared.and_then(|runtime| Ok((runtime.block_on(async { Wakers::new(&channel) })?, runtime)));
+    let prepared = prepared
+        .and_then(|runtime| Ok((runtime.block_on(async { Wakers::new(&channel) })?, runtime)));
     let (mut wakers, runtime) = match prepared {
         Ok(prepared) => prepared,
         Err(error) => return not_started(&channel, &error, Stage::Supervisor),
@@ -61,8 +62,17 @@ fn spawn(launch: &Launch, [stdin, stdout, stderr]: Streams) -> Result<Tree, (io:
     command.stdin(stdin).stdout(stdout).stderr(stderr);
     let child = command.spawn().map_err(|error| {
         // Entering the directory fails with the same codes as executing the program.
-        let outside = launch.cwd().is_some_and(|cwd| access(cwd.join("."), Access::EXEC_OK).is_err());
-        (error, if outside { Stage::Directory } else { Stage::Program })
+        let outside = launch
+            .cwd()
+            .is_some_and(|cwd| access(cwd.join("."), Access::EXEC_OK).is_err());
+        (
+            error,
+            if outside {
+                Stage::Directory
+            } else {
+                Stage::Program
+            },
+        )
     })?;
     Ok(Tree::new(Pid::from_child(&child)))
 }
@@ -78,7 +88,11 @@ impl Wakers {
     fn new(channel: &UnixStream) -> io::Result<Self> {
         let host = channel.try_clone()?;
         host.set_nonblocking(true)?;
-        let requests = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+        let requests = [
+            SignalKind::terminate(),
+            SignalKind::interrupt(),
+            SignalKind::hangup(),
+        ];
         let [Ok(terminate), Ok(interrupt), Ok(hangup)] = requests.map(signal) else {
             return Err(io::Error::other("no signal handlers"));
         };
@@ -123,5 +137,11 @@ fn end(channel: &UnixStream, tree: &mut Tree) -> io::Result<()> {
 }
 
 fn not_started(channel: &UnixStream, error: &io::Error, stage: Stage) -> io::Result<()> {
-    send_report(channel, &Report::NotStarted { error: error.raw_os_error(), stage })
+    send_report(
+        channel,
+        &Report::NotStarted {
+            error: error.raw_os_error(),
+            stage,
+        },
+    )
 }

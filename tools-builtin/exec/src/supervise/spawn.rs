@@ -29,18 +29,30 @@ pub(super) struct Supervised {
 }
 
 /// Starts the program. Dropping the future ends it.
-pub(super) async fn spawn(launch: &Launch, streams: Streams) -> Result<(u32, Leash, Supervised), StartError> {
-    let frame =
-        encode(launch).map_err(|source| StartError::Refused { program: launch.program().to_owned(), source })?;
-    let (supervisor, mut channel, leash, rest) = connect(&frame, streams).map_err(StartError::Supervisor)?;
+pub(super) async fn spawn(
+    launch: &Launch,
+    streams: Streams,
+) -> Result<(u32, Leash, Supervised), StartError> {
+    let frame = encode(launch).map_err(|source| StartError::Refused {
+        program: launch.program().to_owned(),
+        source,
+    })?;
+    let (supervisor, mut channel, leash, rest) =
+        connect(&frame, streams).map_err(StartError::Supervisor)?;
     let report = async {
         channel.write_all(rest).await?;
         read(&mut channel).await
     };
     match report.await.map_err(StartError::Supervisor)? {
-        Report::Started { pid } => {
-            Ok((pid, leash, Supervised { supervisor, channel, ends_with_parent: launch.ends_with_parent() }))
-        }
+        Report::Started { pid } => Ok((
+            pid,
+            leash,
+            Supervised {
+                supervisor,
+                channel,
+                ends_with_parent: launch.ends_with_parent(),
+            },
+        )),
         Report::NotStarted { error, stage } => Err(start_error(launch, error, stage)),
         Report::Ended(_) => Err(StartError::Supervisor(io::ErrorKind::InvalidData.into())),
     }
@@ -57,7 +69,11 @@ fn connect(frame: &[u8], streams: Streams) -> io::Result<Connection<'_>> {
     let channel = tokio::net::UnixStream::from_std(host)?;
 
     let mut command = Command::new(THIS_PROGRAM);
-    command.arg0(super::SUPERVISOR).env_clear().stdin(OwnedFd::from(supervisor)).stdout(Stdio::null());
+    command
+        .arg0(super::SUPERVISOR)
+        .env_clear()
+        .stdin(OwnedFd::from(supervisor))
+        .stdout(Stdio::null());
     if let Some(path) = std::env::var_os(LIBRARY_PATH) {
         command.env(LIBRARY_PATH, path);
     }
@@ -69,9 +85,13 @@ fn start_error(launch: &Launch, error: Option<i32>, stage: Stage) -> StartError 
     let program = launch.program().to_owned();
     match (stage, Errno::from_io_error(&source)) {
         (Stage::Supervisor, _) => StartError::Supervisor(source),
-        (Stage::Directory, _) => StartError::NoDirectory { cwd: launch.cwd().unwrap_or("".as_ref()).to_owned() },
+        (Stage::Directory, _) => StartError::NoDirectory {
+            cwd: launch.cwd().unwrap_or("".as_ref()).to_owned(),
+        },
         (Stage::Program, Some(Errno::NOENT | Errno::NOTDIR)) => StartError::NotFound { program },
-        (Stage::Program, Some(Errno::ACCESS | Errno::PERM | Errno::NOEXEC)) => StartError::NotExecutable { program },
+        (Stage::Program, Some(Errno::ACCESS | Errno::PERM | Errno::NOEXEC)) => {
+            StartError::NotExecutable { program }
+        }
         (Stage::Program, _) => StartError::Refused { program, source },
     }
 }

@@ -12,7 +12,11 @@ use super::running::Running;
 /// # Errors
 /// Returns an error if the program cannot be executed, or no supervisor can be started.
 #[cfg(target_os = "linux")]
-pub async fn start<C: Collect>(launch: &Launch, stdout: C, stderr: C) -> Result<Running<C>, StartError> {
+pub async fn start<C: Collect>(
+    launch: &Launch,
+    stdout: C,
+    stderr: C,
+) -> Result<Running<C>, StartError> {
     use std::sync::{Arc, Mutex};
 
     use tokio::sync::watch;
@@ -25,11 +29,16 @@ pub async fn start<C: Collect>(launch: &Launch, stdout: C, stderr: C) -> Result<
     if !crate::entered::has_entered() {
         return Err(StartError::NotEntered);
     }
-    let streams = if launch.has_terminal() { Opened::terminal() } else { Opened::pipes() };
+    let streams = if launch.has_terminal() {
+        Opened::terminal()
+    } else {
+        Opened::pipes()
+    };
     let streams = streams.map_err(StartError::Streams)?;
     let [stdin, stdout_of_program, stderr_of_program] = streams.program;
     let stdin = launch.through_gate(stdin).map_err(StartError::Streams)?;
-    let (pid, leash, supervised) = spawn(launch, [stdin, stdout_of_program, stderr_of_program]).await?;
+    let (pid, leash, supervised) =
+        spawn(launch, [stdin, stdout_of_program, stderr_of_program]).await?;
 
     let (gone, tree_gone) = watch::channel(false);
     let (publish, status) = watch::channel(Status::Running);
@@ -40,7 +49,14 @@ pub async fn start<C: Collect>(launch: &Launch, stdout: C, stderr: C) -> Result<
         None => locked(&stderr).finish(),
     }
     tokio::spawn(follow(supervised, drains, gone, publish));
-    Ok(Running { pid, stdin: streams.stdin, stdout, stderr, status, leash })
+    Ok(Running {
+        pid,
+        stdin: streams.stdin,
+        stdout,
+        stderr,
+        status,
+        leash,
+    })
 }
 
 /// Starts a program, whose output goes to the collectors.

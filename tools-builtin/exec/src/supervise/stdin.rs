@@ -24,12 +24,18 @@ pub(super) type Stream = Pin<Box<dyn AsyncWrite + Send>>;
 impl Stdin {
     #[cfg(target_os = "linux")]
     pub(super) fn from_pipe(pipe: tokio::net::unix::pipe::Sender) -> Self {
-        Self { stream: Arc::new(Mutex::new(Some(Box::pin(pipe)))), is_terminal: false }
+        Self {
+            stream: Arc::new(Mutex::new(Some(Box::pin(pipe)))),
+            is_terminal: false,
+        }
     }
 
     #[cfg(target_os = "linux")]
     pub(super) fn from_terminal(terminal: tokio::net::unix::pipe::Sender) -> Self {
-        Self { is_terminal: true, ..Self::from_pipe(terminal) }
+        Self {
+            is_terminal: true,
+            ..Self::from_pipe(terminal)
+        }
     }
 
     pub(super) async fn write(&self, bytes: &[u8]) -> Result<(), StdinError> {

@@ -37,8 +37,12 @@ impl Opened {
     pub(super) fn pipes() -> io::Result<Self> {
         let ((in_read, in_write), (out_read, out_write), (err_read, err_write)) =
             (io::pipe()?, io::pipe()?, io::pipe()?);
-        let output =
-            |pipe: OwnedFd| Ok::<_, io::Error>(Output { pipe: Receiver::from_owned_fd(pipe)?, is_terminal: false });
+        let output = |pipe: OwnedFd| {
+            Ok::<_, io::Error>(Output {
+                pipe: Receiver::from_owned_fd(pipe)?,
+                is_terminal: false,
+            })
+        };
         Ok(Self {
             program: [in_read.into(), out_write.into(), err_write.into()],
             stdin: Stdin::from_pipe(Sender::from_owned_fd(in_write.into())?),
@@ -53,7 +57,15 @@ impl Opened {
         unlockpt(&host)?;
         let program = ioctl_tiocgptpeer(&host, flags)?;
         let (ws_row, ws_col) = SIZE;
-        tcsetwinsize(&program, Winsize { ws_row, ws_col, ws_xpixel: 0, ws_ypixel: 0 })?;
+        tcsetwinsize(
+            &program,
+            Winsize {
+                ws_row,
+                ws_col,
+                ws_xpixel: 0,
+                ws_ypixel: 0,
+            },
+        )?;
         ioctl_fionbio(&host, true)?;
         // Tokio reads and writes a terminal as it does a pipe, and has no other safe type for one.
         let stdin = Sender::from_owned_fd_unchecked(host.try_clone()?)?;
@@ -61,7 +73,10 @@ impl Opened {
         Ok(Self {
             program: [program.try_clone()?, program.try_clone()?, program],
             stdin: Stdin::from_terminal(stdin),
-            stdout: Output { pipe, is_terminal: true },
+            stdout: Output {
+                pipe,
+                is_terminal: true,
+            },
             stderr: None,
         })
     }
@@ -74,6 +89,9 @@ impl Output {
             // The kernel counts them only while they are read.
             return TERMINAL_BUFFER;
         }
-        ioctl_fionread(&self.pipe).ok().and_then(|unread| usize::try_from(unread).ok()).unwrap_or(0)
+        ioctl_fionread(&self.pipe)
+            .ok()
+            .and_then(|unread| usize::try_from(unread).ok())
+            .unwrap_or(0)
     }
 }

@@ -29,7 +29,10 @@ pub(super) struct Tree {
 impl Tree {
     /// `program` is a child of the calling process.
     pub(super) fn new(program: Pid) -> Self {
-        Self { program, exit: None }
+        Self {
+            program,
+            exit: None,
+        }
     }
 
     /// Returns the program.
@@ -99,7 +102,10 @@ impl Tree {
 fn kill_children() {
     let mut killed = HashSet::new();
     for _ in 0..CHILD_PASSES {
-        let new: Vec<_> = children().into_iter().filter(|child| killed.insert(*child)).collect();
+        let new: Vec<_> = children()
+            .into_iter()
+            .filter(|child| killed.insert(*child))
+            .collect();
         if new.is_empty() {
             break;
         }

@@ -85,7 +85,9 @@ pub(super) async fn follow(
     }
     status.send_replace(match report {
         Ok(Report::Ended(ended)) => Status::Ended(ended),
-        _ => Status::Lost(SupervisorLost { may_remain: !supervised.ends_with_parent }),
+        _ => Status::Lost(SupervisorLost {
+            may_remain: !supervised.ends_with_parent,
+        }),
     });
     // Otherwise it would remain as a zombie.
     let _ = supervised.supervisor.wait().await;

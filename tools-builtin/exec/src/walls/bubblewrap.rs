@@ -42,15 +42,36 @@ pub(super) fn arguments(walls: &Walls, terminal: bool, host: &Path) -> Vec<OsStr
 fn steps(walls: &Walls) -> Vec<(PathBuf, Step)> {
     let grants = Grants::new(walls);
     let granted = |path: &Path| lies_in(path, grants.read.iter().chain(&grants.write).copied());
-    let system = system::readable().into_iter().chain([PathBuf::from("/var/tmp")]).filter(|path| !granted(path));
+    let system = system::readable()
+        .into_iter()
+        .chain([PathBuf::from("/var/tmp")])
+        .filter(|path| !granted(path));
     let own = ["/proc", "/dev", "/tmp"].map(PathBuf::from).into_iter();
     let hidden = || paths::hidden(walls).filter(|path| path.exists() && granted(path));
     let mut steps: Vec<_> = system.chain(own).map(|path| (path, Step::System)).collect();
-    steps.extend(grants.read.iter().map(|path| (PathBuf::from(path), Step::Read)));
-    steps.extend(grants.write.iter().map(|path| (PathBuf::from(path), Step::Write)));
+    steps.extend(
+        grants
+            .read
+            .iter()
+            .map(|path| (PathBuf::from(path), Step::Read)),
+    );
+    steps.extend(
+        grants
+            .write
+            .iter()
+            .map(|path| (PathBuf::from(path), Step::Write)),
+    );
     // A mount point cannot be renamed.
-    steps.extend(grants.pinned(walls, hidden()).map(|path| (path, Step::Write)));
-    steps.extend(paths::protected(walls).filter(|path| granted(path)).map(|path| (path.clone(), Step::Protect)));
+    steps.extend(
+        grants
+            .pinned(walls, hidden())
+            .map(|path| (path, Step::Write)),
+    );
+    steps.extend(
+        paths::protected(walls)
+            .filter(|path| granted(path))
+            .map(|path| (path.clone(), Step::Protect)),
+    );
     steps.extend(hidden().map(|path| (path.clone(), Step::Hide)));
     steps
 }
@@ -63,7 +84,13 @@ impl Arguments {
     }
 
     fn mount(&mut self, path: &Path, step: Step, walls: &Walls) {
-        let bind = |option: &str| [option.into(), path.as_os_str().to_owned(), path.as_os_str().to_owned()];
+        let bind = |option: &str| {
+            [
+                option.into(),
+                path.as_os_str().to_owned(),
+                path.as_os_str().to_owned(),
+            ]
+        };
         match (step, path.to_str()) {
             // Root could change the kernel's settings in /proc/sys, also without capabilities.
             (Step::System, Some("/proc")) => self.add(["--proc", "/proc", "--remount-ro", "/proc"]),
@@ -72,7 +99,9 @@ impl Arguments {
             (Step::System, Some("/tmp" | "/var/tmp")) => self.temporary(path, walls),
             (Step::System, _) => match path.read_link() {
                 // Binds the file that a link in /etc leads to, and keeps links such as /bin.
-                Ok(target) if path.is_dir() => self.add(["--symlink".into(), target.into_os_string(), path.into()]),
+                Ok(target) if path.is_dir() => {
+                    self.add(["--symlink".into(), target.into_os_string(), path.into()])
+                }
                 _ => self.add(bind("--ro-bind")),
             },
             (Step::Read | Step::Protect, _) => self.add(bind("--ro-bind")),

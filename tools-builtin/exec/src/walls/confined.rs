@@ -67,9 +67,13 @@ impl Confined {
         let confinement = self.layers.confinement()?;
         paths::check(&self.walls)?;
         if !self.program.is_absolute() {
-            return Err(WallsError::NotAbsolute { path: self.program.clone() });
+            return Err(WallsError::NotAbsolute {
+                path: self.program.clone(),
+            });
         }
-        let host = std::env::current_exe().and_then(|host| host.canonicalize()).map_err(WallsError::NoHost)?;
+        let host = std::env::current_exe()
+            .and_then(|host| host.canonicalize())
+            .map_err(WallsError::NoHost)?;
         let mut command = match confinement {
             Confinement::Bubblewrap(bwrap) => {
                 let mut command = Command::new(bwrap);
@@ -86,7 +90,11 @@ impl Confined {
         // A variable such as LD_PRELOAD would run code of the program before the walls are up, so none is passed as itself.
         command.env_clear().current_dir("/");
         let identities = paths::identities(&self.walls).map_err(WallsError::Moved)?;
-        let text = serde_json::to_string(&Parcel { confined: self, identities }).map_err(WallsError::NotText)?;
+        let text = serde_json::to_string(&Parcel {
+            confined: self,
+            identities,
+        })
+        .map_err(WallsError::NotText)?;
         for (number, piece) in pieces(&text).enumerate() {
             command.env(format!("{VARIABLE}{number}"), piece);
         }
@@ -99,10 +107,12 @@ impl Confined {
     /// Returns [`WallsError::Unavailable`] on this system.
     #[cfg(not(target_os = "linux"))]
     pub fn command(&self) -> Result<Command, WallsError> {
-        Err(self
-            .layers
-            .confinement()
-            .map_or_else(|error| error, |_| WallsError::Unavailable { system: std::env::consts::OS }))
+        Err(self.layers.confinement().map_or_else(
+            |error| error,
+            |_| WallsError::Unavailable {
+                system: std::env::consts::OS,
+            },
+        ))
     }
 }
 
@@ -111,7 +121,9 @@ impl Confined {
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let end = (0..=PIECE.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end))?;
+        let end = (0..=PIECE.min(rest.len()))
+            .rev()
+            .find(|end| rest.is_char_boundary(*end))?;
         let (piece, tail) = rest.split_at(end);
         rest = tail;
         (!piece.is_empty()).then_some(piece)

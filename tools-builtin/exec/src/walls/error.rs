@@ -14,13 +14,17 @@ pub enum WallsError {
         system: &'static str,
     },
     /// The layers of this machine do not add up to a confinement.
-    #[error("programs cannot be confined on this machine: {missing}; install bubblewrap and allow user namespaces")]
+    #[error(
+        "programs cannot be confined on this machine: {missing}; install bubblewrap and allow user namespaces"
+    )]
     NotConfinement {
         /// The layers that are missing, and why they are needed.
         missing: String,
     },
     /// Programs have no terminal without bubblewrap.
-    #[error("programs have no terminal without bubblewrap; start it without a terminal, or install bubblewrap")]
+    #[error(
+        "programs have no terminal without bubblewrap; start it without a terminal, or install bubblewrap"
+    )]
     NoTerminal,
     /// A path is relative or contains `..`.
     #[error("the path {} is not absolute; give the full path", path.display())]
@@ -37,7 +41,9 @@ pub enum WallsError {
         real: PathBuf,
     },
     /// A path, an argument or a variable cannot be passed on.
-    #[error("cannot describe the program to its sandbox: {0}; use only text without NUL characters")]
+    #[error(
+        "cannot describe the program to its sandbox: {0}; use only text without NUL characters"
+    )]
     NotText(#[source] serde_json::Error),
     /// A path was replaced while it was checked.
     #[error("a path of the grant changed while it was checked: {0}; try again")]

@@ -14,8 +14,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-    recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 use tokio::io::Interest;
 
@@ -35,7 +35,10 @@ impl Gate {
     /// Returns an error if no sockets can be made.
     pub fn new() -> io::Result<Self> {
         let (outside, inside) = UnixStream::pair()?;
-        Ok(Self { outside: Arc::new(outside), inside: Arc::new(inside) })
+        Ok(Self {
+            outside: Arc::new(outside),
+            inside: Arc::new(inside),
+        })
     }
 
     /// Sends the standard input of the program ahead, and returns the end that takes its place.
@@ -52,7 +55,9 @@ impl Gate {
         let outside = self.outside.try_clone()?;
         outside.set_nonblocking(true)?;
         let outside = tokio::net::UnixStream::from_std(outside)?;
-        let listener = outside.async_io(Interest::READABLE, || receive(&outside)).await?;
+        let listener = outside
+            .async_io(Interest::READABLE, || receive(&outside))
+            .await?;
         let listener = TcpListener::from(listener);
         listener.set_nonblocking(true)?;
         tokio::net::TcpListener::from_std(listener)
@@ -83,7 +88,12 @@ fn receive(from: impl AsFd) -> io::Result<OwnedFd> {
     let mut byte = [0];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut message = RecvAncillaryBuffer::new(&mut space);
-    recvmsg(from, &mut [IoSliceMut::new(&mut byte)], &mut message, RecvFlags::CMSG_CLOEXEC)?;
+    recvmsg(
+        from,
+        &mut [IoSliceMut::new(&mut byte)],
+        &mut message,
+        RecvFlags::CMSG_CLOEXEC,
+    )?;
     let file = message.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut files) => files.next(),
         _ => None,

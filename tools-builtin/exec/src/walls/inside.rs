@@ -19,12 +19,18 @@ const NOT_STARTED: i32 = 126;
 /// Confines this process and replaces it by the program. Never returns.
 pub(crate) fn confine_and_run() -> ! {
     let Err(error) = run();
-    eprintln!("toolcrib: cannot start the program: {}", error.to_string().replace('\n', " "));
+    eprintln!(
+        "toolcrib: cannot start the program: {}",
+        error.to_string().replace('\n', " ")
+    );
     exit(NOT_STARTED)
 }
 
 fn run() -> Result<Infallible, Box<dyn Error>> {
-    let Parcel { mut confined, identities } = received()?;
+    let Parcel {
+        mut confined,
+        identities,
+    } = received()?;
     identities.iter().try_for_each(Identity::verify)?;
     let confinement = confined.layers.confinement()?;
     let alone = confinement == Confinement::LandlockAlone;
@@ -38,7 +44,9 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
         Network::Proxy => Some(gate::listen(PROXY)?),
         Network::Machine if alone => None,
         Network::Machine => {
-            return Err("bubblewrap has a network of its own, so a program gets none of the machine".into());
+            return Err(
+                "bubblewrap has a network of its own, so a program gets none of the machine".into(),
+            );
         }
     };
     if confined.terminal {
@@ -52,14 +60,21 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
         // Fails in the leader of a process group, which has no terminal of its own either.
         let _ = setsid();
     }
-    limits::set(&confined.walls.limits, if alone { limits::threads_of_user() } else { 0 })?;
+    limits::set(
+        &confined.walls.limits,
+        if alone { limits::threads_of_user() } else { 0 },
+    )?;
     privilege::give_up()?;
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if alone {
         landlock::restrict_alone(&confined.walls)?;
-        confined
-            .env
-            .extend(confined.walls.scratch.iter().map(|scratch| ("TMPDIR".to_owned(), scratch.display().to_string())));
+        confined.env.extend(
+            confined
+                .walls
+                .scratch
+                .iter()
+                .map(|scratch| ("TMPDIR".to_owned(), scratch.display().to_string())),
+        );
     } else if confined.layers.landlock.is_some() {
         landlock::restrict_in_bubblewrap(&confined.walls)?;
     }
@@ -70,7 +85,11 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
     };
     seccomp::restrict(seen)?;
     let mut program = Command::new(&confined.program);
-    program.args(&confined.args).env_clear().envs(confined.env).current_dir(&confined.cwd);
+    program
+        .args(&confined.args)
+        .env_clear()
+        .envs(confined.env)
+        .current_dir(&confined.cwd);
     stdin.map(|stdin| program.stdin(stdin));
     Err(format!("{}: {}", confined.program.display(), program.exec()).into())
 }
@@ -78,15 +97,21 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
 fn received() -> Result<Parcel<Confined>, Box<dyn Error>> {
     let pieces = (0..).map_while(|number| std::env::var(format!("{VARIABLE}{number}")).ok());
     let text: String = pieces.collect();
-    serde_json::from_str(&text).map_err(|error| format!("{HOST_NAME} was started by hand ({error})").into())
+    serde_json::from_str(&text)
+        .map_err(|error| format!("{HOST_NAME} was started by hand ({error})").into())
 }
 
 /// Checks that this process is in a network of its own, because sockets of TCP are not filtered there.
 fn empty_network() -> Result<(), Box<dyn Error>> {
     let devices = fs::read_to_string("/proc/self/net/dev")?;
     // Two lines of titles come first.
-    let other = devices.lines().skip(2).find(|line| !line.trim_start().starts_with("lo:"));
-    other.map_or(Ok(()), |line| Err(format!("the sandbox has a network: {line}").into()))
+    let other = devices
+        .lines()
+        .skip(2)
+        .find(|line| !line.trim_start().starts_with("lo:"));
+    other.map_or(Ok(()), |line| {
+        Err(format!("the sandbox has a network: {line}").into())
+    })
 }
 
 /// Closes all files but the standard streams: whoever started the host may have left some open.

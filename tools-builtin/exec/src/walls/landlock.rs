@@ -7,8 +7,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
-    RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, openat2};
 
@@ -24,8 +24,14 @@ const REQUIRED: ABI = ABI::V6;
 pub(super) fn restrict_in_bubblewrap(walls: &Walls) -> Result<(), Box<dyn Error>> {
     let mut rules = Rules::new(Ruleset::default())?;
     let grants = Grants::new(walls);
-    rules.allow(["/proc", "/dev", "/etc", "/sys"].map(PathBuf::from), reading())?;
-    rules.allow(["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from), writing())?;
+    rules.allow(
+        ["/proc", "/dev", "/etc", "/sys"].map(PathBuf::from),
+        reading(),
+    )?;
+    rules.allow(
+        ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from),
+        writing(),
+    )?;
     let terminals = ["/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/console"].map(PathBuf::from);
     rules.allow(terminals, terminal())?;
     rules.allow(system::DEVICES.map(PathBuf::from), device())?;
@@ -47,20 +53,42 @@ pub(super) fn restrict_alone(walls: &Walls) -> Result<(), Box<dyn Error>> {
         ruleset.handle_access(AccessNet::BindTcp)?
     } else {
         let ruleset = ruleset.handle_access(AccessNet::from_all(REQUIRED))?;
-        ruleset.set_compatibility(CompatLevel::BestEffort).handle_access(AccessNet::from_all(NEWEST))?
+        ruleset
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessNet::from_all(NEWEST))?
     };
     let mut rules = Rules::new(ruleset)?;
     let grants = Grants::new(walls);
-    let hidden: Vec<_> = walls.hidden.iter().cloned().chain(["/proc", "/dev"].map(PathBuf::from)).collect();
+    let hidden: Vec<_> = walls
+        .hidden
+        .iter()
+        .cloned()
+        .chain(["/proc", "/dev"].map(PathBuf::from))
+        .collect();
     rules.allow(system::own_proc(), reading())?;
     if has_network {
         rules.allow([PathBuf::from(system::NAME_SERVERS)], reading())?;
     }
     rules.allow(system::DEVICES.map(PathBuf::from), device())?;
-    rules.allow(system::readable().iter().flat_map(|tree| beside(tree, &hidden)), reading())?;
-    rules.allow(grants.read.iter().flat_map(|tree| beside(tree, &hidden)), reading())?;
-    rules
-        .allow(grants.write.iter().copied().chain(&walls.scratch).flat_map(|tree| beside(tree, &hidden)), writing())?;
+    rules.allow(
+        system::readable()
+            .iter()
+            .flat_map(|tree| beside(tree, &hidden)),
+        reading(),
+    )?;
+    rules.allow(
+        grants.read.iter().flat_map(|tree| beside(tree, &hidden)),
+        reading(),
+    )?;
+    rules.allow(
+        grants
+            .write
+            .iter()
+            .copied()
+            .chain(&walls.scratch)
+            .flat_map(|tree| beside(tree, &hidden)),
+        writing(),
+    )?;
     rules.restrict()
 }
 
@@ -92,7 +120,9 @@ fn beside(tree: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let entries = fs::read_dir(&tree).into_iter().flatten().flatten();
     // A rule for a link would be a rule for its target, which may be outside.
     let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
-    entries.flat_map(|entry| beside(&entry.path(), hidden)).collect()
+    entries
+        .flat_map(|entry| beside(&entry.path(), hidden))
+        .collect()
 }
 
 struct Rules(RulesetCreated);
@@ -114,8 +144,14 @@ impl Rules {
         access: BitFlags<AccessFs>,
     ) -> Result<(), RulesetError> {
         for path in paths {
-            let Ok((file, is_folder)) = open(&path) else { continue };
-            let access = if is_folder { access } else { access & AccessFs::from_file(NEWEST) };
+            let Ok((file, is_folder)) = open(&path) else {
+                continue;
+            };
+            let access = if is_folder {
+                access
+            } else {
+                access & AccessFs::from_file(NEWEST)
+            };
             (&mut self.0).add_rule(PathBeneath::new(file, access))?;
         }
         Ok(())
@@ -136,7 +172,14 @@ fn open(path: &Path) -> io::Result<(OwnedFd, bool)> {
     } else {
         path.to_owned()
     };
-    let file = openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
-    let is_folder = FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) == FileType::Directory;
+    let file = openat2(
+        CWD,
+        path,
+        OFlags::PATH | OFlags::CLOEXEC,
+        Mode::empty(),
+        ResolveFlags::NO_SYMLINKS,
+    )?;
+    let is_folder =
+        FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) == FileType::Directory;
     Ok((file, is_folder))
 }

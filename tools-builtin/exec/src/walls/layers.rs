@@ -51,7 +51,9 @@ impl Bubblewrap {
     /// Returns the reason not to rely on this bubblewrap, with the next step: its version is old or unknown, or it is setuid. Returns `None` if
     /// there is none, or no bubblewrap.
     pub fn concern(&self) -> Option<String> {
-        let (Self::Broken { path, version, .. } | Self::Works { path, version }) = self else { return None };
+        let (Self::Broken { path, version, .. } | Self::Works { path, version }) = self else {
+            return None;
+        };
         let place = path.display();
         let oldest = OLDEST.map(|part| part.to_string()).join(".");
         let old = |version: String| {
@@ -134,13 +136,20 @@ impl Layers {
         #[cfg(target_os = "linux")]
         return super::probe::probe();
         #[cfg(not(target_os = "linux"))]
-        Self { landlock: None, seccomp: false, bubblewrap: Bubblewrap::Missing }
+        Self {
+            landlock: None,
+            seccomp: false,
+            bubblewrap: Bubblewrap::Missing,
+        }
     }
 
     /// Leaves bubblewrap out, as if it were not installed.
     #[must_use]
     pub fn without_bubblewrap(self) -> Self {
-        Self { bubblewrap: Bubblewrap::Missing, ..self }
+        Self {
+            bubblewrap: Bubblewrap::Missing,
+            ..self
+        }
     }
 
     /// Chooses the strongest combination.
@@ -149,7 +158,9 @@ impl Layers {
     /// Returns an error if no combination of these layers confines a program.
     pub fn confinement(&self) -> Result<Confinement, WallsError> {
         if !cfg!(target_os = "linux") {
-            return Err(WallsError::Unavailable { system: std::env::consts::OS });
+            return Err(WallsError::Unavailable {
+                system: std::env::consts::OS,
+            });
         }
         let missing = if !self.seccomp {
             "the kernel does not filter system calls (seccomp)".to_owned()
@@ -173,8 +184,12 @@ impl fmt::Display for Bubblewrap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => write!(f, "bubblewrap is not installed"),
-            Self::Broken { version, reason, .. } => write!(f, "bubblewrap {version} cannot start programs ({reason})"),
-            Self::Works { path, version } => write!(f, "bubblewrap {version} at {}", path.display()),
+            Self::Broken {
+                version, reason, ..
+            } => write!(f, "bubblewrap {version} cannot start programs ({reason})"),
+            Self::Works { path, version } => {
+                write!(f, "bubblewrap {version} at {}", path.display())
+            }
         }
     }
 }
@@ -185,16 +200,24 @@ impl fmt::Display for Layers {
             Some(abi) => writeln!(f, "Landlock: ABI {abi}")?,
             None => writeln!(f, "Landlock: missing")?,
         }
-        writeln!(f, "seccomp: {}", if self.seccomp { "available" } else { "missing" })?;
+        writeln!(
+            f,
+            "seccomp: {}",
+            if self.seccomp { "available" } else { "missing" }
+        )?;
         writeln!(f, "bubblewrap: {}", self.bubblewrap)?;
         match self.confinement() {
             Ok(Confinement::Bubblewrap(_)) => write!(f, "Programs run in bubblewrap.")?,
-            Ok(Confinement::LandlockAlone) => {
-                write!(f, "Programs run behind Landlock alone; install bubblewrap to close its gaps.")?
-            }
+            Ok(Confinement::LandlockAlone) => write!(
+                f,
+                "Programs run behind Landlock alone; install bubblewrap to close its gaps."
+            )?,
             Err(error) => return write!(f, "No programs can be run: {error}."),
         }
-        self.confinement().iter().flat_map(Confinement::caveats).try_for_each(|caveat| write!(f, "\n- {caveat}"))
+        self.confinement()
+            .iter()
+            .flat_map(Confinement::caveats)
+            .try_for_each(|caveat| write!(f, "\n- {caveat}"))
     }
 }
 
@@ -204,15 +227,27 @@ mod tests {
 
     #[test]
     fn an_old_or_unknown_bubblewrap_is_a_concern() {
-        let works = |version: &str| Bubblewrap::Works { path: PathBuf::from("/no/bwrap"), version: version.to_owned() };
-        for old in ["0.4.1", "0.4", "0.1.8", "0.3.3", "", "unknown", "0.x", "-1.0.0"] {
+        let works = |version: &str| Bubblewrap::Works {
+            path: PathBuf::from("/no/bwrap"),
+            version: version.to_owned(),
+        };
+        for old in [
+            "0.4.1", "0.4", "0.1.8", "0.3.3", "", "unknown", "0.x", "-1.0.0",
+        ] {
             let concern = works(old).concern().unwrap();
-            assert!(concern.contains("/no/bwrap") && concern.contains("install a newer"), "{old}: {concern}");
+            assert!(
+                concern.contains("/no/bwrap") && concern.contains("install a newer"),
+                "{old}: {concern}"
+            );
         }
         for new in ["0.5.0", "0.6.1", "0.8.0", "0.11.1", "1.0", "1.0.0.1"] {
             assert_eq!(works(new).concern(), None, "{new}");
         }
-        let broken = Bubblewrap::Broken { path: "/b".into(), version: "0.4.0".to_owned(), reason: String::new() };
+        let broken = Bubblewrap::Broken {
+            path: "/b".into(),
+            version: "0.4.0".to_owned(),
+            reason: String::new(),
+        };
         assert!(broken.concern().is_some() && Bubblewrap::Missing.concern().is_none());
     }
 
@@ -222,9 +257,16 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
 
         let file = tempfile::NamedTempFile::new().unwrap();
-        let works = Bubblewrap::Works { path: file.path().to_owned(), version: "0.8.0".to_owned() };
+        let works = Bubblewrap::Works {
+            path: file.path().to_owned(),
+            version: "0.8.0".to_owned(),
+        };
         assert_eq!(works.concern(), None);
         std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o4755)).unwrap();
-        assert!(works.concern().is_some_and(|concern| concern.contains("setuid")));
+        assert!(
+            works
+                .concern()
+                .is_some_and(|concern| concern.contains("setuid"))
+        );
     }
 }

@@ -13,15 +13,31 @@ const OWN: [&str; 2] = ["/proc", "/dev"];
 
 /// Checks that all paths are absolute and lead through no symbolic link.
 pub(super) fn check(walls: &Walls) -> Result<(), WallsError> {
-    let Walls { read, write, protected, hidden, scratch, .. } = walls;
-    for path in read.iter().chain(write).chain(protected).chain(hidden).chain(scratch) {
+    let Walls {
+        read,
+        write,
+        protected,
+        hidden,
+        scratch,
+        ..
+    } = walls;
+    for path in read
+        .iter()
+        .chain(write)
+        .chain(protected)
+        .chain(hidden)
+        .chain(scratch)
+    {
         if !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) {
             return Err(WallsError::NotAbsolute { path: path.clone() });
         }
         if let Ok(real) = path.canonicalize()
             && real != *path
         {
-            return Err(WallsError::NotReal { path: path.clone(), real });
+            return Err(WallsError::NotReal {
+                path: path.clone(),
+                real,
+            });
         }
     }
     Ok(())
@@ -46,35 +62,68 @@ pub(super) struct Identity {
 impl Identity {
     /// Returns an error if `path` leads through a symbolic link by now.
     pub(super) fn new(path: PathBuf) -> io::Result<Self> {
-        let file = openat2(CWD, &path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+        let file = openat2(
+            CWD,
+            &path,
+            OFlags::PATH | OFlags::CLOEXEC,
+            Mode::empty(),
+            ResolveFlags::NO_SYMLINKS,
+        )?;
         let status = fstat(&file)?;
-        Ok(Self { path, device: status.st_dev, inode: status.st_ino })
+        Ok(Self {
+            path,
+            device: status.st_dev,
+            inode: status.st_ino,
+        })
     }
 
     /// Returns an error if the path leads elsewhere now.
     pub(super) fn verify(&self) -> Result<(), String> {
-        let moved = || format!("{} was moved while the sandbox was built", self.path.display());
+        let moved = || {
+            format!(
+                "{} was moved while the sandbox was built",
+                self.path.display()
+            )
+        };
         let now = Self::new(self.path.clone()).map_err(|_| moved())?;
-        if (now.device, now.inode) == (self.device, self.inode) { Ok(()) } else { Err(moved()) }
+        if (now.device, now.inode) == (self.device, self.inode) {
+            Ok(())
+        } else {
+            Err(moved())
+        }
     }
 }
 
 /// Returns all paths of the walls that are mounted or opened later, which [`check`] has accepted.
 pub(super) fn identities(walls: &Walls) -> io::Result<Vec<Identity>> {
     let grants = Grants::new(walls);
-    let pinned = grants.pinned(walls, hidden(walls)).filter(|path| path.exists());
-    let named = grants.read.iter().chain(&grants.write).copied().chain(protected(walls)).cloned();
+    let pinned = grants
+        .pinned(walls, hidden(walls))
+        .filter(|path| path.exists());
+    let named = grants
+        .read
+        .iter()
+        .chain(&grants.write)
+        .copied()
+        .chain(protected(walls))
+        .cloned();
     named.chain(pinned).map(Identity::new).collect()
 }
 
 /// Returns the hidden paths without those that lie in another one, where nothing can be mounted.
 pub(super) fn hidden(walls: &Walls) -> impl Iterator<Item = &PathBuf> {
-    walls.hidden.iter().filter(|path| path.parent().is_none_or(|parent| !lies_in(parent, &walls.hidden)))
+    walls.hidden.iter().filter(|path| {
+        path.parent()
+            .is_none_or(|parent| !lies_in(parent, &walls.hidden))
+    })
 }
 
 /// Returns the protected paths that exist, without those that lie in a hidden one.
 pub(super) fn protected(walls: &Walls) -> impl Iterator<Item = &PathBuf> {
-    walls.protected.iter().filter(|path| path.exists() && !lies_in(path, &walls.hidden))
+    walls
+        .protected
+        .iter()
+        .filter(|path| path.exists() && !lies_in(path, &walls.hidden))
 }
 
 /// The grants that take effect.
@@ -87,12 +136,26 @@ impl<'a> Grants<'a> {
     /// Leaves out grants inside hidden paths, writes inside protected paths, and reads inside writable trees.
     pub(super) fn new(walls: &'a Walls) -> Self {
         let effective = |path: &&PathBuf| {
-            path.exists() && !lies_in(path, &walls.hidden) && !OWN.iter().any(|own| path.starts_with(own))
+            path.exists()
+                && !lies_in(path, &walls.hidden)
+                && !OWN.iter().any(|own| path.starts_with(own))
         };
-        let write: Vec<_> =
-            walls.write.iter().filter(effective).filter(|path| !lies_in(path, &walls.protected)).collect();
-        let read = walls.read.iter().chain(walls.write.iter().filter(|path| lies_in(path, &walls.protected)));
-        let read = read.filter(effective).filter(|path| !lies_in(path, write.iter().copied())).collect();
+        let write: Vec<_> = walls
+            .write
+            .iter()
+            .filter(effective)
+            .filter(|path| !lies_in(path, &walls.protected))
+            .collect();
+        let read = walls.read.iter().chain(
+            walls
+                .write
+                .iter()
+                .filter(|path| lies_in(path, &walls.protected)),
+        );
+        let read = read
+            .filter(effective)
+            .filter(|path| !lies_in(path, write.iter().copied()))
+            .collect();
         Self { read, write }
     }
 
@@ -103,8 +166,16 @@ impl<'a> Grants<'a> {
         walls: &'p Walls,
         hidden: impl Iterator<Item = &'p PathBuf>,
     ) -> impl Iterator<Item = PathBuf> {
-        let is_inside = |parent: &Path| self.write.iter().any(|tree| parent != *tree && parent.starts_with(tree));
-        let parents = protected(walls).chain(hidden).flat_map(|path| path.ancestors().skip(1));
-        parents.filter(move |parent| is_inside(parent) && !lies_in(parent, &walls.protected)).map(PathBuf::from)
+        let is_inside = |parent: &Path| {
+            self.write
+                .iter()
+                .any(|tree| parent != *tree && parent.starts_with(tree))
+        };
+        let parents = protected(walls)
+            .chain(hidden)
+            .flat_map(|path| path.ancestors().skip(1));
+        parents
+            .filter(move |parent| is_inside(parent) && !lies_in(parent, &walls.protected))
+            .map(PathBuf::from)
     }
 }

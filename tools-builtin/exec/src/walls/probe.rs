@@ -5,17 +5,26 @@ use std::path::Path;
 use std::process::Command;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, RestrictSelfAttr, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetError, Scope,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, RestrictSelfAttr, Ruleset,
+    RulesetAttr, RulesetCreatedAttr, RulesetError, Scope,
 };
 
 use super::{Bubblewrap, Layers};
 
 /// The only folders that are searched: a folder of `PATH` may be writable by programs that were confined before.
-const FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
+const FOLDERS: [&str; 4] = [
+    "/usr/bin",
+    "/bin",
+    "/usr/local/bin",
+    "/run/current-system/sw/bin",
+];
 
 pub(super) fn probe() -> Layers {
-    Layers { landlock: landlock(), seccomp: seccomp(), bubblewrap: bubblewrap() }
+    Layers {
+        landlock: landlock(),
+        seccomp: seccomp(),
+        bubblewrap: bubblewrap(),
+    }
 }
 
 fn seccomp() -> bool {
@@ -26,12 +35,16 @@ fn seccomp() -> bool {
 
 /// Tries the features of each ABI, because the crate does not tell the number.
 fn landlock() -> Option<u32> {
-    (1..=10).rev().find(|abi| supports(ABI::from(*abi)).is_ok()).map(i32::unsigned_abs)
+    (1..=10)
+        .rev()
+        .find(|abi| supports(ABI::from(*abi)).is_ok())
+        .map(i32::unsigned_abs)
 }
 
 fn supports(abi: ABI) -> Result<(), RulesetError> {
-    let mut ruleset =
-        Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(AccessFs::from_all(abi))?;
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(abi))?;
     if abi >= ABI::V4 {
         ruleset = ruleset.handle_access(AccessNet::from_all(abi))?;
     }
@@ -49,23 +62,49 @@ fn supports(abi: ABI) -> Result<(), RulesetError> {
 }
 
 fn bubblewrap() -> Bubblewrap {
-    let Some(path) = FOLDERS.iter().map(|folder| Path::new(folder).join("bwrap")).find(|path| path.is_file()) else {
+    let Some(path) = FOLDERS
+        .iter()
+        .map(|folder| Path::new(folder).join("bwrap"))
+        .find(|path| path.is_file())
+    else {
         return Bubblewrap::Missing;
     };
     let version = Command::new(&path).arg("--version").env_clear().output();
     let version = version
-        .map(|output| String::from_utf8_lossy(&output.stdout).trim().replacen("bubblewrap ", "", 1))
+        .map(|output| {
+            String::from_utf8_lossy(&output.stdout)
+                .trim()
+                .replacen("bubblewrap ", "", 1)
+        })
         .unwrap_or_default();
     let tried = Command::new(&path)
-        .args(["--unshare-all", "--die-with-parent", "--cap-drop", "ALL", "--ro-bind", "/", "/"])
-        .args(["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--", "true"])
+        .args([
+            "--unshare-all",
+            "--die-with-parent",
+            "--cap-drop",
+            "ALL",
+            "--ro-bind",
+            "/",
+            "/",
+        ])
+        .args([
+            "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--", "true",
+        ])
         .env_clear()
         .env("PATH", FOLDERS.join(":"))
         .output();
     let reason = match tried {
         Ok(output) if output.status.success() => return Bubblewrap::Works { path, version },
-        Ok(output) => String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned(),
+        Ok(output) => String::from_utf8_lossy(&output.stderr)
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
         Err(error) => error.to_string(),
     };
-    Bubblewrap::Broken { path, version, reason }
+    Bubblewrap::Broken {
+        path,
+        version,
+        reason,
+    }
 }

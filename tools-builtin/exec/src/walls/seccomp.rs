@@ -38,7 +38,11 @@ pub(super) fn restrict(surroundings: Surroundings) -> Result<(), seccompiler::Er
     install(conditions::refused_sockets(surroundings)?, libc::EPERM)?;
     if surroundings != Surroundings::Bubblewrap {
         let is_connected = surroundings == Surroundings::MachineWithNetwork;
-        let of_network = if is_connected { calls::refused_with_network() } else { calls::refused_without_network() };
+        let of_network = if is_connected {
+            calls::refused_with_network()
+        } else {
+            calls::refused_without_network()
+        };
         install(of_network, libc::EPERM)?;
         install(calls::unsupported_alone(), libc::EOPNOTSUPP)?;
         install(calls::refused_alone(), libc::EPERM)?;
@@ -60,12 +64,22 @@ fn number_check() -> BpfProgram {
     let load = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
     let at_least = libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K;
     let answer = libc::BPF_RET | libc::BPF_K;
-    let instruction = |code: u32, jt, jf, k| sock_filter { code: code as u16, jt, jf, k };
+    let instruction = |code: u32, jt, jf, k| sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    };
     vec![
         instruction(load, 0, 0, NUMBER),
         instruction(at_least, 0, 1, X32),
         instruction(answer, 0, 0, libc::SECCOMP_RET_KILL_PROCESS),
         instruction(at_least, 0, 1, NEWEST_CALL + 1),
-        instruction(answer, 0, 0, SeccompAction::Errno(libc::ENOSYS.unsigned_abs()).into()),
+        instruction(
+            answer,
+            0,
+            0,
+            SeccompAction::Errno(libc::ENOSYS.unsigned_abs()).into(),
+        ),
     ]
 }

@@ -13,8 +13,11 @@ use crate::setup::{ALL, host, may_write, run, sh, text, trial};
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("only_granted_files_are_read", || {
-            let workspace =
-                TempWorkspace::from_files([("a/in", "seen"), ("b/out", "unseen"), ("hidden/key", "unseen")]);
+            let workspace = TempWorkspace::from_files([
+                ("a/in", "seen"),
+                ("b/out", "unseen"),
+                ("hidden/key", "unseen"),
+            ]);
             for (grant, path, is_read) in [
                 ("fs:read:a/**", "a/in", true),
                 ("fs:read:a/**", "b/out", false),
@@ -24,67 +27,106 @@ pub(crate) fn trials() -> Vec<Trial> {
             ] {
                 let host = host(&workspace, &[grant, "exec:write:**", "fs:read:a/**"]);
                 let script = format!("cd {}; cat {path}", workspace.path().display());
-                assert_eq!(sh(&host, &script).contains("seen"), is_read, "{grant} {path}");
+                assert_eq!(
+                    sh(&host, &script).contains("seen"),
+                    is_read,
+                    "{grant} {path}"
+                );
             }
         }),
         trial("only_granted_files_are_written", || {
-            let workspace = TempWorkspace::from_files([("a/f", "old"), ("b/f", "old"), ("b/only", "old")]);
-            let host = host(&workspace, &["fs:read:**", "fs:write:a/**", "exec:write:**"]);
-            sh(&host, "for f in a/f b/f a/new b/new; do echo new > $f; done; mv a/f a/g; rm -f b/only; chmod 777 b/f");
+            let workspace =
+                TempWorkspace::from_files([("a/f", "old"), ("b/f", "old"), ("b/only", "old")]);
+            let host = host(
+                &workspace,
+                &["fs:read:**", "fs:write:a/**", "exec:write:**"],
+            );
+            sh(
+                &host,
+                "for f in a/f b/f a/new b/new; do echo new > $f; done; mv a/f a/g; rm -f b/only; chmod 777 b/f",
+            );
             assert_eq!(workspace.contains("a/g"), may_write());
             assert_eq!(workspace.contains("a/new"), may_write());
             assert_eq!(workspace.read("b/f"), "old");
             assert!(!workspace.contains("b/new") && workspace.contains("b/only"));
         }),
-        trial("files_that_run_by_themselves_are_not_written_unless_the_grant_names_them", || {
-            let workspace =
-                TempWorkspace::from_files([(".git/config", "old"), ("sub/.git/hooks/x", "old"), ("f", "old")]);
-            let script = "for f in .git/config sub/.git/hooks/x f; do echo new > $f; done; mv .git g; mv sub s; mkdir -p new/.git; echo > .git/commondir; ln -s ../f .git/COMMIT_EDITMSG";
-            let answer = sh(&host(&workspace, &ALL), script);
-            assert_eq!(workspace.read(".git/config"), "old", "{answer}");
-            assert_eq!(workspace.read("sub/.git/hooks/x"), "old", "{answer}");
-            assert_eq!(workspace.read("f") == "new\n", may_write(), "{answer}");
-            assert_eq!(answer.contains("new/.git"), may_write(), "{answer}");
-            for new in [".git/commondir", ".git/COMMIT_EDITMSG"] {
-                assert!(!workspace.contains(new), "{answer}");
-            }
-            if may_write() {
-                let grant = [&ALL[..], &["fs:write:**/.git/**", "fs:write:.git/**"]].concat();
-                sh(&host(&workspace, &grant), script);
-                assert_eq!(workspace.read("g/config"), "new\n");
-            }
-        }),
+        trial(
+            "files_that_run_by_themselves_are_not_written_unless_the_grant_names_them",
+            || {
+                let workspace = TempWorkspace::from_files([
+                    (".git/config", "old"),
+                    ("sub/.git/hooks/x", "old"),
+                    ("f", "old"),
+                ]);
+                let script = "for f in .git/config sub/.git/hooks/x f; do echo new > $f; done; mv .git g; mv sub s; mkdir -p new/.git; echo > .git/commondir; ln -s ../f .git/COMMIT_EDITMSG";
+                let answer = sh(&host(&workspace, &ALL), script);
+                assert_eq!(workspace.read(".git/config"), "old", "{answer}");
+                assert_eq!(workspace.read("sub/.git/hooks/x"), "old", "{answer}");
+                assert_eq!(workspace.read("f") == "new\n", may_write(), "{answer}");
+                assert_eq!(answer.contains("new/.git"), may_write(), "{answer}");
+                for new in [".git/commondir", ".git/COMMIT_EDITMSG"] {
+                    assert!(!workspace.contains(new), "{answer}");
+                }
+                if may_write() {
+                    let grant = [&ALL[..], &["fs:write:**/.git/**", "fs:write:.git/**"]].concat();
+                    sh(&host(&workspace, &grant), script);
+                    assert_eq!(workspace.read("g/config"), "new\n");
+                }
+            },
+        ),
         trial("there_is_no_network", || {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let port = listener.local_addr().unwrap().port();
             listener.set_nonblocking(true).unwrap();
             let script = format!("bash -c 'echo x > /dev/tcp/127.0.0.1/{port}' || echo failed");
-            let control = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
-            assert!(!String::from_utf8_lossy(&control.stdout).contains("failed") && listener.accept().is_ok());
+            let control = std::process::Command::new("sh")
+                .args(["-c", &script])
+                .output()
+                .unwrap();
+            assert!(
+                !String::from_utf8_lossy(&control.stdout).contains("failed")
+                    && listener.accept().is_ok()
+            );
             let workspace = TempWorkspace::new();
             let grant = [&ALL[..], &["net:*:**"]].concat();
             let answer = sh(&host(&workspace, &grant), &script);
-            assert!(answer.contains("failed") && listener.accept().is_err(), "{answer}");
+            assert!(
+                answer.contains("failed") && listener.accept().is_err(),
+                "{answer}"
+            );
         }),
         trial("files_processes_and_processor_time_are_limited", || {
             let workspace = TempWorkspace::new();
-            let script = json!({"program": "bash", "args": ["-c", "ulimit -f; ulimit -t; ulimit -u"]});
+            let script =
+                json!({"program": "bash", "args": ["-c", "ulimit -f; ulimit -t; ulimit -u"]});
             let answer = text(run(&host(&workspace, &ALL), script).unwrap());
-            assert!(answer.contains("\n3600\n") && !answer.contains("unlimited"), "{answer}");
+            assert!(
+                answer.contains("\n3600\n") && !answer.contains("unlimited"),
+                "{answer}"
+            );
         }),
-        trial("a_workspace_in_a_folder_for_temporary_files_is_a_place_to_work", || {
-            for folder in ["/tmp", "/var/tmp"] {
-                let workspace = tempfile::tempdir_in(folder).unwrap();
-                std::fs::write(workspace.path().join("file"), "text").unwrap();
-                let host = TestHost::new(tools_exec::register)
-                    .with_grant(&ALL)
-                    .with_service(Workspace::open(workspace.path()).unwrap())
-                    .with_service(Sandbox::new());
-                let answer = sh(&host, "cat file && echo a > /var/tmp/f && cat /tmp/f && touch new && ls");
-                assert!(!may_write() || answer.ends_with("texta\nfile\nnew\n"), "{folder} {answer}");
-                assert!(answer.contains("text"), "{folder} {answer}");
-            }
-        }),
+        trial(
+            "a_workspace_in_a_folder_for_temporary_files_is_a_place_to_work",
+            || {
+                for folder in ["/tmp", "/var/tmp"] {
+                    let workspace = tempfile::tempdir_in(folder).unwrap();
+                    std::fs::write(workspace.path().join("file"), "text").unwrap();
+                    let host = TestHost::new(tools_exec::register)
+                        .with_grant(&ALL)
+                        .with_service(Workspace::open(workspace.path()).unwrap())
+                        .with_service(Sandbox::new());
+                    let answer = sh(
+                        &host,
+                        "cat file && echo a > /var/tmp/f && cat /tmp/f && touch new && ls",
+                    );
+                    assert!(
+                        !may_write() || answer.ends_with("texta\nfile\nnew\n"),
+                        "{folder} {answer}"
+                    );
+                    assert!(answer.contains("text"), "{folder} {answer}");
+                }
+            },
+        ),
         trial("temporary_files_are_private_and_removed", || {
             let workspace = TempWorkspace::new();
             let host = host(&workspace, &ALL);

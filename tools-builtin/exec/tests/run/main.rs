@@ -61,7 +61,11 @@ fn main() {
         #[cfg(feature = "network")]
         network::trials(),
     ];
-    libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials.into_iter().flatten().collect()).exit();
+    libtest_mimic::run(
+        &libtest_mimic::Arguments::from_args(),
+        trials.into_iter().flatten().collect(),
+    )
+    .exit();
 }
 
 #[cfg(not(target_os = "linux"))]

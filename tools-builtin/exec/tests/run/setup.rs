@@ -20,8 +20,14 @@ pub(crate) fn host(workspace: &TempWorkspace, grant: &[&str]) -> TestHost {
 
 /// Returns such a host with this sandbox.
 pub(crate) fn host_with(workspace: &TempWorkspace, grant: &[&str], sandbox: Sandbox) -> TestHost {
-    let root = Workspace::open(workspace.path()).unwrap().with_hidden([workspace.join("hidden")]).unwrap();
-    TestHost::new(tools_exec::register).with_grant(grant).with_service(root).with_service(sandbox)
+    let root = Workspace::open(workspace.path())
+        .unwrap()
+        .with_hidden([workspace.join("hidden")])
+        .unwrap();
+    TestHost::new(tools_exec::register)
+        .with_grant(grant)
+        .with_service(root)
+        .with_service(sandbox)
 }
 
 /// Runs a script by `sh`.
@@ -34,7 +40,11 @@ pub(crate) fn run(host: &TestHost, arguments: Value) -> Result<ToolResult, ToolE
 }
 
 pub(crate) fn call(host: &TestHost, tool: &str, arguments: Value) -> Result<ToolResult, ToolError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(host.call(tool, arguments))
 }
 
@@ -44,7 +54,9 @@ pub(crate) fn text(result: ToolResult) -> String {
 
 /// Returns true if this machine keeps protected paths, so that programs may write.
 pub(crate) fn may_write() -> bool {
-    confinement().as_ref().is_ok_and(Confinement::keeps_protected_paths)
+    confinement()
+        .as_ref()
+        .is_ok_and(Confinement::keeps_protected_paths)
 }
 
 fn confinement() -> &'static Result<Confinement, WallsError> {

@@ -18,7 +18,10 @@ pub(crate) struct Evader {
 }
 
 pub(crate) const EVADERS: [Evader; 8] = [
-    Evader { name: "new_sessions", script: "setsid sleep 1000 & setsid -f sleep 1000; echo ready; wait" },
+    Evader {
+        name: "new_sessions",
+        script: "setsid sleep 1000 & setsid -f sleep 1000; echo ready; wait",
+    },
     Evader {
         name: "double_forks",
         script: "( (sleep 1000 &) & ); (setsid bash -c '(sleep 1000 &)' &); sleep .1; echo ready; sleep 1000",
@@ -27,7 +30,10 @@ pub(crate) const EVADERS: [Evader; 8] = [
         name: "ignores_signals",
         script: "trap '' TERM INT HUP QUIT PIPE; sleep 1000 & echo ready; while :; do sleep 1; done",
     },
-    Evader { name: "holds_the_pipe", script: "setsid sleep 1000 & echo ready" },
+    Evader {
+        name: "holds_the_pipe",
+        script: "setsid sleep 1000 & echo ready",
+    },
     Evader {
         name: "kills_its_supervisor",
         script: "setsid sleep 1000 & echo ready; sleep .1; kill -9 $PPID; sleep 1000",
@@ -58,7 +64,9 @@ impl Evader {
     }
 
     pub(crate) async fn start(self, mode: Mode, marker: &Marker) -> Running<Capture> {
-        let running = mode.start(marker, &["bash", "-c", &self.whole_script()]).await;
+        let running = mode
+            .start(marker, &["bash", "-c", &self.whole_script()])
+            .await;
         line(&running, "ready").await;
         running
     }
@@ -78,18 +86,25 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
     for evader in EVADERS {
         let name = |event: &str| format!("evaders::{}::{event}", evader.name);
         if evader.reaches_supervisor(mode) {
-            trials.push(
-                mode.trial(&name("is_reported"), async move |mode, marker| is_reported(mode, &marker, evader).await),
-            );
+            trials.push(mode.trial(&name("is_reported"), async move |mode, marker| {
+                is_reported(mode, &marker, evader).await
+            }));
         } else {
-            trials.push(mode.trial(&name("stop"), async move |mode, marker| stop(mode, &marker, evader).await));
-            trials.push(mode.trial(&name("drop"), async move |mode, marker| dropped(mode, &marker, evader).await));
-            trials
-                .push(mode.trial(&name("host_killed"), async move |mode, marker| killed(mode, &marker, evader).await));
+            trials.push(mode.trial(&name("stop"), async move |mode, marker| {
+                stop(mode, &marker, evader).await
+            }));
+            trials.push(mode.trial(&name("drop"), async move |mode, marker| {
+                dropped(mode, &marker, evader).await
+            }));
+            trials.push(mode.trial(&name("host_killed"), async move |mode, marker| {
+                killed(mode, &marker, evader).await
+            }));
         }
         // The parent of the other one would be this test.
         if mode == Mode::Bare && !evader.reaches_supervisor(mode) {
-            trials.push(mode.trial(&name("survives_alone"), async move |_, marker| alone(&marker, evader).await));
+            trials.push(mode.trial(&name("survives_alone"), async move |_, marker| {
+                alone(&marker, evader).await
+            }));
         }
     }
     trials
@@ -118,7 +133,9 @@ async fn killed(mode: Mode, marker: &Marker, evader: Evader) {
 /// A program that may send signals to its supervisor can outlive it, and the caller learns of it.
 async fn is_reported(mode: Mode, marker: &Marker, evader: Evader) {
     let running = evader.start(mode, marker).await;
-    let Err(SupervisorLost { may_remain, .. }) = running.wait().await else { panic!("the supervisor lives") };
+    let Err(SupervisorLost { may_remain, .. }) = running.wait().await else {
+        panic!("the supervisor lives")
+    };
     assert!(may_remain);
     assert!(!marker.is_gone());
 }
@@ -141,9 +158,16 @@ async fn survives(marker: &Marker, evader: Evader) -> bool {
         .env(Marker::VARIABLE, marker.path())
         .kill_on_drop(true)
         .process_group(0);
-    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("bash starts");
+    let child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("bash starts");
     let first = child.id().expect("a process");
-    until("it has descendants", || marker.processes().iter().any(|pid| *pid != first)).await;
+    until("it has descendants", || {
+        marker.processes().iter().any(|pid| *pid != first)
+    })
+    .await;
     drop(child);
     until("it has ended", || !marker.processes().contains(&first)).await;
     !marker.is_gone()

@@ -32,7 +32,10 @@ impl Host {
 
     async fn spawn(program: &Path, mode: Mode, marker: &Marker, evader: Evader) -> Self {
         let mut command = Command::new(program);
-        command.args([HOST, mode.name(), evader.name, marker.path()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .args([HOST, mode.name(), evader.name, marker.path()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         command.kill_on_drop(true);
         loop {
             match command.spawn() {
@@ -54,7 +57,10 @@ impl Host {
     async fn line(&mut self) -> String {
         let mut line = String::new();
         let stdout = self.0.stdout.as_mut().expect("a pipe");
-        BufReader::new(stdout).read_line(&mut line).await.expect("the host writes");
+        BufReader::new(stdout)
+            .read_line(&mut line)
+            .await
+            .expect("the host writes");
         line
     }
 
@@ -72,10 +78,17 @@ pub(crate) fn is_host() -> bool {
 #[expect(clippy::print_stdout, reason = "the test reads it")]
 pub(crate) fn serve() {
     let args: Vec<String> = std::env::args().skip(2).collect();
-    let [mode, evader, marker] = args.as_slice() else { panic!("mode, evader, marker") };
-    let (mode, evader) = (Mode::from_name(mode).expect("a mode"), Evader::from_name(evader).expect("an evader"));
+    let [mode, evader, marker] = args.as_slice() else {
+        panic!("mode, evader, marker")
+    };
+    let (mode, evader) = (
+        Mode::from_name(mode).expect("a mode"),
+        Evader::from_name(evader).expect("an evader"),
+    );
     let marker = Marker::from_path(marker.clone());
-    std::io::stdin().read_line(&mut String::new()).expect("a line");
+    std::io::stdin()
+        .read_line(&mut String::new())
+        .expect("a line");
     run(async {
         let _running = evader.start(mode, &marker).await;
         println!("ready");
@@ -87,23 +100,40 @@ pub(crate) fn serve() {
 /// Tries to start a program from a process that has not called `enter`.
 #[expect(clippy::print_stdout, reason = "the test reads it")]
 pub(crate) fn without_enter() {
-    let started = run(start(&Launch::new("true"), Capture::new(0), Capture::new(0)));
-    println!("{}", started.err().map_or_else(|| "started".to_owned(), |error| error.to_string()));
+    let started = run(start(
+        &Launch::new("true"),
+        Capture::new(0),
+        Capture::new(0),
+    ));
+    println!(
+        "{}",
+        started
+            .err()
+            .map_or_else(|| "started".to_owned(), |error| error.to_string())
+    );
 }
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Mode::Bare.trial("hosts::a_replaced_file_does_not_matter", async |mode, marker| {
-            let folder = tempfile::tempdir().expect("a folder");
-            let copy = folder.path().join("host");
-            std::fs::copy(std::env::current_exe().expect("this program"), &copy).expect("a copy");
-            let mut host = Host::spawn(&copy, mode, &marker, crate::evaders::EVADERS[0]).await;
-            std::fs::remove_file(&copy).expect("the copy");
-            host.go_on().await;
-        }),
+        Mode::Bare.trial(
+            "hosts::a_replaced_file_does_not_matter",
+            async |mode, marker| {
+                let folder = tempfile::tempdir().expect("a folder");
+                let copy = folder.path().join("host");
+                std::fs::copy(std::env::current_exe().expect("this program"), &copy)
+                    .expect("a copy");
+                let mut host = Host::spawn(&copy, mode, &marker, crate::evaders::EVADERS[0]).await;
+                std::fs::remove_file(&copy).expect("the copy");
+                host.go_on().await;
+            },
+        ),
         Mode::Bare.trial("hosts::without_enter_nothing_is_started", async |_, _| {
             let mut command = Command::new(std::env::current_exe().expect("this program"));
-            let output = command.arg(OsStr::new(WITHOUT_ENTER)).output().await.expect("the host starts");
+            let output = command
+                .arg(OsStr::new(WITHOUT_ENTER))
+                .output()
+                .await
+                .expect("the host starts");
             let said = String::from_utf8(output.stdout).expect("text");
             assert!(said.contains("tools_exec::enter()"), "{said}");
         }),

@@ -29,7 +29,10 @@ impl Marker {
         mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let reader = File::from(open(&path, flags, Mode::empty()).expect("the pipe"));
-        Self { path: path.into_os_string().into_string().expect("text"), reader: Some((reader, folder)) }
+        Self {
+            path: path.into_os_string().into_string().expect("text"),
+            reader: Some((reader, folder)),
+        }
     }
 
     /// A marker of another process.
@@ -48,7 +51,9 @@ impl Marker {
 
     fn is_closed(&self) -> bool {
         // A pipe without a writer is at its end, one with a writer would block.
-        self.reader.as_ref().is_none_or(|(reader, _)| matches!((&*reader).read(&mut [0]), Ok(0)))
+        self.reader
+            .as_ref()
+            .is_none_or(|(reader, _)| matches!((&*reader).read(&mut [0]), Ok(0)))
     }
 
     /// Returns the processes with this marker that have not ended.
@@ -57,7 +62,9 @@ impl Marker {
         let has_marker = |pid: &u32| {
             // It is empty after the end.
             let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            environ.split(|byte| *byte == 0).any(|entry| entry == variable)
+            environ
+                .split(|byte| *byte == 0)
+                .any(|entry| entry == variable)
         };
         pids().filter(has_marker).collect()
     }
@@ -65,8 +72,13 @@ impl Marker {
     /// Fails if a process with this marker is left.
     pub(crate) fn assert_gone(&self) {
         assert!(self.is_closed(), "a process holds the pipe open");
-        let left = self.processes().into_iter().map(|pid| fs::read(format!("/proc/{pid}/cmdline")));
-        let left: Vec<_> = left.map(|line| String::from_utf8_lossy(&line.unwrap_or_default()).into_owned()).collect();
+        let left = self
+            .processes()
+            .into_iter()
+            .map(|pid| fs::read(format!("/proc/{pid}/cmdline")));
+        let left: Vec<_> = left
+            .map(|line| String::from_utf8_lossy(&line.unwrap_or_default()).into_owned())
+            .collect();
         assert!(left.is_empty(), "left: {left:?}");
     }
 
@@ -95,7 +107,13 @@ pub(crate) fn pids() -> impl Iterator<Item = u32> {
 /// Returns the fields of a process after its name: state, parent, group, session, terminal and so on.
 pub(crate) fn stat(pid: u32) -> Option<Vec<String>> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    Some(stat.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect())
+    Some(
+        stat.rsplit_once(')')?
+            .1
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect(),
+    )
 }
 
 pub(crate) fn parent(pid: u32) -> Option<u32> {

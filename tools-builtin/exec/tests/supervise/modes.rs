@@ -21,9 +21,15 @@ pub(crate) enum Mode {
 
 /// Returns the modes that this machine has.
 pub(crate) fn available() -> Vec<Mode> {
-    let usable = std::process::Command::new(BWRAP).args(["--dev-bind", "/", "/", "--unshare-pid", "true"]).status();
+    let usable = std::process::Command::new(BWRAP)
+        .args(["--dev-bind", "/", "/", "--unshare-pid", "true"])
+        .status();
     let usable = usable.is_ok_and(|status| status.success());
-    if usable { vec![Mode::Bare, Mode::Bubblewrap] } else { vec![Mode::Bare] }
+    if usable {
+        vec![Mode::Bare, Mode::Bubblewrap]
+    } else {
+        vec![Mode::Bare]
+    }
 }
 
 impl Mode {
@@ -35,7 +41,9 @@ impl Mode {
     }
 
     pub(crate) fn from_name(name: &str) -> Option<Self> {
-        [Self::Bare, Self::Bubblewrap].into_iter().find(|mode| mode.name() == name)
+        [Self::Bare, Self::Bubblewrap]
+            .into_iter()
+            .find(|mode| mode.name() == name)
     }
 
     /// Returns a program with arguments and the marker in its environment.
@@ -43,17 +51,30 @@ impl Mode {
         let launch = match self {
             Self::Bare => Launch::new(words[0]).with_args(&words[1..]),
             Self::Bubblewrap => Launch::new(BWRAP)
-                .with_args(["--unshare-pid", "--die-with-parent", "--dev-bind", "/", "/", "--proc", "/proc", "--"])
+                .with_args([
+                    "--unshare-pid",
+                    "--die-with-parent",
+                    "--dev-bind",
+                    "/",
+                    "/",
+                    "--proc",
+                    "/proc",
+                    "--",
+                ])
                 .with_args(words)
                 .with_death_of_parent(),
         };
-        launch.with_env("PATH", "/usr/local/bin:/usr/bin:/bin").with_env(Marker::VARIABLE, marker.path())
+        launch
+            .with_env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .with_env(Marker::VARIABLE, marker.path())
     }
 
     /// Starts a program.
     pub(crate) async fn start(self, marker: &Marker, words: &[&str]) -> Running<Capture> {
         let capture = Capture::new(8192);
-        start(&self.launch(marker, words), capture.clone(), capture).await.expect("the program starts")
+        start(&self.launch(marker, words), capture.clone(), capture)
+            .await
+            .expect("the program starts")
     }
 
     /// Starts a script for `sh`.
@@ -62,7 +83,11 @@ impl Mode {
     }
 
     /// Makes a test, with a marker of its own, on a runtime of its own.
-    pub(crate) fn trial<F>(self, name: &str, test: impl FnOnce(Self, Marker) -> F + Send + 'static) -> Trial
+    pub(crate) fn trial<F>(
+        self,
+        name: &str,
+        test: impl FnOnce(Self, Marker) -> F + Send + 'static,
+    ) -> Trial
     where
         F: Future<Output = ()>,
     {
@@ -75,8 +100,15 @@ impl Mode {
 
 /// Runs a future to its end.
 pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async { tokio::time::timeout(PATIENCE * 10, future).await.expect("a test that ends") })
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        tokio::time::timeout(PATIENCE * 10, future)
+            .await
+            .expect("a test that ends")
+    })
 }
 
 /// Waits until a condition holds.
@@ -93,5 +125,8 @@ pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// Waits until the program has written a line.
 pub(crate) async fn line(running: &Running<Capture>, line: &str) {
-    until(&format!("the program writes {line}"), || running.stdout().head.lines().any(|written| written == line)).await;
+    until(&format!("the program writes {line}"), || {
+        running.stdout().head.lines().any(|written| written == line)
+    })
+    .await;
 }

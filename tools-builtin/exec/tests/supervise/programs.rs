@@ -5,73 +5,117 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use tools_exec::supervise::{Capture, Exit, Launch, Ring, Running, StartError, Status, StdinError, start};
+use tools_exec::supervise::{
+    Capture, Exit, Launch, Ring, Running, StartError, Status, StdinError, start,
+};
 
 use crate::marker::{Marker, parent, stat};
 use crate::modes::{Mode, line, until};
 
 pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
     let mut trials = vec![
-        mode.trial("programs::an_exit_code_is_reported", async |mode, marker| {
-            let running = mode.sh(&marker, "echo out; echo err >&2; exit 7").await;
-            let ended = running.wait().await.expect("a report");
-            assert_eq!((ended.exit, ended.remaining), (Exit::Code(7), 0));
-            assert_eq!((running.stdout().head.as_str(), running.stderr().head.as_str()), ("out\n", "err\n"));
-            assert_eq!(running.status(), Status::Ended(ended));
-        }),
-        mode.trial("programs::what_is_left_behind_is_ended", async |mode, marker| {
-            let running = mode.sh(&marker, "setsid sleep 1000 & sleep .1").await;
-            let ended = running.wait().await.expect("a report");
-            assert_eq!(ended.exit, Exit::Code(0));
-            marker.assert_gone();
-        }),
-        mode.trial("programs::the_session_of_the_host_is_left", async |mode, marker| {
-            let running = mode.sh(&marker, "echo ready; sleep 1000").await;
-            line(&running, "ready").await;
-            let session = |pid| stat(pid).map(|fields| fields[3].clone());
-            for pid in marker.processes() {
-                assert_ne!(session(pid), session(std::process::id()));
-            }
-        }),
-        mode.trial("programs::the_environment_of_the_host_is_not_inherited", async |mode, marker| {
-            let running = mode.start(&marker, &["env"]).await;
-            running.wait().await.expect("a report");
-            let allowed = ["PATH", "PWD", Marker::VARIABLE];
-            for variable in running.stdout().head.lines() {
-                assert!(allowed.contains(&variable.split('=').next().unwrap_or_default()), "{variable}");
-            }
-            let running = mode.sh(&marker, "sleep 1000").await;
-            let supervisor = parent(running.pid()).expect("a supervisor");
-            let environ = fs::read_to_string(format!("/proc/{supervisor}/environ")).expect("its environment");
-            for variable in environ.split_terminator('\0') {
-                assert!(variable.starts_with("LD_LIBRARY_PATH="), "{variable}");
-            }
-        }),
-        mode.trial("programs::orphans_that_end_are_reaped", async |mode, marker| {
-            let running = mode.sh(&marker, "for i in 1 2 3 4 5; do (true &); done; echo ready; sleep 1000").await;
-            line(&running, "ready").await;
-            let supervisor = parent(running.pid()).expect("a supervisor");
-            let children = || crate::marker::pids().filter(|pid| parent(*pid) == Some(supervisor)).count();
-            until("one child is left", || children() == 1).await;
-        }),
-        mode.trial("programs::one_in_the_background_is_read_and_written", async |mode, marker| {
-            let launch = mode.launch(&marker, &["cat"]);
-            let running: Running<Ring> = start(&launch, Ring::new(100), Ring::new(100)).await.expect("cat starts");
-            for word in ["one\n", "two\n"] {
-                running.write(word.as_bytes()).await.expect("cat reads");
-                let mut read = String::new();
-                until("cat answers", || {
-                    read.push_str(&running.with_stdout(Ring::read).text);
-                    read == word
-                })
-                .await;
-            }
-            assert_eq!(running.status(), Status::Running);
-            running.stop();
-            running.wait().await.expect("a report");
-            assert!(running.with_stdout(Ring::read).finished);
-            assert!(matches!(running.write(b"three\n").await, Err(StdinError::Closed)));
-        }),
+        mode.trial(
+            "programs::an_exit_code_is_reported",
+            async |mode, marker| {
+                let running = mode.sh(&marker, "echo out; echo err >&2; exit 7").await;
+                let ended = running.wait().await.expect("a report");
+                assert_eq!((ended.exit, ended.remaining), (Exit::Code(7), 0));
+                assert_eq!(
+                    (
+                        running.stdout().head.as_str(),
+                        running.stderr().head.as_str()
+                    ),
+                    ("out\n", "err\n")
+                );
+                assert_eq!(running.status(), Status::Ended(ended));
+            },
+        ),
+        mode.trial(
+            "programs::what_is_left_behind_is_ended",
+            async |mode, marker| {
+                let running = mode.sh(&marker, "setsid sleep 1000 & sleep .1").await;
+                let ended = running.wait().await.expect("a report");
+                assert_eq!(ended.exit, Exit::Code(0));
+                marker.assert_gone();
+            },
+        ),
+        mode.trial(
+            "programs::the_session_of_the_host_is_left",
+            async |mode, marker| {
+                let running = mode.sh(&marker, "echo ready; sleep 1000").await;
+                line(&running, "ready").await;
+                let session = |pid| stat(pid).map(|fields| fields[3].clone());
+                for pid in marker.processes() {
+                    assert_ne!(session(pid), session(std::process::id()));
+                }
+            },
+        ),
+        mode.trial(
+            "programs::the_environment_of_the_host_is_not_inherited",
+            async |mode, marker| {
+                let running = mode.start(&marker, &["env"]).await;
+                running.wait().await.expect("a report");
+                let allowed = ["PATH", "PWD", Marker::VARIABLE];
+                for variable in running.stdout().head.lines() {
+                    assert!(
+                        allowed.contains(&variable.split('=').next().unwrap_or_default()),
+                        "{variable}"
+                    );
+                }
+                let running = mode.sh(&marker, "sleep 1000").await;
+                let supervisor = parent(running.pid()).expect("a supervisor");
+                let environ = fs::read_to_string(format!("/proc/{supervisor}/environ"))
+                    .expect("its environment");
+                for variable in environ.split_terminator('\0') {
+                    assert!(variable.starts_with("LD_LIBRARY_PATH="), "{variable}");
+                }
+            },
+        ),
+        mode.trial(
+            "programs::orphans_that_end_are_reaped",
+            async |mode, marker| {
+                let running = mode
+                    .sh(
+                        &marker,
+                        "for i in 1 2 3 4 5; do (true &); done; echo ready; sleep 1000",
+                    )
+                    .await;
+                line(&running, "ready").await;
+                let supervisor = parent(running.pid()).expect("a supervisor");
+                let children = || {
+                    crate::marker::pids()
+                        .filter(|pid| parent(*pid) == Some(supervisor))
+                        .count()
+                };
+                until("one child is left", || children() == 1).await;
+            },
+        ),
+        mode.trial(
+            "programs::one_in_the_background_is_read_and_written",
+            async |mode, marker| {
+                let launch = mode.launch(&marker, &["cat"]);
+                let running: Running<Ring> = start(&launch, Ring::new(100), Ring::new(100))
+                    .await
+                    .expect("cat starts");
+                for word in ["one\n", "two\n"] {
+                    running.write(word.as_bytes()).await.expect("cat reads");
+                    let mut read = String::new();
+                    until("cat answers", || {
+                        read.push_str(&running.with_stdout(Ring::read).text);
+                        read == word
+                    })
+                    .await;
+                }
+                assert_eq!(running.status(), Status::Running);
+                running.stop();
+                running.wait().await.expect("a report");
+                assert!(running.with_stdout(Ring::read).finished);
+                assert!(matches!(
+                    running.write(b"three\n").await,
+                    Err(StdinError::Closed)
+                ));
+            },
+        ),
         mode.trial("programs::a_start_can_be_given_up", async |mode, marker| {
             for wait in 0..40 {
                 let start = mode.sh(&marker, "setsid sleep 1000 & sleep 1000");
@@ -81,7 +125,10 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
             until("no process is left", || marker.is_gone()).await;
         }),
         mode.trial("programs::two_run_side_by_side", async |mode, marker| {
-            let (one, two) = tokio::join!(mode.sh(&marker, "sleep 1000"), mode.sh(&marker, "sleep 1000"));
+            let (one, two) = tokio::join!(
+                mode.sh(&marker, "sleep 1000"),
+                mode.sh(&marker, "sleep 1000")
+            );
             one.stop();
             one.wait().await.expect("a report");
             assert_eq!(two.status(), Status::Running);

@@ -17,20 +17,29 @@ const HOST_KILLS: usize = 100;
 
 pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
     let timeouts = Trial::test(format!("{}::soak::timeouts", mode.name()), move || {
-        let measured = evaders(mode, TIMEOUTS).map(|evader| crate::modes::run(timeout(mode, evader)));
+        let measured =
+            evaders(mode, TIMEOUTS).map(|evader| crate::modes::run(timeout(mode, evader)));
         report(mode, "stop", measured.collect());
         Ok(())
     });
     let kills = Trial::test(format!("{}::soak::host_kills", mode.name()), move || {
-        let measured = evaders(mode, HOST_KILLS).map(|evader| crate::modes::run(host_kill(mode, evader)));
+        let measured =
+            evaders(mode, HOST_KILLS).map(|evader| crate::modes::run(host_kill(mode, evader)));
         report(mode, "host killed", measured.collect());
         Ok(())
     });
-    vec![timeouts.with_ignored_flag(true), kills.with_ignored_flag(true)]
+    vec![
+        timeouts.with_ignored_flag(true),
+        kills.with_ignored_flag(true),
+    ]
 }
 
 fn evaders(mode: Mode, count: usize) -> impl Iterator<Item = Evader> {
-    EVADERS.into_iter().filter(move |evader| !evader.reaches_supervisor(mode)).cycle().take(count)
+    EVADERS
+        .into_iter()
+        .filter(move |evader| !evader.reaches_supervisor(mode))
+        .cycle()
+        .take(count)
 }
 
 /// Returns the time from `stop` to the report. Fails if a process is left then.

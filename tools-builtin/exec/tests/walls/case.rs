@@ -22,7 +22,11 @@ pub(crate) struct Case {
 /// Returns all cases that the current user can switch to.
 pub(crate) fn all() -> Vec<Case> {
     let current = rustix::process::getuid().as_raw();
-    let users = if current == 0 { vec![0, NOBODY] } else { vec![current] };
+    let users = if current == 0 {
+        vec![0, NOBODY]
+    } else {
+        vec![current]
+    };
     let layers = Layers::probe();
     let bubblewrap = match &layers.bubblewrap {
         Bubblewrap::Works { .. } => None,
@@ -35,13 +39,33 @@ pub(crate) fn all() -> Vec<Case> {
     };
     let mut cases = Vec::new();
     for user in users {
-        let case =
-            Case { layers: layers.clone(), alone: false, network: Network::None, user, missing: bubblewrap.clone() };
+        let case = Case {
+            layers: layers.clone(),
+            alone: false,
+            network: Network::None,
+            user,
+            missing: bubblewrap.clone(),
+        };
         cases.push(case.clone());
-        cases.push(Case { layers: Layers { landlock: None, ..layers.clone() }, ..case });
-        let case = Case { layers: without.clone(), alone: true, network: Network::None, user, missing: alone.clone() };
+        cases.push(Case {
+            layers: Layers {
+                landlock: None,
+                ..layers.clone()
+            },
+            ..case
+        });
+        let case = Case {
+            layers: without.clone(),
+            alone: true,
+            network: Network::None,
+            user,
+            missing: alone.clone(),
+        };
         cases.push(case.clone());
-        cases.push(Case { network: Network::Machine, ..case });
+        cases.push(Case {
+            network: Network::Machine,
+            ..case
+        });
     }
     cases
 }

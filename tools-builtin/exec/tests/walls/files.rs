@@ -76,15 +76,25 @@ fn hidden() -> Vec<Probe> {
     vec![
         leaks("read_hidden", "read(HIDDEN + '/state')"),
         reaches("list_hidden", "if 'state' in os.listdir(HIDDEN): reached()"),
-        changes("write_hidden", "write(HIDDEN + '/state')", |site| site.text("lodge/lair/hidden/state") == "after"),
-        changes("create_in_hidden", "write(HIDDEN + '/new')", |site| site.path("lodge/lair/hidden/new").exists()),
-        changes("unlink_hidden", "os.unlink(HIDDEN + '/state')", |site| !site.path("lodge/lair/hidden/state").exists()),
-        changes("rename_hidden", "os.rename(HIDDEN, LODGE + '/moved')", |site| {
-            !site.path("lodge/lair/hidden").exists()
+        changes("write_hidden", "write(HIDDEN + '/state')", |site| {
+            site.text("lodge/lair/hidden/state") == "after"
         }),
-        changes("rename_parent_of_hidden", "os.rename(LODGE + '/lair', LODGE + '/moved')", |site| {
-            !site.path("lodge/lair").exists()
+        changes("create_in_hidden", "write(HIDDEN + '/new')", |site| {
+            site.path("lodge/lair/hidden/new").exists()
         }),
+        changes("unlink_hidden", "os.unlink(HIDDEN + '/state')", |site| {
+            !site.path("lodge/lair/hidden/state").exists()
+        }),
+        changes(
+            "rename_hidden",
+            "os.rename(HIDDEN, LODGE + '/moved')",
+            |site| !site.path("lodge/lair/hidden").exists(),
+        ),
+        changes(
+            "rename_parent_of_hidden",
+            "os.rename(LODGE + '/lair', LODGE + '/moved')",
+            |site| !site.path("lodge/lair").exists(),
+        ),
     ]
 }
 
@@ -93,10 +103,18 @@ fn protected() -> Vec<Probe> {
     vec![
         changes("write_protected", "write(PROTECTED)", config).with_gap(|case| case.alone),
         changes("unlink_protected", "os.unlink(PROTECTED)", config).with_gap(|case| case.alone),
-        changes("rename_over_protected", "os.rename('file', PROTECTED); write(PROTECTED)", config)
-            .with_gap(|case| case.alone),
-        changes("rename_parent_of_protected", "os.rename(GRANTED + '/guarded', GRANTED + '/moved')", config)
-            .with_gap(|case| case.alone),
+        changes(
+            "rename_over_protected",
+            "os.rename('file', PROTECTED); write(PROTECTED)",
+            config,
+        )
+        .with_gap(|case| case.alone),
+        changes(
+            "rename_parent_of_protected",
+            "os.rename(GRANTED + '/guarded', GRANTED + '/moved')",
+            config,
+        )
+        .with_gap(|case| case.alone),
         changes("chmod_protected", "os.chmod(PROTECTED, 0o777)", |site| {
             site.mode("granted/guarded/deep/config") & 0o777 == 0o777
         }),
@@ -105,19 +123,31 @@ fn protected() -> Vec<Probe> {
 
 fn readable() -> Vec<Probe> {
     vec![
-        changes("write_readable", "write(READONLY + '/file')", |site| site.text("readonly/file") != "before"),
-        changes("create_in_readable", "write(READONLY + '/new')", |site| site.path("readonly/new").exists()),
-        changes("unlink_readable", "os.unlink(READONLY + '/file')", |site| !site.path("readonly/file").exists()),
-        changes("chmod_readable", "os.chmod(READONLY + '/file', 0o777)", |site| {
-            site.mode("readonly/file") & 0o777 == 0o777
-        }),
-        changes("chmod_readable_by_descriptor", "os.fchmod(os.open(READONLY + '/file', os.O_RDONLY), 0o777)", |site| {
-            site.mode("readonly/file") & 0o777 == 0o777
-        })
-        .with_gap(|case| case.alone),
-        changes("hard_link_of_readable", "os.link(READONLY + '/file', 'link'); write('link')", |site| {
+        changes("write_readable", "write(READONLY + '/file')", |site| {
             site.text("readonly/file") != "before"
         }),
+        changes("create_in_readable", "write(READONLY + '/new')", |site| {
+            site.path("readonly/new").exists()
+        }),
+        changes("unlink_readable", "os.unlink(READONLY + '/file')", |site| {
+            !site.path("readonly/file").exists()
+        }),
+        changes(
+            "chmod_readable",
+            "os.chmod(READONLY + '/file', 0o777)",
+            |site| site.mode("readonly/file") & 0o777 == 0o777,
+        ),
+        changes(
+            "chmod_readable_by_descriptor",
+            "os.fchmod(os.open(READONLY + '/file', os.O_RDONLY), 0o777)",
+            |site| site.mode("readonly/file") & 0o777 == 0o777,
+        )
+        .with_gap(|case| case.alone),
+        changes(
+            "hard_link_of_readable",
+            "os.link(READONLY + '/file', 'link'); write('link')",
+            |site| site.text("readonly/file") != "before",
+        ),
     ]
 }
 

@@ -5,7 +5,10 @@
 //! current user. `-- --include-ignored` adds bubblewrap without Landlock and, for root, another user. Cases that this machine cannot run
 //! are listed with the reason.
 
-#![allow(clippy::unwrap_used, reason = "these are tests, although the harness is not that of Rust")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "these are tests, although the harness is not that of Rust"
+)]
 
 #[cfg(target_os = "linux")]
 mod case;
@@ -42,10 +45,19 @@ fn main() -> ExitCode {
         let mut probes = vec![network::probes()];
         // The network changes none of the other walls.
         if !case.has_network() {
-            probes.extend([files::probes(), processes::probes(), kernel::probes(), resources::probes()]);
+            probes.extend([
+                files::probes(),
+                processes::probes(),
+                kernel::probes(),
+                resources::probes(),
+            ]);
         }
         trials.extend(
-            probes.into_iter().flatten().filter(|probe| probe.suits(&case)).map(|probe| probe.trial(case.clone())),
+            probes
+                .into_iter()
+                .flatten()
+                .filter(|probe| probe.suits(&case))
+                .map(|probe| probe.trial(case.clone())),
         );
         if case.has_network() {
             trials.push(network::trial(&case));
@@ -54,7 +66,10 @@ fn main() -> ExitCode {
             trials.extend(grants::trials(&case));
         }
         if case.is_long() {
-            let long: Vec<_> = trials.drain(from..).map(|trial| trial.with_ignored_flag(true)).collect();
+            let long: Vec<_> = trials
+                .drain(from..)
+                .map(|trial| trial.with_ignored_flag(true))
+                .collect();
             trials.extend(long);
         }
     }

@@ -32,22 +32,59 @@ pub(crate) fn trial(case: &Case) -> Trial {
 
 pub(crate) fn probes() -> Vec<Probe> {
     let probes = vec![
-        leaks("connect_ipv4", "print(socket.create_connection(('127.0.0.1', int(os.environ['TCP4']))).recv(100))")
-            .with_gap(Case::has_network),
-        leaks("connect_ipv6", "print(socket.create_connection(('::1', int(os.environ['TCP6']))).recv(100))")
-            .with_gap(Case::has_network)
-            .if_possible(),
+        leaks(
+            "connect_ipv4",
+            "print(socket.create_connection(('127.0.0.1', int(os.environ['TCP4']))).recv(100))",
+        )
+        .with_gap(Case::has_network),
+        leaks(
+            "connect_ipv6",
+            "print(socket.create_connection(('::1', int(os.environ['TCP6']))).recv(100))",
+        )
+        .with_gap(Case::has_network)
+        .if_possible(),
         leaks("send_udp", UDP).with_gap(Case::has_network),
-        reaches("listen", "socket.create_server(('127.0.0.1', 0)); reached()").with_landlock_alone(),
-        reaches("listen_without_binding", "socket.socket().listen(); reached()").with_landlock_alone(),
+        reaches(
+            "listen",
+            "socket.create_server(('127.0.0.1', 0)); reached()",
+        )
+        .with_landlock_alone(),
+        reaches(
+            "listen_without_binding",
+            "socket.socket().listen(); reached()",
+        )
+        .with_landlock_alone(),
         reaches("bind", "socket.socket().bind(('127.0.0.1', 0)); reached()").with_landlock_alone(),
-        reaches("multipath_socket", "socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262); reached()").if_possible(),
-        reaches("raw_socket", "socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP); reached()")
-            .of_root(),
-        reaches("packet_socket", "socket.socket(socket.AF_PACKET, socket.SOCK_RAW); reached()").of_root().if_possible(),
-        reaches("netlink_socket", "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0); reached()"),
-        reaches("vsock_socket", "socket.socket(40, socket.SOCK_STREAM); reached()").if_possible(),
-        reaches("crypto_socket", "socket.socket(38, socket.SOCK_SEQPACKET); reached()").if_possible(),
+        reaches(
+            "multipath_socket",
+            "socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262); reached()",
+        )
+        .if_possible(),
+        reaches(
+            "raw_socket",
+            "socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP); reached()",
+        )
+        .of_root(),
+        reaches(
+            "packet_socket",
+            "socket.socket(socket.AF_PACKET, socket.SOCK_RAW); reached()",
+        )
+        .of_root()
+        .if_possible(),
+        reaches(
+            "netlink_socket",
+            "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0); reached()",
+        ),
+        reaches(
+            "vsock_socket",
+            "socket.socket(40, socket.SOCK_STREAM); reached()",
+        )
+        .if_possible(),
+        reaches(
+            "crypto_socket",
+            "socket.socket(38, socket.SOCK_SEQPACKET); reached()",
+        )
+        .if_possible(),
         leaks(
             "connect_abstract_socket",
             "unix = socket.socket(socket.AF_UNIX)

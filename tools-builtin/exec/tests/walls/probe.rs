@@ -53,37 +53,62 @@ pub(crate) fn leaks(name: &'static str, script: &'static str) -> Probe {
 }
 
 pub(crate) fn reaches(name: &'static str, script: &'static str) -> Probe {
-    Probe { evidence: Evidence::Reached, ..leaks(name, script) }
+    Probe {
+        evidence: Evidence::Reached,
+        ..leaks(name, script)
+    }
 }
 
-pub(crate) fn changes(name: &'static str, script: &'static str, changed: fn(&Site) -> bool) -> Probe {
-    Probe { evidence: Evidence::Changed(changed), ..leaks(name, script) }
+pub(crate) fn changes(
+    name: &'static str,
+    script: &'static str,
+    changed: fn(&Site) -> bool,
+) -> Probe {
+    Probe {
+        evidence: Evidence::Changed(changed),
+        ..leaks(name, script)
+    }
 }
 
 impl Probe {
     /// Needs root for its control.
     pub(crate) fn of_root(self) -> Self {
-        Self { root_only: true, ..self }
+        Self {
+            root_only: true,
+            ..self
+        }
     }
 
     /// Needs a feature that not every kernel has, or that some forbid.
     pub(crate) fn if_possible(self) -> Self {
-        Self { optional: true, ..self }
+        Self {
+            optional: true,
+            ..self
+        }
     }
 
     /// Gets the secret file as descriptor 9.
     pub(crate) fn with_open_file(self) -> Self {
-        Self { inherits: true, ..self }
+        Self {
+            inherits: true,
+            ..self
+        }
     }
 
     /// Needs a process outside.
     pub(crate) fn beside_process(self) -> Self {
-        Self { beside_process: true, ..self }
+        Self {
+            beside_process: true,
+            ..self
+        }
     }
 
     /// Succeeds in the namespaces of bubblewrap, where it reaches nothing outside.
     pub(crate) fn with_landlock_alone(self) -> Self {
-        Self { landlock_only: true, ..self }
+        Self {
+            landlock_only: true,
+            ..self
+        }
     }
 
     /// Is known to get past the walls in some cases, which `Confinement::caveats` tells the user.
@@ -105,7 +130,9 @@ impl Probe {
         }
         if let Err(reason) = self.control(case) {
             return if self.optional {
-                Ok(Completion::ignored_with(reason.lines().last().unwrap_or_default()))
+                Ok(Completion::ignored_with(
+                    reason.lines().last().unwrap_or_default(),
+                ))
             } else {
                 Err(reason.into())
             };
@@ -120,23 +147,33 @@ impl Probe {
         match (self.succeeded(&site, &confined), (self.gap)(case)) {
             (false, _) => Ok(Completion::Completed),
             (true, true) => Ok(Completion::ignored_with("known gap")),
-            (true, false) => {
-                Err(format!("it got past the walls: {}", String::from_utf8_lossy(&confined.stdout)).into())
-            }
+            (true, false) => Err(format!(
+                "it got past the walls: {}",
+                String::from_utf8_lossy(&confined.stdout)
+            )
+            .into()),
         }
     }
 
     /// Runs the script without walls, unless that was done for this user. Returns an error if it does not succeed.
     fn control(self, case: &Case) -> Result<(), String> {
-        let control =
-            CONTROLS.lock().unwrap().get_or_insert_default().entry((self.name, case.user)).or_default().clone();
+        let control = CONTROLS
+            .lock()
+            .unwrap()
+            .get_or_insert_default()
+            .entry((self.name, case.user))
+            .or_default()
+            .clone();
         let result = control.get_or_init(|| {
             let site = self.site(case);
             let output = site.unconfined(case, self.script, self.inherits);
             if self.succeeded(&site, &output) {
                 Ok(())
             } else {
-                Err(format!("without walls it fails too: {}", String::from_utf8_lossy(&output.stderr).trim()))
+                Err(format!(
+                    "without walls it fails too: {}",
+                    String::from_utf8_lossy(&output.stderr).trim()
+                ))
             }
         });
         result.clone()
@@ -144,7 +181,11 @@ impl Probe {
 
     fn site(self, case: &Case) -> Site {
         let site = Site::new(case);
-        if self.beside_process { site.with_bystander(case) } else { site }
+        if self.beside_process {
+            site.with_bystander(case)
+        } else {
+            site
+        }
     }
 
     fn succeeded(&self, site: &Site, output: &std::process::Output) -> bool {

@@ -6,25 +6,53 @@ use libtest_mimic::{Failed, Trial};
 use tools_exec::walls::{Bubblewrap, Confined, Confinement, Layers, Walls, WallsError};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |name: &str, test: fn() -> Result<(), Failed>| Trial::test(format!("refusals::{name}"), test);
+    let trial = |name: &str, test: fn() -> Result<(), Failed>| {
+        Trial::test(format!("refusals::{name}"), test)
+    };
     vec![
         trial("landlock_without_scopes_is_no_confinement", || {
-            let layers = Layers { landlock: Some(5), seccomp: true, bubblewrap: Bubblewrap::Missing };
+            let layers = Layers {
+                landlock: Some(5),
+                seccomp: true,
+                bubblewrap: Bubblewrap::Missing,
+            };
             let error = layers.confinement().unwrap_err();
             assert!(matches!(error, WallsError::NotConfinement { .. }));
-            assert!(error.to_string().contains("neither signals nor abstract Unix sockets"), "{error}");
-            assert!(layers.to_string().contains("No programs can be run"), "{layers}");
+            assert!(
+                error
+                    .to_string()
+                    .contains("neither signals nor abstract Unix sockets"),
+                "{error}"
+            );
+            assert!(
+                layers.to_string().contains("No programs can be run"),
+                "{layers}"
+            );
             Ok(())
         }),
         trial("nothing_confines_without_seccomp", || {
-            let works = Bubblewrap::Works { path: "/usr/bin/bwrap".into(), version: String::new() };
-            let layers = Layers { landlock: Some(7), seccomp: false, bubblewrap: works };
+            let works = Bubblewrap::Works {
+                path: "/usr/bin/bwrap".into(),
+                version: String::new(),
+            };
+            let layers = Layers {
+                landlock: Some(7),
+                seccomp: false,
+                bubblewrap: works,
+            };
             assert!(layers.confinement().is_err());
             Ok(())
         }),
         trial("bubblewrap_confines_without_landlock", || {
-            let works = Bubblewrap::Works { path: "/usr/bin/bwrap".into(), version: String::new() };
-            let layers = Layers { landlock: None, seccomp: true, bubblewrap: works };
+            let works = Bubblewrap::Works {
+                path: "/usr/bin/bwrap".into(),
+                version: String::new(),
+            };
+            let layers = Layers {
+                landlock: None,
+                seccomp: true,
+                bubblewrap: works,
+            };
             assert!(layers.confinement().unwrap().keeps_protected_paths());
             assert!(!Confinement::LandlockAlone.keeps_protected_paths());
             Ok(())
@@ -34,13 +62,23 @@ pub(crate) fn trials() -> Vec<Trial> {
             confined.terminal = true;
             confined.command()?;
             confined.layers = confined.layers.without_bubblewrap();
-            assert!(matches!(confined.command().unwrap_err(), WallsError::NoTerminal));
+            assert!(matches!(
+                confined.command().unwrap_err(),
+                WallsError::NoTerminal
+            ));
             Ok(())
         }),
         trial("relative_paths_are_refused", || {
-            let refused = |path: &str| launch(|walls| walls.write.push(path.into())).command().unwrap_err();
+            let refused = |path: &str| {
+                launch(|walls| walls.write.push(path.into()))
+                    .command()
+                    .unwrap_err()
+            };
             assert!(matches!(refused("src"), WallsError::NotAbsolute { .. }));
-            assert!(matches!(refused("/usr/../etc"), WallsError::NotAbsolute { .. }));
+            assert!(matches!(
+                refused("/usr/../etc"),
+                WallsError::NotAbsolute { .. }
+            ));
             Ok(())
         }),
         trial("paths_through_links_are_refused", || {
@@ -54,7 +92,9 @@ pub(crate) fn trials() -> Vec<Trial> {
                 |walls| &mut walls.hidden,
             ];
             for grant in grants {
-                let error = launch(|walls| grant(walls).push(link.join("lib"))).command().unwrap_err();
+                let error = launch(|walls| grant(walls).push(link.join("lib")))
+                    .command()
+                    .unwrap_err();
                 assert!(matches!(error, WallsError::NotReal { .. }), "{error}");
             }
             Ok(())
@@ -62,7 +102,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("arguments_of_the_sandbox_show_no_environment", || {
             let command = launch(|_| ()).command()?;
             assert!(!format!("{:?}", command.get_args().collect::<Vec<_>>()).contains("hunter2"));
-            assert!(command.get_envs().all(|(name, _)| name.to_string_lossy().starts_with("TOOLCRIB_WALLS_")));
+            assert!(
+                command
+                    .get_envs()
+                    .all(|(name, _)| name.to_string_lossy().starts_with("TOOLCRIB_WALLS_"))
+            );
             Ok(())
         }),
     ]
@@ -70,7 +114,10 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// A launch with the strongest layers that exist. It is not started.
 fn launch(change: impl FnOnce(&mut Walls)) -> Confined {
-    let works = Bubblewrap::Works { path: "/usr/bin/bwrap".into(), version: String::new() };
+    let works = Bubblewrap::Works {
+        path: "/usr/bin/bwrap".into(),
+        version: String::new(),
+    };
     let mut walls = Walls::default();
     change(&mut walls);
     Confined {
@@ -79,7 +126,11 @@ fn launch(change: impl FnOnce(&mut Walls)) -> Confined {
         env: vec![("TOKEN".into(), "hunter2".into())],
         cwd: "/".into(),
         walls,
-        layers: Layers { landlock: Some(7), seccomp: true, bubblewrap: works },
+        layers: Layers {
+            landlock: Some(7),
+            seccomp: true,
+            bubblewrap: works,
+        },
         terminal: false,
     }
 }

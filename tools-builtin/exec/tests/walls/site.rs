@@ -30,21 +30,39 @@ impl Site {
         let folder = TempDir::with_prefix_in("walls", env!("CARGO_TARGET_TMPDIR")).unwrap();
         let temporary = TempDir::with_prefix_in("toolcrib", "/tmp").unwrap();
         let root = folder.path();
-        for name in
-            ["granted/sub", "granted/guarded/deep", "lodge/lair/hidden", "readonly", "outside/folder", "scratch"]
-        {
+        for name in [
+            "granted/sub",
+            "granted/guarded/deep",
+            "lodge/lair/hidden",
+            "readonly",
+            "outside/folder",
+            "scratch",
+        ] {
             fs::create_dir_all(root.join(name)).unwrap();
         }
-        for name in ["granted/file", "granted/guarded/deep/config", "readonly/file", "outside/file"] {
+        for name in [
+            "granted/file",
+            "granted/guarded/deep/config",
+            "readonly/file",
+            "outside/file",
+        ] {
             fs::write(root.join(name), "before").unwrap();
         }
-        for path in [root.join("lodge/lair/hidden/state"), root.join("outside/secret"), temporary.path().join("secret")]
-        {
+        for path in [
+            root.join("lodge/lair/hidden/state"),
+            root.join("outside/secret"),
+            temporary.path().join("secret"),
+        ] {
             fs::write(path, SECRET).unwrap();
         }
         own(root, case.user);
         own(temporary.path(), case.user);
-        Self { folder, temporary, bystander: None, told: Vec::new() }
+        Self {
+            folder,
+            temporary,
+            bystander: None,
+            told: Vec::new(),
+        }
     }
 
     /// Starts a process of the same user outside the walls.
@@ -55,16 +73,24 @@ impl Site {
             .env_clear()
             .env("SECRET", SECRET)
             .current_dir(self.folder.path());
-        let mut bystander =
-            case.switch_user(&mut bystander).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut bystander = case
+            .switch_user(&mut bystander)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let lines = BufReader::new(bystander.stdout.as_mut().unwrap())
             .lines()
             .map_while(Result::ok)
             .take_while(|line| line != "ready");
         self.told = lines
-            .filter_map(|line| line.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())))
+            .filter_map(|line| {
+                line.split_once('=')
+                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            })
             .collect();
-        self.told.push(("BYSTANDER".into(), bystander.id().to_string()));
+        self.told
+            .push(("BYSTANDER".into(), bystander.id().to_string()));
         self.bystander = Some(bystander);
         self
     }
@@ -109,7 +135,10 @@ impl Site {
             ("GRANTED".into(), path("granted")),
             ("READONLY".into(), path("readonly")),
             ("OUTSIDE".into(), path("outside")),
-            ("TEMPORARY".into(), self.temporary.path().display().to_string()),
+            (
+                "TEMPORARY".into(),
+                self.temporary.path().display().to_string(),
+            ),
         ]);
         env
     }
@@ -134,7 +163,10 @@ impl Site {
 
     /// A launch of a program in the granted folder.
     pub(crate) fn launch(&self, case: &Case, program: &str, args: &[&str]) -> Confined {
-        let walls = Walls { network: case.network, ..self.walls() };
+        let walls = Walls {
+            network: case.network,
+            ..self.walls()
+        };
         Confined {
             program: program.into(),
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
@@ -148,9 +180,26 @@ impl Site {
 
     /// Runs a Python script behind the walls.
     pub(crate) fn confined(&self, case: &Case, script: &str, inherits: bool) -> Output {
-        let command = self.launch(case, PYTHON, &["-I", "-S", "-c", &format!("{PRELUDE}{script}")]).command().unwrap();
-        let name = if case.alone { "toolcrib-walls" } else { command.get_program().to_str().unwrap() };
-        self.run(case, command.get_program().to_str().unwrap(), name, &command, inherits)
+        let command = self
+            .launch(
+                case,
+                PYTHON,
+                &["-I", "-S", "-c", &format!("{PRELUDE}{script}")],
+            )
+            .command()
+            .unwrap();
+        let name = if case.alone {
+            "toolcrib-walls"
+        } else {
+            command.get_program().to_str().unwrap()
+        };
+        self.run(
+            case,
+            command.get_program().to_str().unwrap(),
+            name,
+            &command,
+            inherits,
+        )
     }
 
     /// Runs the same script without walls.
@@ -164,13 +213,37 @@ impl Site {
     }
 
     /// Runs `command`, with the secret file open as descriptor 9 if the probe `inherits` it.
-    fn run(&self, case: &Case, program: &str, name: &str, command: &Command, inherits: bool) -> Output {
-        let opening = if inherits { "exec 9<\"$OPEN_FILE\"; " } else { "" };
+    fn run(
+        &self,
+        case: &Case,
+        program: &str,
+        name: &str,
+        command: &Command,
+        inherits: bool,
+    ) -> Output {
+        let opening = if inherits {
+            "exec 9<\"$OPEN_FILE\"; "
+        } else {
+            ""
+        };
         let mut shell = Command::new("/bin/bash");
-        shell.args(["-c", &format!("{opening}exec -a \"$0\" \"$@\""), name, program]).args(command.get_args());
-        shell.env_clear().envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
+        shell
+            .args([
+                "-c",
+                &format!("{opening}exec -a \"$0\" \"$@\""),
+                name,
+                program,
+            ])
+            .args(command.get_args());
+        shell.env_clear().envs(
+            command
+                .get_envs()
+                .filter_map(|(key, value)| Some((key, value?))),
+        );
         shell.env("OPEN_FILE", self.path("outside/secret"));
-        shell.current_dir(command.get_current_dir().unwrap()).stdin(Stdio::null());
+        shell
+            .current_dir(command.get_current_dir().unwrap())
+            .stdin(Stdio::null());
         case.switch_user(&mut shell).output().unwrap()
     }
 }
@@ -191,6 +264,9 @@ fn own(path: &Path, user: u32) {
     }
     if path.is_dir() {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-        fs::read_dir(path).unwrap().flatten().for_each(|entry| own(&entry.path(), user));
+        fs::read_dir(path)
+            .unwrap()
+            .flatten()
+            .for_each(|entry| own(&entry.path(), user));
     }
 }

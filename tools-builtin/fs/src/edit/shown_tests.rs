@@ -8,7 +8,9 @@ use serde_json::json;
 use crate::fixture::Fixture;
 
 /// The line endings and the characters that look like some.
-const ENDS: [&str; 8] = ["\n", "\r\n", "\r", "\n\n", "\x0C", "\u{2028}", "\u{85}", "\x0B"];
+const ENDS: [&str; 8] = [
+    "\n", "\r\n", "\r", "\n\n", "\x0C", "\u{2028}", "\u{85}", "\x0B",
+];
 
 /// Returns the lines as a diff counts them, which takes CR alone as an end. That of CR LF leaves an LF behind.
 fn lines(text: &str) -> Vec<&str> {
@@ -17,13 +19,21 @@ fn lines(text: &str) -> Vec<&str> {
 
 /// Returns the lines that a diff shows with this sign, without line endings. It takes CR alone as one.
 fn shown(diff: &str, sign: char) -> Vec<String> {
-    let body = diff.split("@@").nth(2).map_or("", |_| &diff[diff.find("\n@@").unwrap() + 1..]);
-    let signed = body.split(['\n', '\r']).filter_map(|line| line.strip_prefix(sign));
+    let body = diff
+        .split("@@")
+        .nth(2)
+        .map_or("", |_| &diff[diff.find("\n@@").unwrap() + 1..]);
+    let signed = body
+        .split(['\n', '\r'])
+        .filter_map(|line| line.strip_prefix(sign));
     signed.map(str::to_owned).collect()
 }
 
 fn check(file: &str, old: &str, new: &str, all: bool) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
     let fixture = Fixture::with_files(&[("a", file)]);
     let edit = json!({"path": "a", "old": old, "new": new, "all": all});
     let Ok(diff) = runtime.block_on(fixture.call("fs.edit", edit)) else {
@@ -33,9 +43,19 @@ fn check(file: &str, old: &str, new: &str, all: bool) {
     assert_ne!(after, file);
     // Lines that are equal at both ends need not be shown, nor those between two replaced places. The bytes of each other line must be.
     let (before, after) = (lines(file), lines(&after));
-    let same = before.iter().zip(&after).take_while(|(before, after)| before == after).count();
+    let same = before
+        .iter()
+        .zip(&after)
+        .take_while(|(before, after)| before == after)
+        .count();
     let rest = before.len().min(after.len()) - same;
-    let tail = before.iter().rev().zip(after.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
+    let tail = before
+        .iter()
+        .rev()
+        .zip(after.iter().rev())
+        .take(rest)
+        .take_while(|(a, b)| a == b)
+        .count();
     let [removed, added] = ['-', '+'].map(|sign| shown(&diff, sign));
     let context = shown(&diff, ' ');
     let count = |lines: &[&str], line: &str| lines.iter().filter(|other| **other == line).count();
@@ -43,9 +63,15 @@ fn check(file: &str, old: &str, new: &str, all: bool) {
     for (lines, sign) in [(&before, &removed), (&after, &added)] {
         let changed = lines[same..lines.len() - tail].iter();
         for line in changed.filter(|line| **line != "\u{FEFF}" && !is_between(line)) {
-            let part = line.trim_end_matches(['\n', '\r']).trim_start_matches('\u{FEFF}').to_owned();
+            let part = line
+                .trim_end_matches(['\n', '\r'])
+                .trim_start_matches('\u{FEFF}')
+                .to_owned();
             let is_rest = part.is_empty() && (file.contains('\r') || new.contains('\r'));
-            assert!(is_rest || sign.contains(&part) || context.contains(&part), "{part:?} of {line:?}\n{diff}");
+            assert!(
+                is_rest || sign.contains(&part) || context.contains(&part),
+                "{part:?} of {line:?}\n{diff}"
+            );
         }
     }
 }

@@ -22,8 +22,12 @@ const LF: Token = token("\n", b"\n");
 const CRLF: Token = token("\n", b"\r\n");
 const CR: Token = token("\n", b"\r");
 
-const CHARACTERS: &[Token] =
-    &[token("a", b"a"), token("b", b"b"), token("\u{E9}", b"\xC3\xA9"), token("\u{FFFD}", b"\xEF\xBF\xBD")];
+const CHARACTERS: &[Token] = &[
+    token("a", b"a"),
+    token("b", b"b"),
+    token("\u{E9}", b"\xC3\xA9"),
+    token("\u{FFFD}", b"\xEF\xBF\xBD"),
+];
 
 /// Generates a file with the given line endings.
 fn file(ends: &'static [Token]) -> impl Strategy<Value = Vec<Token>> {
@@ -34,18 +38,29 @@ fn file(ends: &'static [Token]) -> impl Strategy<Value = Vec<Token>> {
 }
 
 fn new_text() -> impl Strategy<Value = String> {
-    vec(select(vec!["a", "b", "ab\n", "\n", "\r\n", "x", "\u{E9}"]), 0..6).prop_map(|parts| parts.concat())
+    vec(
+        select(vec!["a", "b", "ab\n", "\n", "\r\n", "x", "\u{E9}"]),
+        0..6,
+    )
+    .prop_map(|parts| parts.concat())
 }
 
 fn bytes(tokens: &[Token]) -> Vec<u8> {
-    tokens.iter().flat_map(|token| token.bytes).copied().collect()
+    tokens
+        .iter()
+        .flat_map(|token| token.bytes)
+        .copied()
+        .collect()
 }
 
 /// Returns the positions of `old` in a file. Each search starts `step` tokens after the last match.
 fn naive(file: &[Token], old: &[Token], step: usize) -> Vec<usize> {
     let is_here = |at: usize| {
         file[at..].len() >= old.len()
-            && file[at..].iter().zip(old).all(|(here, old)| here.shown == old.shown && *here != INVALID)
+            && file[at..]
+                .iter()
+                .zip(old)
+                .all(|(here, old)| here.shown == old.shown && *here != INVALID)
     };
     let (mut found, mut at) = (Vec::new(), 0);
     while at < file.len() {
@@ -61,31 +76,50 @@ fn naive(file: &[Token], old: &[Token], step: usize) -> Vec<usize> {
 
 /// Strips a prefix. Panics if it is missing.
 fn pass<'a>(rest: &'a [u8], beginning: &[u8]) -> &'a [u8] {
-    rest.strip_prefix(beginning).unwrap_or_else(|| panic!("{} does not begin with {beginning:?}", rest.escape_ascii()))
+    rest.strip_prefix(beginning)
+        .unwrap_or_else(|| panic!("{} does not begin with {beginning:?}", rest.escape_ascii()))
 }
 
 fn check(file: &[Token], span: Range<usize>, crlf: bool, new: &str, all: bool, mark: &str) {
     let content = [mark.as_bytes(), &bytes(file)].concat();
     let tokens = &file[span];
     let shown: String = tokens.iter().map(|token| token.shown).collect();
-    let old = if crlf { shown.replace('\n', "\r\n") } else { shown.clone() };
+    let old = if crlf {
+        shown.replace('\n', "\r\n")
+    } else {
+        shown.clone()
+    };
     let new_shown = new.replace("\r\n", "\n");
     let found = naive(file, tokens, if all { tokens.len() } else { 1 });
     let view = View::new(&content);
-    let outcome = match replace(&ToolContext::new(), &RelativePath::default(), &view, &old, new, all) {
+    let outcome = match replace(
+        &ToolContext::new(),
+        &RelativePath::default(),
+        &view,
+        &old,
+        new,
+        all,
+    ) {
         Ok(outcome) => outcome,
         Err(FsError::Kept { .. }) => return assert_eq!(shown, new_shown),
-        Err(FsError::NoMatch { .. } | FsError::NotUtf8 { .. }) => return assert!(found.is_empty(), "{found:?}"),
+        Err(FsError::NoMatch { .. } | FsError::NotUtf8 { .. }) => {
+            return assert!(found.is_empty(), "{found:?}");
+        }
         Err(FsError::Ambiguous { count, .. }) => {
             assert!(!all && found.len() > 1);
             return assert_eq!(count, found.len().to_string());
         }
         Err(FsError::MixedEncodings { character, .. }) => {
-            return assert!(file.contains(&INVALID) && new.contains(character) && !old.contains(character));
+            return assert!(
+                file.contains(&INVALID) && new.contains(character) && !old.contains(character)
+            );
         }
         Err(error) => panic!("{error}"),
     };
-    assert!(shown != new_shown && (found.len() == 1 || all && !found.is_empty()), "{found:?}");
+    assert!(
+        shown != new_shown && (found.len() == 1 || all && !found.is_empty()),
+        "{found:?}"
+    );
     // The bytes around the matches are unchanged, with the lines of `new` between them in any line ending style.
     let (mut rest, mut from) = (pass(&outcome, mark.as_bytes()), 0);
     for at in found {
@@ -94,7 +128,9 @@ fn check(file: &[Token], span: Range<usize>, crlf: bool, new: &str, all: bool, m
         for line in new_shown.split_inclusive('\n') {
             rest = pass(rest, line.trim_end_matches('\n').as_bytes());
             if line.ends_with('\n') {
-                let end = [CRLF, LF, CR].into_iter().find(|end| rest.starts_with(end.bytes));
+                let end = [CRLF, LF, CR]
+                    .into_iter()
+                    .find(|end| rest.starts_with(end.bytes));
                 rest = pass(rest, end.expect("a line end").bytes);
             }
         }
@@ -104,11 +140,21 @@ fn check(file: &[Token], span: Range<usize>, crlf: bool, new: &str, all: bool, m
     let styles = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
         let rest = text.replace("\r\n", "");
-        (text.len() > rest.len(), rest.contains('\n'), rest.contains('\r'))
+        (
+            text.len() > rest.len(),
+            rest.contains('\n'),
+            rest.contains('\r'),
+        )
     };
     let (before, after) = (styles(&bytes(file)), styles(&outcome));
-    if matches!(before, (true, false, false) | (false, true, false) | (false, false, true)) {
-        assert!(after == before || after == (false, false, false), "{before:?} {after:?}");
+    if matches!(
+        before,
+        (true, false, false) | (false, true, false) | (false, false, true)
+    ) {
+        assert!(
+            after == before || after == (false, false, false),
+            "{before:?} {after:?}"
+        );
     }
 }
 

@@ -17,11 +17,20 @@ fn odd() -> (Trap, UnixListener) {
     let at = |name: &str| trap.path("root").join(name);
     fs::write(at("binary"), b"head\nneedle\0").unwrap();
     fs::write(at("latin"), b"caf\xE9 needle\n").unwrap();
-    fs::write(at("long_line"), format!("{}needle{}", "x".repeat(30_000), "y".repeat(100_000))).unwrap();
+    fs::write(
+        at("long_line"),
+        format!("{}needle{}", "x".repeat(30_000), "y".repeat(100_000)),
+    )
+    .unwrap();
     // A sparse file: reading it whole would take days.
-    fs::File::create(at("huge")).unwrap().set_len(1 << 40).unwrap();
+    fs::File::create(at("huge"))
+        .unwrap()
+        .set_len(1 << 40)
+        .unwrap();
     fs::write(at("many_lines"), "needle\n".repeat(1_000_000)).unwrap();
-    let status = std::process::Command::new("mkfifo").arg(at("pipe")).status();
+    let status = std::process::Command::new("mkfifo")
+        .arg(at("pipe"))
+        .status();
     assert!(status.unwrap().success());
     let socket = UnixListener::bind(at("socket")).unwrap();
     symlink("gone", at("dangling")).unwrap();
@@ -40,24 +49,39 @@ fn odd() -> (Trap, UnixListener) {
 
 /// Asserts the outcome of a call: `worked: ` or `failed: `, followed by a part of the result or message.
 fn assert_shown(trap: &Trap, tool: &str, arguments: &Value, expected: &str) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
     let shown = match runtime.block_on(trap.call(tool, arguments)) {
         Ok(shown) => format!("worked: {shown}"),
         Err(shown) => format!("failed: {shown}"),
     };
     let (outcome, part) = expected.split_once(": ").unwrap();
     let is_told = shown.starts_with(outcome) && shown.contains(part);
-    assert!(is_told, "{tool} {arguments}: {}", shown.chars().take(600).collect::<String>());
+    assert!(
+        is_told,
+        "{tool} {arguments}: {}",
+        shown.chars().take(600).collect::<String>()
+    );
 }
 
 /// Returns the names and kinds that `fs.list` shows for a directory.
 fn kinds(trap: &Trap, path: &str) -> Vec<(String, String)> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let shown = runtime.block_on(trap.call("fs.list", &json!({"path": path}))).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let shown = runtime
+        .block_on(trap.call("fs.list", &json!({"path": path})))
+        .unwrap();
     let shown: Value = serde_json::from_str(&shown).unwrap();
     let text = |entry: &Value, key: &str| entry[key].as_str().unwrap().to_owned();
     let entries = shown["structured"]["entries"].as_array().unwrap();
-    entries.iter().map(|entry| (text(entry, "name"), text(entry, "kind"))).collect()
+    entries
+        .iter()
+        .map(|entry| (text(entry, "name"), text(entry, "kind")))
+        .collect()
 }
 
 #[test]
@@ -67,18 +91,33 @@ fn everything_odd_is_read_and_listed_and_searched_with_an_answer() {
     let read = [
         ("binary", "failed: it has NUL bytes"),
         ("latin", "worked: read as windows-1252, which is a guess"),
-        ("long_line", "worked: continue in it with start = 1, offset = "),
+        (
+            "long_line",
+            "worked: continue in it with start = 1, offset = ",
+        ),
         ("huge", "failed: it has NUL bytes"),
-        ("many_lines", "worked: more lines follow, continue with start = "),
-        ("pipe", "failed: is a named pipe, and only regular files can be read"),
+        (
+            "many_lines",
+            "worked: more lines follow, continue with start = ",
+        ),
+        (
+            "pipe",
+            "failed: is a named pipe, and only regular files can be read",
+        ),
         ("to_pipe", "failed: `pipe` is a named pipe"),
-        ("socket", "failed: is a socket, and only regular files can be read"),
+        (
+            "socket",
+            "failed: is a socket, and only regular files can be read",
+        ),
         ("dangling", "failed: there is no `gone`"),
         ("loop", "failed: passes more than 40 links"),
         ("device", "failed: it leads out of the workspace"),
         ("backslash", "failed: has a backslash"),
         ("dir", "failed: is a directory; list it"),
-        ("dir/below/up/below/up/below", "failed: is a directory; list it"),
+        (
+            "dir/below/up/below/up/below",
+            "failed: is a directory; list it",
+        ),
         ("names/a\\b", "failed: backslash"),
         ("names/a\nb", "failed: "),
         ("names/\u{FFFD}", "failed: there is no `names/\u{FFFD}`"),
@@ -87,40 +126,93 @@ fn everything_odd_is_read_and_listed_and_searched_with_an_answer() {
         assert_shown(&trap, "fs.read", &json!({"path": path}), expected);
     }
     for (path, expected) in [
-        ("binary", "worked: no line matches; files searched: 0; binary files skipped: 1"),
+        (
+            "binary",
+            "worked: no line matches; files searched: 0; binary files skipped: 1",
+        ),
         ("latin", "worked: 1: café needle"),
         ("long_line", "worked: [… 29900 bytes]xxx"),
-        ("huge", "worked: no line matches; files searched: 0; binary files skipped: 1"),
+        (
+            "huge",
+            "worked: no line matches; files searched: 0; binary files skipped: 1",
+        ),
         ("many_lines", "worked: matching lines: more than 200"),
-        ("pipe", "failed: is a named pipe, and only regular files can be read"),
-        ("socket", "failed: is a socket, and only regular files can be read"),
+        (
+            "pipe",
+            "failed: is a named pipe, and only regular files can be read",
+        ),
+        (
+            "socket",
+            "failed: is a socket, and only regular files can be read",
+        ),
         ("dangling", "failed: there is no `gone`"),
         ("loop", "failed: passes more than 40 links"),
         ("device", "failed: it leads out of the workspace"),
         ("dir", "worked: no line matches; files searched: 0"),
-        ("names", "worked: entries skipped because their names are not valid in path arguments: 3"),
+        (
+            "names",
+            "worked: entries skipped because their names are not valid in path arguments: 3",
+        ),
     ] {
-        assert_shown(&trap, "fs.search", &json!({"pattern": "needle", "path": path}), expected);
+        assert_shown(
+            &trap,
+            "fs.search",
+            &json!({"pattern": "needle", "path": path}),
+            expected,
+        );
     }
     for tool in ["fs.list", "fs.glob"] {
         for (path, expected) in [
-            ("binary", "failed: `binary` is a file, not a directory; name a directory"),
-            ("pipe", "failed: `pipe` is a named pipe, not a directory; name a directory"),
+            (
+                "binary",
+                "failed: `binary` is a file, not a directory; name a directory",
+            ),
+            (
+                "pipe",
+                "failed: `pipe` is a named pipe, not a directory; name a directory",
+            ),
             ("dangling", "failed: there is no `gone`"),
             ("loop", "failed: passes more than 40 links"),
             ("device", "failed: it leads out of the workspace"),
             ("dir/below/up", "worked: below"),
         ] {
-            let pattern = if tool == "fs.glob" { json!({"path": path, "pattern": "*"}) } else { json!({"path": path}) };
+            let pattern = if tool == "fs.glob" {
+                json!({"path": path, "pattern": "*"})
+            } else {
+                json!({"path": path})
+            };
             assert_shown(&trap, tool, &pattern, expected);
         }
     }
-    for (name, kind) in [("pipe", "pipe"), ("socket", "socket"), ("loop", "link"), ("device", "link")] {
-        assert!(kinds(&trap, ".").contains(&(name.into(), kind.into())), "{name}");
-        assert_shown(&trap, "fs.glob", &json!({"pattern": "**"}), &format!("worked: \"{name}\""));
+    for (name, kind) in [
+        ("pipe", "pipe"),
+        ("socket", "socket"),
+        ("loop", "link"),
+        ("device", "link"),
+    ] {
+        assert!(
+            kinds(&trap, ".").contains(&(name.into(), kind.into())),
+            "{name}"
+        );
+        assert_shown(
+            &trap,
+            "fs.glob",
+            &json!({"pattern": "**"}),
+            &format!("worked: \"{name}\""),
+        );
     }
-    assert_shown(&trap, "fs.list", &json!({"path": "names"}), "worked: \"name_is_not_utf8\":true");
-    assert_shown(&trap, "fs.list", &json!({"path": "names"}), r#"worked: 7 \"a\\nb\""#);
+    assert_shown(
+        &trap,
+        "fs.list",
+        &json!({"path": "names"}),
+        "worked: \"name_is_not_utf8\":true",
+    );
+    assert_shown(
+        &trap,
+        "fs.list",
+        &json!({"path": "names"}),
+        r#"worked: 7 \"a\\nb\""#,
+    );
     assert_eq!(trap.outside(), before);
 }
 
@@ -129,14 +221,33 @@ fn everything_odd_is_written_and_edited_with_an_answer() {
     let (trap, _socket) = odd();
     let before = trap.outside();
     for (path, expected) in [
-        ("pipe", "failed: is a named pipe, and only regular files can be written"),
-        ("socket", "failed: is a socket, and only regular files can be written"),
+        (
+            "pipe",
+            "failed: is a named pipe, and only regular files can be written",
+        ),
+        (
+            "socket",
+            "failed: is a socket, and only regular files can be written",
+        ),
         ("loop", "failed: passes more than 40 links"),
         ("device", "failed: it leads out of the workspace"),
-        ("dir", "failed: is a directory, and only regular files can be written"),
+        (
+            "dir",
+            "failed: is a directory, and only regular files can be written",
+        ),
     ] {
-        assert_shown(&trap, "fs.write", &json!({"path": path, "content": "x"}), expected);
-        assert_shown(&trap, "fs.edit", &json!({"path": path, "old": "x", "new": "y"}), expected);
+        assert_shown(
+            &trap,
+            "fs.write",
+            &json!({"path": path, "content": "x"}),
+            expected,
+        );
+        assert_shown(
+            &trap,
+            "fs.edit",
+            &json!({"path": path, "old": "x", "new": "y"}),
+            expected,
+        );
     }
     for (path, expected) in [
         ("binary", "failed: it has NUL bytes"),
@@ -146,7 +257,12 @@ fn everything_odd_is_written_and_edited_with_an_answer() {
         ("many_lines", "failed: occurs more than 1000 times"),
         ("dangling", "failed: there is no `gone`"),
     ] {
-        assert_shown(&trap, "fs.edit", &json!({"path": path, "old": "needle", "new": "pin"}), expected);
+        assert_shown(
+            &trap,
+            "fs.edit",
+            &json!({"path": path, "old": "needle", "new": "pin"}),
+            expected,
+        );
     }
     for (path, expected) in [
         ("dangling", "worked: created `gone`"),
@@ -154,7 +270,12 @@ fn everything_odd_is_written_and_edited_with_an_answer() {
         ("huge", "worked: replaced"),
         ("latin", "failed: not UTF-8"),
     ] {
-        assert_shown(&trap, "fs.write", &json!({"path": path, "content": "x"}), expected);
+        assert_shown(
+            &trap,
+            "fs.write",
+            &json!({"path": path, "content": "x"}),
+            expected,
+        );
     }
     assert_eq!(trap.outside(), before);
 }
@@ -163,18 +284,33 @@ fn everything_odd_is_written_and_edited_with_an_answer() {
 fn everything_odd_is_moved_and_removed_as_it_is() {
     let (trap, _socket) = odd();
     let before = trap.outside();
-    for name in ["binary", "latin", "huge", "pipe", "socket", "dangling", "loop", "device", "dir"] {
-        let (from, to) = (json!({"from": name, "to": "moved"}), json!({"from": "moved", "to": name}));
+    for name in [
+        "binary", "latin", "huge", "pipe", "socket", "dangling", "loop", "device", "dir",
+    ] {
+        let (from, to) = (
+            json!({"from": name, "to": "moved"}),
+            json!({"from": "moved", "to": name}),
+        );
         assert_shown(&trap, "fs.move", &from, "worked: moved");
         assert_shown(&trap, "fs.move", &to, "worked: moved");
-        assert_shown(&trap, "fs.remove", &json!({"path": name, "recursive": true}), "worked: removed");
+        assert_shown(
+            &trap,
+            "fs.remove",
+            &json!({"path": name, "recursive": true}),
+            "worked: removed",
+        );
     }
     // Names that are not valid in arguments cannot be checked against a grant.
     for (tool, arguments) in [
         ("fs.remove", json!({"path": "names", "recursive": true})),
         ("fs.move", json!({"from": "names", "to": "moved"})),
     ] {
-        assert_shown(&trap, tool, &arguments, "failed: has an entry with a name that is not valid in a path argument");
+        assert_shown(
+            &trap,
+            tool,
+            &arguments,
+            "failed: has an entry with a name that is not valid in a path argument",
+        );
     }
     assert_eq!(fs::read_dir(trap.path("root/names")).unwrap().count(), 3);
     assert!(fs::exists("/dev/zero").unwrap());
@@ -185,8 +321,13 @@ fn everything_odd_is_moved_and_removed_as_it_is() {
 fn devices_are_shown_and_never_opened() {
     let mut catalog = Catalog::new();
     tools_fs::register(&mut catalog).unwrap();
-    let cx = ToolContext::new().with_grant(Grant::all()).with_service(Workspace::open("/dev").unwrap());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let cx = ToolContext::new()
+        .with_grant(Grant::all())
+        .with_service(Workspace::open("/dev").unwrap());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
     let call = |tool: &str, arguments: Value| {
         runtime
             .block_on(catalog.execute(&cx, tool, arguments))
@@ -196,7 +337,11 @@ fn devices_are_shown_and_never_opened() {
     assert!(listed.lines().any(|line| line == "device zero"), "{listed}");
     assert!(call("fs.glob", json!({"pattern": "zer[o]"})).contains("\"zero\""));
     for (tool, arguments, message) in [
-        ("fs.read", json!({"path": "zero"}), "`zero` is a device, and only regular files can be read"),
+        (
+            "fs.read",
+            json!({"path": "zero"}),
+            "`zero` is a device, and only regular files can be read",
+        ),
         (
             "fs.search",
             json!({"path": "zero", "pattern": "x"}),
@@ -207,7 +352,11 @@ fn devices_are_shown_and_never_opened() {
             json!({"path": "null", "content": "x"}),
             "`null` is a device, and only regular files can be written",
         ),
-        ("fs.edit", json!({"path": "zero", "old": "x", "new": "y"}), "`zero` is a device, and only regular files"),
+        (
+            "fs.edit",
+            json!({"path": "zero", "old": "x", "new": "y"}),
+            "`zero` is a device, and only regular files",
+        ),
     ] {
         let shown = call(tool, arguments);
         assert!(shown.contains(message), "{tool}: {shown}");

@@ -20,27 +20,50 @@ fn the_draft_of_a_killed_process_is_hidden_and_goes_with_the_next_write() {
     let draft = writer.stop_while_writing(root.path());
     // Old enough to be abandoned, but its writer is only stopped.
     let file = fs::File::options().write(true).open(&draft).unwrap();
-    file.set_modified(SystemTime::now() - Duration::from_secs(7_200)).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(7_200))
+        .unwrap();
     write(root.path());
-    assert!(draft.exists(), "the draft was taken from a process that lives");
-    let shown = call(root.path(), "fs.glob", json!({"pattern": "**", "ignored": true}));
-    assert!(!shown.contains("toolcrib") && shown.contains("other"), "{shown}");
+    assert!(
+        draft.exists(),
+        "the draft was taken from a process that lives"
+    );
+    let shown = call(
+        root.path(),
+        "fs.glob",
+        json!({"pattern": "**", "ignored": true}),
+    );
+    assert!(
+        !shown.contains("toolcrib") && shown.contains("other"),
+        "{shown}"
+    );
 
     writer.kill();
     assert!(draft.exists());
     write(root.path());
     assert!(!draft.exists(), "the draft was left behind");
-    let names: Vec<_> = fs::read_dir(root.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(names.iter().all(|name| name == "other" || name == "file"), "{names:?}");
+    let names: Vec<_> = fs::read_dir(root.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert!(
+        names.iter().all(|name| name == "other" || name == "file"),
+        "{names:?}"
+    );
 }
 
 /// Not a test of its own: the main function of the other process, which writes until it is killed.
 #[test]
 #[ignore = "the other process"]
 fn other_process() {
-    let Some(root) = std::env::var_os(ROOT) else { return };
+    let Some(root) = std::env::var_os(ROOT) else {
+        return;
+    };
     loop {
-        call(root.as_ref(), "fs.write", json!({"path": "file", "content": "x".repeat(900_000)}));
+        call(
+            root.as_ref(),
+            "fs.write",
+            json!({"path": "file", "content": "x".repeat(900_000)}),
+        );
     }
 }
 
@@ -59,8 +82,16 @@ struct Writer(Child);
 impl Writer {
     fn start(root: &Path) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["crash::other_process", "--exact", "--ignored"]).env(ROOT, root);
-        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+        command
+            .args(["crash::other_process", "--exact", "--ignored"])
+            .env(ROOT, root);
+        Self(
+            command
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap(),
+        )
     }
 
     /// Stops the process while it has a locked draft with text in it.
@@ -69,21 +100,33 @@ impl Writer {
         loop {
             self.signal("STOP");
             let drafts = fs::read_dir(root).unwrap().map(|entry| entry.unwrap());
-            let mut drafts = drafts.filter(|entry| entry.file_name().to_string_lossy().ends_with(".tmp"));
-            if let Some(draft) = drafts.find(|draft| draft.metadata().is_ok_and(|draft| draft.len() > 0)) {
+            let mut drafts =
+                drafts.filter(|entry| entry.file_name().to_string_lossy().ends_with(".tmp"));
+            if let Some(draft) =
+                drafts.find(|draft| draft.metadata().is_ok_and(|draft| draft.len() > 0))
+            {
                 return draft.path();
             }
             self.signal("CONT");
-            assert!(start.elapsed() < Duration::from_secs(120), "no draft was seen");
+            assert!(
+                start.elapsed() < Duration::from_secs(120),
+                "no draft was seen"
+            );
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
     fn signal(&self, name: &str) {
-        let status = Command::new("sh").args(["-c", "kill -$1 $2", "sh", name, &self.0.id().to_string()]).status();
+        let status = Command::new("sh")
+            .args(["-c", "kill -$1 $2", "sh", name, &self.0.id().to_string()])
+            .status();
         assert!(status.unwrap().success());
         // The signal takes effect with a delay.
-        while name == "STOP" && !fs::read_to_string(format!("/proc/{}/stat", self.0.id())).unwrap().contains(") T ") {
+        while name == "STOP"
+            && !fs::read_to_string(format!("/proc/{}/stat", self.0.id()))
+                .unwrap()
+                .contains(") T ")
+        {
             std::thread::sleep(Duration::from_millis(1));
         }
     }

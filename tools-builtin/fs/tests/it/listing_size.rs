@@ -10,21 +10,36 @@ use tools_testkit::TestHost;
 
 /// Returns the bytes of `ls -1pA` with the size of each file and a space before its name.
 fn ls(dir: &Path) -> usize {
-    let output = Command::new("ls").arg("-1pA").arg(dir).env("LC_ALL", "C").output().unwrap();
+    let output = Command::new("ls")
+        .arg("-1pA")
+        .arg(dir)
+        .env("LC_ALL", "C")
+        .output()
+        .unwrap();
     assert!(output.status.success());
-    let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().metadata().unwrap());
-    let sizes = files.filter(|metadata| metadata.is_file()).map(|metadata| metadata.len().to_string().len() + 1);
+    let files = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().metadata().unwrap());
+    let sizes = files
+        .filter(|metadata| metadata.is_file())
+        .map(|metadata| metadata.len().to_string().len() + 1);
     output.stdout.len() + sizes.sum::<usize>()
 }
 
 /// Returns the directories of a tree that are not empty, without those that git and cargo write meanwhile.
 fn directories(root: &Path, found: &mut Vec<PathBuf>) {
-    let entries: Vec<_> = fs::read_dir(root).into_iter().flatten().map(|entry| entry.unwrap()).collect();
+    let entries: Vec<_> = fs::read_dir(root)
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap())
+        .collect();
     if !entries.is_empty() {
         found.push(root.to_owned());
     }
     for entry in entries {
-        let is_left_out = ["target", ".git"].iter().any(|name| entry.file_name() == *name);
+        let is_left_out = ["target", ".git"]
+            .iter()
+            .any(|name| entry.file_name() == *name);
         if entry.file_type().unwrap().is_dir() && !is_left_out {
             directories(&entry.path(), found);
         }
@@ -46,12 +61,18 @@ fn a_listing_has_at_most_one_and_a_half_times_the_bytes_of_ls() {
             let part = host.call_blocking("fs.list", arguments.clone()).unwrap();
             listed += part.to_text().len();
             let structured = part.structured.unwrap().into_value();
-            let Some(last) = structured.get("more").and(structured["entries"].as_array().unwrap().last()) else {
+            let Some(last) = structured
+                .get("more")
+                .and(structured["entries"].as_array().unwrap().last())
+            else {
                 break;
             };
             arguments["after"] = last["name"].clone();
         }
         let reference = ls(dir);
-        assert!(2 * listed <= 3 * reference, "{path}: {listed} bytes, {reference} of ls");
+        assert!(
+            2 * listed <= 3 * reference,
+            "{path}: {listed} bytes, {reference} of ls"
+        );
     }
 }

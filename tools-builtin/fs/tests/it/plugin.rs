@@ -20,7 +20,8 @@ fn save(
     /// Its text.
     text: String,
 ) -> Result<String, ToolError> {
-    cx.need::<Workspace>()?.write_file(cx, &format!("notes/{name}.md"), text)?;
+    cx.need::<Workspace>()?
+        .write_file(cx, &format!("notes/{name}.md"), text)?;
     Ok("saved".to_owned())
 }
 
@@ -31,7 +32,8 @@ fn stray(
     /// The name of the note.
     name: String,
 ) -> Result<String, ToolError> {
-    cx.need::<Workspace>()?.write_file(cx, &format!("{name}.md"), "stray")?;
+    cx.need::<Workspace>()?
+        .write_file(cx, &format!("{name}.md"), "stray")?;
     Ok("saved".to_owned())
 }
 
@@ -39,7 +41,9 @@ fn session(grant: &str) -> (TempWorkspace, TestHost) {
     let files = TempWorkspace::new();
     fs::create_dir(files.join("root")).unwrap();
     let workspace = Workspace::open(files.join("root")).unwrap();
-    let host = TestHost::new(&[&SAVE_TOOL, &STRAY_TOOL]).with_grant(&[grant]).with_service(workspace);
+    let host = TestHost::new(&[&SAVE_TOOL, &STRAY_TOOL])
+        .with_grant(&[grant])
+        .with_service(workspace);
     (files, host)
 }
 
@@ -47,19 +51,35 @@ fn session(grant: &str) -> (TempWorkspace, TestHost) {
 async fn a_plugin_writes_its_target_without_fs_write() {
     let (files, host) = session("fs:write:notes/**");
     for name in ["a", "sub/b", "./c", "d/../e"] {
-        host.call("note.save", json!({"name": name, "text": name})).await.unwrap();
+        host.call("note.save", json!({"name": name, "text": name}))
+            .await
+            .unwrap();
     }
-    assert_eq!(files.files(), ["a.md", "c.md", "e.md", "sub/b.md"].map(|name| format!("root/notes/{name}")));
+    assert_eq!(
+        files.files(),
+        ["a.md", "c.md", "e.md", "sub/b.md"].map(|name| format!("root/notes/{name}"))
+    );
     assert!(!host.catalog().contains("fs.write"));
 }
 
 #[tokio::test]
 async fn no_argument_leads_a_template_out_of_its_directory() {
     let (files, host) = session("fs:write:notes/**");
-    for name in
-        ["../x", "../../x", "../../../x", "a/../../x", "a/../../../x", "/x", "..\\x", "../notes/../x", "\0", ".."]
-    {
-        let refused = host.call("note.save", json!({"name": name, "text": ""})).await;
+    for name in [
+        "../x",
+        "../../x",
+        "../../../x",
+        "a/../../x",
+        "a/../../../x",
+        "/x",
+        "..\\x",
+        "../notes/../x",
+        "\0",
+        "..",
+    ] {
+        let refused = host
+            .call("note.save", json!({"name": name, "text": ""}))
+            .await;
         // `...md` is a dot file, which the grant does not name.
         assert!(refused.is_err(), "{name}");
     }
@@ -67,7 +87,12 @@ async fn no_argument_leads_a_template_out_of_its_directory() {
     // Even with everything granted.
     let (files, host) = session("fs:write:**");
     for name in ["../../x", "../../../x", "a/../../../x", "/x"] {
-        assert!(host.call("note.save", json!({"name": name, "text": ""})).await.is_err(), "{name}");
+        assert!(
+            host.call("note.save", json!({"name": name, "text": ""}))
+                .await
+                .is_err(),
+            "{name}"
+        );
     }
     assert!(files.files().is_empty());
 }
@@ -96,7 +121,12 @@ impl Notes {
         for path in ["root/notes/sub", "root/private", "outside"] {
             fs::create_dir_all(dir.path().join(path)).unwrap();
         }
-        for path in ["root/notes/a", "root/notes/sub/b", "root/private/file", "outside/file"] {
+        for path in [
+            "root/notes/a",
+            "root/notes/sub/b",
+            "root/private/file",
+            "outside/file",
+        ] {
             fs::write(dir.path().join(path), SECRET).unwrap();
         }
         for (link, target) in [
@@ -111,7 +141,11 @@ impl Notes {
             symlink(target, dir.path().join("root/notes").join(link)).unwrap();
         }
         let workspace = Workspace::open(dir.path().join("root")).unwrap();
-        Self { dir, workspace, cx: ToolContext::new().with_grant(Grant::parse(grant).unwrap()) }
+        Self {
+            dir,
+            workspace,
+            cx: ToolContext::new().with_grant(Grant::parse(grant).unwrap()),
+        }
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -123,7 +157,10 @@ impl Notes {
         fn gather(dir: &Path, state: &mut BTreeMap<PathBuf, Option<Vec<u8>>>) {
             for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
                 let file_type = entry.file_type().unwrap();
-                state.insert(entry.path(), file_type.is_file().then(|| fs::read(entry.path()).unwrap()));
+                state.insert(
+                    entry.path(),
+                    file_type.is_file().then(|| fs::read(entry.path()).unwrap()),
+                );
                 if file_type.is_dir() {
                     gather(&entry.path(), state);
                 }
@@ -147,21 +184,34 @@ fn granted_paths_are_read_written_listed_moved_and_removed() {
     notes.write("notes/new/deep/a", "two").unwrap();
     notes.write("notes/inside/c", "through a link").unwrap();
     let read = |path| io::read_to_string(workspace.open_file(cx, path).unwrap()).unwrap();
-    assert_eq!((read("notes/new/deep/a"), read("notes/sub/c")), ("two".into(), "through a link".into()));
+    assert_eq!(
+        (read("notes/new/deep/a"), read("notes/sub/c")),
+        ("two".into(), "through a link".into())
+    );
     workspace.create_dir(cx, "notes/made/deep").unwrap();
     workspace.create_dir(cx, "notes/made/deep").unwrap();
-    workspace.rename(cx, "notes/new/deep", "notes/made/deep/er").unwrap();
+    workspace
+        .rename(cx, "notes/new/deep", "notes/made/deep/er")
+        .unwrap();
     let made = workspace.entries(cx, "notes/made/deep/er").unwrap();
     assert_eq!(
-        made.iter().map(|entry| (&*entry.name, entry.kind, entry.size)).collect::<Vec<_>>(),
+        made.iter()
+            .map(|entry| (&*entry.name, entry.kind, entry.size))
+            .collect::<Vec<_>>(),
         [("a", Kind::File, Some(3))]
     );
     workspace.remove(cx, "notes/new").unwrap();
     workspace.remove(cx, "notes/inside").unwrap();
-    assert!(workspace.remove(cx, "notes/made").is_err(), "it has entries");
+    assert!(
+        workspace.remove(cx, "notes/made").is_err(),
+        "it has entries"
+    );
     workspace.remove_all(cx, "notes/made").unwrap();
     assert!(!notes.path("notes/made").exists() && notes.path("notes/sub/c").exists());
-    assert!(workspace.rename(cx, "notes/a", "notes/sub/c").is_err(), "there is one already");
+    assert!(
+        workspace.rename(cx, "notes/a", "notes/sub/c").is_err(),
+        "there is one already"
+    );
     assert!(workspace.create_dir(cx, "notes/a").is_err(), "it is a file");
     assert!(notes.write("notes/sub", "").is_err(), "it is a directory");
 }
@@ -175,11 +225,27 @@ fn a_missing_file_is_told_from_one_that_cannot_be_read() {
         assert_eq!(workspace.read_file(cx, path), Ok(None), "{path}");
         assert_eq!(workspace.exists(cx, path), Ok(false), "{path}");
     }
-    assert_eq!(workspace.read_file(cx, "notes/inside/b"), Ok(Some(SECRET.into())));
-    assert_eq!((workspace.exists(cx, "notes/a"), workspace.exists(cx, "notes/sub")), (Ok(true), Ok(true)));
-    fs::File::create(notes.path("notes/large")).unwrap().set_len((8 << 20) + 1).unwrap();
+    assert_eq!(
+        workspace.read_file(cx, "notes/inside/b"),
+        Ok(Some(SECRET.into()))
+    );
+    assert_eq!(
+        (
+            workspace.exists(cx, "notes/a"),
+            workspace.exists(cx, "notes/sub")
+        ),
+        (Ok(true), Ok(true))
+    );
+    fs::File::create(notes.path("notes/large"))
+        .unwrap()
+        .set_len((8 << 20) + 1)
+        .unwrap();
     for path in ["notes/sub", "notes/a/b", "notes/large"] {
-        assert_eq!(workspace.read_file(cx, path).unwrap_err().code(), ErrorCode::ExecutionFailed, "{path}");
+        assert_eq!(
+            workspace.read_file(cx, path).unwrap_err().code(),
+            ErrorCode::ExecutionFailed,
+            "{path}"
+        );
     }
 }
 
@@ -187,8 +253,17 @@ fn a_missing_file_is_told_from_one_that_cannot_be_read() {
 fn a_hidden_file_is_a_missing_one() {
     let notes = Notes::new(&["fs:*:notes/**"]);
     let (cx, before) = (&notes.cx, notes.state());
-    let workspace = Workspace::open(notes.path(".")).unwrap().with_hidden([notes.path("notes/a")]).unwrap();
-    assert_eq!((workspace.read_file(cx, "notes/a"), workspace.exists(cx, "notes/a")), (Ok(None), Ok(false)));
+    let workspace = Workspace::open(notes.path("."))
+        .unwrap()
+        .with_hidden([notes.path("notes/a")])
+        .unwrap();
+    assert_eq!(
+        (
+            workspace.read_file(cx, "notes/a"),
+            workspace.exists(cx, "notes/a")
+        ),
+        (Ok(None), Ok(false))
+    );
     assert!(workspace.append_file(cx, "notes/a", "x").is_err());
     assert_eq!(notes.state(), before);
 }
@@ -207,11 +282,27 @@ fn a_file_is_appended_to_and_created() {
     fs::hard_link(notes.path("notes/a"), notes.path("notes/other")).unwrap();
     workspace.append_file(cx, "notes/a", "").unwrap();
     workspace.append_file(cx, "notes/a", "+").unwrap();
-    assert_eq!((read("notes/a"), read("notes/other")), (b"canary+".into(), b"canary".into()));
-    assert_eq!(fs::metadata(notes.path("notes/a")).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(
+        (read("notes/a"), read("notes/other")),
+        (b"canary+".into(), b"canary".into())
+    );
+    assert_eq!(
+        fs::metadata(notes.path("notes/a"))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777,
+        0o640
+    );
     fs::set_permissions(notes.path("notes/a"), fs::Permissions::from_mode(0o440)).unwrap();
-    assert!(workspace.append_file(cx, "notes/a", "x").is_err(), "a read-only file is not changed");
-    assert!(workspace.append_file(cx, "notes/sub", "x").is_err(), "it is a directory");
+    assert!(
+        workspace.append_file(cx, "notes/a", "x").is_err(),
+        "a read-only file is not changed"
+    );
+    assert!(
+        workspace.append_file(cx, "notes/sub", "x").is_err(),
+        "it is a directory"
+    );
 }
 
 #[test]
@@ -219,14 +310,27 @@ fn no_append_is_lost_and_no_reader_sees_a_part_of_one() {
     let notes = Notes::new(&["fs:*:notes/**"]);
     let Notes { workspace, cx, .. } = &notes;
     let other = Workspace::open(notes.path(".")).unwrap();
-    let lines = |text: Vec<u8>| String::from_utf8(text).unwrap().lines().map(str::to_owned).collect::<Vec<_>>();
+    let lines = |text: Vec<u8>| {
+        String::from_utf8(text)
+            .unwrap()
+            .lines()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
     std::thread::scope(|scope| {
         let writers = [0, 1, 2, 3].map(|number| {
             let line = format!("line {number}\n");
-            scope.spawn(move || (0..25).for_each(|_| workspace.append_file(cx, "notes/log", &line).unwrap()))
+            scope.spawn(move || {
+                (0..25).for_each(|_| workspace.append_file(cx, "notes/log", &line).unwrap())
+            })
         });
         while !writers.iter().all(|writer| writer.is_finished()) {
-            let seen = lines(other.read_file(cx, "notes/log").unwrap().unwrap_or_default());
+            let seen = lines(
+                other
+                    .read_file(cx, "notes/log")
+                    .unwrap()
+                    .unwrap_or_default(),
+            );
             assert!(seen.iter().all(|line| line.len() == 6), "{seen:?}");
         }
     });
@@ -239,7 +343,8 @@ fn a_file_that_others_remove_meanwhile_is_appended_to() {
     let Notes { workspace, cx, .. } = &notes;
     let log = notes.path("notes/log");
     std::thread::scope(|scope| {
-        let writer = scope.spawn(|| (0..300).try_for_each(|_| workspace.append_file(cx, "notes/log", "line\n")));
+        let writer = scope
+            .spawn(|| (0..300).try_for_each(|_| workspace.append_file(cx, "notes/log", "line\n")));
         while !writer.is_finished() {
             let _ = fs::remove_file(&log);
         }
@@ -253,9 +358,21 @@ fn nothing_else_is_touched_than_what_is_granted() {
     let Notes { workspace, cx, .. } = &notes;
     let before = notes.state();
     for path in [
-        "private/file", "private", "new", "..", ".", "../outside/file", "notes/../private/file",
-        "notes/../../outside/file", "notes/sub/../../private/new", "/etc/hostname", "notes/out/file", "notes/out/new",
-        "notes/aside/file", "notes/aside/new", "notes/..\\private",
+        "private/file",
+        "private",
+        "new",
+        "..",
+        ".",
+        "../outside/file",
+        "notes/../private/file",
+        "notes/../../outside/file",
+        "notes/sub/../../private/new",
+        "/etc/hostname",
+        "notes/out/file",
+        "notes/out/new",
+        "notes/aside/file",
+        "notes/aside/new",
+        "notes/..\\private",
     ] {
         for (call, outcome) in [
             ("write_file", notes.write(path, "x")),
@@ -274,15 +391,32 @@ fn nothing_else_is_touched_than_what_is_granted() {
         }
     }
     // Some methods follow a link in the last component, others use the link itself.
-    for path in ["notes/file_out", "notes/file_aside", "notes/new_out", "notes/new_aside"] {
+    for path in [
+        "notes/file_out",
+        "notes/file_aside",
+        "notes/new_out",
+        "notes/new_aside",
+    ] {
         assert!(notes.write(path, "x").is_err(), "{path}");
         assert!(workspace.create_dir(cx, path).is_err(), "{path}");
         assert!(workspace.open_file(cx, path).is_err(), "{path}");
         assert!(workspace.append_file(cx, path, "x").is_err(), "{path}");
-        assert!(workspace.read_file(cx, path).is_err() && workspace.exists(cx, path).is_err(), "{path}");
+        assert!(
+            workspace.read_file(cx, path).is_err() && workspace.exists(cx, path).is_err(),
+            "{path}"
+        );
     }
-    for path in ["private/file", "new", "notes/aside/file", "notes/file_aside", "notes/new_aside"] {
-        assert!(matches!(&notes.write(path, "x"), Err(error) if error.code() == ErrorCode::PermissionDenied), "{path}");
+    for path in [
+        "private/file",
+        "new",
+        "notes/aside/file",
+        "notes/file_aside",
+        "notes/new_aside",
+    ] {
+        assert!(
+            matches!(&notes.write(path, "x"), Err(error) if error.code() == ErrorCode::PermissionDenied),
+            "{path}"
+        );
     }
     assert_eq!(notes.state(), before);
 }
@@ -305,8 +439,13 @@ fn each_access_is_granted_by_itself() {
             ("destroy", workspace.remove(cx, "notes/a")),
             ("destroy", workspace.remove_all(cx, "notes/sub")),
         ] {
-            let is_denied = matches!(&outcome, Err(error) if error.code() == ErrorCode::PermissionDenied);
-            assert_eq!((outcome.is_ok(), is_denied), (needed == access, needed != access), "{needed} {outcome:?}");
+            let is_denied =
+                matches!(&outcome, Err(error) if error.code() == ErrorCode::PermissionDenied);
+            assert_eq!(
+                (outcome.is_ok(), is_denied),
+                (needed == access, needed != access),
+                "{needed} {outcome:?}"
+            );
         }
     }
 }
@@ -328,15 +467,37 @@ fn a_file_is_replaced_as_by_fs_write() {
     fs::set_permissions(notes.path("notes/a"), fs::Permissions::from_mode(0o640)).unwrap();
     let before = fs::read(notes.path("notes/other")).unwrap();
     notes.write("notes/a", "new").unwrap();
-    assert_eq!(fs::read(notes.path("notes/other")).unwrap(), before, "the other name keeps its file");
-    assert_eq!(fs::metadata(notes.path("notes/a")).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(
+        fs::read(notes.path("notes/other")).unwrap(),
+        before,
+        "the other name keeps its file"
+    );
+    assert_eq!(
+        fs::metadata(notes.path("notes/a"))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777,
+        0o640
+    );
     fs::set_permissions(notes.path("notes/a"), fs::Permissions::from_mode(0o440)).unwrap();
-    assert!(notes.write("notes/a", "newer").is_err(), "a read-only file is not replaced");
     assert!(
-        notes.write("notes/.toolcrib-0123456789abcdef.tmp", "").is_err(),
+        notes.write("notes/a", "newer").is_err(),
+        "a read-only file is not replaced"
+    );
+    assert!(
+        notes
+            .write("notes/.toolcrib-0123456789abcdef.tmp", "")
+            .is_err(),
         "the name of a temporary file is refused"
     );
-    notes.workspace.write_file(&notes.cx, "notes/latin", b"caf\xE9").unwrap();
-    notes.workspace.write_file(&notes.cx, "notes/latin", b"caf\xE9s").unwrap();
+    notes
+        .workspace
+        .write_file(&notes.cx, "notes/latin", b"caf\xE9")
+        .unwrap();
+    notes
+        .workspace
+        .write_file(&notes.cx, "notes/latin", b"caf\xE9s")
+        .unwrap();
     assert_eq!(fs::read(notes.path("notes/latin")).unwrap(), b"caf\xE9s");
 }

@@ -16,7 +16,9 @@ struct Bench {
 
 /// Returns the only target of a request with its note.
 fn described(request: &RecordedApproval) -> String {
-    let ([_], [(target, path)]) = (&*request.targets, &*request.sensitive) else { panic!("{request:?}") };
+    let ([_], [(target, path)]) = (&*request.targets, &*request.sensitive) else {
+        panic!("{request:?}")
+    };
     format!("{target} {}", path.describe(target.value()))
 }
 
@@ -29,7 +31,9 @@ impl Bench {
     fn new(clauses: &[&str]) -> Self {
         let files = TempWorkspace::new();
         let workspace = Workspace::open(files.path()).unwrap();
-        let host = TestHost::new(register).with_grant(clauses).with_service(workspace);
+        let host = TestHost::new(register)
+            .with_grant(clauses)
+            .with_service(workspace);
         Self { files, host }
     }
 
@@ -50,29 +54,47 @@ impl Bench {
     }
 
     async fn write(&self, path: &str) -> Result<ToolResult, ToolError> {
-        self.call("fs.write", json!({"path": path, "content": "x", "parents": true})).await
+        self.call(
+            "fs.write",
+            json!({"path": path, "content": "x", "parents": true}),
+        )
+        .await
     }
 
     #[track_caller]
     fn unapproved(outcome: Result<ToolResult, ToolError>) -> Vec<String> {
         let error = outcome.unwrap_err();
-        let ToolErrorKind::Unapproved { sensitive, .. } = error.kind() else { panic!("{error}") };
+        let ToolErrorKind::Unapproved { sensitive, .. } = error.kind() else {
+            panic!("{error}")
+        };
         for (target, path) in sensitive {
             let text = error.to_string();
-            assert!(text.contains(target.value()) && text.contains(path.note()), "{text}");
+            assert!(
+                text.contains(target.value()) && text.contains(path.note()),
+                "{text}"
+            );
         }
-        sensitive.iter().map(|(target, _)| target.to_string()).collect()
+        sensitive
+            .iter()
+            .map(|(target, _)| target.to_string())
+            .collect()
     }
 
     fn approved_by(self, approver: &RecordingApprover) -> Self {
-        Self { host: self.host.with_approver(approver.clone()), ..self }
+        Self {
+            host: self.host.with_approver(approver.clone()),
+            ..self
+        }
     }
 }
 
 /// Runs git in a directory, without the configuration of the machine.
 fn git(directory: &Path, arguments: &[&str]) -> bool {
     let mut git = Command::new("git");
-    git.args(arguments).current_dir(directory).env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", directory);
+    git.args(arguments)
+        .current_dir(directory)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("HOME", directory);
     git.output().unwrap().status.success()
 }
 
@@ -85,14 +107,25 @@ async fn a_command_gets_into_the_configuration_of_git_only_by_a_grant_that_names
         eprintln!("skipped: there is no git here");
         return;
     }
-    for (clauses, expected) in [(&["fs:write:**"][..], false), (&["fs:write:**", "fs:write:.git/**"], true)] {
+    for (clauses, expected) in [
+        (&["fs:write:**"][..], false),
+        (&["fs:write:**", "fs:write:.git/**"], true),
+    ] {
         let bench = Bench::new(clauses);
         assert!(git(bench.root(), &["init", "--quiet"]));
         let (hook, proof) = (bench.root().join("hook"), bench.root().join("proof"));
         std::fs::write(&hook, format!("#!/bin/sh\ntouch '{}'\n", proof.display())).unwrap();
         std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let config = format!("[core]\n\trepositoryformatversion = 0\n\tfsmonitor = {}\n", hook.display());
-        let outcome = bench.call("fs.write", json!({"path": ".git/config", "content": config})).await;
+        let config = format!(
+            "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = {}\n",
+            hook.display()
+        );
+        let outcome = bench
+            .call(
+                "fs.write",
+                json!({"path": ".git/config", "content": config}),
+            )
+            .await;
         if !expected {
             assert_eq!(Bench::unapproved(outcome), ["fs:write:.git/config"]);
         }
@@ -107,12 +140,25 @@ async fn files_that_run_by_themselves_need_a_grant_that_names_them_in_every_tool
     bench.put("plain", "x");
     bench.put("sub/.envrc", "x");
     bench.put("dir/workflows/ci.yml", "x");
-    for path in [".envrc", "a/.git/config", ".github/workflows/ci.yml", ".vscode/tasks.json", "AGENTS.md", ".bashrc"] {
-        assert_eq!(Bench::unapproved(bench.write(path).await), [format!("fs:write:{path}")]);
+    for path in [
+        ".envrc",
+        "a/.git/config",
+        ".github/workflows/ci.yml",
+        ".vscode/tasks.json",
+        "AGENTS.md",
+        ".bashrc",
+    ] {
+        assert_eq!(
+            Bench::unapproved(bench.write(path).await),
+            [format!("fs:write:{path}")]
+        );
         assert!(!bench.has(path.split('/').next().unwrap()), "{path}");
     }
     let edit = json!({"path": "sub/.envrc", "old": "x", "new": "y"});
-    assert_eq!(Bench::unapproved(bench.call("fs.edit", edit).await), ["fs:write:sub/.envrc"]);
+    assert_eq!(
+        Bench::unapproved(bench.call("fs.edit", edit).await),
+        ["fs:write:sub/.envrc"]
+    );
     for (from, to, needed) in [
         ("plain", ".envrc", "fs:write:.envrc"),
         ("sub/.envrc", "plain2", "fs:write:sub/.envrc"),
@@ -123,13 +169,23 @@ async fn files_that_run_by_themselves_need_a_grant_that_names_them_in_every_tool
         assert_eq!(Bench::unapproved(outcome), [needed]);
         assert!(bench.has(from) && !bench.has(to), "{from} -> {to}");
     }
-    bench.call("fs.read", json!({"path": "sub/.envrc"})).await.unwrap();
-    bench.call("fs.remove", json!({"path": "sub/.envrc"})).await.unwrap();
+    bench
+        .call("fs.read", json!({"path": "sub/.envrc"}))
+        .await
+        .unwrap();
+    bench
+        .call("fs.remove", json!({"path": "sub/.envrc"}))
+        .await
+        .unwrap();
     let bench = Bench::new(&["fs:write:**/.git/**", "fs:write:.envrc"]);
     for path in [".envrc", "a/.git/config", ".git/hooks/pre-commit"] {
         bench.write(path).await.unwrap();
     }
-    Bench::unapproved(Bench::new(&["fs:write:.envrc", "fs:write:**"]).write("sub/.envrc").await);
+    Bench::unapproved(
+        Bench::new(&["fs:write:.envrc", "fs:write:**"])
+            .write("sub/.envrc")
+            .await,
+    );
 }
 
 #[tokio::test]
@@ -138,17 +194,31 @@ async fn a_dot_file_that_no_list_has_needs_a_grant_that_names_it_in_every_tool()
     bench.put("plain", "x");
     bench.put("sub/.unheard-of", "x");
     for path in [".unheard-of", "a/.unheard-of/b", ".env", ".gitignore/.x"] {
-        assert_eq!(Bench::unapproved(bench.write(path).await), [format!("fs:write:{path}")]);
+        assert_eq!(
+            Bench::unapproved(bench.write(path).await),
+            [format!("fs:write:{path}")]
+        );
     }
     let edit = json!({"path": "sub/.unheard-of", "old": "x", "new": "y"});
-    assert_eq!(Bench::unapproved(bench.call("fs.edit", edit).await), ["fs:write:sub/.unheard-of"]);
-    let outcome = bench.call("fs.move", json!({"from": "plain", "to": ".unheard-of"})).await;
+    assert_eq!(
+        Bench::unapproved(bench.call("fs.edit", edit).await),
+        ["fs:write:sub/.unheard-of"]
+    );
+    let outcome = bench
+        .call("fs.move", json!({"from": "plain", "to": ".unheard-of"}))
+        .await;
     assert_eq!(Bench::unapproved(outcome), ["fs:write:.unheard-of"]);
     for path in [".gitignore", "sub/.gitkeep", ".editorconfig", ".cache/a"] {
         bench.write(path).await.unwrap();
     }
-    bench.call("fs.read", json!({"path": "sub/.unheard-of"})).await.unwrap();
-    bench.call("fs.remove", json!({"path": "sub/.unheard-of"})).await.unwrap();
+    bench
+        .call("fs.read", json!({"path": "sub/.unheard-of"}))
+        .await
+        .unwrap();
+    bench
+        .call("fs.remove", json!({"path": "sub/.unheard-of"}))
+        .await
+        .unwrap();
     let bench = Bench::new(&["fs:write:**/.unheard-of/**"]);
     bench.write("a/.unheard-of/b").await.unwrap();
     Bench::unapproved(bench.write("a/.unheard-of/.other").await);
@@ -159,19 +229,33 @@ async fn a_moved_directory_with_a_dot_file_needs_an_approval_of_the_directory() 
     let policy = || tools::Policy::by_effects();
     let approver = RecordingApprover::new(Decision::Allow);
     let bench = Bench::new(&["*:*:**"]).approved_by(&approver);
-    let bench = Bench { host: bench.host.with_context(|cx| cx.with_policy(policy())), ..bench };
+    let bench = Bench {
+        host: bench.host.with_context(|cx| cx.with_policy(policy())),
+        ..bench
+    };
     bench.put("project/.unheard-of", "");
-    bench.call("fs.move", json!({"from": "project", "to": "moved"})).await.unwrap();
+    bench
+        .call("fs.move", json!({"from": "project", "to": "moved"}))
+        .await
+        .unwrap();
     assert!(bench.has("moved/.unheard-of") && approver.requests().len() == 1);
     let bench = Bench::new(&["*:*:**"]);
     bench.put("project/.unheard-of", "");
-    let outcome = bench.call("fs.move", json!({"from": "project", "to": "moved"})).await;
+    let outcome = bench
+        .call("fs.move", json!({"from": "project", "to": "moved"}))
+        .await;
     assert_eq!(Bench::unapproved(outcome), ["fs:write:project/.unheard-of"]);
 }
 
 fn concern(outcome: Result<ToolResult, ToolError>) -> String {
     let error = outcome.unwrap_err();
-    let ToolErrorKind::Unapproved { concern: Some(concern), .. } = error.kind() else { panic!("{error}") };
+    let ToolErrorKind::Unapproved {
+        concern: Some(concern),
+        ..
+    } = error.kind()
+    else {
+        panic!("{error}")
+    };
     assert!(error.to_string().contains(&concern.reason), "{error}");
     concern.target.to_string()
 }
@@ -183,14 +267,31 @@ async fn a_new_script_in_the_root_asks_unless_a_clause_without_wildcards_names_i
     bench.put("dir/run", "#!/bin/sh\n");
     bench.put("dir/plain", "text");
     let write = async |path: &str, content: &str| {
-        bench.call("fs.write", json!({"path": path, "content": content, "parents": true})).await
+        bench
+            .call(
+                "fs.write",
+                json!({"path": path, "content": content, "parents": true}),
+            )
+            .await
     };
-    for path in ["vite.config.js", "conftest.py", "x/../babelrc.mjs", "gunicorn.conf.py", "GIT.CMD"] {
-        assert!(concern(write(path, "x").await).starts_with("fs:write:"), "{path}");
+    for path in [
+        "vite.config.js",
+        "conftest.py",
+        "x/../babelrc.mjs",
+        "gunicorn.conf.py",
+        "GIT.CMD",
+    ] {
+        assert!(
+            concern(write(path, "x").await).starts_with("fs:write:"),
+            "{path}"
+        );
     }
     assert_eq!(concern(write("run", "#!/bin/sh\n").await), "fs:write:run");
     for (from, to) in [("dir/run", "run"), ("dir/plain", "a.config.ts")] {
-        assert_eq!(concern(bench.call("fs.move", json!({"from": from, "to": to})).await), format!("fs:write:{to}"));
+        assert_eq!(
+            concern(bench.call("fs.move", json!({"from": from, "to": to})).await),
+            format!("fs:write:{to}")
+        );
         assert!(bench.has(from) && !bench.has(to));
     }
     for (path, content) in [
@@ -202,7 +303,10 @@ async fn a_new_script_in_the_root_asks_unless_a_clause_without_wildcards_names_i
     ] {
         write(path, content).await.unwrap();
     }
-    bench.call("fs.move", json!({"from": "dir/plain", "to": "plain"})).await.unwrap();
+    bench
+        .call("fs.move", json!({"from": "dir/plain", "to": "plain"}))
+        .await
+        .unwrap();
 
     let bench = Bench::new(&["fs:write:**", "fs:write:vite.config.js"]);
     bench.write("vite.config.js").await.unwrap();
@@ -211,8 +315,14 @@ async fn a_new_script_in_the_root_asks_unless_a_clause_without_wildcards_names_i
     let bench = Bench::new(&["fs:write:**"]).approved_by(&approver);
     bench.write("vite.config.js").await.unwrap();
     bench.write("vite.config.js").await.unwrap();
-    let [request] = &approver.requests()[..] else { panic!("only the new file is asked about") };
-    assert_eq!((request.targets.len(), request.concerns.len()), (1, 1), "{request:?}");
+    let [request] = &approver.requests()[..] else {
+        panic!("only the new file is asked about")
+    };
+    assert_eq!(
+        (request.targets.len(), request.concerns.len()),
+        (1, 1),
+        "{request:?}"
+    );
 }
 
 #[cfg(unix)]
@@ -228,11 +338,26 @@ async fn a_file_that_can_be_started_becomes_no_script_unasked() {
         ("sub/run", "x", 0o755),
     ] {
         bench.put(path, content);
-        std::fs::set_permissions(bench.root().join(path), std::fs::Permissions::from_mode(mode)).unwrap();
+        std::fs::set_permissions(
+            bench.root().join(path),
+            std::fs::Permissions::from_mode(mode),
+        )
+        .unwrap();
     }
     std::os::unix::fs::symlink("run", bench.root().join("link")).unwrap();
-    let write = async |path: &str| bench.call("fs.write", json!({"path": path, "content": "#!/bin/sh\nid\n"})).await;
-    let edit = async |new: &str| bench.call("fs.edit", json!({"path": "run", "old": "X", "new": new})).await;
+    let write = async |path: &str| {
+        bench
+            .call(
+                "fs.write",
+                json!({"path": path, "content": "#!/bin/sh\nid\n"}),
+            )
+            .await
+    };
+    let edit = async |new: &str| {
+        bench
+            .call("fs.edit", json!({"path": "run", "old": "X", "new": new}))
+            .await
+    };
     assert_eq!(concern(write("run").await), "fs:write:run");
     assert_eq!(concern(edit("#").await), "fs:write:run");
     write("link").await.unwrap_err();
@@ -240,7 +365,10 @@ async fn a_file_that_can_be_started_becomes_no_script_unasked() {
     for path in ["plain", "script", "sub/run"] {
         write(path).await.unwrap();
     }
-    bench.call("fs.write", json!({"path": "link", "content": "text"})).await.unwrap();
+    bench
+        .call("fs.write", json!({"path": "link", "content": "text"}))
+        .await
+        .unwrap();
 }
 
 #[cfg(unix)]
@@ -252,14 +380,26 @@ async fn no_link_leads_to_a_new_script_in_the_root_unasked() {
     std::os::unix::fs::symlink("vite.config.js", bench.root().join("notes.md")).unwrap();
     for (tool, arguments) in [
         ("fs.write", json!({"path": "notes.md", "content": "x"})),
-        ("fs.write", json!({"path": "here/vite.config.js", "content": "x"})),
-        ("fs.write", json!({"path": "here/run", "content": "#!/bin/sh\n"})),
+        (
+            "fs.write",
+            json!({"path": "here/vite.config.js", "content": "x"}),
+        ),
+        (
+            "fs.write",
+            json!({"path": "here/run", "content": "#!/bin/sh\n"}),
+        ),
         ("fs.move", json!({"from": "dir/plain", "to": "here/run"})),
     ] {
         let error = bench.call(tool, arguments).await.unwrap_err();
-        assert!(!bench.has("vite.config.js") && !bench.has("run") && bench.has("dir/plain"), "{error}");
+        assert!(
+            !bench.has("vite.config.js") && !bench.has("run") && bench.has("dir/plain"),
+            "{error}"
+        );
     }
-    bench.call("fs.write", json!({"path": "here/plain.md", "content": "x"})).await.unwrap();
+    bench
+        .call("fs.write", json!({"path": "here/plain.md", "content": "x"}))
+        .await
+        .unwrap();
 }
 
 /// Makes a repository that is no folder `.git`, as `git init --bare` and `git init --separate-git-dir` do.
@@ -275,17 +415,35 @@ fn put_repository(bench: &Bench, path: &str) {
 }
 
 #[tokio::test]
-async fn a_part_of_a_repository_under_another_name_asks_unless_a_clause_without_wildcards_names_it() {
-    let bench = Bench::new(&["*:*:**", "fs:write:sub/x.git/**", "fs:write:sub/x.git/hooks/post-update"]);
+async fn a_part_of_a_repository_under_another_name_asks_unless_a_clause_without_wildcards_names_it()
+{
+    let bench = Bench::new(&[
+        "*:*:**",
+        "fs:write:sub/x.git/**",
+        "fs:write:sub/x.git/hooks/post-update",
+    ]);
     put_repository(&bench, "sub/x.git");
     bench.put("plan", "x");
     bench.put("config", "x");
-    for path in ["config", "hooks/update", "Config", "info/attributes", "objects/info/alternates", "commondir"] {
+    for path in [
+        "config",
+        "hooks/update",
+        "Config",
+        "info/attributes",
+        "objects/info/alternates",
+        "commondir",
+    ] {
         let path = format!("sub/x.git/{path}");
-        assert_eq!(concern(bench.write(&path).await), format!("fs:write:{path}"));
+        assert_eq!(
+            concern(bench.write(&path).await),
+            format!("fs:write:{path}")
+        );
     }
     let edit = json!({"path": "sub/x.git/config", "old": "true", "new": "false"});
-    assert_eq!(concern(bench.call("fs.edit", edit).await), "fs:write:sub/x.git/config");
+    assert_eq!(
+        concern(bench.call("fs.edit", edit).await),
+        "fs:write:sub/x.git/config"
+    );
     for (from, to, asked) in [
         ("plan", "sub/x.git/hooks/update", "sub/x.git/hooks/update"),
         ("sub/x.git/config", "plan2", "sub/x.git/config"),
@@ -293,14 +451,23 @@ async fn a_part_of_a_repository_under_another_name_asks_unless_a_clause_without_
         let moved = bench.call("fs.move", json!({"from": from, "to": to})).await;
         assert_eq!(concern(moved), format!("fs:write:{asked}"));
     }
-    for path in ["sub/x.git/hooks/post-update", "sub/x.git/main/src/config", "config", "sub/config", "sub/hooks/a"] {
+    for path in [
+        "sub/x.git/hooks/post-update",
+        "sub/x.git/main/src/config",
+        "config",
+        "sub/config",
+        "sub/hooks/a",
+    ] {
         bench.write(path).await.unwrap();
     }
 
     // A root that is one.
     let bench = Bench::new(&["*:*:**"]);
     put_repository(&bench, ".");
-    assert_eq!(concern(bench.write("hooks/update").await), "fs:write:hooks/update");
+    assert_eq!(
+        concern(bench.write("hooks/update").await),
+        "fs:write:hooks/update"
+    );
     bench.write("main/config").await.unwrap();
 }
 
@@ -315,7 +482,10 @@ async fn no_link_and_no_tool_of_another_crate_leads_into_such_a_repository_unask
     for path in ["notes.md", "notes/config"] {
         bench.write(path).await.unwrap_err();
     }
-    bench.call("note.save", json!({"path": "store/hooks/update"})).await.unwrap_err();
+    bench
+        .call("note.save", json!({"path": "store/hooks/update"}))
+        .await
+        .unwrap_err();
     let bench = bench.approved_by(&approver);
     bench.write("notes/config").await.unwrap_err();
     assert!(!bench.has("store/hooks/update") && bench.files.read("store/config").contains("bare"));
@@ -336,7 +506,10 @@ fn save(
 #[tokio::test]
 async fn a_tool_of_another_crate_writes_no_such_file_either() {
     let bench = Bench::new(&["fs:write:**"]);
-    bench.call("note.save", json!({"path": "notes/a"})).await.unwrap();
+    bench
+        .call("note.save", json!({"path": "notes/a"}))
+        .await
+        .unwrap();
     Bench::unapproved(bench.call("note.save", json!({"path": ".envrc"})).await);
     assert!(!bench.has(".envrc"));
 }
@@ -347,12 +520,22 @@ async fn sensitive_paths_in_a_moved_directory_count() {
     let bench = Bench::new(&["*:*:**"]).approved_by(&approver);
     bench.put("project/.git/config", "");
     bench.put("inner/hooks/pre-commit", "");
-    let outcome = bench.call("fs.move", json!({"from": "project", "to": "moved"})).await;
+    let outcome = bench
+        .call("fs.move", json!({"from": "project", "to": "moved"}))
+        .await;
     assert_eq!(Bench::unapproved(outcome), ["fs:write:project/.git/config"]);
     assert!(bench.has("project/.git/config") && !bench.has("moved"));
-    assert!(approver.requests().is_empty(), "`project` itself is like any other directory");
-    bench.call("fs.move", json!({"from": "inner", "to": ".git"})).await.unwrap();
-    assert!(described(&approver.requests()[0]).starts_with("fs:write:.git a part of a git repository"));
+    assert!(
+        approver.requests().is_empty(),
+        "`project` itself is like any other directory"
+    );
+    bench
+        .call("fs.move", json!({"from": "inner", "to": ".git"}))
+        .await
+        .unwrap();
+    assert!(
+        described(&approver.requests()[0]).starts_with("fs:write:.git a part of a git repository")
+    );
     assert!(bench.has(".git/hooks/pre-commit"));
 }
 
@@ -362,7 +545,9 @@ async fn approval_of_a_directory_does_not_cover_its_sensitive_paths() {
     let bench = Bench::new(&["fs:*:open/**"]).approved_by(&approver);
     bench.put("project/.git/config", "");
     bench.put("open/file", "");
-    let outcome = bench.call("fs.move", json!({"from": "project", "to": "open/moved"})).await;
+    let outcome = bench
+        .call("fs.move", json!({"from": "project", "to": "open/moved"}))
+        .await;
     assert_eq!(Bench::unapproved(outcome), ["fs:write:project/.git/config"]);
     assert!(bench.has("project/.git/config"));
 }
@@ -375,7 +560,10 @@ async fn a_link_is_refused_by_the_path_that_it_leads_to_and_that_path_can_be_ask
     bench.put(".git/config", "old");
     std::os::unix::fs::symlink(".git/config", bench.root().join("harmless")).unwrap();
     std::os::unix::fs::symlink(".git", bench.root().join("dir")).unwrap();
-    for (path, real) in [("harmless", "fs:write:.git/config"), ("dir/hooks/x", "fs:write:.git/hooks/x")] {
+    for (path, real) in [
+        ("harmless", "fs:write:.git/config"),
+        ("dir/hooks/x", "fs:write:.git/hooks/x"),
+    ] {
         assert_eq!(Bench::unapproved(bench.write(path).await), [real]);
     }
     assert!(approver.requests().is_empty());
@@ -389,12 +577,21 @@ async fn settings_are_written_and_destroyed_only_by_a_yes() {
     let bench = Bench::new(&clauses);
     bench.put("toolcrib.toml", "x");
     bench.put("sub/Toolcrib.toml", "x");
-    bench.call("fs.read", json!({"path": "toolcrib.toml"})).await.unwrap();
+    bench
+        .call("fs.read", json!({"path": "toolcrib.toml"}))
+        .await
+        .unwrap();
     Bench::unapproved(bench.write("toolcrib.toml").await);
     Bench::unapproved(bench.write("new/toolcrib.toml").await);
     for (tool, arguments) in [
-        ("fs.edit", json!({"path": "toolcrib.toml", "old": "x", "new": "y"})),
-        ("fs.move", json!({"from": "toolcrib.toml", "to": "old.toml"})),
+        (
+            "fs.edit",
+            json!({"path": "toolcrib.toml", "old": "x", "new": "y"}),
+        ),
+        (
+            "fs.move",
+            json!({"from": "toolcrib.toml", "to": "old.toml"}),
+        ),
         ("fs.move", json!({"from": "sub", "to": "other"})),
         ("fs.remove", json!({"path": "toolcrib.toml"})),
         ("fs.remove", json!({"path": "sub", "recursive": true})),
@@ -407,22 +604,39 @@ async fn settings_are_written_and_destroyed_only_by_a_yes() {
     for _ in 0..2 {
         bench.write("toolcrib.toml").await.unwrap();
     }
-    bench.call("fs.remove", json!({"path": "toolcrib.toml"})).await.unwrap();
+    bench
+        .call("fs.remove", json!({"path": "toolcrib.toml"}))
+        .await
+        .unwrap();
     let requests = approver.requests();
     assert_eq!(requests.len(), 3);
     let described = described(&requests[0]);
-    assert!(described.starts_with("fs:write:toolcrib.toml the settings of Toolcrib"), "{described}");
+    assert!(
+        described.starts_with("fs:write:toolcrib.toml the settings of Toolcrib"),
+        "{described}"
+    );
 }
 
 #[tokio::test]
 async fn a_host_adds_settings_of_its_own() {
     let bench = Bench::new(&["*:*:**"]);
     bench.put("conf/rules.toml", "x");
-    let own = SensitivePath::new("/conf/rules.toml", Sensitivity::Settings, "the rules of this session").unwrap();
+    let own = SensitivePath::new(
+        "/conf/rules.toml",
+        Sensitivity::Settings,
+        "the rules of this session",
+    )
+    .unwrap();
     let paths = SensitivePaths::default().with_path(own);
-    let bench = Bench { host: bench.host.with_context(|cx| cx.with_sensitive_paths(paths)), ..bench };
+    let bench = Bench {
+        host: bench.host.with_context(|cx| cx.with_sensitive_paths(paths)),
+        ..bench
+    };
     for (tool, arguments) in [
-        ("fs.write", json!({"path": "conf/rules.toml", "content": ""})),
+        (
+            "fs.write",
+            json!({"path": "conf/rules.toml", "content": ""}),
+        ),
         ("fs.move", json!({"from": "conf", "to": "away"})),
         ("fs.remove", json!({"path": "conf", "recursive": true})),
     ] {
@@ -430,7 +644,10 @@ async fn a_host_adds_settings_of_its_own() {
     }
     bench.write("conf/other.toml").await.unwrap();
     bench.write("sub/conf/rules.toml").await.unwrap();
-    assert_eq!(std::fs::read_to_string(bench.root().join("conf/rules.toml")).unwrap(), "x");
+    assert_eq!(
+        std::fs::read_to_string(bench.root().join("conf/rules.toml")).unwrap(),
+        "x"
+    );
 }
 
 #[tokio::test]
@@ -438,15 +655,27 @@ async fn a_build_file_is_written_as_before_and_the_result_says_what_it_is() {
     let bench = Bench::new(&["*:*:**"]);
     bench.put("plain", "x");
     let message = bench.write("build.rs").await.unwrap().to_text();
-    assert!(message.starts_with("created `build.rs`, 1 byte (a build script"), "{message}");
+    assert!(
+        message.starts_with("created `build.rs`, 1 byte (a build script"),
+        "{message}"
+    );
     let edit = json!({"path": "build.rs", "old": "x", "new": "y"});
     let message = bench.call("fs.edit", edit).await.unwrap().to_text();
     assert!(
         message.contains("+y")
-            && message.ends_with("[edited `build.rs` (a build script, which cargo runs at the next build)]\n")
+            && message.ends_with(
+                "[edited `build.rs` (a build script, which cargo runs at the next build)]\n"
+            )
     );
-    let message = bench.call("fs.move", json!({"from": "plain", "to": "Makefile"})).await.unwrap().to_text();
-    assert!(message.starts_with("moved `plain` to `Makefile` (a list of commands"), "{message}");
+    let message = bench
+        .call("fs.move", json!({"from": "plain", "to": "Makefile"}))
+        .await
+        .unwrap()
+        .to_text();
+    assert!(
+        message.starts_with("moved `plain` to `Makefile` (a list of commands"),
+        "{message}"
+    );
 }
 
 #[tokio::test]
@@ -470,7 +699,13 @@ async fn the_readme_lists_the_table() {
         format!("| {kind} | {} | {} |\n", patterns.join(", "), path.note())
     });
     let expected: String = rows.collect();
-    let begin = readme.find("| settings |").expect("the table of sensitive paths is missing");
+    let begin = readme
+        .find("| settings |")
+        .expect("the table of sensitive paths is missing");
     let end = readme[begin..].find("\n\n").unwrap() + begin + 1;
-    assert_eq!(&readme[begin..end], expected, "put this table into the README");
+    assert_eq!(
+        &readme[begin..end],
+        expected,
+        "put this table into the README"
+    );
 }

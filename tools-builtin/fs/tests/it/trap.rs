@@ -32,16 +32,25 @@ pub(crate) struct State {
 impl Trap {
     pub(crate) fn new() -> Self {
         // In memory if possible: syncing to a disk would dominate the run time.
-        let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let dir = tempfile::tempdir_in("/dev/shm")
+            .or_else(|_| tempfile::tempdir())
+            .unwrap();
         let path = |name: &str| dir.path().join(name);
         fs::create_dir(path("root")).unwrap();
         fs::create_dir_all(path("outside/sub")).unwrap();
-        for file in ["file", "outside/file", "outside/sub/file", &format!("outside/{CANARY}")] {
+        for file in [
+            "file",
+            "outside/file",
+            "outside/sub/file",
+            &format!("outside/{CANARY}"),
+        ] {
             fs::write(path(file), CANARY).unwrap();
         }
         // Includes the tools that the test defines.
         let catalog = Catalog::linked();
-        let cx = ToolContext::new().with_grant(Grant::all()).with_service(Workspace::open(path("root")).unwrap());
+        let cx = ToolContext::new()
+            .with_grant(Grant::all())
+            .with_service(Workspace::open(path("root")).unwrap());
         Self { dir, catalog, cx }
     }
 
@@ -51,7 +60,10 @@ impl Trap {
 
     /// Calls a tool and returns its result or error as text. Asserts that it contains no canary.
     pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Result<String, String> {
-        let result = self.catalog.execute(&self.cx, tool, arguments.clone()).await;
+        let result = self
+            .catalog
+            .execute(&self.cx, tool, arguments.clone())
+            .await;
         assert!(
             !matches!(&result, Err(error) if error.code() == ErrorCode::Panicked),
             "{tool} {arguments}: {result:?}"
@@ -59,7 +71,10 @@ impl Trap {
         let is_ok = result.is_ok();
         let shown = result.unwrap_or_else(|error| ToolResult::from(&error));
         let shown = serde_json::to_string(&shown).unwrap();
-        assert!(!shown.contains(CANARY), "{tool} {arguments} escaped: {shown}");
+        assert!(
+            !shown.contains(CANARY),
+            "{tool} {arguments} escaped: {shown}"
+        );
         if is_ok { Ok(shown) } else { Err(shown) }
     }
 
@@ -78,9 +93,21 @@ fn gather(dir: &Path, root: &Path, states: &mut BTreeMap<PathBuf, State>) {
             continue;
         }
         let metadata = fs::symlink_metadata(&path).unwrap();
-        let content = if metadata.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+        let content = if metadata.is_file() {
+            fs::read(&path).unwrap()
+        } else {
+            Vec::new()
+        };
         let modified = (metadata.mtime(), metadata.mtime_nsec());
-        states.insert(path.clone(), State { mode: metadata.mode(), links: metadata.nlink(), modified, content });
+        states.insert(
+            path.clone(),
+            State {
+                mode: metadata.mode(),
+                links: metadata.nlink(),
+                modified,
+                content,
+            },
+        );
         if metadata.is_dir() {
             gather(&path, root, states);
         }

@@ -11,15 +11,65 @@ use serde_json::{Value, json};
 
 /// Forms of `..`, including ones that some systems accept.
 const STEPS: &[&str] = &[
-    "..", ".", "", "...", "....", ".. ", " ..", "..;", "..\0", "\0", "..\n", "..\t", "%2e%2e", "%252e%252e",
-    "%c0%ae%c0%ae", "%2e.", "..%00", "..%2f", "..%5c", "..%c0%af", "\u{FF0E}\u{FF0E}", "\u{2024}\u{2024}", "\u{2025}",
-    "..\u{200B}", "..\u{202E}", "..\u{FEFF}", "~", "$HOME", "C:", "c:..", "\\\\?", "CON", "NUL", "COM1.txt", "aux",
-    "inside.txt", "deep", "deep/er", "missing", "dir_link", "abs_dir", "up", "chain", "deep/er/link", "detour",
+    "..",
+    ".",
+    "",
+    "...",
+    "....",
+    ".. ",
+    " ..",
+    "..;",
+    "..\0",
+    "\0",
+    "..\n",
+    "..\t",
+    "%2e%2e",
+    "%252e%252e",
+    "%c0%ae%c0%ae",
+    "%2e.",
+    "..%00",
+    "..%2f",
+    "..%5c",
+    "..%c0%af",
+    "\u{FF0E}\u{FF0E}",
+    "\u{2024}\u{2024}",
+    "\u{2025}",
+    "..\u{200B}",
+    "..\u{202E}",
+    "..\u{FEFF}",
+    "~",
+    "$HOME",
+    "C:",
+    "c:..",
+    "\\\\?",
+    "CON",
+    "NUL",
+    "COM1.txt",
+    "aux",
+    "inside.txt",
+    "deep",
+    "deep/er",
+    "missing",
+    "dir_link",
+    "abs_dir",
+    "up",
+    "chain",
+    "deep/er/link",
+    "detour",
 ];
 
-const SEPARATORS: &[&str] = &["/", "//", "/./", "\\", "%2f", "%5c", "\u{2215}", "\u{FF0F}", "/\0/"];
+const SEPARATORS: &[&str] = &[
+    "/", "//", "/./", "\\", "%2f", "%5c", "\u{2215}", "\u{FF0F}", "/\0/",
+];
 
-const ENDS: &[&str] = &["outside", "outside/file", "outside/file/", "file", "outside/sub/..", "sub/file/."];
+const ENDS: &[&str] = &[
+    "outside",
+    "outside/file",
+    "outside/file/",
+    "file",
+    "outside/sub/..",
+    "sub/file/.",
+];
 
 /// Links that lead out of the workspace, with their targets.
 const LINKS: &[(&str, &str)] = &[
@@ -40,7 +90,9 @@ fn no_tool_is_led_out_by_any_path() {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let (mut paths, mut worked) = (0, 0);
     std::thread::scope(|scope| {
-        let parts: Vec<_> = (0..threads).map(|part| scope.spawn(move || confined(part, threads))).collect();
+        let parts: Vec<_> = (0..threads)
+            .map(|part| scope.spawn(move || confined(part, threads)))
+            .collect();
         for part in parts {
             let (tried, well) = part.join().unwrap();
             (paths, worked) = (paths + tried, worked + well);
@@ -57,7 +109,10 @@ fn confined(part: usize, parts: usize) -> (usize, usize) {
     let trap = Trap::new();
     arm(&trap);
     let before = trap.outside();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
     let corpus = corpus(&trap.path("outside").display().to_string());
     let (mut paths, mut worked) = (0, 0);
     for path in corpus.iter().skip(part).step_by(EVERY * parts) {
@@ -72,7 +127,12 @@ fn confined(part: usize, parts: usize) -> (usize, usize) {
         }
         paths += 1;
         if paths % 32 == 0 {
-            assert_eq!(trap.outside(), before, "changed by one of the {} paths up to {path:?}", 32 * EVERY * parts);
+            assert_eq!(
+                trap.outside(),
+                before,
+                "changed by one of the {} paths up to {path:?}",
+                32 * EVERY * parts
+            );
         }
     }
     assert_eq!(trap.outside(), before);
@@ -86,7 +146,11 @@ async fn no_tool_is_led_out_through_proc() {
     for (link, destination) in [("cwd", "/proc/self/cwd"), ("top", "/proc/self/root")] {
         symlink(destination, trap.path("root").join(link)).unwrap();
         let outside = format!("{link}{}", trap.path("outside/file").display());
-        for (tool, path) in [("fs.read", &outside), ("fs.list", &link.to_owned()), ("fs.list", &format!("{link}/."))] {
+        for (tool, path) in [
+            ("fs.read", &outside),
+            ("fs.list", &link.to_owned()),
+            ("fs.list", &format!("{link}/.")),
+        ] {
             trap.call(tool, &json!({"path": path})).await.unwrap_err();
         }
     }
@@ -119,14 +183,21 @@ fn the_corpus_leads_out_without_the_wall() {
     let trap = Trap::new();
     arm(&trap);
     let shows = |path: &Path| {
-        let names = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.file_name());
-        fs::read_to_string(path).is_ok_and(|text| text == CANARY) || names.into_iter().any(|name| name == CANARY)
+        let names = fs::read_dir(path)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.file_name());
+        fs::read_to_string(path).is_ok_and(|text| text == CANARY)
+            || names.into_iter().any(|name| name == CANARY)
     };
     let (mut open, mut filtered) = (0, 0);
     for path in corpus(&trap.path("outside").display().to_string()) {
         let escapes = shows(&trap.path("root").join(&path));
         open += u32::from(escapes);
-        filtered += u32::from(escapes && !path.starts_with('/') && !path.split('/').any(|part| part == ".."));
+        filtered += u32::from(
+            escapes && !path.starts_with('/') && !path.split('/').any(|part| part == ".."),
+        );
     }
     assert!(open >= 150, "{open} paths lead out unfiltered");
     assert!(filtered >= 80, "{filtered} paths pass a filter of texts");
@@ -157,15 +228,30 @@ fn uses(path: &str, parents: bool) -> [(&'static str, Value); 12] {
     [
         ("fs.list", json!({"after": path})),
         ("fs.glob", json!({"pattern": path, "ignored": true})),
-        ("fs.search", json!({"pattern": "[a-z]", "glob": path, "ignored": true})),
+        (
+            "fs.search",
+            json!({"pattern": "[a-z]", "glob": path, "ignored": true}),
+        ),
         ("fs.list", json!({"path": path})),
         ("fs.read", json!({"path": path})),
         ("fs.glob", json!({"pattern": "*", "path": path})),
-        ("fs.search", json!({"pattern": "[a-z]", "path": path, "ignored": true})),
+        (
+            "fs.search",
+            json!({"pattern": "[a-z]", "path": path, "ignored": true}),
+        ),
         ("fs.edit", json!({"path": path, "old": "c", "new": "X"})),
-        ("fs.write", json!({"path": path, "content": "overwritten", "parents": parents})),
-        ("fs.move", json!({"from": path, "to": "moved", "overwrite": true})),
-        ("fs.move", json!({"from": "inside.txt", "to": path, "overwrite": true})),
+        (
+            "fs.write",
+            json!({"path": path, "content": "overwritten", "parents": parents}),
+        ),
+        (
+            "fs.move",
+            json!({"from": path, "to": "moved", "overwrite": true}),
+        ),
+        (
+            "fs.move",
+            json!({"from": "inside.txt", "to": path, "overwrite": true}),
+        ),
         ("fs.remove", json!({"path": path, "recursive": true})),
     ]
 }
@@ -177,7 +263,11 @@ fn corpus(outside: &str) -> BTreeSet<String> {
             for separator in SEPARATORS {
                 // Rotates through the endings: all combinations would take minutes.
                 let end = ENDS[(corpus.len() * 7) % ENDS.len()];
-                let before = if corpus.len() % 2 == 0 { *separator } else { "/" };
+                let before = if corpus.len() % 2 == 0 {
+                    *separator
+                } else {
+                    "/"
+                };
                 corpus.insert(format!("{first}{before}{second}{separator}{end}"));
             }
         }
@@ -186,23 +276,47 @@ fn corpus(outside: &str) -> BTreeSet<String> {
         for end in ENDS {
             for separator in SEPARATORS {
                 corpus.insert(format!("{first}{separator}{end}"));
-                corpus.insert(format!("{first}{separator}{first}{separator}{first}{separator}{end}"));
+                corpus.insert(format!(
+                    "{first}{separator}{first}{separator}{first}{separator}{end}"
+                ));
             }
         }
     }
-    for link in LINKS.iter().map(|(link, _)| *link).chain(["abs_dir", "abs_file"]) {
+    for link in LINKS
+        .iter()
+        .map(|(link, _)| *link)
+        .chain(["abs_dir", "abs_file"])
+    {
         for around in [
-            "{}", "{}/", "{}//", "{}/.", "./{}", "{}/..", "{}/../file", "{}/../outside/file", "deep/../{}",
-            "inside.txt/../{}", "{}/file\0.md", "{}\0.md",
+            "{}",
+            "{}/",
+            "{}//",
+            "{}/.",
+            "./{}",
+            "{}/..",
+            "{}/../file",
+            "{}/../outside/file",
+            "deep/../{}",
+            "inside.txt/../{}",
+            "{}/file\0.md",
+            "{}\0.md",
         ] {
             let path = around.replace("{}", link);
             corpus.extend(ENDS.iter().map(|end| format!("{path}/{end}")));
-            corpus.extend(["file", "sub/file", "new", "sub/new/x", ""].map(|end| format!("{path}/{end}")));
+            corpus.extend(
+                ["file", "sub/file", "new", "sub/new/x", ""].map(|end| format!("{path}/{end}")),
+            );
             corpus.insert(path);
         }
     }
-    for absolute in [outside.to_owned(), format!("{outside}/file"), format!("{outside}/new")] {
-        for before in ["", "/", "//", "file://", "deep/", "\\\\?\\", "./", "C:", " ", "up"] {
+    for absolute in [
+        outside.to_owned(),
+        format!("{outside}/file"),
+        format!("{outside}/new"),
+    ] {
+        for before in [
+            "", "/", "//", "file://", "deep/", "\\\\?\\", "./", "C:", " ", "up",
+        ] {
             corpus.insert(format!("{before}{absolute}"));
         }
     }
@@ -247,9 +361,16 @@ fn rearm(trap: &Trap) {
         fs::write(root.join("inside.txt"), "inside").unwrap();
     }
     let outside = trap.path("outside");
-    let absolute = [("abs_dir", outside.clone()), ("abs_file", outside.join("file"))];
-    let links = LINKS.iter().map(|(link, destination)| (*link, Path::new(destination)));
-    for (link, destination) in links.chain(absolute.iter().map(|(link, path)| (*link, path.as_path()))) {
+    let absolute = [
+        ("abs_dir", outside.clone()),
+        ("abs_file", outside.join("file")),
+    ];
+    let links = LINKS
+        .iter()
+        .map(|(link, destination)| (*link, Path::new(destination)));
+    for (link, destination) in
+        links.chain(absolute.iter().map(|(link, path)| (*link, path.as_path())))
+    {
         let link = root.join(link);
         if !link.is_symlink() {
             let _ = fs::remove_file(&link);

@@ -46,7 +46,9 @@ fn looking_first_and_reading_then_is_led_out() {
     prepare(&trap.path("root"), "a");
     let root = fs::canonicalize(trap.path("root")).unwrap();
     let read = || checked(&root, "a/file").and_then(|path| fs::read_to_string(path).ok());
-    let is_led_out = swapped(&root, || in_time(|| read().is_some_and(|text| text == CANARY)));
+    let is_led_out = swapped(&root, || {
+        in_time(|| read().is_some_and(|text| text == CANARY))
+    });
     assert!(is_led_out, "the race was never lost, so it shows nothing");
 }
 
@@ -63,14 +65,21 @@ fn looking_first_and_editing_then_is_led_out() {
             let text = fs::read_to_string(&path).ok()?;
             fs::write(&path, text.replace('a', "b")).ok()
         };
-        let is_led_out = swapped(&root, || in_time(|| edit().is_some() && trap.outside() != before));
-        assert!(is_led_out, "the race was never lost, so it shows nothing; flat: {flat}");
+        let is_led_out = swapped(&root, || {
+            in_time(|| edit().is_some() && trap.outside() != before)
+        });
+        assert!(
+            is_led_out,
+            "the race was never lost, so it shows nothing; flat: {flat}"
+        );
     }
 }
 
 /// Resolves a path and checks that it lies below the root. Another process may change it afterwards.
 fn checked(root: &Path, path: &str) -> Option<PathBuf> {
-    fs::canonicalize(root.join(path)).ok().filter(|path| path.starts_with(root))
+    fs::canonicalize(root.join(path))
+        .ok()
+        .filter(|path| path.starts_with(root))
 }
 
 /// Not a test of its own: the main function of another process, which swaps until it is killed.
@@ -121,14 +130,18 @@ fn race(goes_on: impl Fn(usize) -> bool) {
     // For each tool, how many calls worked and how many were refused.
     let mut seen: BTreeMap<_, [usize; 2]> = uses.iter().map(|(tool, _)| (*tool, [0, 0])).collect();
     let _others = ["a", "b"].map(|name| Swapper::start(&root, name));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
     let mut round = || {
         for (tool, arguments) in &uses {
             let is_refused = runtime.block_on(trap.call(tool, arguments)).is_err();
             seen.entry(tool).or_default()[usize::from(is_refused)] += 1;
         }
         // Every tool must meet both sides of the swaps, however long that takes on a busy machine.
-        seen.values().all(|[worked, refused]| *worked > 0 && *refused > 0)
+        seen.values()
+            .all(|[worked, refused]| *worked > 0 && *refused > 0)
     };
     let mut calls = 0;
     while goes_on(calls) {
@@ -145,21 +158,40 @@ fn race(goes_on: impl Fn(usize) -> bool) {
 fn uses() -> Vec<(&'static str, Value)> {
     let mut uses = Vec::new();
     for at in ["a", "b"] {
-        let [file, new, flat, made] = ["{}/file", "{}/new", "{}_flat", "{}_made"].map(|path| path.replace("{}", at));
+        let [file, new, flat, made] =
+            ["{}/file", "{}/new", "{}_flat", "{}_made"].map(|path| path.replace("{}", at));
         uses.extend([
-            ("fs.write", json!({"path": file, "content": "a file inside"})),
+            (
+                "fs.write",
+                json!({"path": file, "content": "a file inside"}),
+            ),
             ("fs.read", json!({"path": file})),
-            ("fs.edit", json!({"path": file, "old": "a", "new": "b", "all": true})),
+            (
+                "fs.edit",
+                json!({"path": file, "old": "a", "new": "b", "all": true}),
+            ),
             ("fs.list", json!({"path": at})),
             ("fs.glob", json!({"pattern": "**", "path": at})),
             ("fs.search", json!({"pattern": ".", "ignored": true})),
             ("fs.search", json!({"pattern": ".", "path": file})),
-            ("fs.move", json!({"from": file, "to": new, "overwrite": true})),
+            (
+                "fs.move",
+                json!({"from": file, "to": new, "overwrite": true}),
+            ),
             ("fs.move", json!({"from": new, "to": file})),
             ("fs.read", json!({"path": flat})),
-            ("fs.write", json!({"path": flat, "content": "a file inside"})),
-            ("fs.edit", json!({"path": flat, "old": "a", "new": "b", "all": true})),
-            ("fs.write", json!({"path": format!("{made}/x/file"), "content": "", "parents": true})),
+            (
+                "fs.write",
+                json!({"path": flat, "content": "a file inside"}),
+            ),
+            (
+                "fs.edit",
+                json!({"path": flat, "old": "a", "new": "b", "all": true}),
+            ),
+            (
+                "fs.write",
+                json!({"path": format!("{made}/x/file"), "content": "", "parents": true}),
+            ),
             ("fs.remove", json!({"path": made, "recursive": true})),
             ("fs.remove", json!({"path": file})),
         ]);
@@ -176,7 +208,10 @@ fn uses() -> Vec<(&'static str, Value)> {
             ("write_file", &format!("{made}/file")),
             ("remove_all", &format!("{at}_made")),
         ] {
-            uses.push(("plugin.call", json!({"function": function, "path": path, "to": new})));
+            uses.push((
+                "plugin.call",
+                json!({"function": function, "path": path, "to": new}),
+            ));
         }
     }
     uses
@@ -249,8 +284,17 @@ struct Swapper(Child);
 impl Swapper {
     fn start(root: &Path, name: &str) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["race::other_process", "--exact", "--ignored"]).env(ROOT, root).env(NAME, name);
-        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+        command
+            .args(["race::other_process", "--exact", "--ignored"])
+            .env(ROOT, root)
+            .env(NAME, name);
+        Self(
+            command
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap(),
+        )
     }
 }
 

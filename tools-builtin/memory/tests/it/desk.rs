@@ -16,7 +16,9 @@ pub(crate) struct Desk {
 impl Desk {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        ["one", "two"].iter().for_each(|name| std::fs::create_dir(folder.path().join(name)).unwrap());
+        ["one", "two"]
+            .iter()
+            .for_each(|name| std::fs::create_dir(folder.path().join(name)).unwrap());
         Self { folder }
     }
 
@@ -44,13 +46,19 @@ impl Desk {
 
     /// Returns the digest of a new session in the project `one` with this grant.
     pub(crate) fn digest(&self, clauses: &[&str]) -> Option<String> {
-        let cx = self.host().context().clone().with_grant(Grant::parse(clauses).unwrap());
+        let cx = self
+            .host()
+            .context()
+            .clone()
+            .with_grant(Grant::parse(clauses).unwrap());
         self.memory().digest(&cx).unwrap()
     }
 }
 
 pub(crate) fn host(memory: Memory) -> TestHost {
-    TestHost::new(tools_memory::register).with_service(memory).with_service(Exposure::new())
+    TestHost::new(tools_memory::register)
+        .with_service(memory)
+        .with_service(Exposure::new())
 }
 
 pub(crate) async fn save(host: &TestHost, text: &str) -> String {
@@ -68,9 +76,16 @@ pub(crate) async fn found(host: &TestHost, arguments: Value) -> Vec<String> {
 
 pub(crate) fn texts(result: &Value) -> Vec<String> {
     let memories = result["memories"].as_array().unwrap();
-    memories.iter().map(|memory| memory["text"].as_str().unwrap().to_owned()).collect()
+    memories
+        .iter()
+        .map(|memory| memory["text"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 pub(crate) fn name(path: &Path) -> String {
-    Memory::new("x").with_project(path).project().unwrap().to_owned()
+    Memory::new("x")
+        .with_project(path)
+        .project()
+        .unwrap()
+        .to_owned()
 }

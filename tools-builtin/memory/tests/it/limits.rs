@@ -6,7 +6,8 @@ use tools_memory::{ImportError, MAX_ENTRIES, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
 use crate::desk::{Desk, refusal, save};
 
 fn lines(count: usize, scope: &str, text: impl Fn(usize) -> String) -> String {
-    let line = |number| json!({"scope": scope, "text": text(number), "confirmed": true}).to_string();
+    let line =
+        |number| json!({"scope": scope, "text": text(number), "confirmed": true}).to_string();
     (0..count).map(line).collect::<Vec<_>>().join("\n")
 }
 
@@ -14,13 +15,32 @@ fn lines(count: usize, scope: &str, text: impl Fn(usize) -> String) -> String {
 async fn a_text_has_a_limit() {
     let desk = Desk::new();
     let host = desk.host();
-    assert_eq!(save(&host, &"ä".repeat(MAX_TEXT_BYTES / 2)).await, "saved as memory 1");
-    let error = refusal(&host, "memory.save", json!({"text": "x".repeat(MAX_TEXT_BYTES + 1)})).await;
-    assert!(error.contains("has 4097 bytes") && error.contains("save a shorter one"), "{error}");
+    assert_eq!(
+        save(&host, &"ä".repeat(MAX_TEXT_BYTES / 2)).await,
+        "saved as memory 1"
+    );
+    let error = refusal(
+        &host,
+        "memory.save",
+        json!({"text": "x".repeat(MAX_TEXT_BYTES + 1)}),
+    )
+    .await;
+    assert!(
+        error.contains("has 4097 bytes") && error.contains("save a shorter one"),
+        "{error}"
+    );
     for empty in ["", " \n\t"] {
-        assert!(refusal(&host, "memory.save", json!({"text": empty})).await.contains("write the fact"));
+        assert!(
+            refusal(&host, "memory.save", json!({"text": empty}))
+                .await
+                .contains("write the fact")
+        );
     }
-    assert!(refusal(&host, "memory.save", json!({"text": "x".repeat(1_000_000)})).await.contains("save a shorter one"));
+    assert!(
+        refusal(&host, "memory.save", json!({"text": "x".repeat(1_000_000)}))
+            .await
+            .contains("save a shorter one")
+    );
 }
 
 #[tokio::test]
@@ -30,14 +50,21 @@ async fn a_full_scope_names_the_memory_to_forget() {
     save(&host, "the first one").await;
     let memory = desk.memory();
     let scope = desk.entries()[0].scope.clone();
-    memory.import(lines(MAX_ENTRIES - 1, &scope, |number| format!("fact {number}")).as_bytes(), true).unwrap();
+    memory
+        .import(
+            lines(MAX_ENTRIES - 1, &scope, |number| format!("fact {number}")).as_bytes(),
+            true,
+        )
+        .unwrap();
     let error = refusal(&host, "memory.save", json!({"text": "one more"})).await;
     assert!(
-        error.contains("1000 memories, its limit; forget one first, such as 1") && !error.contains("first one"),
+        error.contains("1000 memories, its limit; forget one first, such as 1")
+            && !error.contains("first one"),
         "{error}"
     );
     assert_eq!(save(&host, "fact 7").await, "known already as memory 9");
-    host.text("memory.save", json!({"text": "one more", "scope": "user"})).await;
+    host.text("memory.save", json!({"text": "one more", "scope": "user"}))
+        .await;
     host.text("memory.forget", json!({"id": 1})).await;
     assert_eq!(save(&host, "one more").await, "saved as memory 1002");
 }
@@ -49,11 +76,16 @@ async fn all_memories_together_have_a_limit() {
     let text = |number| format!("{number:04}{}", "x".repeat(MAX_TEXT_BYTES - 4));
     let half = MAX_TOTAL_BYTES / MAX_TEXT_BYTES / 2;
     for scope in ["user", "project/big"] {
-        memory.import(lines(half, scope, text).as_bytes(), true).unwrap();
+        memory
+            .import(lines(half, scope, text).as_bytes(), true)
+            .unwrap();
     }
     let host = desk.host();
     let error = refusal(&host, "memory.save", json!({"text": "x"})).await;
-    assert!(error.contains("forget one first, such as 1") && !error.contains("xxx"), "{error}");
+    assert!(
+        error.contains("forget one first, such as 1") && !error.contains("xxx"),
+        "{error}"
+    );
     let other = desk.host().with_context(|cx| cx.with_principal("other"));
     assert!(save(&other, "x").await.starts_with("saved"));
 }
@@ -62,7 +94,10 @@ async fn all_memories_together_have_a_limit() {
 fn an_import_has_a_number_of_memories() {
     let desk = Desk::new();
     let text = |count: usize| lines(count, "user", |number| format!("fact {}", number % 10));
-    let error = desk.memory().import(text(10_001).as_bytes(), true).unwrap_err();
+    let error = desk
+        .memory()
+        .import(text(10_001).as_bytes(), true)
+        .unwrap_err();
     assert!(matches!(error, ImportError::TooMany), "{error}");
     assert!(!desk.path().exists());
     let imported = desk.memory().import(text(10_000).as_bytes(), true).unwrap();
@@ -73,7 +108,9 @@ fn an_import_has_a_number_of_memories() {
 fn an_import_without_room_names_its_line_and_no_memory_of_its_own() {
     let desk = Desk::new();
     let many = lines(1001, "user", |number| format!("fact {number}"));
-    let long = lines(257, "user", |number| format!("{number:04}{}", "x".repeat(MAX_TEXT_BYTES - 4)));
+    let long = lines(257, "user", |number| {
+        format!("{number:04}{}", "x".repeat(MAX_TEXT_BYTES - 4))
+    });
     for (text, line) in [(many, 1001), (long, 257)] {
         let error = desk.memory().import(text.as_bytes(), true).unwrap_err();
         assert_eq!(
@@ -90,8 +127,19 @@ fn an_import_without_room_names_its_line_and_no_memory_of_its_own() {
 #[tokio::test]
 async fn tags_are_few_and_plain() {
     let desk = Desk::new();
-    for tags in [json!(["A"]), json!(["a b"]), json!([""]), json!(["x".repeat(33)]), json!(vec!["a"; 9])] {
-        refusal(&desk.host(), "memory.save", json!({"text": "x", "tags": tags})).await;
+    for tags in [
+        json!(["A"]),
+        json!(["a b"]),
+        json!([""]),
+        json!(["x".repeat(33)]),
+        json!(vec!["a"; 9]),
+    ] {
+        refusal(
+            &desk.host(),
+            "memory.save",
+            json!({"text": "x", "tags": tags}),
+        )
+        .await;
     }
     assert!(!desk.path().exists());
 }

@@ -20,30 +20,51 @@ const WRITER: &str = "TOOLCRIB_MEMORY_WRITER";
 /// after it was forgotten.
 #[test]
 fn writer() {
-    let (Ok(file), Ok(writer)) = (std::env::var(FILE), std::env::var(WRITER)) else { return };
+    let (Ok(file), Ok(writer)) = (std::env::var(FILE), std::env::var(WRITER)) else {
+        return;
+    };
     std::thread::spawn(|| {
         let _ = std::io::stdin().read_line(&mut String::new());
         // The saving thread ends between two calls or within one; both are an end of the process.
         std::process::exit(0);
     });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let host = host(Memory::new(file));
         for number in 0_u64.. {
             let text = format!("fact {writer} {number}");
-            let saved = host.call("memory.save", json!({"text": text, "scope": "user"})).await;
+            let saved = host
+                .call("memory.save", json!({"text": text, "scope": "user"}))
+                .await;
             let saved = match saved {
                 Ok(saved) => saved.to_text(),
                 Err(error) => format!("failed: {error}"),
             };
             print(&format!("{saved}: {text}"));
-            let id: i64 = saved.rsplit_once(' ').and_then(|(_, id)| id.parse().ok()).unwrap_or_default();
+            let id: i64 = saved
+                .rsplit_once(' ')
+                .and_then(|(_, id)| id.parse().ok())
+                .unwrap_or_default();
             // Most are forgotten, so that the scope does not fill up.
-            let is_kept = if number < 100 { number % 3 != 0 } else { number % 100 == 0 };
-            if !is_kept && host.call("memory.forget", json!({"id": id, "scope": "user"})).await.is_ok() {
+            let is_kept = if number < 100 {
+                number % 3 != 0
+            } else {
+                number % 100 == 0
+            };
+            if !is_kept
+                && host
+                    .call("memory.forget", json!({"id": id, "scope": "user"}))
+                    .await
+                    .is_ok()
+            {
                 print(&format!("forgot: {text}"));
             }
-            let found = host.call("memory.search", json!({"query": writer, "scope": "user"})).await;
+            let found = host
+                .call("memory.search", json!({"query": writer, "scope": "user"}))
+                .await;
             if let Err(error) = found {
                 print(&format!("failed: {error}"));
             }
@@ -54,21 +75,42 @@ fn writer() {
 fn print(line: &str) {
     // Past the capture of the test harness.
     let mut out = std::io::stdout().lock();
-    writeln!(out, "\n> {line}").and_then(|()| out.flush()).unwrap();
+    writeln!(out, "\n> {line}")
+        .and_then(|()| out.flush())
+        .unwrap();
 }
 
 fn start(desk: &Desk, writer: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "processes::writer", "--nocapture"]).env(FILE, desk.path()).env(WRITER, writer);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+    command
+        .args(["--exact", "processes::writer", "--nocapture"])
+        .env(FILE, desk.path())
+        .env(WRITER, writer);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 /// Returns the texts that the process saved, and those of them that it may have forgotten.
-fn acknowledged(mut child: Child, kill_after: Option<usize>) -> (BTreeSet<String>, BTreeSet<String>, String) {
+fn acknowledged(
+    mut child: Child,
+    kill_after: Option<usize>,
+) -> (BTreeSet<String>, BTreeSet<String>, String) {
     let (mut saved, mut forgotten, mut last) = (BTreeSet::new(), BTreeSet::new(), String::new());
     let mut count = 0;
-    for line in BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok) {
-        let Some((event, text)) = line.strip_prefix("> ").and_then(|line| line.split_once(": ")) else { continue };
+    for line in BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map_while(Result::ok)
+    {
+        let Some((event, text)) = line
+            .strip_prefix("> ")
+            .and_then(|line| line.split_once(": "))
+        else {
+            continue;
+        };
         assert!(!event.starts_with("failed"), "{line}");
         if event == "forgot" {
             forgotten.insert(text.to_owned())
@@ -87,20 +129,40 @@ fn acknowledged(mut child: Child, kill_after: Option<usize>) -> (BTreeSet<String
 
 fn texts(desk: &Desk) -> BTreeSet<String> {
     let memory = Memory::new(desk.path());
-    memory.entries(&Filter::default()).unwrap().into_iter().map(|entry| entry.text).collect()
+    memory
+        .entries(&Filter::default())
+        .unwrap()
+        .into_iter()
+        .map(|entry| entry.text)
+        .collect()
 }
 
 /// Checks the file and its index of words.
 fn check(desk: &Desk) {
     let connection = Connection::open(desk.path()).unwrap();
-    let integrity: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    let integrity: String = connection
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(integrity, "ok");
-    connection.execute("INSERT INTO word (word, rank) VALUES ('integrity-check', 1)", []).unwrap();
+    connection
+        .execute(
+            "INSERT INTO word (word, rank) VALUES ('integrity-check', 1)",
+            [],
+        )
+        .unwrap();
 }
 
 /// Checks that each acknowledged text is there, and each forgotten one is not.
-fn check_acknowledged(stored: &BTreeSet<String>, saved: &BTreeSet<String>, forgotten: &BTreeSet<String>, last: &str) {
-    let lost: Vec<_> = saved.iter().filter(|text| !stored.contains(*text) && !forgotten.contains(*text)).collect();
+fn check_acknowledged(
+    stored: &BTreeSet<String>,
+    saved: &BTreeSet<String>,
+    forgotten: &BTreeSet<String>,
+    last: &str,
+) {
+    let lost: Vec<_> = saved
+        .iter()
+        .filter(|text| !stored.contains(*text) && !forgotten.contains(*text))
+        .collect();
     // The last one may be forgotten without a word about it.
     assert!(lost.iter().all(|text| *text == last), "{lost:?}");
     assert!(forgotten.iter().all(|text| !stored.contains(text)));
@@ -142,7 +204,8 @@ fn two_processes_lose_nothing_in_a_minute() {
 fn a_process_that_is_killed_while_it_saves_loses_nothing_that_it_acknowledged() {
     let desk = Desk::new();
     for round in 0..12 {
-        let (saved, forgotten, last) = acknowledged(start(&desk, &format!("round{round}")), Some(round * 2 + 1));
+        let (saved, forgotten, last) =
+            acknowledged(start(&desk, &format!("round{round}")), Some(round * 2 + 1));
         assert!(!saved.is_empty());
         check_acknowledged(&texts(&desk), &saved, &forgotten, &last);
         check(&desk);

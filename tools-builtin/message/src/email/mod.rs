@@ -14,7 +14,8 @@ use tools_http::Url;
 
 use self::session::Encryption;
 use crate::{
-    Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType, SendError, SendFuture,
+    Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType,
+    SendError, SendFuture,
 };
 
 inventory::submit! {
@@ -47,24 +48,37 @@ struct Email {
 }
 
 fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> {
-    let field = |field, reason: &str| ChannelError::Field { field, reason: reason.to_owned() };
+    let field = |field, reason: &str| ChannelError::Field {
+        field,
+        reason: reason.to_owned(),
+    };
     let host = settings.required("server")?.to_owned();
     let encryption = match settings.text("encryption") {
         None | Some("tls") => Encryption::Tls,
         Some("starttls") => Encryption::StartTls,
         Some("none") => Encryption::None,
-        Some(_) => return Err(field("encryption", "is not tls, starttls or none; write one of them")),
+        Some(_) => {
+            return Err(field(
+                "encryption",
+                "is not tls, starttls or none; write one of them",
+            ));
+        }
     };
     let port = match settings.text("port") {
         None => encryption.port(),
-        Some(port) => port.parse().map_err(|_| field("port", "is not a number from 1 to 65535; correct it"))?,
+        Some(port) => port
+            .parse()
+            .map_err(|_| field("port", "is not a number from 1 to 65535; correct it"))?,
     };
     let url = Url::parse(&format!("http://{host}:{port}"));
-    let is_host = |url: &Url| url.path() == "/" && url.username().is_empty() && url.password().is_none();
-    let url = url
-        .ok()
-        .filter(is_host)
-        .ok_or_else(|| field("server", "is not a host such as smtp.example.org; correct it"))?;
+    let is_host =
+        |url: &Url| url.path() == "/" && url.username().is_empty() && url.password().is_none();
+    let url = url.ok().filter(is_host).ok_or_else(|| {
+        field(
+            "server",
+            "is not a host such as smtp.example.org; correct it",
+        )
+    })?;
     let credentials = match (settings.text("user"), settings.secret("password")) {
         (Some(_), Some(_)) if encryption == Encryption::None => {
             return Err(field(
@@ -72,31 +86,59 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
                 "would be sent without encryption; write encryption = \"tls\" or \"starttls\"",
             ));
         }
-        (Some(user), Some(password)) => Some(Credentials::new(user.to_owned(), password.expose().to_owned())),
+        (Some(user), Some(password)) => Some(Credentials::new(
+            user.to_owned(),
+            password.expose().to_owned(),
+        )),
         (None, None) => None,
-        (Some(_), None) => return Err(field("password", "is missing; set password_env or password_file")),
+        (Some(_), None) => {
+            return Err(field(
+                "password",
+                "is missing; set password_env or password_file",
+            ));
+        }
         (None, Some(_)) => return Err(field("user", "is missing; set it")),
     };
-    let from = mailbox(settings.required("from")?).map_err(|reason| ChannelError::Field { field: "from", reason })?;
+    let from = mailbox(settings.required("from")?).map_err(|reason| ChannelError::Field {
+        field: "from",
+        reason,
+    })?;
     let recipients = settings.list("to").to_vec();
     if recipients.is_empty() {
         return Err(field("to", "has no recipient; name one"));
     }
     for recipient in &recipients {
-        mailbox(recipient).map_err(|reason| ChannelError::Field { field: "to", reason })?;
+        mailbox(recipient).map_err(|reason| ChannelError::Field {
+            field: "to",
+            reason,
+        })?;
     }
-    Ok(Arc::new(Email { host, port, url, encryption, credentials, from, recipients }))
+    Ok(Arc::new(Email {
+        host,
+        port,
+        url,
+        encryption,
+        credentials,
+        from,
+        recipients,
+    }))
 }
 
 /// Parses a mailbox such as `Ada <ada@example.org>`, or returns the end of a sentence.
 fn mailbox(text: &str) -> Result<Mailbox, String> {
     let refused = || {
-        format!("has {text:?}, which is not an address such as ada@example.org, or Ada <ada@example.org>; correct it")
+        format!(
+            "has {text:?}, which is not an address such as ada@example.org, or Ada <ada@example.org>; correct it"
+        )
     };
     let mailbox: Mailbox = text.parse().map_err(|_| refused())?;
     let address: &str = mailbox.email.as_ref();
     let is_plain = address.is_ascii() && !text.chars().any(char::is_control);
-    if is_plain { Ok(mailbox) } else { Err(refused()) }
+    if is_plain {
+        Ok(mailbox)
+    } else {
+        Err(refused())
+    }
 }
 
 impl Channel for Email {
@@ -110,12 +152,29 @@ impl Channel for Email {
 
     fn send<'a>(&'a self, delivery: Delivery<'a>) -> SendFuture<'a> {
         Box::pin(async move {
-            let parsed = delivery.message.recipients.iter().map(|recipient| mailbox(recipient));
-            let to = parsed.collect::<Result<Vec<_>, _>>().map_err(SendError::not_sent)?;
+            let parsed = delivery
+                .message
+                .recipients
+                .iter()
+                .map(|recipient| mailbox(recipient));
+            let to = parsed
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(SendError::not_sent)?;
             let letter = letter::format(delivery.message, &self.from, &to)?;
-            let connection = delivery.client.connect(delivery.cx, &self.host, self.port).await;
+            let connection = delivery
+                .client
+                .connect(delivery.cx, &self.host, self.port)
+                .await;
             let connection = connection.map_err(SendError::from_connecting)?;
-            session::send(connection, self.encryption, self.credentials.as_ref(), &self.from, &to, &letter).await
+            session::send(
+                connection,
+                self.encryption,
+                self.credentials.as_ref(),
+                &self.from,
+                &to,
+                &letter,
+            )
+            .await
         })
     }
 }

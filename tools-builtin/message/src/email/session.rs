@@ -54,11 +54,23 @@ pub(super) async fn send(
     to: &[Mailbox],
     letter: &[u8],
 ) -> Result<(), SendError> {
-    let preparation = timeout(PREPARATION, prepare(connection, encryption, credentials, from, to)).await;
-    let late = || SendError::later(format!("the mail server did not answer within {PREPARATION:?}"));
+    let preparation = timeout(
+        PREPARATION,
+        prepare(connection, encryption, credentials, from, to),
+    )
+    .await;
+    let late = || {
+        SendError::later(format!(
+            "the mail server did not answer within {PREPARATION:?}"
+        ))
+    };
     let mut session = preparation.map_err(|_| late())??;
     match timeout(CONTENT, session.message(letter)).await {
-        Err(_) => return Err(SendError::unclear(format!("the mail server did not answer within {CONTENT:?}"))),
+        Err(_) => {
+            return Err(SendError::unclear(format!(
+                "the mail server did not answer within {CONTENT:?}"
+            )));
+        }
         Ok(Err(error)) if error.status().is_none() => {
             return Err(SendError::unclear(
                 "the connection to the mail server ended before it took or refused the mail",
@@ -82,23 +94,42 @@ async fn prepare(
 ) -> Result<AsyncSmtpConnection, SendError> {
     let client = ClientId::default();
     let stream = match encryption {
-        Encryption::Tls => SmtpStream::new(connection.encrypted().await.map_err(SendError::from_connecting)?),
+        Encryption::Tls => SmtpStream::new(
+            connection
+                .encrypted()
+                .await
+                .map_err(SendError::from_connecting)?,
+        ),
         Encryption::StartTls => SmtpStream::start_tls(connection, &client).await?,
         Encryption::None => SmtpStream::new(connection),
     };
     let session = AsyncSmtpConnection::connect_with_transport(Box::new(stream), &client).await;
     let mut session = session.map_err(|error| refused("refused the session", &error))?;
     if let Some(credentials) = credentials {
-        let login = session.auth(&[Mechanism::Plain, Mechanism::Login], credentials).await;
+        let login = session
+            .auth(&[Mechanism::Plain, Mechanism::Login], credentials)
+            .await;
         login.map_err(|error| refused("refused the login", &error))?;
     }
-    let begun = session.command(Mail::new(Some(from.email.clone()), Vec::new())).await;
+    let begun = session
+        .command(Mail::new(Some(from.email.clone()), Vec::new()))
+        .await;
     begun.map_err(|error| refused("refused the sender", &error))?;
     for recipient in to {
-        let taken = session.command(Rcpt::new(recipient.email.clone(), Vec::new())).await;
-        taken.map_err(|error| refused(&format!("refused the recipient {}", recipient.email), &error))?;
+        let taken = session
+            .command(Rcpt::new(recipient.email.clone(), Vec::new()))
+            .await;
+        taken.map_err(|error| {
+            refused(
+                &format!("refused the recipient {}", recipient.email),
+                &error,
+            )
+        })?;
     }
-    session.command(Data).await.map_err(|error| refused("refused the mail", &error))?;
+    session
+        .command(Data)
+        .await
+        .map_err(|error| refused("refused the mail", &error))?;
     Ok(session)
 }
 

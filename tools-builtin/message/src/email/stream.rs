@@ -31,34 +31,63 @@ pub(super) struct SmtpStream {
 impl SmtpStream {
     /// Creates the stream of a connection whose server greets.
     pub(super) fn new(connection: Connection) -> Self {
-        Self { greeting: b"", connection, unanswered: 0 }
+        Self {
+            greeting: b"",
+            connection,
+            unanswered: 0,
+        }
     }
 
     /// Asks the server for encryption, and creates the stream of the encrypted connection.
     ///
     /// Replies are read byte by byte. A reply that somebody adds behind that to STARTTLS is therefore taken for a part of the handshake,
     /// which fails. lettre would take it for a reply of the encrypted connection.
-    pub(super) async fn start_tls(mut connection: Connection, client: &ClientId) -> Result<Self, SendError> {
+    pub(super) async fn start_tls(
+        mut connection: Connection,
+        client: &ClientId,
+    ) -> Result<Self, SendError> {
         let refused = |what: &str| {
-            SendError::not_sent(format!("the mail server {what}; ask the user to check the encryption of the channel"))
+            SendError::not_sent(format!(
+                "the mail server {what}; ask the user to check the encryption of the channel"
+            ))
         };
         let broken = |_| SendError::later("the mail server ended the connection");
         let greeting = reply(&mut connection).await.map_err(broken)?;
         if !greeting.starts_with("220") {
             return Err(SendError::later("the mail server takes no mails for now"));
         }
-        connection.write_all(Ehlo::new(client.clone()).to_string().as_bytes()).await.map_err(broken)?;
+        connection
+            .write_all(Ehlo::new(client.clone()).to_string().as_bytes())
+            .await
+            .map_err(broken)?;
         let extensions = reply(&mut connection).await.map_err(broken)?;
-        let offers = |line: &str| line.get(4..).is_some_and(|name| name.trim().eq_ignore_ascii_case("STARTTLS"));
+        let offers = |line: &str| {
+            line.get(4..)
+                .is_some_and(|name| name.trim().eq_ignore_ascii_case("STARTTLS"))
+        };
         if !extensions.starts_with("250") || !extensions.lines().any(offers) {
             return Err(refused("does not offer STARTTLS"));
         }
-        connection.write_all(Starttls.to_string().as_bytes()).await.map_err(broken)?;
-        if !reply(&mut connection).await.map_err(broken)?.starts_with("220") {
+        connection
+            .write_all(Starttls.to_string().as_bytes())
+            .await
+            .map_err(broken)?;
+        if !reply(&mut connection)
+            .await
+            .map_err(broken)?
+            .starts_with("220")
+        {
             return Err(refused("refused STARTTLS"));
         }
-        let connection = connection.encrypted().await.map_err(SendError::from_connecting)?;
-        Ok(Self { greeting: GREETING, connection, unanswered: 0 })
+        let connection = connection
+            .encrypted()
+            .await
+            .map_err(SendError::from_connecting)?;
+        Ok(Self {
+            greeting: GREETING,
+            connection,
+            unanswered: 0,
+        })
     }
 }
 
@@ -67,7 +96,11 @@ async fn reply(connection: &mut Connection) -> io::Result<String> {
     let (mut reply, mut start) = (String::new(), 0);
     while reply.len() < MAX_REPLY {
         let byte = connection.read_u8().await?;
-        reply.push(if byte.is_ascii() { char::from(byte) } else { '?' });
+        reply.push(if byte.is_ascii() {
+            char::from(byte)
+        } else {
+            '?'
+        });
         if byte == b'\n' {
             if reply.as_bytes().get(start + 3) != Some(&b'-') {
                 return Ok(reply);
@@ -79,16 +112,26 @@ async fn reply(connection: &mut Connection) -> io::Result<String> {
 }
 
 impl AsyncRead for SmtpStream {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         if self.greeting.is_empty() {
             let before = buffer.filled().len();
             ready!(Pin::new(&mut self.connection).poll_read(cx, buffer))?;
             self.unanswered += buffer.filled().len() - before;
             // lettre keeps a reply in memory until its end.
             let is_too_long = self.unanswered > MAX_REPLY;
-            return Poll::Ready(if is_too_long { Err(io::ErrorKind::InvalidData.into()) } else { Ok(()) });
+            return Poll::Ready(if is_too_long {
+                Err(io::ErrorKind::InvalidData.into())
+            } else {
+                Ok(())
+            });
         }
-        let (now, later) = self.greeting.split_at(self.greeting.len().min(buffer.remaining()));
+        let (now, later) = self
+            .greeting
+            .split_at(self.greeting.len().min(buffer.remaining()));
         buffer.put_slice(now);
         self.greeting = later;
         Poll::Ready(Ok(()))
@@ -96,7 +139,11 @@ impl AsyncRead for SmtpStream {
 }
 
 impl AsyncWrite for SmtpStream {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         self.unanswered = 0;
         Pin::new(&mut self.connection).poll_write(cx, bytes)
     }

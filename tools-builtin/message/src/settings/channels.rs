@@ -25,7 +25,12 @@ pub type Found = Result<Arc<dyn Channel>, String>;
 /// Returns the channel that a table describes, with its secrets. The reason of one that cannot be used names the places of its secrets,
 /// and contains none of them.
 fn create(setting: &Setting<ConfiguredChannel>) -> Found {
-    let ConfiguredChannel { kind, fields, secrets, .. } = &setting.value;
+    let ConfiguredChannel {
+        kind,
+        fields,
+        secrets,
+        ..
+    } = &setting.value;
     let kind = crate::kind(kind).map_err(|error| error.to_string())?;
     let mut of_channel = ChannelSettings::new();
     for (field, texts) in fields {
@@ -33,10 +38,18 @@ fn create(setting: &Setting<ConfiguredChannel>) -> Found {
     }
     for (field, source) in secrets {
         let place = source.place();
-        let found = if source.is_found() { source.read_password() } else { Ok(None) };
-        let secret = found.map_err(|error| format!("its {field}, from {place}, cannot be read: {error}"))?;
-        let missing =
-            || format!("its {field} is missing: {place} is empty or missing; set this variable or write this file");
+        let found = if source.is_found() {
+            source.read_password()
+        } else {
+            Ok(None)
+        };
+        let secret =
+            found.map_err(|error| format!("its {field}, from {place}, cannot be read: {error}"))?;
+        let missing = || {
+            format!(
+                "its {field} is missing: {place} is empty or missing; set this variable or write this file"
+            )
+        };
         of_channel = of_channel.with_secret(field, Secret::new(secret.ok_or_else(missing)?));
     }
     (kind.create)(&of_channel).map_err(|error| match error {
@@ -50,12 +63,16 @@ fn create(setting: &Setting<ConfiguredChannel>) -> Found {
 
 /// Adds the channels of a session, and the terminal.
 pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
-    let (None, Some(tools)) = (services.get::<Channels>(), services.get::<HttpClient>()) else { return Ok(()) };
+    let (None, Some(tools)) = (services.get::<Channels>(), services.get::<HttpClient>()) else {
+        return Ok(());
+    };
     let mut channels = Channels::new();
     if let Ok(terminal) = kind(TERMINAL)
         && let Ok(terminal) = (terminal.create)(&ChannelSettings::new())
     {
-        channels = channels.with_channel(TERMINAL, terminal, (*tools).clone()).unwrap_or_default();
+        channels = channels
+            .with_channel(TERMINAL, terminal, (*tools).clone())
+            .unwrap_or_default();
     }
     for setting in &settings.of::<ChannelKeys>().channels {
         let name = &setting.value.name;
@@ -76,34 +93,57 @@ pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
 /// still needs the permission for its channel.
 pub(super) fn access(mut settings: Settings) -> Result<Settings, SettingsError> {
     for setting in settings.of::<ChannelKeys>().channels.clone() {
-        let Ok(channel) = create(&setting) else { continue };
+        let Ok(channel) = create(&setting) else {
+            continue;
+        };
         let key = format!("channels.{}", setting.value.name);
-        settings = settings.with_targets(Channels::target(&*channel).as_slice(), SEND, &key, &setting)?;
+        settings =
+            settings.with_targets(Channels::target(&*channel).as_slice(), SEND, &key, &setting)?;
     }
     Ok(settings)
 }
 
 /// Adds the grant and the rule for answers in the chat of the conversation.
 pub fn with_replies(settings: Settings) -> Settings {
-    let Ok(clause) = format!("message:write:{}", REPLY).parse::<Clause>() else { return settings };
-    let Ok(rule) = Rule::new(Verdict::Allow, Some(SEND), Some(clause.clone())) else { return settings };
-    settings.with_default_grant(Setting::from_default(clause)).with_rule(Setting::from_default(rule))
+    let Ok(clause) = format!("message:write:{}", REPLY).parse::<Clause>() else {
+        return settings;
+    };
+    let Ok(rule) = Rule::new(Verdict::Allow, Some(SEND), Some(clause.clone())) else {
+        return settings;
+    };
+    settings
+        .with_default_grant(Setting::from_default(clause))
+        .with_rule(Setting::from_default(rule))
 }
 
 /// Returns the names to which messages can be sent. Returns `None` if the host of the program has channels of its own.
 pub(super) fn names(settings: &Settings) -> Option<Vec<&str>> {
-    let of_settings = settings.of::<ChannelKeys>().channels.iter().map(|channel| channel.value.name.as_str());
+    let of_settings = settings
+        .of::<ChannelKeys>()
+        .channels
+        .iter()
+        .map(|channel| channel.value.name.as_str());
     let is_of_host = host::program::services().get::<Channels>().is_some();
     (!is_of_host).then(|| of_settings.chain([TERMINAL, REPLY]).collect())
 }
 
 /// Returns the channel of a name, or the reason that it cannot be used. Returns `None` if there is none.
 pub fn find(settings: &Settings, name: &str) -> Option<Found> {
-    match settings.of::<ChannelKeys>().channels.iter().rev().find(|channel| channel.value.name == name) {
-        Some(channel) => Some(create(channel).map_err(|reason| format!("{}: {reason}", channel.origin))),
+    match settings
+        .of::<ChannelKeys>()
+        .channels
+        .iter()
+        .rev()
+        .find(|channel| channel.value.name == name)
+    {
+        Some(channel) => {
+            Some(create(channel).map_err(|reason| format!("{}: {reason}", channel.origin)))
+        }
         None if name == TERMINAL => {
             let terminal = kind(TERMINAL).map_err(|error| error.to_string());
-            Some(terminal.and_then(|kind| (kind.create)(&ChannelSettings::new()).map_err(|error| error.to_string())))
+            Some(terminal.and_then(|kind| {
+                (kind.create)(&ChannelSettings::new()).map_err(|error| error.to_string())
+            }))
         }
         None => None,
     }
@@ -112,22 +152,45 @@ pub fn find(settings: &Settings, name: &str) -> Option<Found> {
 /// Returns a line on each channel, with the places of its secrets. No line contains a secret.
 pub(super) fn report(settings: &Settings) -> Vec<String> {
     let line = |setting: &Setting<ConfiguredChannel>| {
-        let ConfiguredChannel { name, kind, secrets, .. } = &setting.value;
+        let ConfiguredChannel {
+            name,
+            kind,
+            secrets,
+            ..
+        } = &setting.value;
         let state = match create(setting) {
-            Ok(channel) => Channels::target(&*channel).map(|target| format!(" at {}", target.to_clause().pattern())),
+            Ok(channel) => Channels::target(&*channel)
+                .map(|target| format!(" at {}", target.to_clause().pattern())),
             Err(_) => Some(", not available".to_owned()),
         };
         let places: Vec<_> = secrets
             .iter()
             .map(|(field, place)| {
-                let found = if place.is_found() { "(found)" } else { "(not found)" };
+                let found = if place.is_found() {
+                    "(found)"
+                } else {
+                    "(not found)"
+                };
                 format!(", {field} from {} {found}", place.place())
             })
             .collect();
-        format!("channel {name}: {kind}{}{}", state.unwrap_or_default(), places.concat())
+        format!(
+            "channel {name}: {kind}{}{}",
+            state.unwrap_or_default(),
+            places.concat()
+        )
     };
-    let lines: Vec<_> = settings.of::<ChannelKeys>().channels.iter().map(line).collect();
-    let none = || vec![format!("channels: {TERMINAL}; a table [channels.NAME] of the settings adds one")];
+    let lines: Vec<_> = settings
+        .of::<ChannelKeys>()
+        .channels
+        .iter()
+        .map(line)
+        .collect();
+    let none = || {
+        vec![format!(
+            "channels: {TERMINAL}; a table [channels.NAME] of the settings adds one"
+        )]
+    };
     if lines.is_empty() { none() } else { lines }
 }
 
@@ -135,9 +198,17 @@ pub(super) fn report(settings: &Settings) -> Vec<String> {
 pub(super) fn missing(settings: &Settings) -> Vec<String> {
     let warning = |setting: &Setting<ConfiguredChannel>| {
         let reason = create(setting).err()?;
-        Some(format!("{}: the channel {} is not available: {reason}", setting.origin, setting.value.name))
+        Some(format!(
+            "{}: the channel {} is not available: {reason}",
+            setting.origin, setting.value.name
+        ))
     };
-    settings.of::<ChannelKeys>().channels.iter().filter_map(warning).collect()
+    settings
+        .of::<ChannelKeys>()
+        .channels
+        .iter()
+        .filter_map(warning)
+        .collect()
 }
 
 fn unusable(setting: &Setting<ConfiguredChannel>, error: impl Display) -> SettingsError {

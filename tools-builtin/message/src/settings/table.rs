@@ -26,7 +26,10 @@ pub struct ConfiguredChannel {
 
 /// A field in a file.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a text, a whole number, or a list of texts")]
+#[serde(
+    untagged,
+    expecting = "expected a text, a whole number, or a list of texts"
+)]
 pub(super) enum Field {
     Text(String),
     Integer(i64),
@@ -39,8 +42,14 @@ pub(super) type ChannelTable = BTreeMap<String, Field>;
 impl ConfiguredChannel {
     /// Returns the channel of a table, or the end of a sentence that begins with its key. The sentence repeats no value, which may be a
     /// secret.
-    pub(super) fn from_table(name: &str, mut table: ChannelTable, base: Base<'_>) -> Result<Self, String> {
-        Channels::new().with_absent(name, "").map_err(|error| format!("cannot be used: {error}"))?;
+    pub(super) fn from_table(
+        name: &str,
+        mut table: ChannelTable,
+        base: Base<'_>,
+    ) -> Result<Self, String> {
+        Channels::new()
+            .with_absent(name, "")
+            .map_err(|error| format!("cannot be used: {error}"))?;
         let Some(Field::Text(named)) = table.remove("type") else {
             return Err("needs a type, such as type = \"file\"".to_owned());
         };
@@ -55,26 +64,35 @@ impl ConfiguredChannel {
         for field in kind.fields {
             let invalid = |reason: String| format!("has an invalid {}: it {reason}", field.name);
             if field.value == FieldType::Secret {
-                channel
-                    .secrets
-                    .extend(secret(field.name, &mut table, base)?.map(|place| (field.name.to_owned(), place)));
+                channel.secrets.extend(
+                    secret(field.name, &mut table, base)?
+                        .map(|place| (field.name.to_owned(), place)),
+                );
             } else if let Some(value) = table.remove(field.name) {
                 let texts = match (field.value, value) {
-                    (FieldType::Text, Field::Text(text)) => vec![filled(&text, base).map_err(invalid)?],
+                    (FieldType::Text, Field::Text(text)) => {
+                        vec![filled(&text, base).map_err(invalid)?]
+                    }
                     (FieldType::File, Field::Text(text)) => {
                         let path = file(&text, base).map_err(invalid)?;
                         let path = std::path::absolute(&path).unwrap_or(path);
                         channel.files.push(path.clone());
                         vec![
                             path.to_str()
-                                .ok_or_else(|| invalid("is not UTF-8; choose another path".to_owned()))?
+                                .ok_or_else(|| {
+                                    invalid("is not UTF-8; choose another path".to_owned())
+                                })?
                                 .to_owned(),
                         ]
                     }
                     (FieldType::Integer, Field::Integer(number)) => vec![number.to_string()],
                     (FieldType::List, Field::List(texts)) => texts,
-                    (FieldType::Integer, _) => return Err(invalid("must be a whole number".to_owned())),
-                    (FieldType::List, _) => return Err(invalid("must be a list of texts".to_owned())),
+                    (FieldType::Integer, _) => {
+                        return Err(invalid("must be a whole number".to_owned()));
+                    }
+                    (FieldType::List, _) => {
+                        return Err(invalid("must be a list of texts".to_owned()));
+                    }
                     _ => return Err(invalid("must be a text".to_owned())),
                 };
                 channel.fields.insert(field.name.to_owned(), texts);
@@ -83,14 +101,24 @@ impl ConfiguredChannel {
         // Before a missing one, which can be this one misspelt.
         if let Some(other) = table.keys().next() {
             let names = kind.fields.iter().flat_map(|field| match field.value {
-                FieldType::Secret => vec![format!("{}_env", field.name), format!("{}_file", field.name)],
+                FieldType::Secret => vec![
+                    format!("{}_env", field.name),
+                    format!("{}_file", field.name),
+                ],
                 _ => vec![field.name.to_owned()],
             });
             let known: Vec<_> = ["type".to_owned()].into_iter().chain(names).collect();
-            return Err(format!("has the unknown setting {other}; those of this type are {}", known.join(", ")));
+            return Err(format!(
+                "has the unknown setting {other}; those of this type are {}",
+                known.join(", ")
+            ));
         }
         let is_set = |name| channel.fields.contains_key(name) || channel.secrets.contains_key(name);
-        if let Some(missing) = kind.fields.iter().find(|field| field.is_required && !is_set(field.name)) {
+        if let Some(missing) = kind
+            .fields
+            .iter()
+            .find(|field| field.is_required && !is_set(field.name))
+        {
             return Err(format!("has no {}; set it", missing.name));
         }
         Ok(channel)
@@ -98,16 +126,26 @@ impl ConfiguredChannel {
 }
 
 /// Takes the place of a secret.
-fn secret(name: &str, table: &mut ChannelTable, base: Base<'_>) -> Result<Option<KeySource>, String> {
+fn secret(
+    name: &str,
+    table: &mut ChannelTable,
+    base: Base<'_>,
+) -> Result<Option<KeySource>, String> {
     let [in_variable, in_file] = ["env", "file"].map(|end| format!("{name}_{end}"));
     let place = match (table.remove(&in_variable), table.remove(&in_file)) {
         (None, None) => return Ok(None),
         (Some(Field::Text(name)), None) => variable(&name, base).map(KeySource::Environment),
         (None, Some(Field::Text(path))) => file(&path, base).map(KeySource::File),
-        (Some(_), Some(_)) => return Err(format!("has both {in_variable} and {in_file}; remove one of them")),
+        (Some(_), Some(_)) => {
+            return Err(format!(
+                "has both {in_variable} and {in_file}; remove one of them"
+            ));
+        }
         _ => Err("must be a text".to_owned()),
     };
-    place.map(Some).map_err(|reason| format!("has an invalid place of {name}: it {reason}"))
+    place
+        .map(Some)
+        .map_err(|reason| format!("has an invalid place of {name}: it {reason}"))
 }
 
 impl Document for ConfiguredChannel {

@@ -22,12 +22,24 @@ enum Taken {
 const ANSWERS: [(RangeInclusive<u16>, Taken, &str); 8] = [
     (200..=299, Taken::Yes, ""),
     // 15.4: 303 is the answer to a request that was carried out, and in practice so are 301 and 302.
-    (300..=399, Taken::Perhaps, "the server redirects, perhaps after it took the message"),
+    (
+        300..=399,
+        Taken::Perhaps,
+        "the server redirects, perhaps after it took the message",
+    ),
     // 15.5.9: a gateway that did not get all of it in time may have passed it on.
     (408..=408, Taken::Perhaps, "the server ran out of time"),
     // 15.5.10: the message may be there already.
-    (409..=409, Taken::Perhaps, "the server has a conflict, such as with a message that it took before"),
-    (429..=429, Taken::NotNow, "the server takes no messages for now"),
+    (
+        409..=409,
+        Taken::Perhaps,
+        "the server has a conflict, such as with a message that it took before",
+    ),
+    (
+        429..=429,
+        Taken::NotNow,
+        "the server takes no messages for now",
+    ),
     // 15.5: the server cannot or will not process the request, also with a status that is unknown.
     (400..=499, Taken::No, "the server refused it"),
     // 15.6.2: the server does not know the method.
@@ -39,8 +51,13 @@ const ANSWERS: [(RangeInclusive<u16>, Taken, &str); 8] = [
 /// Checks that the service took the message.
 pub(super) fn check(status: StatusCode) -> Result<(), SendError> {
     let code = status.as_u16();
-    let row = ANSWERS.iter().find(|(statuses, ..)| statuses.contains(&code));
-    let (taken, reason) = row.map_or((Taken::Perhaps, "the answer is unknown"), |(_, taken, reason)| (*taken, *reason));
+    let row = ANSWERS
+        .iter()
+        .find(|(statuses, ..)| statuses.contains(&code));
+    let (taken, reason) = row.map_or(
+        (Taken::Perhaps, "the answer is unknown"),
+        |(_, taken, reason)| (*taken, *reason),
+    );
     match taken {
         Taken::Yes => Ok(()),
         Taken::No => Err(SendError::not_sent(format!(

@@ -36,17 +36,25 @@ impl Listener {
         let mut options = ServerOptions::default();
         options.hosts.clone_from(&self.hosts);
         let unusable = |what: &str, error: std::io::Error| {
-            ListenError::new(format!("{what} cannot be used: {error}; check the settings of the channel"))
+            ListenError::new(format!(
+                "{what} cannot be used: {error}; check the settings of the channel"
+            ))
         };
-        let seen = Seen::open(inbox.folder()).map_err(|error| unusable("the folder of the channel", error))?;
+        let seen = Seen::open(inbox.folder())
+            .map_err(|error| unusable("the folder of the channel", error))?;
         let server = Server::bind(self.address, options).await;
-        let server = server.map_err(|error| unusable(&format!("the address {}", self.address), error))?;
+        let server =
+            server.map_err(|error| unusable(&format!("the address {}", self.address), error))?;
         inbox.note(&format!("listening at http://{}/", server.address()));
         let intake = Arc::new(Intake {
             signature: self.signature.clone(),
             format: self.format,
             chat: self.chat.clone(),
-            admission: Mutex::new(Admission { seen, tokens: BURST, at: Instant::now() }),
+            admission: Mutex::new(Admission {
+                seen,
+                tokens: BURST,
+                at: Instant::now(),
+            }),
             was_noted: AtomicBool::new(false),
             inbox: inbox.clone(),
         });
@@ -88,14 +96,19 @@ impl Intake {
             return answer(StatusCode::METHOD_NOT_ALLOWED, "post a message");
         }
         let Some(signed) = self.signature.check(&request.headers, &request.body, now()) else {
-            return answer(StatusCode::UNAUTHORIZED, "the signature is missing, wrong or too old");
+            return answer(
+                StatusCode::UNAUTHORIZED,
+                "the signature is missing, wrong or too old",
+            );
         };
-        let parsed = serde_json::from_slice(&request.body).map_err(|_| "the body is not JSON".to_owned());
+        let parsed =
+            serde_json::from_slice(&request.body).map_err(|_| "the body is not JSON".to_owned());
         let (message, id) = match parsed.and_then(|body| self.parse(&body)) {
             Err(reason) => return ServerAnswer::new(StatusCode::BAD_REQUEST, reason),
             Ok(Parsed::Elsewhere) => {
                 if !self.was_noted.swap(true, Ordering::Relaxed) {
-                    self.inbox.note("messages of other channels of Slack than `chat` are ignored");
+                    self.inbox
+                        .note("messages of other channels of Slack than `chat` are ignored");
                 }
                 return answer(StatusCode::OK, "ignored: the settings name another channel");
             }
@@ -104,16 +117,28 @@ impl Intake {
             Ok(Parsed::Message(message, id)) => (message, id),
         };
         // The id is signed too, so a replay has the id.
-        let key = id.map_or_else(|| signed.signature.to_vec(), |id| format!("id {id}").into_bytes());
-        let mut admission = self.admission.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = id.map_or_else(
+            || signed.signature.to_vec(),
+            |id| format!("id {id}").into_bytes(),
+        );
+        let mut admission = self
+            .admission
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if admission.seen.contains(&key) {
             // A service that repeats a message it got no answer to is told that it arrived. So is one who replays it.
             return answer(StatusCode::OK, "taken before");
         }
         if !admission.take_token() {
-            return answer(StatusCode::TOO_MANY_REQUESTS, "too many messages; send it again later");
+            return answer(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many messages; send it again later",
+            );
         }
-        match self.inbox.offer(message, &mut || admission.seen.insert(&key)) {
+        match self
+            .inbox
+            .offer(message, &mut || admission.seen.insert(&key))
+        {
             Ok(()) => answer(StatusCode::OK, "taken"),
             Err(error) => ServerAnswer::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
         }
@@ -122,7 +147,10 @@ impl Intake {
     fn parse(&self, body: &Value) -> Result<Parsed, String> {
         match self.format {
             Format::Slack => slack::parse(body, self.chat.as_deref()),
-            Format::Generic => Ok(Parsed::Message(message(text(body, "chat"), text(body, "text"))?, text(body, "id"))),
+            Format::Generic => Ok(Parsed::Message(
+                message(text(body, "chat"), text(body, "text"))?,
+                text(body, "id"),
+            )),
         }
     }
 }
@@ -143,5 +171,7 @@ impl Admission {
 
 /// Returns the time in seconds since 1970.
 fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }

@@ -18,8 +18,8 @@ use tools_http::{Method, Request, Url};
 use self::listener::Listener;
 use self::signature::Signature;
 use crate::{
-    Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType, Inbox, ListenFuture,
-    OutgoingMessage, SendError, SendFuture,
+    Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType, Inbox,
+    ListenFuture, OutgoingMessage, SendError, SendFuture,
 };
 
 /// The minimum length of a key in bytes.
@@ -61,21 +61,37 @@ struct Webhook {
 }
 
 fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> {
-    let field = |field, reason: &str| ChannelError::Field { field, reason: reason.to_owned() };
+    let field = |field, reason: &str| ChannelError::Field {
+        field,
+        reason: reason.to_owned(),
+    };
     let format = match settings.text("format") {
         None | Some("json") => Format::Generic,
         Some("slack") => Format::Slack,
-        Some(_) => return Err(field("format", "is neither json nor slack; write one of them")),
+        Some(_) => {
+            return Err(field(
+                "format",
+                "is neither json nor slack; write one of them",
+            ));
+        }
     };
     let url = match settings.secret("url") {
         None => None,
         // The error of a URL repeats it.
         Some(url) => {
             let request = Request::new(Method::POST, url.expose().trim());
-            let refused = |_| field("url", "does not hold an http or https URL without credentials; correct it");
+            let refused = |_| {
+                field(
+                    "url",
+                    "does not hold an http or https URL without credentials; correct it",
+                )
+            };
             let url = request.map_err(refused)?.url().clone();
             if url.scheme() == "http" && !is_of_this_machine(&url) {
-                return Err(field("url", "would be sent without encryption; write https"));
+                return Err(field(
+                    "url",
+                    "would be sent without encryption; write https",
+                ));
             }
             Some(url)
         }
@@ -86,15 +102,29 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
     }
     let listener = match (settings.text("listen"), settings.secret("key")) {
         (None, None) if url.is_none() => {
-            return Err(field("url", "is missing; set url_env or url_file, or `listen` with a key"));
+            return Err(field(
+                "url",
+                "is missing; set url_env or url_file, or `listen` with a key",
+            ));
         }
         (None, None) => None,
         (Some(_), None) => {
-            return Err(field("key", "is missing, without which anybody could write; set key_env or key_file"));
+            return Err(field(
+                "key",
+                "is missing, without which anybody could write; set key_env or key_file",
+            ));
         }
-        (None, Some(_)) => return Err(field("listen", "is missing; write an address such as 127.0.0.1:8787")),
+        (None, Some(_)) => {
+            return Err(field(
+                "listen",
+                "is missing; write an address such as 127.0.0.1:8787",
+            ));
+        }
         (Some(_), Some(key)) if key.expose().trim().len() < MIN_KEY => {
-            return Err(field("key", "has fewer than 16 bytes, which can be guessed; use a longer one"));
+            return Err(field(
+                "key",
+                "has fewer than 16 bytes, which can be guessed; use a longer one",
+            ));
         }
         (Some(_), Some(_)) if format == Format::Slack && chat.is_none() => {
             return Err(field(
@@ -103,16 +133,24 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
             ));
         }
         (Some(address), Some(key)) => Some(Listener {
-            address: address
-                .parse()
-                .map_err(|_| field("listen", "is not an address such as 127.0.0.1:8787; correct it"))?,
+            address: address.parse().map_err(|_| {
+                field(
+                    "listen",
+                    "is not an address such as 127.0.0.1:8787; correct it",
+                )
+            })?,
             hosts: settings.list("hosts").to_vec(),
             signature: Arc::new(Signature::new(key.clone(), format == Format::Slack)),
             format,
             chat: chat.clone(),
         }),
     };
-    Ok(Arc::new(Webhook { url, format, chat, listener }))
+    Ok(Arc::new(Webhook {
+        url,
+        format,
+        chat,
+        listener,
+    }))
 }
 
 impl Channel for Webhook {
@@ -122,15 +160,25 @@ impl Channel for Webhook {
 
     fn send<'a>(&'a self, delivery: Delivery<'a>) -> SendFuture<'a> {
         Box::pin(async move {
-            let missing =
-                || SendError::not_sent("the channel has no URL to send to; ask the user to set url_env or url_file");
+            let missing = || {
+                SendError::not_sent(
+                    "the channel has no URL to send to; ask the user to set url_env or url_file",
+                )
+            };
             let url = self.url.as_ref().ok_or_else(missing)?;
-            let request = Request::new(Method::POST, url.as_str()).map_err(SendError::from_connecting)?;
-            let request = request.with_json(&self.body(delivery.message)?).map_err(SendError::from_connecting)?;
+            let request =
+                Request::new(Method::POST, url.as_str()).map_err(SendError::from_connecting)?;
+            let request = request
+                .with_json(&self.body(delivery.message)?)
+                .map_err(SendError::from_connecting)?;
             // Elsewhere, it could be sent twice, or be read by others.
             let request = request.with_max_redirects(0);
             // The status says all, so the body is not waited for.
-            let answered = delivery.client.stream(delivery.cx, request).await.map_err(SendError::from_request)?;
+            let answered = delivery
+                .client
+                .stream(delivery.cx, request)
+                .await
+                .map_err(SendError::from_request)?;
             answer::check(answered.status)
         })
     }
@@ -143,11 +191,20 @@ impl Channel for Webhook {
 
 impl Webhook {
     fn body(&self, message: &OutgoingMessage) -> Result<Value, SendError> {
-        let OutgoingMessage { channel, chat, subject, text, .. } = message;
+        let OutgoingMessage {
+            channel,
+            chat,
+            subject,
+            text,
+            ..
+        } = message;
         if self.format == Format::Generic {
             return Ok(json!({"channel": channel, "chat": chat, "subject": subject, "text": text}));
         }
-        let subject = subject.as_ref().map(|subject| format!("{subject}\n\n")).unwrap_or_default();
+        let subject = subject
+            .as_ref()
+            .map(|subject| format!("{subject}\n\n"))
+            .unwrap_or_default();
         let mut body = json!({"text": slack::escaped(&format!("{subject}{text}"))});
         let (to, thread) = chat.as_deref().map_or((None, None), |chat| {
             let (to, thread) = slack::parts(chat);
@@ -169,8 +226,10 @@ impl Webhook {
 /// Returns true if the host is this machine.
 fn is_of_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host.parse()
-        .map_or_else(|_| host == "localhost" || host.ends_with(".localhost"), |address: IpAddr| address.is_loopback())
+    host.parse().map_or_else(
+        |_| host == "localhost" || host.ends_with(".localhost"),
+        |address: IpAddr| address.is_loopback(),
+    )
 }
 
 impl fmt::Debug for Webhook {

@@ -22,7 +22,12 @@ pub(super) fn text(value: &Value, key: &str) -> Option<String> {
 }
 
 /// Returns the message, or the reason that it is none.
-pub(super) fn message(chat: Option<String>, said: Option<String>) -> Result<IncomingMessage, String> {
-    let (Some(chat), Some(said)) = (chat, said) else { return Err("chat and text are required".to_owned()) };
+pub(super) fn message(
+    chat: Option<String>,
+    said: Option<String>,
+) -> Result<IncomingMessage, String> {
+    let (Some(chat), Some(said)) = (chat, said) else {
+        return Err("chat and text are required".to_owned());
+    };
     IncomingMessage::new(chat, said).map_err(|error| error.to_string())
 }

@@ -42,9 +42,19 @@ impl Seen {
             read => read?,
         };
         let lines: Vec<_> = text.lines().collect();
-        let order: VecDeque<_> = lines[lines.len().saturating_sub(max)..].iter().map(|&line| line.to_owned()).collect();
+        let order: VecDeque<_> = lines[lines.len().saturating_sub(max)..]
+            .iter()
+            .map(|&line| line.to_owned())
+            .collect();
         let file = write(&path, &order)?;
-        Ok(Self { path, file, lines: order.len(), known: order.iter().cloned().collect(), order, max })
+        Ok(Self {
+            path,
+            file,
+            lines: order.len(),
+            known: order.iter().cloned().collect(),
+            order,
+            max,
+        })
     }
 
     /// Returns true if a message with this key was taken.
@@ -103,10 +113,19 @@ mod tests {
             seen.insert(&key(number)).unwrap();
         }
         let check = |seen: &Seen| {
-            assert!(!seen.contains(&key(max + 1)) && seen.contains(&key(max + 2)) && seen.contains(&key(2 * max + 1)));
+            assert!(
+                !seen.contains(&key(max + 1))
+                    && seen.contains(&key(max + 2))
+                    && seen.contains(&key(2 * max + 1))
+            );
         };
         check(&seen);
-        let lines = || std::fs::read_to_string(folder.path().join(FILE)).unwrap().lines().count();
+        let lines = || {
+            std::fs::read_to_string(folder.path().join(FILE))
+                .unwrap()
+                .lines()
+                .count()
+        };
         assert_eq!(lines(), max + 2);
         check(&Seen::with_max(folder.path(), max).unwrap());
         assert_eq!(lines(), max);

@@ -32,7 +32,11 @@ impl Signature {
             true => ["x-slack-request-timestamp", "x-slack-signature"],
             false => ["x-toolcrib-timestamp", "x-toolcrib-signature"],
         };
-        Self { key, time: HeaderName::from_static(time), signature: HeaderName::from_static(signature) }
+        Self {
+            key,
+            time: HeaderName::from_static(time),
+            signature: HeaderName::from_static(signature),
+        }
     }
 
     /// Checks the signature of a body at a time, in seconds since 1970. The time that this takes does not depend on how much of the
@@ -41,7 +45,11 @@ impl Signature {
         let text = single_header(headers, &self.time)?;
         let time: u64 = text.parse().ok()?;
         let given = single_header(headers, &self.signature)?.strip_prefix("v0=")?;
-        let given: [u8; 32] = HEXLOWER_PERMISSIVE.decode(given.as_bytes()).ok()?.try_into().ok()?;
+        let given: [u8; 32] = HEXLOWER_PERMISSIVE
+            .decode(given.as_bytes())
+            .ok()?
+            .try_into()
+            .ok()?;
         let mut mac = HMAC::new(self.key.expose().trim().as_bytes());
         mac.update(format!("v0:{text}:").as_bytes());
         mac.update(body);
@@ -53,6 +61,8 @@ impl Signature {
 
 impl fmt::Debug for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Signature").field("signature", &self.signature).finish_non_exhaustive()
+        f.debug_struct("Signature")
+            .field("signature", &self.signature)
+            .finish_non_exhaustive()
     }
 }

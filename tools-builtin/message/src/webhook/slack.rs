@@ -6,7 +6,9 @@ use super::parsed::{Parsed, message, text};
 
 /// Escapes the characters with which a text could notify everybody or disguise a link.
 pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 /// Returns a text of Slack as people see it: `<@U1>` as `@U1`, `<#C1|team>` as `#team`, and a link as its label and its URL.
@@ -14,8 +16,12 @@ fn plain(text: &str) -> String {
     let (mut plain, mut rest) = (String::new(), text);
     while let Some((before, inner, after)) = marked(rest) {
         plain += before;
-        let (target, label) = inner.split_once('|').map_or((inner, None), |(target, label)| (target, Some(label)));
-        let named = |sign: &str, id: &str| format!("{sign}{}", label.unwrap_or(id).trim_start_matches(sign));
+        let (target, label) = inner
+            .split_once('|')
+            .map_or((inner, None), |(target, label)| (target, Some(label)));
+        let named = |sign: &str, id: &str| {
+            format!("{sign}{}", label.unwrap_or(id).trim_start_matches(sign))
+        };
         plain += &match (target.get(..1), target.get(1..), label) {
             (Some(sign @ ("@" | "#")), Some(id), _) => named(sign, id),
             (Some("!"), Some(name), None) => format!("@{name}"),
@@ -26,7 +32,10 @@ fn plain(text: &str) -> String {
         rest = after;
     }
     plain += rest;
-    plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    plain
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&")
 }
 
 /// Returns the text before the first mark in angle brackets, the mark, and the text behind it. Angle brackets of people are escaped.
@@ -38,13 +47,16 @@ fn marked(text: &str) -> Option<(&str, &str, &str)> {
 
 /// Returns the channel of a chat, and its thread if it is one.
 pub(super) fn parts(chat: &str) -> (&str, Option<&str>) {
-    chat.split_once(':').map_or((chat, None), |(channel, thread)| (channel, Some(thread)))
+    chat.split_once(':')
+        .map_or((chat, None), |(channel, thread)| (channel, Some(thread)))
 }
 
 /// Reads a request of the Events API. Messages of other channels than this one are ignored.
 pub(super) fn parse(body: &Value, channel: Option<&str>) -> Result<Parsed, String> {
     match body["type"].as_str() {
-        Some("url_verification") => Ok(Parsed::Challenge(text(body, "challenge").unwrap_or_default())),
+        Some("url_verification") => Ok(Parsed::Challenge(
+            text(body, "challenge").unwrap_or_default(),
+        )),
         Some("event_callback") => {
             let event = &body["event"];
             // A message with a subtype is not one of a person, and those of programs could answer each other for ever.
@@ -59,11 +71,19 @@ pub(super) fn parse(body: &Value, channel: Option<&str>) -> Result<Parsed, Strin
                 return Ok(Parsed::Elsewhere);
             }
             // A text that mentions the app comes in two events with ids of their own.
-            let of_message = from.as_ref().zip(text(event, "ts")).map(|(channel, at)| format!("{channel} {at}"));
+            let of_message = from
+                .as_ref()
+                .zip(text(event, "ts"))
+                .map(|(channel, at)| format!("{channel} {at}"));
             let id = of_message.or_else(|| text(body, "event_id"));
-            let thread = text(event, "thread_ts").map(|thread| format!(":{thread}")).unwrap_or_default();
+            let thread = text(event, "thread_ts")
+                .map(|thread| format!(":{thread}"))
+                .unwrap_or_default();
             let said = text(event, "text").map(|said| plain(&said));
-            Ok(Parsed::Message(message(from.map(|from| from + &thread), said)?, id))
+            Ok(Parsed::Message(
+                message(from.map(|from| from + &thread), said)?,
+                id,
+            ))
         }
         _ => Ok(Parsed::Ignored),
     }
@@ -77,10 +97,22 @@ mod tests {
     fn a_text_is_read_as_people_see_it() {
         for (said, expected) in [
             ("a &lt;b&gt; &amp;amp; c", "a <b> &amp; c"),
-            ("<@U1> and <@U2|ada>, see <#C1|team>", "@U1 and @ada, see #team"),
-            ("<!here> <!subteam^S1|@ops> <!date^1^{date}|Monday>", "@here @ops Monday"),
-            ("<https://a.example/?x=1&amp;y=2|the page>", "the page (https://a.example/?x=1&y=2)"),
-            ("<https://a.example|https://a.example> <mailto:a@b.c|a@b.c>", "https://a.example a@b.c (mailto:a@b.c)"),
+            (
+                "<@U1> and <@U2|ada>, see <#C1|team>",
+                "@U1 and @ada, see #team",
+            ),
+            (
+                "<!here> <!subteam^S1|@ops> <!date^1^{date}|Monday>",
+                "@here @ops Monday",
+            ),
+            (
+                "<https://a.example/?x=1&amp;y=2|the page>",
+                "the page (https://a.example/?x=1&y=2)",
+            ),
+            (
+                "<https://a.example|https://a.example> <mailto:a@b.c|a@b.c>",
+                "https://a.example a@b.c (mailto:a@b.c)",
+            ),
             ("<é|x> <> < <a", "x (é)  < <a"),
         ] {
             assert_eq!(plain(said), expected);

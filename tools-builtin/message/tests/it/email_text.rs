@@ -10,8 +10,14 @@ use crate::smtp::{Behaviour, Mail, SmtpServer};
 /// Returns the text of a mail.
 fn text(mail: &Mail) -> String {
     let (head, body) = mail.content.split_once("\r\n\r\n").unwrap();
-    assert!(head.contains("Content-Transfer-Encoding: quoted-printable"), "{head}");
-    let (mut bytes, mut rest) = (Vec::new(), body.strip_suffix("\r\n").unwrap().replace("=\r\n", ""));
+    assert!(
+        head.contains("Content-Transfer-Encoding: quoted-printable"),
+        "{head}"
+    );
+    let (mut bytes, mut rest) = (
+        Vec::new(),
+        body.strip_suffix("\r\n").unwrap().replace("=\r\n", ""),
+    );
     while let Some((before, after)) = rest.clone().split_once('=') {
         bytes.extend_from_slice(before.as_bytes());
         bytes.extend(HEXUPPER.decode(&after.as_bytes()[..2]).unwrap());
@@ -44,7 +50,14 @@ async fn any_text_arrives_as_it_is_and_is_one_mail() {
         assert_eq!(mail.to.len(), 2, "{mail:?}");
     }
     assert_eq!(server.mails().len(), texts.len());
-    assert_eq!(server.commands().iter().filter(|line| line.starts_with("MAIL")).count(), texts.len());
+    assert_eq!(
+        server
+            .commands()
+            .iter()
+            .filter(|line| line.starts_with("MAIL"))
+            .count(),
+        texts.len()
+    );
 }
 
 #[tokio::test]
@@ -53,17 +66,29 @@ async fn a_subject_adds_no_header() {
     let host = host("out", "email", &mailbox(server.address), options());
     let subject = |subject: &str| json!({"channel": "out", "text": "hello", "subject": subject});
     for hostile in [
-        "a\r\nBcc: eve@example.net", "a\nBcc: eve@example.net", "a\rb", "a\0b", "a\u{202e}b", "a\u{2028}b", " ",
+        "a\r\nBcc: eve@example.net",
+        "a\nBcc: eve@example.net",
+        "a\rb",
+        "a\0b",
+        "a\u{202e}b",
+        "a\u{2028}b",
+        " ",
         "a\u{85}b",
     ] {
         let refused = call(&host, subject(hostile)).await.unwrap_err();
-        assert!(refused.to_string().contains("one plain line"), "{hostile:?} {refused}");
+        assert!(
+            refused.to_string().contains("one plain line"),
+            "{hostile:?} {refused}"
+        );
     }
     assert_eq!(server.sessions(), 0);
     let long = format!("Grüße {}", "🦀".repeat(150));
     call(&host, subject(&long)).await.unwrap();
     let content = &server.mails()[0].content;
-    assert!(content.is_ascii() && content.contains("Subject: =?utf-8?b?"), "{content}");
+    assert!(
+        content.is_ascii() && content.contains("Subject: =?utf-8?b?"),
+        "{content}"
+    );
     assert!(content.lines().all(|line| line.len() <= 998));
 }
 
@@ -79,7 +104,10 @@ async fn a_text_beyond_the_limit_is_not_sent() {
         json!({"channel": "out\r\n", "text": "x"}),
         json!({"channel": "out", "text": "x", "bcc": "eve@example.net"}),
     ] {
-        assert_eq!(call(&host, arguments).await.unwrap_err().code(), ErrorCode::InvalidArguments);
+        assert_eq!(
+            call(&host, arguments).await.unwrap_err().code(),
+            ErrorCode::InvalidArguments
+        );
     }
     assert_eq!(server.sessions(), 0);
 }

@@ -20,19 +20,41 @@ async fn each_message_is_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("messages.jsonl");
     let host = into(&path);
-    let texts = ["hello", "two\nlines\r\n{\"text\":\"forged\"}", "nul \0, bidi \u{202e}, line \u{2028}"];
+    let texts = [
+        "hello",
+        "two\nlines\r\n{\"text\":\"forged\"}",
+        "nul \0, bidi \u{202e}, line \u{2028}",
+    ];
     for text in texts {
         assert_eq!(send(&host, text).await.unwrap(), "sent to out");
     }
-    call(&host, json!({"channel": "out", "text": "x", "subject": "s"})).await.unwrap();
+    call(
+        &host,
+        json!({"channel": "out", "text": "x", "subject": "s"}),
+    )
+    .await
+    .unwrap();
     let written = fs::read_to_string(&path).unwrap();
-    let lines: Vec<Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let found: Vec<_> = lines.iter().map(|line| line["text"].as_str().unwrap()).collect();
+    let lines: Vec<Value> = written
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let found: Vec<_> = lines
+        .iter()
+        .map(|line| line["text"].as_str().unwrap())
+        .collect();
     assert_eq!(found, [&texts[..], &["x"]].concat());
-    assert_eq!((&lines[3]["subject"], &lines[3]["channel"]), (&json!("s"), &json!("out")));
+    assert_eq!(
+        (&lines[3]["subject"], &lines[3]["channel"]),
+        (&json!("s"), &json!("out"))
+    );
     assert!(lines[0].get("subject").is_none() && lines[0]["at"].as_str().unwrap().ends_with('Z'));
     #[cfg(unix)]
-    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions()) & 0o077, 0);
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions())
+            & 0o077,
+        0
+    );
 }
 
 #[tokio::test]
@@ -43,8 +65,14 @@ async fn a_missing_folder_is_created_for_the_user_alone() {
     assert!(fs::read_to_string(&path).unwrap().contains("hello"));
     #[cfg(unix)]
     for made in ["logs", "logs/of"] {
-        let permissions = fs::metadata(folder.path().join(made)).unwrap().permissions();
-        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&permissions) & 0o077, 0, "{made}");
+        let permissions = fs::metadata(folder.path().join(made))
+            .unwrap()
+            .permissions();
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(&permissions) & 0o077,
+            0,
+            "{made}"
+        );
     }
 }
 
@@ -80,7 +108,10 @@ async fn messages_of_many_calls_do_not_mix() {
         call.await.unwrap();
     }
     let written = fs::read_to_string(&path).unwrap();
-    let lines: Vec<Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = written
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(lines.len(), 50);
 }
 
@@ -89,7 +120,9 @@ async fn a_file_that_takes_no_message_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    let refused = send(&into(&file.join("messages.jsonl")), "hello").await.unwrap_err();
+    let refused = send(&into(&file.join("messages.jsonl")), "hello")
+        .await
+        .unwrap_err();
     assert!(refused.to_string().contains("was not sent"), "{refused}");
     let device = std::path::Path::new("/dev/null");
     for path in [folder.path(), device] {
@@ -105,12 +138,20 @@ fn messages_do_not_come_from_the_file_that_they_go_to() {
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::create_dir(file("folder")).unwrap();
     let create = |[path, inbox]: [&str; 2]| {
-        let settings = ChannelSettings::new().with_text("path", file(path)).with_text("inbox", file(inbox));
+        let settings = ChannelSettings::new()
+            .with_text("path", file(path))
+            .with_text("inbox", file(inbox));
         (tools_message::kind("file").unwrap().create)(&settings)
     };
-    let written = [["a", "a"], ["a", "folder/../a"], ["new/a", "folder/../new/a"]];
+    let written = [
+        ["a", "a"],
+        ["a", "folder/../a"],
+        ["new/a", "folder/../new/a"],
+    ];
     for _ in 0..2 {
-        written.iter().for_each(|paths| assert!(create(*paths).is_err(), "{paths:?}"));
+        written
+            .iter()
+            .for_each(|paths| assert!(create(*paths).is_err(), "{paths:?}"));
         create(["a", "b"]).unwrap();
         // The second time, the file exists.
         std::fs::write(file("a"), "").unwrap();

@@ -18,10 +18,20 @@ pub(crate) struct Listening {
 
 impl Listening {
     /// Starts to listen. The inbox takes at most this many messages.
-    pub(crate) fn start(kind: &str, settings: &ChannelSettings, folder: &Path, most: usize) -> Self {
-        let channel: Arc<dyn Channel> = (tools_message::kind(kind).unwrap().create)(settings).unwrap();
-        let (taken, notes) = (Arc::<Mutex<Vec<_>>>::default(), Arc::<Mutex<Vec<String>>>::default());
-        let (of_inbox, of_notes, shutdown) = (taken.clone(), notes.clone(), CancellationToken::new());
+    pub(crate) fn start(
+        kind: &str,
+        settings: &ChannelSettings,
+        folder: &Path,
+        most: usize,
+    ) -> Self {
+        let channel: Arc<dyn Channel> =
+            (tools_message::kind(kind).unwrap().create)(settings).unwrap();
+        let (taken, notes) = (
+            Arc::<Mutex<Vec<_>>>::default(),
+            Arc::<Mutex<Vec<String>>>::default(),
+        );
+        let (of_inbox, of_notes, shutdown) =
+            (taken.clone(), notes.clone(), CancellationToken::new());
         let inbox = Inbox::new(folder, shutdown.clone(), move |message, claim| {
             let mut taken = of_inbox.lock().unwrap();
             if taken.len() >= most {
@@ -33,7 +43,12 @@ impl Listening {
         });
         let inbox = inbox.with_notes(move |note| of_notes.lock().unwrap().push(note.to_owned()));
         let task = tokio::spawn(async move { channel.listen(inbox).unwrap().await });
-        Self { taken, notes, shutdown, task: Some(task) }
+        Self {
+            taken,
+            notes,
+            shutdown,
+            task: Some(task),
+        }
     }
 
     /// Returns the chats and texts so far.
@@ -57,7 +72,8 @@ impl Listening {
 
     /// Waits until this many messages were taken, and returns their texts.
     pub(crate) async fn texts(&self, count: usize) -> Vec<String> {
-        self.until(|listening| (listening.taken().len() >= count).then_some(())).await;
+        self.until(|listening| (listening.taken().len() >= count).then_some(()))
+            .await;
         self.taken().into_iter().map(|(_, text)| text).collect()
     }
 

@@ -13,7 +13,10 @@ const CANARY: &str = "canary-7Yt2Qx9Lm";
 /// Sends a message with arguments recorded, and returns all that is said about it.
 async fn said(host: TestHost, file: &std::path::Path) -> String {
     let journal = SqliteJournal::open(file, JournalOptions::new().with_arguments(true)).unwrap();
-    let recorded = |cx: ToolContext| cx.with_journal(std::sync::Arc::new(journal.clone())).with_session("s");
+    let recorded = |cx: ToolContext| {
+        cx.with_journal(std::sync::Arc::new(journal.clone()))
+            .with_session("s")
+    };
     let host = host.with_context(recorded);
     let sent = send(&host, "hello").await;
     let shown = match &sent {
@@ -28,7 +31,10 @@ async fn the_url_of_a_webhook_is_not_shown() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("calls.journal");
     let echo = TestServer::start(|request| {
-        let head = format!("HTTP/1.1 403 {CANARY}\r\nx-path: {}\r\n\r\n{CANARY}", request.path());
+        let head = format!(
+            "HTTP/1.1 403 {CANARY}\r\nx-path: {}\r\n\r\n{CANARY}",
+            request.path()
+        );
         head.into_bytes()
     });
     let echo = echo.await;
@@ -44,12 +50,20 @@ async fn the_url_of_a_webhook_is_not_shown() {
         texts.push(said(host("out", "webhook", &webhook(&url), options), &file).await);
     }
     for text in &texts {
-        assert!(!text.contains(CANARY) && !text.contains("/canary"), "{text}");
+        assert!(
+            !text.contains(CANARY) && !text.contains("/canary"),
+            "{text}"
+        );
     }
     assert!(echo.received()[0].head.contains(CANARY));
     for end in ["calls.journal", "calls.journal-wal"] {
         let bytes = std::fs::read(folder.path().join(end)).unwrap_or_default();
-        assert!(!bytes.windows(CANARY.len()).any(|found| found == CANARY.as_bytes()), "{end}");
+        assert!(
+            !bytes
+                .windows(CANARY.len())
+                .any(|found| found == CANARY.as_bytes()),
+            "{end}"
+        );
     }
 }
 
@@ -65,8 +79,16 @@ async fn the_password_of_a_mailbox_is_not_shown() {
         ("end", "554 canary-7Yt2Qx9Lm"),
         ("end", "no reply, canary-7Yt2Qx9Lm"),
     ] {
-        let server = SmtpServer::start(Behaviour { refuses: Some(refused), ..Behaviour::default() }).await;
-        let text = said(host("out", "email", &mailbox(server.address), options()), &file).await;
+        let server = SmtpServer::start(Behaviour {
+            refuses: Some(refused),
+            ..Behaviour::default()
+        })
+        .await;
+        let text = said(
+            host("out", "email", &mailbox(server.address), options()),
+            &file,
+        )
+        .await;
         assert!(!text.contains(CANARY), "{text}");
     }
     let settings = mailbox("127.0.0.1:1".parse().unwrap())

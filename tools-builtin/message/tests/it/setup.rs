@@ -11,8 +11,12 @@ use tools_message::{ChannelSettings, Channels};
 use tools_testkit::TestHost;
 
 /// The hosts of the tests: the grant names them.
-pub(crate) const GRANT: [&str; 4] =
-    ["message:write:**", "net:write:127.0.0.1:*", "net:write:mail.example:*", "net:write:hook.example:*"];
+pub(crate) const GRANT: [&str; 4] = [
+    "message:write:**",
+    "net:write:127.0.0.1:*",
+    "net:write:mail.example:*",
+    "net:write:hook.example:*",
+];
 
 /// Returns the options of a client that may reach the servers of the tests.
 pub(crate) fn options() -> HttpOptions {
@@ -21,17 +25,26 @@ pub(crate) fn options() -> HttpOptions {
 
 /// Returns options in which a name leads to a server.
 pub(crate) fn named(name: &str, address: SocketAddr) -> HttpOptions {
-    options().with_private_host(name).with_resolver(Arc::new(TestResolver::new().with_name(name, address)))
+    options()
+        .with_private_host(name)
+        .with_resolver(Arc::new(TestResolver::new().with_name(name, address)))
 }
 
 /// Returns a host with one channel.
-pub(crate) fn host(name: &str, kind: &str, settings: &ChannelSettings, options: HttpOptions) -> TestHost {
+pub(crate) fn host(
+    name: &str,
+    kind: &str,
+    settings: &ChannelSettings,
+    options: HttpOptions,
+) -> TestHost {
     let channel = (tools_message::kind(kind).unwrap().create)(settings).unwrap();
     let client = HttpClient::from_options(options).unwrap();
     let channels = Channels::new().with_channel(name, channel, client).unwrap();
     let mut catalog = tools::Catalog::new();
     tools_message::register(&mut catalog).unwrap();
-    TestHost::new(catalog).with_grant(&GRANT).with_service(channels)
+    TestHost::new(catalog)
+        .with_grant(&GRANT)
+        .with_service(channels)
 }
 
 /// Returns the settings of a webhook.
@@ -46,7 +59,10 @@ pub(crate) fn mailbox(address: SocketAddr) -> ChannelSettings {
         .with_text("port", address.port().to_string())
         .with_text("encryption", "none")
         .with_text("from", "Crib <crib@example.org>")
-        .with_list("to", ["Ada <ada@example.org>", "bob@example.org"].map(str::to_owned))
+        .with_list(
+            "to",
+            ["Ada <ada@example.org>", "bob@example.org"].map(str::to_owned),
+        )
 }
 
 /// Sends a text to the channel `out`.
@@ -56,5 +72,7 @@ pub(crate) async fn send(host: &TestHost, text: &str) -> Result<String, ToolErro
 
 /// Calls `message.send`.
 pub(crate) async fn call(host: &TestHost, arguments: Value) -> Result<String, ToolError> {
-    host.call("message.send", arguments).await.map(|result| result.to_text())
+    host.call("message.send", arguments)
+        .await
+        .map(|result| result.to_text())
 }

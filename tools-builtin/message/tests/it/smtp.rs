@@ -114,7 +114,11 @@ async fn session(mut wire: Wire, behaviour: Behaviour, log: Arc<Mutex<Log>>) -> 
     let mut is_known = behaviour.login.is_none();
     loop {
         let line = line(&mut wire).await?;
-        let command = line.split([' ', ':']).next().unwrap_or_default().to_ascii_uppercase();
+        let command = line
+            .split([' ', ':'])
+            .next()
+            .unwrap_or_default()
+            .to_ascii_uppercase();
         log.lock().unwrap().lines.push(line.clone());
         if behaviour.ends_at == Some(&*command) {
             return Ok(());
@@ -127,15 +131,26 @@ async fn session(mut wire: Wire, behaviour: Behaviour, log: Arc<Mutex<Log>>) -> 
         match &*command {
             "EHLO" => {
                 let mut extensions = vec!["mail.example"];
-                extensions.extend(behaviour.starttls.is_some().then_some("STARTTLS").filter(|_| !mail.is_encrypted));
+                extensions.extend(
+                    behaviour
+                        .starttls
+                        .is_some()
+                        .then_some("STARTTLS")
+                        .filter(|_| !mail.is_encrypted),
+                );
                 extensions.extend(behaviour.login.map(|_| "AUTH PLAIN LOGIN"));
                 let last = extensions.len() - 1;
                 for (index, extension) in extensions.into_iter().enumerate() {
-                    say(&mut wire, &format!("250{}{extension}", if index < last { '-' } else { ' ' })).await?;
+                    say(
+                        &mut wire,
+                        &format!("250{}{extension}", if index < last { '-' } else { ' ' }),
+                    )
+                    .await?;
                 }
             }
             "STARTTLS" => {
-                wire.write_all(format!("220 go on\r\n{}", behaviour.injected).as_bytes()).await?;
+                wire.write_all(format!("220 go on\r\n{}", behaviour.injected).as_bytes())
+                    .await?;
                 wire.flush().await?;
                 let tls = behaviour.starttls.as_ref().unwrap();
                 wire = Box::new(tls.accept(wire).await?);
@@ -145,8 +160,15 @@ async fn session(mut wire: Wire, behaviour: Behaviour, log: Arc<Mutex<Log>>) -> 
                 let (user, password) = behaviour.login.unwrap();
                 let expected = BASE64.encode(format!("\0{user}\0{password}").as_bytes());
                 is_known = line == format!("AUTH PLAIN {expected}");
-                say(&mut wire, if is_known { "235 welcome" } else { "535 5.7.8 unknown: correct-horse-battery" })
-                    .await?;
+                say(
+                    &mut wire,
+                    if is_known {
+                        "235 welcome"
+                    } else {
+                        "535 5.7.8 unknown: correct-horse-battery"
+                    },
+                )
+                .await?;
             }
             "MAIL" if !is_known => say(&mut wire, "530 log in first").await?,
             "MAIL" => {

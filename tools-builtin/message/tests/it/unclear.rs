@@ -16,10 +16,21 @@ use crate::smtp::{Behaviour, SmtpServer};
 /// Sends a message, and checks whether it is said to be lost for certain.
 async fn fails(host: &TestHost, is_clear: bool, place: &str) {
     let error = send(host, "hello").await.unwrap_err();
-    let said = if is_clear { "the message was not sent" } else { "may have arrived, or not" };
+    let said = if is_clear {
+        "the message was not sent"
+    } else {
+        "may have arrived, or not"
+    };
     assert!(error.to_string().contains(said), "{place}: {error}");
-    assert!(is_clear || error.code() == ErrorCode::ExecutionFailed, "{place}: {error:?}");
-    assert_eq!(error.to_string().contains("do not send it again"), !is_clear, "{error}");
+    assert!(
+        is_clear || error.code() == ErrorCode::ExecutionFailed,
+        "{place}: {error:?}"
+    );
+    assert_eq!(
+        error.to_string().contains("do not send it again"),
+        !is_clear,
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -34,16 +45,28 @@ async fn a_mail_is_unclear_from_its_content_on() {
         ("end", false, 1),
         ("half a reply", false, 1),
     ] {
-        let server = SmtpServer::start(Behaviour { ends_at: Some(place), ..Behaviour::default() }).await;
+        let server = SmtpServer::start(Behaviour {
+            ends_at: Some(place),
+            ..Behaviour::default()
+        })
+        .await;
         let host = host("out", "email", &mailbox(server.address), options());
         fails(&host, is_clear, place).await;
-        assert_eq!((server.sessions(), server.mails().len()), (1, taken), "{place}");
+        assert_eq!(
+            (server.sessions(), server.mails().len()),
+            (1, taken),
+            "{place}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_mail_whose_session_ends_badly_after_it_was_taken_is_sent() {
-    let server = SmtpServer::start(Behaviour { ends_at: Some("QUIT"), ..Behaviour::default() }).await;
+    let server = SmtpServer::start(Behaviour {
+        ends_at: Some("QUIT"),
+        ..Behaviour::default()
+    })
+    .await;
     let host = host("out", "email", &mailbox(server.address), options());
     assert_eq!(send(&host, "hello").await.unwrap(), "sent to out");
     assert_eq!(server.mails().len(), 1);
@@ -59,7 +82,11 @@ async fn a_refused_mail_is_clear_and_may_be_sent_later_if_the_server_says_so() {
         ("end", "554 spam", ErrorCode::ExecutionFailed),
         ("end", "451 later", ErrorCode::Transient),
     ] {
-        let server = SmtpServer::start(Behaviour { refuses: Some((place, reply)), ..Behaviour::default() }).await;
+        let server = SmtpServer::start(Behaviour {
+            refuses: Some((place, reply)),
+            ..Behaviour::default()
+        })
+        .await;
         let host = host("out", "email", &mailbox(server.address), options());
         let error = send(&host, "hello").await.unwrap_err();
         assert_eq!(error.code(), code, "{place} {reply}: {error}");
@@ -85,7 +112,10 @@ async fn a_webhook_is_unclear_from_its_request_on() {
     }
     // With its head, the answer is clear.
     let server = TestServer::start_streaming(async |_, mut stream| {
-        stream.write_all(&ANSWER.as_bytes()[..ANSWER.len() - 1]).await.unwrap();
+        stream
+            .write_all(&ANSWER.as_bytes()[..ANSWER.len() - 1])
+            .await
+            .unwrap();
     });
     let server = server.await;
     let host = host("out", "webhook", &webhook(&server.url("/hook")), options());
@@ -102,8 +132,14 @@ async fn is_unclear_when_cancelled(host: TestHost, has_message: Arc<Notify>) {
     };
     let (sent, ()) = tokio::join!(send(&host, "hello"), cancel);
     let error = sent.unwrap_err();
-    assert!(error.code() == ErrorCode::Cancelled && error.is_unclear(), "{error}");
-    assert!(error.to_string().contains("may have taken effect"), "{error}");
+    assert!(
+        error.code() == ErrorCode::Cancelled && error.is_unclear(),
+        "{error}"
+    );
+    assert!(
+        error.to_string().contains("may have taken effect"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -120,13 +156,28 @@ async fn a_message_is_unclear_if_the_call_ends_before_the_answer() {
     let server = server.await;
     let of_webhook = || host("out", "webhook", &webhook(&server.url("/hook")), options());
     is_unclear_when_cancelled(of_webhook(), has_message).await;
-    let late = send(&of_webhook().with_timeout(Duration::from_millis(500)), "hello").await.unwrap_err();
-    assert!(late.code() == ErrorCode::Timeout && late.to_string().contains("may have taken effect"), "{late}");
+    let late = send(
+        &of_webhook().with_timeout(Duration::from_millis(500)),
+        "hello",
+    )
+    .await
+    .unwrap_err();
+    assert!(
+        late.code() == ErrorCode::Timeout && late.to_string().contains("may have taken effect"),
+        "{late}"
+    );
 
     let has_message = Arc::new(Notify::new());
-    let behaviour = Behaviour { holds_content: Some(has_message.clone()), ..Behaviour::default() };
+    let behaviour = Behaviour {
+        holds_content: Some(has_message.clone()),
+        ..Behaviour::default()
+    };
     let server = SmtpServer::start(behaviour).await;
-    is_unclear_when_cancelled(host("out", "email", &mailbox(server.address), options()), has_message).await;
+    is_unclear_when_cancelled(
+        host("out", "email", &mailbox(server.address), options()),
+        has_message,
+    )
+    .await;
     assert_eq!(server.mails().len(), 1);
 }
 
@@ -157,7 +208,8 @@ async fn the_status_of_a_webhook_decides() {
         (599, Some("may have arrived")),
         (700, Some("may have arrived")),
     ] {
-        let answer = format!("HTTP/1.1 {status} X\r\nlocation: /other\r\ncontent-length: 0\r\n\r\n");
+        let answer =
+            format!("HTTP/1.1 {status} X\r\nlocation: /other\r\ncontent-length: 0\r\n\r\n");
         let server = TestServer::start(move |received| match received.path() {
             "/hook" => answer.clone().into_bytes(),
             _ => TestServer::ok("text/plain", "ok"),
@@ -167,7 +219,10 @@ async fn the_status_of_a_webhook_decides() {
         let sent = send(&host, "hello").await;
         match code {
             None => assert!(sent.is_ok(), "{status} {sent:?}"),
-            Some(said) => assert!(sent.as_ref().unwrap_err().to_string().contains(said), "{status} {sent:?}"),
+            Some(said) => assert!(
+                sent.as_ref().unwrap_err().to_string().contains(said),
+                "{status} {sent:?}"
+            ),
         }
         assert_eq!(server.received().len(), 1, "{status}");
     }
@@ -177,7 +232,11 @@ async fn the_status_of_a_webhook_decides() {
 async fn an_endless_reply_of_a_mail_server_is_not_read_to_its_end() {
     for place in ["EHLO", "MAIL"] {
         let endless = Box::leak("2".repeat(64 * 1024 * 1024).into_boxed_str());
-        let server = SmtpServer::start(Behaviour { refuses: Some((place, endless)), ..Behaviour::default() }).await;
+        let server = SmtpServer::start(Behaviour {
+            refuses: Some((place, endless)),
+            ..Behaviour::default()
+        })
+        .await;
         let host = host("out", "email", &mailbox(server.address), options());
         send(&host, "hello").await.unwrap_err();
         assert_eq!(server.refusals(), 0, "{place}");

@@ -8,7 +8,9 @@ pub enum Fault {
     #[error("SKILL.md is not UTF-8; characters were replaced; save it as UTF-8")]
     NotUtf8,
     /// The file has no front matter.
-    #[error("there is no front matter; begin SKILL.md with a line `---`, then name and description, then a line `---`")]
+    #[error(
+        "there is no front matter; begin SKILL.md with a line `---`, then name and description, then a line `---`"
+    )]
     NoFrontMatter,
     /// The front matter has no last line.
     #[error("the front matter has no closing line `---`; add it before the text")]
@@ -60,7 +62,9 @@ pub enum Fault {
     #[error("there is no name; that of the folder stands for it")]
     NoName,
     /// The name cannot be used.
-    #[error("the name {name:?} cannot be used, so that of the folder stands for it; use letters, digits and hyphens")]
+    #[error(
+        "the name {name:?} cannot be used, so that of the folder stands for it; use letters, digits and hyphens"
+    )]
     UnusableName {
         /// The name, cut and with visible characters.
         name: String,

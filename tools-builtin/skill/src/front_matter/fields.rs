@@ -8,7 +8,14 @@ const MAX_DESCRIPTION: usize = 1024;
 const MAX_COMPATIBILITY: usize = 500;
 
 /// The fields of the specification.
-const KNOWN: [&str; 6] = ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
+const KNOWN: [&str; 6] = [
+    "name",
+    "description",
+    "license",
+    "compatibility",
+    "metadata",
+    "allowed-tools",
+];
 
 /// The known fields of a front matter.
 pub(super) struct Fields<'a> {
@@ -22,7 +29,9 @@ impl<'a> Fields<'a> {
         let mut fields: Vec<(&'static str, Value)> = Vec::new();
         for (key, value) in all {
             let key = key.trim().to_ascii_lowercase().replace('_', "-");
-            let Some(known) = KNOWN.into_iter().find(|known| *known == key) else { continue };
+            let Some(known) = KNOWN.into_iter().find(|known| *known == key) else {
+                continue;
+            };
             let twice = Fault::Twice { field: key };
             match fields.iter().any(|(earlier, _)| *earlier == known) {
                 false => fields.push((known, value)),
@@ -39,11 +48,20 @@ impl<'a> Fields<'a> {
             description: self.text("description", MAX_DESCRIPTION),
             license: self.text("license", usize::MAX),
             compatibility: self.text("compatibility", MAX_COMPATIBILITY),
-            allowed_tools: self.take("allowed-tools").map(|value| allowed_tools(&value)).unwrap_or_default(),
+            allowed_tools: self
+                .take("allowed-tools")
+                .map(|value| allowed_tools(&value))
+                .unwrap_or_default(),
             metadata: match self.take("metadata") {
-                Some(Value::Map(fields)) => fields.iter().map(|(key, value)| (key.clone(), value.shown())).collect(),
+                Some(Value::Map(fields)) => fields
+                    .iter()
+                    .map(|(key, value)| (key.clone(), value.shown()))
+                    .collect(),
                 Some(value) if !value.to_text().trim().is_empty() => {
-                    self.faults.push(Fault::Type { field: "metadata", expected: "a mapping" });
+                    self.faults.push(Fault::Type {
+                        field: "metadata",
+                        expected: "a mapping",
+                    });
                     [(String::from("text"), value.to_text())].into()
                 }
                 _ => Default::default(),
@@ -55,7 +73,10 @@ impl<'a> Fields<'a> {
     fn text(&mut self, field: &'static str, most: usize) -> Option<String> {
         let value = self.take(field)?;
         if !matches!(value, Value::Text(_)) {
-            self.faults.push(Fault::Type { field, expected: "a text" });
+            self.faults.push(Fault::Type {
+                field,
+                expected: "a text",
+            });
         }
         let text = value.to_text().trim().to_owned();
         if text.chars().count() > most {
@@ -85,5 +106,8 @@ fn allowed_tools(value: &Value) -> Vec<String> {
         }
         depth == 0 && (c == ',' || c.is_whitespace())
     };
-    text.split(is_between).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+    text.split(is_between)
+        .filter(|item| !item.is_empty())
+        .map(str::to_owned)
+        .collect()
 }

@@ -16,7 +16,10 @@ pub(super) fn read(text: &str) -> Vec<(String, Value)> {
             (None, None) => {}
         }
     }
-    fields.into_iter().map(|(key, lines)| (key, value(&lines))).collect()
+    fields
+        .into_iter()
+        .map(|(key, lines)| (key, value(&lines)))
+        .collect()
 }
 
 /// Returns the key and the rest of a line that begins a field.
@@ -24,7 +27,9 @@ fn field(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
     let key = key.trim_end();
     let is_key = key.starts_with(|c: char| c.is_ascii_alphabetic())
-        && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+        && key
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
     (is_key && (value.is_empty() || value.starts_with([' ', '\t']))).then(|| (key, value.trim()))
 }
 
@@ -34,36 +39,72 @@ fn value(lines: &[&str]) -> Value {
     let mark = first.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
     match mark {
         "|" => {
-            return Value::Text(below.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n").trim().to_owned());
+            return Value::Text(
+                below
+                    .iter()
+                    .map(|line| line.trim())
+                    .collect::<Vec<_>>()
+                    .join("\n")
+                    .trim()
+                    .to_owned(),
+            );
         }
         ">" => return Value::Text(joined(below)),
         _ => {}
     }
-    let filled: Vec<_> = below.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
+    let filled: Vec<_> = below
+        .iter()
+        .map(|line| line.trim())
+        .filter(|line| !line.is_empty())
+        .collect();
     if first.is_empty() && !filled.is_empty() {
         if filled.iter().all(|line| line.starts_with("- ")) {
-            return Value::List(filled.iter().map(|line| Value::Text(unquoted(line[2..].trim()))).collect());
+            return Value::List(
+                filled
+                    .iter()
+                    .map(|line| Value::Text(unquoted(line[2..].trim())))
+                    .collect(),
+            );
         }
-        if let Some(fields) = filled.iter().map(|line| field(line)).collect::<Option<Vec<_>>>() {
+        if let Some(fields) = filled
+            .iter()
+            .map(|line| field(line))
+            .collect::<Option<Vec<_>>>()
+        {
             let field = |(key, value): (&str, &str)| (key.to_owned(), Value::Text(unquoted(value)));
             return Value::Map(fields.into_iter().map(field).collect());
         }
     }
-    if let Some(items) = first.strip_prefix('[').and_then(|items| items.strip_suffix(']')) {
-        return Value::List(items.split(',').map(|item| Value::Text(unquoted(item.trim()))).collect());
+    if let Some(items) = first
+        .strip_prefix('[')
+        .and_then(|items| items.strip_suffix(']'))
+    {
+        return Value::List(
+            items
+                .split(',')
+                .map(|item| Value::Text(unquoted(item.trim())))
+                .collect(),
+        );
     }
     Value::Text(unquoted(&joined(lines)))
 }
 
 /// Joins lines to a paragraph.
 fn joined(lines: &[&str]) -> String {
-    lines.iter().flat_map(|line| line.split_whitespace()).collect::<Vec<_>>().join(" ")
+    lines
+        .iter()
+        .flat_map(|line| line.split_whitespace())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Removes a pair of quotation marks.
 fn unquoted(text: &str) -> String {
     for mark in ['"', '\''] {
-        if let Some(inner) = text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark)) {
+        if let Some(inner) = text
+            .strip_prefix(mark)
+            .and_then(|text| text.strip_suffix(mark))
+        {
             return inner.replace("\\\"", "\"");
         }
     }

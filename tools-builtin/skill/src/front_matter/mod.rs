@@ -71,12 +71,17 @@ impl SkillText {
         if decode_input(bytes).is_err() {
             faults.push(Fault::NotUtf8);
         }
-        let text = TextEncoding::of(bytes).decode(bytes).replace("\r\n", "\n").replace('\r', "\n");
+        let text = TextEncoding::of(bytes)
+            .decode(bytes)
+            .replace("\r\n", "\n")
+            .replace('\r', "\n");
         let Parts { front_matter, body } = Parts::split(&text, &mut faults);
         let mut front_matter = match front_matter {
             None => FrontMatter::default(),
             Some(lines) if lines.len() > MAX_FRONT_MATTER => {
-                faults.push(Fault::TooLong { most: MAX_FRONT_MATTER });
+                faults.push(Fault::TooLong {
+                    most: MAX_FRONT_MATTER,
+                });
                 FrontMatter::default()
             }
             Some(lines) => {
@@ -91,12 +96,20 @@ impl SkillText {
             faults.push(Fault::NoDescription);
             front_matter.description = first_sentence(&body);
         }
-        Self { front_matter, body, faults }
+        Self {
+            front_matter,
+            body,
+            faults,
+        }
     }
 }
 
 /// Returns the first line of a body that has words, without the marks of a heading.
 fn first_sentence(body: &str) -> Option<String> {
-    let mut lines = body.lines().map(|line| line.trim_start_matches(['#', '>', '-', '*', ' ']).trim());
-    lines.find(|line| line.chars().any(char::is_alphanumeric)).map(str::to_owned)
+    let mut lines = body
+        .lines()
+        .map(|line| line.trim_start_matches(['#', '>', '-', '*', ' ']).trim());
+    lines
+        .find(|line| line.chars().any(char::is_alphanumeric))
+        .map(str::to_owned)
 }

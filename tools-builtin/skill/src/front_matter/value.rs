@@ -15,7 +15,11 @@ impl Value {
     pub(super) fn to_text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::List(items) => items.iter().map(Self::to_text).collect::<Vec<_>>().join(", "),
+            Self::List(items) => items
+                .iter()
+                .map(Self::to_text)
+                .collect::<Vec<_>>()
+                .join(", "),
             Self::Map(fields) => {
                 let field = |(key, value): &(String, Self)| format!("{key}: {}", value.to_text());
                 fields.iter().map(field).collect::<Vec<_>>().join(", ")
@@ -35,7 +39,10 @@ impl Value {
         match self {
             Self::Text(text) => json!(text),
             Self::List(items) => items.iter().map(Self::to_json).collect(),
-            Self::Map(fields) => fields.iter().map(|(key, value)| (key.clone(), value.to_json())).collect(),
+            Self::Map(fields) => fields
+                .iter()
+                .map(|(key, value)| (key.clone(), value.to_json()))
+                .collect(),
         }
     }
 }

@@ -16,11 +16,18 @@ const MAX_DEPTH: usize = 32;
 /// # Errors
 /// Returns [`Fault::Yaml`] if the text is not YAML, or not a mapping, or has an alias.
 pub(super) fn read(text: &str) -> Result<Vec<(String, Value)>, Fault> {
-    let mut reader = Reader { parser: Parser::new_from_str(text), events: 0 };
+    let mut reader = Reader {
+        parser: Parser::new_from_str(text),
+        events: 0,
+    };
     let mut top = None;
     while let Some(event) = reader.next()? {
         match event {
-            Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd | Event::StreamEnd | Event::Nothing => {}
+            Event::StreamStart
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd
+            | Event::StreamEnd
+            | Event::Nothing => {}
             _ if top.is_some() => return Err(refused(1, "it is more than one document")),
             event => top = Some(reader.value(event, 0)?),
         }
@@ -95,5 +102,8 @@ fn fault(error: &ScanError) -> Fault {
 }
 
 fn refused(line: usize, reason: &str) -> Fault {
-    Fault::Yaml { line: line + 1, reason: reason.to_owned() }
+    Fault::Yaml {
+        line: line + 1,
+        reason: reason.to_owned(),
+    }
 }

@@ -6,7 +6,10 @@ use tools_testkit::TempWorkspace;
 use crate::setup::{only, workspace};
 
 const FILES: [(&str, &str); 4] = [
-    ("tides/SKILL.md", "---\nname: tides\ndescription: Reads tides.\n---\nLook at the moon.\n"),
+    (
+        "tides/SKILL.md",
+        "---\nname: tides\ndescription: Reads tides.\n---\nLook at the moon.\n",
+    ),
     ("tides/scripts/moon.py", "print('full')\n"),
     ("tides/scripts/sea.py", "print('high')\n"),
     ("tides/references/empty", ""),
@@ -29,7 +32,11 @@ fn every_byte_and_every_path_is_in_the_contents() {
             let changed = workspace(&FILES);
             changed.write(format!(".agents/skills/{path}"), &bytes);
             // A change of the front matter can change the name, and is a change all the same.
-            assert_eq!(contents(&changed).differences(&before), [path.strip_prefix("tides/").unwrap()], "{path} {at}");
+            assert_eq!(
+                contents(&changed).differences(&before),
+                [path.strip_prefix("tides/").unwrap()],
+                "{path} {at}"
+            );
         }
         let mut longer = FILES.map(|(path, text)| (path, text.to_owned()));
         longer[index].1.push('\n');
@@ -42,15 +49,26 @@ fn every_byte_and_every_path_is_in_the_contents() {
 fn a_rename_a_new_and_a_missing_file_are_changes() {
     let before = contents(&workspace(&FILES));
     let renamed = workspace(&FILES);
-    let [from, to] = ["moon.py", "Moon.py"].map(|name| renamed.join(format!(".agents/skills/tides/scripts/{name}")));
+    let [from, to] = ["moon.py", "Moon.py"]
+        .map(|name| renamed.join(format!(".agents/skills/tides/scripts/{name}")));
     std::fs::rename(from, to).unwrap();
-    assert_eq!(contents(&renamed).differences(&before), ["scripts/Moon.py", "scripts/moon.py"]);
+    assert_eq!(
+        contents(&renamed).differences(&before),
+        ["scripts/Moon.py", "scripts/moon.py"]
+    );
     let swapped = workspace(&FILES);
     swapped.write(".agents/skills/tides/scripts/moon.py", FILES[2].1);
     swapped.write(".agents/skills/tides/scripts/sea.py", FILES[1].1);
-    assert_eq!(contents(&swapped).differences(&before), ["scripts/moon.py", "scripts/sea.py"]);
+    assert_eq!(
+        contents(&swapped).differences(&before),
+        ["scripts/moon.py", "scripts/sea.py"]
+    );
     let moved = workspace(&FILES);
-    std::fs::rename(moved.join(".agents/skills/tides/scripts"), moved.join(".agents/skills/tides/script")).unwrap();
+    std::fs::rename(
+        moved.join(".agents/skills/tides/scripts"),
+        moved.join(".agents/skills/tides/script"),
+    )
+    .unwrap();
     assert_eq!(contents(&moved).differences(&before).len(), 4);
     let more = workspace(&FILES);
     more.write(".agents/skills/tides/.hidden", "");
@@ -68,7 +86,10 @@ fn a_folder_with_a_link_or_too_much_has_no_contents() {
     assert!(error.contains("etc is a link"), "{error}");
 
     let large = workspace(&FILES);
-    std::fs::File::create(large.join(".agents/skills/tides/huge")).unwrap().set_len(1 << 30).unwrap();
+    std::fs::File::create(large.join(".agents/skills/tides/huge"))
+        .unwrap()
+        .set_len(1 << 30)
+        .unwrap();
     let error = only(&large).contents().unwrap_err().to_string();
     assert!(error.contains("huge makes the files longer"), "{error}");
 

@@ -26,19 +26,34 @@ fn skills_of_all_places_are_found_with_their_owner() {
         .with_user_folder(project.join("more"))
         .with_user_folder(home.join("missing"))
         .find();
-    let of: Vec<_> = found.skills.iter().map(|skill| (skill.name(), skill.origin())).collect();
+    let of: Vec<_> = found
+        .skills
+        .iter()
+        .map(|skill| (skill.name(), skill.origin()))
+        .collect();
     let (user, project) = (Origin::User, Origin::Project);
-    assert_eq!(of, [("a", project), ("b", project), ("d", user), ("c", project)]);
+    assert_eq!(
+        of,
+        [("a", project), ("b", project), ("d", user), ("c", project)]
+    );
     assert_eq!(found.overlooked, []);
 }
 
 #[test]
 fn a_folder_inside_the_workspace_belongs_to_the_project_also_without_the_projects_own_folders() {
-    let project =
-        TempWorkspace::from_files([(".agents/skills/a/SKILL.md", skill("a")), ("more/c/SKILL.md", skill("c"))]);
-    let discovery = Discovery::new().with_workspace(project.path()).without_project_folders();
+    let project = TempWorkspace::from_files([
+        (".agents/skills/a/SKILL.md", skill("a")),
+        ("more/c/SKILL.md", skill("c")),
+    ]);
+    let discovery = Discovery::new()
+        .with_workspace(project.path())
+        .without_project_folders();
     let found = discovery.with_user_folder(project.join("more")).find();
-    let of: Vec<_> = found.skills.iter().map(|skill| (skill.name(), skill.origin())).collect();
+    let of: Vec<_> = found
+        .skills
+        .iter()
+        .map(|skill| (skill.name(), skill.origin()))
+        .collect();
     assert_eq!(of, [("c", Origin::Project)]);
 }
 
@@ -57,15 +72,41 @@ fn a_linked_folder_is_one_skill_and_no_link_of_a_project_leads_out() {
     // The user may link to other places. A skill that the project can change stays one of the project.
     symlink(home.join("own/d"), home.join("skills/d")).unwrap();
     symlink(project.join(".agents/skills/a"), home.join("skills/a")).unwrap();
-    let found = Discovery::new().with_workspace(project.path()).with_user_folder(home.join("skills")).find();
-    let of: Vec<_> = found.skills.iter().map(|skill| (skill.name(), skill.origin())).collect();
+    let found = Discovery::new()
+        .with_workspace(project.path())
+        .with_user_folder(home.join("skills"))
+        .find();
+    let of: Vec<_> = found
+        .skills
+        .iter()
+        .map(|skill| (skill.name(), skill.origin()))
+        .collect();
     assert_eq!(of, [("a", Origin::Project), ("d", Origin::User)]);
-    let overlooked: Vec<_> = found.overlooked.iter().map(|place| place.path.file_name().unwrap()).collect();
+    let overlooked: Vec<_> = found
+        .overlooked
+        .iter()
+        .map(|place| place.path.file_name().unwrap())
+        .collect();
     assert_eq!(overlooked, ["etc", "out"]);
-    assert!(found.overlooked.iter().all(|place| place.reason.contains("link cannot be followed")), "{found:?}");
+    assert!(
+        found
+            .overlooked
+            .iter()
+            .all(|place| place.reason.contains("link cannot be followed")),
+        "{found:?}"
+    );
 
-    let of_user = Discovery::new().with_workspace(home.path()).with_user_folder(home.join("skills")).find();
-    assert!(of_user.skills.iter().all(|skill| skill.name() != "d" || skill.origin() == Origin::Project), "{of_user:?}");
+    let of_user = Discovery::new()
+        .with_workspace(home.path())
+        .with_user_folder(home.join("skills"))
+        .find();
+    assert!(
+        of_user
+            .skills
+            .iter()
+            .all(|skill| skill.name() != "d" || skill.origin() == Origin::Project),
+        "{of_user:?}"
+    );
 }
 
 #[test]
@@ -77,9 +118,15 @@ fn a_loose_file_and_an_unusable_name_are_reported() {
     ]);
     let found = found(&workspace);
     assert_eq!(found.skills.len(), 0);
-    let reasons: Vec<_> = found.overlooked.iter().map(|place| place.reason.as_str()).collect();
+    let reasons: Vec<_> = found
+        .overlooked
+        .iter()
+        .map(|place| place.reason.as_str())
+        .collect();
     assert!(
-        reasons.len() == 2 && reasons[0].contains("neither its name") && reasons[1].contains("is a folder"),
+        reasons.len() == 2
+            && reasons[0].contains("neither its name")
+            && reasons[1].contains("is a folder"),
         "{found:?}"
     );
 }
@@ -91,13 +138,30 @@ fn a_folder_whose_name_is_not_utf_8_is_reported_and_hides_no_other() {
     use std::os::unix::ffi::OsStrExt as _;
 
     let workspace = workspace(&[("tides/SKILL.md", &skill("tides"))]);
-    let unnamed = workspace.join(".agents/skills").join(OsStr::from_bytes(b"a\xff"));
+    let unnamed = workspace
+        .join(".agents/skills")
+        .join(OsStr::from_bytes(b"a\xff"));
     std::fs::create_dir(&unnamed).unwrap();
     std::fs::write(unnamed.join("SKILL.md"), skill("waves")).unwrap();
-    std::fs::write(workspace.join(".agents/skills").join(OsStr::from_bytes(b"b\xff")), "no folder").unwrap();
+    std::fs::write(
+        workspace
+            .join(".agents/skills")
+            .join(OsStr::from_bytes(b"b\xff")),
+        "no folder",
+    )
+    .unwrap();
     let found = found(&workspace);
-    assert_eq!(found.skills.iter().map(tools_skill::Skill::name).collect::<Vec<_>>(), ["tides"]);
-    let [overlooked] = &found.overlooked[..] else { panic!("{found:?}") };
+    assert_eq!(
+        found
+            .skills
+            .iter()
+            .map(tools_skill::Skill::name)
+            .collect::<Vec<_>>(),
+        ["tides"]
+    );
+    let [overlooked] = &found.overlooked[..] else {
+        panic!("{found:?}")
+    };
     assert_eq!(overlooked.reason, "its name is not UTF-8; rename it");
 }
 
@@ -111,8 +175,13 @@ fn a_skill_below_the_last_level_is_reported() {
     let found = found(&workspace);
     let names: Vec<_> = found.skills.iter().map(tools_skill::Skill::name).collect();
     assert_eq!(names, ["deep"]);
-    let [deeper] = &found.overlooked[..] else { panic!("{found:?}") };
-    assert!(deeper.path.ends_with("more/deeper") && deeper.reason.contains("more than 3 levels"), "{deeper:?}");
+    let [deeper] = &found.overlooked[..] else {
+        panic!("{found:?}")
+    };
+    assert!(
+        deeper.path.ends_with("more/deeper") && deeper.reason.contains("more than 3 levels"),
+        "{deeper:?}"
+    );
 }
 
 #[test]
@@ -123,10 +192,16 @@ fn two_skills_of_one_name_are_a_clash_that_names_both_places() {
         (".claude/skills/alone/SKILL.md", skill("alone")),
     ]);
     let skills = Skills::new(found(&project).skills.into_iter().map(approved));
-    assert_eq!(skills.list().map(|skill| skill.name()).collect::<Vec<_>>(), ["alone"]);
+    assert_eq!(
+        skills.list().map(|skill| skill.name()).collect::<Vec<_>>(),
+        ["alone"]
+    );
     for name in ["twin", "Twin"] {
         let error = skills.get(name).unwrap_err().to_string();
-        assert!(error.contains("skills/one") && error.contains("skills/other"), "{error}");
+        assert!(
+            error.contains("skills/one") && error.contains("skills/other"),
+            "{error}"
+        );
     }
     assert_eq!(skills.clashes().len(), 1);
     let error = skills.get("aloen").unwrap_err().to_string();
@@ -139,17 +214,33 @@ fn a_full_place_is_reported_and_takes_nothing_from_another() {
     let home = TempWorkspace::from_files([("skills/d/SKILL.md", skill("d"))]);
     let full = |count| {
         (0..count).for_each(|number| project.write(format!(".agents/skills/{number:04}"), ""));
-        Discovery::new().with_workspace(project.path()).with_user_folder(home.join("skills")).find()
+        Discovery::new()
+            .with_workspace(project.path())
+            .with_user_folder(home.join("skills"))
+            .find()
     };
     let names = |found: &tools_skill::Found| {
-        found.skills.iter().map(|skill| skill.name().to_owned()).collect::<Vec<_>>().join(" ")
+        found
+            .skills
+            .iter()
+            .map(|skill| skill.name().to_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let found = full(5_000);
-    assert_eq!((names(&found).as_str(), &found.overlooked[..]), ("b d", &[][..]));
+    assert_eq!(
+        (names(&found).as_str(), &found.overlooked[..]),
+        ("b d", &[][..])
+    );
     let found = full(5_001);
     assert_eq!(names(&found), "b d");
-    let [place] = &found.overlooked[..] else { panic!("{:?}", found.overlooked) };
-    assert!(place.path.ends_with(".agents/skills") && place.reason.contains("5000 entries"), "{place:?}");
+    let [place] = &found.overlooked[..] else {
+        panic!("{:?}", found.overlooked)
+    };
+    assert!(
+        place.path.ends_with(".agents/skills") && place.reason.contains("5000 entries"),
+        "{place:?}"
+    );
 }
 
 #[test]
@@ -162,11 +253,27 @@ fn the_first_skills_of_a_place_with_too_many_are_found() {
             skill(&format!("s{number:03}")),
         );
     });
-    let found = Discovery::new().with_workspace(project.path()).with_user_folder(home.join("skills")).find();
-    assert_eq!((found.skills.len(), found.skills[500].name(), found.overlooked.len()), (501, "d", 1));
-    assert!(found.skills.iter().all(|skill| skill.name() != "s499"), "the last of the sorted paths");
+    let found = Discovery::new()
+        .with_workspace(project.path())
+        .with_user_folder(home.join("skills"))
+        .find();
+    assert_eq!(
+        (
+            found.skills.len(),
+            found.skills[500].name(),
+            found.overlooked.len()
+        ),
+        (501, "d", 1)
+    );
+    assert!(
+        found.skills.iter().all(|skill| skill.name() != "s499"),
+        "the last of the sorted paths"
+    );
     std::fs::remove_dir_all(project.join(".agents/skills/area-0/s000")).unwrap();
-    let found = Discovery::new().with_workspace(project.path()).with_user_folder(home.join("skills")).find();
+    let found = Discovery::new()
+        .with_workspace(project.path())
+        .with_user_folder(home.join("skills"))
+        .find();
     assert_eq!((found.skills.len(), found.overlooked.len()), (501, 0));
 }
 
@@ -174,13 +281,21 @@ fn the_first_skills_of_a_place_with_too_many_are_found() {
 fn the_instructions_of_a_place_are_bounded_together() {
     let text = |name: &str| skill(name) + &" ".repeat((1 << 20) - skill(name).len());
     let files = |count| {
-        (0..count).map(move |number| (format!(".agents/skills/s{number:02}/SKILL.md"), text(&format!("s{number:02}"))))
+        (0..count).map(move |number| {
+            (
+                format!(".agents/skills/s{number:02}/SKILL.md"),
+                text(&format!("s{number:02}")),
+            )
+        })
     };
     let all = found(&TempWorkspace::from_files(files(16)));
     assert_eq!((all.skills.len(), all.overlooked.len()), (16, 0));
     let part = found(&TempWorkspace::from_files(files(17)));
     assert_eq!((part.skills.len(), part.overlooked.len()), (16, 1));
-    assert!(part.overlooked[0].reason.contains("16 MiB of SKILL.md"), "{part:?}");
+    assert!(
+        part.overlooked[0].reason.contains("16 MiB of SKILL.md"),
+        "{part:?}"
+    );
 }
 
 #[test]
@@ -192,6 +307,9 @@ fn the_reason_to_withhold_a_skill_is_shown_for_its_name_alone() {
         "{withheld}"
     );
     let unknown = skills.get("tide").unwrap_err();
-    assert!(matches!(&unknown, SkillError::Unknown { names, .. } if names.is_empty()), "{unknown}");
+    assert!(
+        matches!(&unknown, SkillError::Unknown { names, .. } if names.is_empty()),
+        "{unknown}"
+    );
     assert_eq!(skills.section(8_000), "");
 }

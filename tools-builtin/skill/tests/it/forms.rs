@@ -20,7 +20,14 @@ struct Form {
 
 macro_rules! form {
     ($seen:literal, $path:literal, $text:expr, $name:literal, $description:literal, $faults:expr) => {
-        Form { seen: $seen, path: $path, text: $text, name: $name, description: $description, faults: &$faults }
+        Form {
+            seen: $seen,
+            path: $path,
+            text: $text,
+            name: $name,
+            description: $description,
+            faults: &$faults,
+        }
     };
 }
 
@@ -131,7 +138,11 @@ const FORMS: &[Form] = &[
 ];
 
 fn skills() -> TempWorkspace {
-    TempWorkspace::from_files(FORMS.iter().map(|form| (format!(".agents/skills/{}", form.path), form.text)))
+    TempWorkspace::from_files(
+        FORMS
+            .iter()
+            .map(|form| (format!(".agents/skills/{}", form.path), form.text)),
+    )
 }
 
 #[test]
@@ -142,13 +153,34 @@ fn every_form_is_found_with_its_name_and_description() {
     assert_eq!(found.overlooked, []);
     assert_eq!(found.skills.len(), FORMS.len());
     for form in FORMS {
-        let folder = workspace.path().canonicalize().unwrap().join(".agents/skills").join(form.path);
-        let skill = found.skills.iter().find(|skill| Some(skill.path()) == folder.parent()).unwrap();
-        let description = skill.front_matter().description.as_deref().unwrap_or_default();
-        assert_eq!((skill.name(), description), (form.name, form.description), "{}", form.seen);
+        let folder = workspace
+            .path()
+            .canonicalize()
+            .unwrap()
+            .join(".agents/skills")
+            .join(form.path);
+        let skill = found
+            .skills
+            .iter()
+            .find(|skill| Some(skill.path()) == folder.parent())
+            .unwrap();
+        let description = skill
+            .front_matter()
+            .description
+            .as_deref()
+            .unwrap_or_default();
+        assert_eq!(
+            (skill.name(), description),
+            (form.name, form.description),
+            "{}",
+            form.seen
+        );
         let faults: Vec<_> = skill.faults().iter().map(ToString::to_string).collect();
         let is_expected = faults.len() == form.faults.len()
-            && form.faults.iter().all(|part| faults.iter().any(|fault| fault.contains(part)));
+            && form
+                .faults
+                .iter()
+                .all(|part| faults.iter().any(|fault| fault.contains(part)));
         assert!(is_expected, "{}: {faults:?}", form.seen);
     }
 }
@@ -159,10 +191,19 @@ async fn every_form_is_loaded_with_its_text() {
     let host = host(found(&workspace).skills.into_iter().map(approved));
     for form in FORMS {
         let text = host.text("skill.load", json!({"name": form.name})).await;
-        let body =
-            String::from_utf8_lossy(form.text).trim_end().rsplit('\n').next().unwrap_or_default().trim().to_owned();
+        let body = String::from_utf8_lossy(form.text)
+            .trim_end()
+            .rsplit('\n')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_owned();
         let is_body = !body.is_empty() && !body.starts_with("--");
-        assert!(text.contains("<<< from the skill ") && (!is_body || text.contains(&body)), "{}: {text}", form.seen);
+        assert!(
+            text.contains("<<< from the skill ") && (!is_body || text.contains(&body)),
+            "{}: {text}",
+            form.seen
+        );
     }
 }
 
@@ -170,14 +211,31 @@ async fn every_form_is_loaded_with_its_text() {
 fn the_other_fields_are_read_too() {
     let workspace = skills();
     let found = found(&workspace);
-    let fields = |name: &str| found.skills.iter().find(|skill| skill.name() == name).unwrap().front_matter().clone();
+    let fields = |name: &str| {
+        found
+            .skills
+            .iter()
+            .find(|skill| skill.name() == name)
+            .unwrap()
+            .front_matter()
+            .clone()
+    };
     let whole = fields("whole");
-    assert_eq!((whole.license.as_deref(), whole.compatibility.as_deref()), (Some("Apache-2.0"), Some("Needs a table")));
+    assert_eq!(
+        (whole.license.as_deref(), whole.compatibility.as_deref()),
+        (Some("Apache-2.0"), Some("Needs a table"))
+    );
     assert_eq!(whole.metadata["version"], "1.0");
     assert_eq!(whole.allowed_tools, ["Bash(git:*)", "Read"]);
-    assert_eq!(fields("commas").allowed_tools, ["Read", "Grep", "Bash(python *)"]);
+    assert_eq!(
+        fields("commas").allowed_tools,
+        ["Read", "Grep", "Bash(python *)"]
+    );
     assert_eq!(fields("hint").allowed_tools, ["Bash(npx paint *)"]);
     assert_eq!(fields("allowed").allowed_tools, ["bash"]);
-    assert_eq!(fields("inline-json").metadata["vendor"], r#"{"requires":{"bins":["op"]}}"#);
+    assert_eq!(
+        fields("inline-json").metadata["vendor"],
+        r#"{"requires":{"bins":["op"]}}"#
+    );
     assert_eq!(fields("tabs").metadata["author"], "nobody");
 }

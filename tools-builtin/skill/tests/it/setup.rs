@@ -11,7 +11,9 @@ pub(crate) fn found(workspace: &TempWorkspace) -> Found {
 /// Returns the only skill of a workspace.
 pub(crate) fn only(workspace: &TempWorkspace) -> Skill {
     let found = found(workspace);
-    let [skill] = &found.skills[..] else { panic!("{:?} {:?}", found.skills, found.overlooked) };
+    let [skill] = &found.skills[..] else {
+        panic!("{:?} {:?}", found.skills, found.overlooked)
+    };
     skill.clone()
 }
 
@@ -24,10 +26,16 @@ pub(crate) fn approved(skill: Skill) -> Skill {
 
 /// Returns a host with these skills and the grant to read them.
 pub(crate) fn host(skills: impl IntoIterator<Item = Skill>) -> TestHost {
-    TestHost::new(tools_skill::register).with_service(Skills::new(skills)).with_grant(&["skill:read:**"])
+    TestHost::new(tools_skill::register)
+        .with_service(Skills::new(skills))
+        .with_grant(&["skill:read:**"])
 }
 
 /// Returns a workspace with one skill, made of files.
 pub(crate) fn workspace(files: &[(&str, &str)]) -> TempWorkspace {
-    TempWorkspace::from_files(files.iter().map(|(path, text)| (format!(".agents/skills/{path}"), text)))
+    TempWorkspace::from_files(
+        files
+            .iter()
+            .map(|(path, text)| (format!(".agents/skills/{path}"), text)),
+    )
 }

@@ -15,22 +15,56 @@ fn an_alias_is_not_expanded() {
     let read = SkillText::from_bytes(text.as_bytes());
     assert_eq!(read.front_matter.name.as_deref(), Some("bomb"));
     assert_eq!(read.front_matter.description.as_deref(), Some("Is short"));
-    assert!(read.faults.iter().any(|fault| fault.to_string().contains("alias")), "{:?}", read.faults);
+    assert!(
+        read.faults
+            .iter()
+            .any(|fault| fault.to_string().contains("alias")),
+        "{:?}",
+        read.faults
+    );
     assert!(format!("{read:?}").len() < 2 * text.len());
 }
 
 #[test]
 fn deep_and_long_front_matters_are_refused() {
-    let deep = format!("---\nname: deep\nmetadata: {}{}\n---\n", "[".repeat(200), "]".repeat(200));
+    let deep = format!(
+        "---\nname: deep\nmetadata: {}{}\n---\n",
+        "[".repeat(200),
+        "]".repeat(200)
+    );
     let read = SkillText::from_bytes(deep.as_bytes());
-    assert!(read.faults.iter().any(|fault| fault.to_string().contains("too many levels")), "{:?}", read.faults);
+    assert!(
+        read.faults
+            .iter()
+            .any(|fault| fault.to_string().contains("too many levels")),
+        "{:?}",
+        read.faults
+    );
     assert_eq!(read.front_matter.name.as_deref(), Some("deep"));
-    let wide = format!("---\nname: wide\nmetadata: [{}]\n---\n", "a,".repeat(20_000));
+    let wide = format!(
+        "---\nname: wide\nmetadata: [{}]\n---\n",
+        "a,".repeat(20_000)
+    );
     let read = SkillText::from_bytes(wide.as_bytes());
-    assert!(read.faults.iter().any(|fault| fault.to_string().contains("too many values")), "{:?}", read.faults);
-    let long = format!("---\nname: long\ndescription: {}\n---\nText\n", "a".repeat(100_000));
+    assert!(
+        read.faults
+            .iter()
+            .any(|fault| fault.to_string().contains("too many values")),
+        "{:?}",
+        read.faults
+    );
+    let long = format!(
+        "---\nname: long\ndescription: {}\n---\nText\n",
+        "a".repeat(100_000)
+    );
     let read = SkillText::from_bytes(long.as_bytes());
-    assert!(read.faults.iter().any(|fault| fault.to_string().contains("was not read")), "{:?}", read.faults);
+    assert!(
+        read.faults
+            .iter()
+            .any(|fault| fault.to_string().contains("was not read")),
+        "{:?}",
+        read.faults
+    );
     assert_eq!(read.body, "Text\n");
 }
 
@@ -38,7 +72,10 @@ fn deep_and_long_front_matters_are_refused() {
 fn many_fields_have_few_faults() {
     // Neither is YAML, because of the last line.
     let other: String = (0..9_000).map(|number| format!("x{number}:\n")).collect();
-    for (fields, name) in [("name: a\n".repeat(7_000), "a"), (format!("name: b\n{other}"), "b")] {
+    for (fields, name) in [
+        ("name: a\n".repeat(7_000), "a"),
+        (format!("name: b\n{other}"), "b"),
+    ] {
         let text = format!("---\n{fields}description: b: c\n---\n");
         assert!(text.len() < 64 * 1024);
         let read = SkillText::from_bytes(text.as_bytes());
@@ -50,9 +87,39 @@ fn many_fields_have_few_faults() {
 /// Returns pieces of which front matters are made.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
-        "---\n", "name:", "description:", " ", "\n", "\t", "- ", "a", "\"", "'", "|", ">-", ": ", "#", "[", "]", "{",
-        "}", ",", "&a", "*a", "!!", "%", "...\n", "\r\n", "\u{feff}", "\u{fffd}", "é", "\0", "metadata:\n  ", "? ",
-        "\\x", "allowed-tools: (",
+        "---\n",
+        "name:",
+        "description:",
+        " ",
+        "\n",
+        "\t",
+        "- ",
+        "a",
+        "\"",
+        "'",
+        "|",
+        ">-",
+        ": ",
+        "#",
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        "&a",
+        "*a",
+        "!!",
+        "%",
+        "...\n",
+        "\r\n",
+        "\u{feff}",
+        "\u{fffd}",
+        "é",
+        "\0",
+        "metadata:\n  ",
+        "? ",
+        "\\x",
+        "allowed-tools: (",
     ]);
     prop::collection::vec(piece, 0..40).prop_map(|pieces| format!("---\n{}", pieces.concat()))
 }

@@ -15,10 +15,10 @@ use crate::{SoundFormat, SpeechError};
 
 const PROGRAM: &str = "espeak-ng";
 
-const INSTALL: &str =
-    "apt-get install espeak-ng (Debian, Ubuntu), dnf install espeak-ng (Fedora), or pacman -S espeak-ng (Arch)";
+const INSTALL: &str = "apt-get install espeak-ng (Debian, Ubuntu), dnf install espeak-ng (Fedora), or pacman -S espeak-ng (Arch)";
 
-const VOICES: &str = "write a language such as en-gb or de, with a variant such as en-us+f3, or omit it";
+const VOICES: &str =
+    "write a language such as en-gb or de, with a variant such as en-us+f3, or omit it";
 
 /// The time limit of the program. It needs about a second for a long text.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -47,7 +47,13 @@ fn missing(services: &Services) -> Option<String> {
     };
     match Sandbox::new().find_program(&workspace, PROGRAM) {
         Some(_) => None,
-        None => Some(SpeechError::NotInstalled { program: PROGRAM, install: INSTALL }.to_string()),
+        None => Some(
+            SpeechError::NotInstalled {
+                program: PROGRAM,
+                install: INSTALL,
+            }
+            .to_string(),
+        ),
     }
 }
 
@@ -60,24 +66,34 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
     let mut args = vec!["--stdin".to_owned(), "--stdout".to_owned()];
     if let Some(voice) = utterance.voice {
         if !is_voice(voice) {
-            return Err(SpeechError::Voice { backend: PROGRAM, voice: visible_line(voice, 64), advice: VOICES });
+            return Err(SpeechError::Voice {
+                backend: PROGRAM,
+                voice: visible_line(voice, 64),
+                advice: VOICES,
+            });
         }
         args.extend(["-v".to_owned(), voice.to_owned()]);
     }
     let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
     if Sandbox::new().find_program(&workspace, PROGRAM).is_none() {
-        return Err(SpeechError::NotInstalled { program: PROGRAM, install: INSTALL });
+        return Err(SpeechError::NotInstalled {
+            program: PROGRAM,
+            install: INSTALL,
+        });
     }
     let empty = tempfile::tempdir().map_err(|error| failed(&error))?;
-    let workspace = Workspace::open(empty.path()).and_then(|empty| empty.with_hidden(workspace.hidden_paths()));
+    let workspace =
+        Workspace::open(empty.path()).and_then(|empty| empty.with_hidden(workspace.hidden_paths()));
     let mut services = Services::new();
     services.insert(workspace.map_err(|error| failed(&error))?);
     // The first look at the layers blocks. Nothing else is the session's: the program needs none of its toolchains, and walls always.
     let layers = tokio::task::spawn_blocking(move || sandbox.layers().clone()).await;
     services.insert(Sandbox::new().with_layers(layers.map_err(|error| failed(&error))?));
     let grant = Grant::parse(["fs:read:**"]).map_err(|error| failed(&error))?;
-    let walls =
-        ToolContext::new().with_services(services).with_grant(grant).with_cancellation(cx.cancellation().clone());
+    let walls = ToolContext::new()
+        .with_services(services)
+        .with_grant(grant)
+        .with_cancellation(cx.cancellation().clone());
     let prepared = Prepared::new(&walls, PROGRAM, &args, &[], ".").await?;
 
     let most = utterance.max_bytes;
@@ -98,12 +114,21 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
     };
     let Ok(ended) = ended else {
         running.stop();
-        return Err(SpeechError::Time { backend: PROGRAM, limit: LIMIT });
+        return Err(SpeechError::Time {
+            backend: PROGRAM,
+            limit: LIMIT,
+        });
     };
     let ended = ended.map_err(|error| failed(&error))?;
-    let message = running.with_stderr(|messages| visible_line(&String::from_utf8_lossy(&messages.bytes), 300));
+    let message = running
+        .with_stderr(|messages| visible_line(&String::from_utf8_lossy(&messages.bytes), 300));
     let advice = utterance.voice.map(|_| VOICES);
-    let ended_with = |how: String| SpeechError::Program { program: PROGRAM, how, message: message.clone(), advice };
+    let ended_with = |how: String| SpeechError::Program {
+        program: PROGRAM,
+        how,
+        message: message.clone(),
+        advice,
+    };
     match ended.exit {
         Exit::Code(0) => {}
         Exit::Code(code) => return Err(ended_with(format!("exit code {code}"))),
@@ -112,7 +137,10 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
     let bytes = running.with_stdout(|sound| std::mem::take(&mut sound.bytes));
     // The end of the program can be known before the limit is.
     if bytes.len() > most {
-        return Err(SpeechError::Large { most, advice: "speak a shorter text" });
+        return Err(SpeechError::Large {
+            most,
+            advice: "speak a shorter text",
+        });
     }
     // An unknown voice is a message and no sound.
     if bytes.is_empty() && !message.is_empty() {
@@ -125,7 +153,9 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
 fn is_voice(voice: &str) -> bool {
     voice.starts_with(|c: char| c.is_ascii_alphanumeric())
         && voice.len() <= 64
-        && voice.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'+'))
+        && voice
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'+'))
 }
 
 fn failed(error: &impl std::fmt::Display) -> SpeechError {
@@ -154,24 +184,40 @@ struct Output {
 
 impl Output {
     fn dropping(most: usize) -> Self {
-        Self { bytes: Vec::new(), most, full: None }
+        Self {
+            bytes: Vec::new(),
+            most,
+            full: None,
+        }
     }
 
     fn stopping(most: usize) -> (Self, Arc<Notify>) {
         let full = Arc::new(Notify::new());
-        (Self { full: Some(full.clone()), ..Self::dropping(most) }, full)
+        (
+            Self {
+                full: Some(full.clone()),
+                ..Self::dropping(most)
+            },
+            full,
+        )
     }
 }
 
 impl Collect for Output {
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<()> {
         // The drop of the program wakes its reader.
-        if self.full.is_some() && self.bytes.len() > self.most { Poll::Pending } else { Poll::Ready(()) }
+        if self.full.is_some() && self.bytes.len() > self.most {
+            Poll::Pending
+        } else {
+            Poll::Ready(())
+        }
     }
 
     fn push(&mut self, bytes: &[u8]) {
         // One more byte than are kept tells that there are more.
-        let room = (self.most + 1).saturating_sub(self.bytes.len()).min(bytes.len());
+        let room = (self.most + 1)
+            .saturating_sub(self.bytes.len())
+            .min(bytes.len());
         self.bytes.extend_from_slice(&bytes[..room]);
         if let Some(full) = self.full.as_ref().filter(|_| self.bytes.len() > self.most) {
             full.notify_one();

@@ -91,12 +91,23 @@ impl NamedSubmission for SpeechBackend {
 
 impl<'a> Utterance<'a> {
     pub(crate) fn new(text: &'a str, format: SoundFormat, max_bytes: usize) -> Self {
-        Self { text, voice: None, format, model: None, base_url: None, client: None, max_bytes }
+        Self {
+            text,
+            voice: None,
+            format,
+            model: None,
+            base_url: None,
+            client: None,
+            max_bytes,
+        }
     }
 }
 
 impl fmt::Debug for SpeechBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SpeechBackend").field("name", &self.name).field("source", &self.source).finish_non_exhaustive()
+        f.debug_struct("SpeechBackend")
+            .field("name", &self.name)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
     }
 }

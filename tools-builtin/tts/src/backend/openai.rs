@@ -35,9 +35,14 @@ fn speak<'a>(cx: &'a ToolContext, utterance: &'a Utterance<'a>) -> SpeechFuture<
 }
 
 async fn ask(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, SpeechError> {
-    let address = |reason: &str| SpeechError::BaseUrl { backend: NAME, reason: reason.to_owned() };
+    let address = |reason: &str| SpeechError::BaseUrl {
+        backend: NAME,
+        reason: reason.to_owned(),
+    };
     let base = utterance.base_url.ok_or_else(|| address("there is none"))?;
-    let client = utterance.client.ok_or_else(|| address("this program has no HTTP client"))?;
+    let client = utterance
+        .client
+        .ok_or_else(|| address("this program has no HTTP client"))?;
     let url = format!("{}/audio/speech", base.as_str().trim_end_matches('/'));
     let body = json!({
         "model": utterance.model,
@@ -45,13 +50,18 @@ async fn ask(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
         "voice": utterance.voice.unwrap_or(VOICE),
         "response_format": utterance.format.name(),
     });
-    let request = Request::new(Method::POST, &url)?.with_json(&body)?.with_max_body_bytes(utterance.max_bytes);
+    let request = Request::new(Method::POST, &url)?
+        .with_json(&body)?
+        .with_max_body_bytes(utterance.max_bytes);
     let response = client.send(cx, request).await?;
     let host = base.host_str().unwrap_or_default().to_owned();
     if !response.status.is_success() {
         let answer: Value = serde_json::from_slice(&response.body).unwrap_or_default();
-        let message =
-            answer.pointer("/error/message").or(answer.get("detail")).and_then(Value::as_str).unwrap_or_default();
+        let message = answer
+            .pointer("/error/message")
+            .or(answer.get("detail"))
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let status = response.status.as_u16();
         return Err(SpeechError::Status {
             host,
@@ -74,7 +84,9 @@ async fn ask(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
 fn advice(status: u16) -> &'static str {
     match status {
         401 | 403 => "ask the user to check the key of this service and its plan",
-        404 | 405 | 300..=399 => "ask the user to check the address and the model of this service in the settings",
+        404 | 405 | 300..=399 => {
+            "ask the user to check the address and the model of this service in the settings"
+        }
         408 | 429 | 500..=599 => "try again later",
         _ => "change the text or the voice",
     }

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use host::declare_keys;
-use host::settings::{Key, ProjectRule, REACHES, SPENDS, Setting, file, filled, text, url, variable};
+use host::settings::{
+    Key, ProjectRule, REACHES, SPENDS, Setting, file, filled, text, url, variable,
+};
 use tools_text::KeySource;
 
 declare_keys! {

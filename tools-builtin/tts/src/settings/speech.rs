@@ -34,7 +34,11 @@ pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
     };
     let speech = match (services.get::<HttpClient>(), speech.base_url()) {
         (Some(client), Some(url)) => {
-            let private = settings.of::<SpeechKeys>().service_url.is_some().then_some(url);
+            let private = settings
+                .of::<SpeechKeys>()
+                .service_url
+                .is_some()
+                .then_some(url);
             let client = backend_client(&client, settings, (key, KEY), private)?;
             speech.with_client(client)
         }
@@ -48,27 +52,38 @@ pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
 pub(super) fn access(settings: Settings) -> Result<Settings, SettingsError> {
     let speech = configured(&settings)?;
     let origin = backend(&settings).origin;
-    let hosts: Vec<_> = speech.targets().into_iter().filter(|target| target.scheme() == "net").collect();
+    let hosts: Vec<_> = speech
+        .targets()
+        .into_iter()
+        .filter(|target| target.scheme() == "net")
+        .collect();
     settings.with_targets(&hosts, SPEAK, "tts.backend", &Setting { value: (), origin })
 }
 
 /// Returns the configured backend, or the usual one.
 fn backend(settings: &Settings) -> Setting<String> {
-    settings.of::<SpeechKeys>().backend.clone().unwrap_or_else(|| Setting::from_default(DEFAULT.to_owned()))
+    settings
+        .of::<SpeechKeys>()
+        .backend
+        .clone()
+        .unwrap_or_else(|| Setting::from_default(DEFAULT.to_owned()))
 }
 
 /// Returns the speech that the settings describe, without its key.
 pub(super) fn configured(settings: &Settings) -> Result<Speech, SettingsError> {
     let named = backend(settings);
-    let found = crate::get(&named.value).map_err(|error| SettingsError::unusable("tts.backend", &named, error))?;
+    let found = crate::get(&named.value)
+        .map_err(|error| SettingsError::unusable("tts.backend", &named, error))?;
     let mut speech = match &settings.of::<SpeechKeys>().service_url {
-        Some(url) => {
-            Speech::new(found, Some(&url.value)).map_err(|error| SettingsError::unusable("tts.url", url, error))?
-        }
-        None => Speech::new(found, None).map_err(|error| SettingsError::unusable("tts.backend", &named, error))?,
+        Some(url) => Speech::new(found, Some(&url.value))
+            .map_err(|error| SettingsError::unusable("tts.url", url, error))?,
+        None => Speech::new(found, None)
+            .map_err(|error| SettingsError::unusable("tts.backend", &named, error))?,
     };
     if let Some(model) = &settings.of::<SpeechKeys>().model {
-        speech = speech.with_model(&model.value).map_err(|error| SettingsError::unusable("tts.model", model, error))?;
+        speech = speech
+            .with_model(&model.value)
+            .map_err(|error| SettingsError::unusable("tts.model", model, error))?;
     }
     if let Some(voice) = &settings.of::<SpeechKeys>().voice {
         speech = speech.with_voice(&voice.value);
@@ -77,7 +92,10 @@ pub(super) fn configured(settings: &Settings) -> Result<Speech, SettingsError> {
 }
 
 /// Returns the key of the service, or nothing if it needs none. The inner error means that the key is missing.
-fn key(settings: &Settings, speech: &Speech) -> Result<Result<Option<BoundSecret>, ()>, SettingsError> {
+fn key(
+    settings: &Settings,
+    speech: &Speech,
+) -> Result<Result<Option<BoundSecret>, ()>, SettingsError> {
     let Some(place) = &speech.backend().key else {
         return match settings.of::<SpeechKeys>().key() {
             Some(named) => {
@@ -88,15 +106,23 @@ fn key(settings: &Settings, speech: &Speech) -> Result<Result<Option<BoundSecret
         };
     };
     // A service at another address, such as one on this machine, may need none.
-    let Some(source) = source(settings, place) else { return Ok(Ok(None)) };
+    let Some(source) = source(settings, place) else {
+        return Ok(Ok(None));
+    };
     let is_found = source.value.is_found();
     let text = if is_found {
-        source.value.read().map_err(|error| SettingsError::unusable(KEY, &source, error))?
+        source
+            .value
+            .read()
+            .map_err(|error| SettingsError::unusable(KEY, &source, error))?
     } else {
         None
     };
     match text {
-        Some(text) => speech.bind_key(&text).map(Ok).map_err(|error| SettingsError::unusable(KEY, &source, error)),
+        Some(text) => speech
+            .bind_key(&text)
+            .map(Ok)
+            .map_err(|error| SettingsError::unusable(KEY, &source, error)),
         None if place.is_required => Ok(Err(())),
         None => Ok(Ok(None)),
     }
@@ -108,12 +134,20 @@ fn source(settings: &Settings, key: &SpeechKey) -> Option<Setting<KeySource>> {
         value: KeySource::Environment(key.variable.to_owned()),
         origin: Origin::Environment(key.variable.to_owned()),
     };
-    settings.of::<SpeechKeys>().key().or_else(|| settings.of::<SpeechKeys>().service_url.is_none().then(usual))
+    settings.of::<SpeechKeys>().key().or_else(|| {
+        settings
+            .of::<SpeechKeys>()
+            .service_url
+            .is_none()
+            .then(usual)
+    })
 }
 
 fn missing_key(settings: &Settings, speech: &Speech) -> String {
     let source = speech.backend().key.and_then(|key| source(settings, &key));
-    let place = source.map(|source| source.value.place()).unwrap_or_default();
+    let place = source
+        .map(|source| source.value.place())
+        .unwrap_or_default();
     format!(
         "the speech backend {} needs a key, and {place} is empty or missing; write the key there, or name another place with tts.key_env \
          or tts.key_file",

@@ -18,8 +18,14 @@ async fn a_missing_program_is_an_error_with_the_line_that_installs_it() {
             .with_service(open())
             .with_service(Sandbox::new())
             .with_service(speech());
-        let error = host.call("tts.speak", json!({"text": "hello"})).await.unwrap_err();
-        assert!(error.to_string().contains("apt-get install espeak-ng"), "{error}");
+        let error = host
+            .call("tts.speak", json!({"text": "hello"}))
+            .await
+            .unwrap_err();
+        assert!(
+            error.to_string().contains("apt-get install espeak-ng"),
+            "{error}"
+        );
         assert_eq!(error.code(), ErrorCode::Unavailable);
         let mut services = Services::new();
         services.insert(open());
@@ -29,7 +35,10 @@ async fn a_missing_program_is_an_error_with_the_line_that_installs_it() {
     }
     let nowhere = (speech().backend().missing)(&Services::new()).unwrap();
     assert!(nowhere.contains("no sandbox"), "{nowhere}");
-    assert_eq!(Sandbox::new().find_program(&open(), "no-such-program"), None);
+    assert_eq!(
+        Sandbox::new().find_program(&open(), "no-such-program"),
+        None
+    );
     assert_eq!(Sandbox::new().find_program(&open(), "/bin/sh"), None);
     assert!(Sandbox::new().find_program(&open(), "sh").is_some());
 }

@@ -19,17 +19,29 @@ async fn the_weather_of_a_named_place_has_units_words_and_its_source() {
         })
     );
     let current = &answer["current"];
-    assert_eq!((&current["time"], &current["conditions"]), (&json!("2026-04-28T17:30"), &json!("overcast")));
+    assert_eq!(
+        (&current["time"], &current["conditions"]),
+        (&json!("2026-04-28T17:30"), &json!("overcast"))
+    );
     assert_eq!(current["temperature"], json!({"value": 20.7, "unit": "°C"}));
     assert_eq!(current["wind_speed"], json!({"value": 4.6, "unit": "km/h"}));
     assert_eq!(current["is_day"], true);
     let day = &answer["daily"][0];
-    assert_eq!((&day["date"], &day["weekday"]), (&json!("2026-04-28"), &json!("Tuesday")));
-    assert_eq!((&day["conditions"], &day["sunrise"]), (&json!("slight rain"), &json!("2026-04-28T06:13")));
+    assert_eq!(
+        (&day["date"], &day["weekday"]),
+        (&json!("2026-04-28"), &json!("Tuesday"))
+    );
+    assert_eq!(
+        (&day["conditions"], &day["sunrise"]),
+        (&json!("slight rain"), &json!("2026-04-28T06:13"))
+    );
     assert_eq!(day["precipitation"], json!({"value": 0.0, "unit": "mm"}));
     assert_eq!(answer["utc_offset"], "+02:00");
     let source = answer["source"].as_str().unwrap();
-    assert!(source.contains("Open-Meteo") && source.contains("CC BY 4.0"), "{source}");
+    assert!(
+        source.contains("Open-Meteo") && source.contains("CC BY 4.0"),
+        "{source}"
+    );
 }
 
 #[tokio::test]
@@ -37,10 +49,15 @@ async fn the_requests_have_the_name_the_position_the_days_and_the_units() {
     let service = TestService::start(PLACES, FORECAST).await;
     let arguments = json!({"place": "Zürich, Switzerland", "days": 16, "units": "imperial", "wind_speed_unit": "kn"});
     service.weather(arguments).await;
-    let [search, forecast] = &service.requests()[..] else { panic!("{:?}", service.requests()) };
+    let [search, forecast] = &service.requests()[..] else {
+        panic!("{:?}", service.requests())
+    };
     assert_eq!(
         (search.host_str(), forecast.host_str()),
-        (Some("geocoding-api.open-meteo.com"), Some("api.open-meteo.com"))
+        (
+            Some("geocoding-api.open-meteo.com"),
+            Some("api.open-meteo.com")
+        )
     );
     assert_eq!(parameter(search, "name").as_deref(), Some("Zürich"));
     for (name, value) in [
@@ -59,7 +76,9 @@ async fn the_requests_have_the_name_the_position_the_days_and_the_units() {
 #[tokio::test]
 async fn a_position_needs_no_search() {
     let service = TestService::start(NO_PLACES, FORECAST).await;
-    let answer = service.weather(json!({"latitude": -33.5, "longitude": 0})).await;
+    let answer = service
+        .weather(json!({"latitude": -33.5, "longitude": 0}))
+        .await;
     let place = json!({"latitude": -33.5, "longitude": 0.0, "elevation": {"value": 409.0, "unit": "m"}, "timezone": "Europe/Zurich"});
     assert_eq!(answer["place"], place);
     let requests = service.requests();
@@ -69,11 +88,17 @@ async fn a_position_needs_no_search() {
 #[tokio::test]
 async fn imperial_units_have_their_usual_names() {
     // The names of these units in the answers of the service.
-    let forecast = FORECAST.replace("°C", "°F").replace("km/h", "mp/h").replace("\"mm\"", "\"inch\"");
-    let answer =
-        TestService::start(PLACES, forecast).await.weather(json!({"place": "Zurich", "units": "imperial"})).await;
+    let forecast = FORECAST
+        .replace("°C", "°F")
+        .replace("km/h", "mp/h")
+        .replace("\"mm\"", "\"inch\"");
+    let answer = TestService::start(PLACES, forecast)
+        .await
+        .weather(json!({"place": "Zurich", "units": "imperial"}))
+        .await;
     let day = &answer["daily"][0];
-    let units = ["temperature_max", "wind_speed_max", "precipitation"].map(|field| day[field]["unit"].clone());
+    let units = ["temperature_max", "wind_speed_max", "precipitation"]
+        .map(|field| day[field]["unit"].clone());
     assert_eq!(units, ["°F", "mph", "in"]);
 }
 
@@ -83,11 +108,16 @@ async fn values_that_the_service_lacks_are_null() {
     forecast["daily"]["weather_code"] = json!([null]);
     forecast["current"]["wind_speed_10m"] = Value::Null;
     forecast["elevation"] = Value::Null;
-    let answer = TestService::start(PLACES, forecast).await.weather(json!({"place": "Zurich"})).await;
+    let answer = TestService::start(PLACES, forecast)
+        .await
+        .weather(json!({"place": "Zurich"}))
+        .await;
     // The recording has no cloud cover at all.
-    for field in
-        [&answer["daily"][0]["conditions"], &answer["current"]["wind_speed"], &answer["current"]["cloud_cover"]]
-    {
+    for field in [
+        &answer["daily"][0]["conditions"],
+        &answer["current"]["wind_speed"],
+        &answer["current"]["cloud_cover"],
+    ] {
         assert_eq!(field, &Value::Null);
     }
     assert_eq!(answer["current"]["temperature"]["value"], 20.7);
@@ -97,14 +127,23 @@ async fn values_that_the_service_lacks_are_null() {
 async fn an_unknown_weather_code_is_named() {
     let mut forecast = recorded(FORECAST);
     forecast["current"]["weather_code"] = json!(42);
-    let answer = TestService::start(PLACES, forecast).await.weather(json!({"place": "Zurich"})).await;
-    assert_eq!(answer["current"]["conditions"], "unknown WMO weather code 42");
+    let answer = TestService::start(PLACES, forecast)
+        .await
+        .weather(json!({"place": "Zurich"}))
+        .await;
+    assert_eq!(
+        answer["current"]["conditions"],
+        "unknown WMO weather code 42"
+    );
 }
 
 #[tokio::test]
 async fn invisible_characters_of_names_are_written_out() {
     let places = PLACES.replace("Switzerland", "Switzer\u{202e}land\u{200b}");
-    let answer = TestService::start(places, FORECAST).await.weather(json!({"place": "Zurich"})).await;
+    let answer = TestService::start(places, FORECAST)
+        .await
+        .weather(json!({"place": "Zurich"}))
+        .await;
     assert_eq!(answer["place"]["country"], "Switzer<U+202E>land<U+200B>");
 }
 
@@ -115,17 +154,38 @@ async fn a_name_is_cut_and_there_are_no_more_days_than_wanted() {
     for list in forecast["daily"].as_object_mut().unwrap().values_mut() {
         *list = vec![list[0].clone(); 300].into();
     }
-    let answer = TestService::start(places, forecast).await.weather(json!({"place": "Zurich", "days": 2})).await;
-    assert_eq!(answer["place"]["country"].as_str().unwrap().chars().count(), 81);
+    let answer = TestService::start(places, forecast)
+        .await
+        .weather(json!({"place": "Zurich", "days": 2}))
+        .await;
+    assert_eq!(
+        answer["place"]["country"].as_str().unwrap().chars().count(),
+        81
+    );
     assert_eq!(answer["daily"].as_array().unwrap().len(), 2);
 }
 
 #[tokio::test]
 async fn both_hosts_have_to_be_granted() {
     let service = TestService::start(PLACES, FORECAST).await;
-    for clauses in [&[][..], &["net:read:api.open-meteo.com"], &["net:read:geocoding-api.open-meteo.com"]] {
-        let error = service.host.clone().with_grant(clauses).call("weather.get", json!({"place": "Zurich"})).await;
-        assert!(matches!(error.unwrap_err().kind(), ToolErrorKind::PermissionDenied { .. }), "{clauses:?}");
+    for clauses in [
+        &[][..],
+        &["net:read:api.open-meteo.com"],
+        &["net:read:geocoding-api.open-meteo.com"],
+    ] {
+        let error = service
+            .host
+            .clone()
+            .with_grant(clauses)
+            .call("weather.get", json!({"place": "Zurich"}))
+            .await;
+        assert!(
+            matches!(
+                error.unwrap_err().kind(),
+                ToolErrorKind::PermissionDenied { .. }
+            ),
+            "{clauses:?}"
+        );
     }
     assert_eq!(service.requests(), []);
 }

@@ -11,7 +11,10 @@ use tools_testkit::TestHost;
 const HOSTS: [&str; 2] = ["api.open-meteo.com", "geocoding-api.open-meteo.com"];
 
 /// The grant that the tool needs.
-const GRANT: [&str; 2] = ["net:read:api.open-meteo.com", "net:read:geocoding-api.open-meteo.com"];
+const GRANT: [&str; 2] = [
+    "net:read:api.open-meteo.com",
+    "net:read:geocoding-api.open-meteo.com",
+];
 
 pub(crate) const PLACES: &str = include_str!("../recorded/geocoding_zurich.json");
 pub(crate) const NO_PLACES: &str = include_str!("../recorded/geocoding_empty.json");
@@ -30,14 +33,20 @@ impl TestService {
         Self::answering(move |request| {
             TestServer::ok(
                 "application/json; charset=utf-8",
-                if is_search(request) { places.as_bytes() } else { forecast.as_bytes() },
+                if is_search(request) {
+                    places.as_bytes()
+                } else {
+                    forecast.as_bytes()
+                },
             )
         })
         .await
     }
 
     /// Starts a service that answers with raw bytes.
-    pub(crate) async fn answering(answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static) -> Self {
+    pub(crate) async fn answering(
+        answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static,
+    ) -> Self {
         let authority = TestAuthority::new();
         let server = TestServer::start_tls(&authority, &HOSTS, answer).await;
         let mut resolver = TestResolver::new();
@@ -47,7 +56,9 @@ impl TestService {
             options = options.with_private_host(host);
         }
         let client = HttpClient::from_options(options.with_resolver(Arc::new(resolver))).unwrap();
-        let host = TestHost::new(tools_weather::register).with_grant(&GRANT).with_service(client);
+        let host = TestHost::new(tools_weather::register)
+            .with_grant(&GRANT)
+            .with_service(client);
         Self { server, host }
     }
 
@@ -58,7 +69,11 @@ impl TestService {
 
     /// Calls `weather.get`, which must fail, and returns the kind of the error.
     pub(crate) async fn failure(&self, arguments: Value) -> ToolErrorKind {
-        self.host.call("weather.get", arguments).await.map_err(|error| error.kind().clone()).unwrap_err()
+        self.host
+            .call("weather.get", arguments)
+            .await
+            .map_err(|error| error.kind().clone())
+            .unwrap_err()
     }
 
     /// Returns the requests so far, each as the host and the URL.
@@ -78,7 +93,9 @@ pub(crate) fn is_search(request: &Received) -> bool {
 
 /// Returns the value of a parameter of a URL.
 pub(crate) fn parameter(url: &Url, name: &str) -> Option<String> {
-    url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+    url.query_pairs()
+        .find(|(key, _)| key == name)
+        .map(|(_, value)| value.into_owned())
 }
 
 /// Returns a recorded answer for a change.

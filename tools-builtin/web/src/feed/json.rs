@@ -54,7 +54,11 @@ pub(super) fn read(text: &str) -> Option<Feed> {
         title: item.title.unwrap_or_default(),
         link: item.url.unwrap_or_default(),
         date: item.date_published.unwrap_or_default(),
-        summary: item.summary.or(item.content_text).or(item.content_html).unwrap_or_default(),
+        summary: item
+            .summary
+            .or(item.content_text)
+            .or(item.content_html)
+            .unwrap_or_default(),
     });
     Some(Feed {
         title: feed.title,
@@ -80,7 +84,9 @@ impl<'de> Deserialize<'de> for Items {
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Items, A::Error> {
                 let mut items = Items::default();
                 while items.items.len() < MAX_ENTRIES {
-                    let Some(item) = list.next_element()? else { return Ok(items) };
+                    let Some(item) = list.next_element()? else {
+                        return Ok(items);
+                    };
                     items.items.push(item);
                 }
                 while list.next_element::<IgnoredAny>()?.is_some() {

@@ -91,7 +91,10 @@ impl FeedReader {
             self.entry = Some((Entry::default(), self.depth));
             return;
         }
-        let depth = self.entry.as_ref().map_or(self.field_depth, |(_, depth)| depth + 1);
+        let depth = self
+            .entry
+            .as_ref()
+            .map_or(self.field_depth, |(_, depth)| depth + 1);
         if self.depth != depth {
             return;
         }
@@ -133,7 +136,9 @@ impl FeedReader {
             }
             (Some((entry, _)), Field::Content) => &mut entry.summary,
             // The identity of an entry of RSS is its address, unless it has another.
-            (Some((entry, _)), Field::Id) if text.trim_start().starts_with("http") => &mut entry.link,
+            (Some((entry, _)), Field::Id) if text.trim_start().starts_with("http") => {
+                &mut entry.link
+            }
             (None, Field::Title) => &mut self.feed.title,
             (None, Field::Link) => &mut self.feed.link,
             (None, Field::Summary) => &mut self.feed.summary,
@@ -151,8 +156,11 @@ fn field(name: &str) -> Option<Field> {
         "title" | "atom:title" | "rss:title" => Field::Title,
         "link" | "rss:link" => Field::Link,
         "guid" => Field::Id,
-        "pubDate" | "dc:date" | "published" | "updated" | "issued" | "modified" | "atom:updated" => Field::Date,
-        "description" | "summary" | "subtitle" | "tagline" | "atom:summary" | "rss:description" => Field::Summary,
+        "pubDate" | "dc:date" | "published" | "updated" | "issued" | "modified"
+        | "atom:updated" => Field::Date,
+        "description" | "summary" | "subtitle" | "tagline" | "atom:summary" | "rss:description" => {
+            Field::Summary
+        }
         "content:encoded" | "content" | "atom:content" => Field::Content,
         _ => return None,
     })

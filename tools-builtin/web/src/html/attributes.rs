@@ -76,7 +76,9 @@ impl Attributes {
 
     /// Adds an attribute if it is known. The first of several with one name counts.
     pub(crate) fn add<'a>(&mut self, name: &str, value: impl FnOnce() -> Cow<'a, str>) {
-        let Some(attribute) = known_name(name, Attribute::from_name).flatten() else { return };
+        let Some(attribute) = known_name(name, Attribute::from_name).flatten() else {
+            return;
+        };
         let range = &mut self.ranges[attribute as usize];
         if range.is_some() {
             return;
@@ -106,13 +108,18 @@ impl Attributes {
 
     /// Returns the words of the attribute `class`.
     pub(crate) fn classes(&self) -> impl Iterator<Item = &str> {
-        self.value(Attribute::Class).unwrap_or_default().split_ascii_whitespace()
+        self.value(Attribute::Class)
+            .unwrap_or_default()
+            .split_ascii_whitespace()
     }
 
     /// Returns the label of an element without text, which may be empty.
     pub(crate) fn label(&self) -> &str {
         let names = [Attribute::AriaLabel, Attribute::Title];
-        names.into_iter().find_map(|name| self.value(name).filter(|label| !label.is_empty())).unwrap_or_default()
+        names
+            .into_iter()
+            .find_map(|name| self.value(name).filter(|label| !label.is_empty()))
+            .unwrap_or_default()
     }
 }
 
@@ -123,7 +130,12 @@ mod tests {
     #[test]
     fn the_first_attribute_of_a_name_counts() {
         let mut read = Attributes::default();
-        for (name, value) in [("HREF", "a"), ("href", "b"), ("unknown", "c"), ("class", " x  y ")] {
+        for (name, value) in [
+            ("HREF", "a"),
+            ("href", "b"),
+            ("unknown", "c"),
+            ("class", " x  y "),
+        ] {
             read.add(name, || value.into());
         }
         assert_eq!(read.value(Attribute::Href), Some("a"));

@@ -15,7 +15,11 @@ pub(crate) struct Base {
 
 impl Base {
     pub(crate) fn new(url: &Url) -> Self {
-        Self { page: url.clone(), url: url.clone(), is_set: false }
+        Self {
+            page: url.clone(),
+            url: url.clone(),
+            is_set: false,
+        }
     }
 
     /// Takes the address of the first `<base>`.
@@ -70,7 +74,14 @@ mod tests {
         base.set("https://c.org/");
         assert_eq!(base.link("d").as_deref(), Some("https://b.org/c/d"));
         for refused in [
-            "", " ", "javascript:alert(1)", " JaVaScRiPt:1", "java\nscript:1", "data:text/html,x", "blob:x", "http://[",
+            "",
+            " ",
+            "javascript:alert(1)",
+            " JaVaScRiPt:1",
+            "java\nscript:1",
+            "data:text/html,x",
+            "blob:x",
+            "http://[",
         ] {
             assert_eq!(base.link(refused), None, "{refused}");
         }

@@ -242,7 +242,10 @@ impl Element {
     /// Returns true if the element has no content and no end tag.
     pub(crate) fn is_void(self) -> bool {
         use Element::*;
-        matches!(self, Base | Br | Col | Embed | Frame | Hr | Img | Input | Link | Meta | Source)
+        matches!(
+            self,
+            Base | Br | Col | Embed | Frame | Hr | Img | Input | Link | Meta | Source
+        )
     }
 
     /// Returns true if text before and after the element stands in other lines.
@@ -295,7 +298,10 @@ impl Element {
     /// Returns true for a table and the elements that only tables have.
     pub(crate) fn is_table_part(self) -> bool {
         use Element::*;
-        matches!(self, Table | Caption | Colgroup | Thead | Tbody | Tfoot | Tr | Td | Th)
+        matches!(
+            self,
+            Table | Caption | Colgroup | Thead | Tbody | Tfoot | Tr | Td | Th
+        )
     }
 
     /// Returns true for a list of items.
@@ -305,7 +311,10 @@ impl Element {
 
     /// Returns true if the text between its tags is shown as it is.
     pub(crate) fn is_preformatted(self) -> bool {
-        matches!(self, Self::Pre | Self::Listing | Self::Xmp | Self::Plaintext)
+        matches!(
+            self,
+            Self::Pre | Self::Listing | Self::Xmp | Self::Plaintext
+        )
     }
 
     /// Returns true if the content is never part of the text.

@@ -3,15 +3,32 @@
 use super::attributes::{Attribute, Attributes};
 
 /// The beginnings of classes that a language follows.
-const PREFIXES: [&str; 6] = ["language-", "lang-", "highlight-source-", "highlight-text-", "highlight-", "brush:"];
+const PREFIXES: [&str; 6] = [
+    "language-",
+    "lang-",
+    "highlight-source-",
+    "highlight-text-",
+    "highlight-",
+    "brush:",
+];
 
 /// The classes beside which a class with the language stands.
 const COMPANIONS: [&str; 4] = ["sourceCode", "hljs", "prettyprint", "rust-example-rendered"];
 
 /// Classes that stand beside a language and mean none.
 const OTHERS: [&str; 12] = [
-    "code", "default", "highlight", "linenums", "literal-block", "listing", "none", "notranslate", "numberLines",
-    "numberSource", "plain", "snippet",
+    "code",
+    "default",
+    "highlight",
+    "linenums",
+    "literal-block",
+    "listing",
+    "none",
+    "notranslate",
+    "numberLines",
+    "numberSource",
+    "plain",
+    "snippet",
 ];
 
 /// Returns the language that the attributes of a code block or of an element around it name.
@@ -21,25 +38,40 @@ pub(super) fn language(attributes: &Attributes) -> Option<String> {
             return Some(language);
         }
     }
-    let prefixed = PREFIXES
-        .iter()
-        .find_map(|prefix| attributes.classes().find_map(|class| class.strip_prefix(prefix)).and_then(checked));
-    prefixed.or_else(|| beside(attributes)).or_else(|| brush(attributes))
+    let prefixed = PREFIXES.iter().find_map(|prefix| {
+        attributes
+            .classes()
+            .find_map(|class| class.strip_prefix(prefix))
+            .and_then(checked)
+    });
+    prefixed
+        .or_else(|| beside(attributes))
+        .or_else(|| brush(attributes))
 }
 
 /// Returns the class beside a class of a highlighter.
 fn beside(attributes: &Attributes) -> Option<String> {
-    if !attributes.classes().any(|class| COMPANIONS.contains(&class)) {
+    if !attributes
+        .classes()
+        .any(|class| COMPANIONS.contains(&class))
+    {
         return None;
     }
-    let mut others = attributes.classes().filter(|class| !COMPANIONS.contains(class));
-    others.find(|class| !class.contains(['_', ':'])).and_then(checked)
+    let mut others = attributes
+        .classes()
+        .filter(|class| !COMPANIONS.contains(class));
+    others
+        .find(|class| !class.contains(['_', ':']))
+        .and_then(checked)
 }
 
 /// Returns the language of `class="brush: js"`.
 fn brush(attributes: &Attributes) -> Option<String> {
     let mut classes = attributes.classes().skip_while(|class| *class != "brush:");
-    classes.nth(1).map(|class| class.trim_end_matches(';')).and_then(checked)
+    classes
+        .nth(1)
+        .map(|class| class.trim_end_matches(';'))
+        .and_then(checked)
 }
 
 /// Returns a name that is safe after a fence.

@@ -18,7 +18,11 @@ pub(super) struct OpenElements {
 
 impl OpenElements {
     pub(super) fn new() -> Self {
-        Self { frames: Vec::new(), open: [0; Element::COUNT], deeper: [0; Element::COUNT] }
+        Self {
+            frames: Vec::new(),
+            open: [0; Element::COUNT],
+            deeper: [0; Element::COUNT],
+        }
     }
 
     /// Returns true if an element with this name is open.
@@ -74,7 +78,11 @@ impl OpenElements {
     }
 
     /// Returns the position of the innermost element that matches, unless an element that ends the search is inside of it.
-    pub(super) fn find(&self, matches: impl Fn(Element) -> bool, ends: impl Fn(Element) -> bool) -> Option<usize> {
+    pub(super) fn find(
+        &self,
+        matches: impl Fn(Element) -> bool,
+        ends: impl Fn(Element) -> bool,
+    ) -> Option<usize> {
         for (index, frame) in self.frames.iter().enumerate().rev() {
             if matches(frame.element) {
                 return Some(index);
@@ -87,12 +95,22 @@ impl OpenElements {
     }
 
     /// Returns the innermost effect that matches.
-    pub(super) fn innermost_mut(&mut self, matches: impl Fn(&Effect) -> bool) -> Option<&mut Effect> {
-        self.frames.iter_mut().rev().map(|frame| &mut frame.effect).find(|effect| matches(effect))
+    pub(super) fn innermost_mut(
+        &mut self,
+        matches: impl Fn(&Effect) -> bool,
+    ) -> Option<&mut Effect> {
+        self.frames
+            .iter_mut()
+            .rev()
+            .map(|frame| &mut frame.effect)
+            .find(|effect| matches(effect))
     }
 }
 
 /// Returns true for elements beyond which an end tag closes nothing.
 pub(super) fn is_scope(element: Element) -> bool {
-    matches!(element, Element::Td | Element::Th | Element::Caption | Element::Table)
+    matches!(
+        element,
+        Element::Td | Element::Th | Element::Caption | Element::Table
+    )
 }

@@ -18,7 +18,9 @@ use super::refresh;
 use super::script::ScriptSigns;
 use super::tokens::Sink;
 use super::visibility::LeftOut;
-use crate::markdown::{Document, Inline, Notation, Table, destination, escape_text, in_code, without_break_marks};
+use crate::markdown::{
+    Document, Inline, Notation, Table, destination, escape_text, in_code, without_break_marks,
+};
 use crate::stop::Stop;
 
 /// The maximum length of a title in bytes.
@@ -156,17 +158,29 @@ impl<'a> Builder<'a> {
         self.left_out.sort_unstable();
         self.left_out.dedup();
         let title = self.title.into_text();
-        let next = self.next.filter(|next| text.len() < LITTLE_TEXT && !self.base.is_page(next));
+        let next = self
+            .next
+            .filter(|next| text.len() < LITTLE_TEXT && !self.base.is_page(next));
         let needs_scripts = next.is_none() && self.script.needs_scripts(&text);
         if let Some(next) = &next {
             text = match self.notation {
-                Notation::Markdown => format!("{text}\n\n[{}]({})", escape_text(next), destination(next)),
+                Notation::Markdown => {
+                    format!("{text}\n\n[{}]({})", escape_text(next), destination(next))
+                }
                 Notation::Plain => format!("{text}\n\n{next}"),
             };
             text = text.trim_start().to_owned();
         }
         let leads_on = next.is_some();
-        Page { title, text, left_out: self.left_out, with_content: self.with_content, needs_scripts, leads_on, cut }
+        Page {
+            title,
+            text,
+            left_out: self.left_out,
+            with_content: self.with_content,
+            needs_scripts,
+            leads_on,
+            cut,
+        }
     }
 
     /// Reads an element of the head.
@@ -180,8 +194,14 @@ impl<'a> Builder<'a> {
             Element::Meta if attributes.value(Attribute::Property) == Some("og:title") => {
                 self.title.shared = attributes.value(Attribute::Content).map(clean);
             }
-            Element::Meta if attributes.value(Attribute::HttpEquiv).is_some_and(is_refresh) => {
-                let address = attributes.value(Attribute::Content).and_then(refresh::of_meta);
+            Element::Meta
+                if attributes
+                    .value(Attribute::HttpEquiv)
+                    .is_some_and(is_refresh) =>
+            {
+                let address = attributes
+                    .value(Attribute::Content)
+                    .and_then(refresh::of_meta);
                 self.lead_on(address);
             }
             _ => {}
@@ -226,8 +246,9 @@ impl Sink for Builder<'_> {
         }
         let in_source = self.open.has(Element::Annotation);
         if self.open.has(Element::Math)
-            && let Some(Effect::Formula(formula)) =
-                self.open.innermost_mut(|effect| matches!(effect, Effect::Formula(_)))
+            && let Some(Effect::Formula(formula)) = self
+                .open
+                .innermost_mut(|effect| matches!(effect, Effect::Formula(_)))
         {
             if in_source {
                 formula.source.push_str(text)
@@ -249,7 +270,9 @@ impl Sink for Builder<'_> {
     fn is_over(&mut self) -> bool {
         let table = self.table.as_ref().map_or(0, |(_, table)| table.size());
         let pre = self.pre.as_ref().map_or(0, |pre| pre.text.len());
-        if self.document.is_full() || self.document.len() + self.inline.len() + table + pre > self.limit {
+        if self.document.is_full()
+            || self.document.len() + self.inline.len() + table + pre > self.limit
+        {
             self.cut = Some(Cut::Length);
         }
         self.tokens = self.tokens.wrapping_add(1);
@@ -262,7 +285,10 @@ impl Sink for Builder<'_> {
 
 impl Title {
     fn into_text(self) -> Option<String> {
-        [Some(self.text), self.shared].into_iter().flatten().find(|title| !title.is_empty())
+        [Some(self.text), self.shared]
+            .into_iter()
+            .flatten()
+            .find(|title| !title.is_empty())
     }
 }
 
@@ -287,7 +313,10 @@ fn clean(text: &str) -> String {
 
 /// Returns the text of the main content. Returns `None` if the page has none, or nothing beside it.
 fn main_text(text: &str, main: &[(usize, usize)]) -> Option<String> {
-    let parts: Vec<&str> = main.iter().map(|&(start, end)| text[start..end].trim_matches('\n')).collect();
+    let parts: Vec<&str> = main
+        .iter()
+        .map(|&(start, end)| text[start..end].trim_matches('\n'))
+        .collect();
     let joined = parts.join("\n\n");
     (joined.len() >= MIN_MAIN && joined.len() < text.len()).then_some(joined)
 }

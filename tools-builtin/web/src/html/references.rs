@@ -10,15 +10,17 @@ const MAX_NAME: usize = 31;
 
 /// The names that are references without a semicolon too.
 const LEGACY: [&str; 106] = [
-    "AElig", "AMP", "Aacute", "Acirc", "Agrave", "Aring", "Atilde", "Auml", "COPY", "Ccedil", "ETH", "Eacute", "Ecirc",
-    "Egrave", "Euml", "GT", "Iacute", "Icirc", "Igrave", "Iuml", "LT", "Ntilde", "Oacute", "Ocirc", "Ograve", "Oslash",
-    "Otilde", "Ouml", "QUOT", "REG", "THORN", "Uacute", "Ucirc", "Ugrave", "Uuml", "Yacute", "aacute", "acirc",
-    "acute", "aelig", "agrave", "amp", "aring", "atilde", "auml", "brvbar", "ccedil", "cedil", "cent", "copy",
-    "curren", "deg", "divide", "eacute", "ecirc", "egrave", "eth", "euml", "frac12", "frac14", "frac34", "gt",
-    "iacute", "icirc", "iexcl", "igrave", "iquest", "iuml", "laquo", "lt", "macr", "micro", "middot", "nbsp", "not",
-    "ntilde", "oacute", "ocirc", "ograve", "ordf", "ordm", "oslash", "otilde", "ouml", "para", "plusmn", "pound",
-    "quot", "raquo", "reg", "sect", "shy", "sup1", "sup2", "sup3", "szlig", "thorn", "times", "uacute", "ucirc",
-    "ugrave", "uml", "uuml", "yacute", "yen", "yuml",
+    "AElig", "AMP", "Aacute", "Acirc", "Agrave", "Aring", "Atilde", "Auml", "COPY", "Ccedil",
+    "ETH", "Eacute", "Ecirc", "Egrave", "Euml", "GT", "Iacute", "Icirc", "Igrave", "Iuml", "LT",
+    "Ntilde", "Oacute", "Ocirc", "Ograve", "Oslash", "Otilde", "Ouml", "QUOT", "REG", "THORN",
+    "Uacute", "Ucirc", "Ugrave", "Uuml", "Yacute", "aacute", "acirc", "acute", "aelig", "agrave",
+    "amp", "aring", "atilde", "auml", "brvbar", "ccedil", "cedil", "cent", "copy", "curren", "deg",
+    "divide", "eacute", "ecirc", "egrave", "eth", "euml", "frac12", "frac14", "frac34", "gt",
+    "iacute", "icirc", "iexcl", "igrave", "iquest", "iuml", "laquo", "lt", "macr", "micro",
+    "middot", "nbsp", "not", "ntilde", "oacute", "ocirc", "ograve", "ordf", "ordm", "oslash",
+    "otilde", "ouml", "para", "plusmn", "pound", "quot", "raquo", "reg", "sect", "shy", "sup1",
+    "sup2", "sup3", "szlig", "thorn", "times", "uacute", "ucirc", "ugrave", "uml", "uuml",
+    "yacute", "yen", "yuml",
 ];
 
 /// The longest of the legacy names.
@@ -26,8 +28,8 @@ const MAX_LEGACY: usize = 6;
 
 /// The characters of windows-1252 that references to control characters mean.
 const WINDOWS: [char; 32] = [
-    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8D}', 'Ž', '\u{8F}', '\u{90}', '‘', '’',
-    '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8D}', 'Ž', '\u{8F}',
+    '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
 ];
 
 /// Returns text with its line breaks as line feeds and without null characters.
@@ -45,7 +47,10 @@ pub(crate) fn decoded_value(value: &str) -> Cow<'_, str> {
     decode_with(value, |rest| reference(rest, true))
 }
 
-fn decode_with<'a>(text: &'a str, reference: impl Fn(&str) -> Option<(Cow<'static, str>, usize)>) -> Cow<'a, str> {
+fn decode_with<'a>(
+    text: &'a str,
+    reference: impl Fn(&str) -> Option<(Cow<'static, str>, usize)>,
+) -> Cow<'a, str> {
     if memchr3(b'&', b'\r', b'\0', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }
@@ -81,15 +86,23 @@ fn reference(rest: &str, in_attribute: bool) -> Option<(Cow<'static, str>, usize
         return Some((Cow::Owned(c.to_string()), length + 1));
     }
     let bytes = rest.as_bytes();
-    let length = bytes.iter().take(MAX_NAME + 1).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let length = bytes
+        .iter()
+        .take(MAX_NAME + 1)
+        .take_while(|byte| byte.is_ascii_alphanumeric())
+        .count();
     if bytes.get(length) == Some(&b';')
         && let Some(text) = resolve_html5_entity(&rest[..length])
     {
         return Some((Cow::Borrowed(text), length + 1));
     }
-    let legacy = (2..=length.min(MAX_LEGACY)).rev().find(|&length| LEGACY.binary_search(&&rest[..length]).is_ok())?;
+    let legacy = (2..=length.min(MAX_LEGACY))
+        .rev()
+        .find(|&length| LEGACY.binary_search(&&rest[..length]).is_ok())?;
     // In addresses, `&copy=1` is a parameter.
-    let continues = bytes.get(legacy).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'=');
+    let continues = bytes
+        .get(legacy)
+        .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'=');
     if in_attribute && continues {
         return None;
     }
@@ -102,19 +115,32 @@ fn numeric(rest: &str) -> Option<(char, usize)> {
         Some(digits) => (digits, 16, 1),
         None => (rest, 10, 0),
     };
-    let length = digits.bytes().take_while(|byte| char::from(*byte).is_digit(radix)).count();
+    let length = digits
+        .bytes()
+        .take_while(|byte| char::from(*byte).is_digit(radix))
+        .count();
     if length == 0 {
         return None;
     }
     let digits_only = digits[..length].trim_start_matches('0');
     // More digits than any character has.
-    let number = if digits_only.len() > 8 { u32::MAX } else { u32::from_str_radix(digits_only, radix).unwrap_or(0) };
+    let number = if digits_only.len() > 8 {
+        u32::MAX
+    } else {
+        u32::from_str_radix(digits_only, radix).unwrap_or(0)
+    };
     let c = match number {
         0x80..=0x9F => WINDOWS[(number - 0x80) as usize],
         0 => char::REPLACEMENT_CHARACTER,
         number => char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER),
     };
-    let semicolon = usize::from(memchr(b';', &digits.as_bytes()[length..digits.len().min(length + 1)]).is_some());
+    let semicolon = usize::from(
+        memchr(
+            b';',
+            &digits.as_bytes()[length..digits.len().min(length + 1)],
+        )
+        .is_some(),
+    );
     Some((c, prefix + length + semicolon))
 }
 
@@ -126,7 +152,10 @@ mod tests {
     fn the_legacy_names_are_sorted_and_known() {
         assert!(LEGACY.is_sorted());
         for name in LEGACY {
-            assert!(resolve_html5_entity(name).is_some() && name.len() <= MAX_LEGACY, "{name}");
+            assert!(
+                resolve_html5_entity(name).is_some() && name.len() <= MAX_LEGACY,
+                "{name}"
+            );
         }
     }
 
@@ -134,8 +163,14 @@ mod tests {
     fn references_are_replaced() {
         for (text, expected) in [
             ("a&amp;b &lt; &copy 2 &notit; &notin;", "a&b < © 2 ¬it; ∉"),
-            ("&#65;&#x42;&#67 &#150; &#0; &#xD800; &#99999999999;", "ABC – \u{FFFD} \u{FFFD} \u{FFFD}"),
-            ("& && &; &# &#x &nonesuch; &amp", "& && &; &# &#x &nonesuch; &"),
+            (
+                "&#65;&#x42;&#67 &#150; &#0; &#xD800; &#99999999999;",
+                "ABC – \u{FFFD} \u{FFFD} \u{FFFD}",
+            ),
+            (
+                "& && &; &# &#x &nonesuch; &amp",
+                "& && &; &# &#x &nonesuch; &",
+            ),
             ("a\r\nb\rc\0", "a\nb\nc\u{FFFD}"),
         ] {
             assert_eq!(decoded(text), expected);

@@ -5,10 +5,20 @@ const MAX_SCRIPT: usize = 1000;
 
 /// Returns the address in the content of `<meta http-equiv="refresh">`, such as `0; url=/next`.
 pub(crate) fn of_meta(content: &str) -> Option<&str> {
-    let rest = content.trim_start().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let rest = rest.trim_start().trim_start_matches([';', ',']).trim_start();
-    let name = rest.get(..3).filter(|name| name.eq_ignore_ascii_case("url"));
-    let value = name.and_then(|_| rest[3..].trim_start().strip_prefix('=')).unwrap_or(rest).trim();
+    let rest = content
+        .trim_start()
+        .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let rest = rest
+        .trim_start()
+        .trim_start_matches([';', ','])
+        .trim_start();
+    let name = rest
+        .get(..3)
+        .filter(|name| name.eq_ignore_ascii_case("url"));
+    let value = name
+        .and_then(|_| rest[3..].trim_start().strip_prefix('='))
+        .unwrap_or(rest)
+        .trim();
     let value = match value.chars().next() {
         Some(quote @ ('"' | '\'')) => value[1..].split(quote).next().unwrap_or_default(),
         _ => value,
@@ -23,13 +33,22 @@ pub(super) fn of_script(script: &str) -> Option<&str> {
     }
     script.match_indices("location").find_map(|(at, name)| {
         let rest = script[at + name.len()..].trim_start();
-        let call = [".replace", ".assign"].into_iter().find_map(|method| rest.strip_prefix(method));
+        let call = [".replace", ".assign"]
+            .into_iter()
+            .find_map(|method| rest.strip_prefix(method));
         let value = match call {
             Some(arguments) => arguments.trim_start().strip_prefix('(')?,
-            None => rest.strip_prefix(".href").unwrap_or(rest).trim_start().strip_prefix('=')?,
+            None => rest
+                .strip_prefix(".href")
+                .unwrap_or(rest)
+                .trim_start()
+                .strip_prefix('=')?,
         };
         let value = value.trim_start();
-        let quote = value.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
+        let quote = value
+            .chars()
+            .next()
+            .filter(|c| matches!(c, '"' | '\'' | '`'))?;
         let (address, _) = value[1..].split_once(quote)?;
         (!address.is_empty() && !address.contains(['\\', '\n', '$'])).then_some(address)
     })
@@ -59,7 +78,10 @@ mod tests {
     fn the_address_of_a_script_is_a_whole_literal() {
         for (script, address) in [
             ("window.location.replace('/next')", Some("/next")),
-            ("location.href = \"https://a.org/\";", Some("https://a.org/")),
+            (
+                "location.href = \"https://a.org/\";",
+                Some("https://a.org/"),
+            ),
             ("document.location='a'", Some("a")),
             ("self.location.assign( `b` )", Some("b")),
             ("if (window.location.hash) location = 'c'", Some("c")),
@@ -70,6 +92,9 @@ mod tests {
         ] {
             assert_eq!(of_script(script), address, "{script}");
         }
-        assert_eq!(of_script(&format!("location='a';{}", " ".repeat(MAX_SCRIPT))), None);
+        assert_eq!(
+            of_script(&format!("location='a';{}", " ".repeat(MAX_SCRIPT))),
+            None
+        );
     }
 }

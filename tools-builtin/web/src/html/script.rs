@@ -24,13 +24,27 @@ impl ScriptSigns {
     /// Reads a start tag.
     pub(super) fn read(&mut self, element: Element, attributes: &Attributes) {
         const ROOTS: [&str; 14] = [
-            "___gatsby", "__next", "__nuxt", "app", "app-root", "application", "ember-application", "main-app",
-            "q-app", "react-app", "react-root", "root", "svelte", "vue-app",
+            "___gatsby",
+            "__next",
+            "__nuxt",
+            "app",
+            "app-root",
+            "application",
+            "ember-application",
+            "main-app",
+            "q-app",
+            "react-app",
+            "react-root",
+            "root",
+            "svelte",
+            "vue-app",
         ];
         self.has_scripts |= element == Element::Script;
         let is_root = |id| ROOTS.contains(&id);
-        self.has_root |= matches!(element, Element::Div | Element::Main | Element::Body | Element::Section)
-            && attributes.value(Attribute::Id).is_some_and(is_root);
+        self.has_root |= matches!(
+            element,
+            Element::Div | Element::Main | Element::Body | Element::Section
+        ) && attributes.value(Attribute::Id).is_some_and(is_root);
     }
 
     /// Reads text of `<noscript>`.

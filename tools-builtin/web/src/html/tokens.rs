@@ -32,7 +32,11 @@ pub(crate) trait Sink {
 
 /// Passes the tokens of a document to a sink, until its end or until the sink takes no more.
 pub(crate) fn tokenize(html: &str, sink: &mut impl Sink) {
-    let mut tokenizer = Tokenizer { html, at: 0, attributes: Attributes::default() };
+    let mut tokenizer = Tokenizer {
+        html,
+        at: 0,
+        attributes: Attributes::default(),
+    };
     while tokenizer.at < html.len() && !sink.is_over() {
         tokenizer.step(sink);
     }
@@ -70,7 +74,9 @@ impl<'a> Tokenizer<'a> {
         }
         match rest.as_bytes().get(1..).unwrap_or_default() {
             [b'!', b'-', b'-', ..] => self.skip_comment(),
-            [b'!', ..] if rest[2..].starts_with("[CDATA[") && sink.is_foreign() => self.read_cdata(sink),
+            [b'!', ..] if rest[2..].starts_with("[CDATA[") && sink.is_foreign() => {
+                self.read_cdata(sink)
+            }
             [b'!' | b'?', ..] => self.skip_past(b'>', 2),
             [b'/', letter, ..] if letter.is_ascii_alphabetic() => {
                 self.at += 2;
@@ -128,13 +134,17 @@ impl<'a> Tokenizer<'a> {
     /// Reads a start tag, and the text after it if the element contains no tags.
     fn read_element(&mut self, sink: &mut impl Sink) {
         let name_at = self.at;
-        let Some((element, is_self_closing)) = self.read_tag() else { return };
+        let Some((element, is_self_closing)) = self.read_tag() else {
+            return;
+        };
         let was_foreign = sink.is_foreign();
         sink.start(element, &self.attributes);
         if is_self_closing && (was_foreign || sink.is_foreign()) {
             return sink.end(element);
         }
-        let Some(kind) = raw_text(element) else { return };
+        let Some(kind) = raw_text(element) else {
+            return;
+        };
         let name = &self.html[name_at..];
         let name = &name[..name_length(name)];
         let rest = self.rest();
@@ -215,7 +225,9 @@ impl<'a> Tokenizer<'a> {
             }
             b'>' => ("", 0),
             _ => {
-                let end = rest.bytes().position(|byte| is_space(byte) || byte == b'>')?;
+                let end = rest
+                    .bytes()
+                    .position(|byte| is_space(byte) || byte == b'>')?;
                 (&rest[..end], end)
             }
         };
@@ -225,7 +237,11 @@ impl<'a> Tokenizer<'a> {
     }
 
     fn skip_space(&mut self) {
-        self.at += self.rest().bytes().take_while(|&byte| is_space(byte)).count();
+        self.at += self
+            .rest()
+            .bytes()
+            .take_while(|&byte| is_space(byte))
+            .count();
     }
 }
 
@@ -234,7 +250,9 @@ fn is_space(byte: u8) -> bool {
 }
 
 fn name_length(rest: &str) -> usize {
-    rest.bytes().position(|byte| is_space(byte) || matches!(byte, b'/' | b'>')).unwrap_or(rest.len())
+    rest.bytes()
+        .position(|byte| is_space(byte) || matches!(byte, b'/' | b'>'))
+        .unwrap_or(rest.len())
 }
 
 /// Looks a name up in lower case. Returns `None` if it is too long to be known.
@@ -260,7 +278,9 @@ fn raw_text(element: Element) -> Option<RawText> {
 
 /// Returns true if the text begins with `tag`, in any case, and the tag's name ends there.
 fn begins_tag(text: &[u8], start: &[u8], name: &[u8]) -> bool {
-    let Some(rest) = text.strip_prefix(start) else { return false };
+    let Some(rest) = text.strip_prefix(start) else {
+        return false;
+    };
     rest.len() > name.len()
         && rest[..name.len()].eq_ignore_ascii_case(name)
         && (is_space(rest[name.len()]) || matches!(rest[name.len()], b'/' | b'>'))
@@ -268,7 +288,9 @@ fn begins_tag(text: &[u8], start: &[u8], name: &[u8]) -> bool {
 
 /// Returns the length of the text up to the end tag.
 fn raw_length(text: &[u8], name: &[u8]) -> usize {
-    memchr::memchr_iter(b'<', text).find(|&at| begins_tag(&text[at..], b"</", name)).unwrap_or(text.len())
+    memchr::memchr_iter(b'<', text)
+        .find(|&at| begins_tag(&text[at..], b"</", name))
+        .unwrap_or(text.len())
 }
 
 /// Returns the length of a script. In a comment, a script may contain tags of scripts.

@@ -34,7 +34,9 @@ impl fmt::Display for LeftOut {
 
 /// Returns true if browsers do not show the element.
 pub(super) fn is_hidden(element: Element, attributes: &Attributes) -> bool {
-    if element.is_dropped() && !(element == Element::Template && attributes.has(Attribute::ShadowRootMode)) {
+    if element.is_dropped()
+        && !(element == Element::Template && attributes.has(Attribute::ShadowRootMode))
+    {
         return true;
     }
     if element == Element::Dialog && !attributes.has(Attribute::Open) {
@@ -45,18 +47,25 @@ pub(super) fn is_hidden(element: Element, attributes: &Attributes) -> bool {
 
 /// Returns true if the attributes hide an element.
 pub(super) fn is_invisible(attributes: &Attributes) -> bool {
-    attributes.value(Attribute::Hidden).is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))
-        || attributes.value(Attribute::AriaHidden).is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    attributes
+        .value(Attribute::Hidden)
+        .is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))
+        || attributes
+            .value(Attribute::AriaHidden)
+            .is_some_and(|value| value.eq_ignore_ascii_case("true"))
         || attributes.value(Attribute::Style).is_some_and(hides)
 }
 
 /// Returns true for a style that hides the element.
 fn hides(style: &str) -> bool {
     style.split(';').any(|rule| {
-        let Some((property, value)) = rule.split_once(':') else { return false };
+        let Some((property, value)) = rule.split_once(':') else {
+            return false;
+        };
         let value = value.trim().trim_end_matches("!important").trim_end();
-        let is =
-            |name: &str, hidden: &str| property.trim().eq_ignore_ascii_case(name) && value.eq_ignore_ascii_case(hidden);
+        let is = |name: &str, hidden: &str| {
+            property.trim().eq_ignore_ascii_case(name) && value.eq_ignore_ascii_case(hidden)
+        };
         is("display", "none") || is("visibility", "hidden")
     })
 }
@@ -64,14 +73,28 @@ fn hides(style: &str) -> bool {
 /// Returns true for the numbers of lines beside code.
 pub(super) fn is_line_number(attributes: &Attributes) -> bool {
     const NAMES: [&str; 12] = [
-        "blob-num", "gutter", "hljs-ln-numbers", "line-number", "line-numbers", "line-numbers-rows", "linenodiv",
-        "lineno", "linenos", "linenumbers", "ln", "lnt",
+        "blob-num",
+        "gutter",
+        "hljs-ln-numbers",
+        "line-number",
+        "line-numbers",
+        "line-numbers-rows",
+        "linenodiv",
+        "lineno",
+        "linenos",
+        "linenumbers",
+        "ln",
+        "lnt",
     ];
     attributes.classes().any(|class| NAMES.contains(&class))
 }
 
 /// Returns the kind of an element beside the content of a page. `in_content` is true in `<main>` and `<article>`.
-pub(super) fn beside_content(element: Element, attributes: &Attributes, in_content: bool) -> Option<LeftOut> {
+pub(super) fn beside_content(
+    element: Element,
+    attributes: &Attributes,
+    in_content: bool,
+) -> Option<LeftOut> {
     let role = attributes.value(Attribute::Role).unwrap_or_default();
     match (element, role) {
         // The links of MediaWiki to edit a section.
@@ -86,16 +109,23 @@ pub(super) fn beside_content(element: Element, attributes: &Attributes, in_conte
         (_, "contentinfo") => return Some(LeftOut::Footer),
         (Element::Footer, _) if !in_content => return Some(LeftOut::Footer),
         (_, "complementary") if !in_content => return Some(LeftOut::Aside),
-        (Element::Aside, _) if !in_content && is_side_bar(attributes) => return Some(LeftOut::Aside),
+        (Element::Aside, _) if !in_content && is_side_bar(attributes) => {
+            return Some(LeftOut::Aside);
+        }
         _ => {}
     }
-    let is_box = matches!(element, Element::Div | Element::Section | Element::Aside | Element::Form);
+    let is_box = matches!(
+        element,
+        Element::Div | Element::Section | Element::Aside | Element::Form
+    );
     (is_box && is_cookie_notice(attributes)).then_some(LeftOut::CookieNotice)
 }
 
 /// Returns true if the class or id is of a side bar. Other elements of this kind are notes, which belong to the text.
 fn is_side_bar(attributes: &Attributes) -> bool {
-    const PARTS: [&str; 7] = ["advert", "promo", "related", "side-bar", "sidebar", "toc", "widget"];
+    const PARTS: [&str; 7] = [
+        "advert", "promo", "related", "side-bar", "sidebar", "toc", "widget",
+    ];
     names(attributes).any(|name| PARTS.iter().any(|part| name.contains(part)))
 }
 
@@ -107,7 +137,9 @@ fn names(attributes: &Attributes) -> impl Iterator<Item = String> {
 
 /// Returns true if the class or id is of a notice about cookies.
 fn is_cookie_notice(attributes: &Attributes) -> bool {
-    const PARTS: [&str; 9] = ["banner", "bar", "consent", "dialog", "message", "modal", "notice", "overlay", "popup"];
+    const PARTS: [&str; 9] = [
+        "banner", "bar", "consent", "dialog", "message", "modal", "notice", "overlay", "popup",
+    ];
     names(attributes).any(|name| {
         let is_named = name.contains("cookie") && PARTS.iter().any(|part| name.contains(part));
         is_named || name.starts_with("onetrust-") || name == "usercentrics-root"
@@ -120,10 +152,19 @@ mod tests {
 
     #[test]
     fn styles_hide() {
-        for style in ["display:none", "color: red; DISPLAY : None !important", "visibility:hidden;"] {
+        for style in [
+            "display:none",
+            "color: red; DISPLAY : None !important",
+            "visibility:hidden;",
+        ] {
             assert!(hides(style), "{style}");
         }
-        for style in ["", "display:block", "display:nonesuch", "content:'display:none"] {
+        for style in [
+            "",
+            "display:block",
+            "display:nonesuch",
+            "content:'display:none",
+        ] {
             assert!(!hides(style), "{style}");
         }
     }

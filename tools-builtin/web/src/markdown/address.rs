@@ -33,7 +33,11 @@ fn is_balanced(address: &str) -> bool {
 /// Returns true if `&` before this text begins a character reference of Markdown.
 fn is_entity(rest: &str) -> bool {
     // The longest name has 31 characters.
-    let name = rest.bytes().take(33).take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#').count();
+    let name = rest
+        .bytes()
+        .take(33)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#')
+        .count();
     name > 0 && rest.as_bytes().get(name) == Some(&b';')
 }
 
@@ -48,7 +52,10 @@ mod tests {
             ("https://a.org/a)b", "https://a.org/a%29b"),
             ("https://a.org/)(", "https://a.org/%29%28"),
             ("https://a.org/?a|b\\c", "https://a.org/?a%7Cb%5Cc"),
-            ("https://a.org/?a=1&lt=2&lt;", "https://a.org/?a=1&lt=2\\&lt;"),
+            (
+                "https://a.org/?a=1&lt=2&lt;",
+                "https://a.org/?a=1&lt=2\\&lt;",
+            ),
             ("mailto:a b", "mailto:a%20b"),
         ] {
             assert_eq!(destination(address), expected);

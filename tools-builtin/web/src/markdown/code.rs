@@ -3,7 +3,11 @@
 /// Returns a code span. Backticks in the code are allowed.
 pub(crate) fn code_span(code: &str) -> String {
     let fence = "`".repeat(longest_run(code) + 1);
-    let pad = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
+    let pad = if code.starts_with('`') || code.ends_with('`') {
+        " "
+    } else {
+        ""
+    };
     format!("{fence}{pad}{code}{pad}{fence}")
 }
 
@@ -11,7 +15,10 @@ pub(crate) fn code_span(code: &str) -> String {
 pub(crate) fn fenced(code: &str, language: Option<&str>) -> String {
     let fence = "`".repeat((longest_run(code) + 1).max(3));
     let end = if code.is_empty() { "" } else { "\n" };
-    format!("{fence}{}\n{code}{end}{fence}", language.unwrap_or_default())
+    format!(
+        "{fence}{}\n{code}{end}{fence}",
+        language.unwrap_or_default()
+    )
 }
 
 /// Returns the length of the longest run of backticks.

@@ -144,13 +144,20 @@ impl Document {
     /// Appends a thematic break.
     pub(crate) fn push_rule(&mut self) {
         // Dashes after the marker of an item would make the marker a part of the break.
-        let after_marker = self.containers.last().is_some_and(|container| !container.is_started);
+        let after_marker = self
+            .containers
+            .last()
+            .is_some_and(|container| !container.is_started);
         self.push_block(if after_marker { "___" } else { "---" });
     }
 
     /// Begins a quote. Returns false if the nesting is too deep.
     pub(crate) fn begin_quote(&mut self) -> bool {
-        let mark = if self.notation == Notation::Plain { "" } else { "> " };
+        let mark = if self.notation == Notation::Plain {
+            ""
+        } else {
+            "> "
+        };
         self.begin_container(Container {
             first: mark.to_owned(),
             rest: mark,
@@ -162,19 +169,37 @@ impl Document {
 
     /// Begins a list. With a number it is ordered and begins there.
     pub(crate) fn begin_list(&mut self, number: Option<u32>) {
-        let bare = self.lists.last().filter(|list| list.depth == self.containers.len() && list.has_items);
+        let bare = self
+            .lists
+            .last()
+            .filter(|list| list.depth == self.containers.len() && list.has_items);
         let is_bare = bare.is_some_and(|list| {
-            let rest = Container { is_started: true, ..Container::item(" ".repeat(list.width)) };
+            let rest = Container {
+                is_started: true,
+                ..Container::item(" ".repeat(list.width))
+            };
             self.containers.len() < MAX_CONTAINERS && {
                 self.containers.push(rest);
                 true
             }
         });
         let depth = self.containers.len();
-        let is_same = |previous: &PreviousList| previous.depth == depth && previous.is_ordered == number.is_some();
+        let is_same = |previous: &PreviousList| {
+            previous.depth == depth && previous.is_ordered == number.is_some()
+        };
         // Lists side by side with the same marker would be one.
-        let is_other = self.previous.filter(is_same).is_some_and(|previous| !previous.is_other);
-        self.lists.push(List { number, is_other, depth, has_items: false, width: 0, is_bare });
+        let is_other = self
+            .previous
+            .filter(is_same)
+            .is_some_and(|previous| !previous.is_other);
+        self.lists.push(List {
+            number,
+            is_other,
+            depth,
+            has_items: false,
+            width: 0,
+            is_bare,
+        });
     }
 
     /// Ends the innermost list.
@@ -184,18 +209,27 @@ impl Document {
                 self.containers.pop();
             }
             let (is_ordered, depth) = (list.number.is_some(), self.containers.len());
-            self.previous = Some(PreviousList { is_ordered, is_other: list.is_other, depth });
+            self.previous = Some(PreviousList {
+                is_ordered,
+                is_other: list.is_other,
+                depth,
+            });
         }
     }
 
     /// Begins an item of the innermost list. Returns false if the nesting is too deep.
     pub(crate) fn begin_item(&mut self, value: Option<u32>) -> bool {
-        let in_item = self.containers.last().is_some_and(|container| container.is_item && container.is_started);
+        let in_item = self
+            .containers
+            .last()
+            .is_some_and(|container| container.is_item && container.is_started);
         let depth = self.containers.len();
         let Some(list) = self.lists.last_mut().filter(|list| list.depth == depth) else {
             return self.begin_container(Container::item("- ".to_owned()));
         };
-        let number = list.number.map(|number| value.unwrap_or(number).min(MAX_NUMBER));
+        let number = list
+            .number
+            .map(|number| value.unwrap_or(number).min(MAX_NUMBER));
         let follows_text = in_item && number.is_none_or(|number| number == 1);
         if self.gap == Gap::Blank && (list.has_items || follows_text) {
             self.gap = Gap::Line;
@@ -231,7 +265,11 @@ impl Document {
         }
         self.out.push('\n');
         if self.gap == Gap::Blank {
-            for container in self.containers.iter().take_while(|container| container.is_started) {
+            for container in self
+                .containers
+                .iter()
+                .take_while(|container| container.is_started)
+            {
                 container.write_rest(&mut self.out);
             }
             self.trim_line();
@@ -266,7 +304,13 @@ impl Document {
 
 impl Container {
     fn item(marker: String) -> Self {
-        Self { width: marker.len(), first: marker, rest: "", is_item: true, is_started: false }
+        Self {
+            width: marker.len(),
+            first: marker,
+            rest: "",
+            is_item: true,
+            is_started: false,
+        }
     }
 
     fn write_rest(&self, out: &mut String) {

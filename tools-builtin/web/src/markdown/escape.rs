@@ -22,10 +22,22 @@ pub(super) fn push_escaped(out: &mut String, c: char, next: Option<char>, place:
 /// Appends a text in one line, as the label of a link or an image. The bracket that ends it follows.
 pub(super) fn push_label(out: &mut String, label: &str, in_cell: bool) {
     let label = without_break_marks(label);
-    let mut chars = label.trim().chars().map(|c| if is_space(c) { ' ' } else { c }).peekable();
+    let mut chars = label
+        .trim()
+        .chars()
+        .map(|c| if is_space(c) { ' ' } else { c })
+        .peekable();
     while let Some(c) = chars.next() {
         if !(c == ' ' && chars.peek() == Some(&' ')) {
-            push_escaped(out, c, chars.peek().copied().or(Some(']')), Place { in_link: true, in_cell });
+            push_escaped(
+                out,
+                c,
+                chars.peek().copied().or(Some(']')),
+                Place {
+                    in_link: true,
+                    in_cell,
+                },
+            );
         }
     }
 }
@@ -48,9 +60,17 @@ fn is_special(out: &str, c: char, next: Option<char>, place: Place) -> bool {
         // Between spaces it is a sign for multiplication. The beginning of a line makes a list of it.
         '*' => !(previous == Some(' ') && next.is_some_and(char::is_whitespace)),
         // Inside of a word it is part of a name.
-        '_' => !(previous.is_some_and(char::is_alphanumeric) && next.is_some_and(char::is_alphanumeric)),
-        '~' => next.is_none_or(|next| next == '~') || previous.is_some_and(|previous| !previous.is_whitespace()),
-        '<' => next.is_none_or(|next| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?')),
+        '_' => {
+            !(previous.is_some_and(char::is_alphanumeric)
+                && next.is_some_and(char::is_alphanumeric))
+        }
+        '~' => {
+            next.is_none_or(|next| next == '~')
+                || previous.is_some_and(|previous| !previous.is_whitespace())
+        }
+        '<' => {
+            next.is_none_or(|next| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?'))
+        }
         '&' => next.is_none_or(|next| next.is_ascii_alphanumeric() || next == '#'),
         '[' | ']' if place.in_link => true,
         // Only after a bracket these make a link.
@@ -97,8 +117,13 @@ fn structure(line: &str) -> Option<usize> {
         b'=' => bytes.iter().all(|byte| b"= ".contains(byte)),
         b'[' => is_task(line) || is_definition(bytes),
         b'0'..=b'9' => {
-            let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            let numbers = digits <= 9 && matches!(bytes.get(digits), Some(b'.' | b')')) && ends_at(digits + 1);
+            let digits = bytes
+                .iter()
+                .take_while(|byte| byte.is_ascii_digit())
+                .count();
+            let numbers = digits <= 9
+                && matches!(bytes.get(digits), Some(b'.' | b')'))
+                && ends_at(digits + 1);
             return numbers.then_some(digits);
         }
         _ => false,
@@ -107,7 +132,9 @@ fn structure(line: &str) -> Option<usize> {
 }
 
 fn is_task(line: &str) -> bool {
-    ["[ ]", "[x]", "[X]"].iter().any(|task| line.starts_with(task))
+    ["[ ]", "[x]", "[X]"]
+        .iter()
+        .any(|task| line.starts_with(task))
 }
 
 /// Returns true for `[label]:`, which defines a link or a footnote.
@@ -132,7 +159,10 @@ mod tests {
     #[test]
     fn only_what_would_be_structure_is_escaped() {
         for (text, expected) in [
-            ("snake_case and C:\\Users, 2 * 3 < 4 & 5", "snake_case and C:\\Users, 2 * 3 < 4 & 5"),
+            (
+                "snake_case and C:\\Users, 2 * 3 < 4 & 5",
+                "snake_case and C:\\Users, 2 * 3 < 4 & 5",
+            ),
             ("*a* _b_ `c` ~~d~~", "\\*a\\* \\_b\\_ \\`c\\` \\~\\~d\\~\\~"),
             ("~5 km", "~5 km"),
             ("<b> &lt; &#60;", "\\<b> \\&lt; \\&#60;"),
@@ -142,8 +172,26 @@ mod tests {
         ] {
             assert_eq!(escaped(text, Place::default()), expected);
         }
-        assert_eq!(escaped("a|b", Place { in_cell: true, in_link: false }), "a\\|b");
-        assert_eq!(escaped("[a]", Place { in_cell: false, in_link: true }), "\\[a\\]");
+        assert_eq!(
+            escaped(
+                "a|b",
+                Place {
+                    in_cell: true,
+                    in_link: false
+                }
+            ),
+            "a\\|b"
+        );
+        assert_eq!(
+            escaped(
+                "[a]",
+                Place {
+                    in_cell: false,
+                    in_link: true
+                }
+            ),
+            "\\[a\\]"
+        );
     }
 
     #[test]

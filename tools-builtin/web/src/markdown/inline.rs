@@ -121,14 +121,23 @@ impl Inline {
     pub(crate) fn open(&mut self, mark: Mark) -> bool {
         let fits = self.marks.len() < MAX_MARKS;
         if fits {
-            self.marks.push(OpenMark { mark, written: None, is_done: false });
+            self.marks.push(OpenMark {
+                mark,
+                written: None,
+                is_done: false,
+            });
             self.is_pending = true;
         }
         fits
     }
 
     /// Opens a link. Without text in it, its text is the label, if there is one. Returns false if too many marks are open.
-    pub(crate) fn open_link(&mut self, destination: String, is_fragment: bool, label: &str) -> bool {
+    pub(crate) fn open_link(
+        &mut self,
+        destination: String,
+        is_fragment: bool,
+        label: &str,
+    ) -> bool {
         self.flush_code();
         let fits = self.open(Mark::Link);
         if fits {
@@ -139,7 +148,9 @@ impl Inline {
 
     /// Closes the innermost mark of a kind.
     pub(crate) fn close(&mut self, mark: Mark) {
-        let Some(index) = self.marks.iter().rposition(|open| open.mark == mark) else { return };
+        let Some(index) = self.marks.iter().rposition(|open| open.mark == mark) else {
+            return;
+        };
         if mark == Mark::Link {
             self.label_link(index);
             self.flush_code();
@@ -182,7 +193,10 @@ impl Inline {
     }
 
     fn place(&self) -> Place {
-        Place { in_link: self.in_link, in_cell: self.form == Breaks::Tag }
+        Place {
+            in_link: self.in_link,
+            in_cell: self.form == Breaks::Tag,
+        }
     }
 
     fn push_reference(&mut self, opening: &str, label: &str, destination: &str) {
@@ -198,7 +212,9 @@ impl Inline {
 
     /// Escapes a `!` that would make an image of the link that follows.
     fn keep_from_image(&mut self, opening: &str) {
-        let Some(before) = self.text.strip_suffix('!').filter(|_| opening == "[") else { return };
+        let Some(before) = self.text.strip_suffix('!').filter(|_| opening == "[") else {
+            return;
+        };
         let is_escaped = (before.len() - before.trim_end_matches('\\').len()) % 2 == 1;
         if !is_escaped {
             self.text.pop();
@@ -239,7 +255,11 @@ impl Inline {
             }
             Breaks::Tag => self.space = true,
             Breaks::Hard if breaks == 1 => {
-                self.text.push_str(if self.notation == Notation::Markdown { "  \n" } else { "\n" });
+                self.text.push_str(if self.notation == Notation::Markdown {
+                    "  \n"
+                } else {
+                    "\n"
+                });
                 self.space = false;
             }
             Breaks::Hard => {
@@ -257,8 +277,14 @@ impl Inline {
             return;
         }
         for index in 0..self.marks.len() {
-            let OpenMark { mark, written, is_done } = self.marks[index];
-            let is_written = self.marks[..index].iter().any(|open| open.mark == mark && open.written.is_some());
+            let OpenMark {
+                mark,
+                written,
+                is_done,
+            } = self.marks[index];
+            let is_written = self.marks[..index]
+                .iter()
+                .any(|open| open.mark == mark && open.written.is_some());
             // A heading is strong anyway.
             let is_implied = mark == Mark::Strong && self.form == Breaks::Space;
             if written.is_some() || is_done || is_written || is_implied {
@@ -277,14 +303,20 @@ impl Inline {
             let start = self.text.len();
             self.text.push_str(opening);
             self.in_link |= mark == Mark::Link;
-            self.marks[index].written = Some(Written { start, content: self.text.len(), closing });
+            self.marks[index].written = Some(Written {
+                start,
+                content: self.text.len(),
+                closing,
+            });
         }
     }
 
     /// Closes the written marks from an index on. Those that stay open are written again before the next text.
     fn write_closing(&mut self, from: usize) {
         for index in (from..self.marks.len()).rev() {
-            let Some(written) = self.marks[index].written.take() else { continue };
+            let Some(written) = self.marks[index].written.take() else {
+                continue;
+            };
             self.is_pending = true;
             let mark = self.marks[index].mark;
             self.ended = Some((mark, written));
@@ -292,7 +324,11 @@ impl Inline {
                 self.ended = None;
                 self.in_link = false;
                 self.marks[index].is_done = true;
-                if self.link.as_ref().is_some_and(|link| link.is_permalink(&self.text[written.content..])) {
+                if self
+                    .link
+                    .as_ref()
+                    .is_some_and(|link| link.is_permalink(&self.text[written.content..]))
+                {
                     self.retract(index, written.start);
                     continue;
                 }
@@ -310,7 +346,10 @@ impl Inline {
     fn retract(&mut self, below: usize, to: usize) {
         self.text.truncate(to);
         for open in self.marks[..below].iter_mut().rev() {
-            if let Some(written) = open.written.take_if(|written| written.content == self.text.len()) {
+            if let Some(written) = open
+                .written
+                .take_if(|written| written.content == self.text.len())
+            {
                 self.text.truncate(written.start);
             }
         }
@@ -323,7 +362,11 @@ impl Inline {
     /// Writes the label of a link that has no text.
     fn label_link(&mut self, index: usize) {
         let open = &self.marks[index];
-        if open.written.is_some() || open.is_done || !self.code.is_empty() || self.notation == Notation::Plain {
+        if open.written.is_some()
+            || open.is_done
+            || !self.code.is_empty()
+            || self.notation == Notation::Plain
+        {
             return;
         }
         if let Some(label) = self.link.as_mut().and_then(Link::take_label) {
@@ -334,11 +377,15 @@ impl Inline {
 
     /// Writes the code that was read, as a code span.
     fn flush_code(&mut self) {
-        let Some((code, has_space)) = self.code.take() else { return };
+        let Some((code, has_space)) = self.code.take() else {
+            return;
+        };
         self.begin_text();
         match (self.notation, self.form) {
             (Notation::Plain, _) => self.text.push_str(&code),
-            (Notation::Markdown, Breaks::Tag) => self.code.write(&code.replace('|', "\\|"), &mut self.text),
+            (Notation::Markdown, Breaks::Tag) => {
+                self.code.write(&code.replace('|', "\\|"), &mut self.text)
+            }
             (Notation::Markdown, _) => self.code.write(&code, &mut self.text),
         }
         self.space |= has_space;

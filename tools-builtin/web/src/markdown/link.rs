@@ -11,15 +11,29 @@ pub(super) struct Link {
 impl Link {
     pub(super) fn new(destination: String, is_fragment: bool, label: &str) -> Self {
         // The label of a link within the page describes the link, not its target.
-        let label = if is_fragment { String::new() } else { label.to_owned() };
-        Self { destination, is_fragment, label }
+        let label = if is_fragment {
+            String::new()
+        } else {
+            label.to_owned()
+        };
+        Self {
+            destination,
+            is_fragment,
+            label,
+        }
     }
 
     /// Returns true for the link of a heading to itself, and for one that skips the navigation.
     pub(super) fn is_permalink(&self, text: &str) -> bool {
         let text = text.trim_start_matches('\\');
-        let is_sign = matches!(text, "#" | "¶" | "§" | "🔗" | "⚓" | "\u{200b}" | "\u{feff}");
-        let is_skip = || text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("skip to "));
+        let is_sign = matches!(
+            text,
+            "#" | "¶" | "§" | "🔗" | "⚓" | "\u{200b}" | "\u{feff}"
+        );
+        let is_skip = || {
+            text.get(..8)
+                .is_some_and(|start| start.eq_ignore_ascii_case("skip to "))
+        };
         self.is_fragment && (is_sign || is_skip())
     }
 

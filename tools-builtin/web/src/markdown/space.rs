@@ -13,7 +13,11 @@ pub(super) fn is_space(c: char) -> bool {
 
 /// Returns the text without the marks of places where a line may or may not be broken, which a reader does not see.
 pub(crate) fn without_break_marks(text: &str) -> Cow<'_, str> {
-    if text.contains(BREAK_MARKS) { text.replace(BREAK_MARKS, "").into() } else { text.into() }
+    if text.contains(BREAK_MARKS) {
+        text.replace(BREAK_MARKS, "").into()
+    } else {
+        text.into()
+    }
 }
 
 /// Returns a character of code as a model reads it: carriage returns are line breaks, and spaces of other widths plain spaces.

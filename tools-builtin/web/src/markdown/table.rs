@@ -39,7 +39,9 @@ struct Row {
 impl Table {
     /// Returns the memory in bytes.
     pub(crate) fn size(&self) -> usize {
-        self.size + self.row.as_ref().map_or(0, |row| row.cells.len()) + self.cell.as_ref().map_or(0, String::len)
+        self.size
+            + self.row.as_ref().map_or(0, |row| row.cells.len())
+            + self.cell.as_ref().map_or(0, String::len)
     }
 
     /// Returns true if a cell is open.
@@ -56,7 +58,12 @@ impl Table {
     pub(crate) fn begin_row(&mut self, is_head: bool) {
         self.end_row();
         self.has_header |= is_head;
-        self.row = Some(Row { cells: String::new(), count: 0, is_head, is_header: true });
+        self.row = Some(Row {
+            cells: String::new(),
+            count: 0,
+            is_head,
+            is_header: true,
+        });
     }
 
     /// Begins a cell.
@@ -79,7 +86,11 @@ impl Table {
     pub(crate) fn push_block(&mut self, block: &str, notation: Notation) {
         let Some(cell) = &mut self.cell else { return };
         if !cell.is_empty() {
-            cell.push_str(if notation == Notation::Markdown { "<br>" } else { " " });
+            cell.push_str(if notation == Notation::Markdown {
+                "<br>"
+            } else {
+                " "
+            });
         }
         cell.extend(block.chars().map(|c| if c == '\n' { ' ' } else { c }));
     }
@@ -143,7 +154,10 @@ impl Table {
     pub(crate) fn into_cells(mut self) -> Vec<String> {
         self.end_row();
         let cells = self.rows.iter().flat_map(|row| row.cells.split('\n'));
-        cells.filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
+        cells
+            .filter(|cell| !cell.is_empty())
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Leaves the columns empty that cells of earlier rows reach into.
@@ -219,11 +233,17 @@ mod tests {
     fn cells_after_the_last_column_are_kept() {
         let row = vec![("x", true, 1, 1); MAX_COLUMNS + 2];
         let markdown = table(&[&row]);
-        assert!(markdown.starts_with("| x | x |") && markdown.contains("| x x x |\n"), "{markdown}");
+        assert!(
+            markdown.starts_with("| x | x |") && markdown.contains("| x x x |\n"),
+            "{markdown}"
+        );
     }
 
     #[test]
     fn one_column_is_no_table() {
-        assert_eq!(table(&[&[("a", true, 1, 1)], &[("b", false, 1, 1)]]), "a\n\nb");
+        assert_eq!(
+            table(&[&[("a", true, 1, 1)], &[("b", false, 1, 1)]]),
+            "a\n\nb"
+        );
     }
 }

@@ -132,7 +132,9 @@ impl Layout {
 
     /// Writes a line break or a space between the last string and one at a place.
     fn part(&mut self, place: Matrix) {
-        let Some((end_x, end_y)) = self.end else { return };
+        let Some((end_x, end_y)) = self.end else {
+            return;
+        };
         let [_, _, c, d, x, y] = place;
         let em = (self.size * c.hypot(d)).abs();
         let (right, down) = (x - end_x, (y - end_y).abs());
@@ -140,7 +142,8 @@ impl Layout {
         let error = 0.3 * self.estimated;
         if down > 0.5 * em {
             self.text.truncate(self.text.trim_end_matches(' ').len());
-            self.text.push_str(if down > 2.0 * em { "\n\n" } else { "\n" });
+            self.text
+                .push_str(if down > 2.0 * em { "\n\n" } else { "\n" });
         } else if right > em * (0.6 + error) || right < -em * (1.0 + error) {
             self.push_space();
         }
@@ -157,7 +160,14 @@ impl Layout {
 fn product(first: Matrix, second: Matrix) -> Matrix {
     let [a, b, c, d, e, f] = first;
     let [a2, b2, c2, d2, e2, f2] = second;
-    [a * a2 + b * c2, a * b2 + b * d2, c * a2 + d * c2, c * b2 + d * d2, e * a2 + f * c2 + e2, e * b2 + f * d2 + f2]
+    [
+        a * a2 + b * c2,
+        a * b2 + b * d2,
+        c * a2 + d * c2,
+        c * b2 + d * d2,
+        e * a2 + f * c2 + e2,
+        e * b2 + f * d2 + f2,
+    ]
 }
 
 fn moved(matrix: Matrix, x: f32, y: f32) -> Matrix {

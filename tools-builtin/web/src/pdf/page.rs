@@ -39,7 +39,14 @@ pub(super) struct PageReader<'a> {
 impl<'a> PageReader<'a> {
     pub(super) fn new(document: &'a Document, stop: Stop<'a>) -> Self {
         let (encodings, budget) = (HashMap::new(), MAX_CONTENT_BYTES);
-        Self { document, encodings, budget, has_unknown_fonts: false, stop, is_stopped: false }
+        Self {
+            document,
+            encodings,
+            budget,
+            has_unknown_fonts: false,
+            stop,
+            is_stopped: false,
+        }
     }
 
     /// Asks whether to stop, until the answer is true.
@@ -66,7 +73,9 @@ impl<'a> PageReader<'a> {
     /// Reads the text of a page.
     pub(super) fn read(&mut self, page: ObjectId, layout: &mut Layout) -> lopdf::Result<()> {
         let (own, inherited) = self.document.get_page_resources(page)?;
-        let inherited = inherited.into_iter().filter_map(|id| self.document.get_dictionary(id).ok());
+        let inherited = inherited
+            .into_iter()
+            .filter_map(|id| self.document.get_dictionary(id).ok());
         let resources: Vec<_> = own.into_iter().chain(inherited).collect();
         let document = self.document;
         let content = self.decompress(|limit| document.get_page_content_with_limit(page, limit))?;
@@ -82,7 +91,8 @@ impl<'a> PageReader<'a> {
     ) -> lopdf::Result<()> {
         let mut font = None;
         for (index, operation) in Content::decode(content)?.operations.into_iter().enumerate() {
-            let is_over = self.is_stopped || (index.is_multiple_of(OPERATIONS_PER_CHECK) && self.is_over());
+            let is_over =
+                self.is_stopped || (index.is_multiple_of(OPERATIONS_PER_CHECK) && self.is_over());
             if is_over || layout.is_full() {
                 break;
             }
@@ -90,11 +100,19 @@ impl<'a> PageReader<'a> {
             match operation.operator.as_str() {
                 "q" => layout.save(),
                 "Q" => layout.restore(),
-                "cm" => numbers(operands).into_iter().for_each(|matrix| layout.transform(matrix)),
+                "cm" => numbers(operands)
+                    .into_iter()
+                    .for_each(|matrix| layout.transform(matrix)),
                 "BT" => layout.begin(),
-                "Tm" => numbers(operands).into_iter().for_each(|matrix| layout.set_line(matrix)),
-                "TL" => numbers(operands).into_iter().for_each(|[leading]| layout.set_leading(leading)),
-                "Td" => numbers(operands).into_iter().for_each(|[x, y]| layout.move_line(x, y)),
+                "Tm" => numbers(operands)
+                    .into_iter()
+                    .for_each(|matrix| layout.set_line(matrix)),
+                "TL" => numbers(operands)
+                    .into_iter()
+                    .for_each(|[leading]| layout.set_leading(leading)),
+                "Td" => numbers(operands)
+                    .into_iter()
+                    .for_each(|[x, y]| layout.move_line(x, y)),
                 "TD" => {
                     if let Some([x, y]) = numbers(operands) {
                         layout.set_leading(-y);
@@ -104,18 +122,25 @@ impl<'a> PageReader<'a> {
                 "T*" => layout.next_line(),
                 "Tf" => {
                     if let [Object::Name(name), size] = operands {
-                        font = self.resource(resources, b"Font", name).and_then(|font| font.as_dict().ok());
+                        font = self
+                            .resource(resources, b"Font", name)
+                            .and_then(|font| font.as_dict().ok());
                         layout.set_size(size.as_float().unwrap_or(1.0));
                     }
                 }
                 "Tj" | "TJ" => self.show(operands, font, layout),
                 "'" | "\"" => {
                     layout.next_line();
-                    self.show(operands.last().map_or(&[], std::slice::from_ref), font, layout);
+                    self.show(
+                        operands.last().map_or(&[], std::slice::from_ref),
+                        font,
+                        layout,
+                    );
                 }
                 "Do" => {
                     if let [Object::Name(name)] = operands
-                        && let Some(Object::Stream(form)) = self.resource(resources, b"XObject", name)
+                        && let Some(Object::Stream(form)) =
+                            self.resource(resources, b"XObject", name)
                         && depth < MAX_DEPTH
                     {
                         self.form(form, resources, layout, depth + 1)?;
@@ -135,16 +160,35 @@ impl<'a> PageReader<'a> {
         layout: &mut Layout,
         depth: usize,
     ) -> lopdf::Result<()> {
-        if !form.dict.get(b"Subtype").and_then(Object::as_name).is_ok_and(|kind| kind == b"Form") {
+        if !form
+            .dict
+            .get(b"Subtype")
+            .and_then(Object::as_name)
+            .is_ok_and(|kind| kind == b"Form")
+        {
             return Ok(());
         }
-        let own = self.document.get_dict_in_dict(&form.dict, b"Resources").ok();
+        let own = self
+            .document
+            .get_dict_in_dict(&form.dict, b"Resources")
+            .ok();
         let content = self.decompress(|limit| form.decompressed_content_with_limit(limit))?;
         layout.save();
-        if let Some(matrix) = form.dict.get(b"Matrix").and_then(Object::as_array).ok().and_then(|own| numbers(own)) {
+        if let Some(matrix) = form
+            .dict
+            .get(b"Matrix")
+            .and_then(Object::as_array)
+            .ok()
+            .and_then(|own| numbers(own))
+        {
             layout.transform(matrix);
         }
-        let result = self.run(&content, own.as_ref().map_or(resources, std::slice::from_ref), layout, depth);
+        let result = self.run(
+            &content,
+            own.as_ref().map_or(resources, std::slice::from_ref),
+            layout,
+            depth,
+        );
         layout.restore();
         result
     }
@@ -157,15 +201,19 @@ impl<'a> PageReader<'a> {
         }) {
             match operand {
                 Object::String(bytes, _) => self.show_string(bytes, font, layout),
-                operand => operand.as_float().into_iter().for_each(|distance| layout.adjust(distance)),
+                operand => operand
+                    .as_float()
+                    .into_iter()
+                    .for_each(|distance| layout.adjust(distance)),
             }
         }
     }
 
     fn show_string(&mut self, bytes: &[u8], font: Option<&'a Dictionary>, layout: &mut Layout) {
         for part in bytes.chunks(PART_BYTES) {
-            let text =
-                font.and_then(|font| self.encoding(font)).and_then(|encoding| encoding.bytes_to_string(part).ok());
+            let text = font
+                .and_then(|font| self.encoding(font))
+                .and_then(|encoding| encoding.bytes_to_string(part).ok());
             match text {
                 Some(text) if !layout.is_full() => layout.show(&text),
                 Some(_) => return,
@@ -186,13 +234,17 @@ impl<'a> PageReader<'a> {
                 }
             }
             let limit = self.budget.min(MAX_STREAM_BYTES);
-            self.encodings.insert(key, font.get_font_encoding_with_limit(document, limit).ok());
+            self.encodings
+                .insert(key, font.get_font_encoding_with_limit(document, limit).ok());
         }
         self.encodings.get(&key)?.as_ref()
     }
 
     /// Decompresses a stream within the limits, and takes its length from the budget.
-    fn decompress(&mut self, stream: impl FnOnce(usize) -> lopdf::Result<Vec<u8>>) -> lopdf::Result<Vec<u8>> {
+    fn decompress(
+        &mut self,
+        stream: impl FnOnce(usize) -> lopdf::Result<Vec<u8>>,
+    ) -> lopdf::Result<Vec<u8>> {
         let limit = self.budget.min(MAX_STREAM_BYTES);
         let content = stream(limit);
         let length = content.as_ref().map_or(limit, Vec::len).max(MIN_COST);
@@ -201,7 +253,12 @@ impl<'a> PageReader<'a> {
     }
 
     /// Returns a resource by its kind and name.
-    fn resource(&self, resources: &[&'a Dictionary], kind: &[u8], name: &[u8]) -> Option<&'a Object> {
+    fn resource(
+        &self,
+        resources: &[&'a Dictionary],
+        kind: &[u8],
+        name: &[u8],
+    ) -> Option<&'a Object> {
         resources.iter().find_map(|resources| {
             let named = self.document.get_dict_in_dict(resources, kind).ok()?;
             named.get_deref(name, self.document).ok()

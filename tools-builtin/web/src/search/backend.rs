@@ -74,7 +74,10 @@ impl NamedSubmission for SearchBackend {
 
 impl fmt::Debug for SearchBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SearchBackend").field("name", &self.name).field("source", &self.source).finish_non_exhaustive()
+        f.debug_struct("SearchBackend")
+            .field("name", &self.name)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
     }
 }
 

@@ -30,7 +30,9 @@ pub enum SearchError {
         reason: String,
     },
     /// The service does not know an option.
-    #[error("the search backend {backend} has no option for {option}; remove the setting, or choose another backend")]
+    #[error(
+        "the search backend {backend} has no option for {option}; remove the setting, or choose another backend"
+    )]
     Option {
         /// The name of the backend.
         backend: &'static str,
@@ -66,7 +68,10 @@ pub enum SearchError {
         retry_after: Option<Duration>,
     },
     /// The service reported an error in an answer with the status of success.
-    #[error("{host} reported an error{}; change the query, or tell the user", quoted(message))]
+    #[error(
+        "{host} reported an error{}; change the query, or tell the user",
+        quoted(message)
+    )]
     Reported {
         /// The host of the service.
         host: String,
@@ -74,7 +79,10 @@ pub enum SearchError {
         message: String,
     },
     /// The service asked other services, of which none answered.
-    #[error("{host} had no answer from its search engines{}; try again later", quoted(message))]
+    #[error(
+        "{host} had no answer from its search engines{}; try again later",
+        quoted(message)
+    )]
     Engines {
         /// The host of the service.
         host: String,
@@ -100,9 +108,13 @@ impl From<SearchError> for ToolError {
     fn from(error: SearchError) -> Self {
         match error {
             SearchError::Http(error) => error.into(),
-            SearchError::Status { fault, retry_after, .. } if fault.is_transient() => {
+            SearchError::Status {
+                fault, retry_after, ..
+            } if fault.is_transient() => {
                 let transient = Self::transient(error.to_string());
-                retry_after.into_iter().fold(transient, Self::with_retry_after)
+                retry_after
+                    .into_iter()
+                    .fold(transient, Self::with_retry_after)
             }
             SearchError::Engines { .. } => Self::transient(error.to_string()),
             error => Self::execution_failed(error.to_string()),
@@ -112,5 +124,9 @@ impl From<SearchError> for ToolError {
 
 /// Returns a message in quotes after a colon, or nothing for an empty one.
 fn quoted(message: &str) -> String {
-    if message.is_empty() { String::new() } else { format!(": {message:?}") }
+    if message.is_empty() {
+        String::new()
+    } else {
+        format!(": {message:?}")
+    }
 }

@@ -47,7 +47,9 @@ impl SearchFault {
             Self::Query => "change the query",
             Self::RateLimit => "try again later",
             Self::Quota => "tell the user that the plan of the key is used up",
-            Self::Format => "the administrator of the instance must add json to search.formats in its settings.yml",
+            Self::Format => {
+                "the administrator of the instance must add json to search.formats in its settings.yml"
+            }
             Self::Address => "ask the user to check the address of this service in the settings",
             Self::Service => "try again later, or tell the user",
         }

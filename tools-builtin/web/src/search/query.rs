@@ -40,7 +40,13 @@ pub struct UnknownSafeSearch(pub String);
 
 impl<'a> SearchQuery<'a> {
     pub(super) fn new(base_url: &'a Url, query: &'a str, count: usize) -> Self {
-        Self { base_url, query, count, language: None, safe_search: None }
+        Self {
+            base_url,
+            query,
+            count,
+            language: None,
+            safe_search: None,
+        }
     }
 
     /// Returns the URL of a path below the base URL, with these parameters.
@@ -71,6 +77,8 @@ impl FromStr for SafeSearch {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let all = [Self::Off, Self::Moderate, Self::Strict];
-        all.into_iter().find(|each| each.name() == text).ok_or_else(|| UnknownSafeSearch(text.to_owned()))
+        all.into_iter()
+            .find(|each| each.name() == text)
+            .ok_or_else(|| UnknownSafeSearch(text.to_owned()))
     }
 }

@@ -27,8 +27,17 @@ pub struct SearchResult {
 
 impl SearchResult {
     /// Creates a result without a date.
-    pub fn new(title: impl Into<String>, url: impl Into<String>, snippet: impl Into<String>) -> Self {
-        Self { title: title.into(), url: url.into(), snippet: snippet.into(), date: None }
+    pub fn new(
+        title: impl Into<String>,
+        url: impl Into<String>,
+        snippet: impl Into<String>,
+    ) -> Self {
+        Self {
+            title: title.into(),
+            url: url.into(),
+            snippet: snippet.into(),
+            date: None,
+        }
     }
 
     /// Creates a result from the fields of these names. A field that is missing or no string is empty.
@@ -40,7 +49,10 @@ impl SearchResult {
     /// Sets the date.
     #[must_use]
     pub fn with_date(self, date: Option<&str>) -> Self {
-        Self { date: date.map(str::to_owned), ..self }
+        Self {
+            date: date.map(str::to_owned),
+            ..self
+        }
     }
 
     /// Returns the result with a normalised address and bounded texts of one line. Returns `None` if the address is not `http` or
@@ -52,7 +64,11 @@ impl SearchResult {
             && url.username().is_empty()
             && url.password().is_none()
             && url.as_str().len() <= MAX_URL;
-        let date = self.date.as_deref().map(|date| visible_line(date, MAX_DATE)).filter(|date| !date.is_empty());
+        let date = self
+            .date
+            .as_deref()
+            .map(|date| visible_line(date, MAX_DATE))
+            .filter(|date| !date.is_empty());
         is_usable.then(|| Self {
             title: visible_line(&self.title, MAX_TITLE),
             url: url.into(),

@@ -6,8 +6,8 @@ use tools_http::{Request, Response, StatusCode};
 
 use super::answer::{cleaned, host};
 use super::{
-    SafeSearch, SearchBackend, SearchError, SearchFault, SearchOption, SearchQuery, SearchResult, items, json_answer,
-    missing,
+    SafeSearch, SearchBackend, SearchError, SearchFault, SearchOption, SearchQuery, SearchResult,
+    items, json_answer, missing,
 };
 
 inventory::submit! {
@@ -29,8 +29,14 @@ inventory::submit! {
 fn request(query: &SearchQuery<'_>) -> Result<Request, SearchError> {
     let mut parameters = vec![("q", query.query), ("format", "json")];
     parameters.extend(query.language.map(|language| ("language", language)));
-    parameters.extend(query.safe_search.map(|level| ("safesearch", level_of(level))));
-    Ok(Request::get(query.endpoint("search", &parameters).as_str())?)
+    parameters.extend(
+        query
+            .safe_search
+            .map(|level| ("safesearch", level_of(level))),
+    );
+    Ok(Request::get(
+        query.endpoint("search", &parameters).as_str(),
+    )?)
 }
 
 fn level_of(safe_search: SafeSearch) -> &'static str {
@@ -48,10 +54,14 @@ fn results(response: &Response) -> Result<Vec<SearchResult>, SearchError> {
     let silent = items(&answer, "unresponsive_engines").unwrap_or_default();
     if results.is_empty() && !silent.is_empty() {
         let message = silent.iter().map(engine).collect::<Vec<_>>().join(", ");
-        return Err(SearchError::Engines { host: host(response), message: cleaned(&message) });
+        return Err(SearchError::Engines {
+            host: host(response),
+            message: cleaned(&message),
+        });
     }
     let result = |item: &Value| {
-        SearchResult::from_json(item, "title", "url", "content").with_date(item["publishedDate"].as_str())
+        SearchResult::from_json(item, "title", "url", "content")
+            .with_date(item["publishedDate"].as_str())
     };
     Ok(results.iter().map(result).collect())
 }

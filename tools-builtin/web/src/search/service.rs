@@ -60,10 +60,19 @@ impl WebSearch {
     /// # Errors
     /// - Returns [`SearchError::NoBaseUrl`] if there is no usual address and none is given.
     /// - Returns [`SearchError::BaseUrl`] if the address is not an `http` or `https` URL without credentials, query and fragment.
-    pub fn new(backend: &'static SearchBackend, base_url: Option<&str>) -> Result<Self, SearchError> {
+    pub fn new(
+        backend: &'static SearchBackend,
+        base_url: Option<&str>,
+    ) -> Result<Self, SearchError> {
         let name = backend.name;
-        let text = base_url.or(backend.base_url).ok_or(SearchError::NoBaseUrl { backend: name })?;
-        let refused = |reason: String| SearchError::BaseUrl { backend: name, url: without_secrets(text), reason };
+        let text = base_url
+            .or(backend.base_url)
+            .ok_or(SearchError::NoBaseUrl { backend: name })?;
+        let refused = |reason: String| SearchError::BaseUrl {
+            backend: name,
+            url: without_secrets(text),
+            reason,
+        };
         let url = Url::parse(text).map_err(|error| refused(error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             return Err(refused("it is not an http or https URL".to_owned()));
@@ -76,7 +85,15 @@ impl WebSearch {
         }
         let probe = (backend.request)(&SearchQuery::new(&url, "probe", 1))?;
         let probe = (probe.url().clone(), probe.method().clone());
-        Ok(Self { backend, base_url: url, probe, count: 5, language: None, safe_search: None, client: None })
+        Ok(Self {
+            backend,
+            base_url: url,
+            probe,
+            count: 5,
+            language: None,
+            safe_search: None,
+            client: None,
+        })
     }
 
     /// Sets the number of results of a call that wants no other number.
@@ -84,7 +101,10 @@ impl WebSearch {
     /// # Errors
     /// Returns [`SearchError::Count`] if the number is not from 1 to 20.
     pub fn with_count(self, count: usize) -> Result<Self, SearchError> {
-        Ok(Self { count: checked(count)?, ..self })
+        Ok(Self {
+            count: checked(count)?,
+            ..self
+        })
     }
 
     /// Sets the language of the results, as the service spells it.
@@ -93,7 +113,10 @@ impl WebSearch {
     /// Returns [`SearchError::Option`] if the service has no such option.
     pub fn with_language(self, language: impl Into<String>) -> Result<Self, SearchError> {
         self.check(SearchOption::Language)?;
-        Ok(Self { language: Some(language.into()), ..self })
+        Ok(Self {
+            language: Some(language.into()),
+            ..self
+        })
     }
 
     /// Sets the filter of adult content.
@@ -102,14 +125,20 @@ impl WebSearch {
     /// Returns [`SearchError::Option`] if the service has no such option.
     pub fn with_safe_search(self, safe_search: SafeSearch) -> Result<Self, SearchError> {
         self.check(SearchOption::SafeSearch)?;
-        Ok(Self { safe_search: Some(safe_search), ..self })
+        Ok(Self {
+            safe_search: Some(safe_search),
+            ..self
+        })
     }
 
     /// Sets the client of searches, in place of the context's. Its private hosts and secrets are then for searches alone, and not for
     /// the URLs that a model chooses for other tools.
     #[must_use]
     pub fn with_client(self, client: HttpClient) -> Self {
-        Self { client: Some(client), ..self }
+        Self {
+            client: Some(client),
+            ..self
+        }
     }
 
     /// Returns the backend.
@@ -126,10 +155,19 @@ impl WebSearch {
     /// written to: a policy that asks about writes then needs a rule that allows it, because a running call cannot ask.
     pub fn targets(&self) -> Vec<Target> {
         let (url, method) = &self.probe;
-        let access = if [Method::GET, Method::HEAD].contains(method) { Access::Read } else { Access::Write };
+        let access = if [Method::GET, Method::HEAD].contains(method) {
+            Access::Read
+        } else {
+            Access::Write
+        };
         let host = url.host_str().unwrap_or_default();
-        let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-        let targets = [Target::new(Access::Read, "search", "web"), Target::new(access, "net", &host)];
+        let host = url
+            .port()
+            .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let targets = [
+            Target::new(Access::Read, "search", "web"),
+            Target::new(access, "net", &host),
+        ];
         targets.into_iter().flatten().collect()
     }
 
@@ -141,7 +179,13 @@ impl WebSearch {
     pub fn bind_key(&self, key: &str) -> Result<Option<BoundSecret>, HttpError> {
         let origin = self.probe.0.origin().ascii_serialization();
         let bind = |place: super::SearchKey| {
-            BoundSecret::new(&format!("{}-key", self.backend.name), &origin, place.header, place.prefix, key)
+            BoundSecret::new(
+                &format!("{}-key", self.backend.name),
+                &origin,
+                place.header,
+                place.prefix,
+                key,
+            )
         };
         self.backend.key.map(bind).transpose()
     }
@@ -156,16 +200,27 @@ impl WebSearch {
     ) -> Result<Found, SearchError> {
         let query = query.trim();
         if query.is_empty() {
-            return Err(SearchError::Query { reason: "it is blank; write some words".to_owned() });
+            return Err(SearchError::Query {
+                reason: "it is blank; write some words".to_owned(),
+            });
         }
         let count = checked(count.unwrap_or(self.count))?;
-        let response = self.client.as_ref().unwrap_or(client).send(cx, self.request(query, count)?).await?;
+        let response = self
+            .client
+            .as_ref()
+            .unwrap_or(client)
+            .send(cx, self.request(query, count)?)
+            .await?;
         check_status(self.backend, &response)?;
         let all = (self.backend.results)(&response)?;
         let mut results: Vec<_> = all.iter().filter_map(SearchResult::cleaned).collect();
         let left_out = all.len() - results.len();
         results.truncate(count);
-        Ok(Found { host: super::answer::host(&response), results, left_out })
+        Ok(Found {
+            host: super::answer::host(&response),
+            results,
+            left_out,
+        })
     }
 
     fn request(&self, query: &str, count: usize) -> Result<Request, SearchError> {
@@ -179,18 +234,30 @@ impl WebSearch {
 
     fn check(&self, option: SearchOption) -> Result<(), SearchError> {
         let is_known = self.backend.options.contains(&option);
-        if is_known { Ok(()) } else { Err(SearchError::Option { backend: self.backend.name, option }) }
+        if is_known {
+            Ok(())
+        } else {
+            Err(SearchError::Option {
+                backend: self.backend.name,
+                option,
+            })
+        }
     }
 }
 
 fn checked(count: usize) -> Result<usize, SearchError> {
     let most = WebSearch::MAX_COUNT;
-    if (1..=most).contains(&count) { Ok(count) } else { Err(SearchError::Count { count, most }) }
+    if (1..=most).contains(&count) {
+        Ok(count)
+    } else {
+        Err(SearchError::Count { count, most })
+    }
 }
 
 /// Returns a base URL for a message, without the part that may be a password.
 fn without_secrets(url: &str) -> String {
-    url.rsplit_once('@').map_or_else(|| url.to_owned(), |(_, rest)| format!("…@{rest}"))
+    url.rsplit_once('@')
+        .map_or_else(|| url.to_owned(), |(_, rest)| format!("…@{rest}"))
 }
 
 impl fmt::Debug for WebSearch {

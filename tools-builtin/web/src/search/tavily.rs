@@ -5,8 +5,8 @@ use tools::source;
 use tools_http::{Method, Request, Response, StatusCode};
 
 use super::{
-    SearchBackend, SearchError, SearchFault, SearchKey, SearchOption, SearchQuery, SearchResult, items, json_answer,
-    missing,
+    SearchBackend, SearchError, SearchFault, SearchKey, SearchOption, SearchQuery, SearchResult,
+    items, json_answer, missing,
 };
 
 inventory::submit! {
@@ -42,7 +42,8 @@ fn results(response: &Response) -> Result<Vec<SearchResult>, SearchError> {
     let answer = json_answer(response)?;
     let results = items(&answer, "results").ok_or_else(|| missing(response, "results"))?;
     let result = |item: &Value| {
-        SearchResult::from_json(item, "title", "url", "content").with_date(item["published_date"].as_str())
+        SearchResult::from_json(item, "title", "url", "content")
+            .with_date(item["published_date"].as_str())
     };
     Ok(results.iter().map(result).collect())
 }

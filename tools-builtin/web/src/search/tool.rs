@@ -37,10 +37,20 @@ pub(crate) async fn search(
     Ok(to_result(&web_search, &found))
 }
 
-fn to_result(web_search: &WebSearch, Found { host, results, left_out }: &Found) -> ToolResult {
+fn to_result(
+    web_search: &WebSearch,
+    Found {
+        host,
+        results,
+        left_out,
+    }: &Found,
+) -> ToolResult {
     let backend = web_search.backend();
     let mut text = match results.len() {
-        0 => format!("no results of {} ({}); try other words", backend.name, backend.description),
+        0 => format!(
+            "no results of {} ({}); try other words",
+            backend.name, backend.description
+        ),
         1 => format!("1 result of {}", backend.name),
         count => format!("{count} results of {}", backend.name),
     };
@@ -52,7 +62,12 @@ fn to_result(web_search: &WebSearch, Found { host, results, left_out }: &Found) 
         for (index, result) in results.iter().enumerate() {
             let separator = if index == 0 { "" } else { "\n\n" };
             list += &format!("{separator}{}. {}\n{}", index + 1, result.title, result.url);
-            for line in result.date.iter().chain([&result.snippet]).filter(|line| !line.is_empty()) {
+            for line in result
+                .date
+                .iter()
+                .chain([&result.snippet])
+                .filter(|line| !line.is_empty())
+            {
                 list.push('\n');
                 list += line;
             }
@@ -60,5 +75,9 @@ fn to_result(web_search: &WebSearch, Found { host, results, left_out }: &Found) 
         let _ = write!(text, "\n{}", OutsideText::new(host, &list));
     }
     let structured = json!({"backend": backend.name, "results": results, "left_out": left_out});
-    ToolResult { content: vec![Content::text(text)], structured: Some(structured.into()), ..ToolResult::default() }
+    ToolResult {
+        content: vec![Content::text(text)],
+        structured: Some(structured.into()),
+        ..ToolResult::default()
+    }
 }

@@ -11,8 +11,14 @@ use crate::search::{self, SearchBackend, WebSearch};
 /// Returns a warning if the configured search is not available, and one for each setting without an effect.
 pub(super) fn notices(settings: &Settings) -> Result<Vec<String>, SettingsError> {
     let mut notices = replaced(settings, is_replaced());
-    if let (Some(named), Search::Absent(reason)) = (&settings.of::<SearchKeys>().backend, from_settings(settings)?) {
-        notices.push(format!("{}: web.search is not available: {reason}", named.origin));
+    if let (Some(named), Search::Absent(reason)) = (
+        &settings.of::<SearchKeys>().backend,
+        from_settings(settings)?,
+    ) {
+        notices.push(format!(
+            "{}: web.search is not available: {reason}",
+            named.origin
+        ));
     }
     Ok(notices)
 }
@@ -34,8 +40,10 @@ fn is_replaced() -> bool {
 
 /// Returns a line for each setting of a search that the program replaces by its own.
 fn replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
-    let set =
-        settings.values().rows().filter(|(key, _, origin)| key.name.starts_with("web.") && *origin != Origin::Default);
+    let set = settings
+        .values()
+        .rows()
+        .filter(|(key, _, origin)| key.name.starts_with("web.") && *origin != Origin::Default);
     set.filter(|_| is_replaced)
         .map(|(key, _, origin)| {
             format!("{origin}: {} has no effect, because this program has a search of its own; remove it", key.name)
@@ -44,8 +52,13 @@ fn replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
 }
 
 fn line(settings: &Settings) -> Result<String, SettingsError> {
-    let names =
-        |backends: &[&SearchBackend]| backends.iter().map(|backend| backend.name).collect::<Vec<_>>().join(", ");
+    let names = |backends: &[&SearchBackend]| {
+        backends
+            .iter()
+            .map(|backend| backend.name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     let mut linked = search::list();
     let all = names(&linked);
     linked.retain(|backend| !backend.is_proven);
@@ -57,7 +70,12 @@ fn line(settings: &Settings) -> Result<String, SettingsError> {
     let chosen = match service(settings)? {
         None => "none".to_owned(),
         Some(service) => {
-            format!("{} at {}{}", service.backend().name, service.base_url(), key_note(settings, &service))
+            format!(
+                "{} at {}{}",
+                service.backend().name,
+                service.base_url(),
+                key_note(settings, &service)
+            )
         }
     };
     Ok(format!("search: {chosen}; linked: {all}{unproven}"))
@@ -65,9 +83,19 @@ fn line(settings: &Settings) -> Result<String, SettingsError> {
 
 /// Returns a note on the place of the key, or nothing if the backend takes none.
 fn key_note(settings: &Settings, service: &WebSearch) -> String {
-    let Some(key) = &service.backend().key else { return String::new() };
+    let Some(key) = &service.backend().key else {
+        return String::new();
+    };
     let source = key_source(settings, key).value;
-    format!(", key {} {}", source.place(), if source.is_found() { "(found)" } else { "(not found)" })
+    format!(
+        ", key {} {}",
+        source.place(),
+        if source.is_found() {
+            "(found)"
+        } else {
+            "(not found)"
+        }
+    )
 }
 
 #[cfg(test)]
@@ -79,10 +107,13 @@ mod tests {
     #[test]
     fn a_setting_of_a_search_that_the_program_replaces_is_named() {
         let mut flags = Values::default();
-        flags.of_mut::<SearchKeys>().backend = Some(Setting::from_flag("--search", "duckduckgo".to_owned()));
+        flags.of_mut::<SearchKeys>().backend =
+            Some(Setting::from_flag("--search", "duckduckgo".to_owned()));
         let settings = Settings::from_flags(flags).unwrap();
         assert_eq!(replaced(&settings, false), [""; 0]);
-        let [line] = &replaced(&settings, true)[..] else { panic!("one line") };
+        let [line] = &replaced(&settings, true)[..] else {
+            panic!("one line")
+        };
         assert!(line.contains("web.search has no effect"), "{line}");
     }
 }

@@ -38,7 +38,11 @@ pub(super) fn from_settings(settings: &Settings) -> Result<Search, SettingsError
         return match keys(settings).key() {
             Some(named) => {
                 let reason = format!("has no effect, because {name} takes no key; remove it");
-                Err(SettingsError::Value { origin: named.origin, key: KEY.to_owned(), reason })
+                Err(SettingsError::Value {
+                    origin: named.origin,
+                    key: KEY.to_owned(),
+                    reason,
+                })
             }
             None => Ok(ready(service, None)),
         };
@@ -46,12 +50,17 @@ pub(super) fn from_settings(settings: &Settings) -> Result<Search, SettingsError
     let source = key_source(settings, key);
     let is_found = source.value.is_found();
     let text = if is_found {
-        source.value.read().map_err(|error| SettingsError::unusable(KEY, &source, error))?
+        source
+            .value
+            .read()
+            .map_err(|error| SettingsError::unusable(KEY, &source, error))?
     } else {
         None
     };
     if let Some(text) = text {
-        let key = service.bind_key(&text).map_err(|error| SettingsError::unusable(KEY, &source, error))?;
+        let key = service
+            .bind_key(&text)
+            .map_err(|error| SettingsError::unusable(KEY, &source, error))?;
         return Ok(ready(service, key));
     }
     match key.is_required {
@@ -92,14 +101,18 @@ pub(super) fn search_client(
     settings: &Settings,
     search: &ReadySearch,
 ) -> Result<HttpClient, SettingsError> {
-    let private = keys(settings).service_url.is_some().then_some(search.service.base_url());
+    let private = keys(settings)
+        .service_url
+        .is_some()
+        .then_some(search.service.base_url());
     backend_client(tools, settings, (search.key.clone(), KEY), private)
 }
 
 /// Adds the grants and rules that a search with the configured backend needs, with the origin of the setting that names it. The backend's
 /// host is for `web.search` alone.
 pub(super) fn access(settings: Settings) -> Result<Settings, SettingsError> {
-    let (Some(service), Some(named)) = (service(&settings)?, keys(&settings).backend.clone()) else {
+    let (Some(service), Some(named)) = (service(&settings)?, keys(&settings).backend.clone())
+    else {
         return Ok(settings);
     };
     settings.with_targets(&service.targets(), "web.search", "web.search", &named)
@@ -107,29 +120,36 @@ pub(super) fn access(settings: Settings) -> Result<Settings, SettingsError> {
 
 /// Returns the search by the configured backend without its key, or `None` if there is no backend.
 pub(super) fn service(settings: &Settings) -> Result<Option<WebSearch>, SettingsError> {
-    let Some(named) = &keys(settings).backend else { return Ok(None) };
-    let backend = search::get(&named.value).map_err(|error| SettingsError::unusable("web.search", named, error))?;
+    let Some(named) = &keys(settings).backend else {
+        return Ok(None);
+    };
+    let backend = search::get(&named.value)
+        .map_err(|error| SettingsError::unusable("web.search", named, error))?;
     let mut service = match &keys(settings).service_url {
         Some(url) => WebSearch::new(backend, Some(&url.value))
             .map_err(|error| SettingsError::unusable("web.search_url", url, error))?,
-        None => WebSearch::new(backend, None).map_err(|error| SettingsError::unusable("web.search", named, error))?,
+        None => WebSearch::new(backend, None)
+            .map_err(|error| SettingsError::unusable("web.search", named, error))?,
     };
     if let Some(count) = &keys(settings).count {
         let number = usize::try_from(count.value).unwrap_or(usize::MAX);
-        service =
-            service.with_count(number).map_err(|error| SettingsError::unusable("web.search_count", count, error))?;
+        service = service
+            .with_count(number)
+            .map_err(|error| SettingsError::unusable("web.search_count", count, error))?;
     }
     if let Some(language) = &keys(settings).language {
         let set = service.with_language(&language.value);
-        service = set.map_err(|error| SettingsError::unusable("web.search_language", language, error))?;
+        service =
+            set.map_err(|error| SettingsError::unusable("web.search_language", language, error))?;
     }
     if let Some(safe) = &keys(settings).safe_search {
         let level = safe
             .value
             .parse::<SafeSearch>()
             .map_err(|error| SettingsError::unusable("web.safe_search", safe, error))?;
-        service =
-            service.with_safe_search(level).map_err(|error| SettingsError::unusable("web.safe_search", safe, error))?;
+        service = service
+            .with_safe_search(level)
+            .map_err(|error| SettingsError::unusable("web.safe_search", safe, error))?;
     }
     Ok(Some(service))
 }

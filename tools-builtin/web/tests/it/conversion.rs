@@ -19,10 +19,15 @@ async fn calls_at_the_same_time_all_answer() {
     let server = serve_long_page().await;
     let host = host(&server);
     let calls: Vec<_> = (0..MANY)
-        .map(|call| tokio::spawn(host.call("web.fetch", json!({"url": server.url(&format!("/{call}"))}))))
+        .map(|call| {
+            tokio::spawn(host.call("web.fetch", json!({"url": server.url(&format!("/{call}"))})))
+        })
         .collect();
     for (number, call) in calls.into_iter().enumerate() {
         let text = call.await.unwrap().unwrap().to_text();
-        assert!(text.contains(&server.url(&format!("/{number}"))) && text.contains("\nText.\n"), "{number}");
+        assert!(
+            text.contains(&server.url(&format!("/{number}"))) && text.contains("\nText.\n"),
+            "{number}"
+        );
     }
 }

@@ -25,8 +25,15 @@ pub(crate) async fn serve(content_type: &'static str, body: impl Into<Vec<u8>>) 
 
 /// Fetches `/` with further arguments. Returns the texts of the result.
 pub(crate) async fn texts(server: &TestServer, more: Value) -> Result<Vec<String>, ToolError> {
-    let result = host(server).call("web.fetch", arguments(server, more)).await?;
-    Ok(result.content.iter().filter_map(Content::as_text).map(str::to_owned).collect())
+    let result = host(server)
+        .call("web.fetch", arguments(server, more))
+        .await?;
+    Ok(result
+        .content
+        .iter()
+        .filter_map(Content::as_text)
+        .map(str::to_owned)
+        .collect())
 }
 
 fn arguments(server: &TestServer, mut more: Value) -> Value {
@@ -40,9 +47,26 @@ async fn a_page_is_markdown_between_boundaries() {
     let server = serve("text/html; charset=utf-8", page).await;
     let texts = texts(&server, json!({})).await.unwrap();
     let lines: Vec<&str> = texts[0].lines().collect();
-    assert!(lines[0].starts_with(&format!("<<< from {}", server.url("/"))), "{}", lines[0]);
-    assert_eq!(lines[1..6], ["Title: T & U", "", "# Head", "", &format!("See [more]({}).", server.url("/x?y"))]);
-    assert!(texts[1].contains("text/html") && texts[1].contains("left out: navigation"), "{}", texts[1]);
+    assert!(
+        lines[0].starts_with(&format!("<<< from {}", server.url("/"))),
+        "{}",
+        lines[0]
+    );
+    assert_eq!(
+        lines[1..6],
+        [
+            "Title: T & U",
+            "",
+            "# Head",
+            "",
+            &format!("See [more]({}).", server.url("/x?y"))
+        ]
+    );
+    assert!(
+        texts[1].contains("text/html") && texts[1].contains("left out: navigation"),
+        "{}",
+        texts[1]
+    );
 }
 
 #[tokio::test]
@@ -61,23 +85,31 @@ async fn a_long_document_is_read_range_by_range() {
     let server = serve("text/plain", lines.clone()).await;
     let (mut offset, mut read) = (0, String::new());
     loop {
-        let texts = texts(&server, json!({"offset": offset, "max_chars": 20_000})).await.unwrap();
+        let texts = texts(&server, json!({"offset": offset, "max_chars": 20_000}))
+            .await
+            .unwrap();
         let (_, body) = texts[0].split_once('\n').unwrap();
         read += &body[..body.rfind("<<< end").unwrap()];
-        let Some((_, next)) = texts[1].split_once("offset = ") else { break };
+        let Some((_, next)) = texts[1].split_once("offset = ") else {
+            break;
+        };
         offset = next.trim_end_matches(']').parse().unwrap();
     }
     assert_eq!(read, lines);
-    let error = texts(&server, json!({"offset": 1_000_000})).await.unwrap_err();
+    let error = texts(&server, json!({"offset": 1_000_000}))
+        .await
+        .unwrap_err();
     assert_eq!(error.code(), ErrorCode::ExecutionFailed);
 }
 
 #[tokio::test]
 async fn a_document_is_downloaded_once_for_all_its_ranges() {
     // (header of the document, requests, downloads)
-    for (header, requests, downloads) in
-        [(("cache-control", "max-age=60"), 1, 1), (("etag", "\"1\""), 3, 1), (("cache-control", "no-store"), 3, 3)]
-    {
+    for (header, requests, downloads) in [
+        (("cache-control", "max-age=60"), 1, 1),
+        (("etag", "\"1\""), 3, 1),
+        (("cache-control", "no-store"), 3, 3),
+    ] {
         let text: String = (0..3000).map(|line| format!("line {line:05}\n")).collect();
         let server = TestServer::start(move |request| match request.header("if-none-match") {
             Some(_) => TestServer::head("304 Not Modified", &[header]),
@@ -94,26 +126,58 @@ async fn a_document_is_downloaded_once_for_all_its_ranges() {
             let call = arguments(&server, json!({"offset": offset, "max_chars": 11_000}));
             let result = host.call("web.fetch", call).await.unwrap();
             let first_line = format!("\nline {:05}\n", offset / 11);
-            assert!(result.to_text().contains(&first_line), "{header:?}, {offset}");
+            assert!(
+                result.to_text().contains(&first_line),
+                "{header:?}, {offset}"
+            );
         }
         let received = server.received();
-        let conditional = received.iter().filter(|request| request.header("if-none-match").is_some()).count();
-        assert_eq!((received.len(), received.len() - conditional), (requests, downloads), "{header:?}");
+        let conditional = received
+            .iter()
+            .filter(|request| request.header("if-none-match").is_some())
+            .count();
+        assert_eq!(
+            (received.len(), received.len() - conditional),
+            (requests, downloads),
+            "{header:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_busy_or_failing_server_is_transient() {
     for (status, retry_after, code, wait) in [
-        ("429 Too Many Requests", Some("0"), ErrorCode::Transient, Some(Duration::ZERO)),
-        ("503 Service Unavailable", Some("Thu, 01 Jan 1970 00:00:00 GMT"), ErrorCode::Transient, Some(Duration::ZERO)),
-        ("500 Internal Server Error", None, ErrorCode::Transient, None),
+        (
+            "429 Too Many Requests",
+            Some("0"),
+            ErrorCode::Transient,
+            Some(Duration::ZERO),
+        ),
+        (
+            "503 Service Unavailable",
+            Some("Thu, 01 Jan 1970 00:00:00 GMT"),
+            ErrorCode::Transient,
+            Some(Duration::ZERO),
+        ),
+        (
+            "500 Internal Server Error",
+            None,
+            ErrorCode::Transient,
+            None,
+        ),
         ("404 Not Found", Some("0"), ErrorCode::ExecutionFailed, None),
     ] {
-        let headers: Vec<_> = retry_after.map(|wait| ("retry-after", wait)).into_iter().collect();
+        let headers: Vec<_> = retry_after
+            .map(|wait| ("retry-after", wait))
+            .into_iter()
+            .collect();
         let server = TestServer::start(move |_| TestServer::head(status, &headers)).await;
         let error = texts(&server, json!({})).await.unwrap_err();
-        assert_eq!((error.code(), error.retry_after()), (code, wait), "{status}");
+        assert_eq!(
+            (error.code(), error.retry_after()),
+            (code, wait),
+            "{status}"
+        );
         assert!(error.to_string().contains(&status[..3]), "{error}");
     }
 }
@@ -129,10 +193,22 @@ async fn a_full_range_is_within_the_output_limit() {
 #[tokio::test]
 async fn the_charset_is_found() {
     for (content_type, body, expected) in [
-        ("text/html", &b"<meta charset=windows-1251><p>\xCF\xF0\xE8\xE2\xE5\xF2"[..], "Привет"),
-        ("text/html; charset=shift_jis", b"<p>\x83e\x83X\x83g", "テスト"),
+        (
+            "text/html",
+            &b"<meta charset=windows-1251><p>\xCF\xF0\xE8\xE2\xE5\xF2"[..],
+            "Привет",
+        ),
+        (
+            "text/html; charset=shift_jis",
+            b"<p>\x83e\x83X\x83g",
+            "テスト",
+        ),
         ("text/plain", b"caf\xE9", "café"),
-        ("application/xml", b"<?xml version='1.0' encoding='iso-8859-2'?><a>\xB1</a>", "ą"),
+        (
+            "application/xml",
+            b"<?xml version='1.0' encoding='iso-8859-2'?><a>\xB1</a>",
+            "ą",
+        ),
     ] {
         let server = serve(content_type, body).await;
         let texts = texts(&server, json!({})).await.unwrap();
@@ -144,7 +220,10 @@ async fn the_charset_is_found() {
 async fn an_image_is_image_content() {
     let png = b"\x89PNG\r\n\x1a\nrest";
     let server = serve("image/png", png).await;
-    let result = host(&server).call("web.fetch", arguments(&server, json!({}))).await.unwrap();
+    let result = host(&server)
+        .call("web.fetch", arguments(&server, json!({})))
+        .await
+        .unwrap();
     let is_image = |content: &Content| matches!(content, Content::Image { mime_type, .. } if mime_type == "image/png");
     assert!(result.content.iter().any(is_image), "{:?}", result.content);
 }
@@ -152,11 +231,23 @@ async fn an_image_is_image_content() {
 #[tokio::test]
 async fn what_has_no_text_is_refused_with_type_and_size() {
     for (content_type, body, words) in [
-        ("application/zip", vec![0; 7], ["application/zip", "7 bytes"]),
+        (
+            "application/zip",
+            vec![0; 7],
+            ["application/zip", "7 bytes"],
+        ),
         ("application/pdf", b"%PDF-1.7 ".to_vec(), ["PDF", "9 bytes"]),
         #[cfg(not(feature = "pdf"))]
-        ("application/pdf", b"%PDF-1.7 ".to_vec(), ["feature `pdf`", "toolcrib-web"]),
-        ("image/png", [b"\x89PNG\r\n\x1a\n".to_vec(), vec![0; 6_000_000]].concat(), ["image", "6000008 bytes"]),
+        (
+            "application/pdf",
+            b"%PDF-1.7 ".to_vec(),
+            ["feature `pdf`", "toolcrib-web"],
+        ),
+        (
+            "image/png",
+            [b"\x89PNG\r\n\x1a\n".to_vec(), vec![0; 6_000_000]].concat(),
+            ["image", "6000008 bytes"],
+        ),
     ] {
         let server = serve(content_type, body).await;
         let message = texts(&server, json!({})).await.unwrap_err().to_string();
@@ -168,13 +259,21 @@ async fn what_has_no_text_is_refused_with_type_and_size() {
 async fn an_error_status_carries_the_beginning_of_the_page() {
     let server = TestServer::start(|_: &Received| {
         let body = "<h1>Gone fishing</h1>";
-        format!("HTTP/1.1 404 Not Found\r\ncontent-type: text/html\r\ncontent-length: {}\r\n\r\n{body}", body.len())
-            .into_bytes()
+        format!(
+            "HTTP/1.1 404 Not Found\r\ncontent-type: text/html\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .into_bytes()
     })
     .await;
     let error = texts(&server, json!({})).await.unwrap_err();
     let message = error.to_string();
-    assert!(message.contains("404") && message.contains("# Gone fishing") && message.contains("<<< end"), "{message}");
+    assert!(
+        message.contains("404")
+            && message.contains("# Gone fishing")
+            && message.contains("<<< end"),
+        "{message}"
+    );
 }
 
 #[tokio::test]
@@ -186,16 +285,25 @@ async fn a_redirect_is_named_and_links_follow_it() {
     .await;
     let texts = texts(&server, json!({})).await.unwrap();
     assert!(texts[0].contains(&server.url("/docs/next")), "{}", texts[0]);
-    assert!(texts[1].contains(&format!("redirected from {}", server.url("/"))), "{}", texts[1]);
+    assert!(
+        texts[1].contains(&format!("redirected from {}", server.url("/"))),
+        "{}",
+        texts[1]
+    );
 }
 
 #[tokio::test]
 async fn a_redirect_to_a_host_that_is_not_granted_is_named_and_not_read() {
     let other = serve("text/plain", "secret").await;
     let location = other.url("/there");
-    let server = TestServer::start(move |_| TestServer::head("302 Found", &[("location", &location)])).await;
+    let server =
+        TestServer::start(move |_| TestServer::head("302 Found", &[("location", &location)])).await;
     let texts = texts(&server, json!({})).await.unwrap();
-    assert!(texts[0].contains(&other.url("/there")) && texts[0].contains("not read"), "{}", texts[0]);
+    assert!(
+        texts[0].contains(&other.url("/there")) && texts[0].contains("not read"),
+        "{}",
+        texts[0]
+    );
     assert_eq!(other.connections(), 0);
 }
 
@@ -203,12 +311,20 @@ async fn a_redirect_to_a_host_that_is_not_granted_is_named_and_not_read() {
 async fn a_redirect_to_a_host_that_a_rule_denies_is_the_denial() {
     let other = serve("text/plain", "secret").await;
     let location = other.url("/there");
-    let server = TestServer::start(move |_| TestServer::head("302 Found", &[("location", &location)])).await;
+    let server =
+        TestServer::start(move |_| TestServer::head("302 Found", &[("location", &location)])).await;
     let clause = format!("net:read:{}", other.address()).parse().unwrap();
     let rule = Rule::for_target(Verdict::Deny, clause).with_reason("it is ours");
-    let host = host(&server).with_context(move |cx| cx.with_policy(Policy::by_effects().with_rule(rule.clone())));
-    let error = host.call("web.fetch", arguments(&server, json!({}))).await.unwrap_err();
-    assert!(error.code() == ErrorCode::Denied && error.to_string().contains("it is ours"), "{error}");
+    let host = host(&server)
+        .with_context(move |cx| cx.with_policy(Policy::by_effects().with_rule(rule.clone())));
+    let error = host
+        .call("web.fetch", arguments(&server, json!({})))
+        .await
+        .unwrap_err();
+    assert!(
+        error.code() == ErrorCode::Denied && error.to_string().contains("it is ours"),
+        "{error}"
+    );
     assert_eq!(other.connections(), 0);
 }
 
@@ -225,25 +341,47 @@ async fn a_long_address_is_cut_outside_of_the_boundary() {
     })
     .await;
     let message = texts(&server, json!({})).await.unwrap_err().to_string();
-    assert!(message.contains("cannot be read") && message.len() < 1000, "{message}");
-    let result = host(&server).call("web.fetch", json!({"url": server.url("/away")})).await.unwrap().to_text();
+    assert!(
+        message.contains("cannot be read") && message.len() < 1000,
+        "{message}"
+    );
+    let result = host(&server)
+        .call("web.fetch", json!({"url": server.url("/away")}))
+        .await
+        .unwrap()
+        .to_text();
     let (line, text) = result.split_once('\n').unwrap();
-    assert!(line.len() < 1000 && text.contains(&other.url(&long)) && text.contains("<<< end"), "{result}");
+    assert!(
+        line.len() < 1000 && text.contains(&other.url(&long)) && text.contains("<<< end"),
+        "{result}"
+    );
 }
 
 #[tokio::test]
 async fn a_host_needs_a_grant() {
     let server = serve("text/plain", "text").await;
-    let error = host(&server).with_grant(&[]).call("web.fetch", arguments(&server, json!({}))).await.unwrap_err();
+    let error = host(&server)
+        .with_grant(&[])
+        .call("web.fetch", arguments(&server, json!({})))
+        .await
+        .unwrap_err();
     assert_eq!(error.code(), ErrorCode::PermissionDenied);
     assert_eq!(server.connections(), 0);
 }
 
 #[tokio::test]
 async fn json_is_indented_and_exact() {
-    let server = serve("application/json", r#"{"id":12345678901234567890123,"l":[1]}"#).await;
+    let server = serve(
+        "application/json",
+        r#"{"id":12345678901234567890123,"l":[1]}"#,
+    )
+    .await;
     let texts = texts(&server, json!({})).await.unwrap();
-    assert!(texts[0].contains("{\n  \"id\": 12345678901234567890123,\n"), "{}", texts[0]);
+    assert!(
+        texts[0].contains("{\n  \"id\": 12345678901234567890123,\n"),
+        "{}",
+        texts[0]
+    );
 }
 
 #[tokio::test]
@@ -251,14 +389,33 @@ async fn a_page_that_needs_scripts_says_so() {
     let scripts = "<script src=/a.js></script>";
     for (page, needs) in [
         (format!("<div id=root></div>{scripts}"), true),
-        (format!("<noscript>Please enable JavaScript</noscript><p>Loading the page of this app</p>{scripts}"), true),
-        (format!("<div id=__next><p>{}</p></div>{scripts}", "Text. ".repeat(100)), false),
-        (format!("<h1>A short page with one script</h1><p>It has text.</p>{scripts}"), false),
+        (
+            format!(
+                "<noscript>Please enable JavaScript</noscript><p>Loading the page of this app</p>{scripts}"
+            ),
+            true,
+        ),
+        (
+            format!(
+                "<div id=__next><p>{}</p></div>{scripts}",
+                "Text. ".repeat(100)
+            ),
+            false,
+        ),
+        (
+            format!("<h1>A short page with one script</h1><p>It has text.</p>{scripts}"),
+            false,
+        ),
         ("<p>Hi</p>".to_owned(), false),
     ] {
         let server = serve("text/html", page.clone()).await;
         let texts = texts(&server, json!({})).await.unwrap();
-        assert_eq!(texts[1].contains("JavaScript"), needs, "{page}: {}", texts[1]);
+        assert_eq!(
+            texts[1].contains("JavaScript"),
+            needs,
+            "{page}: {}",
+            texts[1]
+        );
     }
 }
 
@@ -266,26 +423,65 @@ async fn a_page_that_needs_scripts_says_so() {
 async fn a_page_that_is_only_a_refresh_names_its_target() {
     let script = |code: &str| format!("<html><body><script>{code}</script></body></html>");
     for (page, next) in [
-        ("<meta http-equiv=refresh content='0; url=next/page.html'>".to_owned(), Some("/next/page.html")),
         (
-            "<META HTTP-EQUIV=\"Refresh\" CONTENT=\"5;URL='/b?c=d&amp;e'\"><p>This page has moved.".to_owned(),
+            "<meta http-equiv=refresh content='0; url=next/page.html'>".to_owned(),
+            Some("/next/page.html"),
+        ),
+        (
+            "<META HTTP-EQUIV=\"Refresh\" CONTENT=\"5;URL='/b?c=d&amp;e'\"><p>This page has moved."
+                .to_owned(),
             Some("/b?c=d&e"),
         ),
-        ("<noscript><meta http-equiv=refresh content='0;url=/plain'></noscript>".to_owned(), Some("/plain")),
-        ("<base href=/docs/><meta http-equiv=refresh content=0;intro>".to_owned(), Some("/docs/intro")),
-        (script("window.location.replace('/latest/')"), Some("/latest/")),
-        (script("window.location.href = \"/en\" + location.search"), Some("/en")),
-        ("<meta http-equiv=refresh content=30><p>Scores".to_owned(), None),
-        ("<meta http-equiv=refresh content='30; url=/'><p>Scores".to_owned(), None),
-        ("<meta http-equiv=refresh content='0; url=javascript:1'>".to_owned(), None),
-        (format!("<meta http-equiv=refresh content='900; url=/x'><p>{}", "Text. ".repeat(100)), None),
+        (
+            "<noscript><meta http-equiv=refresh content='0;url=/plain'></noscript>".to_owned(),
+            Some("/plain"),
+        ),
+        (
+            "<base href=/docs/><meta http-equiv=refresh content=0;intro>".to_owned(),
+            Some("/docs/intro"),
+        ),
+        (
+            script("window.location.replace('/latest/')"),
+            Some("/latest/"),
+        ),
+        (
+            script("window.location.href = \"/en\" + location.search"),
+            Some("/en"),
+        ),
+        (
+            "<meta http-equiv=refresh content=30><p>Scores".to_owned(),
+            None,
+        ),
+        (
+            "<meta http-equiv=refresh content='30; url=/'><p>Scores".to_owned(),
+            None,
+        ),
+        (
+            "<meta http-equiv=refresh content='0; url=javascript:1'>".to_owned(),
+            None,
+        ),
+        (
+            format!(
+                "<meta http-equiv=refresh content='900; url=/x'><p>{}",
+                "Text. ".repeat(100)
+            ),
+            None,
+        ),
     ] {
         let server = serve("text/html", page.clone()).await;
         for (format, is_link) in [("markdown", true), ("text", false)] {
             let texts = texts(&server, json!({"format": format})).await.unwrap();
-            assert_eq!(texts[1].contains("leads on"), next.is_some(), "{page}: {texts:?}");
+            assert_eq!(
+                texts[1].contains("leads on"),
+                next.is_some(),
+                "{page}: {texts:?}"
+            );
             if let Some(next) = next {
-                let shown = if is_link { format!("]({})", server.url(next)) } else { server.url(next) };
+                let shown = if is_link {
+                    format!("]({})", server.url(next))
+                } else {
+                    server.url(next)
+                };
                 assert!(texts[0].contains(&shown), "{page}: {texts:?}");
             }
         }
@@ -295,15 +491,39 @@ async fn a_page_that_is_only_a_refresh_names_its_target() {
 #[tokio::test]
 async fn an_answer_whose_header_leads_on_names_its_target() {
     for (status, name, value, body, next) in [
-        ("200 OK", "refresh", "0; url=next/page.html", "", Some("/next/page.html")),
-        ("200 OK", "refresh", "3;URL='/b?c=d'", "This page has moved.", Some("/b?c=d")),
-        ("403 Forbidden", "refresh", "1; url=/login", "", Some("/login")),
+        (
+            "200 OK",
+            "refresh",
+            "0; url=next/page.html",
+            "",
+            Some("/next/page.html"),
+        ),
+        (
+            "200 OK",
+            "refresh",
+            "3;URL='/b?c=d'",
+            "This page has moved.",
+            Some("/b?c=d"),
+        ),
+        (
+            "403 Forbidden",
+            "refresh",
+            "1; url=/login",
+            "",
+            Some("/login"),
+        ),
         ("300 Multiple Choices", "location", "/en", "", Some("/en")),
         ("200 OK", "location", "/made", "made", None),
         ("200 OK", "refresh", "30", "Scores", None),
         ("200 OK", "refresh", "30; url=/", "Scores", None),
         ("200 OK", "refresh", "0; url=javascript:1", "", None),
-        ("200 OK", "refresh", "0; url=/x", "Text. ".repeat(100).leak(), None),
+        (
+            "200 OK",
+            "refresh",
+            "0; url=/x",
+            "Text. ".repeat(100).leak(),
+            None,
+        ),
     ] {
         for kind in ["text/html", "text/plain"] {
             let answer = format!(
@@ -311,10 +531,15 @@ async fn an_answer_whose_header_leads_on_names_its_target() {
                 body.len()
             );
             let server = TestServer::start(move |_| answer.as_bytes().to_vec()).await;
-            let text = texts(&server, json!({})).await.map_or_else(|error| error.to_string(), |texts| texts.concat());
+            let text = texts(&server, json!({}))
+                .await
+                .map_or_else(|error| error.to_string(), |texts| texts.concat());
             assert!(text.contains(body.trim()), "{value}: {text}");
             match next {
-                Some(next) => assert!(text.contains(&format!("\n{}\n", server.url(next))), "{value}: {text}"),
+                Some(next) => assert!(
+                    text.contains(&format!("\n{}\n", server.url(next))),
+                    "{value}: {text}"
+                ),
                 None => assert!(!text.contains("leads on"), "{value}: {text}"),
             }
         }
@@ -331,7 +556,10 @@ async fn redirects_that_end_in_an_empty_body_name_their_target() {
         })
         .await;
         let texts = texts(&server, json!({})).await.unwrap();
-        assert!(texts[0].contains(&server.url("/end")) && texts[1].contains("redirected from"), "{texts:?}");
+        assert!(
+            texts[0].contains(&server.url("/end")) && texts[1].contains("redirected from"),
+            "{texts:?}"
+        );
     }
 }
 
@@ -344,7 +572,15 @@ async fn soft_hyphens_are_no_part_of_the_text() {
     for format in ["markdown", "text"] {
         let texts = texts(&server, json!({"format": format})).await.unwrap();
         assert!(!texts[0].contains('\u{AD}'), "{}", texts[0]);
-        for word in ["Title: Donaudampf", "Kapitän", "Mütze", "somename", "othername", "Spalte", "Wert"] {
+        for word in [
+            "Title: Donaudampf",
+            "Kapitän",
+            "Mütze",
+            "somename",
+            "othername",
+            "Spalte",
+            "Wert",
+        ] {
             assert!(texts[0].contains(word), "{word}: {}", texts[0]);
         }
     }
@@ -352,8 +588,7 @@ async fn soft_hyphens_are_no_part_of_the_text() {
 
 #[tokio::test]
 async fn marks_of_line_breaks_are_no_part_of_the_text() {
-    let page =
-        "<title>Donau&#8203;dampf</title><p>Schiff\u{200B}fahrts \u{2060}Kapi\u{FEFF}tän<pre>some\u{200B}name</pre>";
+    let page = "<title>Donau&#8203;dampf</title><p>Schiff\u{200B}fahrts \u{2060}Kapi\u{FEFF}tän<pre>some\u{200B}name</pre>";
     let server = serve("text/html; charset=utf-8", page).await;
     for format in ["markdown", "text"] {
         let texts = texts(&server, json!({"format": format})).await.unwrap();
@@ -368,10 +603,21 @@ async fn the_text_for_browsers_without_scripts_is_shown_if_there_is_little_else(
     let words = "Many words of the content. ".repeat(20);
     let hidden = "<noscript><p>Few words</noscript>";
     for (page, is_shown) in [
-        (format!("<div id=root></div><script src=/a.js></script><noscript><p>{words}</noscript>"), true),
-        (format!("<p>Title</p><noscript><p>Part</noscript>{hidden}"), true),
+        (
+            format!(
+                "<div id=root></div><script src=/a.js></script><noscript><p>{words}</noscript>"
+            ),
+            true,
+        ),
+        (
+            format!("<p>Title</p><noscript><p>Part</noscript>{hidden}"),
+            true,
+        ),
         (format!("<p>{words}</p>{hidden}"), false),
-        (format!("<noscript>Please enable JavaScript</noscript>{hidden}"), false),
+        (
+            format!("<noscript>Please enable JavaScript</noscript>{hidden}"),
+            false,
+        ),
         (format!("<nav>{hidden}</nav><p>x"), false),
     ] {
         let server = serve("text/html", page.clone()).await;
@@ -390,7 +636,12 @@ async fn frames_and_declared_shadow_trees_are_shown() {
                 <template><p>hidden</template><template shadowrootmode=open><p>shown</template>";
     let server = serve("text/html", page).await;
     let text = texts(&server, json!({})).await.unwrap().concat();
-    for part in [server.url("/menu"), server.url("/text"), "Text".to_owned(), "\nshown\n".to_owned()] {
+    for part in [
+        server.url("/menu"),
+        server.url("/text"),
+        "Text".to_owned(),
+        "\nshown\n".to_owned(),
+    ] {
         assert!(text.contains(&part), "{part}: {text}");
     }
     assert!(!text.contains("hidden"), "{text}");
@@ -400,26 +651,44 @@ async fn frames_and_declared_shadow_trees_are_shown() {
 async fn a_part_that_contains_main_or_article_is_never_left_out() {
     let words = "Many words of the content. ".repeat(20);
     for page in [
-        format!("<nav>menu</nav><div class=cookie-banner-wrapper>a<main><p>{words}</main></div><footer>end</footer>"),
+        format!(
+            "<nav>menu</nav><div class=cookie-banner-wrapper>a<main><p>{words}</main></div><footer>end</footer>"
+        ),
         format!("<div role=dialog><article><p>{words}</article></div>"),
         format!("<aside class=sidebar><nav>menu<div role=main><p>{words}</div></nav></aside>"),
         format!("<footer><section><article><p>{words}</section></footer>"),
-        format!("<main><p>{}</main><article><p>{words}</article>", "Something else. ".repeat(20)),
+        format!(
+            "<main><p>{}</main><article><p>{words}</article>",
+            "Something else. ".repeat(20)
+        ),
         format!("<div role=banner><p>{words}<main><p>Something else.</main></div>"),
     ] {
         let server = serve("text/html", page.clone()).await;
         let text = texts(&server, json!({})).await.unwrap().concat();
         assert!(text.contains(words.trim()), "{page}: {text}");
-        assert!(!text.contains("\nmenu\n") || page.contains("sidebar"), "{page}: {text}");
+        assert!(
+            !text.contains("\nmenu\n") || page.contains("sidebar"),
+            "{page}: {text}"
+        );
     }
 }
 
 #[tokio::test]
 async fn the_charset_is_that_of_the_header_the_mark_the_page_or_a_guess() {
     let russian = "Съешь же ещё этих мягких французских булок";
-    let bytes = |label: &str| tools_text::TextEncoding::from_label(label).unwrap().encode(russian, false).unwrap();
+    let bytes = |label: &str| {
+        tools_text::TextEncoding::from_label(label)
+            .unwrap()
+            .encode(russian, false)
+            .unwrap()
+    };
     let utf16 = [&b"\xFF\xFE"[..], &bytes("utf-16le")].concat();
-    let late = [vec![b' '; 2000], b"<meta charset=koi8-r>".to_vec(), bytes("koi8-r")].concat();
+    let late = [
+        vec![b' '; 2000],
+        b"<meta charset=koi8-r>".to_vec(),
+        bytes("koi8-r"),
+    ]
+    .concat();
     for (content_type, body) in [
         ("text/html; charset=windows-1251", bytes("windows-1251")),
         ("text/html;charset=\"koi8-r\";", bytes("koi8-r")),
@@ -439,7 +708,9 @@ async fn the_charset_is_that_of_the_header_the_mark_the_page_or_a_guess() {
 async fn codings_of_careless_servers_are_read_and_a_cut_is_named() {
     use std::io::Write as _;
 
-    let page = (0..3000).map(|line| format!("<p>Line {line}")).collect::<String>();
+    let page = (0..3000)
+        .map(|line| format!("<p>Line {line}"))
+        .collect::<String>();
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(page.as_bytes()).unwrap();
     let whole = encoder.finish().unwrap();

@@ -11,7 +11,12 @@ pub(crate) fn markdown(html: &str) -> String {
 /// Returns the Markdown of a page, with the parts beside its content if `whole`.
 pub(crate) fn markdown_of(html: &str, whole: bool) -> String {
     let url = "https://example.org/a/b".parse().unwrap();
-    let source = Source { bytes: html.as_bytes(), media_type: Some("text/html"), charset: Some("utf-8"), url: &url };
+    let source = Source {
+        bytes: html.as_bytes(),
+        media_type: Some("text/html"),
+        charset: Some("utf-8"),
+        url: &url,
+    };
     match Document::from_source(source, Format::Markdown, whole) {
         Ok(Document::Text { text, .. }) => text,
         other => panic!("{other:?}"),
@@ -19,7 +24,8 @@ pub(crate) fn markdown_of(html: &str, whole: bool) -> String {
 }
 
 pub(crate) fn parser(markdown: &str) -> Parser<'_> {
-    let extensions = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let extensions =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     Parser::new_ext(markdown, extensions)
 }
 
@@ -59,7 +65,10 @@ pub(crate) fn outline_of<'a>(events: impl Iterator<Item = Event<'a>>) -> String 
 }
 
 fn is_block(tag: &Tag<'_>) -> bool {
-    !matches!(tag, Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. })
+    !matches!(
+        tag,
+        Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. }
+    )
 }
 
 fn opening(tag: &Tag<'_>) -> String {
@@ -67,7 +76,9 @@ fn opening(tag: &Tag<'_>) -> String {
         Tag::Paragraph => "p".into(),
         Tag::Heading { level, .. } => format!("h{}", level_of(*level)),
         Tag::BlockQuote(_) => "quote".into(),
-        Tag::CodeBlock(CodeBlockKind::Fenced(language)) if !language.is_empty() => format!("code:{language}"),
+        Tag::CodeBlock(CodeBlockKind::Fenced(language)) if !language.is_empty() => {
+            format!("code:{language}")
+        }
         Tag::CodeBlock(_) => "code".into(),
         Tag::List(None) => "ul".into(),
         Tag::List(Some(1)) => "ol".into(),

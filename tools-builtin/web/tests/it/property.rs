@@ -12,20 +12,103 @@ use crate::outline::{markdown, outline_of, parser};
 /// Returns pieces of HTML in any order, so that tags are nested and closed at random.
 fn soup() -> impl Strategy<Value = String> {
     let names = prop::sample::select(vec![
-        "a", "article", "b", "blockquote", "br", "caption", "code", "dd", "details", "div", "dl", "dt", "em", "h1",
-        "h3", "hr", "iframe", "img", "input", "li", "main", "math", "nav", "ol", "p", "pre", "s", "script", "span",
-        "style", "sub", "summary", "svg", "table", "tbody", "td", "template", "th", "thead", "title", "tr", "ul",
+        "a",
+        "article",
+        "b",
+        "blockquote",
+        "br",
+        "caption",
+        "code",
+        "dd",
+        "details",
+        "div",
+        "dl",
+        "dt",
+        "em",
+        "h1",
+        "h3",
+        "hr",
+        "iframe",
+        "img",
+        "input",
+        "li",
+        "main",
+        "math",
+        "nav",
+        "ol",
+        "p",
+        "pre",
+        "s",
+        "script",
+        "span",
+        "style",
+        "sub",
+        "summary",
+        "svg",
+        "table",
+        "tbody",
+        "td",
+        "template",
+        "th",
+        "thead",
+        "title",
+        "tr",
+        "ul",
         "x-y",
     ]);
     let attributes = prop::sample::select(vec![
-        "", "", "", " href=x", " href='#y'", " href=javascript:1", " src=/i.png alt='a](b'", " hidden",
-        " class=language-rust", " colspan=3", " rowspan=2", " start=7", " type=checkbox", " role=main",
+        "",
+        "",
+        "",
+        " href=x",
+        " href='#y'",
+        " href=javascript:1",
+        " src=/i.png alt='a](b'",
+        " hidden",
+        " class=language-rust",
+        " colspan=3",
+        " rowspan=2",
+        " start=7",
+        " type=checkbox",
+        " role=main",
         " alttext='x|y'",
     ]);
     let text = prop::sample::select(vec![
-        "word", " ", "\n", "*", "_", "`", "```", "~~", "[", "](", "!", "|", "#", "# x", "- y", "1. z", "<", "&",
-        "&amp;lt;", "&#1;", "&#x202E;", "\\", ">", "---", "===", "é", "€ ", "\u{a0}", "[a]: b", "&#10;", "&#13;",
-        "#&nbsp;x", "1.&#8195;y", "\u{3000}", "\u{202f}>",
+        "word",
+        " ",
+        "\n",
+        "*",
+        "_",
+        "`",
+        "```",
+        "~~",
+        "[",
+        "](",
+        "!",
+        "|",
+        "#",
+        "# x",
+        "- y",
+        "1. z",
+        "<",
+        "&",
+        "&amp;lt;",
+        "&#1;",
+        "&#x202E;",
+        "\\",
+        ">",
+        "---",
+        "===",
+        "é",
+        "€ ",
+        "\u{a0}",
+        "[a]: b",
+        "&#10;",
+        "&#13;",
+        "#&nbsp;x",
+        "1.&#8195;y",
+        "\u{3000}",
+        "\u{202f}>",
     ]);
     let piece = prop_oneof![
         3 => (names.clone(), attributes).prop_map(|(name, attributes)| format!("<{name}{attributes}>")),
@@ -104,17 +187,27 @@ fn inside_boundary(text: &str) -> String {
 
 #[test]
 fn a_carriage_return_leaves_neither_quote_nor_code() {
-    for page in ["<blockquote><pre>x&#13;# Forged</pre></blockquote>", "<ul><li><pre>x&#13;&#10;# Forged</pre></ul>"] {
+    for page in [
+        "<blockquote><pre>x&#13;# Forged</pre></blockquote>",
+        "<ul><li><pre>x&#13;&#10;# Forged</pre></ul>",
+    ] {
         let read = inside_boundary(&markdown(page));
         let is_heading = |event| matches!(event, Event::Start(Tag::Heading { .. }));
-        assert!(read.contains("# Forged") && !parser(&read).any(is_heading), "{read}");
+        assert!(
+            read.contains("# Forged") && !parser(&read).any(is_heading),
+            "{read}"
+        );
     }
 }
 
 /// Returns the structure without the marks of paragraphs.
 fn without_paragraphs(markdown: &str) -> String {
-    let events =
-        parser(markdown).filter(|event| !matches!(event, Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph)));
+    let events = parser(markdown).filter(|event| {
+        !matches!(
+            event,
+            Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph)
+        )
+    });
     outline_of(events)
 }
 
@@ -145,13 +238,21 @@ fn block(depth: u32) -> impl Strategy<Value = String> {
     leaf.prop_recursive(depth, 12, 4, |inner| {
         let indent = |text: &str, prefix: &str| text.replace('\n', &format!("\n{prefix}"));
         prop_oneof![
-            inner.clone().prop_map(move |text| format!("> {}", indent(&text, "> "))),
+            inner
+                .clone()
+                .prop_map(move |text| format!("> {}", indent(&text, "> "))),
             prop::collection::vec(inner.clone(), 1..4).prop_map(move |items| {
-                let items: Vec<String> = items.iter().map(|item| format!("- {}", indent(item, "  "))).collect();
+                let items: Vec<String> = items
+                    .iter()
+                    .map(|item| format!("- {}", indent(item, "  ")))
+                    .collect();
                 items.join("\n")
             }),
             prop::collection::vec(inner, 1..4).prop_map(move |items| {
-                let items = items.iter().enumerate().map(|(at, item)| format!("{}. {}", at + 3, indent(item, "   ")));
+                let items = items
+                    .iter()
+                    .enumerate()
+                    .map(|(at, item)| format!("{}. {}", at + 3, indent(item, "   ")));
                 items.collect::<Vec<_>>().join("\n")
             }),
         ]

@@ -10,9 +10,14 @@ const SHAPES: &str = include_str!("shapes.txt");
 fn each_shape_keeps_its_structure() {
     let mut failed = Vec::new();
     let mut count = 0;
-    for shape in SHAPES.split("\n## ").filter(|shape| !shape.trim().is_empty()) {
+    for shape in SHAPES
+        .split("\n## ")
+        .filter(|shape| !shape.trim().is_empty())
+    {
         let (name, rest) = shape.split_once('\n').unwrap();
-        let (html, expected) = rest.split_once("\n=> ").unwrap_or_else(|| panic!("{name} has no outline"));
+        let (html, expected) = rest
+            .split_once("\n=> ")
+            .unwrap_or_else(|| panic!("{name} has no outline"));
         let markdown = markdown(html);
         let found = outline(&markdown);
         if found != expected.trim_end() {
@@ -21,5 +26,10 @@ fn each_shape_keeps_its_structure() {
         count += 1;
     }
     assert!(count >= 100, "{count} shapes");
-    assert!(failed.is_empty(), "{} of {count} shapes differ; their outlines are:\n{}", failed.len(), failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "{} of {count} shapes differ; their outlines are:\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
 }

@@ -40,7 +40,9 @@ fn main() {
 /// Repeats the method and the table up to the length.
 fn page() -> String {
     let (begin, rest) = PIECE.split_once("<!-- repeated -->").unwrap();
-    let (repeated, end) = rest.split_once("<!-- end of the repeated part -->").unwrap();
+    let (repeated, end) = rest
+        .split_once("<!-- end of the repeated part -->")
+        .unwrap();
     let count = (LENGTH - begin.len() - end.len()) / repeated.len() + 1;
     [begin, &repeated.repeat(count), end].concat()
 }
@@ -81,10 +83,21 @@ struct Server {
 impl Server {
     fn start() -> Self {
         let program = std::env::current_exe().unwrap();
-        let mut process = Command::new(program).arg("serve").stdout(Stdio::piped()).spawn().unwrap();
+        let mut process = Command::new(program)
+            .arg("serve")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut line = String::new();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(process.stdout.take().unwrap()), &mut line).unwrap();
-        Self { process, port: line.trim().parse().unwrap() }
+        std::io::BufRead::read_line(
+            &mut std::io::BufReader::new(process.stdout.take().unwrap()),
+            &mut line,
+        )
+        .unwrap();
+        Self {
+            process,
+            port: line.trim().parse().unwrap(),
+        }
     }
 }
 
@@ -109,7 +122,8 @@ impl Figures {
         let (before, start) = (HEAP.current_usage(), Instant::now());
         let result = black_box(work.await);
         self.micros.push(start.elapsed().as_secs_f64() * 1e6);
-        self.bytes.push(HEAP.peak_usage().saturating_sub(before) as f64);
+        self.bytes
+            .push(HEAP.peak_usage().saturating_sub(before) as f64);
         result
     }
 
@@ -129,15 +143,31 @@ fn measure() {
     let url = Url::parse(&format!("http://127.0.0.1:{}/page.html", server.port)).unwrap();
     let host = format!("127.0.0.1:{}", server.port);
     let bare = reqwest::Client::builder().no_proxy().build().unwrap();
-    let request = async || bare.get(url.clone()).send().await.unwrap().bytes().await.unwrap();
+    let request = async || {
+        bare.get(url.clone())
+            .send()
+            .await
+            .unwrap()
+            .bytes()
+            .await
+            .unwrap()
+    };
     let mut catalog = Catalog::new();
     tools_web::register(&mut catalog).unwrap();
     let client = HttpClient::from_options(HttpOptions::new().with_private_host(&host)).unwrap();
     let grant = Grant::parse([&*format!("net:read:{host}")]).unwrap();
     let cx = ToolContext::new().with_grant(grant).with_service(client);
-    let fetch = async || catalog.execute(&cx, "web.fetch", json!({"url": url.as_str()})).await.unwrap();
+    let fetch = async || {
+        catalog
+            .execute(&cx, "web.fetch", json!({"url": url.as_str()}))
+            .await
+            .unwrap()
+    };
     let [mut client, mut converter, mut both, mut tool]: [Figures; 4] = Default::default();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         // Opens the connections and builds the definition.
         let body = request().await;
@@ -154,8 +184,12 @@ fn measure() {
         page().len()
     );
     println!("| --- | --: | --: |");
-    let names =
-        ["the bare client: reqwest, the whole body", "the bare converter", "both, one after the other", "`web.fetch`"];
+    let names = [
+        "the bare client: reqwest, the whole body",
+        "the bare converter",
+        "both, one after the other",
+        "`web.fetch`",
+    ];
     let medians = [client, converter, both, tool].map(Figures::medians);
     for (name, (micros, bytes)) in names.iter().zip(medians) {
         println!("| {name} | {micros:.0} | {:.0} |", bytes / 1e3);
@@ -166,6 +200,11 @@ fn measure() {
 
 /// Converts the page to Markdown as `web.fetch` does.
 fn convert(body: &[u8], url: &Url) -> Document {
-    let source = Source { bytes: body, media_type: Some("text/html"), charset: Some("utf-8"), url };
+    let source = Source {
+        bytes: body,
+        media_type: Some("text/html"),
+        charset: Some("utf-8"),
+        url,
+    };
     Document::from_source(source, Format::Markdown, false).unwrap()
 }

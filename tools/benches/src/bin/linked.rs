@@ -7,13 +7,23 @@ use benches::{ADD, ADD_TOOL};
 use tools::{DefinitionError, Submission, Tool, ToolContext, ToolName};
 
 fn main() {
-    let Some(count) = std::env::args().nth(1).map(|count| count.parse::<u64>().unwrap()) else { return };
+    let Some(count) = std::env::args()
+        .nth(1)
+        .map(|count| count.parse::<u64>().unwrap())
+    else {
+        return;
+    };
     assert!(tools::contains("linked.t9999"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let cx = ToolContext::new();
         for number in 0..count {
-            let sum = tools::execute(&cx, &format!("linked.t{number:04}"), ADD).await.unwrap();
+            let sum = tools::execute(&cx, &format!("linked.t{number:04}"), ADD)
+                .await
+                .unwrap();
             assert_eq!(sum.to_text(), "42");
         }
     });
@@ -21,7 +31,10 @@ fn main() {
 
 /// Returns the definition of `add` under another name.
 fn definition(name: &str) -> Result<Tool, DefinitionError> {
-    Ok(Tool { name: ToolName::new(name)?, ..(ADD_TOOL.definition)()? })
+    Ok(Tool {
+        name: ToolName::new(name)?,
+        ..(ADD_TOOL.definition)()?
+    })
 }
 
 macro_rules! submitted {

@@ -13,7 +13,9 @@ use benches::session::{self, MEASURE, direct_measure, direct_records};
 use benches::{ADD, ORDER, ORDER_TOOL, alike, async_catalog, catalog, direct_add, direct_order};
 use serde_json::Value;
 use tools::protocol::wire::{Format, Strictness};
-use tools::{Catalog, Entry, Grant, Json, Services, SharedCatalog, Target, Tool, ToolContext, ToolName};
+use tools::{
+    Catalog, Entry, Grant, Json, Services, SharedCatalog, Target, Tool, ToolContext, ToolName,
+};
 use tools_fs::Workspace;
 
 /// The arguments of `records` for a result of 1 KB, and of 100 KB.
@@ -26,7 +28,10 @@ const FORMAT: Format = Format::Anthropic;
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().unwrap_or_default();
-    let count = arguments.next().and_then(|count| count.parse().ok()).unwrap_or(0);
+    let count = arguments
+        .next()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(0);
     match name.as_str() {
         "nothing" => {}
         "direct-add" => (0..count).for_each(|_| drop(black_box(direct_add(black_box(ADD))))),
@@ -34,11 +39,18 @@ fn main() {
         "add" => execute(&catalog(2), "add", ADD, count),
         "add-later" => execute(&async_catalog(), "add_later", ADD, count),
         "order" => execute(&catalog(2), "order", ORDER, count),
-        "direct-measure" => (0..count).for_each(|_| drop(black_box(direct_measure(black_box(MEASURE))))),
-        "direct-records-1k" => (0..count).for_each(|_| drop(black_box(direct_records(black_box(RECORDS_1K))))),
-        "direct-records-100k" => (0..count).for_each(|_| drop(black_box(direct_records(black_box(RECORDS_100K))))),
+        "direct-measure" => {
+            (0..count).for_each(|_| drop(black_box(direct_measure(black_box(MEASURE)))))
+        }
+        "direct-records-1k" => {
+            (0..count).for_each(|_| drop(black_box(direct_records(black_box(RECORDS_1K)))))
+        }
+        "direct-records-100k" => {
+            (0..count).for_each(|_| drop(black_box(direct_records(black_box(RECORDS_100K)))))
+        }
         "read-order" => (0..count).for_each(|_| drop(black_box(Json::parse(black_box(ORDER))))),
-        "serde-read-order" => (0..count).for_each(|_| drop(black_box(serde_json::from_str::<Value>(black_box(ORDER))))),
+        "serde-read-order" => (0..count)
+            .for_each(|_| drop(black_box(serde_json::from_str::<Value>(black_box(ORDER))))),
         "measure" => execute(&session::catalog(), "measure", MEASURE, count),
         "records-1k" => execute(&session::catalog(), "records", RECORDS_1K, count),
         "records-100k" => execute(&session::catalog(), "records", RECORDS_100K, count),
@@ -68,7 +80,10 @@ fn main() {
             (0..count).for_each(|_| drop(black_box(session(black_box(&entries)))));
         }
         "direct-session" => {
-            let array = session(&alike(1_000).list()).wire(FORMAT, Strictness::Relaxed).value().clone();
+            let array = session(&alike(1_000).list())
+                .wire(FORMAT, Strictness::Relaxed)
+                .value()
+                .clone();
             (0..count).for_each(|_| drop(black_box(black_box(&array).clone())));
         }
         "read" => reading(count, |file| file.read()),
@@ -85,13 +100,20 @@ fn execute(catalog: &Catalog, name: &str, arguments: &str, count: u64) {
 
 /// Creates a context with a journal that stores nothing.
 fn journaled() -> ToolContext {
-    session::granted().with_journal(Arc::new(session::NoopJournal::default())).with_session("measured")
+    session::granted()
+        .with_journal(Arc::new(session::NoopJournal::default()))
+        .with_session("measured")
 }
 
 fn execute_with(cx: &ToolContext, catalog: &Catalog, name: &str, arguments: &str, count: u64) {
     runtime().block_on(async {
         for _ in 0..count {
-            black_box(catalog.execute(cx, name, black_box(arguments)).await.unwrap());
+            black_box(
+                catalog
+                    .execute(cx, name, black_box(arguments))
+                    .await
+                    .unwrap(),
+            );
         }
     });
 }
@@ -102,21 +124,34 @@ fn decide_write(count: u64) {
     let tool = ToolName::new("fs.write").unwrap();
     let targets: [Target; 1] = ["fs:write:crates/web/src/page.rs".parse().unwrap()];
     for _ in 0..count {
-        black_box(cx.rulings(black_box(&tool), black_box(&targets[..])).next().unwrap().verdict());
+        black_box(
+            cx.rulings(black_box(&tool), black_box(&targets[..]))
+                .next()
+                .unwrap()
+                .verdict(),
+        );
     }
 }
 
 /// Returns a definition with the schema of `order`, which is 1.8 KB long.
 fn defined(number: u64) -> Tool {
     static ORDER: LazyLock<Tool> = LazyLock::new(|| (ORDER_TOOL.definition)().unwrap());
-    Tool { name: ToolName::new(format!("like.t{number}")).unwrap(), ..ORDER.clone() }
+    Tool {
+        name: ToolName::new(format!("like.t{number}")).unwrap(),
+        ..ORDER.clone()
+    }
 }
 
 /// Registers `count` definitions and keeps them until the end of the program.
 fn register(count: u64) {
     let mut catalog = Catalog::new();
     for number in 0..count {
-        catalog.register(defined(number), async |_: ToolContext, _: serde_json::Value| "alike").unwrap();
+        catalog
+            .register(
+                defined(number),
+                async |_: ToolContext, _: serde_json::Value| "alike",
+            )
+            .unwrap();
     }
     std::mem::forget(catalog);
 }
@@ -139,19 +174,32 @@ struct ReadFile {
 
 impl ReadFile {
     fn new() -> Self {
-        let directory = std::env::temp_dir().join(format!("toolcrib-benches-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("toolcrib-benches-{}", std::process::id()));
         std::fs::create_dir(&directory).unwrap();
-        std::fs::write(directory.join("file.txt"), "thirty-one characters in a line\n".repeat(32)).unwrap();
+        std::fs::write(
+            directory.join("file.txt"),
+            "thirty-one characters in a line\n".repeat(32),
+        )
+        .unwrap();
         let mut catalog = Catalog::new();
         tools_fs::register(&mut catalog).unwrap();
         let cx = ToolContext::new()
             .with_grant(Grant::parse(["fs:read:**"]).unwrap())
             .with_service(Workspace::open(&directory).unwrap());
-        Self { runtime: runtime(), catalog, cx, arguments: serde_json::json!({"path": "file.txt"}), directory }
+        Self {
+            runtime: runtime(),
+            catalog,
+            cx,
+            arguments: serde_json::json!({"path": "file.txt"}),
+            directory,
+        }
     }
 
     fn read(&self) {
-        let call = self.catalog.execute(&self.cx, "fs.read", self.arguments.clone());
+        let call = self
+            .catalog
+            .execute(&self.cx, "fs.read", self.arguments.clone());
         black_box(self.runtime.block_on(call).unwrap());
     }
 
@@ -190,7 +238,8 @@ fn threads(count: u64) {
                         black_box(set.execute(&cx, "add", black_box(ADD)).await.unwrap());
                         own += 1;
                     }
-                    *rate.lock().unwrap() += f64::from(own) / (thread_time() - before).as_secs_f64();
+                    *rate.lock().unwrap() +=
+                        f64::from(own) / (thread_time() - before).as_secs_f64();
                 });
             });
         }
@@ -208,7 +257,9 @@ fn thread_time() -> Duration {
 /// Returns the processor time of all running threads.
 fn process_time() -> Duration {
     let threads = std::fs::read_dir("/proc/self/task").unwrap();
-    threads.map(|thread| scheduled(&thread.unwrap().path())).sum()
+    threads
+        .map(|thread| scheduled(&thread.unwrap().path()))
+        .sum()
 }
 
 fn scheduled(thread: &Path) -> Duration {
@@ -225,8 +276,15 @@ fn beside_a_writer(time: Duration) {
             let schema = serde_json::json!({"type": "object"});
             let mut number = 0u64;
             while !over.load(Ordering::Relaxed) {
-                let tool = Tool::new(format!("new.t{}", number % 5_000), "A new tool.", schema.clone()).unwrap();
-                shared.replace(tool, async |_: ToolContext, _: serde_json::Value| "new").unwrap();
+                let tool = Tool::new(
+                    format!("new.t{}", number % 5_000),
+                    "A new tool.",
+                    schema.clone(),
+                )
+                .unwrap();
+                shared
+                    .replace(tool, async |_: ToolContext, _: serde_json::Value| "new")
+                    .unwrap();
                 number += 1;
             }
         });
@@ -245,7 +303,10 @@ fn beside_a_writer(time: Duration) {
 }
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap()
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap()
 }
 
 fn say(figure: f64) {

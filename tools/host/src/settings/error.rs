@@ -107,6 +107,10 @@ impl SettingsError {
     /// Creates the error of a value that its service refuses.
     pub fn unusable<T>(key: &str, setting: &Setting<T>, error: impl Display) -> Self {
         let reason = format!("cannot be used: {error}");
-        Self::Value { origin: setting.origin.clone(), key: key.to_owned(), reason }
+        Self::Value {
+            origin: setting.origin.clone(),
+            key: key.to_owned(),
+            reason,
+        }
     }
 }

@@ -54,21 +54,37 @@ pub struct Loaded {
 
 /// Returns the program's own default settings.
 pub fn built_in() -> Result<Layer, SettingsError> {
-    reader::layer(&Arc::from(Path::new("built-in")), program::default_settings(), home().as_deref())
+    reader::layer(
+        &Arc::from(Path::new("built-in")),
+        program::default_settings(),
+        home().as_deref(),
+    )
 }
 
 /// Loads the file of `--config`.
 pub fn load_named(path: &Path) -> Result<Loaded, SettingsError> {
-    let path = std::path::absolute(path).map_err(|source| SettingsError::Read { path: path.to_owned(), source })?;
+    let path = std::path::absolute(path).map_err(|source| SettingsError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
     let layer = read(&path, home().as_deref())?;
-    Ok(Loaded { layers: vec![layer], files: vec![SettingsFile::new("named", path, FileState::Used)] })
+    Ok(Loaded {
+        layers: vec![layer],
+        files: vec![SettingsFile::new("named", path, FileState::Used)],
+    })
 }
 
 /// Loads the rules of the file of `--policy`.
 pub fn rules(path: &Path) -> Result<Vec<Setting<Rule>>, SettingsError> {
-    let refused = |source| SettingsError::Policy { path: path.to_owned(), source };
+    let refused = |source| SettingsError::Policy {
+        path: path.to_owned(),
+        source,
+    };
     let path = std::path::absolute(path).map_err(refused)?;
-    reader::rules(&Arc::from(&*path), &project_file::text(&path).map_err(refused)?)
+    reader::rules(
+        &Arc::from(&*path),
+        &project_file::text(&path).map_err(refused)?,
+    )
 }
 
 /// Loads the user's file, and those of the project for this directory. Tells about contents that nobody has approved,
@@ -82,7 +98,9 @@ pub fn load_default(directory: &Path, tell: impl Fn(&Unapproved)) -> Result<Load
     loaded.layers.push(user_layer);
     if found.is_empty() {
         let path = directory.join(folders::settings_name());
-        loaded.files.push(SettingsFile::new("project", path, FileState::Missing));
+        loaded
+            .files
+            .push(SettingsFile::new("project", path, FileState::Missing));
     }
     let first = loaded.files.len();
     // From the outermost one, because each may only narrow those around it.
@@ -101,7 +119,10 @@ pub fn load_default(directory: &Path, tell: impl Fn(&Unapproved)) -> Result<Load
                 found.check(&below, user.as_deref())?;
                 below.apply(found.layer.clone());
                 loaded.layers.push(found.layer);
-                SettingsFile { unapproved: found.unapproved, ..SettingsFile::new("project", found.path, state) }
+                SettingsFile {
+                    unapproved: found.unapproved,
+                    ..SettingsFile::new("project", found.path, state)
+                }
             }
         };
         loaded.files.insert(first, file);
@@ -135,8 +156,13 @@ pub fn unapplied() -> Result<Vec<Layer>, SettingsError> {
 /// Loads the user's file.
 fn load_user() -> Result<(Loaded, Layer), SettingsError> {
     let mut loaded = Loaded::default();
-    let Some(path) = folders::settings() else { return Ok((loaded, Layer::default())) };
-    let exists = path.try_exists().map_err(|source| SettingsError::Read { path: path.clone(), source })?;
+    let Some(path) = folders::settings() else {
+        return Ok((loaded, Layer::default()));
+    };
+    let exists = path.try_exists().map_err(|source| SettingsError::Read {
+        path: path.clone(),
+        source,
+    })?;
     let (layer, state) = match exists {
         true => (read(&path, home().as_deref())?, FileState::Used),
         false => (Layer::default(), FileState::Missing),
@@ -147,12 +173,20 @@ fn load_user() -> Result<(Loaded, Layer), SettingsError> {
 
 impl SettingsFile {
     fn new(role: &'static str, path: PathBuf, state: FileState) -> Self {
-        Self { role, path, state, unapproved: None }
+        Self {
+            role,
+            path,
+            state,
+            unapproved: None,
+        }
     }
 }
 
 fn read(path: &Path, home: Option<&Path>) -> Result<Layer, SettingsError> {
-    let text = project_file::text(path).map_err(|source| SettingsError::Read { path: path.to_owned(), source })?;
+    let text = project_file::text(path).map_err(|source| SettingsError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
     reader::layer(&Arc::from(path), &text, home)
 }
 

@@ -81,7 +81,10 @@ pub enum FlagValue {
 impl<S: Slot> Key<S> {
     /// Declares a key. Unless [`Key::with_project`] says otherwise, an untrusted project may not set it.
     pub fn new(name: &'static str, kind: Kind<S>, default: S, example: &'static str) -> Self {
-        let (project, is_scalar) = (ProjectRule::never("it is for the user to decide"), kind.is_scalar);
+        let (project, is_scalar) = (
+            ProjectRule::never("it is for the user to decide"),
+            kind.is_scalar,
+        );
         let about = KeyAbout {
             name,
             doc: "",
@@ -95,7 +98,12 @@ impl<S: Slot> Key<S> {
             file_use: None,
             is_scalar,
         };
-        Self { about, default, project, kind }
+        Self {
+            about,
+            default,
+            project,
+            kind,
+        }
     }
 
     /// Sets the meaning. [`declare_keys!`](crate::declare_keys) takes it from the doc comment.
@@ -108,14 +116,22 @@ impl<S: Slot> Key<S> {
     /// Adds a flag to the commands that run a session.
     #[must_use]
     pub fn with_session_flag(mut self, name: &'static str, value: FlagValue) -> Self {
-        self.about.flag = Some(KeyFlag { name, value, is_of_session: true });
+        self.about.flag = Some(KeyFlag {
+            name,
+            value,
+            is_of_session: true,
+        });
         self
     }
 
     /// Adds a flag to all commands that run tools.
     #[must_use]
     pub fn with_flag(mut self, name: &'static str, value: FlagValue) -> Self {
-        self.about.flag = Some(KeyFlag { name, value, is_of_session: false });
+        self.about.flag = Some(KeyFlag {
+            name,
+            value,
+            is_of_session: false,
+        });
         self
     }
 
@@ -203,7 +219,11 @@ pub trait AnyKey: Send + Sync {
     fn parse(&self, texts: &[String], origin: &Origin) -> Result<Box<dyn AnySlot>, SettingsError>;
 
     /// Returns the origin of an untrusted project's value that the user's value does not permit, and the reason.
-    fn refusal<'a>(&self, project: &'a dyn AnySlot, user: &dyn AnySlot) -> Option<(&'a Origin, &'static str)>;
+    fn refusal<'a>(
+        &self,
+        project: &'a dyn AnySlot,
+        user: &dyn AnySlot,
+    ) -> Option<(&'a Origin, &'static str)>;
 
     /// Returns each value as JSON with its origin, or one null if there is none.
     fn documents(&self, slot: &dyn AnySlot) -> Vec<(Value, Origin)>;
@@ -226,13 +246,19 @@ impl<S: Slot> AnyKey for Key<S> {
     fn parse(&self, texts: &[String], origin: &Origin) -> Result<Box<dyn AnySlot>, SettingsError> {
         match (self.kind.from_texts)(texts, origin) {
             Ok(slot) => Ok(Box::new(slot)),
-            Err(reason) => {
-                Err(SettingsError::Value { origin: origin.clone(), key: self.about.name.to_owned(), reason })
-            }
+            Err(reason) => Err(SettingsError::Value {
+                origin: origin.clone(),
+                key: self.about.name.to_owned(),
+                reason,
+            }),
         }
     }
 
-    fn refusal<'a>(&self, project: &'a dyn AnySlot, user: &dyn AnySlot) -> Option<(&'a Origin, &'static str)> {
+    fn refusal<'a>(
+        &self,
+        project: &'a dyn AnySlot,
+        user: &dyn AnySlot,
+    ) -> Option<(&'a Origin, &'static str)> {
         let (project, user): (&'a dyn Any, &dyn Any) = (project, user);
         let origin = (self.project.refuses)(project.downcast_ref()?, user.downcast_ref()?)?;
         Some((origin, self.project.reason))
@@ -244,7 +270,10 @@ impl<S: Slot> AnyKey for Key<S> {
         if settings.is_empty() {
             return vec![(Value::Null, Origin::Default)];
         }
-        settings.iter().map(|setting| ((self.kind.document)(&setting.value), setting.origin.clone())).collect()
+        settings
+            .iter()
+            .map(|setting| ((self.kind.document)(&setting.value), setting.origin.clone()))
+            .collect()
     }
 }
 

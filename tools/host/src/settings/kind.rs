@@ -13,7 +13,8 @@ use super::section::{Section, TomlType};
 use super::slot::{Document, Slot};
 use crate::size::Size;
 
-type FromToml<S> = dyn Fn(&mut Section<'_>, &'static str) -> Result<Option<S>, SettingsError> + Send + Sync;
+type FromToml<S> =
+    dyn Fn(&mut Section<'_>, &'static str) -> Result<Option<S>, SettingsError> + Send + Sync;
 type FromTexts<S> = dyn Fn(&[String], &Origin) -> Result<S, String> + Send + Sync;
 
 /// Reads the value of a key into a slot `S`, and shows it.
@@ -26,24 +27,38 @@ pub struct Kind<S: Slot> {
 }
 
 /// Returns the kind of a TOML string.
-pub fn text<T: Document + 'static, S: Slot<Value = T> + From<Setting<T>>>(parse: Parser<T>) -> Kind<S> {
+pub fn text<T: Document + 'static, S: Slot<Value = T> + From<Setting<T>>>(
+    parse: Parser<T>,
+) -> Kind<S> {
     scalar(TomlType::String("a string"), parse, T::document)
 }
 
 /// Returns the kind of a TOML string that is shown as it is printed.
-pub fn printed<T: Display + 'static, S: Slot<Value = T> + From<Setting<T>>>(parse: Parser<T>) -> Kind<S> {
-    scalar(TomlType::String("a string"), parse, |value| json!(value.to_string()))
+pub fn printed<T: Display + 'static, S: Slot<Value = T> + From<Setting<T>>>(
+    parse: Parser<T>,
+) -> Kind<S> {
+    scalar(TomlType::String("a string"), parse, |value| {
+        json!(value.to_string())
+    })
 }
 
 /// Returns the [`Kind`] that reads a duration such as `30s`. In TOML it must be a string, since an integer has no unit. A string
 /// without a unit is in seconds.
 pub fn duration<S: Slot<Value = Duration> + From<Setting<Duration>>>() -> Kind<S> {
-    scalar(TomlType::String("a string such as \"30s\""), time, Duration::document)
+    scalar(
+        TomlType::String("a string such as \"30s\""),
+        time,
+        Duration::document,
+    )
 }
 
 /// Returns the kind of a string such as `200MB`.
 pub fn size<S: Slot<Value = Size> + From<Setting<Size>>>() -> Kind<S> {
-    scalar(TomlType::String("a string such as \"200MB\""), bytes, Size::document)
+    scalar(
+        TomlType::String("a string such as \"200MB\""),
+        bytes,
+        Size::document,
+    )
 }
 
 /// Returns the kind of a boolean.
@@ -53,7 +68,11 @@ pub fn boolean<S: Slot<Value = bool> + From<Setting<bool>>>() -> Kind<S> {
 
 /// Returns the kind of an integer from `LEAST` to `u32::MAX`.
 pub fn integer<const LEAST: u32, S: Slot<Value = u32> + From<Setting<u32>>>() -> Kind<S> {
-    scalar(TomlType::Integer, number::<LEAST, { u32::MAX }>, u32::document)
+    scalar(
+        TomlType::Integer,
+        number::<LEAST, { u32::MAX }>,
+        u32::document,
+    )
 }
 
 /// Returns the kind of an integer from 0 to 100.
@@ -107,7 +126,9 @@ pub fn converted_tables<T: DeserializeOwned + 'static, U: Document + 'static>(
 where
     Vec<Setting<U>>: Slot<Value = U>,
 {
-    of_file(Box::new(move |section, key| section.tables(key, convert).map(Some)))
+    of_file(Box::new(move |section, key| {
+        section.tables(key, convert).map(Some)
+    }))
 }
 
 /// Returns the kind of a table of named tables, each of which is converted with its name.
@@ -117,7 +138,9 @@ pub fn named_tables<T: DeserializeOwned + 'static, U: Document + 'static>(
 where
     Vec<Setting<U>>: Slot<Value = U>,
 {
-    of_file(Box::new(move |section, key| section.named_tables(key, convert).map(Some)))
+    of_file(Box::new(move |section, key| {
+        section.named_tables(key, convert).map(Some)
+    }))
 }
 
 fn of_file<U: Document>(from_toml: Box<FromToml<Vec<Setting<U>>>>) -> Kind<Vec<Setting<U>>>
@@ -141,7 +164,10 @@ fn scalar<T: 'static, S: Slot<Value = T> + From<Setting<T>>>(
         from_toml: Box::new(move |section, key| Ok(section.scalar(key, toml, parse)?.map(S::from))),
         from_texts: Box::new(move |texts, origin| {
             let text = texts.last().map(String::as_str).unwrap_or_default();
-            Ok(S::from(Setting { value: parse(text, Base::default())?, origin: origin.clone() }))
+            Ok(S::from(Setting {
+                value: parse(text, Base::default())?,
+                origin: origin.clone(),
+            }))
         }),
         document,
         is_scalar: true,
@@ -156,9 +182,17 @@ fn list<T: 'static, S: Slot>(
     Kind {
         from_toml: Box::new(move |section, key| Ok(section.list(key, parse)?.map(collect))),
         from_texts: Box::new(move |texts, origin| {
-            let item = |text: &String| Ok(Setting { value: parse(text, Base::default())?, origin: origin.clone() });
+            let item = |text: &String| {
+                Ok(Setting {
+                    value: parse(text, Base::default())?,
+                    origin: origin.clone(),
+                })
+            };
             let items = texts.iter().map(item).collect::<Result<_, String>>()?;
-            Ok(collect(Setting { value: items, origin: origin.clone() }))
+            Ok(collect(Setting {
+                value: items,
+                origin: origin.clone(),
+            }))
         }),
         document,
         is_scalar: false,

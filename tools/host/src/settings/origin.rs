@@ -40,17 +40,26 @@ pub enum Origin {
 impl<T> Setting<T> {
     /// Returns a default value.
     pub fn from_default(value: T) -> Self {
-        Self { value, origin: Origin::Default }
+        Self {
+            value,
+            origin: Origin::Default,
+        }
     }
 
     /// Returns the value of a flag.
     pub fn from_flag(flag: &'static str, value: T) -> Self {
-        Self { value, origin: Origin::Flag(flag) }
+        Self {
+            value,
+            origin: Origin::Flag(flag),
+        }
     }
 
     /// Converts the value and keeps its origin.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Setting<U> {
-        Setting { value: change(self.value), origin: self.origin }
+        Setting {
+            value: change(self.value),
+            origin: self.origin,
+        }
     }
 }
 
@@ -65,7 +74,9 @@ impl Setting<Vec<Clause>> {
     /// Returns the clauses with their origin.
     pub fn labelled_clauses(&self) -> impl Iterator<Item = Clause> {
         let origin: Arc<str> = self.origin.to_string().into();
-        self.value.iter().map(move |clause| clause.clone().with_origin(origin.clone()))
+        self.value
+            .iter()
+            .map(move |clause| clause.clone().with_origin(origin.clone()))
     }
 }
 
@@ -83,7 +94,9 @@ impl Origin {
     pub fn document(&self) -> Value {
         match self {
             Self::Default => json!({"kind": "default"}),
-            Self::File { path, line } => json!({"kind": "file", "path": path.display().to_string(), "line": line}),
+            Self::File { path, line } => {
+                json!({"kind": "file", "path": path.display().to_string(), "line": line})
+            }
             Self::Environment(name) => json!({"kind": "environment", "variable": name}),
             Self::Session(name) => json!({"kind": "session", "session": name}),
             Self::Flag(flag) => json!({"kind": "flag", "flag": flag}),

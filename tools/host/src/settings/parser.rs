@@ -50,9 +50,16 @@ pub fn switch(text: &str, _: Base<'_>) -> Result<bool, String> {
 /// # Errors
 /// Returns the end of a sentence that begins with the key.
 pub fn number<const LEAST: u32, const MOST: u32>(text: &str, _: Base<'_>) -> Result<u32, String> {
-    let shown = if text.parse::<f64>().is_ok() { text } else { "a text" };
+    let shown = if text.parse::<f64>().is_ok() {
+        text
+    } else {
+        "a text"
+    };
     let refused = || format!("must be a whole number from {LEAST} to {MOST}, not {shown}");
-    text.parse().ok().filter(|number| (LEAST..=MOST).contains(number)).ok_or_else(refused)
+    text.parse()
+        .ok()
+        .filter(|number| (LEAST..=MOST).contains(number))
+        .ok_or_else(refused)
 }
 
 /// Parses a duration such as `30s`.
@@ -68,7 +75,8 @@ pub fn time(text: &str, _: Base<'_>) -> Result<Duration, String> {
 /// # Errors
 /// Returns the end of a sentence that begins with the key.
 pub fn bytes(text: &str, _: Base<'_>) -> Result<Size, String> {
-    text.parse().map_err(|reason| format!("is not a size: {reason}"))
+    text.parse()
+        .map_err(|reason| format!("is not a size: {reason}"))
 }
 
 /// Parses a clause of a grant.
@@ -86,7 +94,9 @@ pub fn clause(text: &str, _: Base<'_>) -> Result<Clause, String> {
 pub fn url(text: &str, _: Base<'_>) -> Result<String, String> {
     match is_plain_url(text) {
         true => Ok(text.to_owned()),
-        false => Err("must be http(s)://host/path, without a user, a query or a fragment".to_owned()),
+        false => {
+            Err("must be http(s)://host/path, without a user, a query or a fragment".to_owned())
+        }
     }
 }
 
@@ -98,8 +108,9 @@ pub fn proxy_url(text: &str, base: Base<'_>) -> Result<String, String> {
     if text == ENVIRONMENT {
         return Ok(text.to_owned());
     }
-    url(text, base)
-        .map_err(|reason| format!("{reason}, or {ENVIRONMENT} for the proxies of HTTPS_PROXY and HTTP_PROXY"))
+    url(text, base).map_err(|reason| {
+        format!("{reason}, or {ENVIRONMENT} for the proxies of HTTPS_PROXY and HTTP_PROXY")
+    })
 }
 
 /// Parses a host that may have a port, or a block of addresses: `localhost:8080`, `[::1]` or `10.0.0.0/8`.
@@ -111,7 +122,10 @@ pub fn host(text: &str, _: Base<'_>) -> Result<String, String> {
     let is_host = is_plain_url(&format!("http://{host}")) && !host.contains(['*', ',']);
     match is_host && bits.parse::<u8>().is_ok() {
         true => Ok(text.to_owned()),
-        false => Err("must contain hosts or blocks of addresses, such as localhost:8080 or 10.0.0.0/8".to_owned()),
+        false => Err(
+            "must contain hosts or blocks of addresses, such as localhost:8080 or 10.0.0.0/8"
+                .to_owned(),
+        ),
     }
 }
 
@@ -121,10 +135,15 @@ pub fn host(text: &str, _: Base<'_>) -> Result<String, String> {
 /// Returns the end of a sentence that begins with the key.
 pub fn variable(text: &str, _: Base<'_>) -> Result<String, String> {
     let is_name = !text.starts_with(|c: char| c.is_ascii_digit())
-        && text.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
     match is_name && !text.is_empty() {
         true => Ok(text.to_owned()),
-        false => Err("must be the name of an environment variable in capitals, not the key itself".to_owned()),
+        false => Err(
+            "must be the name of an environment variable in capitals, not the key itself"
+                .to_owned(),
+        ),
     }
 }
 
@@ -157,7 +176,12 @@ fn at_home(text: &str, base: Base<'_>) -> PathBuf {
 }
 
 /// Returns the source of a key that one of two keys names.
-pub fn key_source(variable: &Option<Setting<String>>, file: &Option<Setting<PathBuf>>) -> Option<Setting<KeySource>> {
-    let variable = variable.clone().map(|name| name.map(KeySource::Environment));
+pub fn key_source(
+    variable: &Option<Setting<String>>,
+    file: &Option<Setting<PathBuf>>,
+) -> Option<Setting<KeySource>> {
+    let variable = variable
+        .clone()
+        .map(|name| name.map(KeySource::Environment));
     variable.or_else(|| file.clone().map(|file| file.map(KeySource::File)))
 }

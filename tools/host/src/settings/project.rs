@@ -38,7 +38,11 @@ pub struct ProjectRule<S> {
 impl<S> ProjectRule<S> {
     /// Creates a rule from its label, the reason of a refusal, and the check of the project's slot and the user's.
     pub fn new(label: &'static str, reason: &'static str, refuses: Refuses<S>) -> Self {
-        Self { label, reason, refuses }
+        Self {
+            label,
+            reason,
+            refuses,
+        }
     }
 
     /// Sets the label of a rule that more checks follow.
@@ -62,10 +66,14 @@ impl<S: Slot> ProjectRule<S> {
 impl<S: Slot<Value: PartialOrd>> ProjectRule<S> {
     /// Accepts a value if the user's file has none, or the same.
     pub fn if_unset() -> Self {
-        Self::new("if the user's file does not", CONTRADICTS, |project, user| {
-            let (project, user) = (project.set()?, user.set()?);
-            (project.value != user.value).then_some(&project.origin)
-        })
+        Self::new(
+            "if the user's file does not",
+            CONTRADICTS,
+            |project, user| {
+                let (project, user) = (project.set()?, user.set()?);
+                (project.value != user.value).then_some(&project.origin)
+            },
+        )
     }
 
     /// Accepts only the value of the user's file.
@@ -81,7 +89,10 @@ impl<S: Slot<Value: PartialOrd>> ProjectRule<S> {
     pub fn bounds() -> Self {
         Self::new("only to lower it", SPENDS, |project, user| {
             let project = project.set()?;
-            let is_higher = user.settings().iter().any(|user| project.value > user.value);
+            let is_higher = user
+                .settings()
+                .iter()
+                .any(|user| project.value > user.value);
             is_higher.then_some(&project.origin)
         })
     }
@@ -90,7 +101,10 @@ impl<S: Slot<Value: PartialOrd>> ProjectRule<S> {
     pub fn lower() -> Self {
         Self::new("only to lower it", SPENDS, |project, user| {
             let project = project.set()?;
-            let is_lower = user.settings().iter().any(|user| project.value <= user.value);
+            let is_lower = user
+                .settings()
+                .iter()
+                .any(|user| project.value <= user.value);
             (!is_lower).then_some(&project.origin)
         })
     }

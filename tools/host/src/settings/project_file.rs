@@ -56,9 +56,17 @@ impl Found {
     }
 
     fn how_to_trust(&self, user: Option<&Path>) -> String {
-        let folder = self.path.parent().unwrap_or(&self.path).display().to_string();
+        let folder = self
+            .path
+            .parent()
+            .unwrap_or(&self.path)
+            .display()
+            .to_string();
         match (&self.trusting, user) {
-            (Some(_), _) => format!("{} trust shows what the file grants, and approves its content", program::name()),
+            (Some(_), _) => format!(
+                "{} trust shows what the file grants, and approves its content",
+                program::name()
+            ),
             (None, Some(user)) => format!(
                 "to trust the whole file, write trusted = [{folder:?}] at the top of {}, and approve its content with {} trust",
                 user.display(),
@@ -96,13 +104,19 @@ pub(super) fn find(
 
 /// Returns the layers of all files of projects that the user's file trusts and a person has approved, wherever they are.
 pub(super) fn approved(home: Option<&Path>, user_layer: &Layer) -> Vec<Layer> {
-    let Some(records) = Records::own() else { return Vec::new() };
+    let Some(records) = Records::own() else {
+        return Vec::new();
+    };
     let layer = |path: PathBuf| {
         let trusting = trust::trusts(user_layer, path.parent()?).cloned();
         let found = read(path, trusting, home, Some(&records)).ok()?;
         found.trusted_by().is_some().then_some(found.layer)
     };
-    records.approved_files(SETTINGS).into_iter().filter_map(layer).collect()
+    records
+        .approved_files(SETTINGS)
+        .into_iter()
+        .filter_map(layer)
+        .collect()
 }
 
 fn read(
@@ -111,25 +125,47 @@ fn read(
     home: Option<&Path>,
     records: Option<&Records>,
 ) -> Result<Found, SettingsError> {
-    let text = text(&path).map_err(|source| SettingsError::Read { path: path.clone(), source })?;
+    let text = text(&path).map_err(|source| SettingsError::Read {
+        path: path.clone(),
+        source,
+    })?;
     let layer = reader::layer(&Arc::from(&*path), &text, home)?;
     if let Some(trusted) = layer.values.of::<AccessKeys>().trusted.first() {
-        let reason = "is accepted only in the user's file, because a project cannot trust itself".to_owned();
-        return Err(SettingsError::Value { origin: trusted.origin.clone(), key: "trusted".to_owned(), reason });
+        let reason =
+            "is accepted only in the user's file, because a project cannot trust itself".to_owned();
+        return Err(SettingsError::Value {
+            origin: trusted.origin.clone(),
+            key: "trusted".to_owned(),
+            reason,
+        });
     }
     let mut effects = vec![match &trusting {
-        Some(origin) => format!("once you approve it, all of its settings apply, because of trusted at {origin}:"),
-        None => "its folder is not among trusted in your file, so it may only narrow; its settings are:".to_owned(),
+        Some(origin) => format!(
+            "once you approve it, all of its settings apply, because of trusted at {origin}:"
+        ),
+        None => {
+            "its folder is not among trusted in your file, so it may only narrow; its settings are:"
+                .to_owned()
+        }
     }];
     effects.extend(trust::effects(&layer));
     let content = Content::new(SETTINGS, &path, text.as_bytes()).with_effects(effects);
     let unapproved = Records::judge(records, content.clone());
-    Ok(Found { path, layer, content, trusting, unapproved })
+    Ok(Found {
+        path,
+        layer,
+        content,
+        trusting,
+        unapproved,
+    })
 }
 
 /// Returns the folders and paths of the settings files except the user's own, the nearest first, and whether each belongs to another user.
 /// Dangling links are among them: skipping one would drop its restrictions.
-fn candidates<'a>(directory: &'a Path, user: Option<&Path>) -> impl Iterator<Item = (&'a Path, PathBuf, bool)> {
+fn candidates<'a>(
+    directory: &'a Path,
+    user: Option<&Path>,
+) -> impl Iterator<Item = (&'a Path, PathBuf, bool)> {
     let user = user.and_then(|path| path.canonicalize().ok());
     directory.ancestors().filter_map(move |folder| {
         let path = folder.join(folders::settings_name());
@@ -137,8 +173,10 @@ fn candidates<'a>(directory: &'a Path, user: Option<&Path>) -> impl Iterator<Ite
         let file = path.metadata();
         let is_file = file.as_ref().map_or(link.is_symlink(), Metadata::is_file);
         // The owners of a link and of its target both count.
-        let is_foreign = belongs_to_other_user(&link) || file.is_ok_and(|file| belongs_to_other_user(&file));
-        (is_file && (user.is_none() || path.canonicalize().ok() != user)).then_some((folder, path, is_foreign))
+        let is_foreign =
+            belongs_to_other_user(&link) || file.is_ok_and(|file| belongs_to_other_user(&file));
+        (is_file && (user.is_none() || path.canonicalize().ok() != user))
+            .then_some((folder, path, is_foreign))
     })
 }
 

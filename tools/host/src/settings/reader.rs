@@ -21,9 +21,19 @@ pub fn layer(path: &Arc<Path>, text: &str, home: Option<&Path>) -> Result<Layer,
     let profile = |(name, mut section): (Setting<String>, Section<'_>)| {
         let values = Values::read(&mut section, true)?;
         section.finish()?;
-        Ok((name.value, Setting { value: values, origin: name.origin }))
+        Ok((
+            name.value,
+            Setting {
+                value: values,
+                origin: name.origin,
+            },
+        ))
     };
-    let profiles = file.sections("profiles")?.into_iter().map(profile).collect::<Result<_, SettingsError>>()?;
+    let profiles = file
+        .sections("profiles")?
+        .into_iter()
+        .map(profile)
+        .collect::<Result<_, SettingsError>>()?;
     file.finish()?;
     Ok(Layer { values, profiles })
 }

@@ -37,12 +37,23 @@ pub struct Section<'a> {
 
 impl<'a> Section<'a> {
     /// Parses a whole file. `~/` stands for `home`.
-    pub fn parse(path: &'a Arc<Path>, text: &'a str, home: Option<&'a Path>) -> Result<Self, SettingsError> {
+    pub fn parse(
+        path: &'a Arc<Path>,
+        text: &'a str,
+        home: Option<&'a Path>,
+    ) -> Result<Self, SettingsError> {
         let table = DeTable::parse(text).map_err(|error| SettingsError::Syntax {
             origin: origin(path, text, error.span().map_or(0, |span| span.start)),
             reason: error.message().to_owned(),
         })?;
-        Ok(Self { text, path, home, prefix: String::new(), table: table.into_inner(), known_keys: Vec::new() })
+        Ok(Self {
+            text,
+            path,
+            home,
+            prefix: String::new(),
+            table: table.into_inner(),
+            known_keys: Vec::new(),
+        })
     }
 
     /// Takes a scalar of this type and parses its text.
@@ -52,7 +63,9 @@ impl<'a> Section<'a> {
         expected: TomlType,
         parse: Parser<T>,
     ) -> Result<Option<Setting<T>>, SettingsError> {
-        let Some(value) = self.take(key)? else { return Ok(None) };
+        let Some(value) = self.take(key)? else {
+            return Ok(None);
+        };
         match (expected, value.get_ref()) {
             (TomlType::String(_), DeValue::String(text)) => self.parsed(key, &value, text, parse),
             (TomlType::Integer, DeValue::Integer(number)) => {
@@ -60,9 +73,15 @@ impl<'a> Section<'a> {
                 let text = decimal.map_or_else(|_| number.to_string(), |number| number.to_string());
                 self.parsed(key, &value, &text, parse)
             }
-            (TomlType::Float, DeValue::Float(number)) => self.parsed(key, &value, number.as_str(), parse),
-            (TomlType::Float, DeValue::Integer(number)) => self.parsed(key, &value, number.as_str(), parse),
-            (TomlType::Boolean, DeValue::Boolean(boolean)) => self.parsed(key, &value, &boolean.to_string(), parse),
+            (TomlType::Float, DeValue::Float(number)) => {
+                self.parsed(key, &value, number.as_str(), parse)
+            }
+            (TomlType::Float, DeValue::Integer(number)) => {
+                self.parsed(key, &value, number.as_str(), parse)
+            }
+            (TomlType::Boolean, DeValue::Boolean(boolean)) => {
+                self.parsed(key, &value, &boolean.to_string(), parse)
+            }
             (TomlType::String(expected), _) => Err(self.type_error(key, &value, expected)),
             (TomlType::Integer, _) => Err(self.type_error(key, &value, "a whole number")),
             (TomlType::Float, _) => Err(self.type_error(key, &value, "a number")),
@@ -77,7 +96,9 @@ impl<'a> Section<'a> {
         key: &'static str,
         parse: Parser<T>,
     ) -> Result<Option<Setting<Vec<Setting<T>>>>, SettingsError> {
-        let Some(value) = self.take(key)? else { return Ok(None) };
+        let Some(value) = self.take(key)? else {
+            return Ok(None);
+        };
         let origin = self.origin(&value);
         let DeValue::Array(items) = value.get_ref() else {
             return Err(self.type_error(key, &value, "a list of strings, such as [\"a\", \"b\"]"));
@@ -87,7 +108,10 @@ impl<'a> Section<'a> {
             _ => Err(self.type_error(key, item, "a string")),
         };
         let items = items.iter().map(item).collect::<Result<_, _>>()?;
-        Ok(Some(Setting { value: items, origin }))
+        Ok(Some(Setting {
+            value: items,
+            origin,
+        }))
     }
 
     /// Takes a list of tables, and deserializes and converts each.
@@ -96,11 +120,20 @@ impl<'a> Section<'a> {
         key: &'static str,
         convert: fn(T, Base<'_>) -> Result<U, String>,
     ) -> Result<Vec<Setting<U>>, SettingsError> {
-        let Some(value) = self.take(key)? else { return Ok(Vec::new()) };
-        let DeValue::Array(items) = value.get_ref() else {
-            return Err(self.type_error(key, &value, &format!("a list of tables, each with the header [[{key}]]")));
+        let Some(value) = self.take(key)? else {
+            return Ok(Vec::new());
         };
-        items.iter().map(|item| self.converted(key, item, convert)).collect()
+        let DeValue::Array(items) = value.get_ref() else {
+            return Err(self.type_error(
+                key,
+                &value,
+                &format!("a list of tables, each with the header [[{key}]]"),
+            ));
+        };
+        items
+            .iter()
+            .map(|item| self.converted(key, item, convert))
+            .collect()
     }
 
     /// Takes a table of named tables, and deserializes and converts each with its name.
@@ -109,16 +142,24 @@ impl<'a> Section<'a> {
         key: &'static str,
         convert: fn(&str, T, Base<'_>) -> Result<U, String>,
     ) -> Result<Vec<Setting<U>>, SettingsError> {
-        let Some(value) = self.take(key)? else { return Ok(Vec::new()) };
+        let Some(value) = self.take(key)? else {
+            return Ok(Vec::new());
+        };
         let DeValue::Table(items) = value.get_ref() else {
-            return Err(self.type_error(key, &value, &format!("a table of tables, each with the header [{key}.NAME]")));
+            return Err(self.type_error(
+                key,
+                &value,
+                &format!("a table of tables, each with the header [{key}.NAME]"),
+            ));
         };
         let mut items: Vec<_> = items.iter().collect();
         items.sort_by_key(|(name, _)| name.span().start);
         let read = |(name, item): (&Spanned<DeString<'a>>, &Spanned<DeValue<'a>>)| {
             let path = format!("{key}.{}", name.get_ref());
             if let DeValue::Table(fields) = item.get_ref()
-                && let Some((field, _)) = fields.iter().find(|(field, _)| is_like_a_secret(field.get_ref()))
+                && let Some((field, _)) = fields
+                    .iter()
+                    .find(|(field, _)| is_like_a_secret(field.get_ref()))
             {
                 let origin = origin(self.path, self.text, field.span().start);
                 return Err(SettingsError::Secret {
@@ -126,7 +167,9 @@ impl<'a> Section<'a> {
                     key: self.full_key(&format!("{path}.{}", field.get_ref())),
                 });
             }
-            self.converted(&path, item, |table, base| convert(name.get_ref(), table, base))
+            self.converted(&path, item, |table, base| {
+                convert(name.get_ref(), table, base)
+            })
         };
         items.into_iter().map(read).collect()
     }
@@ -138,7 +181,10 @@ impl<'a> Section<'a> {
         item: &Spanned<DeValue<'a>>,
         convert: impl FnOnce(T, Base<'_>) -> Result<U, String>,
     ) -> Result<Setting<U>, SettingsError> {
-        let base = Base { folder: self.path.parent(), home: self.home };
+        let base = Base {
+            folder: self.path.parent(),
+            home: self.home,
+        };
         let invalid = |at: usize, reason: String| SettingsError::Value {
             origin: origin(self.path, self.text, at),
             key: self.full_key(key),
@@ -149,18 +195,32 @@ impl<'a> Section<'a> {
             invalid(at, format!("is invalid: {}", error.message()))
         })?;
         let value = convert(table, base).map_err(|reason| invalid(item.span().start, reason))?;
-        Ok(Setting { value, origin: self.origin(item) })
+        Ok(Setting {
+            value,
+            origin: self.origin(item),
+        })
     }
 
     /// Takes a nested table of named tables.
-    pub fn sections(&mut self, key: &'static str) -> Result<Vec<(Setting<String>, Self)>, SettingsError> {
-        let Some(value) = self.take(key)? else { return Ok(Vec::new()) };
+    pub fn sections(
+        &mut self,
+        key: &'static str,
+    ) -> Result<Vec<(Setting<String>, Self)>, SettingsError> {
+        let Some(value) = self.take(key)? else {
+            return Ok(Vec::new());
+        };
         let mut sections = Vec::new();
         for (name, value) in self.table_from(key, value)? {
             let path = format!("{key}.{}", name.get_ref());
             let origin = origin(self.path, self.text, name.span().start);
             let table = self.table_from(&path, value)?;
-            sections.push((Setting { value: name.into_inner().into_owned(), origin }, self.child(&path, table)));
+            sections.push((
+                Setting {
+                    value: name.into_inner().into_owned(),
+                    origin,
+                },
+                self.child(&path, table),
+            ));
         }
         Ok(sections)
     }
@@ -177,7 +237,12 @@ impl<'a> Section<'a> {
             let name = format!("{inside}{}", key.get_ref());
             let inner = format!("{name}.");
             match value.get_ref() {
-                DeValue::Table(table) if self.known_keys.iter().any(|known| known.starts_with(&inner)) => {
+                DeValue::Table(table)
+                    if self
+                        .known_keys
+                        .iter()
+                        .any(|known| known.starts_with(&inner)) =>
+                {
                     self.check_taken(table, &inner)?;
                 }
                 _ => return Err(self.unknown(key, inside)),
@@ -192,23 +257,45 @@ impl<'a> Section<'a> {
         if is_like_a_secret(key.get_ref()) {
             return SettingsError::Secret { origin, key: name };
         }
-        let inside_known = self.known_keys.iter().filter_map(|known| known.strip_prefix(inside));
-        let mut known: Vec<_> = inside_known.filter_map(|known| known.split('.').next()).collect();
+        let inside_known = self
+            .known_keys
+            .iter()
+            .filter_map(|known| known.strip_prefix(inside));
+        let mut known: Vec<_> = inside_known
+            .filter_map(|known| known.split('.').next())
+            .collect();
         known.dedup();
         // The right key in the wrong table.
-        let is_moved = |known: &&&str| known.rsplit('.').next().is_some_and(|last| last == key.get_ref());
+        let is_moved = |known: &&&str| {
+            known
+                .rsplit('.')
+                .next()
+                .is_some_and(|last| last == key.get_ref())
+        };
         let near = nearest(key.get_ref(), &known).map(|near| format!("{inside}{near}"));
-        let near = near.or_else(|| self.known_keys.iter().find(is_moved).map(|moved| (*moved).to_owned()));
+        let near = near.or_else(|| {
+            self.known_keys
+                .iter()
+                .find(is_moved)
+                .map(|moved| (*moved).to_owned())
+        });
         let near: Vec<_> = near.iter().map(|near| self.full_key(near)).collect();
         let advice = ToolError::did_you_mean(&near);
-        let advice = advice.unwrap_or_else(|| format!("the settings here are {}", known.join(", ")));
-        SettingsError::Unknown { origin, key: name, advice }
+        let advice =
+            advice.unwrap_or_else(|| format!("the settings here are {}", known.join(", ")));
+        SettingsError::Unknown {
+            origin,
+            key: name,
+            advice,
+        }
     }
 
     /// Takes a key such as `model`, or `limits.max_steps` from the table `limits`.
     fn take(&mut self, key: &'static str) -> Result<Option<Spanned<DeValue<'a>>>, SettingsError> {
         self.known_keys.push(key);
-        let Some((name, inner)) = key.split_once('.') else { return Ok(self.table.remove(key)) };
+        let Some((name, inner)) = key.split_once('.') else {
+            return Ok(self.table.remove(key));
+        };
         match self.table.get_mut(name) {
             None => Ok(None),
             Some(value) => match value.get_mut() {
@@ -223,12 +310,27 @@ impl<'a> Section<'a> {
 
     fn child(&self, key: &str, table: DeTable<'a>) -> Self {
         let prefix = format!("{}{key}.", self.prefix);
-        Self { text: self.text, path: self.path, home: self.home, prefix, table, known_keys: Vec::new() }
+        Self {
+            text: self.text,
+            path: self.path,
+            home: self.home,
+            prefix,
+            table,
+            known_keys: Vec::new(),
+        }
     }
 
-    fn table_from(&self, key: &str, value: Spanned<DeValue<'a>>) -> Result<DeTable<'a>, SettingsError> {
+    fn table_from(
+        &self,
+        key: &str,
+        value: Spanned<DeValue<'a>>,
+    ) -> Result<DeTable<'a>, SettingsError> {
         let type_error = self.type_error(key, &value, "a table");
-        if let DeValue::Table(table) = value.into_inner() { Ok(table) } else { Err(type_error) }
+        if let DeValue::Table(table) = value.into_inner() {
+            Ok(table)
+        } else {
+            Err(type_error)
+        }
     }
 
     fn parsed<T>(
@@ -239,15 +341,29 @@ impl<'a> Section<'a> {
         parse: Parser<T>,
     ) -> Result<Setting<T>, SettingsError> {
         let origin = self.origin(value);
-        match parse(text, Base { folder: self.path.parent(), home: self.home }) {
+        match parse(
+            text,
+            Base {
+                folder: self.path.parent(),
+                home: self.home,
+            },
+        ) {
             Ok(value) => Ok(Setting { value, origin }),
-            Err(reason) => Err(SettingsError::Value { origin, key: self.full_key(key), reason }),
+            Err(reason) => Err(SettingsError::Value {
+                origin,
+                key: self.full_key(key),
+                reason,
+            }),
         }
     }
 
     fn type_error(&self, key: &str, value: &Spanned<DeValue<'a>>, expected: &str) -> SettingsError {
         let reason = format!("must be {expected}, not {}", described(value.get_ref()));
-        SettingsError::Value { origin: self.origin(value), key: self.full_key(key), reason }
+        SettingsError::Value {
+            origin: self.origin(value),
+            key: self.full_key(key),
+            reason,
+        }
     }
 
     fn origin(&self, value: &Spanned<DeValue<'a>>) -> Origin {
@@ -261,7 +377,10 @@ impl<'a> Section<'a> {
 
 fn origin(path: &Arc<Path>, text: &str, offset: usize) -> Origin {
     let before = &text.as_bytes()[..offset.min(text.len())];
-    Origin::File { path: path.clone(), line: before.iter().filter(|byte| **byte == b'\n').count() + 1 }
+    Origin::File {
+        path: path.clone(),
+        line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
+    }
 }
 
 /// Describes a value in an error. Strings are not quoted, because one may be a secret.
@@ -279,10 +398,15 @@ fn described(value: &DeValue<'_>) -> String {
 
 fn is_like_a_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    ["key", "token", "secret", "password"].iter().any(|word| key.ends_with(word))
+    ["key", "token", "secret", "password"]
+        .iter()
+        .any(|word| key.ends_with(word))
 }
 
 fn nearest(key: &str, known: &[&'static str]) -> Option<&'static str> {
     let near = ToolError::near(key, known.iter().copied());
-    known.iter().copied().find(|name| near.first().is_some_and(|near| near == name))
+    known
+        .iter()
+        .copied()
+        .find(|name| near.first().is_some_and(|near| near == name))
 }

@@ -61,10 +61,26 @@ impl Settings {
             .into_iter()
             .chain(of_files)
             .find_map(|values| values.of::<AccessKeys>().profile.clone());
-        let profile = profile.map(|name| take_profile(&mut layers, &name)).transpose()?;
-        let named = layers.iter().map(|layer| &layer.values).chain([&environment, &flags]).cloned().collect();
-        let mut settings = Self { files, named, ..Self::default() };
-        for values in layers.into_iter().map(|layer| layer.values).chain(profile).chain([environment]) {
+        let profile = profile
+            .map(|name| take_profile(&mut layers, &name))
+            .transpose()?;
+        let named = layers
+            .iter()
+            .map(|layer| &layer.values)
+            .chain([&environment, &flags])
+            .cloned()
+            .collect();
+        let mut settings = Self {
+            files,
+            named,
+            ..Self::default()
+        };
+        for values in layers
+            .into_iter()
+            .map(|layer| layer.values)
+            .chain(profile)
+            .chain([environment])
+        {
             settings.merge(values)?;
         }
         // --no-default-grants drops every grant except those of flags.
@@ -77,7 +93,11 @@ impl Settings {
         settings.merge(flags)?;
         if !settings.access().default_grants.value {
             let is_named = |grant: &Setting<Clause>| grant.origin != Origin::Default;
-            settings.values.of_mut::<AccessKeys>().grants.retain(is_named);
+            settings
+                .values
+                .of_mut::<AccessKeys>()
+                .grants
+                .retain(is_named);
         }
         Ok(settings)
     }
@@ -102,7 +122,8 @@ impl Settings {
     /// Protects the files that these layers name, although their settings do not apply.
     #[must_use]
     pub fn with_unapplied(mut self, layers: Vec<Layer>) -> Self {
-        self.named.extend(layers.into_iter().map(|layer| layer.values));
+        self.named
+            .extend(layers.into_iter().map(|layer| layer.values));
         self
     }
 
@@ -157,10 +178,17 @@ impl Settings {
             if target.scheme() == "net" {
                 let rule = Rule::new(Verdict::Allow, Some(tool), Some(clause));
                 let rule = rule.map_err(|error| SettingsError::unusable(key, named, error))?;
-                self = self.with_rule(Setting { value: rule, origin: named.origin.clone() });
-                clause = unnamed(target).map_err(|error| SettingsError::unusable(key, named, error))?;
+                self = self.with_rule(Setting {
+                    value: rule,
+                    origin: named.origin.clone(),
+                });
+                clause =
+                    unnamed(target).map_err(|error| SettingsError::unusable(key, named, error))?;
             }
-            self = self.with_default_grant(Setting { value: clause, origin: named.origin.clone() });
+            self = self.with_default_grant(Setting {
+                value: clause,
+                origin: named.origin.clone(),
+            });
         }
         Ok(self)
     }
@@ -168,7 +196,10 @@ impl Settings {
     /// Limits the grant to that of a job, and adds its rules.
     #[must_use]
     pub fn within_job(self, grant: Grant, rules: Vec<Rule>) -> Self {
-        Self { job: Some((grant, rules)), ..self }
+        Self {
+            job: Some((grant, rules)),
+            ..self
+        }
     }
 
     /// Hides these files of the command from tools, inside or outside the root.
@@ -192,31 +223,54 @@ impl Settings {
         let access = self.access();
         let from_flags = || access.grants.iter().filter(is_flag).map(labelled);
         let all = Grant::new(access.grants.iter().chain(&self.implied).map(labelled));
-        let within = |grant: Grant, within: &_| grant.narrowed(Setting::labelled_clauses(within).chain(from_flags()));
+        let within = |grant: Grant, within: &_| {
+            grant.narrowed(Setting::labelled_clauses(within).chain(from_flags()))
+        };
         let grant = access.within.iter().fold(all, within);
-        self.job.iter().fold(grant, |grant, (job, _)| grant.intersect(job))
+        self.job
+            .iter()
+            .fold(grant, |grant, (job, _)| grant.intersect(job))
     }
 
     /// Returns the rules of the policy that a person can change, and those of the job.
     pub fn rules(&self) -> impl Iterator<Item = Rule> {
         let of_job = self.job.iter().flat_map(|(_, rules)| rules).cloned();
-        self.access().policy.iter().map(|rule| rule.labelled(Rule::with_origin)).chain(of_job)
+        self.access()
+            .policy
+            .iter()
+            .map(|rule| rule.labelled(Rule::with_origin))
+            .chain(of_job)
     }
 
     /// Returns the searched files, those that keys of [control files](super::Key::of_control_file) name, and those of the command that decide
     /// what tools may do. The user's file is left out, because no tool can reach it.
     pub fn control_files(&self) -> impl Iterator<Item = &Path> {
-        let files = self.files.iter().filter(|file| file.role != "user").map(|file| file.path.as_path());
-        let named = self.named.iter().flat_map(|values| values.files(FileUse::Control));
-        files.chain(named).chain(self.control.iter().map(PathBuf::as_path))
+        let files = self
+            .files
+            .iter()
+            .filter(|file| file.role != "user")
+            .map(|file| file.path.as_path());
+        let named = self
+            .named
+            .iter()
+            .flat_map(|values| values.files(FileUse::Control));
+        files
+            .chain(named)
+            .chain(self.control.iter().map(PathBuf::as_path))
     }
 
     /// Returns the files that hold secrets, which no tool may read: those that keys name, and those of the linked families.
     pub fn secret_files(&self) -> Vec<PathBuf> {
         let families = extension::list();
         let files_of = |values: &Values| {
-            let of_families = families.iter().flat_map(|extension| (extension.secret_files)(values));
-            values.files(FileUse::Secret).map(PathBuf::from).chain(of_families).collect::<Vec<_>>()
+            let of_families = families
+                .iter()
+                .flat_map(|extension| (extension.secret_files)(values));
+            values
+                .files(FileUse::Secret)
+                .map(PathBuf::from)
+                .chain(of_families)
+                .collect::<Vec<_>>()
         };
         self.named.iter().flat_map(files_of).collect()
     }
@@ -228,7 +282,9 @@ impl Settings {
 
     /// Returns the contents of the project's files that nobody has approved.
     pub fn unapproved(&self) -> impl Iterator<Item = &Unapproved> {
-        self.files.iter().filter_map(|file| file.unapproved.as_ref())
+        self.files
+            .iter()
+            .filter_map(|file| file.unapproved.as_ref())
     }
 
     fn access(&self) -> &AccessKeys {
@@ -238,13 +294,27 @@ impl Settings {
     /// Merges the values of a higher layer.
     fn merge(&mut self, upper: Values) -> Result<(), SettingsError> {
         // Of two that exclude each other, the second is named.
-        let pairs = Values::keys().filter_map(|key| Some((key.name, upper.origin(key.name)?, key.instead_of?)));
-        if let Some((key, origin, other)) = pairs.filter(|(_, _, other)| upper.origin(other).is_some()).last() {
+        let pairs = Values::keys()
+            .filter_map(|key| Some((key.name, upper.origin(key.name)?, key.instead_of?)));
+        if let Some((key, origin, other)) = pairs
+            .filter(|(_, _, other)| upper.origin(other).is_some())
+            .last()
+        {
             let reason = format!("conflicts with {other}; remove one of them");
-            return Err(SettingsError::Value { origin: origin.clone(), key: key.to_owned(), reason });
+            return Err(SettingsError::Value {
+                origin: origin.clone(),
+                key: key.to_owned(),
+                reason,
+            });
         }
-        let owners: Vec<_> = Values::keys().filter(|key| key.needs_owner).filter_map(|key| key.owner).collect();
-        if owners.iter().any(|owner| self.values.origin(owner).is_some() && self.values.changes(owner, &upper)) {
+        let owners: Vec<_> = Values::keys()
+            .filter(|key| key.needs_owner)
+            .filter_map(|key| key.owner)
+            .collect();
+        if owners
+            .iter()
+            .any(|owner| self.values.origin(owner).is_some() && self.values.changes(owner, &upper))
+        {
             self.replaced.push(self.values.clone());
         }
         self.values.apply(upper);
@@ -252,7 +322,11 @@ impl Settings {
             if let (Some(owner), Some(origin)) = (key.owner, self.values.origin(key.name))
                 && self.values.origin(owner).is_none()
             {
-                return Err(SettingsError::NoOwner { origin: origin.clone(), key: key.name, owner });
+                return Err(SettingsError::NoOwner {
+                    origin: origin.clone(),
+                    key: key.name,
+                    owner,
+                });
             }
         }
         Ok(())
@@ -261,19 +335,40 @@ impl Settings {
 
 /// Takes the profile from the highest layer that has one of this name.
 fn take_profile(layers: &mut [Layer], name: &Setting<String>) -> Result<Values, SettingsError> {
-    if let Some(profile) = layers.iter_mut().rev().find_map(|layer| layer.profiles.remove(&name.value)) {
+    if let Some(profile) = layers
+        .iter_mut()
+        .rev()
+        .find_map(|layer| layer.profiles.remove(&name.value))
+    {
         return Ok(profile.value);
     }
-    let known: Vec<_> = layers.iter().flat_map(|layer| layer.profiles.keys().map(String::as_str)).collect();
+    let known: Vec<_> = layers
+        .iter()
+        .flat_map(|layer| layer.profiles.keys().map(String::as_str))
+        .collect();
     let advice = if known.is_empty() {
-        format!("add a table [profiles.{}] to {}", name.value, folders::settings_name())
+        format!(
+            "add a table [profiles.{}] to {}",
+            name.value,
+            folders::settings_name()
+        )
     } else {
         format!("the profiles are {}", known.join(", "))
     };
-    Err(SettingsError::Profile { origin: name.origin.clone(), name: name.value.clone(), advice })
+    Err(SettingsError::Profile {
+        origin: name.origin.clone(),
+        name: name.value.clone(),
+        advice,
+    })
 }
 
 /// Returns the clause of braces that matches only this target, and does not name its host.
 fn unnamed(target: &Target) -> Result<Clause, InvalidClause> {
-    format!("{}:{}:{{{}}}", target.scheme(), target.access(), target.to_clause().pattern()).parse()
+    format!(
+        "{}:{}:{{{}}}",
+        target.scheme(),
+        target.access(),
+        target.to_clause().pattern()
+    )
+    .parse()
 }

@@ -30,7 +30,9 @@ pub trait Slot: Any + Clone + Debug + Send + Sync {
 
     /// Returns the first value that is not a default.
     fn set(&self) -> Option<&Setting<Self::Value>> {
-        self.settings().iter().find(|setting| setting.origin != Origin::Default)
+        self.settings()
+            .iter()
+            .find(|setting| setting.origin != Origin::Default)
     }
 }
 
@@ -109,7 +111,11 @@ impl<T: Clone + Debug + Send + Sync + 'static> Slot for Vec<Setting<T>> {
     }
 
     fn merge(&mut self, upper: Self) {
-        self.extend(upper.into_iter().filter(|setting| setting.origin != Origin::Default));
+        self.extend(
+            upper
+                .into_iter()
+                .filter(|setting| setting.origin != Origin::Default),
+        );
     }
 }
 
@@ -166,7 +172,9 @@ impl Document for KeySource {
     fn document(&self) -> Value {
         match self {
             Self::Environment(name) => json!({"variable": name, "found": self.is_found()}),
-            Self::File(path) => json!({"file": path.display().to_string(), "found": self.is_found()}),
+            Self::File(path) => {
+                json!({"file": path.display().to_string(), "found": self.is_found()})
+            }
             _ => Value::Null,
         }
     }

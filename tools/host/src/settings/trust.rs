@@ -32,11 +32,26 @@ pub fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), Settings
     let is_users_profile = |name: &&Setting<String>| {
         !project.profiles.contains_key(&name.value) && user.profiles.contains_key(&name.value)
     };
-    let borrowed = project.values.of::<AccessKeys>().profile.as_ref().filter(is_users_profile);
-    refuse(borrowed.map(|name| ("choosing a profile of the user's file", &name.origin, GRANTS)))?;
+    let borrowed = project
+        .values
+        .of::<AccessKeys>()
+        .profile
+        .as_ref()
+        .filter(is_users_profile);
+    refuse(borrowed.map(|name| {
+        (
+            "choosing a profile of the user's file",
+            &name.origin,
+            GRANTS,
+        )
+    }))?;
     for (name, profile) in &project.profiles {
         let is_taken = user.profiles.contains_key(name);
-        refuse(is_taken.then_some(("redefining a profile of the user's file", &profile.origin, CONTRADICTS)))?;
+        refuse(is_taken.then_some((
+            "redefining a profile of the user's file",
+            &profile.origin,
+            CONTRADICTS,
+        )))?;
         refuse(profile.value.refusal(&user.values))?;
     }
     Ok(())
@@ -44,23 +59,48 @@ pub fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), Settings
 
 /// Returns the settings of a file, one on each line. Those that only an approved file may have come first.
 pub(super) fn effects(layer: &Layer) -> Vec<String> {
-    let of_profile = |(name, profile): (&String, &Setting<Values>)| rows(&format!("profile {name}: "), &profile.value);
-    let all = rows("", &layer.values).into_iter().chain(layer.profiles.iter().flat_map(of_profile));
+    let of_profile = |(name, profile): (&String, &Setting<Values>)| {
+        rows(&format!("profile {name}: "), &profile.value)
+    };
+    let all = rows("", &layer.values)
+        .into_iter()
+        .chain(layer.profiles.iter().flat_map(of_profile));
     let (narrowing, others): (Vec<_>, Vec<_>) = all.partition(|(is_narrowing, _)| *is_narrowing);
-    others.into_iter().chain(narrowing).map(|(_, line)| line).collect()
+    others
+        .into_iter()
+        .chain(narrowing)
+        .map(|(_, line)| line)
+        .collect()
 }
 
 /// Returns a line for each value that is set, and whether every project may set it.
 fn rows(prefix: &str, values: &Values) -> Vec<(bool, String)> {
-    let set = values.rows().filter(|(_, _, origin)| *origin != Origin::Default);
-    set.map(|(key, value, _)| (key.project == NARROWS, format!("{prefix}{} = {value}", key.name))).collect()
+    let set = values
+        .rows()
+        .filter(|(_, _, origin)| *origin != Origin::Default);
+    set.map(|(key, value, _)| {
+        (
+            key.project == NARROWS,
+            format!("{prefix}{} = {value}", key.name),
+        )
+    })
+    .collect()
 }
 
 /// Returns the origin of the user's entry that trusts this directory or one above it. Returns `None` if there is none. Links
 /// are resolved on both sides.
 pub(super) fn trusts<'a>(user: &'a Layer, directory: &Path) -> Option<&'a Origin> {
     let directory = directory.canonicalize().ok()?;
-    let is_above =
-        |trusted: &&Setting<PathBuf>| trusted.value.canonicalize().is_ok_and(|trusted| directory.starts_with(trusted));
-    user.values.of::<AccessKeys>().trusted.iter().find(is_above).map(|trusted| &trusted.origin)
+    let is_above = |trusted: &&Setting<PathBuf>| {
+        trusted
+            .value
+            .canonicalize()
+            .is_ok_and(|trusted| directory.starts_with(trusted))
+    };
+    user.values
+        .of::<AccessKeys>()
+        .trusted
+        .iter()
+        .find(is_above)
+        .map(|trusted| &trusted.origin)
 }

@@ -16,8 +16,13 @@ use super::slot::AnySlot;
 use crate::extension;
 
 /// The keys of all linked families, by their sets.
-static KEYS: Lazy<Vec<Vec<Box<dyn AnyKey>>>> =
-    Lazy::new(|| Values::default().sets.iter().map(|set| set.keys()).collect());
+static KEYS: Lazy<Vec<Vec<Box<dyn AnyKey>>>> = Lazy::new(|| {
+    Values::default()
+        .sets
+        .iter()
+        .map(|set| set.keys())
+        .collect()
+});
 
 /// The values of a set of keys. [`declare_keys!`](crate::declare_keys) implements it.
 pub trait KeySet: Any + Debug + Send + Sync {
@@ -48,14 +53,20 @@ pub struct Values {
 impl Default for Values {
     fn default() -> Self {
         let own: Box<dyn KeySet> = Box::new(AccessKeys::default());
-        let of_families = extension::list().into_iter().flat_map(|extension| (extension.keys)());
-        Self { sets: [own].into_iter().chain(of_families).collect() }
+        let of_families = extension::list()
+            .into_iter()
+            .flat_map(|extension| (extension.keys)());
+        Self {
+            sets: [own].into_iter().chain(of_families).collect(),
+        }
     }
 }
 
 impl Clone for Values {
     fn clone(&self) -> Self {
-        Self { sets: self.sets.iter().map(|set| set.boxed()).collect() }
+        Self {
+            sets: self.sets.iter().map(|set| set.boxed()).collect(),
+        }
     }
 }
 
@@ -83,7 +94,8 @@ impl Values {
             self.sets.len() - 1
         });
         let set: &mut dyn Any = &mut *self.sets[at];
-        set.downcast_mut().expect("the set at this place is of the type")
+        set.downcast_mut()
+            .expect("the set at this place is of the type")
     }
 
     /// Returns what is said about all keys.
@@ -93,8 +105,11 @@ impl Values {
 
     /// Returns every value as JSON, with its key and its origin.
     pub fn rows(&self) -> impl Iterator<Item = (&'static KeyAbout, Value, Origin)> {
-        self.entries()
-            .flat_map(|(key, slot)| key.documents(slot).into_iter().map(|(value, origin)| (key.about(), value, origin)))
+        self.entries().flat_map(|(key, slot)| {
+            key.documents(slot)
+                .into_iter()
+                .map(|(value, origin)| (key.about(), value, origin))
+        })
     }
 
     /// Reads the keys of a file, or those of a profile.
@@ -129,13 +144,18 @@ impl Values {
     /// Applies the values of a higher layer. The keys of both layers stay as they are: see [`Settings`](super::Settings) for layers.
     pub fn merge(&mut self, upper: Self) {
         let upper: Vec<_> = upper.entries().map(|(_, slot)| slot.boxed()).collect();
-        self.entries_mut().zip(upper).for_each(|((_, slot), upper)| slot.merge_any(upper));
+        self.entries_mut()
+            .zip(upper)
+            .for_each(|((_, slot), upper)| slot.merge_any(upper));
     }
 
     /// Applies the values of a higher layer. A key does not outlive the value of its owner beside which it was set, nor another key that
     /// sets the same.
     pub(super) fn apply(&mut self, upper: Self) {
-        let outlived: Vec<_> = Self::keys().filter(|key| self.is_outlived(key, &upper)).map(|key| key.name).collect();
+        let outlived: Vec<_> = Self::keys()
+            .filter(|key| self.is_outlived(key, &upper))
+            .map(|key| key.name)
+            .collect();
         for (key, slot) in self.entries_mut() {
             if outlived.contains(&key.about().name) {
                 slot.replace(key.default());
@@ -146,21 +166,25 @@ impl Values {
 
     fn is_outlived(&self, key: &KeyAbout, upper: &Self) -> bool {
         let has = |name: &str| upper.origin(name).is_some();
-        key.instead_of.is_some_and(|other| has(key.name) || has(other))
+        key.instead_of
+            .is_some_and(|other| has(key.name) || has(other))
             || key.owner.is_some_and(|owner| self.changes(owner, upper))
     }
 
     /// Returns true if the higher layer sets another value of this key, or the first one.
     pub(super) fn changes(&self, name: &str, upper: &Self) -> bool {
-        upper.origin(name).is_some() && (self.origin(name).is_none() || self.document(name) != upper.document(name))
+        upper.origin(name).is_some()
+            && (self.origin(name).is_none() || self.document(name) != upper.document(name))
     }
 
     /// Returns the first key of this untrusted project that the user's values do not permit, and the reason.
     pub(super) fn refusal(&self, user: &Self) -> Option<(&'static str, &Origin, &'static str)> {
-        self.entries().zip(user.entries()).find_map(|((key, project), (_, user))| {
-            let (origin, reason) = key.refusal(project, user)?;
-            Some((key.about().name, origin, reason))
-        })
+        self.entries()
+            .zip(user.entries())
+            .find_map(|((key, project), (_, user))| {
+                let (origin, reason) = key.refusal(project, user)?;
+                Some((key.about().name, origin, reason))
+            })
     }
 
     /// Returns the origin of a key's first value that is not a default.
@@ -177,7 +201,12 @@ impl Values {
 
     fn document(&self, name: &str) -> Option<Value> {
         let (key, slot) = self.entry(name)?;
-        Some(key.documents(slot).into_iter().map(|(value, _)| value).collect())
+        Some(
+            key.documents(slot)
+                .into_iter()
+                .map(|(value, _)| value)
+                .collect(),
+        )
     }
 
     fn entry(&self, name: &str) -> Option<(&'static dyn AnyKey, &dyn AnySlot)> {
@@ -185,10 +214,14 @@ impl Values {
     }
 
     fn entries(&self) -> impl Iterator<Item = (&'static dyn AnyKey, &dyn AnySlot)> {
-        KEYS.iter().zip(&self.sets).flat_map(|(keys, set)| keys.iter().map(|key| &**key).zip(set.slots()))
+        KEYS.iter()
+            .zip(&self.sets)
+            .flat_map(|(keys, set)| keys.iter().map(|key| &**key).zip(set.slots()))
     }
 
     fn entries_mut(&mut self) -> impl Iterator<Item = (&'static dyn AnyKey, &mut dyn AnySlot)> {
-        KEYS.iter().zip(&mut self.sets).flat_map(|(keys, set)| keys.iter().map(|key| &**key).zip(set.slots_mut()))
+        KEYS.iter()
+            .zip(&mut self.sets)
+            .flat_map(|(keys, set)| keys.iter().map(|key| &**key).zip(set.slots_mut()))
     }
 }

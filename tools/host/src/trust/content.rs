@@ -23,7 +23,14 @@ impl Content {
     pub fn new(kind: &'static str, path: &Path, bytes: &[u8]) -> Self {
         let digest = Digest::hash_bytes(bytes);
         let text = TextEncoding::of(bytes).decode(bytes).into_owned();
-        Self { kind, path: resolved(path), text, digest, changed: changed(path), effects: Vec::new() }
+        Self {
+            kind,
+            path: resolved(path),
+            text,
+            digest,
+            changed: changed(path),
+            effects: Vec::new(),
+        }
     }
 
     /// Sets the sentences on what an approval brings about, each on one line.
@@ -49,7 +56,11 @@ impl Content {
 
     /// Returns the name of the file.
     pub fn name(&self) -> String {
-        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        self.path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
     }
 
     /// Returns the text without a byte order mark. The encoding of bytes that are not UTF-8 is guessed.
@@ -84,8 +95,14 @@ fn resolved(path: &Path) -> PathBuf {
 
 /// Returns the time of the last change of the file, or of the link that leads to it.
 fn changed(path: &Path) -> Option<SystemTime> {
-    let of_link = path.symlink_metadata().ok().and_then(|metadata| changed_at(&metadata));
-    let of_file = path.metadata().ok().and_then(|metadata| changed_at(&metadata));
+    let of_link = path
+        .symlink_metadata()
+        .ok()
+        .and_then(|metadata| changed_at(&metadata));
+    let of_file = path
+        .metadata()
+        .ok()
+        .and_then(|metadata| changed_at(&metadata));
     Some(of_link?.max(of_file?))
 }
 
@@ -95,7 +112,10 @@ fn changed_at(metadata: &Metadata) -> Option<SystemTime> {
     use std::os::unix::fs::MetadataExt as _;
     use std::time::Duration;
 
-    let (seconds, nanoseconds) = (u64::try_from(metadata.ctime()).ok()?, u32::try_from(metadata.ctime_nsec()).ok()?);
+    let (seconds, nanoseconds) = (
+        u64::try_from(metadata.ctime()).ok()?,
+        u32::try_from(metadata.ctime_nsec()).ok()?,
+    );
     let of_record = SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))?;
     Some(metadata.modified().ok()?.max(of_record))
 }

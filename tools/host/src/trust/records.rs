@@ -62,17 +62,28 @@ struct Approved {
 impl Records {
     /// Returns the records of the user. Returns `None` if the user has no home.
     pub fn own() -> Option<Self> {
-        Some(Self { folder: folders::state()?.join("trust") })
+        Some(Self {
+            folder: folders::state()?.join("trust"),
+        })
     }
 
     /// Returns the content with what is known about it, unless a person has approved it. Without `records`, nothing is approved.
     pub fn judge(records: Option<&Self>, content: Content) -> Option<Unapproved> {
-        let Some(records) = records else { return Some(Unapproved::new(content, None, false)) };
-        if records.read(&records.path_of(&content)).is_some_and(|approved| approved.is_of(&content)) {
+        let Some(records) = records else {
+            return Some(Unapproved::new(content, None, false));
+        };
+        if records
+            .read(&records.path_of(&content))
+            .is_some_and(|approved| approved.is_of(&content))
+        {
             return None;
         }
         let began = records.first_session(content.path());
-        let is_recent = began.is_some_and(|began| content.changed().is_none_or(|changed| changed + CLOCK_LAG >= began));
+        let is_recent = began.is_some_and(|began| {
+            content
+                .changed()
+                .is_none_or(|changed| changed + CLOCK_LAG >= began)
+        });
         let before = records.latest(&content);
         Some(Unapproved::new(content, before, is_recent))
     }
@@ -87,22 +98,30 @@ impl Records {
         };
         let folder = self.folder_of(content.folder());
         self.make_room(&folder);
-        self.write(&self.path_of(content), json!(approved).to_string().as_bytes())
+        self.write(
+            &self.path_of(content),
+            json!(approved).to_string().as_bytes(),
+        )
     }
 
     /// Returns the paths of the files of this kind of which a person has approved a content.
     pub fn approved_files(&self, kind: &str) -> BTreeSet<PathBuf> {
         let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let all = folders.flat_map(|folder| approvals(&folder.path()));
-        let approved = all.filter_map(|(path, _)| self.read(&path)).filter(|approved| approved.kind == kind);
-        approved.map(|approved| PathBuf::from(approved.path)).collect()
+        let approved = all
+            .filter_map(|(path, _)| self.read(&path))
+            .filter(|approved| approved.kind == kind);
+        approved
+            .map(|approved| PathBuf::from(approved.path))
+            .collect()
     }
 
     /// Removes all approvals of a folder. Returns true if there was one.
     pub fn revoke(&self, folder: &Path) -> Result<bool, RecordError> {
         let mut was_approved = false;
         for (path, _) in approvals(&self.folder_of(folder)) {
-            was_approved |= private::remove(&path).map_err(|source| RecordError { path, source })?;
+            was_approved |=
+                private::remove(&path).map_err(|source| RecordError { path, source })?;
         }
         Ok(was_approved)
     }
@@ -113,7 +132,9 @@ impl Records {
         if path.exists() {
             return Ok(());
         }
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let now = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
         self.write(&path, now.as_millis().to_string().as_bytes())
     }
 
@@ -123,7 +144,10 @@ impl Records {
         let began = |folder: &Path| {
             let path = self.folder_of(folder).join(FIRST_SESSION);
             path.symlink_metadata().ok()?;
-            let millis = private::read(&path, MAX_RECORD).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+            let millis = private::read(&path, MAX_RECORD)
+                .ok()
+                .and_then(|text| text.trim().parse().ok())
+                .unwrap_or(0);
             SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(millis))
         };
         file.ancestors().skip(1).filter_map(began).min()
@@ -136,7 +160,10 @@ impl Records {
             let approved = self.read(file)?;
             (approved.kind == content.kind() && approved.path == path).then_some(approved.text?)
         };
-        approvals(&self.folder_of(content.folder())).iter().rev().find_map(|(file, _)| of_file(file))
+        approvals(&self.folder_of(content.folder()))
+            .iter()
+            .rev()
+            .find_map(|(file, _)| of_file(file))
     }
 
     /// Removes the oldest approvals of a folder that is full.
@@ -155,7 +182,10 @@ impl Records {
 
     fn write(&self, path: &Path, content: &[u8]) -> Result<(), RecordError> {
         static DRAFTS: AtomicU64 = AtomicU64::new(0);
-        let failed = |source| RecordError { path: path.to_owned(), source };
+        let failed = |source| RecordError {
+            path: path.to_owned(),
+            source,
+        };
         let folder = path.parent().unwrap_or(&self.folder);
         private::create_folder(folder).map_err(failed)?;
         let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
@@ -169,23 +199,35 @@ impl Records {
     }
 
     fn path_of(&self, content: &Content) -> PathBuf {
-        let key = Digest::hash_json(&json!([content.kind(), content.name(), content.digest()])).to_string();
-        self.folder_of(content.folder()).join(format!("{}.json", &key[..DIGITS]))
+        let key = Digest::hash_json(&json!([content.kind(), content.name(), content.digest()]))
+            .to_string();
+        self.folder_of(content.folder())
+            .join(format!("{}.json", &key[..DIGITS]))
     }
 }
 
 impl Approved {
     fn is_of(&self, content: &Content) -> bool {
-        self.kind == content.kind() && self.path == content.path().to_string_lossy() && self.digest == *content.digest()
+        self.kind == content.kind()
+            && self.path == content.path().to_string_lossy()
+            && self.digest == *content.digest()
     }
 }
 
 /// Returns the files of approvals in a folder of records with their times, the oldest first.
 fn approvals(folder: &Path) -> Vec<(PathBuf, SystemTime)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json"));
+    let files = entries.filter(|entry| {
+        entry
+            .path()
+            .extension()
+            .is_some_and(|extension| extension == "json")
+    });
     let timed = |entry: fs::DirEntry| {
-        let time = entry.metadata().and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+        let time = entry
+            .metadata()
+            .and_then(|metadata| metadata.modified())
+            .unwrap_or(SystemTime::UNIX_EPOCH);
         (entry.path(), time)
     };
     let mut approvals: Vec<_> = files.map(timed).collect();
@@ -198,7 +240,9 @@ mod tests {
     use super::*;
 
     fn records(folder: &Path) -> Records {
-        Records { folder: folder.join("state") }
+        Records {
+            folder: folder.join("state"),
+        }
     }
 
     fn content(folder: &Path, text: &str) -> Content {
@@ -233,9 +277,16 @@ mod tests {
         for other in [
             Content::new("settings", &path, b"text"),
             Content::new("instructions", &path.with_file_name("README.md"), b"text"),
-            Content::new("instructions", &folder.path().join("sub/AGENTS.md"), b"text"),
+            Content::new(
+                "instructions",
+                &folder.path().join("sub/AGENTS.md"),
+                b"text",
+            ),
         ] {
-            assert!(Records::judge(Some(&records), other.clone()).is_some(), "{other:?}");
+            assert!(
+                Records::judge(Some(&records), other.clone()).is_some(),
+                "{other:?}"
+            );
         }
         assert!(Records::judge(None, approved).is_some());
     }
@@ -244,9 +295,14 @@ mod tests {
     fn a_folder_keeps_the_newest_64() {
         let folder = tempfile::tempdir().unwrap();
         let records = records(folder.path());
-        (0..70).for_each(|number| records.approve(&content(folder.path(), &number.to_string())).unwrap());
-        let kept = (0..70)
-            .filter(|number| Records::judge(Some(&records), content(folder.path(), &number.to_string())).is_none());
+        (0..70).for_each(|number| {
+            records
+                .approve(&content(folder.path(), &number.to_string()))
+                .unwrap()
+        });
+        let kept = (0..70).filter(|number| {
+            Records::judge(Some(&records), content(folder.path(), &number.to_string())).is_none()
+        });
         assert_eq!(kept.count(), MAX_APPROVED);
         assert!(Records::judge(Some(&records), content(folder.path(), "69")).is_none());
     }
@@ -257,7 +313,11 @@ mod tests {
         let root = folder.path().canonicalize().unwrap();
         let records = records(&root);
         let old = content(&root, "old");
-        assert!(!Records::judge(Some(&records), old.clone()).unwrap().is_recent());
+        assert!(
+            !Records::judge(Some(&records), old.clone())
+                .unwrap()
+                .is_recent()
+        );
         std::thread::sleep(CLOCK_LAG * 3);
         records.note_session(&root).unwrap();
         assert!(!Records::judge(Some(&records), old).unwrap().is_recent());
@@ -267,9 +327,19 @@ mod tests {
         // Programs can set the time of the content, and not that of the file's record.
         let path = root.join("AGENTS.md");
         fs::write(&path, "other").unwrap();
-        fs::File::options().write(true).open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        fs::File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_modified(SystemTime::UNIX_EPOCH)
+            .unwrap();
         assert_eq!(
-            Records::judge(Some(&records), Content::new("instructions", &path, b"other")).unwrap().is_recent(),
+            Records::judge(
+                Some(&records),
+                Content::new("instructions", &path, b"other")
+            )
+            .unwrap()
+            .is_recent(),
             cfg!(unix)
         );
     }
@@ -282,7 +352,12 @@ mod tests {
         let content = content(&root, "text");
         records.approve(&content).unwrap();
         private::replace(&records.path_of(&content), &root.join("draft"), b"{}").unwrap();
-        private::replace(&records.folder_of(&root).join(FIRST_SESSION), &root.join("draft"), b"").unwrap();
+        private::replace(
+            &records.folder_of(&root).join(FIRST_SESSION),
+            &root.join("draft"),
+            b"",
+        )
+        .unwrap();
         assert!(Records::judge(Some(&records), content).unwrap().is_recent());
     }
 
@@ -300,10 +375,17 @@ mod tests {
         ] {
             let mut other = record.clone();
             other[field] = value;
-            records.write(&records.path_of(&approved), other.to_string().as_bytes()).unwrap();
-            assert!(Records::judge(Some(&records), approved.clone()).is_some(), "{field}");
+            records
+                .write(&records.path_of(&approved), other.to_string().as_bytes())
+                .unwrap();
+            assert!(
+                Records::judge(Some(&records), approved.clone()).is_some(),
+                "{field}"
+            );
         }
-        records.write(&records.path_of(&approved), record.to_string().as_bytes()).unwrap();
+        records
+            .write(&records.path_of(&approved), record.to_string().as_bytes())
+            .unwrap();
         assert!(Records::judge(Some(&records), approved).is_none());
     }
 
@@ -318,7 +400,9 @@ mod tests {
             unapproved.before().map(str::to_owned)
         };
         assert_eq!(before("new"), None);
-        records.approve(&content(folder.path(), &"x".repeat(MAX_TEXT + 1))).unwrap();
+        records
+            .approve(&content(folder.path(), &"x".repeat(MAX_TEXT + 1)))
+            .unwrap();
         assert_eq!(before("new"), None);
     }
 
@@ -330,9 +414,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let records = records(&root);
-        let paths = ["old", "link", "new-link", "changed", "to-changed"].map(|name| root.join(name));
+        let paths =
+            ["old", "link", "new-link", "changed", "to-changed"].map(|name| root.join(name));
         let [old, link, new_link, changed, to_changed] = &paths;
-        [old, changed].iter().for_each(|path| fs::write(path, "text").unwrap());
+        [old, changed]
+            .iter()
+            .for_each(|path| fs::write(path, "text").unwrap());
         symlink(old, link).unwrap();
         symlink(changed, to_changed).unwrap();
         std::thread::sleep(CLOCK_LAG * 3);
@@ -343,7 +430,9 @@ mod tests {
         // A later session changes nothing about the first one.
         records.note_session(&root).unwrap();
         let is_recent = |path: &Path| {
-            Records::judge(Some(&records), Content::new("instructions", path, b"text")).unwrap().is_recent()
+            Records::judge(Some(&records), Content::new("instructions", path, b"text"))
+                .unwrap()
+                .is_recent()
         };
         assert!(!is_recent(link) && is_recent(new_link) && is_recent(to_changed));
         assert!(is_recent(&root.join("gone")));

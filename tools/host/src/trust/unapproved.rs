@@ -12,7 +12,11 @@ pub struct Unapproved {
 
 impl Unapproved {
     pub(super) fn new(content: Content, before: Option<String>, is_recent: bool) -> Self {
-        Self { content, before, is_recent }
+        Self {
+            content,
+            before,
+            is_recent,
+        }
     }
 
     /// Returns the content.

@@ -28,7 +28,12 @@ impl AddressFilter {
     /// # Errors
     /// Returns the fault of an entry and its repair.
     pub(crate) fn new(private_hosts: &[String]) -> Result<Self, String> {
-        Ok(Self { private_hosts: private_hosts.iter().map(|host| PrivateHost::parse(host)).collect::<Result<_, _>>()? })
+        Ok(Self {
+            private_hosts: private_hosts
+                .iter()
+                .map(|host| PrivateHost::parse(host))
+                .collect::<Result<_, _>>()?,
+        })
     }
 
     /// Returns true if the options name the host of this URL.
@@ -46,7 +51,10 @@ impl AddressFilter {
         if is_public(address) || self.names(url) {
             return Ok(());
         }
-        Err(HttpError::Address { host: url.host_str().unwrap_or_default().to_owned(), address })
+        Err(HttpError::Address {
+            host: url.host_str().unwrap_or_default().to_owned(),
+            address,
+        })
     }
 }
 
@@ -54,9 +62,15 @@ impl AddressFilter {
 ///
 /// # Errors
 /// Returns the first address that is not public.
-pub(crate) fn check_resolved(host: &str, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, PrivateAddress> {
+pub(crate) fn check_resolved(
+    host: &str,
+    found: Vec<SocketAddr>,
+) -> Result<Vec<SocketAddr>, PrivateAddress> {
     match found.iter().find(|address| !is_public(address.ip())) {
-        Some(address) => Err(PrivateAddress { host: host.to_owned(), address: address.ip() }),
+        Some(address) => Err(PrivateAddress {
+            host: host.to_owned(),
+            address: address.ip(),
+        }),
         None => Ok(found),
     }
 }

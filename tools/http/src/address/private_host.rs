@@ -29,12 +29,19 @@ impl PrivateHost {
     /// Returns the fault and its repair.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if let Ok(block) = text.parse::<IpNet>() {
-            return Ok(Self { host: Named::Addresses(block), port: None });
+            return Ok(Self {
+                host: Named::Addresses(block),
+                port: None,
+            });
         }
         if let Ok(address) = text.parse::<IpAddr>() {
-            return Ok(Self { host: Named::Addresses(address.into()), port: None });
+            return Ok(Self {
+                host: Named::Addresses(address.into()),
+                port: None,
+            });
         }
-        let example = "write a host such as nas.home, nas.home:8080, 192.168.0.5, [fd00::5]:80 or 10.0.0.0/8";
+        let example =
+            "write a host such as nas.home, nas.home:8080, 192.168.0.5, [fd00::5]:80 or 10.0.0.0/8";
         let refused = |reason: &str| format!("{text:?} {reason}; {example}");
         let (host, port) = match text.rsplit_once(':') {
             Some((host, port)) if !port.contains(']') => (host, Some(port)),
@@ -42,20 +49,31 @@ impl PrivateHost {
         };
         let port = match port {
             // `parse` alone would accept a `+`.
-            Some(digits) if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
-                Some(digits.parse().map_err(|_| refused("has no port from 0 to 65535"))?)
-            }
+            Some(digits) if digits.bytes().all(|digit| digit.is_ascii_digit()) => Some(
+                digits
+                    .parse()
+                    .map_err(|_| refused("has no port from 0 to 65535"))?,
+            ),
             Some(_) => return Err(refused("has a port that is not a number")),
             None => None,
         };
-        let normal = Normaliser::Host.apply(&format!("http://{host}/")).map_err(|error| match error {
-            InvalidTarget::Host { reason, .. } => refused(&format!("is not a host: {reason}")),
-            _ => refused("is not a host"),
-        })?;
+        let normal =
+            Normaliser::Host
+                .apply(&format!("http://{host}/"))
+                .map_err(|error| match error {
+                    InvalidTarget::Host { reason, .. } => {
+                        refused(&format!("is not a host: {reason}"))
+                    }
+                    _ => refused("is not a host"),
+                })?;
         if !normal.eq_ignore_ascii_case(host) {
             return Err(refused("is not a plain host"));
         }
-        let host = match normal.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+        let host = match normal
+            .trim_start_matches('[')
+            .trim_end_matches(']')
+            .parse::<IpAddr>()
+        {
             Ok(address) => Named::Addresses(address.into()),
             Err(_) => Named::Name(normal),
         };
@@ -66,11 +84,18 @@ impl PrivateHost {
     pub(crate) fn names(&self, url: &Url) -> bool {
         let is_host = match (&self.host, url.host()) {
             (Named::Name(name), Some(Host::Domain(host))) => name == host,
-            (Named::Addresses(block), Some(Host::Ipv4(address))) => block.contains(&IpAddr::V4(address)),
-            (Named::Addresses(block), Some(Host::Ipv6(address))) => block.contains(&IpAddr::V6(address)),
+            (Named::Addresses(block), Some(Host::Ipv4(address))) => {
+                block.contains(&IpAddr::V4(address))
+            }
+            (Named::Addresses(block), Some(Host::Ipv6(address))) => {
+                block.contains(&IpAddr::V6(address))
+            }
             _ => false,
         };
-        is_host && self.port.is_none_or(|port| url.port_or_known_default() == Some(port))
+        is_host
+            && self
+                .port
+                .is_none_or(|port| url.port_or_known_default() == Some(port))
     }
 }
 
@@ -85,8 +110,16 @@ mod tests {
             ("NAS.home", "https://nas.home/", "http://home/"),
             ("nas.home:8080", "http://nas.home:8080/", "http://nas.home/"),
             ("nas.home:443", "https://nas.home/", "http://nas.home/"),
-            ("192.168.0.5", "http://192.168.0.5:81/", "http://192.168.0.6/"),
-            ("192.168.0.5:80", "http://192.168.0.5/", "https://192.168.0.5/"),
+            (
+                "192.168.0.5",
+                "http://192.168.0.5:81/",
+                "http://192.168.0.6/",
+            ),
+            (
+                "192.168.0.5:80",
+                "http://192.168.0.5/",
+                "https://192.168.0.5/",
+            ),
             ("10.0.0.0/8", "http://10.1.2.3/", "http://11.0.0.0/"),
             ("10.1.2.3/8", "http://10.9.9.9/", "http://127.0.0.1/"),
             ("::1", "http://[::1]:8080/", "http://[::2]/"),
@@ -103,9 +136,27 @@ mod tests {
     #[test]
     fn an_entry_that_is_no_plain_host_is_refused() {
         for entry in [
-            "", "*", "*.home", "http://nas.home", "nas.home/", "nas.home:", "nas.home:x", "nas.home:+80",
-            "nas.home:70000", "u@nas.home", "nas home", "127.1", "0x7f000001", "10.0.0.0/33", "[::1", "[::1]:",
-            "[::ffff:127.0.0.1]", "nas.home?", "nas.home#", "ñ.home", "nas.home.",
+            "",
+            "*",
+            "*.home",
+            "http://nas.home",
+            "nas.home/",
+            "nas.home:",
+            "nas.home:x",
+            "nas.home:+80",
+            "nas.home:70000",
+            "u@nas.home",
+            "nas home",
+            "127.1",
+            "0x7f000001",
+            "10.0.0.0/33",
+            "[::1",
+            "[::1]:",
+            "[::ffff:127.0.0.1]",
+            "nas.home?",
+            "nas.home#",
+            "ñ.home",
+            "nas.home.",
         ] {
             assert!(PrivateHost::parse(entry).is_err(), "{entry}");
         }

@@ -40,7 +40,10 @@ struct Search {
 impl Mask {
     /// Creates the mask of these secrets.
     pub(crate) fn new(secrets: &[BoundSecret]) -> Self {
-        Self { secrets: secrets.to_vec(), search: OnceLock::new() }
+        Self {
+            secrets: secrets.to_vec(),
+            search: OnceLock::new(),
+        }
     }
 
     /// Returns true if the mask needs no [preparation](Self::prepare).
@@ -76,7 +79,9 @@ impl Mask {
             let value = match self.bytes(value.as_bytes()) {
                 Cow::Borrowed(_) => value.clone(),
                 // The replacement has no characters that a header cannot have.
-                Cow::Owned(bytes) => HeaderValue::from_bytes(&bytes).unwrap_or(HeaderValue::from_static("[secret]")),
+                Cow::Owned(bytes) => {
+                    HeaderValue::from_bytes(&bytes).unwrap_or(HeaderValue::from_static("[secret]"))
+                }
             };
             masked.append(name, value);
         }
@@ -84,7 +89,9 @@ impl Mask {
     }
 
     fn search(&self) -> Option<&Search> {
-        self.search.get_or_init(|| Search::new(&self.secrets)).as_ref()
+        self.search
+            .get_or_init(|| Search::new(&self.secrets))
+            .as_ref()
     }
 
     fn bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
@@ -112,7 +119,10 @@ impl Search {
             }
         }
         // Other kinds take far more memory for long secrets.
-        let automaton = contiguous::NFA::builder().ascii_case_insensitive(true).build(&patterns).ok()?;
+        let automaton = contiguous::NFA::builder()
+            .ascii_case_insensitive(true)
+            .build(&patterns)
+            .ok()?;
         let mut depths = Vec::new();
         for pattern in patterns {
             let mut state = automaton.start_state(Anchored::No).ok()?;
@@ -123,7 +133,11 @@ impl Search {
         }
         depths.sort_unstable();
         depths.dedup();
-        Some(Self { automaton, replacements, depths })
+        Some(Self {
+            automaton,
+            replacements,
+            depths,
+        })
     }
 
     /// Follows the bytes from a state, or from the start. Returns the next state, and how many of the last bytes may begin a secret.
@@ -134,7 +148,9 @@ impl Search {
         };
         let next = |state, byte: &u8| self.automaton.next_state(Anchored::No, state, *byte);
         let state = bytes.iter().fold(state.unwrap_or_else(start), next);
-        let depth = self.depths.binary_search_by_key(&state, |(state, _)| *state);
+        let depth = self
+            .depths
+            .binary_search_by_key(&state, |(state, _)| *state);
         (state, depth.map_or(0, |found| self.depths[found].1))
     }
 
@@ -149,7 +165,13 @@ impl Search {
             if found.end() > end {
                 // The part may go on. One secret that covers the place keeps the rest a part, so the secrets before it are left out.
                 let covering = |found: &Match| found.start() <= end && found.end() > end;
-                return (masked, self.matches(bytes).filter(covering).last().map_or(start, |found| found.start()));
+                return (
+                    masked,
+                    self.matches(bytes)
+                        .filter(covering)
+                        .last()
+                        .map_or(start, |found| found.start()),
+                );
             }
             masked.extend_from_slice(&self.replacements[found.pattern()]);
             done = found.end();
@@ -184,7 +206,9 @@ impl Search {
         let mut parts: Vec<(usize, Match)> = Vec::new();
         for found in self.matches(bytes) {
             let (mut start, mut last) = (found.start(), found);
-            while let Some((first, before)) = parts.pop_if(|(_, before)| before.end() > found.start()) {
+            while let Some((first, before)) =
+                parts.pop_if(|(_, before)| before.end() > found.start())
+            {
                 start = start.min(first);
                 // Of two that end at the same place, the longer one says how the text is encoded.
                 if before.end() == found.end() && before.len() > found.len() {
@@ -200,7 +224,9 @@ impl Search {
 impl fmt::Debug for Mask {
     /// Leaves out the automaton, which contains the secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mask").field("secrets", &self.secrets.len()).finish_non_exhaustive()
+        f.debug_struct("Mask")
+            .field("secrets", &self.secrets.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -230,7 +256,10 @@ pub(super) mod tests {
             r#"s3cr&t/\"k+y=7 Zq"#.to_owned(),
             r#"s3cr&t\/\"k+y=7 Zq"#.to_owned(),
             r#"s3cr\u0026t/\"k+y=7 Zq"#.to_owned(),
-            SECRET.bytes().map(|byte| format!("\\u00{byte:02x}")).collect(),
+            SECRET
+                .bytes()
+                .map(|byte| format!("\\u00{byte:02x}"))
+                .collect(),
             "s3cr&amp;t/&quot;k+y=7 Zq".to_owned(),
             "s3cr&amp;t/&#34;k+y=7 Zq".to_owned(),
             "s3cr&amp;t/\"k+y=7 Zq".to_owned(),
@@ -250,12 +279,18 @@ pub(super) mod tests {
         for before in ["", "a", "ab", "Bearer ", "user:"] {
             for after in ["", "z", "zz", "\n"] {
                 let text = format!("{before}{SECRET}{after}");
-                for encoded in [BASE64.encode(text.as_bytes()), BASE64URL_NOPAD.encode(text.as_bytes())] {
+                for encoded in [
+                    BASE64.encode(text.as_bytes()),
+                    BASE64URL_NOPAD.encode(text.as_bytes()),
+                ] {
                     let masked = mask.text(encoded.clone());
                     assert!(masked.contains("[secret:key]"), "{text:?} {encoded}");
                     // Only the characters that are shared with the text around it remain.
                     let rest = masked.replace("[secret:key]", "").len();
-                    assert!(rest <= (before.len() + after.len() + 2) * 4 / 3 + 4, "{masked}");
+                    assert!(
+                        rest <= (before.len() + after.len() + 2) * 4 / 3 + 4,
+                        "{masked}"
+                    );
                 }
             }
         }
@@ -264,34 +299,57 @@ pub(super) mod tests {
     #[test]
     fn the_password_of_basic_credentials_is_replaced() {
         let mask = mask("Basic ", &BASE64.encode(b"ada:correct horse"));
-        assert_eq!(mask.text("welcome correct horse".to_owned()), "welcome [secret:key]");
+        assert_eq!(
+            mask.text("welcome correct horse".to_owned()),
+            "welcome [secret:key]"
+        );
         let short = self::mask("Basic ", &BASE64.encode(b"ada:horse"));
-        assert_eq!(short.text("a horse, ada:horse".to_owned()), "a horse, [secret:key]");
+        assert_eq!(
+            short.text("a horse, ada:horse".to_owned()),
+            "a horse, [secret:key]"
+        );
     }
 
     #[test]
     fn overlapping_secrets_are_replaced_whole() {
-        let secrets = ["abcdefgh", "cdefghij", "defghijklmnop"]
-            .map(|secret| BoundSecret::new(&secret[..1], &format!("https://{secret}"), "x-key", "", secret).unwrap());
+        let secrets = ["abcdefgh", "cdefghij", "defghijklmnop"].map(|secret| {
+            BoundSecret::new(
+                &secret[..1],
+                &format!("https://{secret}"),
+                "x-key",
+                "",
+                secret,
+            )
+            .unwrap()
+        });
         let mask = Mask::new(&secrets);
         assert_eq!(
             mask.text("<abcdefghijklmnop><abcdefghij><cdefghij>".to_owned()),
             "<[secret:d]><[secret:c]><[secret:c]>"
         );
-        assert_eq!(mask.text("abcdefghabcdefgh".to_owned()), "[secret:a][secret:a]");
+        assert_eq!(
+            mask.text("abcdefghabcdefgh".to_owned()),
+            "[secret:a][secret:a]"
+        );
     }
 
     #[test]
     fn long_secrets_are_replaced_in_text_that_almost_has_them() {
         const LENGTH: usize = 4096;
         let long = |letter: &str| format!("{}{letter}", "a".repeat(LENGTH));
-        let secrets = ["b", "c", "%", "&", "\""]
-            .map(|letter| BoundSecret::new("key", "https://a", "x-key", "", &long(letter)).unwrap());
+        let secrets = ["b", "c", "%", "&", "\""].map(|letter| {
+            BoundSecret::new("key", "https://a", "x-key", "", &long(letter)).unwrap()
+        });
         let mask = Mask::new(&secrets);
-        let almost = ["a", "%61", "%25", "&#97;", "&#0000", "61", "YWFh", "\\u0061", "a\0"];
+        let almost = [
+            "a", "%61", "%25", "&#97;", "&#0000", "61", "YWFh", "\\u0061", "a\0",
+        ];
         for piece in almost {
             let body = piece.repeat(256 * 1024 / piece.len());
-            assert!(!mask.text(format!("{body}{}", long("b"))).contains("ab"), "{piece}");
+            assert!(
+                !mask.text(format!("{body}{}", long("b"))).contains("ab"),
+                "{piece}"
+            );
         }
     }
 
@@ -300,7 +358,10 @@ pub(super) mod tests {
         let mask = mask("", SECRET);
         for encode in [u16::to_le_bytes, u16::to_be_bytes] {
             let utf16 = |text: &str| text.encode_utf16().flat_map(encode).collect::<Vec<_>>();
-            assert_eq!(*mask.bytes(&utf16(&format!("<{SECRET}>"))), utf16("<[secret:key]>"));
+            assert_eq!(
+                *mask.bytes(&utf16(&format!("<{SECRET}>"))),
+                utf16("<[secret:key]>")
+            );
         }
     }
 
@@ -312,7 +373,10 @@ pub(super) mod tests {
         headers.append("a", HeaderValue::from_static("plain"));
         headers.append("x-secret-key-1", HeaderValue::from_static("b"));
         let masked = mask.headers(&headers);
-        assert_eq!(masked.get_all("a").iter().collect::<Vec<_>>(), ["[secret:key] and more", "plain"]);
+        assert_eq!(
+            masked.get_all("a").iter().collect::<Vec<_>>(),
+            ["[secret:key] and more", "plain"]
+        );
         assert_eq!(masked.len(), 2);
     }
 }

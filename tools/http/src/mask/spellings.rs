@@ -30,7 +30,11 @@ pub(super) fn spellings(prefix: &str, secret: &str) -> BTreeSet<(Vec<u8>, Encodi
         && let Ok(bytes) = BASE64.decode(secret.as_bytes())
         && let Ok(credentials) = String::from_utf8(bytes)
     {
-        texts.extend(credentials.split_once(':').map(|(_, password)| password.to_owned()));
+        texts.extend(
+            credentials
+                .split_once(':')
+                .map(|(_, password)| password.to_owned()),
+        );
         texts.push(credentials);
     }
     texts.retain(|text| text.len() >= BoundSecret::MIN_LENGTH);
@@ -40,11 +44,26 @@ pub(super) fn spellings(prefix: &str, secret: &str) -> BTreeSet<(Vec<u8>, Encodi
             spellings.insert((utf16(text), Encoding::Utf16));
         }
         let base64 = base64(text).into_iter().flat_map(|encoded| {
-            [percent(&encoded, b"-_.~"), json(&encoded, b"/", b""), json(&encoded, b"", b"+"), encoded]
+            [
+                percent(&encoded, b"-_.~"),
+                json(&encoded, b"/", b""),
+                json(&encoded, b"", b"+"),
+                encoded,
+            ]
         });
-        let ascii =
-            [percents(text), jsons(text), htmls(text), base64.collect(), vec![HEXLOWER.encode(text.as_bytes())]];
-        spellings.extend(ascii.into_iter().flatten().map(|spelling| (spelling.into_bytes(), Encoding::Ascii)));
+        let ascii = [
+            percents(text),
+            jsons(text),
+            htmls(text),
+            base64.collect(),
+            vec![HEXLOWER.encode(text.as_bytes())],
+        ];
+        spellings.extend(
+            ascii
+                .into_iter()
+                .flatten()
+                .map(|spelling| (spelling.into_bytes(), Encoding::Ascii)),
+        );
     }
     spellings.retain(|(spelling, _)| spelling.len() >= BoundSecret::MIN_LENGTH);
     spellings
@@ -53,10 +72,24 @@ pub(super) fn spellings(prefix: &str, secret: &str) -> BTreeSet<(Vec<u8>, Encodi
 /// Returns the text percent-encoded as URLs, forms and browsers do, also twice.
 fn percents(text: &str) -> Vec<String> {
     // The characters that stay: of a query and of a path in a URL, of `encodeURIComponent` and of RFC 3986.
-    let kept: [&[u8]; 5] = [b"!$%&'()*+,-./:;=?@[\\]^_`{|}~", b"!$&'()*+,-./:;=@_~", b"!'()*-._~", b"-._~", b"*-._"];
+    let kept: [&[u8]; 5] = [
+        b"!$%&'()*+,-./:;=?@[\\]^_`{|}~",
+        b"!$&'()*+,-./:;=@_~",
+        b"!'()*-._~",
+        b"-._~",
+        b"*-._",
+    ];
     let mut spellings: Vec<_> = kept.iter().map(|kept| percent(text, kept)).collect();
-    spellings.extend(kept.iter().map(|kept| percent(text, kept).replace("%20", "+")));
-    spellings.extend(spellings.clone().iter().map(|once| once.replace('%', "%25")));
+    spellings.extend(
+        kept.iter()
+            .map(|kept| percent(text, kept).replace("%20", "+")),
+    );
+    spellings.extend(
+        spellings
+            .clone()
+            .iter()
+            .map(|once| once.replace('%', "%25")),
+    );
     spellings.push(text.bytes().map(|byte| format!("%{byte:02x}")).collect());
     spellings
 }
@@ -76,7 +109,11 @@ fn jsons(text: &str) -> Vec<String> {
     for backslashed in [&b""[..], b"\"\\", b"\"/\\", b"\"'\\"] {
         spellings.extend(by_hex.map(|by_hex| json(text, backslashed, by_hex)));
     }
-    spellings.push(text.bytes().map(|byte| format!("\\u00{byte:02x}")).collect());
+    spellings.push(
+        text.bytes()
+            .map(|byte| format!("\\u00{byte:02x}"))
+            .collect(),
+    );
     spellings.push(text.bytes().map(|byte| format!("\\x{byte:02x}")).collect());
     spellings
 }
@@ -84,7 +121,9 @@ fn jsons(text: &str) -> Vec<String> {
 fn json(text: &str, backslashed: &[u8], by_hex: &[u8]) -> String {
     mapped(text, |spelled, byte| match byte {
         _ if by_hex.contains(&byte) => written(spelled, format_args!("\\u00{byte:02x}")),
-        _ if backslashed.contains(&byte) => written(spelled, format_args!("\\{}", char::from(byte))),
+        _ if backslashed.contains(&byte) => {
+            written(spelled, format_args!("\\{}", char::from(byte)))
+        }
         _ => spelled.push(byte.into()),
     })
 }
@@ -94,7 +133,10 @@ fn htmls(text: &str) -> Vec<String> {
     let mut spellings = Vec::new();
     for quote in ["\"", "&quot;", "&#34;", "&#x22;"] {
         for apostrophe in ["'", "&apos;", "&#39;", "&#039;", "&#x27;"] {
-            let spelled = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+            let spelled = text
+                .replace('&', "&amp;")
+                .replace('<', "&lt;")
+                .replace('>', "&gt;");
             spellings.push(spelled.replace('"', quote).replace('\'', apostrophe));
         }
     }
@@ -110,18 +152,25 @@ fn base64(text: &str) -> Vec<String> {
         let padded = [&vec![0; before][..], text.as_bytes()].concat();
         // The first characters hold bits of the bytes before the text, the last one may hold bits of those after it.
         let (start, end) = ((before * 8).div_ceil(6), padded.len() * 8 / 6);
-        found.extend([&BASE64, &BASE64URL_NOPAD].map(|base| base.encode(&padded)[start..end].to_owned()));
+        found.extend(
+            [&BASE64, &BASE64URL_NOPAD].map(|base| base.encode(&padded)[start..end].to_owned()),
+        );
     }
     found
 }
 
 fn mapped(text: &str, add: impl Fn(&mut String, u8)) -> String {
-    text.bytes().fold(String::with_capacity(text.len() * 3), |mut spelled, byte| {
-        add(&mut spelled, byte);
-        spelled
-    })
+    text.bytes().fold(
+        String::with_capacity(text.len() * 3),
+        |mut spelled, byte| {
+            add(&mut spelled, byte);
+            spelled
+        },
+    )
 }
 
 fn written(spelled: &mut String, text: std::fmt::Arguments<'_>) {
-    spelled.write_fmt(text).unwrap_or_else(|_| unreachable!("a string takes all text"));
+    spelled
+        .write_fmt(text)
+        .unwrap_or_else(|_| unreachable!("a string takes all text"));
 }

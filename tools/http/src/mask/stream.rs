@@ -19,7 +19,11 @@ pub(crate) struct MaskedStream {
 
 impl MaskedStream {
     pub(crate) fn new(mask: Arc<Mask>) -> Self {
-        Self { mask, state: None, held: Vec::new() }
+        Self {
+            mask,
+            state: None,
+            held: Vec::new(),
+        }
     }
 
     pub(crate) fn mask(&self) -> &Arc<Mask> {
@@ -29,7 +33,11 @@ impl MaskedStream {
     /// Takes the next bytes, and returns those that can be shown.
     pub(crate) fn push(&mut self, bytes: Bytes) -> Bytes {
         let Some(search) = self.mask.search() else {
-            return if self.mask.is_empty() { bytes } else { UNSEARCHED.into() };
+            return if self.mask.is_empty() {
+                bytes
+            } else {
+                UNSEARCHED.into()
+            };
         };
         let (state, open) = search.walk(self.state, &bytes);
         self.state = Some(state);
@@ -58,15 +66,27 @@ mod tests {
     /// Returns the whole after it arrived in chunks.
     fn streamed(mask: &Arc<Mask>, chunks: &[&[u8]]) -> Vec<u8> {
         let mut stream = MaskedStream::new(mask.clone());
-        let mut shown: Vec<u8> = chunks.iter().flat_map(|chunk| stream.push(Bytes::copy_from_slice(chunk))).collect();
+        let mut shown: Vec<u8> = chunks
+            .iter()
+            .flat_map(|chunk| stream.push(Bytes::copy_from_slice(chunk)))
+            .collect();
         shown.extend_from_slice(&stream.finish());
         shown
     }
 
     #[test]
     fn a_body_is_masked_alike_however_it_is_cut() {
-        let secrets = ["abcdefgh", "cdefghij", "defghijklmnop", "xabcdefghy", "aaaaaaaa", "hhhhhhhhb"]
-            .map(|secret| BoundSecret::new(secret, &format!("https://{secret}"), "x-key", "", secret).unwrap());
+        let secrets = [
+            "abcdefgh",
+            "cdefghij",
+            "defghijklmnop",
+            "xabcdefghy",
+            "aaaaaaaa",
+            "hhhhhhhhb",
+        ]
+        .map(|secret| {
+            BoundSecret::new(secret, &format!("https://{secret}"), "x-key", "", secret).unwrap()
+        });
         let mask = Arc::new(Mask::new(&secrets));
         for text in [
             "plain text without any of them".to_owned(),
@@ -85,7 +105,11 @@ mod tests {
                 }
             }
             for size in 1..10 {
-                assert_eq!(streamed(&mask, &bytes.chunks(size).collect::<Vec<_>>()), whole, "{text} {size}");
+                assert_eq!(
+                    streamed(&mask, &bytes.chunks(size).collect::<Vec<_>>()),
+                    whole,
+                    "{text} {size}"
+                );
             }
         }
     }
@@ -101,7 +125,11 @@ mod tests {
             ("Key-1", ""),
             ("\n", "[secret:key]\n"),
         ] {
-            assert_eq!(stream.push(Bytes::from_static(pushed.as_bytes())), shown, "{pushed:?}");
+            assert_eq!(
+                stream.push(Bytes::from_static(pushed.as_bytes())),
+                shown,
+                "{pushed:?}"
+            );
         }
     }
 
@@ -118,6 +146,11 @@ mod tests {
     #[test]
     fn bytes_without_secrets_are_not_copied() {
         let bytes = Bytes::from_static(b"plain\n");
-        assert_eq!(MaskedStream::new(Arc::new(mask("", "Secret-Key-1"))).push(bytes.clone()).as_ptr(), bytes.as_ptr());
+        assert_eq!(
+            MaskedStream::new(Arc::new(mask("", "Secret-Key-1")))
+                .push(bytes.clone())
+                .as_ptr(),
+            bytes.as_ptr()
+        );
     }
 }

@@ -12,9 +12,14 @@ pub(super) type Body = Either<Incoming, Full<Bytes>>;
 
 /// Returns the answer of the proxy itself.
 pub(super) fn refusal(refusal: &Refusal) -> Response<Body> {
-    let mut response = Response::new(Either::Right(Full::from(format!("toolcrib: {}\n", refusal.sentence()))));
+    let mut response = Response::new(Either::Right(Full::from(format!(
+        "toolcrib: {}\n",
+        refusal.sentence()
+    ))));
     *response.status_mut() = refusal.status();
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain"));
     response
 }
 
@@ -34,11 +39,23 @@ pub(super) fn remove_connection_headers(headers: &mut HeaderMap) {
         header::UPGRADE,
         HeaderName::from_static("keep-alive"),
     ];
-    let named = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
-    let named: Vec<_> = named.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok()).collect();
-    let others =
-        headers.keys().filter(|name| name.as_str().starts_with("proxy-") || name.as_str().contains('_')).cloned();
-    let removed: Vec<HeaderName> = named.into_iter().chain(others.collect::<Vec<_>>()).chain(OF_CONNECTION).collect();
+    let named = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    let named: Vec<_> = named
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    let others = headers
+        .keys()
+        .filter(|name| name.as_str().starts_with("proxy-") || name.as_str().contains('_'))
+        .cloned();
+    let removed: Vec<HeaderName> = named
+        .into_iter()
+        .chain(others.collect::<Vec<_>>())
+        .chain(OF_CONNECTION)
+        .collect();
     for name in removed {
         headers.remove(name);
     }

@@ -39,7 +39,10 @@ impl Tasks {
 }
 
 /// Answers the requests of a connection, and carries its tunnel.
-pub(super) async fn serve(proxy: &Proxy, connection: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+pub(super) async fn serve(
+    proxy: &Proxy,
+    connection: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+) {
     let tasks = Tasks::default();
     let service = service_fn(|request| {
         let (proxy, tasks) = (proxy.clone(), tasks.clone());
@@ -48,9 +51,16 @@ pub(super) async fn serve(proxy: &Proxy, connection: impl AsyncRead + AsyncWrite
     let mut builder = Builder::new();
     // A program may end its side after its last request.
     builder.half_close(true);
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(MAX_HEAD).max_headers(MAX_HEADERS);
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(MAX_HEAD)
+        .max_headers(MAX_HEADERS);
     // An error means that the program sent no HTTP, or went away.
-    let _ = builder.serve_connection(TokioIo::new(connection), service).with_upgrades().await;
+    let _ = builder
+        .serve_connection(TokioIo::new(connection), service)
+        .with_upgrades()
+        .await;
     tasks.take().join_all().await;
 }
 

@@ -30,15 +30,24 @@ pub(super) async fn forward(
     let url = location::parse(&request.uri().to_string()).map_err(Refusal::Failed)?;
     proxy.check(request.method(), &url)?;
     let stream = proxy.connect(&url).await?;
-    let broken =
-        |error: hyper::Error| Refusal::Failed(HttpError::Broken { url: url.to_string(), reason: error.to_string() });
-    let (mut sender, connection) =
-        Builder::new().handshake::<_, Incoming>(TokioIo::new(stream)).await.map_err(broken)?;
+    let broken = |error: hyper::Error| {
+        Refusal::Failed(HttpError::Broken {
+            url: url.to_string(),
+            reason: error.to_string(),
+        })
+    };
+    let (mut sender, connection) = Builder::new()
+        .handshake::<_, Incoming>(TokioIo::new(stream))
+        .await
+        .map_err(broken)?;
     tasks.spawn(async move {
         // The answer shows an error.
         let _ = connection.await;
     });
-    let mut response = sender.send_request(written(request, &url)?).await.map_err(broken)?;
+    let mut response = sender
+        .send_request(written(request, &url)?)
+        .await
+        .map_err(broken)?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         return Err(Refusal::Failed(HttpError::Invalid {
             url: url.into(),
@@ -53,7 +62,11 @@ pub(super) async fn forward(
 fn written(request: Request<Incoming>, url: &Url) -> Result<Request<Incoming>, Refusal> {
     const NO_HOST: Refusal = Refusal::Request("the host of the URL cannot be sent");
     let (mut parts, body) = request.into_parts();
-    let path = parts.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
+    let path = parts
+        .uri
+        .path_and_query()
+        .cloned()
+        .unwrap_or(PathAndQuery::from_static("/"));
     parts.uri = Uri::from(path);
     parts.extensions.clear();
     parts.version = http::Version::HTTP_11;

@@ -55,7 +55,13 @@ impl Proxy {
             Some(policy) => judge.with_policy(policy.clone()),
             None => judge,
         };
-        Self { exchange, judge, tool: cx.tool().cloned(), refused: Arc::default(), reached: Arc::default() }
+        Self {
+            exchange,
+            judge,
+            tool: cx.tool().cloned(),
+            refused: Arc::default(),
+            reached: Arc::default(),
+        }
     }
 
     /// Serves a connection of the program until it ends. Dropping the future ends all that belongs to it.
@@ -66,14 +72,21 @@ impl Proxy {
     /// Returns a sentence about each of the first hundred refused requests, without repetition. Requests that a server did not answer
     /// are not among them.
     pub fn refused(&self) -> Vec<String> {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).sentences.clone()
+        self.refused
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .sentences
+            .clone()
     }
 
     /// Returns the first hundred hosts with the number of connections to each, sorted. A host has its port, unless it is that of the
     /// scheme.
     pub fn reached(&self) -> Vec<(String, u64)> {
         let reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
-        reached.iter().map(|(host, count)| (host.clone(), *count)).collect()
+        reached
+            .iter()
+            .map(|(host, count)| (host.clone(), *count))
+            .collect()
     }
 
     /// Connects to the host of a request that was [checked](Self::check).
@@ -93,26 +106,48 @@ impl Proxy {
     /// Returns the targets that are missing.
     fn check(&self, method: &Method, url: &Url) -> Result<(), Refusal> {
         let is_read = [Method::GET, Method::HEAD].contains(method);
-        let accesses = if is_read { &[Access::Read][..] } else { &[Access::Read, Access::Write] };
+        let accesses = if is_read {
+            &[Access::Read][..]
+        } else {
+            &[Access::Read, Access::Write]
+        };
         let host = location::target(url);
-        let missing = accesses.iter().filter(|access| !self.permits(**access, &host));
-        let missing: Vec<_> = missing.filter_map(|access| Target::new(*access, "net", &*host).ok()).collect();
-        if missing.is_empty() { Ok(()) } else { Err(Refusal::Unpermitted(missing)) }
+        let missing = accesses
+            .iter()
+            .filter(|access| !self.permits(**access, &host));
+        let missing: Vec<_> = missing
+            .filter_map(|access| Target::new(*access, "net", &*host).ok())
+            .collect();
+        if missing.is_empty() {
+            Ok(())
+        } else {
+            Err(Refusal::Unpermitted(missing))
+        }
     }
 
     /// Returns true if neither the grant, nor the policy, nor the rule of unnamed hosts stands against the target.
     fn permits(&self, access: Access, host: &str) -> bool {
-        let (Ok(target), Some(tool)) = (Target::new(access, "net", host), &self.tool) else { return false };
+        let (Ok(target), Some(tool)) = (Target::new(access, "net", host), &self.tool) else {
+            return false;
+        };
         let targets = [target];
-        self.judge.rulings(tool, &targets).all(|ruling| match ruling.verdict() {
-            Verdict::Allow => true,
-            Verdict::Ask => ruling.reasons().iter().all(|reason| matches!(reason, Reason::Default(_))),
-            Verdict::Deny => false,
-        })
+        self.judge
+            .rulings(tool, &targets)
+            .all(|ruling| match ruling.verdict() {
+                Verdict::Allow => true,
+                Verdict::Ask => ruling
+                    .reasons()
+                    .iter()
+                    .all(|reason| matches!(reason, Reason::Default(_))),
+                Verdict::Deny => false,
+            })
     }
 
     fn note(&self, refusal: &Refusal) {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).add(refusal);
+        self.refused
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .add(refusal);
     }
 }
 

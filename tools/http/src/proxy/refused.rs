@@ -29,9 +29,9 @@ impl Refusal {
     /// Returns the status of the answer.
     pub(super) fn status(&self) -> StatusCode {
         match self {
-            Self::Unpermitted(_) | Self::Tunnel { .. } | Self::Failed(HttpError::Address { .. }) => {
-                StatusCode::FORBIDDEN
-            }
+            Self::Unpermitted(_)
+            | Self::Tunnel { .. }
+            | Self::Failed(HttpError::Address { .. }) => StatusCode::FORBIDDEN,
             Self::Request(_) | Self::Failed(HttpError::Url { .. }) => StatusCode::BAD_REQUEST,
             Self::Failed(HttpError::Time { .. }) => StatusCode::GATEWAY_TIMEOUT,
             Self::Failed(_) => StatusCode::BAD_GATEWAY,
@@ -47,9 +47,15 @@ impl Refusal {
     fn text(&self) -> String {
         match self {
             Self::Unpermitted(targets) => {
-                let clauses: Vec<_> = targets.iter().map(|target| target.to_clause().to_string()).collect();
+                let clauses: Vec<_> = targets
+                    .iter()
+                    .map(|target| target.to_clause().to_string())
+                    .collect();
                 let host = targets.first().map_or("", Target::value);
-                format!("{host} is not among the hosts that the grant names; ask for {}", clauses.join(" and "))
+                format!(
+                    "{host} is not among the hosts that the grant names; ask for {}",
+                    clauses.join(" and ")
+                )
             }
             Self::Tunnel { host, reason } => format!("the tunnel to {host} was closed: {reason}"),
             Self::Request(reason) => (*reason).to_owned(),

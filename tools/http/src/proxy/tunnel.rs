@@ -22,9 +22,15 @@ const MAX_HELLO: usize = 64 * 1024;
 const HELLO_TIME: Duration = Duration::from_secs(30);
 
 /// Connects to the host, and carries the bytes of the tunnel in a task of the connection.
-pub(super) async fn open(proxy: &Proxy, tasks: &Tasks, request: Request<Incoming>) -> Result<Response<Body>, Refusal> {
+pub(super) async fn open(
+    proxy: &Proxy,
+    tasks: &Tasks,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Refusal> {
     let uri = request.uri();
-    let authority = uri.authority().filter(|_| uri.scheme().is_none() && uri.path_and_query().is_none());
+    let authority = uri
+        .authority()
+        .filter(|_| uri.scheme().is_none() && uri.path_and_query().is_none());
     let authority = authority.ok_or(Refusal::Request("CONNECT is followed by host:port"))?;
     let url = location::parse(&format!("https://{authority}/")).map_err(Refusal::Failed)?;
     proxy.check(request.method(), &url)?;
@@ -34,7 +40,10 @@ pub(super) async fn open(proxy: &Proxy, tasks: &Tasks, request: Request<Incoming
         // An error means that the program went away.
         let Ok(client) = upgrade.await else { return };
         if let Err(reason) = carry(TokioIo::new(client), server, &url).await {
-            proxy.note(&Refusal::Tunnel { host: location::target(&url), reason });
+            proxy.note(&Refusal::Tunnel {
+                host: location::target(&url),
+                reason,
+            });
         }
     });
     Ok(answer::opened())
@@ -50,7 +59,8 @@ async fn carry(
     url: &Url,
 ) -> Result<(), String> {
     let hello = timeout(HELLO_TIME, hello(&mut client, url)).await;
-    let hello = hello.unwrap_or_else(|_| Err("its first message was not complete in time".to_owned()))?;
+    let hello =
+        hello.unwrap_or_else(|_| Err("its first message was not complete in time".to_owned()))?;
     // A connection that breaks is the affair of the program and the server.
     if server.write_all(&hello).await.is_ok() {
         let _ = copy_bidirectional(&mut client, &mut server).await;
@@ -70,7 +80,9 @@ async fn hello(client: &mut (impl AsyncRead + Unpin), url: &Url) -> Result<Vec<u
         let mut rest = &piece[..length];
         while !rest.is_empty() {
             let read = acceptor.read_tls(&mut rest).map(|_| acceptor.accept());
-            let Ok(Ok(accepted)) = read else { return Err("it did not begin with a message of TLS".to_owned()) };
+            let Ok(Ok(accepted)) = read else {
+                return Err("it did not begin with a message of TLS".to_owned());
+            };
             if let Some(accepted) = accepted {
                 check_name(accepted.client_hello().server_name(), url)?;
                 return Ok(hello);

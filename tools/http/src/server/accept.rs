@@ -36,7 +36,9 @@ pub async fn accept<C>(
             Some(_) = open.join_next() => {}
             () = shutdown.cancelled() => break,
         }
-        let Some((stream, client)) = waiting.take() else { continue };
+        let Some((stream, client)) = waiting.take() else {
+            continue;
+        };
         match places.take(client) {
             Ok(place) => {
                 let ended = place.ended();

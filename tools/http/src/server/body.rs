@@ -25,7 +25,13 @@ where
             let reason = format!("the body has more than {max_bytes} bytes");
             Err(ServerAnswer::new(StatusCode::PAYLOAD_TOO_LARGE, reason))
         }
-        Ok(Err(_)) => Err(ServerAnswer::new(StatusCode::BAD_REQUEST, "the body ended early")),
-        Err(_) => Err(ServerAnswer::new(StatusCode::REQUEST_TIMEOUT, "the body was too slow")),
+        Ok(Err(_)) => Err(ServerAnswer::new(
+            StatusCode::BAD_REQUEST,
+            "the body ended early",
+        )),
+        Err(_) => Err(ServerAnswer::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "the body was too slow",
+        )),
     }
 }

@@ -18,7 +18,10 @@ pub fn check_names(target: &Uri, headers: &HeaderMap) -> Result<Authority, Serve
         return Err(ServerAnswer::new(StatusCode::BAD_REQUEST, reason));
     };
     if target.authority().is_some_and(|named| *named != host) {
-        return Err(ServerAnswer::new(StatusCode::BAD_REQUEST, "the target and the header Host differ"));
+        return Err(ServerAnswer::new(
+            StatusCode::BAD_REQUEST,
+            "the target and the header Host differ",
+        ));
     }
     let is_page = |origin: &str| {
         let name = origin.split_once("://").map_or(origin, |(_, name)| name);
@@ -38,13 +41,22 @@ pub fn check_names(target: &Uri, headers: &HeaderMap) -> Result<Authority, Serve
 /// Returns the answer of a refusal.
 pub fn check_port(host: &Authority, port: u16, names: &[String]) -> Result<(), ServerAnswer> {
     // Without digits after it, a colon names no port.
-    let named = host.as_str().rsplit_once(':').map(|(_, named)| named).filter(|named| !named.ends_with(']'));
+    let named = host
+        .as_str()
+        .rsplit_once(':')
+        .map(|(_, named)| named)
+        .filter(|named| !named.ends_with(']'));
     let is_served = |named: &str| named == port.to_string();
-    let is_named = || names.iter().any(|name| name.eq_ignore_ascii_case(host.as_str()));
+    let is_named = || {
+        names
+            .iter()
+            .any(|name| name.eq_ignore_ascii_case(host.as_str()))
+    };
     match named {
-        Some(named) if !is_served(named) && !is_named() => {
-            Err(ServerAnswer::new(StatusCode::FORBIDDEN, "this port of the host is not allowed"))
-        }
+        Some(named) if !is_served(named) && !is_named() => Err(ServerAnswer::new(
+            StatusCode::FORBIDDEN,
+            "this port of the host is not allowed",
+        )),
         _ => Ok(()),
     }
 }
@@ -60,5 +72,8 @@ pub fn single_header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'
 
 /// Returns true if a text is a host and perhaps a port, without a user or a path.
 fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || ".-_:[]".contains(c))
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || ".-_:[]".contains(c))
 }

@@ -25,8 +25,15 @@ impl AllowedHosts {
             IpAddr::V4(ip) => Some(ip.to_string()),
             IpAddr::V6(ip) => Some(format!("[{ip}]")),
         };
-        let names = LOOPBACK.into_iter().map(str::to_owned).chain(own).chain(further.iter().cloned());
-        Self { names: names.collect(), port: address.port() }
+        let names = LOOPBACK
+            .into_iter()
+            .map(str::to_owned)
+            .chain(own)
+            .chain(further.iter().cloned());
+        Self {
+            names: names.collect(),
+            port: address.port(),
+        }
     }
 
     /// Checks that a request names this server once, and comes from no web page.
@@ -35,14 +42,23 @@ impl AllowedHosts {
     /// Returns the answer of a refusal.
     pub(super) fn check(&self, target: &Uri, headers: &HeaderMap) -> Result<(), ServerAnswer> {
         let host = check_names(target, headers)?;
-        let is_host =
-            |allowed: &String| [host.as_str(), host.host()].iter().any(|host| host.eq_ignore_ascii_case(allowed));
+        let is_host = |allowed: &String| {
+            [host.as_str(), host.host()]
+                .iter()
+                .any(|host| host.eq_ignore_ascii_case(allowed))
+        };
         if !self.names.iter().any(is_host) {
-            return Err(ServerAnswer::new(StatusCode::FORBIDDEN, "this host is not allowed"));
+            return Err(ServerAnswer::new(
+                StatusCode::FORBIDDEN,
+                "this host is not allowed",
+            ));
         }
         check_port(&host, self.port, &self.names)?;
         match headers.contains_key(ORIGIN) {
-            true => Err(ServerAnswer::new(StatusCode::FORBIDDEN, "web pages are not allowed")),
+            true => Err(ServerAnswer::new(
+                StatusCode::FORBIDDEN,
+                "web pages are not allowed",
+            )),
             false => Ok(()),
         }
     }
@@ -66,10 +82,24 @@ mod tests {
             headers.extend(origin.map(|origin| (ORIGIN, HeaderValue::from_str(origin).unwrap())));
             hosts.check(&Uri::from_static("/"), &headers).is_ok()
         };
-        for host in ["localhost", "LOCALHOST:80", "127.0.0.1", "[::1]:80", "app.example", "proxy.example:8443"] {
+        for host in [
+            "localhost",
+            "LOCALHOST:80",
+            "127.0.0.1",
+            "[::1]:80",
+            "app.example",
+            "proxy.example:8443",
+        ] {
             assert!(check(&any, host, None), "{host}");
         }
-        for host in ["0.0.0.0", "evil.example", "192.0.2.1", "localhost:81", "app.example:8443", "proxy.example"] {
+        for host in [
+            "0.0.0.0",
+            "evil.example",
+            "192.0.2.1",
+            "localhost:81",
+            "app.example:8443",
+            "proxy.example",
+        ] {
             assert!(!check(&any, host, None), "{host}");
         }
         assert!(check(&one, "192.0.2.1", None) && !check(&one, "app.example", None));

@@ -89,7 +89,10 @@ pub struct ServerAnswer {
 impl ServerAnswer {
     /// Creates an answer.
     pub fn new(status: StatusCode, body: impl Into<Bytes>) -> Self {
-        Self { status, body: body.into() }
+        Self {
+            status,
+            body: body.into(),
+        }
     }
 }
 
@@ -111,7 +114,12 @@ impl Server {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         let hosts = AllowedHosts::new(address, &options.hosts);
-        Ok(Self { listener, address, options, hosts })
+        Ok(Self {
+            listener,
+            address,
+            options,
+            hosts,
+        })
     }
 
     /// Returns the address, with the port that the system chose.
@@ -126,16 +134,26 @@ impl Server {
         F: Fn(ServerRequest) -> A + Send + Sync + 'static,
         A: Future<Output = ServerAnswer> + Send + 'static,
     {
-        let Self { listener, options, hosts, .. } = self;
+        let Self {
+            listener,
+            options,
+            hosts,
+            ..
+        } = self;
         let max_connections = options.max_connections;
         let shared = Arc::new((answer, options, hosts));
-        let served = accept(listener, max_connections, shutdown.clone(), |stream, place| {
-            let (shared, shutdown) = (shared.clone(), shutdown.clone());
-            async move {
-                // An error means that the client went away.
-                let _ = connection(stream, place, shared, shutdown).await;
-            }
-        });
+        let served = accept(
+            listener,
+            max_connections,
+            shutdown.clone(),
+            |stream, place| {
+                let (shared, shutdown) = (shared.clone(), shutdown.clone());
+                async move {
+                    // An error means that the client went away.
+                    let _ = connection(stream, place, shared, shutdown).await;
+                }
+            },
+        );
         let overdue = async {
             shutdown.cancelled().await;
             sleep(GRACE).await;
@@ -158,7 +176,9 @@ where
     A: Future<Output = ServerAnswer>,
 {
     let mut http = Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(shared.1.read_timeout).keep_alive(false);
+    http.timer(TokioTimer::new())
+        .header_read_timeout(shared.1.read_timeout)
+        .keep_alive(false);
     let answered = CancellationToken::new();
     let service = service_fn(|request| {
         let (answer, options, hosts) = &*shared;
@@ -203,7 +223,12 @@ async fn read(
     let (head, body) = request.into_parts();
     hosts.check(&head.uri, &head.headers)?;
     let body = read_body(body, options.max_body_bytes, options.read_timeout).await?;
-    Ok(ServerRequest { method: head.method, path: head.uri.path().to_owned(), headers: head.headers, body })
+    Ok(ServerRequest {
+        method: head.method,
+        path: head.uri.path().to_owned(),
+        headers: head.headers,
+        body,
+    })
 }
 
 /// Returns the response of an answer. After a refusal, whose body may not be read, the connection ends.
@@ -213,7 +238,9 @@ fn response(answered: Result<ServerAnswer, ServerAnswer>) -> Response<Full<Bytes
     let mut response = Response::new(Full::new(answer.body));
     *response.status_mut() = answer.status;
     if is_refused {
-        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        response
+            .headers_mut()
+            .insert(CONNECTION, HeaderValue::from_static("close"));
     }
     response
 }

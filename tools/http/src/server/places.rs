@@ -84,7 +84,11 @@ impl Drop for OwnPlace {
 
 impl Places {
     pub(super) fn new(max: usize) -> Self {
-        Self(Arc::new(Shared { max, changed: Notify::new(), table: Mutex::default() }))
+        Self(Arc::new(Shared {
+            max,
+            changed: Notify::new(),
+            table: Mutex::default(),
+        }))
     }
 
     /// Waits until a place is free or can be taken away.
@@ -93,7 +97,9 @@ impl Places {
             let changed = self.0.changed.notified();
             {
                 let table = self.locked();
-                if table.taken.len() < self.0.max || table.taken.values().any(|taken| !taken.is_kept) {
+                if table.taken.len() < self.0.max
+                    || table.taken.values().any(|taken| !taken.is_kept)
+                {
                     return;
                 }
             }
@@ -113,13 +119,28 @@ impl Places {
         let is_over = !client.is_loopback() && of_client.clone().count() >= self.0.max.div_ceil(2);
         if is_over || table.taken.len() >= self.0.max {
             let only = is_over.then_some(client);
-            table.end_idle(only).ok_or(if is_over { NoPlace::TooMany } else { NoPlace::Full })?;
+            table.end_idle(only).ok_or(if is_over {
+                NoPlace::TooMany
+            } else {
+                NoPlace::Full
+            })?;
         }
         let (number, ended) = (table.next, CancellationToken::new());
         table.next += 1;
-        table.taken.insert(number, Taken { client, is_kept: false, ended: ended.clone() });
+        table.taken.insert(
+            number,
+            Taken {
+                client,
+                is_kept: false,
+                ended: ended.clone(),
+            },
+        );
         drop(table);
-        Ok(Place(Arc::new(OwnPlace { places: self.clone(), number, ended })))
+        Ok(Place(Arc::new(OwnPlace {
+            places: self.clone(),
+            number,
+            ended,
+        })))
     }
 
     /// Ends an idle connection, if there is one.
@@ -138,9 +159,16 @@ impl Table {
         let idle = || self.taken.iter().filter(|(_, taken)| !taken.is_kept);
         let mut counts: HashMap<IpAddr, usize> = HashMap::new();
         idle().for_each(|(_, taken)| *counts.entry(taken.client).or_default() += 1);
-        let most = || counts.iter().max_by_key(|(_, count)| **count).map(|(client, _)| *client);
+        let most = || {
+            counts
+                .iter()
+                .max_by_key(|(_, count)| **count)
+                .map(|(client, _)| *client)
+        };
         let client = client.or_else(most)?;
-        let number = idle().find(|(_, taken)| taken.client == client).map(|(number, _)| *number)?;
+        let number = idle()
+            .find(|(_, taken)| taken.client == client)
+            .map(|(number, _)| *number)?;
         self.taken.remove(&number)?.ended.cancel();
         Some(())
     }
@@ -204,7 +232,11 @@ mod tests {
         // The same client by another spelling of its address.
         let mapped = SocketAddr::new("::ffff:192.0.2.1".parse().unwrap(), 2);
         let next = places.take(mapped).unwrap();
-        assert!(idle.ended().is_cancelled() && !kept.ended().is_cancelled() && !next.ended().is_cancelled());
+        assert!(
+            idle.ended().is_cancelled()
+                && !kept.ended().is_cancelled()
+                && !next.ended().is_cancelled()
+        );
         assert!(others.iter().all(|place| !place.ended().is_cancelled()));
     }
 
@@ -214,7 +246,11 @@ mod tests {
         use tokio::time::timeout;
 
         let places = Places::new(1);
-        let is_room = async || timeout(Duration::from_millis(20), places.wait_for_room()).await.is_ok();
+        let is_room = async || {
+            timeout(Duration::from_millis(20), places.wait_for_room())
+                .await
+                .is_ok()
+        };
         assert!(is_room().await);
         let place = places.take(at(1)).unwrap();
         assert!(is_room().await, "it is idle");

@@ -20,7 +20,8 @@ const MAX_CERTIFICATES: u64 = 16 * 1024 * 1024;
 /// # Errors
 /// Returns the first mistake in the settings.
 pub fn client(settings: &Settings) -> Result<HttpClient, SettingsError> {
-    HttpClient::from_options(options(settings)?).map_err(|error| refused(settings, &error, "secrets"))
+    HttpClient::from_options(options(settings)?)
+        .map_err(|error| refused(settings, &error, "secrets"))
 }
 
 /// Returns the client for a backend: it alone has the key, whose setting stands in errors, and reaches the private host.
@@ -36,7 +37,9 @@ pub fn backend_client(
     let mut options = options(settings)?;
     options.secrets.extend(key);
     options.private_hosts.extend(private.and_then(private_host));
-    tools.new_sibling(options).map_err(|error| refused(settings, &error, key_setting))
+    tools
+        .new_sibling(options)
+        .map_err(|error| refused(settings, &error, key_setting))
 }
 
 /// Returns the client for a channel, which has no secrets of tools and reaches the server of the channel. A redirect is an error: the
@@ -53,7 +56,9 @@ pub fn channel_client(
     options.secrets.clear();
     options.limits.max_redirects = 0;
     options.private_hosts.extend(server.and_then(private_host));
-    tools.new_sibling(options).map_err(|error| refused(settings, &error, "secrets"))
+    tools
+        .new_sibling(options)
+        .map_err(|error| refused(settings, &error, "secrets"))
 }
 
 /// Returns the options of requests to an MCP server, which has headers of its own instead of the secrets of tools.
@@ -69,8 +74,15 @@ pub fn server_options(settings: &Settings) -> Result<HttpOptions, SettingsError>
 /// Returns the options that the settings describe. A secret that is not found is not sent.
 fn options(settings: &Settings) -> Result<HttpOptions, SettingsError> {
     let mut options = HttpOptions::new().with_limits(limits(settings));
-    options.private_hosts = keys(settings).private_hosts.iter().map(|host| host.value.clone()).collect();
-    options.proxy = keys(settings).tool_proxy.as_ref().map(|proxy| proxy.value.clone());
+    options.private_hosts = keys(settings)
+        .private_hosts
+        .iter()
+        .map(|host| host.value.clone())
+        .collect();
+    options.proxy = keys(settings)
+        .tool_proxy
+        .as_ref()
+        .map(|proxy| proxy.value.clone());
     if let Some(file) = &keys(settings).ca_file {
         options.root_certificates.push(certificates(file)?);
     }
@@ -101,12 +113,22 @@ pub fn limits(settings: &Settings) -> HttpLimits {
 
 /// Reads a secret and binds it. Returns `None` if its variable or file is empty, or there is none.
 fn bound(secret: &Setting<SecretPlace>) -> Result<Option<BoundSecret>, SettingsError> {
-    let SecretPlace { name, origin, header, prefix, source } = &secret.value;
+    let SecretPlace {
+        name,
+        origin,
+        header,
+        prefix,
+        source,
+    } = &secret.value;
     if !source.is_found() {
         return Ok(None);
     }
-    let Some(text) = source.read().map_err(|error| secret_error(secret, error))? else { return Ok(None) };
-    BoundSecret::new(name, origin, header, prefix, &text).map(Some).map_err(|error| secret_error(secret, error))
+    let Some(text) = source.read().map_err(|error| secret_error(secret, error))? else {
+        return Ok(None);
+    };
+    BoundSecret::new(name, origin, header, prefix, &text)
+        .map(Some)
+        .map_err(|error| secret_error(secret, error))
 }
 
 /// Returns the host with its port if its spelling says that it is private: `localhost`, or an address of this machine or of a private
@@ -125,41 +147,74 @@ fn private_host(url: &Url) -> Option<String> {
 fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, SettingsError> {
     let read = || {
         let mut bytes = Vec::new();
-        File::open(&file.value)?.take(MAX_CERTIFICATES + 1).read_to_end(&mut bytes)?;
+        File::open(&file.value)?
+            .take(MAX_CERTIFICATES + 1)
+            .read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MAX_CERTIFICATES {
-            return Err(io::Error::other(format!("it is longer than {MAX_CERTIFICATES} bytes")));
+            return Err(io::Error::other(format!(
+                "it is longer than {MAX_CERTIFICATES} bytes"
+            )));
         }
         Ok(bytes)
     };
     read().map_err(|error| SettingsError::Value {
         origin: file.origin.clone(),
         key: "http.ca_file".to_owned(),
-        reason: format!("{} cannot be read: {error}; name a readable file in PEM", file.value.display()),
+        reason: format!(
+            "{} cannot be read: {error}; name a readable file in PEM",
+            file.value.display()
+        ),
     })
 }
 
 /// Returns the error of an option, with the setting that it comes from. A secret that is not among the settings is that of `key_setting`.
 fn refused(settings: &Settings, error: &HttpError, key_setting: &str) -> SettingsError {
-    let of_secret = |name: &str| keys(settings).secrets.iter().find(|secret| secret.value.name == name);
+    let of_secret = |name: &str| {
+        keys(settings)
+            .secrets
+            .iter()
+            .find(|secret| secret.value.name == name)
+    };
     let key = match error {
         HttpError::Secret { name, .. } => match of_secret(name) {
             Some(secret) => return secret_error(secret, error),
             None => key_setting,
         },
-        HttpError::Option { option: "private_hosts", .. } => "http.private_hosts",
-        HttpError::Option { option: "root_certificates", .. } => "http.ca_file",
-        HttpError::Option { option: "proxy", .. } => "http.proxy",
-        HttpError::Option { option: "secrets", .. } => "secrets",
+        HttpError::Option {
+            option: "private_hosts",
+            ..
+        } => "http.private_hosts",
+        HttpError::Option {
+            option: "root_certificates",
+            ..
+        } => "http.ca_file",
+        HttpError::Option {
+            option: "proxy", ..
+        } => "http.proxy",
+        HttpError::Option {
+            option: "secrets", ..
+        } => "secrets",
         _ => "http",
     };
-    let row = settings.values().rows().find(|(about, ..)| about.name == key);
+    let row = settings
+        .values()
+        .rows()
+        .find(|(about, ..)| about.name == key);
     let origin = row.map(|(_, _, origin)| origin).unwrap_or_default();
-    SettingsError::Value { origin, key: key.to_owned(), reason: format!("cannot be used: {error}") }
+    SettingsError::Value {
+        origin,
+        key: key.to_owned(),
+        reason: format!("cannot be used: {error}"),
+    }
 }
 
 fn secret_error(secret: &Setting<SecretPlace>, error: impl Display) -> SettingsError {
     let reason = format!("cannot be used: {error}");
-    SettingsError::Value { origin: secret.origin.clone(), key: format!("secrets: {}", secret.value.name), reason }
+    SettingsError::Value {
+        origin: secret.origin.clone(),
+        key: format!("secrets: {}", secret.value.name),
+        reason,
+    }
 }
 
 #[cfg(test)]
@@ -185,7 +240,10 @@ mod tests {
             assert_eq!(private(url).as_deref(), Some(expected), "{url}");
         }
         for url in [
-            "https://searx.example", "http://nas", "http://169.254.169.254", "http://8.8.8.8",
+            "https://searx.example",
+            "http://nas",
+            "http://169.254.169.254",
+            "http://8.8.8.8",
             "http://localhost.evil.example",
         ] {
             assert_eq!(private(url), None, "{url}");

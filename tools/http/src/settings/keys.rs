@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use host::settings::FlagValue::Named;
 use host::settings::{
-    Key, ProjectRule, REACHES, Setting, converted_tables, duration, file, host, integer, items, size, text, url,
+    Key, ProjectRule, REACHES, Setting, converted_tables, duration, file, host, integer, items,
+    size, text, url,
 };
 use host::{Size, declare_keys};
 

@@ -42,9 +42,16 @@ impl SecretPlace {
             move |reason: String| format!("has an invalid {name}: it {reason}")
         };
         let source = match (table.env, table.file) {
-            (Some(name), None) => KeySource::Environment(variable(&name, base).map_err(field("env"))?),
+            (Some(name), None) => {
+                KeySource::Environment(variable(&name, base).map_err(field("env"))?)
+            }
             (None, Some(path)) => KeySource::File(file(&path, base).map_err(field("file"))?),
-            _ => return Err("needs one place of the secret: env = \"VARIABLE\", or file = \"PATH\"".to_owned()),
+            _ => {
+                return Err(
+                    "needs one place of the secret: env = \"VARIABLE\", or file = \"PATH\""
+                        .to_owned(),
+                );
+            }
         };
         let origin = url(&table.origin, base).map_err(field("origin"))?;
         Ok(Self {
@@ -60,9 +67,12 @@ impl SecretPlace {
 impl Document for SecretPlace {
     fn document(&self) -> Value {
         let mut document = self.source.document();
-        for (key, text) in
-            [("name", &self.name), ("origin", &self.origin), ("header", &self.header), ("prefix", &self.prefix)]
-        {
+        for (key, text) in [
+            ("name", &self.name),
+            ("origin", &self.origin),
+            ("header", &self.header),
+            ("prefix", &self.prefix),
+        ] {
             document[key] = text.as_str().into();
         }
         document

@@ -11,7 +11,11 @@ use crate::HttpClient;
 
 /// Returns a warning for each secret that is not found, and for each setting that has less effect than it says.
 pub(super) fn notices(settings: &Settings) -> Vec<String> {
-    let missing = settings.of::<HttpKeys>().secrets.iter().filter(|secret| !secret.value.source.is_found());
+    let missing = settings
+        .of::<HttpKeys>()
+        .secrets
+        .iter()
+        .filter(|secret| !secret.value.source.is_found());
     let missing = missing.map(|Setting { value: SecretPlace { name, source, .. }, origin }| {
             format!(
                 "{origin}: the secret {name} is not sent, because {} is empty or missing; set this variable or write this file, or \
@@ -19,13 +23,21 @@ pub(super) fn notices(settings: &Settings) -> Vec<String> {
                 source.place()
             )
         });
-    missing.chain(replaced(settings, host::program::services().get::<HttpClient>().is_some())).collect()
+    missing
+        .chain(replaced(
+            settings,
+            host::program::services().get::<HttpClient>().is_some(),
+        ))
+        .collect()
 }
 
 /// Returns a line for each setting of a client that the program replaces by its own.
 fn replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
     let is_of_client = |name: &str| name.starts_with("http.") || name == "secrets";
-    let set = settings.values().rows().filter(|(key, _, origin)| is_of_client(key.name) && *origin != Origin::Default);
+    let set = settings
+        .values()
+        .rows()
+        .filter(|(key, _, origin)| is_of_client(key.name) && *origin != Origin::Default);
     set.filter(|_| is_replaced)
         .map(|(key, _, origin)| {
             let effect = if key.name.starts_with("http.max_connections") {
@@ -44,15 +56,31 @@ pub(super) fn report(settings: &Settings) -> Result<FamilyReport, SettingsError>
     let keys: &HttpKeys = settings.of();
     let mut report = FamilyReport::default();
     report.lines.push(client_line(keys));
-    report.lines.extend(keys.secrets.iter().map(|secret| secret_line(&secret.value)));
-    report.lines.extend(replaced(settings, host::program::services().get::<HttpClient>().is_some()));
+    report
+        .lines
+        .extend(keys.secrets.iter().map(|secret| secret_line(&secret.value)));
+    report.lines.extend(replaced(
+        settings,
+        host::program::services().get::<HttpClient>().is_some(),
+    ));
     Ok(report)
 }
 
 fn client_line(keys: &HttpKeys) -> String {
-    let proxy = keys.tool_proxy.as_ref().map_or("none", |proxy| &proxy.value);
-    let hosts: Vec<_> = keys.private_hosts.iter().map(|host| host.value.as_str()).collect();
-    let hosts = if hosts.is_empty() { "none".to_owned() } else { hosts.join(" ") };
+    let proxy = keys
+        .tool_proxy
+        .as_ref()
+        .map_or("none", |proxy| &proxy.value);
+    let hosts: Vec<_> = keys
+        .private_hosts
+        .iter()
+        .map(|host| host.value.as_str())
+        .collect();
+    let hosts = if hosts.is_empty() {
+        "none".to_owned()
+    } else {
+        hosts.join(" ")
+    };
     format!(
         "http: proxy {proxy}; private hosts {hosts}; at most {} a response, {:?} to its first byte and {:?} in all, {}, {}, {} to one host",
         keys.max_body.value.shown(),
@@ -64,9 +92,24 @@ fn client_line(keys: &HttpKeys) -> String {
     )
 }
 
-fn secret_line(SecretPlace { name, origin, header, source, .. }: &SecretPlace) -> String {
-    let found = if source.is_found() { "(found)" } else { "(not found)" };
-    format!("secret {name}: {header} of {origin}, from {} {found}", source.place())
+fn secret_line(
+    SecretPlace {
+        name,
+        origin,
+        header,
+        source,
+        ..
+    }: &SecretPlace,
+) -> String {
+    let found = if source.is_found() {
+        "(found)"
+    } else {
+        "(not found)"
+    };
+    format!(
+        "secret {name}: {header} of {origin}, from {} {found}",
+        source.place()
+    )
 }
 
 #[cfg(test)]
@@ -84,9 +127,17 @@ mod tests {
         let settings = Settings::from_flags(flags).unwrap();
         assert_eq!(replaced(&settings, false), [""; 0]);
         let lines = replaced(&settings, true);
-        let [host, connections] = &lines[..] else { panic!("{lines:?}") };
-        assert!(connections.contains("http.max_connections_per_host has no effect"), "{connections}");
-        assert!(host.contains("--private-host") && host.contains("http.private_hosts has an effect"), "{host}");
+        let [host, connections] = &lines[..] else {
+            panic!("{lines:?}")
+        };
+        assert!(
+            connections.contains("http.max_connections_per_host has no effect"),
+            "{connections}"
+        );
+        assert!(
+            host.contains("--private-host") && host.contains("http.private_hosts has an effect"),
+            "{host}"
+        );
         assert_eq!(replaced(&Settings::default(), true), [""; 0]);
     }
 }

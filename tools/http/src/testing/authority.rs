@@ -20,10 +20,15 @@ impl TestAuthority {
     pub fn new() -> Self {
         let mut params = CertificateParams::default();
         // Without a name of its own, the certificates that it signs look self-signed to OpenSSL.
-        params.distinguished_name.push(DnType::CommonName, "Toolcrib test authority");
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "Toolcrib test authority");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().expect("a key can be made");
-        Self { issuer: CertifiedIssuer::self_signed(params, key).expect("an authority can sign its own certificate") }
+        Self {
+            issuer: CertifiedIssuer::self_signed(params, key)
+                .expect("an authority can sign its own certificate"),
+        }
     }
 
     /// Returns the certificate in PEM.
@@ -39,7 +44,9 @@ impl TestAuthority {
         let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
         let key = KeyPair::generate().expect("a key can be made");
         let params = CertificateParams::new(names).expect("the names are valid");
-        let certificate = params.signed_by(&key, &self.issuer).expect("an authority can sign certificates");
+        let certificate = params
+            .signed_by(&key, &self.issuer)
+            .expect("an authority can sign certificates");
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -50,7 +57,10 @@ impl TestAuthority {
                 PrivateKeyDer::try_from(key.serialize_der()).expect("the key is in PKCS 8"),
             );
         let mut config = config.expect("the key fits the certificate");
-        config.alpn_protocols = protocols.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
+        config.alpn_protocols = protocols
+            .iter()
+            .map(|protocol| protocol.as_bytes().to_vec())
+            .collect();
         Arc::new(config)
     }
 }

@@ -31,14 +31,22 @@ impl TestResolver {
 
     /// Adds a name with an answer for each lookup. The last one repeats.
     #[must_use]
-    pub fn with_answers(mut self, name: &str, answers: impl IntoIterator<Item = Vec<SocketAddr>>) -> Self {
-        self.names.insert(name.to_owned(), answers.into_iter().collect());
+    pub fn with_answers(
+        mut self,
+        name: &str,
+        answers: impl IntoIterator<Item = Vec<SocketAddr>>,
+    ) -> Self {
+        self.names
+            .insert(name.to_owned(), answers.into_iter().collect());
         self
     }
 
     /// Returns the names that were looked up, in order.
     pub fn lookups(&self) -> Vec<String> {
-        self.lookups.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lookups
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -47,7 +55,13 @@ impl Resolver for TestResolver {
         let mut lookups = self.lookups.lock().unwrap_or_else(PoisonError::into_inner);
         let before = lookups.iter().filter(|name| *name == host).count();
         lookups.push(host.to_owned());
-        let found = self.names.get(host).and_then(|answers| answers.get(before).or(answers.last())).cloned();
-        Box::pin(async move { found.ok_or_else(|| io::Error::other("the test's resolver does not know this name")) })
+        let found = self
+            .names
+            .get(host)
+            .and_then(|answers| answers.get(before).or(answers.last()))
+            .cloned();
+        Box::pin(async move {
+            found.ok_or_else(|| io::Error::other("the test's resolver does not know this name"))
+        })
     }
 }

@@ -50,7 +50,8 @@ pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-type Handler = Arc<dyn Fn(Received, TestStream) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
+type Handler =
+    Arc<dyn Fn(Received, TestStream) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
 #[derive(Default)]
 struct Log {
@@ -75,8 +76,15 @@ impl Received {
 
     /// Returns the value of a header. Returns `None` if the request has none of this name.
     pub fn header(&self, name: &str) -> Option<&str> {
-        let headers = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
-        headers.into_iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+        let headers = self
+            .head
+            .lines()
+            .skip(1)
+            .filter_map(|line| line.split_once(':'));
+        headers
+            .into_iter()
+            .find(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.trim())
     }
 }
 
@@ -107,23 +115,35 @@ impl TestServer {
     ///
     /// # Panics
     /// As [`start`](Self::start).
-    pub async fn start_streaming<F>(handler: impl Fn(Received, TestStream) -> F + Send + Sync + 'static) -> Self
+    pub async fn start_streaming<F>(
+        handler: impl Fn(Received, TestStream) -> F + Send + Sync + 'static,
+    ) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        Self::listen("127.0.0.1:0", None, Arc::new(move |request, stream| Box::pin(handler(request, stream)))).await
+        Self::listen(
+            "127.0.0.1:0",
+            None,
+            Arc::new(move |request, stream| Box::pin(handler(request, stream))),
+        )
+        .await
     }
 
     /// Starts a server on another address than `127.0.0.1`, such as `[::1]:0`.
     ///
     /// # Panics
     /// As [`start`](Self::start).
-    pub async fn start_at(address: &str, answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static) -> Self {
+    pub async fn start_at(
+        address: &str,
+        answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static,
+    ) -> Self {
         Self::listen(address, None, answering(answer)).await
     }
 
     async fn listen(address: &str, acceptor: Option<TlsAcceptor>, handler: Handler) -> Self {
-        let listener = TcpListener::bind(address).await.expect("a loopback port can be opened");
+        let listener = TcpListener::bind(address)
+            .await
+            .expect("a loopback port can be opened");
         let address = listener.local_addr().expect("a listener has an address");
         let log = Arc::new(Log::default());
         let shared = log.clone();
@@ -141,8 +161,13 @@ impl TestServer {
                             Err(_) => return,
                         },
                     };
-                    let Some(request) = read(&mut stream).await else { return };
-                    log.received.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+                    let Some(request) = read(&mut stream).await else {
+                        return;
+                    };
+                    log.received
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push(request.clone());
                     handler(request, stream).await;
                 });
             }
@@ -162,8 +187,12 @@ impl TestServer {
 
     /// Returns a response without a body, such as `302 Found` with the header `location: /`.
     pub fn head(status: &str, headers: &[(&str, &str)]) -> Vec<u8> {
-        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        format!("HTTP/1.1 {status}\r\n{headers}content-length: 0\r\nconnection: close\r\n\r\n").into_bytes()
+        let headers: String = headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}\r\n"))
+            .collect();
+        format!("HTTP/1.1 {status}\r\n{headers}content-length: 0\r\nconnection: close\r\n\r\n")
+            .into_bytes()
     }
 
     /// Returns the address.
@@ -178,7 +207,11 @@ impl TestServer {
 
     /// Returns the requests so far.
     pub fn received(&self) -> Vec<Received> {
-        self.log.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.log
+            .received
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Returns the number of connections so far.
@@ -207,14 +240,30 @@ fn answering(answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static) -> H
 async fn read(stream: &mut TestStream) -> Option<Received> {
     let (mut bytes, mut piece) = (Vec::new(), [0; 8192]);
     loop {
-        let count = stream.read(&mut piece).await.ok().filter(|count| *count > 0)?;
+        let count = stream
+            .read(&mut piece)
+            .await
+            .ok()
+            .filter(|count| *count > 0)?;
         bytes.extend_from_slice(&piece[..count]);
-        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { continue };
+        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
+            continue;
+        };
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-        let mut request = Received { head, body: bytes[end + 4..].to_vec() };
-        let length: usize = request.header("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
+        let mut request = Received {
+            head,
+            body: bytes[end + 4..].to_vec(),
+        };
+        let length: usize = request
+            .header("content-length")
+            .and_then(|value| value.parse().ok())
+            .unwrap_or(0);
         while request.body.len() < length {
-            let count = stream.read(&mut piece).await.ok().filter(|count| *count > 0)?;
+            let count = stream
+                .read(&mut piece)
+                .await
+                .ok()
+                .filter(|count| *count > 0)?;
             request.body.extend_from_slice(&piece[..count]);
         }
         return Some(request);

@@ -37,7 +37,12 @@ async fn cancelling_the_call_closes_the_connection() {
         token.cancel();
     });
     let cancelled = answered.unwrap_err();
-    assert_eq!(cancelled, HttpError::Cancelled { url: server.url("/") });
+    assert_eq!(
+        cancelled,
+        HttpError::Cancelled {
+            url: server.url("/")
+        }
+    );
     assert_eq!(ToolError::from(cancelled).code(), ErrorCode::Cancelled);
     assert_eq!(reports.recv().await, Some("gone"));
 }
@@ -46,7 +51,14 @@ async fn cancelling_the_call_closes_the_connection() {
 async fn the_deadline_of_the_call_ends_the_request() {
     let (server, mut reports) = silent().await;
     let cx = unlimited().with_deadline(Instant::now() + Duration::from_secs(1));
-    let answered = local(HttpLimits::default()).send(&cx, Request::get(&server.url("/")).unwrap()).await;
-    assert!(matches!(answered, Err(HttpError::Time { limit, .. }) if limit <= Duration::from_secs(1)));
-    assert_eq!((reports.recv().await, reports.recv().await), (Some("asked"), Some("gone")));
+    let answered = local(HttpLimits::default())
+        .send(&cx, Request::get(&server.url("/")).unwrap())
+        .await;
+    assert!(
+        matches!(answered, Err(HttpError::Time { limit, .. }) if limit <= Duration::from_secs(1))
+    );
+    assert_eq!(
+        (reports.recv().await, reports.recv().await),
+        (Some("asked"), Some("gone"))
+    );
 }

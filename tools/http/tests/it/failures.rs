@@ -25,7 +25,11 @@ async fn a_broken_connection_is_worth_another_try() {
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhel",
     ] {
         let broken = after(bytes).await.unwrap_err();
-        assert!(matches!(broken, HttpError::Broken { .. }), "{:?} {broken:?}", String::from_utf8_lossy(bytes));
+        assert!(
+            matches!(broken, HttpError::Broken { .. }),
+            "{:?} {broken:?}",
+            String::from_utf8_lossy(bytes)
+        );
         assert_eq!(ToolError::from(broken).code(), ErrorCode::Transient);
     }
 }
@@ -33,11 +37,17 @@ async fn a_broken_connection_is_worth_another_try() {
 #[tokio::test]
 async fn a_reset_connection_is_worth_another_try() {
     let server = TestServer::start_streaming(|_, mut stream| async move {
-        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n").await.unwrap();
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n")
+            .await
+            .unwrap();
         stream.write_all(&[b'x'; 1000]).await.unwrap();
     })
     .await;
-    assert!(matches!(get(&server, "/").await, Err(HttpError::Broken { .. })));
+    assert!(matches!(
+        get(&server, "/").await,
+        Err(HttpError::Broken { .. })
+    ));
 }
 
 #[tokio::test]
@@ -63,7 +73,9 @@ async fn a_response_that_is_not_http_is_invalid() {
 
 #[tokio::test]
 async fn bytes_after_the_response_are_not_part_of_it() {
-    let answered = after(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhelloHTTP/1.1 200 OK\r\n\r\nforged").await;
+    let answered =
+        after(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhelloHTTP/1.1 200 OK\r\n\r\nforged")
+            .await;
     assert_eq!(&answered.unwrap().body[..], b"hello");
 }
 
@@ -71,17 +83,38 @@ async fn bytes_after_the_response_are_not_part_of_it() {
 async fn nobody_listening_a_name_without_address_and_a_silent_server_are_told_apart() {
     let closed = TestServer::start(|_| Vec::new()).await.address();
     let client = HttpClient::from_options(names([("closed.example", closed)])).unwrap();
-    let refused = client.send(&unlimited(), Request::get("http://closed.example/").unwrap()).await.unwrap_err();
+    let refused = client
+        .send(
+            &unlimited(),
+            Request::get("http://closed.example/").unwrap(),
+        )
+        .await
+        .unwrap_err();
     assert!(matches!(refused, HttpError::Connect { .. }), "{refused:?}");
     assert_eq!(ToolError::from(refused).code(), ErrorCode::Transient);
 
-    let unknown = client.send(&unlimited(), Request::get("http://unknown.example/").unwrap()).await.unwrap_err();
-    assert!(matches!(&unknown, HttpError::Lookup { url, .. } if url.contains("unknown")), "{unknown:?}");
+    let unknown = client
+        .send(
+            &unlimited(),
+            Request::get("http://unknown.example/").unwrap(),
+        )
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(&unknown, HttpError::Lookup { url, .. } if url.contains("unknown")),
+        "{unknown:?}"
+    );
     assert_eq!(ToolError::from(unknown).code(), ErrorCode::ExecutionFailed);
 
     // RFC 6761 (section 6.4) promises that this name has no address.
     let system = HttpClient::from_options(HttpOptions::new()).unwrap();
-    let unknown = system.send(&unlimited(), Request::get("http://toolcrib.invalid/").unwrap()).await.unwrap_err();
+    let unknown = system
+        .send(
+            &unlimited(),
+            Request::get("http://toolcrib.invalid/").unwrap(),
+        )
+        .await
+        .unwrap_err();
     assert!(matches!(unknown, HttpError::Lookup { .. }), "{unknown:?}");
 }
 
@@ -95,7 +128,10 @@ async fn a_server_that_never_answers_or_answers_slowly_ends_in_time() {
     })
     .await;
     let slow_head = TestServer::start_streaming(|_, mut stream| async move {
-        for byte in b"HTTP/1.1 200 OK\r\nx: ".iter().chain(std::iter::repeat(&b'x')) {
+        for byte in b"HTTP/1.1 200 OK\r\nx: "
+            .iter()
+            .chain(std::iter::repeat(&b'x'))
+        {
             tokio::time::sleep(Duration::from_millis(20)).await;
             if stream.write_all(&[*byte]).await.is_err() {
                 return;
@@ -110,10 +146,24 @@ async fn a_server_that_never_answers_or_answers_slowly_ends_in_time() {
         }
     })
     .await;
-    for (server, expected) in [(silent, limits.first_byte), (slow_head, limits.first_byte), (slow_body, limits.total)] {
+    for (server, expected) in [
+        (silent, limits.first_byte),
+        (slow_head, limits.first_byte),
+        (slow_body, limits.total),
+    ] {
         let start = Instant::now();
-        let late = local(limits.clone()).send(&unlimited(), Request::get(&server.url("/")).unwrap()).await.unwrap_err();
-        assert!(matches!(late, HttpError::Time { limit, .. } if limit == expected), "{late:?}");
-        assert!(start.elapsed() >= expected && start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+        let late = local(limits.clone())
+            .send(&unlimited(), Request::get(&server.url("/")).unwrap())
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(late, HttpError::Time { limit, .. } if limit == expected),
+            "{late:?}"
+        );
+        assert!(
+            start.elapsed() >= expected && start.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            start.elapsed()
+        );
     }
 }

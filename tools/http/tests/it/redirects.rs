@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use tools_http::testing::{Received, TestAuthority, TestResolver, TestServer};
-use tools_http::{HeaderName, HeaderValue, HttpClient, HttpError, HttpLimits, HttpOptions, Method, Request};
+use tools_http::{
+    HeaderName, HeaderValue, HttpClient, HttpError, HttpLimits, HttpOptions, Method, Request,
+};
 
 use crate::setup::{get, granted, local, names, unlimited};
 
@@ -24,8 +26,18 @@ fn line(received: &Received) -> &str {
 async fn a_redirect_is_followed_to_its_final_url() {
     let server = redirecting("302 Found", "/next?a#b").await;
     let response = get(&server, "/").await.unwrap();
-    assert_eq!((&response.body[..], response.url.as_str()), (&b"arrived"[..], &*server.url("/next?a#b")));
-    assert_eq!(response.redirects.iter().map(|url| url.as_str()).collect::<Vec<_>>(), [server.url("/")]);
+    assert_eq!(
+        (&response.body[..], response.url.as_str()),
+        (&b"arrived"[..], &*server.url("/next?a#b"))
+    );
+    assert_eq!(
+        response
+            .redirects
+            .iter()
+            .map(|url| url.as_str())
+            .collect::<Vec<_>>(),
+        [server.url("/")]
+    );
 }
 
 #[tokio::test]
@@ -34,8 +46,14 @@ async fn a_redirect_to_a_host_without_a_grant_is_refused_with_its_url() {
     let server = redirecting("302 Found", target.url("/x")).await;
     let cx = granted([&*format!("net:read:{}", server.address())]);
     let request = Request::get(&server.url("/")).unwrap();
-    let refused = local(HttpLimits::default()).send(&cx, request).await.unwrap_err();
-    assert!(matches!(&refused, HttpError::Refused { url, .. } if *url == target.url("/x")), "{refused}");
+    let refused = local(HttpLimits::default())
+        .send(&cx, request)
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(&refused, HttpError::Refused { url, .. } if *url == target.url("/x")),
+        "{refused}"
+    );
     assert_eq!(target.connections(), 0);
 }
 
@@ -43,12 +61,18 @@ async fn a_redirect_to_a_host_without_a_grant_is_refused_with_its_url() {
 async fn a_redirect_that_leads_nowhere_ends() {
     let circle = redirecting("302 Found", "/").await;
     let endless = TestServer::start(|request| {
-        TestServer::head("307 Temporary Redirect", &[("location", &format!("{}x", request.path()))])
+        TestServer::head(
+            "307 Temporary Redirect",
+            &[("location", &format!("{}x", request.path()))],
+        )
     })
     .await;
     for (server, requests) in [(&circle, 1), (&endless, 11)] {
         let refused = get(server, "/").await.unwrap_err();
-        assert!(matches!(refused, HttpError::Redirects { limit: 10, .. }), "{refused}");
+        assert!(
+            matches!(refused, HttpError::Redirects { limit: 10, .. }),
+            "{refused}"
+        );
         assert_eq!(server.received().len(), requests);
     }
 }
@@ -61,14 +85,26 @@ async fn a_redirect_without_a_location_is_an_answer() {
 
 #[tokio::test]
 async fn an_invalid_location_is_refused() {
-    for location in ["http://", "file:///etc/passwd", "http://u:p@a/", "//[", "javascript:alert(1)"] {
+    for location in [
+        "http://",
+        "file:///etc/passwd",
+        "http://u:p@a/",
+        "//[",
+        "javascript:alert(1)",
+    ] {
         let server = redirecting("302 Found", location).await;
         let refused = get(&server, "/").await.unwrap_err();
-        assert!(matches!(refused, HttpError::Url { .. }), "{location} {refused}");
+        assert!(
+            matches!(refused, HttpError::Url { .. }),
+            "{location} {refused}"
+        );
     }
     let two = [("location", "/a"), ("location", "/b")];
     let server = TestServer::start(move |_| TestServer::head("302 Found", &two)).await;
-    assert!(matches!(get(&server, "/").await, Err(HttpError::Url { .. })));
+    assert!(matches!(
+        get(&server, "/").await,
+        Err(HttpError::Url { .. })
+    ));
 }
 
 #[tokio::test]
@@ -93,13 +129,32 @@ async fn the_next_method_is_that_of_browsers() {
         .await;
         let request = Request::new(method.parse().unwrap(), &server.url("/")).unwrap();
         let with_body = ["POST", "PUT"].contains(&method);
-        let request = if with_body { request.with_json(&1).unwrap() } else { request };
-        local(HttpLimits::default()).send(&unlimited(), request).await.unwrap();
+        let request = if with_body {
+            request.with_json(&1).unwrap()
+        } else {
+            request
+        };
+        local(HttpLimits::default())
+            .send(&unlimited(), request)
+            .await
+            .unwrap();
         let received = server.received();
-        assert_eq!(line(&received[1]), format!("{next} /next HTTP/1.1"), "{status} {method}");
+        assert_eq!(
+            line(&received[1]),
+            format!("{next} /next HTTP/1.1"),
+            "{status} {method}"
+        );
         let keeps_body = with_body && next == method;
-        assert_eq!(!received[1].body.is_empty(), keeps_body, "{status} {method}");
-        assert_eq!(received[1].header("content-type").is_some(), keeps_body, "{status} {method}");
+        assert_eq!(
+            !received[1].body.is_empty(),
+            keeps_body,
+            "{status} {method}"
+        );
+        assert_eq!(
+            received[1].header("content-type").is_some(),
+            keeps_body,
+            "{status} {method}"
+        );
     }
 }
 
@@ -108,8 +163,14 @@ async fn a_write_that_becomes_a_read_needs_a_grant_to_read() {
     let server = redirecting("303 See Other", "/next").await;
     let request = Request::new(Method::POST, &server.url("/")).unwrap();
     let cx = granted([&*format!("net:write:{}", server.address())]);
-    let refused = local(HttpLimits::default()).send(&cx, request).await.unwrap_err();
-    assert!(matches!(&refused, HttpError::Refused { url, .. } if *url == server.url("/next")), "{refused}");
+    let refused = local(HttpLimits::default())
+        .send(&cx, request)
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(&refused, HttpError::Refused { url, .. } if *url == server.url("/next")),
+        "{refused}"
+    );
     assert_eq!(server.received().len(), 1);
 }
 
@@ -119,8 +180,14 @@ async fn a_body_does_not_cross_origins() {
     let server = redirecting("307 Temporary Redirect", target.url("/")).await;
     let request = Request::new(Method::POST, &server.url("/")).unwrap();
     let client = local(HttpLimits::default());
-    let refused = client.send(&unlimited(), request.clone().with_body("data")).await.unwrap_err();
-    assert!(matches!(&refused, HttpError::Url { url, .. } if *url == target.url("/")), "{refused}");
+    let refused = client
+        .send(&unlimited(), request.clone().with_body("data"))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(&refused, HttpError::Url { url, .. } if *url == target.url("/")),
+        "{refused}"
+    );
     assert_eq!(target.connections(), 0);
     client.send(&unlimited(), request).await.unwrap();
     assert_eq!(line(&target.received()[0]), "POST / HTTP/1.1");
@@ -129,28 +196,57 @@ async fn a_body_does_not_cross_origins() {
 #[tokio::test]
 async fn headers_of_the_tool_do_not_cross_origins_and_do_not_come_back() {
     let home = "http://home.example";
-    let server = TestServer::start(move |request| match (request.header("host"), request.path()) {
-        (Some("home.example"), "/") => TestServer::head("302 Found", &[("location", "/inside")]),
-        (Some("home.example"), "/inside") => TestServer::head("302 Found", &[("location", "http://other.example/")]),
-        (Some("other.example"), _) => TestServer::head("302 Found", &[("location", &format!("{home}/back"))]),
-        _ => TestServer::ok("text/plain", ""),
-    })
+    let server = TestServer::start(
+        move |request| match (request.header("host"), request.path()) {
+            (Some("home.example"), "/") => {
+                TestServer::head("302 Found", &[("location", "/inside")])
+            }
+            (Some("home.example"), "/inside") => {
+                TestServer::head("302 Found", &[("location", "http://other.example/")])
+            }
+            (Some("other.example"), _) => {
+                TestServer::head("302 Found", &[("location", &format!("{home}/back"))])
+            }
+            _ => TestServer::ok("text/plain", ""),
+        },
+    )
     .await;
-    let options = names([("home.example", server.address()), ("other.example", server.address())]);
+    let options = names([
+        ("home.example", server.address()),
+        ("other.example", server.address()),
+    ]);
     let mut request = Request::get(home).unwrap();
-    for (name, value) in
-        [("authorization", "a"), ("cookie", "b"), ("x-key", "c"), ("accept", "d"), ("accept-language", "e")]
-    {
-        request = request.with_header(HeaderName::from_static(name), HeaderValue::from_static(value));
+    for (name, value) in [
+        ("authorization", "a"),
+        ("cookie", "b"),
+        ("x-key", "c"),
+        ("accept", "d"),
+        ("accept-language", "e"),
+    ] {
+        request = request.with_header(
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        );
     }
-    HttpClient::from_options(options).unwrap().send(&unlimited(), request).await.unwrap();
+    HttpClient::from_options(options)
+        .unwrap()
+        .send(&unlimited(), request)
+        .await
+        .unwrap();
     let sent = server
         .received()
         .iter()
         .map(|received| {
-            ["authorization", "cookie", "x-key", "accept", "accept-language", "referer"]
-                .map(|name| received.header(name).unwrap_or("-").to_owned())
-                .concat()
+            [
+                "authorization",
+                "cookie",
+                "x-key",
+                "accept",
+                "accept-language",
+                "referer",
+            ]
+            .map(|name| received.header(name).unwrap_or("-").to_owned())
+            .concat()
         })
         .collect::<Vec<_>>();
     assert_eq!(sent, ["abcde-", "abcde-", "---de-", "---de-"]);
@@ -168,9 +264,18 @@ async fn an_encrypted_request_is_not_continued_in_plain() {
     let options = HttpOptions::new()
         .with_private_host("a.example")
         .with_root_certificate(authority.pem())
-        .with_resolver(Arc::new(TestResolver::new().with_answers("a.example", answers)));
+        .with_resolver(Arc::new(
+            TestResolver::new().with_answers("a.example", answers),
+        ));
     let request = Request::get("https://a.example/").unwrap();
-    let refused = HttpClient::from_options(options).unwrap().send(&unlimited(), request).await.unwrap_err();
-    assert!(matches!(&refused, HttpError::Url { url, .. } if url == "http://a.example/"), "{refused}");
+    let refused = HttpClient::from_options(options)
+        .unwrap()
+        .send(&unlimited(), request)
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(&refused, HttpError::Url { url, .. } if url == "http://a.example/"),
+        "{refused}"
+    );
     assert_eq!((server.received().len(), plain.connections()), (1, 0));
 }

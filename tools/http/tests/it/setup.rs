@@ -15,16 +15,35 @@ pub(crate) fn granted<'a>(clauses: impl IntoIterator<Item = &'a str>) -> ToolCon
 /// Returns a context that may request the hosts of the tests, which it names: an unnamed host is asked about.
 pub(crate) fn unlimited() -> ToolContext {
     let hosts = [
-        "127.0.0.1", "a.example", "b.example", "sub.a.example", "a.example.b", "home.example", "other.example",
-        "closed.example", "unknown.example", "toolcrib.invalid", "10.0.0.1", r"\[::1\]", "169.254.169.254",
+        "127.0.0.1",
+        "a.example",
+        "b.example",
+        "sub.a.example",
+        "a.example.b",
+        "home.example",
+        "other.example",
+        "closed.example",
+        "unknown.example",
+        "toolcrib.invalid",
+        "10.0.0.1",
+        r"\[::1\]",
+        "169.254.169.254",
     ];
-    let clauses: Vec<_> = hosts.iter().flat_map(|host| [format!("net:*:{host}"), format!("net:*:{host}:*")]).collect();
+    let clauses: Vec<_> = hosts
+        .iter()
+        .flat_map(|host| [format!("net:*:{host}"), format!("net:*:{host}:*")])
+        .collect();
     granted(clauses.iter().map(|clause| &**clause))
 }
 
 /// Returns a client that may reach `127.0.0.1`.
 pub(crate) fn local(limits: HttpLimits) -> HttpClient {
-    HttpClient::from_options(HttpOptions::new().with_private_host("127.0.0.1").with_limits(limits)).unwrap()
+    HttpClient::from_options(
+        HttpOptions::new()
+            .with_private_host("127.0.0.1")
+            .with_limits(limits),
+    )
+    .unwrap()
 }
 
 /// Returns options in which names lead to servers, and may do so.
@@ -39,5 +58,7 @@ pub(crate) fn names<'a>(names: impl IntoIterator<Item = (&'a str, SocketAddr)>) 
 
 /// Requests a path of a server with default limits.
 pub(crate) async fn get(server: &TestServer, path: &str) -> Result<Response, HttpError> {
-    local(HttpLimits::default()).send(&unlimited(), Request::get(&server.url(path)).unwrap()).await
+    local(HttpLimits::default())
+        .send(&unlimited(), Request::get(&server.url(path)).unwrap())
+        .await
 }

@@ -10,23 +10,43 @@ use tools_http::{HttpClient, HttpError, HttpLimits, HttpOptions, Request};
 use crate::setup::{names, unlimited};
 
 async fn fetch(options: HttpOptions, url: &str) -> Result<tools_http::Response, HttpError> {
-    HttpClient::from_options(options).unwrap().send(&unlimited(), Request::get(url).unwrap()).await
+    HttpClient::from_options(options)
+        .unwrap()
+        .send(&unlimited(), Request::get(url).unwrap())
+        .await
 }
 
 #[tokio::test]
 async fn a_server_is_trusted_by_its_certificate() {
     let authority = TestAuthority::new();
-    let server = TestServer::start_tls(&authority, &["a.example"], |_| TestServer::ok("text/plain", "a")).await;
-    let options = || names([("a.example", server.address()), ("b.example", server.address())]);
+    let server = TestServer::start_tls(&authority, &["a.example"], |_| {
+        TestServer::ok("text/plain", "a")
+    })
+    .await;
+    let options = || {
+        names([
+            ("a.example", server.address()),
+            ("b.example", server.address()),
+        ])
+    };
     let trusting = || options().with_root_certificate(authority.pem());
-    assert_eq!(&fetch(trusting(), "https://a.example/").await.unwrap().body[..], b"a");
+    assert_eq!(
+        &fetch(trusting(), "https://a.example/").await.unwrap().body[..],
+        b"a"
+    );
     for (options, url) in [
         (options(), "https://a.example/"),
-        (options().with_root_certificate(TestAuthority::new().pem()), "https://a.example/"),
+        (
+            options().with_root_certificate(TestAuthority::new().pem()),
+            "https://a.example/",
+        ),
         (trusting(), "https://b.example/"),
     ] {
         let refused = fetch(options, url).await.unwrap_err();
-        assert!(matches!(refused, HttpError::Tls { .. }), "{url} {refused:?}");
+        assert!(
+            matches!(refused, HttpError::Tls { .. }),
+            "{url} {refused:?}"
+        );
         assert_eq!(ToolError::from(refused).code(), ErrorCode::ExecutionFailed);
     }
     assert_eq!(server.received().len(), 1);
@@ -39,11 +59,17 @@ async fn a_server_without_encryption_is_told_apart() {
     // A server for plain HTTP answers what it does not understand.
     let answer = async {
         let (mut stream, _) = listener.accept().await.unwrap();
-        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
+        stream
+            .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            .await
+            .unwrap();
         // Keeps the connection open until the client gives up.
         let _ = stream.read_to_end(&mut Vec::new()).await;
     };
-    let (answered, ()) = tokio::join!(fetch(names([("a.example", address)]), "https://a.example/"), answer);
+    let (answered, ()) = tokio::join!(
+        fetch(names([("a.example", address)]), "https://a.example/"),
+        answer
+    );
     let refused = answered.unwrap_err();
     assert!(matches!(refused, HttpError::Tls { .. }), "{refused:?}");
 }
@@ -61,19 +87,37 @@ async fn a_server_of_http_2_is_held_to_the_same_limits() {
         let mut connection = h2::server::handshake(stream).await.unwrap();
         while let Some(Ok((request, mut answer))) = connection.accept().await {
             let path = request.uri().path();
-            let header = if path == "/header" { "x".repeat(5000) } else { format!("of {path}") };
-            let response = http::Response::builder().header("x-shown", header).body(()).unwrap();
+            let header = if path == "/header" {
+                "x".repeat(5000)
+            } else {
+                format!("of {path}")
+            };
+            let response = http::Response::builder()
+                .header("x-shown", header)
+                .body(())
+                .unwrap();
             let mut body = answer.send_response(response, false).unwrap();
-            let bytes = if path == "/body" { "x".repeat(5000) } else { "hello".to_owned() };
+            let bytes = if path == "/body" {
+                "x".repeat(5000)
+            } else {
+                "hello".to_owned()
+            };
             body.send_data(bytes.into(), true).unwrap();
         }
     });
     let mut limits = HttpLimits::default();
     (limits.max_body_bytes, limits.max_header_bytes) = (4000, 4000);
-    let options = names([("a.example", address)]).with_root_certificate(authority.pem()).with_limits(limits);
+    let options = names([("a.example", address)])
+        .with_root_certificate(authority.pem())
+        .with_limits(limits);
     let client = HttpClient::from_options(options).unwrap();
     let cx = unlimited();
-    let send = |path: &str| client.send(&cx, Request::get(&format!("https://a.example{path}")).unwrap());
+    let send = |path: &str| {
+        client.send(
+            &cx,
+            Request::get(&format!("https://a.example{path}")).unwrap(),
+        )
+    };
     // The server accepts one connection, so all requests share it.
     for path in ["/a", "/b"] {
         let answered = send(path).await.unwrap();
@@ -81,8 +125,14 @@ async fn a_server_of_http_2_is_held_to_the_same_limits() {
         assert_eq!(&answered.body[..], b"hello");
     }
     let body = send("/body").await.unwrap_err();
-    assert!(matches!(body, HttpError::TooLarge { limit: 4000, .. }), "{body:?}");
+    assert!(
+        matches!(body, HttpError::TooLarge { limit: 4000, .. }),
+        "{body:?}"
+    );
     let header = send("/header").await.unwrap_err();
-    assert!(matches!(header, HttpError::Headers { limit: 4000, .. }), "{header:?}");
+    assert!(
+        matches!(header, HttpError::Headers { limit: 4000, .. }),
+        "{header:?}"
+    );
     server.abort();
 }

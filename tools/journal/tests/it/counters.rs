@@ -6,7 +6,10 @@ use std::thread;
 use tools_journal::{CounterKey, SharedCounters};
 
 fn key(name: &str, period: &str) -> CounterKey {
-    CounterKey { name: name.to_owned(), period: period.to_owned() }
+    CounterKey {
+        name: name.to_owned(),
+        period: period.to_owned(),
+    }
 }
 
 /// Adds 1, up to the limit. Returns true if there was room.
@@ -18,7 +21,10 @@ fn take(counters: &SharedCounters, key: &CounterKey, limit: u64) -> bool {
         values[0] += 1;
         Ok(())
     };
-    counters.update(std::slice::from_ref(key), change).unwrap().is_ok()
+    counters
+        .update(std::slice::from_ref(key), change)
+        .unwrap()
+        .is_ok()
 }
 
 fn value(path: &Path, key: &CounterKey) -> u64 {
@@ -27,7 +33,11 @@ fn value(path: &Path, key: &CounterKey) -> u64 {
         found = values[0];
         Err(())
     };
-    SharedCounters::open(path).unwrap().update(std::slice::from_ref(key), read).unwrap().unwrap_err();
+    SharedCounters::open(path)
+        .unwrap()
+        .update(std::slice::from_ref(key), read)
+        .unwrap()
+        .unwrap_err();
     found
 }
 
@@ -35,11 +45,21 @@ fn value(path: &Path, key: &CounterKey) -> u64 {
 #[test]
 fn no_connection_exceeds_a_shared_limit_or_loses_a_count() {
     let folder = tempfile::tempdir().unwrap();
-    let (path, day) = (folder.path().join("counters"), key("day.steps", "2026-11-22"));
+    let (path, day) = (
+        folder.path().join("counters"),
+        key("day.steps", "2026-11-22"),
+    );
     let taken: usize = thread::scope(|scope| {
-        let worker = || (0..40).filter(|_| take(&SharedCounters::open(&path).unwrap(), &day, 100)).count();
+        let worker = || {
+            (0..40)
+                .filter(|_| take(&SharedCounters::open(&path).unwrap(), &day, 100))
+                .count()
+        };
         let workers: Vec<_> = (0..4).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().map(|worker| worker.join().unwrap()).sum()
+        workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap())
+            .sum()
     });
     assert_eq!((taken, value(&path, &day)), (100, 100));
 }
@@ -73,10 +93,18 @@ fn a_refused_change_writes_nothing() {
 fn another_file_is_an_error_that_names_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("counters");
-    std::fs::write(&path, "these are notes of a person, and no counters of anything").unwrap();
+    std::fs::write(
+        &path,
+        "these are notes of a person, and no counters of anything",
+    )
+    .unwrap();
     let error = SharedCounters::open(&path).unwrap_err();
     assert_eq!(error.path, path);
-    assert!(std::fs::read_to_string(&path).unwrap().starts_with("these are notes"));
+    assert!(
+        std::fs::read_to_string(&path)
+            .unwrap()
+            .starts_with("these are notes")
+    );
 }
 
 #[cfg(unix)]
@@ -88,6 +116,9 @@ fn only_the_user_can_read_the_file() {
     let path = folder.path().join("counters");
     take(&SharedCounters::open(&path).unwrap(), &key("a", "1"), 1);
     for file in std::fs::read_dir(folder.path()).unwrap() {
-        assert_eq!(file.unwrap().metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            file.unwrap().metadata().unwrap().permissions().mode() & 0o777,
+            0o600
+        );
     }
 }

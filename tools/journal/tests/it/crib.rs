@@ -1,5 +1,10 @@
 //! A journal in a temporary folder, and tools whose calls fill it.
-#![allow(dead_code, missing_docs, unreachable_pub, reason = "each program of tests uses a part of it")]
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "each program of tests uses a part of it"
+)]
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +24,9 @@ pub struct Crib {
 
 impl Crib {
     pub fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap() }
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+        }
     }
 
     pub fn path(&self) -> PathBuf {
@@ -50,7 +57,9 @@ impl Crib {
     /// Changes the file directly, as an attacker would.
     pub fn tamper(&self, sql: &str) -> usize {
         let connection = Connection::open(self.path()).unwrap();
-        connection.busy_timeout(std::time::Duration::from_secs(20)).unwrap();
+        connection
+            .busy_timeout(std::time::Duration::from_secs(20))
+            .unwrap();
         connection.execute(sql, []).unwrap()
     }
 }
@@ -59,7 +68,10 @@ impl Crib {
     /// Turns the journal into a file of version 4.
     pub fn turn_into_version_4(&self) {
         let sql = "ALTER TABLE session DROP COLUMN job; PRAGMA user_version = 4;";
-        Connection::open(self.path()).unwrap().execute_batch(sql).unwrap();
+        Connection::open(self.path())
+            .unwrap()
+            .execute_batch(sql)
+            .unwrap();
     }
 
     /// Turns the journal into a file of version 3.
@@ -70,7 +82,10 @@ impl Crib {
             ALTER TABLE session DROP COLUMN model;
             ALTER TABLE session DROP COLUMN base_url;
             PRAGMA user_version = 3;";
-        Connection::open(self.path()).unwrap().execute_batch(sql).unwrap();
+        Connection::open(self.path())
+            .unwrap()
+            .execute_batch(sql)
+            .unwrap();
     }
 
     /// Turns the journal into a file of version 1, with the hashes of that version.
@@ -86,7 +101,9 @@ impl Crib {
             PRAGMA user_version = 1;";
         connection.execute_batch(sql).unwrap();
         let mut last = Digest::hash_bytes(b"toolcrib journal 1");
-        let mut rows = connection.prepare("SELECT * FROM entry ORDER BY seq").unwrap();
+        let mut rows = connection
+            .prepare("SELECT * FROM entry ORDER BY seq")
+            .unwrap();
         let columns = rows.column_count() - 1;
         let mut rows = rows.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
@@ -94,7 +111,9 @@ impl Crib {
             for column in 0..columns {
                 match row.get(column).unwrap() {
                     SqlValue::Null => bytes.push(0),
-                    SqlValue::Integer(number) => bytes.extend([&[1][..], &number.to_be_bytes()].concat()),
+                    SqlValue::Integer(number) => {
+                        bytes.extend([&[1][..], &number.to_be_bytes()].concat())
+                    }
                     SqlValue::Text(text) => bytes.extend(sized(2, text.as_bytes())),
                     SqlValue::Blob(blob) => bytes.extend(sized(3, &blob)),
                     SqlValue::Real(_) => panic!("no column is a real number"),
@@ -102,7 +121,12 @@ impl Crib {
             }
             last = Digest::hash_bytes(&bytes);
             let seq: i64 = row.get(0).unwrap();
-            connection.execute("UPDATE entry SET hash = ? WHERE seq = ?", (last.as_bytes(), seq)).unwrap();
+            connection
+                .execute(
+                    "UPDATE entry SET hash = ? WHERE seq = ?",
+                    (last.as_bytes(), seq),
+                )
+                .unwrap();
         }
     }
 }
@@ -128,16 +152,26 @@ pub fn driver(turns: impl IntoIterator<Item = Turn>) -> Driver {
 
 /// Creates a turn that calls these tools with the ids `c0`, `c1`, ….
 pub fn calling(names: &[&str]) -> Turn {
-    Turn::calls(names.iter().zip(0..).map(|(name, id)| ToolCall::new(format!("c{id}"), *name, json!({}))))
+    Turn::calls(
+        names
+            .iter()
+            .zip(0..)
+            .map(|(name, id)| ToolCall::new(format!("c{id}"), *name, json!({}))),
+    )
 }
 
 /// Runs a session to its answer: a call of `send` in the session of that name.
 pub async fn answered(crib: &Crib, workshop: &Workshop, name: &str) {
     let cx = context(&crib.journal()).with_session(name);
     let mut session = Session::new(workshop.catalog.list(), Selection::new(), cx);
-    let turns =
-        [Turn::calls([ToolCall::new("c", "send", json!({"canary": name}))]), Turn::answer(format!("done {name}"))];
-    driver(turns).run(&mut session, format!("go {name}")).await.unwrap();
+    let turns = [
+        Turn::calls([ToolCall::new("c", "send", json!({"canary": name}))]),
+        Turn::answer(format!("done {name}")),
+    ];
+    driver(turns)
+        .run(&mut session, format!("go {name}"))
+        .await
+        .unwrap();
 }
 
 /// A tool that takes any arguments.
@@ -153,7 +187,10 @@ pub fn sends() -> Value {
 
 /// A context that may do everything, in the session `s`.
 pub fn context(journal: &SqliteJournal) -> ToolContext {
-    ToolContext::new().with_grant(Grant::all()).with_session("s").with_journal(Arc::new(journal.clone()))
+    ToolContext::new()
+        .with_grant(Grant::all())
+        .with_session("s")
+        .with_journal(Arc::new(journal.clone()))
 }
 
 /// A catalog of `send`, which may run only once, and `think`, which is pure. Counts the runs of each.
@@ -172,11 +209,18 @@ impl Workshop {
         let (sent, thought) = (Arc::default(), Arc::default());
         add(&mut catalog, tool("send", sends()), &sent);
         add(&mut catalog, tool("think", json!("pure")), &thought);
-        Self { catalog, sent, thought }
+        Self {
+            catalog,
+            sent,
+            thought,
+        }
     }
 
     pub fn runs(&self) -> (u32, u32) {
-        (self.sent.load(Ordering::SeqCst), self.thought.load(Ordering::SeqCst))
+        (
+            self.sent.load(Ordering::SeqCst),
+            self.thought.load(Ordering::SeqCst),
+        )
     }
 }
 

@@ -12,15 +12,24 @@ const SESSIONS: [&str; 3] = ["alpha-canary", "beta-canary", "gamma-canary"];
 async fn filled() -> (Crib, Workshop) {
     let (crib, workshop) = (Crib::new(), Workshop::new());
     for name in SESSIONS {
-        crib.journal().start(name, SessionStart::new("/work", Grant::all())).await.unwrap();
+        crib.journal()
+            .start(name, SessionStart::new("/work", Grant::all()))
+            .await
+            .unwrap();
         answered(&crib, &workshop, name).await;
     }
     (crib, workshop)
 }
 
 fn has(folder: &Path, text: &str) -> bool {
-    let files = std::fs::read_dir(folder).unwrap().map(|file| std::fs::read(file.unwrap().path()).unwrap());
-    files.into_iter().any(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
+    let files = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| std::fs::read(file.unwrap().path()).unwrap());
+    files.into_iter().any(|bytes| {
+        bytes
+            .windows(text.len())
+            .any(|window| window == text.as_bytes())
+    })
 }
 
 #[tokio::test]
@@ -33,8 +42,16 @@ async fn an_erased_session_leaves_no_byte_and_an_intact_chain() {
     let folder = crib.path().parent().unwrap().to_owned();
     assert!(SESSIONS.iter().all(|name| has(&folder, name)));
 
-    assert_eq!(erase(crib.path(), "beta-canary").unwrap(), 6, "two rows and four messages");
-    assert!(!has(&folder, "beta-canary") && has(&folder, "alpha-canary") && has(&folder, "gamma-canary"));
+    assert_eq!(
+        erase(crib.path(), "beta-canary").unwrap(),
+        6,
+        "two rows and four messages"
+    );
+    assert!(
+        !has(&folder, "beta-canary")
+            && has(&folder, "alpha-canary")
+            && has(&folder, "gamma-canary")
+    );
     crib.audit().verify(Some(&head.parse().unwrap())).unwrap();
     assert_eq!(crib.audit().erased().unwrap(), 2);
     assert_eq!(open.load("beta-canary").await.unwrap(), None);
@@ -74,12 +91,18 @@ async fn an_erased_row_is_still_part_of_the_chain() {
         erase(crib.path(), "beta-canary").unwrap();
         crib.tamper(change);
         let found = crib.audit().verify(None).unwrap_err();
-        assert!(matches!(found, AuditError::Altered { row: 3 | 4 }), "{change}: {found}");
+        assert!(
+            matches!(found, AuditError::Altered { row: 3 | 4 }),
+            "{change}: {found}"
+        );
     }
     let (crib, _) = filled().await;
     erase(crib.path(), "beta-canary").unwrap();
     crib.tamper("DELETE FROM entry WHERE seq = 3");
-    assert!(matches!(crib.audit().verify(None), Err(AuditError::Missing { row: 3 })));
+    assert!(matches!(
+        crib.audit().verify(None),
+        Err(AuditError::Missing { row: 3 })
+    ));
 }
 
 #[tokio::test]
@@ -95,7 +118,10 @@ async fn a_session_of_an_earlier_version_is_not_erased() {
     assert_eq!(crib.head().count, 8);
     // The hash of an older row does not cover a ruling, which it cannot have.
     crib.tamper("UPDATE entry SET ruling = 'made up' WHERE seq = 2");
-    assert!(matches!(crib.audit().verify(None), Err(AuditError::Altered { row: 2 })));
+    assert!(matches!(
+        crib.audit().verify(None),
+        Err(AuditError::Altered { row: 2 })
+    ));
 }
 
 #[test]
@@ -110,8 +136,13 @@ async fn dropping_a_journal_leaves_one_file() {
     let (crib, workshop) = (Crib::new(), Workshop::new());
     let journal = crib.journal();
     let mut session = Session::new(workshop.catalog.list(), Selection::new(), context(&journal));
-    driver([Turn::answer("well")]).run(&mut session, "go").await.unwrap();
+    driver([Turn::answer("well")])
+        .run(&mut session, "go")
+        .await
+        .unwrap();
     drop((journal, session));
-    let files: Vec<_> = std::fs::read_dir(crib.path().parent().unwrap()).unwrap().collect();
+    let files: Vec<_> = std::fs::read_dir(crib.path().parent().unwrap())
+        .unwrap()
+        .collect();
     assert_eq!(files.len(), 1, "{files:?}");
 }

@@ -35,16 +35,29 @@ impl Provider for Model {
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
-        let turn = request.messages.iter().filter(|message| message.role == Role::Assistant).count();
+        let turn = request
+            .messages
+            .iter()
+            .filter(|message| message.role == Role::Assistant)
+            .count();
         let calls = ["send", "send", "put", "look"].into_iter().enumerate();
-        let call = |(index, name)| ToolCall::new("", name, json!({"mark": format!("{turn}.{index}")}));
-        let next = if turn < TURNS { Turn::calls(calls.map(call)) } else { Turn::answer("done") };
+        let call =
+            |(index, name)| ToolCall::new("", name, json!({"mark": format!("{turn}.{index}")}));
+        let next = if turn < TURNS {
+            Turn::calls(calls.map(call))
+        } else {
+            Turn::answer("done")
+        };
         Box::pin(async { Ok(next) })
     }
 }
 
 fn appended(folder: &Path, name: &str) -> File {
-    OpenOptions::new().append(true).create(true).open(folder.join(name)).unwrap()
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(folder.join(name))
+        .unwrap()
 }
 
 /// Tools that append a line to a file. They sleep before and after it, so that a kill can hit either moment.
@@ -52,7 +65,10 @@ fn catalog(folder: &Path, session: &str) -> Catalog {
     let mut catalog = Catalog::new();
     let effects = [
         ("send", json!({"writes": ["mail:{mark}"]})),
-        ("put", json!({"writes": ["store:{mark}"], "idempotent": true})),
+        (
+            "put",
+            json!({"writes": ["store:{mark}"], "idempotent": true}),
+        ),
         ("look", json!({"reads": ["store:{mark}"]})),
     ];
     for (name, effects) in effects {
@@ -69,7 +85,9 @@ fn catalog(folder: &Path, session: &str) -> Catalog {
                 "done".to_owned()
             }
         };
-        let tool = Tool::new(name, "Writes a line.", parameters).unwrap().with_effects(effects);
+        let tool = Tool::new(name, "Writes a line.", parameters)
+            .unwrap()
+            .with_effects(effects);
         catalog.register(tool, work).unwrap();
     }
     catalog
@@ -77,14 +95,24 @@ fn catalog(folder: &Path, session: &str) -> Catalog {
 
 fn journal(folder: &Path, session: &str) -> SqliteJournal {
     let odd = session.ends_with(['1', '3', '5', '7', '9']);
-    let durability = if odd { Durability::Power } else { Durability::Process };
-    SqliteJournal::open(folder.join("calls.journal"), JournalOptions::new().with_durability(durability)).unwrap()
+    let durability = if odd {
+        Durability::Power
+    } else {
+        Durability::Process
+    };
+    SqliteJournal::open(
+        folder.join("calls.journal"),
+        JournalOptions::new().with_durability(durability),
+    )
+    .unwrap()
 }
 
 /// Starts or resumes the session in the child process.
 #[tokio::main]
 async fn run_session(folder: &Path, name: &str, is_journalled: bool) {
-    let mut cx = ToolContext::new().with_grant(Grant::all()).with_session(name);
+    let mut cx = ToolContext::new()
+        .with_grant(Grant::all())
+        .with_session(name);
     if is_journalled {
         cx = cx.with_journal(Arc::new(Witness {
             journal: journal(folder, name),
@@ -99,7 +127,10 @@ async fn run_session(folder: &Path, name: &str, is_journalled: bool) {
         Some(run) => driver.resume(&mut session, run).await.unwrap(),
         None => driver.run(&mut session, "go").await.unwrap(),
     };
-    assert!(matches!(summary.outcome, Outcome::Answer { .. }), "{summary:?}");
+    assert!(
+        matches!(summary.outcome, Outcome::Answer { .. }),
+        "{summary:?}"
+    );
 }
 
 /// Starts the child and waits until its session runs. Returns its standard output too, which its test harness needs open.
@@ -113,26 +144,38 @@ fn child(test: &str, folder: &Path, session: &str) -> (Child, BufReader<ChildStd
         .unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
     // The harness writes to the same line first.
-    assert!(output.by_ref().lines().any(|line| line.unwrap().ends_with("begun")), "the child ended before it began");
+    assert!(
+        output
+            .by_ref()
+            .lines()
+            .any(|line| line.unwrap().ends_with("begun")),
+        "the child ended before it began"
+    );
     (child, output)
 }
 
 /// Returns the folder and the session in the child, and `None` in the test process.
 fn as_child() -> Option<(PathBuf, String)> {
-    Some((std::env::var_os(FOLDER)?.into(), std::env::var(SESSION).ok()?))
+    Some((
+        std::env::var_os(FOLDER)?.into(),
+        std::env::var(SESSION).ok()?,
+    ))
 }
 
 /// Returns how often each line occurs in the file of finished work.
 fn done(folder: &Path) -> BTreeMap<String, u32> {
     let mut done = BTreeMap::new();
     let text = read_to_string(folder.join("done")).unwrap_or_default();
-    text.lines().for_each(|line| *done.entry(line.to_owned()).or_default() += 1);
+    text.lines()
+        .for_each(|line| *done.entry(line.to_owned()).or_default() += 1);
     done
 }
 
 /// Returns pauses that differ from run to run. Prints their seed, so that a failure can be repeated.
 fn pauses(up_to_ms: u64) -> impl Iterator<Item = Duration> {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap();
     let mut state = since.as_nanos() as u64 | 1;
     println!("seed {state}");
     std::iter::repeat_with(move || {
@@ -145,13 +188,19 @@ fn pauses(up_to_ms: u64) -> impl Iterator<Item = Duration> {
 
 #[test]
 fn killed_200_times_a_session_loses_no_record_and_repeats_no_call() {
-    kill("kill::killed_200_times_a_session_loses_no_record_and_repeats_no_call", 200);
+    kill(
+        "kill::killed_200_times_a_session_loses_no_record_and_repeats_no_call",
+        200,
+    );
 }
 
 #[test]
 #[ignore = "takes a minute: cargo test -p toolcrib-journal --test it -- --ignored --nocapture killed_1000_times"]
 fn killed_1000_times_a_session_loses_no_record_and_repeats_no_call() {
-    kill("kill::killed_1000_times_a_session_loses_no_record_and_repeats_no_call", 1000);
+    kill(
+        "kill::killed_1000_times_a_session_loses_no_record_and_repeats_no_call",
+        1000,
+    );
 }
 
 /// Kills the child that runs `test`, and compares its journal with the calls that ran.
@@ -165,7 +214,10 @@ fn kill(test: &str, least: usize) {
     let mut pauses = pauses(60);
     let outcomes = || {
         let lines = read_to_string(folder.join("acknowledged")).unwrap_or_default();
-        lines.lines().filter(|line| line.starts_with("outcome ")).count()
+        lines
+            .lines()
+            .filter(|line| line.starts_with("outcome "))
+            .count()
     };
     // On a busy machine, few calls end before a kill.
     while kills < least || (outcomes() <= least && kills < 20 * least) {
@@ -190,8 +242,15 @@ fn kill(test: &str, least: usize) {
 
     // No acknowledged record is lost.
     let acknowledged = read_to_string(folder.join("acknowledged")).unwrap();
-    let (intents, outcomes): (Vec<_>, Vec<_>) = acknowledged.lines().partition(|line| line.starts_with("intent "));
-    assert!(intents.len() > outcomes.len() && outcomes.len() > least, "{} and {}", intents.len(), outcomes.len());
+    let (intents, outcomes): (Vec<_>, Vec<_>) = acknowledged
+        .lines()
+        .partition(|line| line.starts_with("intent "));
+    assert!(
+        intents.len() > outcomes.len() && outcomes.len() > least,
+        "{} and {}",
+        intents.len(),
+        outcomes.len()
+    );
     for line in acknowledged.lines() {
         let (kind, seq) = line.split_once(' ').unwrap();
         let seq: u64 = seq.parse().unwrap();
@@ -207,7 +266,10 @@ fn kill(test: &str, least: usize) {
     let (mut finished, mut unknown) = (0, 0);
     for number in 1..=sessions {
         for (mark, result) in sends(folder, &format!("s{number}")) {
-            let times = done.get(&format!("s{number} send {mark}")).copied().unwrap_or_default();
+            let times = done
+                .get(&format!("s{number} send {mark}"))
+                .copied()
+                .unwrap_or_default();
             if result.is_error {
                 assert!(
                     result.to_text().contains("no recorded outcome") && times <= 1,
@@ -221,8 +283,14 @@ fn kill(test: &str, least: usize) {
         }
     }
     assert_eq!(finished + unknown, sessions * TURNS * 2);
-    let repeated = done.iter().filter(|(line, times)| line.contains(" put ") && **times > 1).count();
-    let again = entries.iter().filter(|entry| entry.attempt > Some(1) && entry.kind == "intent").count();
+    let repeated = done
+        .iter()
+        .filter(|(line, times)| line.contains(" put ") && **times > 1)
+        .count();
+    let again = entries
+        .iter()
+        .filter(|entry| entry.attempt > Some(1) && entry.kind == "intent")
+        .count();
     println!(
         "{kills} kills, {sessions} sessions, {} records acknowledged; {finished} calls finished, {unknown} unknown, {again} begun \
          again, {repeated} that may be repeated were done more than once",
@@ -235,9 +303,19 @@ fn kill(test: &str, least: usize) {
 /// Returns the results of the calls that may run only once, with their marks, from the finished session.
 #[tokio::main(flavor = "current_thread")]
 async fn sends(folder: &Path, name: &str) -> Vec<(String, ToolResult)> {
-    let cx = ToolContext::new().with_session(name).with_journal(Arc::new(journal(folder, name)));
-    let run = Session::new([], Selection::new(), cx).stored_run().await.unwrap().unwrap();
-    let parts: Vec<_> = run.into_messages().into_iter().flat_map(|message| message.parts).collect();
+    let cx = ToolContext::new()
+        .with_session(name)
+        .with_journal(Arc::new(journal(folder, name)));
+    let run = Session::new([], Selection::new(), cx)
+        .stored_run()
+        .await
+        .unwrap()
+        .unwrap();
+    let parts: Vec<_> = run
+        .into_messages()
+        .into_iter()
+        .flat_map(|message| message.parts)
+        .collect();
     let calls = parts.iter().filter_map(|part| match part {
         Part::ToolCall(call) if call.name == "send" => Some(call),
         _ => None,
@@ -247,7 +325,10 @@ async fn sends(folder: &Path, name: &str) -> Vec<(String, ToolResult)> {
             Part::ToolResult { id, result, .. } if *id == call.id => Some(result.clone()),
             _ => None,
         });
-        (call.arguments.value()["mark"].as_str().unwrap().to_owned(), result.unwrap())
+        (
+            call.arguments.value()["mark"].as_str().unwrap().to_owned(),
+            result.unwrap(),
+        )
     };
     calls.map(result_of).collect()
 }
@@ -266,9 +347,15 @@ fn two_processes_that_run_one_session_at_once_repeat_no_call() {
         std::io::copy(&mut output, &mut std::io::sink()).unwrap();
         assert!(child.wait().unwrap().success());
     }
-    Audit::open(folder.join("calls.journal")).unwrap().verify(None).unwrap();
+    Audit::open(folder.join("calls.journal"))
+        .unwrap()
+        .verify(None)
+        .unwrap();
     let done = done(folder);
-    let sends: Vec<_> = done.iter().filter(|(line, _)| line.contains(" send ")).collect();
+    let sends: Vec<_> = done
+        .iter()
+        .filter(|(line, _)| line.contains(" send "))
+        .collect();
     assert_eq!(sends.len(), TURNS * 2, "every call was made by one of them");
     assert!(sends.iter().all(|(_, times)| **times == 1), "{sends:?}");
 }
@@ -280,8 +367,11 @@ fn without_a_journal_the_same_session_repeats_its_calls() {
     }
     let folder = tempfile::tempdir().unwrap();
     for _ in 0..2 {
-        let (mut child, _output) =
-            child("kill::without_a_journal_the_same_session_repeats_its_calls", folder.path(), "s0");
+        let (mut child, _output) = child(
+            "kill::without_a_journal_the_same_session_repeats_its_calls",
+            folder.path(),
+            "s0",
+        );
         let before: u32 = done(folder.path()).values().sum();
         while done(folder.path()).values().sum::<u32>() < before + 2 * 4 {
             std::thread::sleep(Duration::from_millis(1));
@@ -289,5 +379,9 @@ fn without_a_journal_the_same_session_repeats_its_calls() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    assert!(done(folder.path()).iter().any(|(line, times)| line.contains(" send ") && *times > 1));
+    assert!(
+        done(folder.path())
+            .iter()
+            .any(|(line, times)| line.contains(" send ") && *times > 1)
+    );
 }

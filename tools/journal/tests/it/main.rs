@@ -10,7 +10,10 @@ mod deferred;
 mod erase;
 mod fork;
 #[cfg(unix)]
-#[allow(clippy::print_stdout, reason = "prints the seed and the counts of a run")]
+#[allow(
+    clippy::print_stdout,
+    reason = "prints the seed and the counts of a run"
+)]
 mod kill;
 mod record;
 mod resume;

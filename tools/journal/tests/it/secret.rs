@@ -15,14 +15,15 @@ struct No;
 
 impl Approver for No {
     fn approve<'a>(&'a self, _: Approval<'a>) -> ApprovalFuture<'a> {
-        Box::pin(ready(Decision::Deny { reason: "no".to_owned() }))
+        Box::pin(ready(Decision::Deny {
+            reason: "no".to_owned(),
+        }))
     }
 }
 
 /// A tool that takes texts at many places. Its results, errors and panics contain none of them.
 fn vault(catalog: &mut Catalog, name: &str, text: &Value) {
-    let login =
-        json!({"type": "object", "properties": {"user": {"type": "integer"}, "password": text}, "required": ["user"]});
+    let login = json!({"type": "object", "properties": {"user": {"type": "integer"}, "password": text}, "required": ["user"]});
     let parameters = json!({
         "type": "object",
         "required": ["mode"],
@@ -41,7 +42,14 @@ fn vault(catalog: &mut Catalog, name: &str, text: &Value) {
         Some("panic") => panic!("it panicked"),
         _ => Ok("done"),
     };
-    catalog.register(Tool::new(name, "Keeps things.", parameters).unwrap().with_effects(effects), open).unwrap();
+    catalog
+        .register(
+            Tool::new(name, "Keeps things.", parameters)
+                .unwrap()
+                .with_effects(effects),
+            open,
+        )
+        .unwrap();
 }
 
 /// Arguments with this text at different places. The last ones are invalid.
@@ -60,14 +68,25 @@ async fn kept(tool: &str, arguments: &Value) -> String {
     let crib = Crib::new();
     let journal = crib.journal_with(JournalOptions::new().with_arguments(true));
     let mut catalog = Catalog::new();
-    vault(&mut catalog, "secret", &json!({"type": "string", "writeOnly": true}));
+    vault(
+        &mut catalog,
+        "secret",
+        &json!({"type": "string", "writeOnly": true}),
+    );
     vault(&mut catalog, "plain", &json!({"type": "string"}));
     let cx = context(&journal);
     let asked = cx.clone().with_policy(Policy::by_effects());
     let denied = asked.clone().with_approver(Arc::new(No));
     // Twice at the same place: the second call is replayed.
     let placed = cx.clone().with_place(CallPlace::new(1, 0));
-    for cx in [&cx, &placed, &placed, &asked, &denied, &cx.clone().with_grant(Grant::default())] {
+    for cx in [
+        &cx,
+        &placed,
+        &placed,
+        &asked,
+        &denied,
+        &cx.clone().with_grant(Grant::default()),
+    ] {
         let _ = catalog.execute(cx, tool, arguments.clone()).await;
         let _ = catalog.execute(cx, tool, arguments.to_string()).await;
     }
@@ -90,7 +109,10 @@ async fn no_canary_is_found_in_any_row_and_a_text_that_is_no_secret_is() {
             let rows = kept("secret", &arguments(mode, &canary)[place]).await;
             assert!(!rows.contains("canary"), "{mode}, {place}: {rows}");
             let rows = kept("plain", &arguments(mode, &canary)[place]).await;
-            assert!(rows.contains(&canary), "{mode}, {place}: the search finds nothing");
+            assert!(
+                rows.contains(&canary),
+                "{mode}, {place}: the search finds nothing"
+            );
         }
     }
     assert_eq!(canaries, 20);

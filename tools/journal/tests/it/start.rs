@@ -17,7 +17,9 @@ async fn a_session_keeps_the_grant_that_it_began_with() {
     assert_eq!(journal.find_start("s").await.unwrap(), None);
     assert!(journal.start("s", start("*:*:**")).await.unwrap());
     // The session ran nothing yet, so it begins anew.
-    let narrow = start("fs:read:**").with_provider("openai").with_model(Some("gpt".to_owned()));
+    let narrow = start("fs:read:**")
+        .with_provider("openai")
+        .with_model(Some("gpt".to_owned()));
     let narrow = narrow.with_base_url(Some("http://localhost:8080".to_owned()));
     assert!(journal.start("s", narrow.clone()).await.unwrap());
     answered(&crib, &workshop, "s").await;
@@ -33,22 +35,37 @@ async fn an_audit_reads_the_first_messages_of_a_session() {
     answered(&crib, &workshop, "s").await;
     let whole = crib.audit().checkpoint("s", 100).unwrap().unwrap();
     let first = crib.audit().checkpoint("s", 1).unwrap().unwrap();
-    assert_eq!((first.messages.len(), &first.messages[0]), (1, &whole.messages[0]));
+    assert_eq!(
+        (first.messages.len(), &first.messages[0]),
+        (1, &whole.messages[0])
+    );
     assert!(whole.messages.len() == 4 && whole.state == first.state);
     assert_eq!(crib.audit().checkpoint("other", 1).unwrap(), None);
 }
 
 #[tokio::test]
-async fn a_start_names_the_job_of_its_session_also_in_a_fork_and_a_file_of_the_fourth_version_has_none() {
+async fn a_start_names_the_job_of_its_session_also_in_a_fork_and_a_file_of_the_fourth_version_has_none()
+ {
     let (crib, copy, workshop) = (Crib::new(), Crib::new(), Workshop::new());
-    crib.journal().start("s", start("fs:read:**").with_job(Some(7))).await.unwrap();
+    crib.journal()
+        .start("s", start("fs:read:**").with_job(Some(7)))
+        .await
+        .unwrap();
     answered(&crib, &workshop, "s").await;
-    crib.audit().fork("s", &copy.path(), "fork", &JournalOptions::new()).unwrap();
-    assert_eq!(copy.audit().find_start("fork").unwrap().unwrap().job, Some(7));
+    crib.audit()
+        .fork("s", &copy.path(), "fork", &JournalOptions::new())
+        .unwrap();
+    assert_eq!(
+        copy.audit().find_start("fork").unwrap().unwrap().job,
+        Some(7)
+    );
     crib.turn_into_version_4();
     assert_eq!(crib.audit().find_start("s").unwrap().unwrap().job, None);
     // Opening the file brings it up to date.
-    assert_eq!(crib.journal().find_start("s").await.unwrap().unwrap().job, None);
+    assert_eq!(
+        crib.journal().find_start("s").await.unwrap().unwrap().job,
+        None
+    );
 }
 
 #[tokio::test]
@@ -60,8 +77,13 @@ async fn a_file_of_the_third_version_has_starts_without_models() {
     crib.turn_into_version_3();
     first.provider = None;
     assert_eq!(crib.audit().find_start("s").unwrap(), Some(first.clone()));
-    crib.audit().fork("s", &copy.path(), "fork", &JournalOptions::new()).unwrap();
-    assert_eq!(copy.audit().find_start("fork").unwrap().unwrap().grant, first.grant);
+    crib.audit()
+        .fork("s", &copy.path(), "fork", &JournalOptions::new())
+        .unwrap();
+    assert_eq!(
+        copy.audit().find_start("fork").unwrap().unwrap().grant,
+        first.grant
+    );
     // Opening the file brings it up to date.
     assert_eq!(crib.journal().find_start("s").await.unwrap(), Some(first));
     crib.head();
@@ -86,17 +108,32 @@ async fn an_unused_journal_is_read_without_files_beside_it() {
     let odd = crib.path().with_file_name("50% of? #1.journal");
     std::fs::rename(crib.path(), &odd).unwrap();
     let files = || std::fs::read_dir(odd.parent().unwrap()).unwrap().count();
-    assert!(Audit::open_unused(&odd).unwrap().checkpoint("s", 0).unwrap().is_some());
+    assert!(
+        Audit::open_unused(&odd)
+            .unwrap()
+            .checkpoint("s", 0)
+            .unwrap()
+            .is_some()
+    );
     assert_eq!(files(), 1);
 
     // The log that a killed process leaves has the newest records.
     let journal = SqliteJournal::open(&odd, JournalOptions::new()).unwrap();
-    journal.save("other", Checkpoint::new(Vec::new(), "{}")).await.unwrap();
+    journal
+        .save("other", Checkpoint::new(Vec::new(), "{}"))
+        .await
+        .unwrap();
     let copy = Crib::new();
     for end in ["", "-wal"] {
         let name = |path: &std::path::Path| format!("{}{end}", path.display());
         std::fs::copy(name(&odd), name(&copy.path())).unwrap();
     }
-    assert!(Audit::open_unused(copy.path()).unwrap().checkpoint("other", 0).unwrap().is_some());
+    assert!(
+        Audit::open_unused(copy.path())
+            .unwrap()
+            .checkpoint("other", 0)
+            .unwrap()
+            .is_some()
+    );
     assert!(Audit::open_unused(odd.with_file_name("missing")).is_err());
 }

@@ -15,7 +15,13 @@ fn hanging(catalog: &mut Catalog, name: &str, effects: Value) -> Arc<AtomicU32> 
     let counted = runs.clone();
     let hang = move |_: ToolContext, _: Value| {
         let run = counted.fetch_add(1, Ordering::SeqCst);
-        async move { if run == 0 { std::future::pending().await } else { "done".to_owned() } }
+        async move {
+            if run == 0 {
+                std::future::pending().await
+            } else {
+                "done".to_owned()
+            }
+        }
     };
     catalog.register(tool(name, effects), hang).unwrap();
     runs
@@ -27,8 +33,11 @@ fn session(catalog: &Catalog, crib: &Crib) -> Session {
 
 /// Returns tool, kind and error of each row, sorted.
 fn rows(crib: &Crib) -> Vec<(String, String, Option<String>)> {
-    let mut rows: Vec<_> =
-        crib.entries().into_iter().map(|entry| (entry.tool.to_string(), entry.kind.to_string(), entry.error)).collect();
+    let mut rows: Vec<_> = crib
+        .entries()
+        .into_iter()
+        .map(|entry| (entry.tool.to_string(), entry.kind.to_string(), entry.error))
+        .collect();
     rows.sort();
     rows
 }
@@ -80,15 +89,33 @@ async fn the_outcome_of_a_cancelled_call_is_unknown_to_a_resumed_run() {
     let sent = hanging(&mut catalog, "send", sends());
     let looks = hanging(&mut catalog, "look", json!("pure"));
     let begun = || sent.load(Ordering::SeqCst) + looks.load(Ordering::SeqCst) == 2;
-    cancelled_when(&mut session(&catalog, &crib), driver([calling(&["send", "look"])]), begun).await;
+    cancelled_when(
+        &mut session(&catalog, &crib),
+        driver([calling(&["send", "look"])]),
+        begun,
+    )
+    .await;
 
     let mut resumed = session(&catalog, &crib);
     let run: Run = resumed.stored_run().await.unwrap().unwrap();
-    driver([calling(&["send", "look"]), Turn::answer("well")]).resume(&mut resumed, run).await.unwrap();
-    assert_eq!((sent.load(Ordering::SeqCst), looks.load(Ordering::SeqCst)), (1, 2), "a write is not run twice");
-    let messages: Vec<_> = resumed.messages().iter().map(|message| format!("{message:?}")).collect();
+    driver([calling(&["send", "look"]), Turn::answer("well")])
+        .resume(&mut resumed, run)
+        .await
+        .unwrap();
+    assert_eq!(
+        (sent.load(Ordering::SeqCst), looks.load(Ordering::SeqCst)),
+        (1, 2),
+        "a write is not run twice"
+    );
+    let messages: Vec<_> = resumed
+        .messages()
+        .iter()
+        .map(|message| format!("{message:?}"))
+        .collect();
     assert!(
-        messages.iter().any(|message| message.contains("outcome_unknown") && message.contains("done")),
+        messages
+            .iter()
+            .any(|message| message.contains("outcome_unknown") && message.contains("done")),
         "{messages:#?}"
     );
 }
@@ -97,13 +124,19 @@ async fn the_outcome_of_a_cancelled_call_is_unknown_to_a_resumed_run() {
 async fn a_call_that_was_cut_off_has_a_refusal() {
     let (crib, mut catalog) = (Crib::new(), Catalog::new());
     let sent = hanging(&mut catalog, "send", sends());
-    let turns = [calling(&["send"]).with_fault(0, "it was cut off"), Turn::answer("well")];
+    let turns = [
+        calling(&["send"]).with_fault(0, "it was cut off"),
+        Turn::answer("well"),
+    ];
     let mut session = session(&catalog, &crib);
     driver(turns).run(&mut session, "go").await.unwrap();
     assert_eq!(sent.load(Ordering::SeqCst), 0);
     assert_eq!(rows(&crib), [row("send", "refusal", Some("refused"))]);
     let entry = crib.entries().remove(0);
-    assert_eq!((entry.turn, entry.index, entry.call_id.as_deref()), (Some(1), Some(0), Some("c0")));
+    assert_eq!(
+        (entry.turn, entry.index, entry.call_id.as_deref()),
+        (Some(1), Some(0), Some("c0"))
+    );
     assert!(format!("{:?}", session.messages()).contains("it was cut off"));
 }
 
@@ -128,13 +161,21 @@ async fn a_call_that_has_no_thread_left_has_a_refusal() {
             String::new()
         }
     };
-    catalog.register(tool("spins", json!("pure")), spins).unwrap();
+    catalog
+        .register(tool("spins", json!("pure")), spins)
+        .unwrap();
     let cx = context(&crib.journal()).with_timeout(Duration::from_millis(50));
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
-    driver([calling(&["spins"]), calling(&["look"]), Turn::answer("")]).run(&mut session, "go").await.unwrap();
+    driver([calling(&["spins"]), calling(&["look"]), Turn::answer("")])
+        .run(&mut session, "go")
+        .await
+        .unwrap();
     assert_eq!(
         rows(&crib),
-        [row("look", "refusal", Some("unavailable")), row("spins", "intent", None)],
+        [
+            row("look", "refusal", Some("unavailable")),
+            row("spins", "intent", None)
+        ],
         "the outcome of the spinning call is unknown"
     );
 }

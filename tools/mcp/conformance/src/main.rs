@@ -17,13 +17,18 @@ use tools_mcp::server::{HttpOptions, Peer, PeerError, ServedTools, ToolServer};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:0".to_owned());
+    let address = std::env::args()
+        .nth(1)
+        .unwrap_or_else(|| "127.0.0.1:0".to_owned());
     plain_tools::register()?;
     input_tools::register()?;
     task_tools::register()?;
     let served = || ServedTools::new(tools::list(), tools::snapshot());
-    let server = ToolServer::new(served()?, |_| ToolContext::new()).with_identity("toolcrib-conformance", "1.0.0");
-    let server = server.with_methods(methods::Fixtures).with_task_after(task_tools::TASK_AFTER);
+    let server = ToolServer::new(served()?, |_| ToolContext::new())
+        .with_identity("toolcrib-conformance", "1.0.0");
+    let server = server
+        .with_methods(methods::Fixtures)
+        .with_task_after(task_tools::TASK_AFTER);
     let (changed, mut changes) = (server.clone(), tools::subscribe());
     tokio::spawn(async move {
         while changes.changed().await.is_some() {
@@ -33,25 +38,36 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     });
     let listener = TcpListener::bind(&address).await?;
-    writeln!(io::stdout(), "http://{}{}", listener.local_addr()?, HttpOptions::PATH)?;
+    writeln!(
+        io::stdout(),
+        "http://{}{}",
+        listener.local_addr()?,
+        HttpOptions::PATH
+    )?;
     let shutdown = CancellationToken::new();
     let signal = shutdown.clone();
     tokio::spawn(async move {
         let _ = tokio::signal::ctrl_c().await;
         signal.cancel();
     });
-    server.serve_http(listener, &HttpOptions::new(), shutdown).await?;
+    server
+        .serve_http(listener, &HttpOptions::new(), shutdown)
+        .await?;
     Ok(())
 }
 
 /// Returns a definition of the suite.
 fn definition(name: &str, parameters: serde_json::Value) -> Result<Tool, Box<dyn Error>> {
-    Ok(Tool::new(name, "A fixture of the conformance suite.", parameters)?.with_effects(Effects::Pure))
+    Ok(
+        Tool::new(name, "A fixture of the conformance suite.", parameters)?
+            .with_effects(Effects::Pure),
+    )
 }
 
 /// Returns the client of a call.
 fn peer(cx: &ToolContext) -> Result<std::sync::Arc<Peer>, ToolError> {
-    cx.service().ok_or_else(|| ToolError::execution_failed("the call has no MCP client"))
+    cx.service()
+        .ok_or_else(|| ToolError::execution_failed("the call has no MCP client"))
 }
 
 fn failed(error: PeerError) -> ToolError {

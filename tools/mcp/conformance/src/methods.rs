@@ -14,7 +14,8 @@ const INVALID_PARAMS: i32 = -32602;
 
 impl Methods for Fixtures {
     fn capabilities(&self) -> Map<String, Value> {
-        let capabilities = json!({"prompts": {}, "resources": {"subscribe": true}, "completions": {}});
+        let capabilities =
+            json!({"prompts": {}, "resources": {"subscribe": true}, "completions": {}});
         capabilities.as_object().cloned().unwrap_or_default()
     }
 
@@ -33,9 +34,9 @@ impl Methods for Fixtures {
                     "mimeType": "application/json"}]})),
                 "resources/read" => read(params["uri"].as_str().unwrap_or_default()),
                 "resources/subscribe" | "resources/unsubscribe" => Ok(json!({})),
-                "completion/complete" => {
-                    Ok(json!({"completion": {"values": ["paris", "park", "party"], "total": 3, "hasMore": false}}))
-                }
+                "completion/complete" => Ok(
+                    json!({"completion": {"values": ["paris", "park", "party"], "total": 3, "hasMore": false}}),
+                ),
                 _ => Err(MethodError::new(-32601, method)),
             }
         })
@@ -47,7 +48,9 @@ fn resource(uri: &str, name: &str, mime_type: &str) -> Value {
 }
 
 fn read(uri: &str) -> Result<Value, MethodError> {
-    let id = uri.strip_prefix("test://template/").and_then(|rest| rest.strip_suffix("/data"));
+    let id = uri
+        .strip_prefix("test://template/")
+        .and_then(|rest| rest.strip_suffix("/data"));
     let content = match (uri, id) {
         ("test://static-text", _) => {
             json!({"mimeType": "text/plain", "text": "This is the content of the static text resource."})
@@ -55,10 +58,14 @@ fn read(uri: &str) -> Result<Value, MethodError> {
         ("test://watched-resource", _) => json!({"mimeType": "text/plain", "text": "Watched."}),
         ("test://static-binary", _) => json!({"mimeType": "image/png", "blob": PNG}),
         (_, Some(id)) => {
-            let data = json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")});
+            let data =
+                json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")});
             json!({"mimeType": "application/json", "text": data.to_string()})
         }
-        _ => return Err(MethodError::new(INVALID_PARAMS, "Resource not found").with_data(json!({"uri": uri}))),
+        _ => {
+            return Err(MethodError::new(INVALID_PARAMS, "Resource not found")
+                .with_data(json!({"uri": uri})));
+        }
     };
     let mut content = content;
     content["uri"] = json!(uri);
@@ -89,13 +96,20 @@ async fn prompt(params: &Value, peer: &Peer) -> Result<Value, MethodError> {
     let messages = match params["name"].as_str().unwrap_or_default() {
         "test_simple_prompt" => vec![text("This is a simple prompt for testing.")],
         "test_prompt_with_arguments" => {
-            vec![text(&format!("Prompt with arguments: arg1='{}', arg2='{}'", argument("arg1"), argument("arg2")))]
+            vec![text(&format!(
+                "Prompt with arguments: arg1='{}', arg2='{}'",
+                argument("arg1"),
+                argument("arg2")
+            ))]
         }
         "test_prompt_with_embedded_resource" => {
             let resource = json!({"uri": argument("resourceUri"), "mimeType": "text/plain",
                 "text": "Embedded resource content for testing."});
             let embedded = json!({"type": "resource", "resource": resource});
-            vec![user(embedded), text("Please process the embedded resource above.")]
+            vec![
+                user(embedded),
+                text("Please process the embedded resource above."),
+            ]
         }
         "test_prompt_with_image" => {
             let image = json!({"type": "image", "data": PNG, "mimeType": "image/png"});
@@ -103,12 +117,24 @@ async fn prompt(params: &Value, peer: &Peer) -> Result<Value, MethodError> {
         }
         "test_input_required_result_prompt" => {
             let fields = json!({"context": {"type": "string"}});
-            let request = elicit("user_context", "What context should the prompt use?", fields);
+            let request = elicit(
+                "user_context",
+                "What context should the prompt use?",
+                fields,
+            );
             let answer = peer.request(&ToolContext::new(), request).await;
-            let answer = answer.map_err(|error| MethodError::new(INVALID_PARAMS, error.to_string()))?;
-            vec![text(answer["content"]["context"].as_str().unwrap_or_default())]
+            let answer =
+                answer.map_err(|error| MethodError::new(INVALID_PARAMS, error.to_string()))?;
+            vec![text(
+                answer["content"]["context"].as_str().unwrap_or_default(),
+            )]
         }
-        other => return Err(MethodError::new(INVALID_PARAMS, format!("unknown prompt: {other}"))),
+        other => {
+            return Err(MethodError::new(
+                INVALID_PARAMS,
+                format!("unknown prompt: {other}"),
+            ));
+        }
     };
     Ok(json!({"messages": messages}))
 }

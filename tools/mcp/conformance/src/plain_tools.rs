@@ -10,8 +10,7 @@ use tools_mcp::server::LogLevel;
 use crate::{definition, peer};
 
 /// A red pixel.
-pub(crate) const PNG: &str =
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+pub(crate) const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 /// A sound without samples.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 /// The pause between two messages of a tool.
@@ -23,26 +22,45 @@ pub(crate) fn register() -> Result<(), Box<dyn Error>> {
     let mixed = json!({"type": "resource", "resource":
         {"uri": "test://mixed-content-resource", "mime_type": "application/json", "text": json_text}});
     let image = json!({"type": "image", "data": PNG, "mime_type": "image/png"});
-    fixed("test_simple_text", json!([{"type": "text", "text": "This is a simple text response for testing."}]))?;
+    fixed(
+        "test_simple_text",
+        json!([{"type": "text", "text": "This is a simple text response for testing."}]),
+    )?;
     fixed("test_image_content", json!([image]))?;
-    fixed("test_audio_content", json!([{"type": "audio", "data": WAV, "mime_type": "audio/wav"}]))?;
+    fixed(
+        "test_audio_content",
+        json!([{"type": "audio", "data": WAV, "mime_type": "audio/wav"}]),
+    )?;
     fixed(
         "test_embedded_resource",
-        json!([text("test://embedded-resource", "This is an embedded resource content.")]),
+        json!([text(
+            "test://embedded-resource",
+            "This is an embedded resource content."
+        )]),
     )?;
     let heading = json!({"type": "text", "text": "Multiple content types test:"});
-    fixed("test_multiple_content_types", json!([heading, image, mixed]))?;
+    fixed(
+        "test_multiple_content_types",
+        json!([heading, image, mixed]),
+    )?;
     let error = ToolError::execution_failed("This tool intentionally returns an error for testing");
-    let failing = move |_: ToolContext, _: Value| std::future::ready(Err::<String, _>(error.clone()));
+    let failing =
+        move |_: ToolContext, _: Value| std::future::ready(Err::<String, _>(error.clone()));
     tools::register(definition("test_error_handling", nothing())?, failing)?;
     tools::register(definition("test_tool_with_logging", nothing())?, logging)?;
     tools::register(definition("test_logging_tool", nothing())?, logging)?;
     tools::register(definition("test_tool_with_progress", nothing())?, progress)?;
     tools::register(definition("test_trigger_tool_change", nothing())?, change)?;
-    tools::register(definition("json_schema_2020_12_tool", schema())?, async |_: ToolContext, _: Value| "ok")?;
+    tools::register(
+        definition("json_schema_2020_12_tool", schema())?,
+        async |_: ToolContext, _: Value| "ok",
+    )?;
     let region = json!({"type": "object", "properties": {
         "region": {"type": "string", "x-mcp-header": "Region"}, "query": {"type": "string"}}});
-    tools::register(definition("test_custom_header", region)?, async |_: ToolContext, _: Value| "ok")?;
+    tools::register(
+        definition("test_custom_header", region)?,
+        async |_: ToolContext, _: Value| "ok",
+    )?;
     Ok(())
 }
 

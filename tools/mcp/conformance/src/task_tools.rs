@@ -20,7 +20,13 @@ pub(crate) fn register() -> Result<(), Box<dyn Error>> {
     let name = json!({"type": "object", "properties": {"name": {"type": "string"}}});
     tools::register(definition("greet", name)?, greet)?;
     let seconds = json!({"seconds": {"type": "number"}, "label": {"type": "string"}});
-    tools::register(definition("slow_compute", json!({"type": "object", "properties": seconds}))?, slow)?;
+    tools::register(
+        definition(
+            "slow_compute",
+            json!({"type": "object", "properties": seconds}),
+        )?,
+        slow,
+    )?;
     tools::register(definition("failing_job", nothing())?, failing)?;
     tools::register(definition("protocol_error_job", nothing())?, refused)?;
     let filename = json!({"type": "object", "properties": {"filename": {"type": "string"}}});
@@ -31,7 +37,10 @@ pub(crate) fn register() -> Result<(), Box<dyn Error>> {
 }
 
 async fn greet(_: ToolContext, arguments: Value) -> String {
-    format!("Hello, {}!", arguments["name"].as_str().unwrap_or("stranger"))
+    format!(
+        "Hello, {}!",
+        arguments["name"].as_str().unwrap_or("stranger")
+    )
 }
 
 async fn slow(_: ToolContext, arguments: Value) -> String {
@@ -50,7 +59,9 @@ async fn failing(cx: ToolContext, _: Value) -> Result<String, ToolError> {
 /// Fails as the protocol does: the client of the scenario has no roots.
 async fn refused(cx: ToolContext, _: Value) -> Result<String, ToolError> {
     tokio::time::sleep(LONG).await;
-    ask(&cx, PeerRequest::new("roots/list", json!({}))).await.map(|roots| roots.to_string())
+    ask(&cx, PeerRequest::new("roots/list", json!({})))
+        .await
+        .map(|roots| roots.to_string())
 }
 
 fn confirmation(key: &str, question: &str) -> PeerRequest {
@@ -63,14 +74,21 @@ async fn confirm(cx: ToolContext, arguments: Value) -> Result<String, ToolError>
     if peer.takes_tasks() {
         peer.continue_as_task().await.map_err(failed)?;
     }
-    let answer = ask(&cx, confirmation("confirm", &format!("Delete {}?", arguments["filename"]))).await?;
+    let answer = ask(
+        &cx,
+        confirmation("confirm", &format!("Delete {}?", arguments["filename"])),
+    )
+    .await?;
     Ok(format!("confirmed: {}", answer["content"]["confirm"]))
 }
 
 async fn several(cx: ToolContext, _: Value) -> Result<String, ToolError> {
     let peer = peer(&cx)?;
     peer.continue_as_task().await.map_err(failed)?;
-    let requests = [confirmation("first", "The first?"), confirmation("second", "The second?")];
+    let requests = [
+        confirmation("first", "The first?"),
+        confirmation("second", "The second?"),
+    ];
     let answers = peer.request_all(&cx, requests).await.map_err(failed)?;
     Ok(format!("{answers:?}"))
 }
@@ -80,5 +98,8 @@ async fn composed(cx: ToolContext, _: Value) -> Result<String, ToolError> {
     let name = json!({"name": {"type": "string"}});
     let answer = ask(&cx, elicit("user_name", "What is your name?", name)).await?;
     tokio::time::sleep(LONG).await;
-    Ok(format!("Hello, {}!", answer["content"]["name"].as_str().unwrap_or("stranger")))
+    Ok(format!(
+        "Hello, {}!",
+        answer["content"]["name"].as_str().unwrap_or("stranger")
+    ))
 }

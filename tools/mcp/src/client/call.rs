@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, ServerResult};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, ServerResult,
+};
 use rmcp::service::ServiceError;
 use serde_json::Value;
 use tools::handler::ConnectFuture;
 use tools::{
-    Digest, Handler, HandlerFuture, Input, ToolContext, ToolError, ToolErrorKind, ToolName, ToolResult, Violation,
+    Digest, Handler, HandlerFuture, Input, ToolContext, ToolError, ToolErrorKind, ToolName,
+    ToolResult, Violation,
 };
 
 use super::ServerTool;
@@ -31,8 +34,19 @@ pub(super) struct RemoteTool {
 }
 
 impl RemoteTool {
-    pub(super) fn new(link: Arc<Link>, tool: ToolName, definition: &ServerTool, digest: Digest) -> Self {
-        Self { link, name: definition.name().into(), tool, digest, schema: definition.0.input_schema.clone() }
+    pub(super) fn new(
+        link: Arc<Link>,
+        tool: ToolName,
+        definition: &ServerTool,
+        digest: Digest,
+    ) -> Self {
+        Self {
+            link,
+            name: definition.name().into(),
+            tool,
+            digest,
+            schema: definition.0.input_schema.clone(),
+        }
     }
 
     async fn run(&self, cx: ToolContext, arguments: Input) -> Result<ToolResult, ToolErrorKind> {
@@ -57,9 +71,13 @@ impl RemoteTool {
         };
         match rounds::request(&self.link, &peer, &cx, make).await? {
             ServerResult::CallToolResult(result) => Ok(tool_result(result)),
-            ServerResult::CreateTaskResult(created) => tasks::follow(&self.link, &cx, created.task).await,
+            ServerResult::CreateTaskResult(created) => {
+                tasks::follow(&self.link, &cx, created.task).await
+            }
             // A result without content is none of a call's for rmcp.
-            ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_) => Ok(tool_result(CallToolResult::default())),
+            ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_) => {
+                Ok(tool_result(CallToolResult::default()))
+            }
             // A result with a defective block is none for rmcp either.
             other => match serde_json::to_value(other) {
                 Ok(value) => Ok(readable_result(value)),
@@ -78,20 +96,32 @@ impl Handler for RemoteTool {
         Some(Box::pin(async {
             cx.record_exposure();
             self.link.ready().await?;
-            self.link.check(&self.tool, &self.digest).map_err(Into::into)
+            self.link
+                .check(&self.tool, &self.digest)
+                .map_err(Into::into)
         }))
     }
 
     /// Checks that the definition is approved before a person is asked about the call.
     fn check(&self, _cx: &ToolContext, _arguments: &Input) -> Result<(), ToolError> {
-        self.link.check_permitted(&self.tool, &self.digest).map_err(Into::into)
+        self.link
+            .check_permitted(&self.tool, &self.digest)
+            .map_err(Into::into)
     }
 }
 
 /// Returns the error for an integer that the protocol library would round.
 fn big_integer() -> ToolErrorKind {
     let (pointer, near) = Default::default();
-    let expected = "integers of at most 64 bits, because this tool supports no larger ones".to_owned();
-    let violation = Violation { pointer, expected, found: "a larger one".to_owned(), near };
-    ToolErrorKind::InvalidArguments { violations: vec![violation] }
+    let expected =
+        "integers of at most 64 bits, because this tool supports no larger ones".to_owned();
+    let violation = Violation {
+        pointer,
+        expected,
+        found: "a larger one".to_owned(),
+        near,
+    };
+    ToolErrorKind::InvalidArguments {
+        violations: vec![violation],
+    }
 }

@@ -5,7 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleClient;
-use rmcp::model::{CancelledNotificationParam, ClientRequest, ProgressToken, RequestId, ServerResult};
+use rmcp::model::{
+    CancelledNotificationParam, ClientRequest, ProgressToken, RequestId, ServerResult,
+};
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use tools::{Progress, ToolContext};
 
@@ -45,7 +47,9 @@ impl Calls {
     ) -> Result<ServerResult, ServiceError> {
         let mut sent = {
             let _sending = self.sending.lock().await;
-            let handle = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
+            let handle = peer
+                .send_cancellable_request(request, PeerRequestOptions::no_options())
+                .await?;
             let number = self.enter(handle.id.clone(), handle.progress_token.clone(), cx.clone());
             Sent {
                 calls: self,
@@ -56,7 +60,9 @@ impl Calls {
                 is_answered: false,
             }
         };
-        let Some(handle) = sent.handle.take() else { return Err(ServiceError::TransportClosed) };
+        let Some(handle) = sent.handle.take() else {
+            return Err(ServiceError::TransportClosed);
+        };
         let result = RequestHandle::await_response(handle).await;
         sent.is_answered = true;
         result
@@ -65,7 +71,12 @@ impl Calls {
     /// Enters a request, and returns its number.
     fn enter(&self, id: RequestId, token: ProgressToken, cx: ToolContext) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.lock().push(Running { number, id, token, cx });
+        self.lock().push(Running {
+            number,
+            id,
+            token,
+            cx,
+        });
         number
     }
 
@@ -78,7 +89,11 @@ impl Calls {
         let find = || {
             let running = self.lock();
             // A request of an earlier connection may have the same token.
-            running.iter().rev().find(|running| running.token == *token).map(|running| running.cx.clone())
+            running
+                .iter()
+                .rev()
+                .find(|running| running.token == *token)
+                .map(|running| running.cx.clone())
         };
         let mut cx = find();
         if cx.is_none() {
@@ -98,13 +113,23 @@ impl Calls {
     pub(super) fn caller(&self, origin: Option<&RequestId>) -> Option<ToolContext> {
         let running = self.lock();
         if let Some(origin) = origin {
-            return running.iter().rev().find(|running| running.id == *origin).map(|running| running.cx.clone());
+            return running
+                .iter()
+                .rev()
+                .find(|running| running.id == *origin)
+                .map(|running| running.cx.clone());
         }
         let (last, others) = running.split_last()?;
-        let whose = |cx: &ToolContext| (cx.session().map(str::to_owned), cx.principal().map(str::to_owned));
+        let whose = |cx: &ToolContext| {
+            (
+                cx.session().map(str::to_owned),
+                cx.principal().map(str::to_owned),
+            )
+        };
         let (session, principal) = whose(&last.cx);
-        let is_one =
-            others.iter().all(|other| session.is_some() && whose(&other.cx) == (session.clone(), principal.clone()));
+        let is_one = others.iter().all(|other| {
+            session.is_some() && whose(&other.cx) == (session.clone(), principal.clone())
+        });
         is_one.then(|| last.cx.clone())
     }
 
@@ -160,7 +185,10 @@ mod tests {
     }
 
     fn number(number: i64) -> (RequestId, ProgressToken) {
-        (NumberOrString::Number(number), ProgressToken(NumberOrString::Number(number)))
+        (
+            NumberOrString::Number(number),
+            ProgressToken(NumberOrString::Number(number)),
+        )
     }
 
     #[tokio::test]
@@ -173,7 +201,13 @@ mod tests {
             async move { calls.report(&token, Progress::message("early")).await }
         });
         tokio::task::yield_now().await;
-        calls.enter(id, token, ToolContext::new().with_session("one").with_progress(messages.clone()));
+        calls.enter(
+            id,
+            token,
+            ToolContext::new()
+                .with_session("one")
+                .with_progress(messages.clone()),
+        );
         drop(sending);
         early.await.unwrap();
         assert_eq!(*messages.0.lock().unwrap(), ["one: early"]);
@@ -183,7 +217,11 @@ mod tests {
     async fn a_request_of_an_earlier_connection_is_another_one() {
         let (calls, messages) = (Calls::default(), Arc::new(Messages::default()));
         let (id, token) = number(7);
-        let cx = |session: &str| ToolContext::new().with_session(session).with_progress(messages.clone());
+        let cx = |session: &str| {
+            ToolContext::new()
+                .with_session(session)
+                .with_progress(messages.clone())
+        };
         let earlier = calls.enter(id.clone(), token.clone(), cx("earlier"));
         calls.enter(id.clone(), token.clone(), cx("later"));
         calls.report(&token, Progress::message("a")).await;

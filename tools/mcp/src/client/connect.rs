@@ -33,7 +33,9 @@ pub(super) async fn connect(
                 outcome => return outcome,
             }
         }
-        let connected = server.connect(client.clone(), ClientLifecycleMode::Initialize).await;
+        let connected = server
+            .connect(client.clone(), ClientLifecycleMode::Initialize)
+            .await;
         connected.inspect(|_| *is_legacy = true)
     };
     // The process lives until its remarks were read.
@@ -42,8 +44,16 @@ pub(super) async fn connect(
         Ok(outcome) => outcome.map_err(|failure| import_error(link, failure)),
         Err(_) => {
             let remarks = server.remarks();
-            let advice = if remarks.is_empty() { "see whether it runs".to_owned() } else { remarks.join("; ") };
-            Err(ImportError::Timeout { name: link.name().clone(), limit, advice: link.shown(&advice) })
+            let advice = if remarks.is_empty() {
+                "see whether it runs".to_owned()
+            } else {
+                remarks.join("; ")
+            };
+            Err(ImportError::Timeout {
+                name: link.name().clone(),
+                limit,
+                advice: link.shown(&advice),
+            })
         }
     }
 }
@@ -58,10 +68,12 @@ fn automatic() -> ClientLifecycleMode {
 /// Returns true if another connection with the older revision may succeed.
 fn may_be_legacy(error: &ClientInitializeError) -> bool {
     match error {
-        ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
-            server_supported.iter().any(ProtocolVersion::has_initialize)
+        ClientInitializeError::NoCompatibleProtocolVersion {
+            server_supported, ..
+        } => server_supported.iter().any(ProtocolVersion::has_initialize),
+        ClientInitializeError::LegacyFallbackFailed { .. } | ClientInitializeError::Cancelled => {
+            false
         }
-        ClientInitializeError::LegacyFallbackFailed { .. } | ClientInitializeError::Cancelled => false,
         other => !needs_login(other),
     }
 }
@@ -79,21 +91,36 @@ fn import_error(link: &Link, failure: Failure) -> ImportError {
     let name = link.name().clone();
     match failure {
         Failure::Handshake(error, _) if needs_login(&error) => link.login_required(),
-        Failure::Open(reason) => ImportError::Open { name, reason: link.shown(&reason) },
+        Failure::Open(reason) => ImportError::Open {
+            name,
+            reason: link.shown(&reason),
+        },
         Failure::Handshake(error, end) => {
             let transport = match last(&error) {
-                ClientInitializeError::TransportError { error, .. } => Some(transport_reason(error)),
-                ClientInitializeError::ConnectionClosed(reason) => Some(Transport::Broken(reason.clone())),
+                ClientInitializeError::TransportError { error, .. } => {
+                    Some(transport_reason(error))
+                }
+                ClientInitializeError::ConnectionClosed(reason) => {
+                    Some(Transport::Broken(reason.clone()))
+                }
                 _ => None,
             };
             match (transport, end) {
-                (Some(Transport::Unreachable(reason)), _) | (Some(Transport::Broken(_)), Some(reason)) => {
-                    ImportError::Open { name, reason: link.shown(&reason) }
-                }
-                (Some(Transport::Broken(reason)), None) => ImportError::Handshake { name, reason: link.shown(&reason) },
+                (Some(Transport::Unreachable(reason)), _)
+                | (Some(Transport::Broken(_)), Some(reason)) => ImportError::Open {
+                    name,
+                    reason: link.shown(&reason),
+                },
+                (Some(Transport::Broken(reason)), None) => ImportError::Handshake {
+                    name,
+                    reason: link.shown(&reason),
+                },
                 (None, end) => {
                     let end = end.map(|end| format!("; {end}")).unwrap_or_default();
-                    ImportError::Handshake { name, reason: link.shown(&format!("{}{end}", reason(&error))) }
+                    ImportError::Handshake {
+                        name,
+                        reason: link.shown(&format!("{}{end}", reason(&error))),
+                    }
                 }
             }
         }
@@ -124,16 +151,25 @@ pub(super) fn transport_reason(error: &DynamicTransportError) -> Transport {
         use rmcp::transport::worker::WorkerQuitReason;
         use tools_http::HttpError;
 
-        let failed = match error.error.downcast_ref::<WorkerQuitReason<StreamableHttpError<HttpError>>>() {
+        let failed = match error
+            .error
+            .downcast_ref::<WorkerQuitReason<StreamableHttpError<HttpError>>>()
+        {
             Some(WorkerQuitReason::Fatal { error, .. }) => Some(error),
             _ => error.error.downcast_ref::<StreamableHttpError<HttpError>>(),
         };
         match failed {
-            Some(StreamableHttpError::Client(error)) => return Transport::Unreachable(error.to_string()),
+            Some(StreamableHttpError::Client(error)) => {
+                return Transport::Unreachable(error.to_string());
+            }
             Some(StreamableHttpError::HttpStatus(error)) => {
                 return Transport::Unreachable(format!("{error}; try again later"));
             }
-            Some(error) => return Transport::Broken(format!("{error}; check that its URL is that of an MCP endpoint")),
+            Some(error) => {
+                return Transport::Broken(format!(
+                    "{error}; check that its URL is that of an MCP endpoint"
+                ));
+            }
             None => {}
         }
     }
@@ -152,9 +188,15 @@ fn last(error: &ClientInitializeError) -> &ClientInitializeError {
 fn reason(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::LegacyFallbackFailed { discover, fallback } => {
-            format!("{}; in revision 2025-11-25: {}", reason(discover), reason(fallback))
+            format!(
+                "{}; in revision 2025-11-25: {}",
+                reason(discover),
+                reason(fallback)
+            )
         }
-        ClientInitializeError::TransportError { error, .. } => transport_reason(error).into_reason(),
+        ClientInitializeError::TransportError { error, .. } => {
+            transport_reason(error).into_reason()
+        }
         other => other.to_string(),
     }
 }

@@ -66,18 +66,31 @@ impl Connection {
         let client = Client::new(self.link.clone());
         let (mut is_legacy, mut failures, mut delays) = (false, 0, delays());
         if self.link.status() == Status::Idle {
-            self.stop.run_until_cancelled(self.link.wanted.notified()).await;
+            self.stop
+                .run_until_cancelled(self.link.wanted.notified())
+                .await;
             self.link.set(State::Connecting);
         }
         while !self.stop.is_cancelled() {
-            let connecting = connect(&self.link, &self.server, &client, self.limit, &mut is_legacy);
-            let Some(connected) = self.stop.run_until_cancelled(connecting).await else { break };
+            let connecting = connect(
+                &self.link,
+                &self.server,
+                &client,
+                self.limit,
+                &mut is_legacy,
+            );
+            let Some(connected) = self.stop.run_until_cancelled(connecting).await else {
+                break;
+            };
             let started = Instant::now();
             let reason = match connected {
                 Ok((running, guard)) => {
                     self.serve(running).await;
                     let reason = guard.close().await;
-                    reason.map_or_else(|| "the connection ended".to_owned(), |reason| self.link.shown(&reason))
+                    reason.map_or_else(
+                        || "the connection ended".to_owned(),
+                        |reason| self.link.shown(&reason),
+                    )
                 }
                 Err(error) => {
                     tracing::warn!(server = self.link.name().as_str(), "{error}");
@@ -89,7 +102,9 @@ impl Connection {
                     reason
                 }
             };
-            self.link.set(State::Down { reason: reason.into() });
+            self.link.set(State::Down {
+                reason: reason.into(),
+            });
             failures += 1;
             if started.elapsed() > STABLE {
                 (failures, delays) = (0, self::delays());
@@ -104,7 +119,8 @@ impl Connection {
         }
         drop(self.registration);
         let name = self.link.name().clone();
-        self.outcome.send_replace(Some(Err(ImportError::Removed { name })));
+        self.outcome
+            .send_replace(Some(Err(ImportError::Removed { name })));
         self.link.set(State::Closed);
     }
 
@@ -130,7 +146,9 @@ impl Connection {
     async fn follow(&mut self, peer: &Peer<RoleClient>) {
         let changes = changes(peer);
         let first = match &changes {
-            Some(changes) => timeout(ACKNOWLEDGEMENT, peer.listen(changes.clone())).await.ok(),
+            Some(changes) => timeout(ACKNOWLEDGEMENT, peer.listen(changes.clone()))
+                .await
+                .ok(),
             None => None,
         };
         let link = self.link.clone();
@@ -151,7 +169,12 @@ impl Connection {
             let again = if has_tools {
                 self.list(peer).await
             } else {
-                let none = Listing { items: Vec::new(), fresh_until: None, cut: None, notes: Vec::new() };
+                let none = Listing {
+                    items: Vec::new(),
+                    fresh_until: None,
+                    cut: None,
+                    notes: Vec::new(),
+                };
                 self.update(none, model::Resource::is_offered(peer)).await
             };
             let interval = sleep(MIN_INTERVAL);
@@ -172,20 +195,41 @@ impl Connection {
     /// Reads the list, and returns the time to read it again.
     async fn list(&mut self, peer: &Peer<RoleClient>) -> Option<Instant> {
         match list(peer).await {
-            Ok(listing) => self.update(listing, model::Resource::is_offered(peer)).await,
+            Ok(listing) => {
+                self.update(listing, model::Resource::is_offered(peer))
+                    .await
+            }
             Err(error) => {
-                let (name, reason) = (self.link.name().clone(), self.link.shown(&super::failure::reason(&error)));
-                tracing::warn!(server = name.as_str(), reason, "the server does not list its tools");
+                let (name, reason) = (
+                    self.link.name().clone(),
+                    self.link.shown(&super::failure::reason(&error)),
+                );
+                tracing::warn!(
+                    server = name.as_str(),
+                    reason,
+                    "the server does not list its tools"
+                );
                 self.link.set_unlisted(&reason);
-                self.fail(ImportError::List { name, what: "tools", reason });
+                self.fail(ImportError::List {
+                    name,
+                    what: "tools",
+                    reason,
+                });
                 Some(Instant::now() + LIST_AGAIN)
             }
         }
     }
 
-    async fn update(&mut self, listing: Listing<model::Tool>, has_resources: bool) -> Option<Instant> {
+    async fn update(
+        &mut self,
+        listing: Listing<model::Tool>,
+        has_resources: bool,
+    ) -> Option<Instant> {
         let fresh_until = listing.fresh_until;
-        let report = self.registration.update(&self.link, listing, has_resources).await;
+        let report = self
+            .registration
+            .update(&self.link, listing, has_resources)
+            .await;
         for refused in &report.refused {
             tracing::warn!(server = self.link.name().as_str(), "{refused}");
         }
@@ -215,8 +259,13 @@ fn delays() -> impl Iterator<Item = Duration> {
 /// Returns the changes that a server reports to subscribers. Returns `None` if there are none, or if it reports them without a
 /// subscription.
 fn changes(peer: &Peer<RoleClient>) -> Option<SubscriptionFilter> {
-    let info = peer.peer_info().filter(|info| !info.protocol_version.has_initialize())?;
-    let all = SubscriptionFilter::builder().tools_list_changed().prompts_list_changed().resources_list_changed();
+    let info = peer
+        .peer_info()
+        .filter(|info| !info.protocol_version.has_initialize())?;
+    let all = SubscriptionFilter::builder()
+        .tools_list_changed()
+        .prompts_list_changed()
+        .resources_list_changed();
     let changes = all.build().supported_by(&info.capabilities);
     (changes != SubscriptionFilter::default()).then_some(changes)
 }
@@ -234,13 +283,21 @@ async fn listen(
             Some(Ok(mut subscription)) => {
                 while let Ok(Some(change)) = subscription.next().await {
                     match change {
-                        ServerNotification::PromptListChangedNotification(_) => link.lists.expire_prompts(),
-                        ServerNotification::ResourceListChangedNotification(_) => link.lists.expire_resources(),
+                        ServerNotification::PromptListChangedNotification(_) => {
+                            link.lists.expire_prompts()
+                        }
+                        ServerNotification::ResourceListChangedNotification(_) => {
+                            link.lists.expire_resources()
+                        }
                         _ => link.expire_list(),
                     }
                 }
             }
-            Some(Err(ServiceError::McpError(error))) if error.code == ErrorCode::METHOD_NOT_FOUND => pending().await,
+            Some(Err(ServiceError::McpError(error)))
+                if error.code == ErrorCode::METHOD_NOT_FOUND =>
+            {
+                pending().await
+            }
             _ => {}
         }
         sleep(delays.next().unwrap_or(LONGEST)).await;

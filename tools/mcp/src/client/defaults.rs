@@ -8,13 +8,20 @@ pub(super) fn make_optional(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(required)) = schema.get_mut("required")
         && !names.is_empty()
     {
-        required.retain(|name| !name.as_str().is_some_and(|name| names.iter().any(|filled| filled == name)));
+        required.retain(|name| {
+            !name
+                .as_str()
+                .is_some_and(|name| names.iter().any(|filled| filled == name))
+        });
         if required.is_empty() {
             schema.remove("required");
         }
     }
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        properties.values_mut().filter_map(Value::as_object_mut).for_each(make_optional);
+        properties
+            .values_mut()
+            .filter_map(Value::as_object_mut)
+            .for_each(make_optional);
     }
     if let Some(Value::Object(items)) = schema.get_mut("items") {
         make_optional(items);
@@ -25,9 +32,13 @@ pub(super) fn make_optional(schema: &mut Map<String, Value>) {
 pub(super) fn fill(schema: &Map<String, Value>, arguments: &mut Value) {
     match arguments {
         Value::Object(given) => {
-            let Some(Value::Object(properties)) = schema.get("properties") else { return };
+            let Some(Value::Object(properties)) = schema.get("properties") else {
+                return;
+            };
             for name in filled(schema) {
-                let default = properties.get(&name).and_then(|property| property.get("default"));
+                let default = properties
+                    .get(&name)
+                    .and_then(|property| property.get("default"));
                 if let Some(default) = default {
                     given.entry(name).or_insert_with(|| default.clone());
                 }
@@ -49,11 +60,19 @@ pub(super) fn fill(schema: &Map<String, Value>, arguments: &mut Value) {
 
 /// Returns the names of the required arguments with a usable default.
 fn filled(schema: &Map<String, Value>) -> Vec<String> {
-    let Some(Value::Array(required)) = schema.get("required") else { return Vec::new() };
+    let Some(Value::Array(required)) = schema.get("required") else {
+        return Vec::new();
+    };
     let names = required.iter().filter_map(Value::as_str);
     let usable = |name: &&str| {
-        let property = schema.get("properties").and_then(|properties| properties.get(*name));
-        property.is_some_and(|property| property.get("default").is_some_and(|default| fits(default, property)))
+        let property = schema
+            .get("properties")
+            .and_then(|properties| properties.get(*name));
+        property.is_some_and(|property| {
+            property
+                .get("default")
+                .is_some_and(|default| fits(default, property))
+        })
     };
     names.filter(usable).map(str::to_owned).collect()
 }
@@ -74,8 +93,12 @@ fn fits(default: &Value, property: &Value) -> bool {
         Some(Value::String(kind)) => is(kind),
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).any(is),
         _ if default.is_null() => {
-            let variants = ["anyOf", "oneOf"].iter().filter_map(|key| property.get(*key)?.as_array());
-            variants.flatten().any(|variant| variant.get("type").is_some_and(|kind| kind == "null"))
+            let variants = ["anyOf", "oneOf"]
+                .iter()
+                .filter_map(|key| property.get(*key)?.as_array());
+            variants
+                .flatten()
+                .any(|variant| variant.get("type").is_some_and(|kind| kind == "null"))
         }
         _ => true,
     }
@@ -104,9 +127,15 @@ mod tests {
         assert!(offered["properties"]["at"].get("required").is_none());
         let mut arguments = json!({"path": "a", "more": [{}, {"y": 1}]});
         fill(served, &mut arguments);
-        assert_eq!(arguments, json!({"path": "a", "type": "png", "at": {"x": 0}, "more": [{"y": null}, {"y": 1}]}));
+        assert_eq!(
+            arguments,
+            json!({"path": "a", "type": "png", "at": {"x": 0}, "more": [{"y": null}, {"y": 1}]})
+        );
         let mut given = json!({"path": "a", "type": "jpeg", "n": 2, "at": {"x": 1}});
         fill(served, &mut given);
-        assert_eq!(given, json!({"path": "a", "type": "jpeg", "n": 2, "at": {"x": 1}}));
+        assert_eq!(
+            given,
+            json!({"path": "a", "type": "jpeg", "n": 2, "at": {"x": 1}})
+        );
     }
 }

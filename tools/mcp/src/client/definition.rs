@@ -31,12 +31,23 @@ pub(super) fn imported(
     let description = description(server, &tool);
     let mut notes = Notes::default();
     let mut parameters = notes.schema(tool.input_schema);
-    parameters.as_object_mut().into_iter().for_each(make_optional);
+    parameters
+        .as_object_mut()
+        .into_iter()
+        .for_each(make_optional);
     let mut imported = Tool::new(name, description, parameters)?.with_audit(true);
-    imported.title = tool.title.map(|title| visible_line(&title, MAX_TITLE)).filter(|title| !title.is_empty());
+    imported.title = tool
+        .title
+        .map(|title| visible_line(&title, MAX_TITLE))
+        .filter(|title| !title.is_empty());
     imported.output = tool.output_schema.map(|schema| notes.schema(schema));
     imported.annotations = tool.annotations.as_ref().map(annotations);
-    imported.icons = tool.icons.unwrap_or_default().into_iter().map(icon).collect();
+    imported.icons = tool
+        .icons
+        .unwrap_or_default()
+        .into_iter()
+        .map(icon)
+        .collect();
     Ok((imported, notes.into_lines(name)))
 }
 
@@ -59,18 +70,33 @@ impl Notes {
 
     fn into_lines(self, tool: &ToolName) -> Vec<String> {
         let other = "has texts in its schemas that are shown in another form, because they are long or have invisible characters";
-        let invisible =
-            "has invisible characters in the names or values of its schemas; look at them before you use it";
-        let notes = [(self.has_other_texts, other), (self.has_invisible, invisible)];
-        notes.into_iter().filter(|(has, _)| *has).map(|(_, note)| format!("{tool} {note}")).collect()
+        let invisible = "has invisible characters in the names or values of its schemas; look at them before you use it";
+        let notes = [
+            (self.has_other_texts, other),
+            (self.has_invisible, invisible),
+        ];
+        notes
+            .into_iter()
+            .filter(|(has, _)| *has)
+            .map(|(_, note)| format!("{tool} {note}"))
+            .collect()
     }
 }
 
 /// Returns the description, or the title, or a placeholder that says that there is none.
 fn description(server: &ServerName, tool: &model::Tool) -> String {
     let hints = tool.annotations.as_ref();
-    let texts = [tool.description.as_deref(), tool.title.as_deref(), hints.and_then(|hints| hints.title.as_deref())];
-    match texts.into_iter().flatten().map(str::trim).find(|text| !text.is_empty()) {
+    let texts = [
+        tool.description.as_deref(),
+        tool.title.as_deref(),
+        hints.and_then(|hints| hints.title.as_deref()),
+    ];
+    match texts
+        .into_iter()
+        .flatten()
+        .map(str::trim)
+        .find(|text| !text.is_empty())
+    {
         Some(description) => text(description),
         None => format!("[The MCP server {server} does not describe this tool.]"),
     }
@@ -81,7 +107,11 @@ pub(super) fn text(text: &str) -> String {
     let mut text = visible_text(text);
     if text.len() > MAX_DESCRIPTION {
         let most = MAX_DESCRIPTION - '…'.len_utf8();
-        text.truncate((0..=most).rfind(|at| text.is_char_boundary(*at)).unwrap_or(0));
+        text.truncate(
+            (0..=most)
+                .rfind(|at| text.is_char_boundary(*at))
+                .unwrap_or(0),
+        );
         text.push('…');
     }
     text
@@ -95,7 +125,9 @@ fn annotations(hints: &model::ToolAnnotations) -> Map<String, Value> {
 }
 
 fn icon(icon: model::Icon) -> Icon {
-    let theme = icon.theme.and_then(|theme| Some(serde_json::to_value(theme).ok()?.as_str()?.to_owned()));
+    let theme = icon
+        .theme
+        .and_then(|theme| Some(serde_json::to_value(theme).ok()?.as_str()?.to_owned()));
     let mut imported = Icon::new(icon.src);
     (imported.mime_type, imported.sizes, imported.theme) = (icon.mime_type, icon.sizes, theme);
     imported
@@ -110,16 +142,27 @@ mod tests {
     fn imported_from(definition: Value) -> Tool {
         let server = ServerName::new("s").unwrap();
         let name = server.tool_name("t", 1).unwrap();
-        imported(&server, &name, &ServerTool::from_json(definition).unwrap()).unwrap().0
+        imported(&server, &name, &ServerTool::from_json(definition).unwrap())
+            .unwrap()
+            .0
     }
 
     #[test]
     fn a_missing_description_is_the_title_or_says_that_it_is_missing() {
         let schema = json!({"type": "object"});
         for (definition, expected) in [
-            (json!({"name": "t", "inputSchema": schema, "title": "Reads it", "description": " "}), "Reads it"),
-            (json!({"name": "t", "inputSchema": schema, "annotations": {"title": "Reads"}}), "Reads"),
-            (json!({"name": "t", "inputSchema": schema}), "[The MCP server s does not describe this tool.]"),
+            (
+                json!({"name": "t", "inputSchema": schema, "title": "Reads it", "description": " "}),
+                "Reads it",
+            ),
+            (
+                json!({"name": "t", "inputSchema": schema, "annotations": {"title": "Reads"}}),
+                "Reads",
+            ),
+            (
+                json!({"name": "t", "inputSchema": schema}),
+                "[The MCP server s does not describe this tool.]",
+            ),
         ] {
             assert_eq!(imported_from(definition).description, expected);
         }
@@ -127,18 +170,23 @@ mod tests {
 
     #[test]
     fn texts_are_visible_and_short() {
-        let description = "Reads.\u{202e}\u{200b}\x1b[2J\n".to_owned() + &"ä".repeat(MAX_DESCRIPTION);
+        let description =
+            "Reads.\u{202e}\u{200b}\x1b[2J\n".to_owned() + &"ä".repeat(MAX_DESCRIPTION);
         let definition = json!({"name": "t", "inputSchema": {}, "title": "A\u{202e}\nB", "description": description});
         let tool = imported_from(definition);
-        assert!(tool.description.starts_with("Reads.<U+202E><U+200B><U+001B>[2J\nää"), "{}", tool.description);
+        assert!(
+            tool.description
+                .starts_with("Reads.<U+202E><U+200B><U+001B>[2J\nää"),
+            "{}",
+            tool.description
+        );
         assert!(tool.description.len() <= MAX_DESCRIPTION && tool.description.ends_with("ä…"));
         assert_eq!(tool.title.as_deref(), Some("A<U+202E> B"));
     }
 
     #[test]
     fn a_definition_widens_nothing() {
-        let definition =
-            json!({"name": "t", "inputSchema": {}, "annotations": {"readOnlyHint": true}, "was": ["fs.read"]});
+        let definition = json!({"name": "t", "inputSchema": {}, "annotations": {"readOnlyHint": true}, "was": ["fs.read"]});
         let tool = imported_from(definition);
         assert!(tool.effects.is_undeclared() && tool.was.is_empty() && tool.audit);
     }

@@ -13,7 +13,11 @@ pub(super) enum Destination {
 }
 
 impl Destination {
-    pub(super) fn register(&self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
+    pub(super) fn register(
+        &self,
+        tool: Tool,
+        handler: impl Handler,
+    ) -> Result<Arc<Entry>, RegisterError> {
         match self {
             Self::Global => tools::register(tool, handler),
             Self::Shared(catalog) => catalog.register(tool, handler),

@@ -17,19 +17,25 @@ const MAX_TEXT: usize = 1000;
 const MAX_URL: usize = 800;
 
 /// Asks the person of a call. Declines without a call or a person, and for a question that cannot be asked.
-pub(super) async fn elicit(server: &ServerName, cx: Option<&ToolContext>, params: ElicitRequestParams) -> ElicitResult {
+pub(super) async fn elicit(
+    server: &ServerName,
+    cx: Option<&ToolContext>,
+    params: ElicitRequestParams,
+) -> ElicitResult {
     let declined = || ElicitResult::new(ElicitationAction::Decline);
     let Some(cx) = cx else { return declined() };
     match params {
-        ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
-            match fill(cx, &headed(server, &message), &requested_schema).await {
-                Filled::Accepted(values) => {
-                    ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(values))
-                }
-                Filled::Declined => declined(),
-                Filled::Cancelled => ElicitResult::new(ElicitationAction::Cancel),
+        ElicitRequestParams::FormElicitationParams {
+            message,
+            requested_schema,
+            ..
+        } => match fill(cx, &headed(server, &message), &requested_schema).await {
+            Filled::Accepted(values) => {
+                ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(values))
             }
-        }
+            Filled::Declined => declined(),
+            Filled::Cancelled => ElicitResult::new(ElicitationAction::Cancel),
+        },
         ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
             let shown = visible_line(&url, MAX_URL);
             // User info would look like a host, and is refused.
@@ -64,7 +70,9 @@ pub(super) async fn ask(cx: &ToolContext, text: &str, kind: AnswerKind) -> Asked
 
 /// Puts a question to the person.
 pub(super) async fn put(cx: &ToolContext, question: Result<Question, InvalidQuestion>) -> Asked {
-    let Ok(question) = question else { return Asked::Nobody };
+    let Ok(question) = question else {
+        return Asked::Nobody;
+    };
     match cx.ask(question).await {
         Ok(answer) => Asked::Answer(answer),
         Err(AskError::NobodyThere(_)) => Asked::Nobody,

@@ -9,7 +9,9 @@ use super::ServerName;
 #[non_exhaustive]
 pub enum ImportError {
     /// Another server has the name.
-    #[error("there is an MCP server {name} already; remove it first, or give one of them another name")]
+    #[error(
+        "there is an MCP server {name} already; remove it first, or give one of them another name"
+    )]
     NameTaken {
         /// The name.
         name: ServerName,

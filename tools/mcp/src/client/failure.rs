@@ -29,7 +29,9 @@ impl Link {
     /// Converts the error of a request that runs for a call.
     pub(super) async fn failure(&self, error: ServiceError) -> ToolErrorKind {
         if needs_login(&error) {
-            return ToolErrorKind::Unavailable { reason: self.login_required().to_string() };
+            return ToolErrorKind::Unavailable {
+                reason: self.login_required().to_string(),
+            };
         }
         let end = match error {
             ServiceError::TransportClosed => self.end().await,
@@ -61,8 +63,10 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
     match error {
         ServiceError::McpError(error) => {
             let mut message = shown(&error.message);
-            if let Some(data) =
-                error.data.as_ref().filter(|data| !data.is_null() && error.code != URL_ELICITATION_REQUIRED)
+            if let Some(data) = error
+                .data
+                .as_ref()
+                .filter(|data| !data.is_null() && error.code != URL_ELICITATION_REQUIRED)
             {
                 message += &format!(" ({})", shown(data.as_str().unwrap_or(&data.to_string())));
             }
@@ -70,14 +74,20 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
                 ErrorCode::METHOD_NOT_FOUND => ToolErrorKind::Unavailable {
                     reason: format!("the MCP server {server} does not support this: {message}"),
                 },
-                ErrorCode::INVALID_PARAMS => {
-                    failed(format!("the MCP server {server} refused the call: {message}; correct the arguments"))
-                }
+                ErrorCode::INVALID_PARAMS => failed(format!(
+                    "the MCP server {server} refused the call: {message}; correct the arguments"
+                )),
                 URL_ELICITATION_REQUIRED => failed(format!(
                     "the MCP server {server} needs the user to visit a URL first: {message}: {}",
-                    error.data.map(|data| shown(&data.to_string())).unwrap_or_default()
+                    error
+                        .data
+                        .map(|data| shown(&data.to_string()))
+                        .unwrap_or_default()
                 )),
-                code => failed(format!("the MCP server {server} failed with error {}: {message}", code.0)),
+                code => failed(format!(
+                    "the MCP server {server} failed with error {}: {message}",
+                    code.0
+                )),
             }
         }
         // Transient, so the pipeline repeats the call if the effects of the tool allow it.
@@ -95,10 +105,13 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
             ),
             retry_after: Some(RECONNECTION),
         },
-        ServiceError::UnexpectedResponse => {
-            failed(format!("the MCP server {server} answered the call with a result of another kind"))
-        }
-        other => failed(format!("the MCP server {server} failed: {}", shown(&other.to_string()))),
+        ServiceError::UnexpectedResponse => failed(format!(
+            "the MCP server {server} answered the call with a result of another kind"
+        )),
+        other => failed(format!(
+            "the MCP server {server} failed: {}",
+            shown(&other.to_string())
+        )),
     }
 }
 

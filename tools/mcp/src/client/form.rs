@@ -36,7 +36,10 @@ struct Field {
 
 /// Asks the person for each field of a form. A form without fields is a question for a confirmation.
 pub(super) async fn fill(cx: &ToolContext, message: &str, schema: &ElicitationSchema) -> Filled {
-    let names = schema.property_order.clone().unwrap_or_else(|| schema.properties.keys().cloned().collect());
+    let names = schema
+        .property_order
+        .clone()
+        .unwrap_or_else(|| schema.properties.keys().cloned().collect());
     if names.len() > MAX_FIELDS {
         return Filled::Declined;
     }
@@ -49,9 +52,18 @@ pub(super) async fn fill(cx: &ToolContext, message: &str, schema: &ElicitationSc
         };
     }
     for name in names {
-        let is_required = schema.required.as_ref().is_some_and(|required| required.contains(&name));
-        let Some(Ok(schema)) = schema.properties.get(&name).map(serde_json::to_value) else { return Filled::Declined };
-        let field = Field { name, schema, is_required };
+        let is_required = schema
+            .required
+            .as_ref()
+            .is_some_and(|required| required.contains(&name));
+        let Some(Ok(schema)) = schema.properties.get(&name).map(serde_json::to_value) else {
+            return Filled::Declined;
+        };
+        let field = Field {
+            name,
+            schema,
+            is_required,
+        };
         match field.ask(cx, message).await {
             Ok(Some(value)) => drop(values.insert(field.name, value)),
             Ok(None) => {}
@@ -64,13 +76,21 @@ pub(super) async fn fill(cx: &ToolContext, message: &str, schema: &ElicitationSc
 impl Field {
     /// Asks until an answer fits. Returns `None` if the field stays empty.
     async fn ask(&self, cx: &ToolContext, message: &str) -> Result<Option<Value>, Filled> {
-        let Ok(schema) = ValueSchema::new(self.schema.clone()) else { return Err(Filled::Declined) };
+        let Ok(schema) = ValueSchema::new(self.schema.clone()) else {
+            return Err(Filled::Declined);
+        };
         let mut problem = String::new();
         for _ in 0..MAX_ATTEMPTS {
             let text = format!("{message}\n\n{}{problem}", self.label());
             let may_be_empty = !self.is_required || self.schema.get("default").is_some();
             let question = Question::new(&text, self.kind());
-            let question = question.map(|question| if may_be_empty { question.with_empty_answer() } else { question });
+            let question = question.map(|question| {
+                if may_be_empty {
+                    question.with_empty_answer()
+                } else {
+                    question
+                }
+            });
             let answer = match put(cx, question).await {
                 Asked::Answer(answer) => answer,
                 Asked::Nobody => return Err(Filled::Declined),
@@ -88,7 +108,10 @@ impl Field {
                 Ok(()) => return Ok(Some(value)),
                 Err(violations) => {
                     let violations: Vec<_> = violations.iter().map(ToString::to_string).collect();
-                    problem = format!("\nThat does not fit: {}.", visible_line(&violations.join("; "), MAX_TEXT));
+                    problem = format!(
+                        "\nThat does not fit: {}.",
+                        visible_line(&violations.join("; "), MAX_TEXT)
+                    );
                 }
             }
         }
@@ -97,19 +120,32 @@ impl Field {
 
     /// Returns the title and the description of the field.
     fn label(&self) -> String {
-        let text = |key: &str| self.schema[key].as_str().map(|text| visible_line(text, MAX_TEXT));
+        let text = |key: &str| {
+            self.schema[key]
+                .as_str()
+                .map(|text| visible_line(text, MAX_TEXT))
+        };
         let mut label = text("title").unwrap_or_else(|| visible_line(&self.name, MAX_TEXT));
         if let Some(description) = text("description") {
             label += &format!(": {description}");
         }
         match self.schema.get("default") {
-            Some(default) => label += &format!(" (default: {})", visible_line(&plain(default), MAX_TEXT)),
+            Some(default) => {
+                label += &format!(" (default: {})", visible_line(&plain(default), MAX_TEXT))
+            }
             None if !self.is_required => label += " (may stay empty)",
             None => {}
         }
         if self.schema["type"] == "array" {
-            let options: Vec<_> = self.options().into_iter().map(|(option, _)| option).collect();
-            label += &format!(", several of {}, separated by commas", visible_line(&options.join(", "), MAX_TEXT));
+            let options: Vec<_> = self
+                .options()
+                .into_iter()
+                .map(|(option, _)| option)
+                .collect();
+            label += &format!(
+                ", several of {}, separated by commas",
+                visible_line(&options.join(", "), MAX_TEXT)
+            );
         }
         label
     }
@@ -118,7 +154,11 @@ impl Field {
         if self.schema["type"] == "boolean" {
             return AnswerKind::Confirmation;
         }
-        let mut options: Vec<_> = self.options().into_iter().map(|(option, _)| option).collect();
+        let mut options: Vec<_> = self
+            .options()
+            .into_iter()
+            .map(|(option, _)| option)
+            .collect();
         if options.is_empty() || self.schema["type"] == "array" {
             return AnswerKind::Text;
         }
@@ -127,23 +167,47 @@ impl Field {
         }
         let choice = AnswerKind::Choice { options };
         // Options that cannot be shown as a choice are typed.
-        if Question::new("?", choice.clone()).is_ok() { choice } else { AnswerKind::Text }
+        if Question::new("?", choice.clone()).is_ok() {
+            choice
+        } else {
+            AnswerKind::Text
+        }
     }
 
     /// Returns the options as shown, with their values.
     fn options(&self) -> Vec<(String, Value)> {
-        let of = if self.schema["type"] == "array" { &self.schema["items"] } else { &self.schema };
-        let shown =
-            |text: &Value, value: &Value| (visible_line(&plain(text), Question::MAX_OPTION_CHARS - 1), value.clone());
+        let of = if self.schema["type"] == "array" {
+            &self.schema["items"]
+        } else {
+            &self.schema
+        };
+        let shown = |text: &Value, value: &Value| {
+            (
+                visible_line(&plain(text), Question::MAX_OPTION_CHARS - 1),
+                value.clone(),
+            )
+        };
         if let Some(values) = of["enum"].as_array() {
-            let names = of["enumNames"].as_array().filter(|names| names.len() == values.len()).unwrap_or(values);
-            return names.iter().zip(values).map(|(name, value)| shown(name, value)).collect();
+            let names = of["enumNames"]
+                .as_array()
+                .filter(|names| names.len() == values.len())
+                .unwrap_or(values);
+            return names
+                .iter()
+                .zip(values)
+                .map(|(name, value)| shown(name, value))
+                .collect();
         }
         let titled = of["oneOf"].as_array().or_else(|| of["anyOf"].as_array());
         titled
             .into_iter()
             .flatten()
-            .map(|option| shown(option.get("title").unwrap_or(&option["const"]), &option["const"]))
+            .map(|option| {
+                shown(
+                    option.get("title").unwrap_or(&option["const"]),
+                    &option["const"],
+                )
+            })
             .collect()
     }
 
@@ -161,7 +225,9 @@ impl Field {
         }
         let options = self.options();
         let of_option = |text: &str| {
-            let option = options.iter().find(|(shown, value)| shown == text || value == text);
+            let option = options
+                .iter()
+                .find(|(shown, value)| shown == text || value == text);
             option.map_or_else(|| text.into(), |(_, value)| value.clone())
         };
         Ok(Some(match self.schema["type"].as_str() {
@@ -173,5 +239,7 @@ impl Field {
 }
 
 fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }

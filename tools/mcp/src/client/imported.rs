@@ -43,20 +43,41 @@ impl Imported {
         let mut outcome = self.outcome.clone();
         match outcome.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(outcome)) => outcome.clone(),
-            _ => Err(ImportError::Removed { name: self.name().clone() }),
+            _ => Err(ImportError::Removed {
+                name: self.name().clone(),
+            }),
         }
     }
 
     /// Returns a list of the server, which is read page by page and within limits unless the latest one is fresh.
-    pub(super) async fn items<T: OnDemand, U>(&self, item: impl Fn(T) -> U) -> Result<Items<U>, ImportError> {
-        let failed = |reason| ImportError::List { name: self.name().clone(), what: T::KEY, reason };
-        let peer = self.link.ready().await.map_err(|error| failed(error.to_string()))?;
+    pub(super) async fn items<T: OnDemand, U>(
+        &self,
+        item: impl Fn(T) -> U,
+    ) -> Result<Items<U>, ImportError> {
+        let failed = |reason| ImportError::List {
+            name: self.name().clone(),
+            what: T::KEY,
+            reason,
+        };
+        let peer = self
+            .link
+            .ready()
+            .await
+            .map_err(|error| failed(error.to_string()))?;
         if !T::is_offered(&peer) {
-            return Ok(Items { items: Vec::new(), cut: None });
+            return Ok(Items {
+                items: Vec::new(),
+                cut: None,
+            });
         }
-        let read = T::kept(&self.link.lists).get_or_read(list::<T>(&peer)).await;
+        let read = T::kept(&self.link.lists)
+            .get_or_read(list::<T>(&peer))
+            .await;
         let listing = read.map_err(|error| failed(self.link.shown(&reason(&error))))?;
-        Ok(Items { items: listing.items.iter().flatten().cloned().map(item).collect(), cut: listing.cut })
+        Ok(Items {
+            items: listing.items.iter().flatten().cloned().map(item).collect(),
+            cut: listing.cut,
+        })
     }
 
     /// Reads the list of tools again, and waits for it up to a short limit, for example because a model knows a tool that the list has not.
@@ -73,6 +94,9 @@ impl Imported {
 
 impl fmt::Debug for Imported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Imported").field("name", self.name()).field("status", &self.status()).finish_non_exhaustive()
+        f.debug_struct("Imported")
+            .field("name", self.name())
+            .field("status", &self.status())
+            .finish_non_exhaustive()
     }
 }

@@ -27,7 +27,9 @@ pub(super) fn readable(answer: &str) -> Option<String> {
         return None;
     }
     let is_empty = |value: &Value| value.as_object().is_none_or(Map::is_empty);
-    let has_capabilities = result.get("capabilities").is_some_and(|value| !is_empty(value));
+    let has_capabilities = result
+        .get("capabilities")
+        .is_some_and(|value| !is_empty(value));
     if has_capabilities && InitializeResult::deserialize(&*result).is_ok() {
         return None;
     }
@@ -45,7 +47,9 @@ pub(super) fn readable(answer: &str) -> Option<String> {
 
 /// Returns the capabilities, each without settings that have another form.
 fn capabilities(value: Value) -> Value {
-    let Value::Object(mut fields) = value else { return json!({"tools": {}}) };
+    let Value::Object(mut fields) = value else {
+        return json!({"tools": {}});
+    };
     fields.retain(|_, value| !value.is_null() && *value != false);
     for value in fields.values_mut().filter(|value| !value.is_object()) {
         *value = json!({});
@@ -55,7 +59,11 @@ fn capabilities(value: Value) -> Value {
     }
     let mut capabilities = Value::Object(fields);
     if ServerCapabilities::deserialize(&capabilities).is_err() {
-        capabilities.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(|value| *value = json!({}));
+        capabilities
+            .as_object_mut()
+            .into_iter()
+            .flat_map(Map::values_mut)
+            .for_each(|value| *value = json!({}));
     }
     capabilities
 }
@@ -94,12 +102,22 @@ mod tests {
             ("capabilities", Some(json!(["tools"])), json!({"tools": {}})),
             (
                 "capabilities",
-                Some(json!({"tools": {"listChanged": "yes"}, "logging": true, "prompts": null, "resources": false})),
+                Some(
+                    json!({"tools": {"listChanged": "yes"}, "logging": true, "prompts": null, "resources": false}),
+                ),
                 json!({"tools": {}, "logging": {}}),
             ),
             ("serverInfo", None, json!({"name": "", "version": ""})),
-            ("serverInfo", Some(json!({"name": "s", "version": 1})), json!({"name": "s", "version": "1"})),
-            ("serverInfo", Some(json!("s")), json!({"name": "", "version": ""})),
+            (
+                "serverInfo",
+                Some(json!({"name": "s", "version": 1})),
+                json!({"name": "s", "version": "1"}),
+            ),
+            (
+                "serverInfo",
+                Some(json!("s")),
+                json!({"name": "", "version": ""}),
+            ),
             ("protocolVersion", None, json!("2025-11-25")),
             ("protocolVersion", Some(json!(1.0)), json!("2025-11-25")),
             ("instructions", Some(json!(["i"])), Value::Null),

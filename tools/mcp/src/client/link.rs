@@ -68,7 +68,11 @@ pub(super) enum Listed {
 impl Link {
     /// Creates the link of an import, whose server is not connected yet.
     pub(super) fn new(import: &Import) -> Self {
-        let state = if import.known.is_empty() { State::Connecting } else { State::Idle };
+        let state = if import.known.is_empty() {
+            State::Connecting
+        } else {
+            State::Idle
+        };
         let (listed, present, calls, wanted, changed, lists) = Default::default();
         Self {
             name: import.name.clone(),
@@ -103,7 +107,10 @@ impl Link {
 
     /// Returns the error of a server that requires a login.
     pub(super) fn login_required(&self) -> ImportError {
-        ImportError::LoginRequired { name: self.name.clone(), advice: self.login_advice.clone() }
+        ImportError::LoginRequired {
+            name: self.name.clone(),
+            advice: self.login_advice.clone(),
+        }
     }
 
     pub(super) fn set(&self, state: State) {
@@ -129,7 +136,11 @@ impl Link {
             match listed {
                 Listed::Done => return false,
                 Listed::Stale => *listed = Listed::Done,
-                Listed::Pending | Listed::Failed { .. } => *listed = Listed::Failed { reason: reason.into() },
+                Listed::Pending | Listed::Failed { .. } => {
+                    *listed = Listed::Failed {
+                        reason: reason.into(),
+                    }
+                }
             }
             true
         });
@@ -156,7 +167,9 @@ impl Link {
         self.want();
         let mut state = self.state.subscribe();
         // The sender is in `self`, so both channels are open.
-        let _ = state.wait_for(|state| !matches!(state, State::Idle | State::Connecting)).await;
+        let _ = state
+            .wait_for(|state| !matches!(state, State::Idle | State::Connecting))
+            .await;
         let peer = match self.peer() {
             Ok(peer) => peer,
             Err(_) => {
@@ -176,7 +189,10 @@ impl Link {
         }
         match &*listed.borrow() {
             Listed::Failed { reason } => {
-                let reason = format!("the MCP server {} does not list its tools: {reason}", self.name);
+                let reason = format!(
+                    "the MCP server {} does not list its tools: {reason}",
+                    self.name
+                );
                 Err(ToolErrorKind::Unavailable { reason })
             }
             Listed::Pending | Listed::Stale | Listed::Done => Ok(peer),
@@ -196,12 +212,20 @@ impl Link {
     /// Returns [`ToolErrorKind::Unavailable`] if the host does not permit it, or if the server has another definition now.
     pub(super) fn check(&self, tool: &ToolName, digest: &Digest) -> Result<(), ToolErrorKind> {
         self.check_permitted(tool, digest)?;
-        let present = self.present.lock().unwrap_or_else(PoisonError::into_inner).get(tool).copied();
+        let present = self
+            .present
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(tool)
+            .copied();
         // A server that lists a tool no more answers for itself.
         if present.is_some_and(|present| present != *digest) {
             let present = present.unwrap_or(*digest);
             // The host's reason has the next step of its user.
-            let refused = self.review.as_ref().and_then(|review| review.check(tool, &present).err());
+            let refused = self
+                .review
+                .as_ref()
+                .and_then(|review| review.check(tool, &present).err());
             let reason = refused.unwrap_or_else(|| {
                 format!(
                     "the MCP server {} has changed the definition of {tool} since the tool was offered; use another tool",
@@ -217,8 +241,15 @@ impl Link {
     ///
     /// # Errors
     /// Returns [`ToolErrorKind::Unavailable`] with the host's reason.
-    pub(super) fn check_permitted(&self, tool: &ToolName, digest: &Digest) -> Result<(), ToolErrorKind> {
-        let permitted = self.review.as_ref().map_or(Ok(()), |review| review.check(tool, digest));
+    pub(super) fn check_permitted(
+        &self,
+        tool: &ToolName,
+        digest: &Digest,
+    ) -> Result<(), ToolErrorKind> {
+        let permitted = self
+            .review
+            .as_ref()
+            .map_or(Ok(()), |review| review.check(tool, digest));
         permitted.map_err(|reason| ToolErrorKind::Unavailable { reason })
     }
 
@@ -230,12 +261,16 @@ impl Link {
         let name = &self.name;
         let reason = match &*self.state.borrow() {
             State::Up(peer) if !peer.is_transport_closed() => return Ok(peer.clone()),
-            State::Up(_) => format!("the connection to the MCP server {name} has ended; try again in a moment"),
+            State::Up(_) => {
+                format!("the connection to the MCP server {name} has ended; try again in a moment")
+            }
             State::Idle | State::Connecting => {
                 format!("the MCP server {name} is being connected; try again in a moment")
             }
             State::Down { reason } => {
-                format!("the MCP server {name} is not connected ({reason}); try again later, or use another tool")
+                format!(
+                    "the MCP server {name} is not connected ({reason}); try again later, or use another tool"
+                )
             }
             State::Closed => format!("the MCP server {name} was removed; use another tool"),
         };
@@ -248,9 +283,14 @@ impl Link {
             State::Idle => Status::Idle,
             State::Connecting => Status::Connecting,
             State::Up(peer) => Status::Connected {
-                protocol: peer.peer_info().map(|info| info.protocol_version.to_string()).unwrap_or_default(),
+                protocol: peer
+                    .peer_info()
+                    .map(|info| info.protocol_version.to_string())
+                    .unwrap_or_default(),
             },
-            State::Down { reason } => Status::Disconnected { reason: reason.to_string() },
+            State::Down { reason } => Status::Disconnected {
+                reason: reason.to_string(),
+            },
             State::Closed => Status::Removed,
         }
     }
@@ -258,7 +298,11 @@ impl Link {
     /// Waits until the server is not connected, and returns the reason.
     pub(super) async fn down(&self) -> Arc<str> {
         let mut state = self.state.subscribe();
-        match state.wait_for(|state| matches!(state, State::Down { .. })).await.as_deref() {
+        match state
+            .wait_for(|state| matches!(state, State::Down { .. }))
+            .await
+            .as_deref()
+        {
             Ok(State::Down { reason }) => reason.clone(),
             // The sender is in `self`, so the channel is open.
             _ => "".into(),
@@ -268,7 +312,11 @@ impl Link {
     /// Waits until the server is removed and its connection has ended.
     pub(super) async fn closed(&self) {
         // The sender is in `self`, so the channel is open.
-        let _ = self.state.subscribe().wait_for(|state| matches!(state, State::Closed)).await;
+        let _ = self
+            .state
+            .subscribe()
+            .wait_for(|state| matches!(state, State::Closed))
+            .await;
     }
 }
 

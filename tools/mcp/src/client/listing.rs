@@ -33,8 +33,16 @@ const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The fields of an item that it is read without if they have another form. The first ones matter least.
-const OPTIONAL: [&str; 8] =
-    ["_meta", "icons", "annotations", "execution", "size", "title", "outputSchema", "description"];
+const OPTIONAL: [&str; 8] = [
+    "_meta",
+    "icons",
+    "annotations",
+    "execution",
+    "size",
+    "title",
+    "outputSchema",
+    "description",
+];
 
 /// The field with the schema of a tool's arguments.
 const SCHEMA: &str = "inputSchema";
@@ -83,7 +91,8 @@ macro_rules! listed {
             const KEY: &'static str = $key;
 
             fn is_offered(peer: &Peer<RoleClient>) -> bool {
-                peer.peer_info().is_some_and(|info| info.capabilities.$capability.is_some())
+                peer.peer_info()
+                    .is_some_and(|info| info.capabilities.$capability.is_some())
             }
 
             fn request(params: PaginatedRequestParams) -> model::ClientRequest {
@@ -101,39 +110,85 @@ macro_rules! listed {
     };
 }
 
-listed!(Tool, tools, "tools", ListToolsRequest, ListToolsResult, tools);
-listed!(Resource, resources, "resources", ListResourcesRequest, ListResourcesResult, resources);
 listed!(
-    ResourceTemplate, resources, "resourceTemplates", ListResourceTemplatesRequest, ListResourceTemplatesResult,
+    Tool,
+    tools,
+    "tools",
+    ListToolsRequest,
+    ListToolsResult,
+    tools
+);
+listed!(
+    Resource,
+    resources,
+    "resources",
+    ListResourcesRequest,
+    ListResourcesResult,
+    resources
+);
+listed!(
+    ResourceTemplate,
+    resources,
+    "resourceTemplates",
+    ListResourceTemplatesRequest,
+    ListResourceTemplatesResult,
     resource_templates
 );
-listed!(Prompt, prompts, "prompts", ListPromptsRequest, ListPromptsResult, prompts);
+listed!(
+    Prompt,
+    prompts,
+    "prompts",
+    ListPromptsRequest,
+    ListPromptsResult,
+    prompts
+);
 
 /// Reads all pages of a list within the limits.
 ///
 /// # Errors
 /// Returns an error if a page cannot be read, or is no page of this list.
 pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T>, ServiceError> {
-    let mut listing = Listing { items: Vec::new(), fresh_until: None, cut: None, notes: Vec::new() };
+    let mut listing = Listing {
+        items: Vec::new(),
+        fresh_until: None,
+        cut: None,
+        notes: Vec::new(),
+    };
     let (mut known, hasher) = (HashSet::new(), RandomState::new());
     let mut seen = HashSet::new();
-    let (mut cursor, mut bytes, mut repeated, deadline) = (None, 0, 0, Instant::now() + LIST_TIMEOUT);
+    let (mut cursor, mut bytes, mut repeated, deadline) =
+        (None, 0, 0, Instant::now() + LIST_TIMEOUT);
     for number in 1.. {
         let request = T::request(PaginatedRequestParams::default().with_cursor(cursor));
         let options = PeerRequestOptions::with_timeout(PAGE_TIMEOUT);
-        let answer = async { peer.send_request_with_option(request, options).await?.await_response().await };
+        let answer = async {
+            peer.send_request_with_option(request, options)
+                .await?
+                .await_response()
+                .await
+        };
         // A server that reads nothing keeps the request from leaving, so its own time limit does not start.
-        let Ok(result) = timeout_at(deadline.min(Instant::now() + PAGE_TIMEOUT), answer).await else {
+        let Ok(result) = timeout_at(deadline.min(Instant::now() + PAGE_TIMEOUT), answer).await
+        else {
             if number == 1 {
-                return Err(ServiceError::Timeout { timeout: PAGE_TIMEOUT });
+                return Err(ServiceError::Timeout {
+                    timeout: PAGE_TIMEOUT,
+                });
             }
-            listing.cut = Some(Cut::Time { limit: LIST_TIMEOUT });
+            listing.cut = Some(Cut::Time {
+                limit: LIST_TIMEOUT,
+            });
             return Ok(listing);
         };
         let result = match result {
             // A server that names no capabilities may have no tools.
-            Err(ServiceError::McpError(error)) if number == 1 && error.code == ErrorCode::METHOD_NOT_FOUND => {
-                listing.notes.push(format!("it does not know the request for its list of `{}`", T::KEY));
+            Err(ServiceError::McpError(error))
+                if number == 1 && error.code == ErrorCode::METHOD_NOT_FOUND =>
+            {
+                listing.notes.push(format!(
+                    "it does not know the request for its list of `{}`",
+                    T::KEY
+                ));
                 break;
             }
             result => result?,
@@ -141,14 +196,20 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
         let (items, next, ttl) = page::<T>(result)?;
         // Zero is no time to wait for: such a server reports its changes, or makes none.
         let ttl = ttl.filter(|ttl| *ttl > 0);
-        let fresh_until = ttl.and_then(|ttl| Instant::now().checked_add(Duration::from_millis(ttl)));
+        let fresh_until =
+            ttl.and_then(|ttl| Instant::now().checked_add(Duration::from_millis(ttl)));
         listing.fresh_until = match number {
             1 => fresh_until,
-            _ => listing.fresh_until.zip(fresh_until).map(|(one, other)| one.min(other)),
+            _ => listing
+                .fresh_until
+                .zip(fresh_until)
+                .map(|(one, other)| one.min(other)),
         };
         let mut present = Vec::new();
         for (item, fault) in items {
-            let (length, hash) = item.as_ref().map_or((0, None), |item| measured(item, &hasher));
+            let (length, hash) = item
+                .as_ref()
+                .map_or((0, None), |item| measured(item, &hasher));
             if hash.is_some_and(|hash| known.contains(&hash)) {
                 // A page that repeats an earlier one, as after a cursor that leads nowhere.
                 repeated += 1;
@@ -180,7 +241,10 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
         cursor = Some(next);
     }
     if repeated > 0 {
-        listing.notes.push(format!("its pages repeat {repeated} items of `{}`, which count once", T::KEY));
+        listing.notes.push(format!(
+            "its pages repeat {repeated} items of `{}`, which count once",
+            T::KEY
+        ));
     }
     Ok(listing)
 }
@@ -193,7 +257,11 @@ type MixedPage<T> = (Vec<Item<T>>, Option<String>, Option<u64>);
 /// Reads a page. If one item is malformed, rmcp does not recognise the page, so its items are read one by one.
 fn page<T: Listed>(result: ServerResult) -> Result<MixedPage<T>, ServiceError> {
     match T::page(result) {
-        Ok((items, next, ttl)) => Ok((items.into_iter().map(|item| (Ok(item), None)).collect(), next, ttl)),
+        Ok((items, next, ttl)) => Ok((
+            items.into_iter().map(|item| (Ok(item), None)).collect(),
+            next,
+            ttl,
+        )),
         Err(Value::Array(items)) => Ok((items.into_iter().map(read_item).collect(), None, None)),
         Err(Value::Object(mut fields)) => {
             let items = match fields.remove(T::KEY) {
@@ -201,7 +269,10 @@ fn page<T: Listed>(result: ServerResult) -> Result<MixedPage<T>, ServiceError> {
                 Some(Value::Object(items)) => items.into_iter().map(named).collect(),
                 _ => return Err(no_list(T::KEY)),
             };
-            let next = fields.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+            let next = fields
+                .get("nextCursor")
+                .and_then(Value::as_str)
+                .map(str::to_owned);
             let ttl = fields.get("ttlMs").and_then(Value::as_u64);
             Ok((items.into_iter().map(read_item).collect(), next, ttl))
         }
@@ -218,7 +289,10 @@ fn named((name, mut item): (String, Value)) -> Value {
 }
 
 fn no_list(key: &str) -> ServiceError {
-    ServiceError::McpError(ErrorData::internal_error(format!("its answer has no list `{key}`"), None))
+    ServiceError::McpError(ErrorData::internal_error(
+        format!("its answer has no list `{key}`"),
+        None,
+    ))
 }
 
 /// Reads an item, without optional fields that have another form.
@@ -237,21 +311,37 @@ fn read_item<T: Listed>(mut value: Value) -> Item<T> {
         if let Ok(item) = T::deserialize(&value) {
             return (
                 Ok(item),
-                Some(format!("{:?} has no schema, so it takes any arguments", visible_line(&name, MAX_NAME))),
+                Some(format!(
+                    "{:?} has no schema, so it takes any arguments",
+                    visible_line(&name, MAX_NAME)
+                )),
             );
         }
     }
     for field in OPTIONAL {
-        let Some(fields) = value.as_object_mut() else { break };
+        let Some(fields) = value.as_object_mut() else {
+            break;
+        };
         if fields.remove(field).is_some() {
             dropped.push(field);
             if let Ok(item) = T::deserialize(&value) {
                 let (name, fields) = (visible_line(&name, MAX_NAME), dropped.join(", "));
-                return (Ok(item), Some(format!("{name:?} is read without {fields}, which has another form")));
+                return (
+                    Ok(item),
+                    Some(format!(
+                        "{name:?} is read without {fields}, which has another form"
+                    )),
+                );
             }
         }
     }
-    (Err(Malformed { name, reason: error.to_string() }), None)
+    (
+        Err(Malformed {
+            name,
+            reason: error.to_string(),
+        }),
+        None,
+    )
 }
 
 /// Returns the length of an item, in bytes of JSON, and a number that differs for other items.

@@ -81,7 +81,11 @@ impl<T> Kept<T> {
             return Ok(latest.listing.clone());
         }
         let listing = Arc::new(read.await?);
-        let kept = listing.fresh_until.map(|fresh_until| Latest { version, fresh_until, listing: listing.clone() });
+        let kept = listing.fresh_until.map(|fresh_until| Latest {
+            version,
+            fresh_until,
+            listing: listing.clone(),
+        });
         *latest() = kept;
         Ok(listing)
     }
@@ -93,6 +97,9 @@ impl<T> Kept<T> {
 
 impl<T> Default for Kept<T> {
     fn default() -> Self {
-        Self { version: AtomicU64::new(0), latest: Mutex::new(None) }
+        Self {
+            version: AtomicU64::new(0),
+            latest: Mutex::new(None),
+        }
     }
 }

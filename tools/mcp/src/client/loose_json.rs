@@ -66,7 +66,9 @@ pub(super) fn strict(text: &str) -> Option<String> {
 fn escape(text: &str, at: usize, quote: u8) -> (usize, Option<String>) {
     let bytes = text.as_bytes();
     match (surrogate(bytes, at), bytes.get(at + 1)) {
-        (Some(0xd800..=0xdbff), _) if matches!(surrogate(bytes, at + 6), Some(0xdc00..=0xdfff)) => (12, None),
+        (Some(0xd800..=0xdbff), _) if matches!(surrogate(bytes, at + 6), Some(0xdc00..=0xdfff)) => {
+            (12, None)
+        }
         (Some(_), _) => (6, Some("\\ufffd".to_owned())),
         (None, Some(b'\'')) if quote == b'\'' => (2, Some("'".to_owned())),
         // Python's escape of a byte.
@@ -86,19 +88,29 @@ fn escape(text: &str, at: usize, quote: u8) -> (usize, Option<String>) {
 fn word(text: &str, at: usize) -> (usize, Option<String>) {
     let rest = &text[at..];
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-._".contains(byte);
-    let word = &rest[..rest.bytes().position(|byte| !is_part(&byte)).unwrap_or(rest.len())];
+    let word = &rest[..rest
+        .bytes()
+        .position(|byte| !is_part(&byte))
+        .unwrap_or(rest.len())];
     if let Some((_, instead)) = WORDS.iter().find(|(from, _)| *from == word) {
         return (word.len(), Some((*instead).to_owned()));
     }
     // A number that is too large for JSON's readers.
-    let is_infinite = || word.contains(['e', 'E']) && word.parse::<f64>().is_ok_and(f64::is_infinite);
+    let is_infinite =
+        || word.contains(['e', 'E']) && word.parse::<f64>().is_ok_and(f64::is_infinite);
     let is_number = word.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
-    (word.len().max(1), (is_number && is_infinite()).then(|| "null".to_owned()))
+    (
+        word.len().max(1),
+        (is_number && is_infinite()).then(|| "null".to_owned()),
+    )
 }
 
 /// Returns true if a list or an object ends next.
 fn is_last(rest: &[u8]) -> bool {
-    matches!(rest.iter().find(|byte| !byte.is_ascii_whitespace()), Some(b']' | b'}'))
+    matches!(
+        rest.iter().find(|byte| !byte.is_ascii_whitespace()),
+        Some(b']' | b'}')
+    )
 }
 
 /// Returns the half of a surrogate pair that is escaped at a place.
@@ -127,7 +139,10 @@ mod tests {
     #[test]
     fn deviations_with_one_meaning_become_json() {
         for (text, expected) in [
-            ("[NaN,-Infinity,Infinity,-1, None, undefined]", "[null,null,null,-1, null, null]"),
+            (
+                "[NaN,-Infinity,Infinity,-1, None, undefined]",
+                "[null,null,null,-1, null, null]",
+            ),
             ("{'a': True, 'b': False, }", r#"{"a": true, "b": false }"#),
             (
                 r#"{'it\'s': "it's", 'b': 'say "x"', 'c': '\x1b\\'}"#,
@@ -145,7 +160,9 @@ mod tests {
 
     #[test]
     fn no_text_is_cut_inside_of_a_character() {
-        for text in ["\"\\é", "'\\é'", "'\\x", "'\\xé0'", "-é", "\"\\u", "Nané", "{'", "\\"] {
+        for text in [
+            "\"\\é", "'\\é'", "'\\x", "'\\xé0'", "-é", "\"\\u", "Nané", "{'", "\\",
+        ] {
             strict(text);
         }
     }

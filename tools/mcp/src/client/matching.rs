@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleClient;
-use rmcp::model::{ClientNotification, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientNotification, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::time::{Instant, sleep_until};
@@ -32,7 +34,10 @@ struct Open {
 
 impl<T> Matched<T> {
     pub(super) fn new(transport: T) -> Self {
-        Self { transport, open: Arc::default() }
+        Self {
+            transport,
+            open: Arc::default(),
+        }
     }
 }
 
@@ -51,7 +56,9 @@ impl Open {
             None => None,
         };
         // An answer to a request that has ended is late, and means no other one.
-        if let Some(number) = number.filter(|number| self.ids.remove(number) || (0..self.next).contains(number)) {
+        if let Some(number) =
+            number.filter(|number| self.ids.remove(number) || (0..self.next).contains(number))
+        {
             self.doubtful.take_if(|(doubtful, ..)| *doubtful == number);
             return Some(with_id(message, number));
         }
@@ -63,11 +70,14 @@ impl Open {
             JsonRpcMessage::Error(_) => message,
             _ => {
                 let id = serde_json::to_string(&id).unwrap_or_default();
-                let reason = format!("its answer has the id {id}, which no request has; the call may have run");
+                let reason = format!(
+                    "its answer has the id {id}, which no request has; the call may have run"
+                );
                 ServerJsonRpcMessage::error(ErrorData::internal_error(reason, None), None)
             }
         };
-        self.doubtful.get_or_insert_with(|| (only, Instant::now() + GRACE, with_id(error, only)));
+        self.doubtful
+            .get_or_insert_with(|| (only, Instant::now() + GRACE, with_id(error, only)));
         None
     }
 
@@ -78,7 +88,9 @@ impl Open {
 
     /// Returns the error of a request whose own answer has not arrived in time.
     fn overdue(&mut self) -> Option<ServerJsonRpcMessage> {
-        let (number, _, error) = self.doubtful.take_if(|(_, until, _)| *until <= Instant::now())?;
+        let (number, _, error) = self
+            .doubtful
+            .take_if(|(_, until, _)| *until <= Instant::now())?;
         self.ids.remove(&number).then_some(error)
     }
 }
@@ -110,14 +122,18 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Matched<T> {
                     let mut open = lock(&self.open);
                     open.next = open.next.max(number + 1);
                     // A subscription stays open, and is none that a lost answer would be of.
-                    if !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) {
+                    if !matches!(
+                        request.request,
+                        ClientRequest::SubscriptionsListenRequest(_)
+                    ) {
                         open.ids.insert(number);
                         sent = Some(number);
                     }
                 }
             }
             JsonRpcMessage::Notification(notification) => {
-                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
                     && let Some(RequestId::Number(number)) = &cancelled.params.request_id
                 {
                     lock(&self.open).ids.remove(number);
@@ -176,25 +192,44 @@ mod tests {
     }
 
     fn open(ids: &[i64]) -> Open {
-        Open { ids: ids.iter().copied().collect(), next: 5, doubtful: None }
+        Open {
+            ids: ids.iter().copied().collect(),
+            next: 5,
+            doubtful: None,
+        }
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_without_its_id_ends_the_only_open_request_unless_its_own_one_arrives() {
         for (answer, code) in [
-            (json!({"id": null, "error": {"code": -32000, "message": "no"}}), -32000),
+            (
+                json!({"id": null, "error": {"code": -32000, "message": "no"}}),
+                -32000,
+            ),
             (json!({"error": {"code": -32700, "message": "no"}}), -32700),
-            (json!({"id": "server-error", "error": {"code": -32600, "message": "no"}}), -32600),
+            (
+                json!({"id": "server-error", "error": {"code": -32600, "message": "no"}}),
+                -32600,
+            ),
             (json!({"id": 77, "result": {"content": []}}), -32603),
         ] {
             let mut other = open(&[4]);
             assert_eq!(matched(&mut other, answer.clone()), None);
-            assert_eq!(matched(&mut other, json!({"id": 4, "result": {}})).unwrap()["id"], 4);
+            assert_eq!(
+                matched(&mut other, json!({"id": 4, "result": {}})).unwrap()["id"],
+                4
+            );
             let mut open = open(&[4]);
-            assert_eq!((matched(&mut open, answer), open.overdue().is_some()), (None, false));
+            assert_eq!(
+                (matched(&mut open, answer), open.overdue().is_some()),
+                (None, false)
+            );
             tokio::time::sleep(GRACE).await;
             let read = serde_json::to_value(open.overdue().unwrap()).unwrap();
-            assert_eq!((&read["id"], &read["error"]["code"]), (&json!(4), &json!(code)));
+            assert_eq!(
+                (&read["id"], &read["error"]["code"]),
+                (&json!(4), &json!(code))
+            );
             assert!(open.ids.is_empty() && other.overdue().is_none());
         }
     }
@@ -202,14 +237,21 @@ mod tests {
     #[test]
     fn an_id_in_another_form_is_the_same_one() {
         let read = matched(&mut open(&[3, 4]), json!({"id": "4", "result": {}})).unwrap();
-        assert_eq!((&read["id"], read.get("result")), (&json!(4), Some(&json!({}))));
+        assert_eq!(
+            (&read["id"], read.get("result")),
+            (&json!(4), Some(&json!({})))
+        );
     }
 
     #[test]
     fn a_late_answer_or_one_of_several_requests_ends_no_other() {
         for (ids, answer, is_read) in [
             (vec![4], json!({"id": 2, "result": {}}), true),
-            (vec![3, 4], json!({"id": null, "error": {"code": 1, "message": "no"}}), false),
+            (
+                vec![3, 4],
+                json!({"id": null, "error": {"code": 1, "message": "no"}}),
+                false,
+            ),
             (vec![], json!({"id": 77, "result": {}}), false),
         ] {
             let mut open = open(&ids);

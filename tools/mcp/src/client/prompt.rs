@@ -58,7 +58,12 @@ impl Imported {
             name: prompt.name,
             title: prompt.title,
             description: prompt.description,
-            arguments: prompt.arguments.into_iter().flatten().map(argument).collect(),
+            arguments: prompt
+                .arguments
+                .into_iter()
+                .flatten()
+                .map(argument)
+                .collect(),
         })
         .await
     }
@@ -73,8 +78,10 @@ impl Imported {
         name: &str,
         arguments: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Vec<PromptMessage>, ToolErrorKind> {
-        let arguments: model::JsonObject =
-            arguments.into_iter().map(|(name, value)| (name, Value::String(value))).collect();
+        let arguments: model::JsonObject = arguments
+            .into_iter()
+            .map(|(name, value)| (name, Value::String(value)))
+            .collect();
         let peer = self.link.peer()?;
         let make = |answers: Answers| {
             let mut params = GetPromptRequestParams::new(name).with_arguments(arguments.clone());
@@ -82,7 +89,9 @@ impl Imported {
             ClientRequest::from(GetPromptRequest::new(params))
         };
         match rounds::request(&self.link, &peer, cx, make).await? {
-            ServerResult::GetPromptResult(result) => Ok(result.messages.into_iter().map(message).collect()),
+            ServerResult::GetPromptResult(result) => {
+                Ok(result.messages.into_iter().map(message).collect())
+            }
             // A result with a defective message is none for rmcp.
             other => readable_messages(serde_json::to_value(other).unwrap_or_default())
                 .ok_or_else(|| failure(self.name(), ServiceError::UnexpectedResponse)),
@@ -91,8 +100,17 @@ impl Imported {
 }
 
 fn argument(argument: model::PromptArgument) -> PromptArgument {
-    let model::PromptArgument { name, description, required, .. } = argument;
-    PromptArgument { name, description, is_required: required == Some(true) }
+    let model::PromptArgument {
+        name,
+        description,
+        required,
+        ..
+    } = argument;
+    PromptArgument {
+        name,
+        description,
+        is_required: required == Some(true),
+    }
 }
 
 fn message(message: model::PromptMessage) -> PromptMessage {
@@ -100,19 +118,29 @@ fn message(message: model::PromptMessage) -> PromptMessage {
         model::Role::User => Role::User,
         _ => Role::Assistant,
     };
-    PromptMessage { role, content: block(message.content) }
+    PromptMessage {
+        role,
+        content: block(message.content),
+    }
 }
 
 /// Returns the messages of a result that may have defects. Each block is read by itself. Returns `None` if there are none.
 fn readable_messages(mut result: Value) -> Option<Vec<PromptMessage>> {
     let messages = result.get_mut("messages").map(Value::take)?;
     let read = |mut message: Value| {
-        let role = if message["role"] == "assistant" { Role::Assistant } else { Role::User };
+        let role = if message["role"] == "assistant" {
+            Role::Assistant
+        } else {
+            Role::User
+        };
         let blocks = match message.get_mut("content") {
             Some(content) => items(content.take()),
             None => vec![message],
         };
-        blocks.into_iter().map(move |value| PromptMessage { role, content: readable_block(value) })
+        blocks.into_iter().map(move |value| PromptMessage {
+            role,
+            content: readable_block(value),
+        })
     };
     Some(items(messages).into_iter().flat_map(read).collect())
 }
@@ -131,10 +159,24 @@ mod tests {
             {"role": "system", "content": [{"type": "text", "text": "one"}, {"type": "json", "json": {"a": 1}}]},
             "alone",
         ]}));
-        let read: Vec<_> = read.unwrap().into_iter().map(|message| (message.role, message.content)).collect();
+        let read: Vec<_> = read
+            .unwrap()
+            .into_iter()
+            .map(|message| (message.role, message.content))
+            .collect();
         let text = |role, text: &str| (role, Content::text(text));
-        assert_eq!(read[..3], [text(Role::User, "Review."), text(Role::Assistant, "plain"), text(Role::User, "one")]);
-        assert!(read[3].1.as_text().unwrap().contains(r#""json":{"a":1}"#), "{read:?}");
+        assert_eq!(
+            read[..3],
+            [
+                text(Role::User, "Review."),
+                text(Role::Assistant, "plain"),
+                text(Role::User, "one")
+            ]
+        );
+        assert!(
+            read[3].1.as_text().unwrap().contains(r#""json":{"a":1}"#),
+            "{read:?}"
+        );
         assert_eq!(read[4], text(Role::User, "alone"));
         assert_eq!(readable_messages(json!({"items": []})), None);
     }

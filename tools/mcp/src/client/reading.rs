@@ -65,7 +65,10 @@ pub(super) fn read(bytes: &[u8], own: Option<&Value>) -> Vec<String> {
         && depth(strict.as_bytes()) <= MAX_DEPTH
         && let Ok(items) = serde_json::from_str::<Vec<Value>>(strict)
     {
-        let messages = items.iter().filter(|item| is_whole(item)).map(Value::to_string);
+        let messages = items
+            .iter()
+            .filter(|item| is_whole(item))
+            .map(Value::to_string);
         return messages.filter_map(|item| message(&item, own)).collect();
     }
     let found = among_others(text, own);
@@ -77,14 +80,18 @@ pub(super) fn read(bytes: &[u8], own: Option<&Value>) -> Vec<String> {
 
 /// Returns true if a value can be a message: it has a method, a result or an error.
 fn is_whole(value: &Value) -> bool {
-    ["method", "result", "error"].iter().any(|key| value.get(key).is_some())
+    ["method", "result", "error"]
+        .iter()
+        .any(|key| value.get(key).is_some())
 }
 
 /// Returns the messages on a line with other text. Behind such a text, only answers count.
 fn among_others(text: &str, own: Option<&Value>) -> Vec<String> {
     let (mut found, mut at) = (Vec::new(), 0);
     for _ in 0..MAX_STARTS {
-        let Some(start) = text[at..].find('{').map(|start| at + start) else { break };
+        let Some(start) = text[at..].find('{').map(|start| at + start) else {
+            break;
+        };
         let corrected = strict(&text[start..]);
         let rest = corrected.as_deref().unwrap_or(&text[start..]);
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
@@ -93,11 +100,18 @@ fn among_others(text: &str, own: Option<&Value>) -> Vec<String> {
             continue;
         };
         let is_answer = value.get("method").is_none() && value.get("id").is_some();
-        if is_whole(&value) && value.get("jsonrpc").is_some() && (start == 0 || !found.is_empty() || is_answer) {
+        if is_whole(&value)
+            && value.get("jsonrpc").is_some()
+            && (start == 0 || !found.is_empty() || is_answer)
+        {
             found.extend(message(&value.to_string(), own));
         }
         // The lengths differ only if something was corrected.
-        at = if corrected.is_some() { text.len() } else { start + values.byte_offset() };
+        at = if corrected.is_some() {
+            text.len()
+        } else {
+            start + values.byte_offset()
+        };
     }
     found
 }
@@ -109,7 +123,10 @@ fn message(text: &str, own: Option<&Value>) -> Option<String> {
     let is_answer = envelope.method.is_none()
         && (envelope.result, envelope.error) != (Presence::Absent, Presence::Absent)
         && (envelope.id.is_some() || own.is_some());
-    let is_version = envelope.jsonrpc.as_ref().is_some_and(|version| version == "2.0");
+    let is_version = envelope
+        .jsonrpc
+        .as_ref()
+        .is_some_and(|version| version == "2.0");
     if !is_version && !is_answer {
         return None;
     }
@@ -131,7 +148,10 @@ fn message(text: &str, own: Option<&Value>) -> Option<String> {
 
 /// Returns true if the parser of the protocol takes an answer as it is.
 fn is_plain(envelope: &Envelope, text: &str) -> bool {
-    let has_id = envelope.id.as_ref().is_some_and(|id| id.is_i64() || id.is_u64() || id.is_string());
+    let has_id = envelope
+        .id
+        .as_ref()
+        .is_some_and(|id| id.is_i64() || id.is_u64() || id.is_string());
     match (envelope.result, envelope.error) {
         (Presence::Absent, Presence::Absent) => envelope.id.as_ref().is_none_or(Value::is_string),
         (_, Presence::Absent) => has_id,
@@ -145,19 +165,36 @@ fn is_plain(envelope: &Envelope, text: &str) -> bool {
 /// Returns an answer with the fields of the protocol alone. Its levels are within the limit.
 fn rewritten(text: &str, own: Option<&Value>) -> Option<String> {
     let mut fields: Map<String, Value> = serde_json::from_str(text).ok()?;
-    let id = match own.cloned().or_else(|| fields.remove("id")).unwrap_or_default() {
-        Value::Number(number) if !number.is_i64() && !number.is_u64() => {
-            number.as_f64().filter(|id| id.fract() == 0.0).map_or(Value::Null, |id| json!(id as i64))
-        }
+    let id = match own
+        .cloned()
+        .or_else(|| fields.remove("id"))
+        .unwrap_or_default()
+    {
+        Value::Number(number) if !number.is_i64() && !number.is_u64() => number
+            .as_f64()
+            .filter(|id| id.fract() == 0.0)
+            .map_or(Value::Null, |id| json!(id as i64)),
         id @ (Value::Number(_) | Value::String(_)) => id,
         _ => Value::Null,
     };
     let error = fields.remove("error").filter(|error| !error.is_null());
     let answer = match (error, fields.remove("result")) {
         (Some(error), _) => json!({"jsonrpc": "2.0", "id": id, "error": readable_error(error)}),
-        (None, Some(result)) if !id.is_null() => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-        (None, Some(_)) => return Some(refusal(&Value::Null, "the server answered without the id of a request")),
-        (None, None) => return Some(refusal(&id, "the server answered with neither a result nor an error")),
+        (None, Some(result)) if !id.is_null() => {
+            json!({"jsonrpc": "2.0", "id": id, "result": result})
+        }
+        (None, Some(_)) => {
+            return Some(refusal(
+                &Value::Null,
+                "the server answered without the id of a request",
+            ));
+        }
+        (None, None) => {
+            return Some(refusal(
+                &id,
+                "the server answered with neither a result nor an error",
+            ));
+        }
     };
     Some(answer.to_string())
 }
@@ -167,14 +204,20 @@ fn readable_error(error: Value) -> Value {
     if ErrorData::deserialize(&error).is_ok() {
         return error;
     }
-    let code = error.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
+    let code = error
+        .get("code")
+        .and_then(Value::as_i64)
+        .and_then(|code| i32::try_from(code).ok());
     let text = error.get("message").unwrap_or(&error);
-    let message = text.as_str().map_or_else(|| text.to_string(), str::to_owned);
+    let message = text
+        .as_str()
+        .map_or_else(|| text.to_string(), str::to_owned);
     json!({"code": code.unwrap_or(UNREADABLE), "message": message, "data": error.get("data")})
 }
 
 fn refusal(id: &Value, message: &str) -> String {
-    let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": UNREADABLE, "message": message}});
+    let error =
+        json!({"jsonrpc": "2.0", "id": id, "error": {"code": UNREADABLE, "message": message}});
     error.to_string()
 }
 
@@ -188,12 +231,23 @@ fn unreadable(text: &str, own: Option<&Value>) -> Option<String> {
     }
     // The first id is that of the answer, unless the answer has it after its content.
     let first = || {
-        let rest = text.split_once("\"id\"")?.1.trim_start().strip_prefix(':')?.trim_start();
-        let digits = &rest[..rest.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len())];
+        let rest = text
+            .split_once("\"id\"")?
+            .1
+            .trim_start()
+            .strip_prefix(':')?
+            .trim_start();
+        let digits = &rest[..rest
+            .bytes()
+            .position(|byte| !byte.is_ascii_digit())
+            .unwrap_or(rest.len())];
         digits.parse::<u32>().ok().map(Value::from)
     };
     let id = own.cloned().or_else(first).unwrap_or_default();
-    Some(refusal(&id, &format!("the answer of the server is no JSON: {reason}; the call may have run")))
+    Some(refusal(
+        &id,
+        &format!("the answer of the server is no JSON: {reason}; the call may have run"),
+    ))
 }
 
 /// Returns the levels of a JSON text.
@@ -225,7 +279,11 @@ mod tests {
     use super::*;
 
     fn nested(levels: usize) -> String {
-        format!(r#"{{"jsonrpc":"2.0","id":7,"result":{}{}}}"#, "[".repeat(levels - 1), "]".repeat(levels - 1))
+        format!(
+            r#"{{"jsonrpc":"2.0","id":7,"result":{}{}}}"#,
+            "[".repeat(levels - 1),
+            "]".repeat(levels - 1)
+        )
     }
 
     fn all(bytes: &[u8]) -> Vec<Value> {
@@ -277,35 +335,72 @@ mod tests {
     fn an_answer_that_is_nested_too_deep_becomes_an_error_of_its_call() {
         for levels in [MAX_DEPTH + 1, 5_000_000] {
             let answer = answer(nested(levels).as_bytes());
-            assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32603)));
+            assert_eq!(
+                (&answer["id"], &answer["error"]["code"]),
+                (&json!(7), &json!(-32603))
+            );
         }
         let request = nested(5_000_000).replace("result", "method");
         assert!(read(request.as_bytes(), None).is_empty());
-        let id = format!(r#"{{"jsonrpc":"2.0","id":{}{}}}"#, "[".repeat(5_000_000), "]".repeat(5_000_000));
+        let id = format!(
+            r#"{{"jsonrpc":"2.0","id":{}{}}}"#,
+            "[".repeat(5_000_000),
+            "]".repeat(5_000_000)
+        );
         assert!(read(id.as_bytes(), None).is_empty());
     }
 
     #[test]
     fn a_careless_answer_is_read_if_it_has_one_meaning() {
-        let result = |result: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#).into_bytes();
+        let result =
+            |result: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#).into_bytes();
         for (bytes, expected) in [
             (
                 result(r#"{"a":[NaN,-Infinity,Infinity,-1],"b":"NaN"}"#),
                 json!({"a": [null, null, null, -1], "b": "NaN"}),
             ),
             (result("{\"a\":\"café\"}"), json!({"a": "café"})),
-            (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":\"caf\xe9\"}}".to_vec(), json!({"a": "caf\u{fffd}"})),
+            (
+                b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":\"caf\xe9\"}}".to_vec(),
+                json!({"a": "caf\u{fffd}"}),
+            ),
             (["\u{feff}".as_bytes(), &result("{}")].concat(), json!({})),
-            (result("{\"a\":\"one\ttwo\u{1}\"}"), json!({"a": "one\ttwo\u{1}"})),
-            (result(r#"{"a":"\ud83d cut \udc00\\ud800"}"#), json!({"a": "\u{fffd} cut \u{fffd}\\ud800"})),
+            (
+                result("{\"a\":\"one\ttwo\u{1}\"}"),
+                json!({"a": "one\ttwo\u{1}"}),
+            ),
+            (
+                result(r#"{"a":"\ud83d cut \udc00\\ud800"}"#),
+                json!({"a": "\u{fffd} cut \u{fffd}\\ud800"}),
+            ),
             (result(r#"{"a":1},"error":null"#), json!({"a": 1})),
             (br#"{"id":1,"result":{"a":1}}"#.to_vec(), json!({"a": 1})),
-            (result("{'a': None, \"b\": [True,],}"), json!({"a": null, "b": [true]})),
-            (["INFO: ".as_bytes(), &result("{}"), b" // 3 ms"].concat(), json!({})),
-            (["\u{1b}[32m".as_bytes(), &result("{}"), "\u{1b}[0m".as_bytes()].concat(), json!({})),
+            (
+                result("{'a': None, \"b\": [True,],}"),
+                json!({"a": null, "b": [true]}),
+            ),
+            (
+                ["INFO: ".as_bytes(), &result("{}"), b" // 3 ms"].concat(),
+                json!({}),
+            ),
+            (
+                [
+                    "\u{1b}[32m".as_bytes(),
+                    &result("{}"),
+                    "\u{1b}[0m".as_bytes(),
+                ]
+                .concat(),
+                json!({}),
+            ),
             ([b"[".as_slice(), &result("{}"), b"]"].concat(), json!({})),
-            (br#"{"jsonrpc":"2.0","id":1,"result":{"a":1},"id":1}"#.to_vec(), json!({"a": 1})),
-            (br#"{"jsonrpc":"1.0","id":1.0,"error":null,"result":{"a":1}}"#.to_vec(), json!({"a": 1})),
+            (
+                br#"{"jsonrpc":"2.0","id":1,"result":{"a":1},"id":1}"#.to_vec(),
+                json!({"a": 1}),
+            ),
+            (
+                br#"{"jsonrpc":"1.0","id":1.0,"error":null,"result":{"a":1}}"#.to_vec(),
+                json!({"a": 1}),
+            ),
         ] {
             let read = answer(&bytes);
             assert_eq!((&read["id"], &read["result"]), (&json!(1), &expected));
@@ -314,20 +409,34 @@ mod tests {
 
     #[test]
     fn each_message_of_a_list_or_a_line_is_read() {
-        let (note, answer) = (r#"{"jsonrpc":"2.0","method":"a"}"#, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+        let (note, answer) = (
+            r#"{"jsonrpc":"2.0","method":"a"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+        );
         let log = r#"{"level":"info"}"#;
-        for text in [format!("[{note},{log},{answer}]"), format!("{note}{answer}"), format!("{note} {log} {answer}")] {
+        for text in [
+            format!("[{note},{log},{answer}]"),
+            format!("{note}{answer}"),
+            format!("{note} {log} {answer}"),
+        ] {
             let read = all(text.as_bytes());
-            assert_eq!((read.len(), &read[0]["method"], &read[1]["id"]), (2, &json!("a"), &json!(1)), "{text}");
+            assert_eq!(
+                (read.len(), &read[0]["method"], &read[1]["id"]),
+                (2, &json!("a"), &json!(1)),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn an_answer_has_the_id_of_its_exchange() {
-        for text in
-            [r#"{"result":{}}"#, r#"{"jsonrpc":"2.0","id":null,"result":{}}"#, r#"{"jsonrpc":"2.0","error":"no"}"#]
-        {
-            let read: Value = serde_json::from_str(&read(text.as_bytes(), Some(&json!(7)))[0]).unwrap();
+        for text in [
+            r#"{"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","error":"no"}"#,
+        ] {
+            let read: Value =
+                serde_json::from_str(&read(text.as_bytes(), Some(&json!(7)))[0]).unwrap();
             assert_eq!(read["id"], 7, "{text}");
         }
     }
@@ -336,21 +445,31 @@ mod tests {
     fn an_answer_that_cannot_be_read_is_an_error_with_its_id_if_it_has_one() {
         for (text, id) in [
             (r#"{"jsonrpc":"2.0","id":3,"result":{"a":<b>}}"#, json!(3)),
-            (r#"{"jsonrpc": "2.0", "id" : 3, "result": {"a": "cut"#, json!(3)),
+            (
+                r#"{"jsonrpc": "2.0", "id" : 3, "result": {"a": "cut"#,
+                json!(3),
+            ),
             (r#"{"jsonrpc":"2.0","result":{a:1}}"#, Value::Null),
             (r#"{"jsonrpc":"2.0","id":null,"result":{}}"#, Value::Null),
             (r#"{"jsonrpc":"2.0","result":{}}"#, Value::Null),
             (r#"{"jsonrpc":"2.0","id":[1],"result":{}}"#, Value::Null),
             (r#"{"jsonrpc":"2.0","id":3}"#, json!(3)),
-            (r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#, Value::Null),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#,
+                Value::Null,
+            ),
             (r#"{"jsonrpc":"2.0","id":3,"error":"it broke"}"#, json!(3)),
-            (r#"{"jsonrpc":"2.0","id":3,"error":{"code":"E_FAIL","message":"it broke"},"result":null}"#, json!(3)),
+            (
+                r#"{"jsonrpc":"2.0","id":3,"error":{"code":"E_FAIL","message":"it broke"},"result":null}"#,
+                json!(3),
+            ),
         ] {
             let answer = answer(text.as_bytes());
             assert_eq!(answer.get("id").cloned().unwrap_or_default(), id, "{text}");
             assert!(answer["error"]["message"].is_string(), "{text}");
         }
-        let broken = answer(br#"{"jsonrpc":"2.0","id":3,"error":{"code":"E_FAIL","message":"it broke"}}"#);
+        let broken =
+            answer(br#"{"jsonrpc":"2.0","id":3,"error":{"code":"E_FAIL","message":"it broke"}}"#);
         assert_eq!(broken["error"]["message"], "it broke");
     }
 }

@@ -55,7 +55,11 @@ struct Seen {
 
 impl Registration {
     pub(super) fn new(destination: Destination) -> Self {
-        Self { destination, entries: HashMap::new(), earlier: HashMap::new() }
+        Self {
+            destination,
+            entries: HashMap::new(),
+            earlier: HashMap::new(),
+        }
     }
 
     /// Registers the tools of an earlier connection.
@@ -63,7 +67,10 @@ impl Registration {
         for (name, definition) in known {
             let digest = definition.digest();
             if let Err(refusal) = self.add(link, &name, &definition, digest) {
-                tracing::warn!(server = link.name().as_str(), "the tool {name} cannot be offered: {refusal}");
+                tracing::warn!(
+                    server = link.name().as_str(),
+                    "the tool {name} cannot be offered: {refusal}"
+                );
             }
         }
     }
@@ -75,7 +82,11 @@ impl Registration {
         listing: Listing<model::Tool>,
         has_resources: bool,
     ) -> Report {
-        let mut report = Report { cut: listing.cut, notes: listing.notes, ..Report::default() };
+        let mut report = Report {
+            cut: listing.cut,
+            notes: listing.notes,
+            ..Report::default()
+        };
         // An update that was interrupted has left some.
         self.earlier.extend(self.entries.drain());
         let mut seen = Seen::default();
@@ -83,19 +94,34 @@ impl Registration {
             if index % BATCH == BATCH - 1 {
                 tokio::task::yield_now().await;
             }
-            let name = item.as_ref().map_or_else(|malformed| malformed.name.clone(), |tool| tool.name.to_string());
+            let name = item.as_ref().map_or_else(
+                |malformed| malformed.name.clone(),
+                |tool| tool.name.to_string(),
+            );
             let outcome = match item {
-                Ok(tool) => self.add_listed(link, ServerTool::from_remote(tool), &mut seen, &mut report.notes),
+                Ok(tool) => self.add_listed(
+                    link,
+                    ServerTool::from_remote(tool),
+                    &mut seen,
+                    &mut report.notes,
+                ),
                 Err(malformed) => {
                     // An earlier definition of the tool is not its present one.
                     let tool = link.name().tool_name(&malformed.name, 1).ok();
-                    seen.present.extend(tool.map(|tool| (tool, Digest::hash_bytes(malformed.reason.as_bytes()))));
-                    Err(Refusal::Malformed { reason: visible_line(&malformed.reason, 200) })
+                    seen.present.extend(
+                        tool.map(|tool| (tool, Digest::hash_bytes(malformed.reason.as_bytes()))),
+                    );
+                    Err(Refusal::Malformed {
+                        reason: visible_line(&malformed.reason, 200),
+                    })
                 }
             };
             match outcome {
                 Ok(name) => report.tools.push(name),
-                Err(refusal) => report.refused.push(Refused { tool: visible_line(&name, MAX_SHOWN), refusal }),
+                Err(refusal) => report.refused.push(Refused {
+                    tool: visible_line(&name, MAX_SHOWN),
+                    refusal,
+                }),
             }
         }
         for (_, earlier) in self.earlier.drain() {
@@ -116,9 +142,15 @@ impl Registration {
         seen: &mut Seen,
         notes: &mut Vec<String>,
     ) -> Result<ToolName, Refusal> {
-        let ordinal = seen.ordinals.entry(definition.name().to_owned()).or_insert(0);
+        let ordinal = seen
+            .ordinals
+            .entry(definition.name().to_owned())
+            .or_insert(0);
         *ordinal += 1;
-        let name = link.name().tool_name(definition.name(), *ordinal).map_err(RegisterError::Name)?;
+        let name = link
+            .name()
+            .tool_name(definition.name(), *ordinal)
+            .map_err(RegisterError::Name)?;
         let digest = definition.digest();
         seen.present.insert(name.clone(), digest);
         check_wire_names(&name, &mut seen.digested)?;
@@ -138,16 +170,26 @@ impl Registration {
 
     /// Keeps the name of a tool whose definition the host refuses, so that a call ends with the reason: with the earlier definition, or
     /// without a word of the server.
-    fn keep_refused(&mut self, link: &Arc<Link>, name: ToolName, definition: &ServerTool, digest: Digest) {
+    fn keep_refused(
+        &mut self,
+        link: &Arc<Link>,
+        name: ToolName,
+        definition: &ServerTool,
+        digest: Digest,
+    ) {
         let kept = match self.earlier.remove(&name) {
             Some(earlier) => Ok(earlier),
             None if !is_plain(definition.name()) => return,
             None => {
-                let description =
-                    format!("[This tool of the MCP server {} waits for the user's approval.]", link.name());
-                let tool = Tool::new(name.clone(), description, json!({"type": "object"})).map_err(RegisterError::Name);
-                let registered =
-                    tool.and_then(|tool| self.register(link, definition, tool.with_audit(true), digest, None));
+                let description = format!(
+                    "[This tool of the MCP server {} waits for the user's approval.]",
+                    link.name()
+                );
+                let tool = Tool::new(name.clone(), description, json!({"type": "object"}))
+                    .map_err(RegisterError::Name);
+                let registered = tool.and_then(|tool| {
+                    self.register(link, definition, tool.with_audit(true), digest, None)
+                });
                 registered.map(|entry| Registered { entry, digest })
             }
         };
@@ -165,10 +207,13 @@ impl Registration {
         definition: &ServerTool,
         digest: Digest,
     ) -> Result<Vec<String>, Refusal> {
-        let (tool, mut notes) = imported(link.name(), name, definition).map_err(RegisterError::Name)?;
+        let (tool, mut notes) =
+            imported(link.name(), name, definition).map_err(RegisterError::Name)?;
         let mut tool = reviewed(link, definition, tool)?;
         if let Some(timeout) = link.call_timeout {
-            tool.limits.timeout_ms.get_or_insert(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+            tool.limits
+                .timeout_ms
+                .get_or_insert(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
         }
         let old = match self.earlier.remove(name) {
             Some(earlier) if earlier.digest == digest && is_same(earlier.entry.tool(), &tool) => {
@@ -179,11 +224,19 @@ impl Registration {
         };
         let mut outcome = self.register(link, definition, tool.clone(), digest, old.as_ref());
         if let Err(RegisterError::Schema { .. }) = outcome {
-            for (part, schema) in [("arguments", Some(&mut tool.parameters)), ("results", tool.output.as_mut())] {
-                let Some((usable, dropped)) = schema.as_ref().and_then(|schema| repaired(Value::clone(schema))) else {
+            for (part, schema) in [
+                ("arguments", Some(&mut tool.parameters)),
+                ("results", tool.output.as_mut()),
+            ] {
+                let Some((usable, dropped)) = schema
+                    .as_ref()
+                    .and_then(|schema| repaired(Value::clone(schema)))
+                else {
                     continue;
                 };
-                schema.into_iter().for_each(|schema| *schema = usable.clone());
+                schema
+                    .into_iter()
+                    .for_each(|schema| *schema = usable.clone());
                 if !dropped.is_empty() {
                     let places = visible_line(&dropped.join(", "), MAX_PLACES);
                     notes.push(format!("{name} is offered without rules of its {part} that cannot be used: {places}"));
@@ -196,7 +249,8 @@ impl Registration {
             old.iter().for_each(|old| self.destination.unregister(old));
         }
         let entry = outcome?;
-        self.entries.insert(name.clone(), Registered { entry, digest });
+        self.entries
+            .insert(name.clone(), Registered { entry, digest });
         Ok(notes)
     }
 
@@ -225,8 +279,15 @@ fn is_plain(name: &str) -> bool {
 
 /// Returns true if a definition is that of an entry, whose schemas may have been repaired.
 fn is_same(entry: &Tool, tool: &Tool) -> bool {
-    let Tool { parameters, output, .. } = entry;
-    *entry == Tool { parameters: parameters.clone(), output: output.clone(), ..tool.clone() }
+    let Tool {
+        parameters, output, ..
+    } = entry;
+    *entry
+        == Tool {
+            parameters: parameters.clone(),
+            output: output.clone(),
+            ..tool.clone()
+        }
 }
 
 impl Drop for Registration {
@@ -238,18 +299,31 @@ impl Drop for Registration {
 
 /// Returns the definition as the host's review leaves it. The review decides neither the name nor former names.
 fn reviewed(link: &Link, definition: &ServerTool, tool: Tool) -> Result<Tool, Refusal> {
-    let Some(review) = &link.review else { return Ok(tool) };
+    let Some(review) = &link.review else {
+        return Ok(tool);
+    };
     let name = tool.name.clone();
-    let reviewed = review.review(definition, tool).map_err(|reason| Refusal::Review { reason })?;
-    Ok(Tool { name, was: Vec::new(), ..reviewed })
+    let reviewed = review
+        .review(definition, tool)
+        .map_err(|reason| Refusal::Review { reason })?;
+    Ok(Tool {
+        name,
+        was: Vec::new(),
+        ..reviewed
+    })
 }
 
 /// Checks that no other long name of the server has the same digest. Short names have forms of their own.
-fn check_wire_names(name: &ToolName, digested: &mut HashSet<(NameGrammar, String)>) -> Result<(), Refusal> {
+fn check_wire_names(
+    name: &ToolName,
+    digested: &mut HashSet<(NameGrammar, String)>,
+) -> Result<(), Refusal> {
     for grammar in GRAMMARS {
         let wire = grammar.encode(name);
         if NameGrammar::is_digested(&wire) && !digested.insert((grammar, wire.to_string())) {
-            return Err(Refusal::WireName { wire: wire.into_owned() });
+            return Err(Refusal::WireName {
+                wire: wire.into_owned(),
+            });
         }
     }
     Ok(())

@@ -50,7 +50,9 @@ pub enum Refusal {
         reason: String,
     },
     /// Two long names of the server have the same form for models.
-    #[error("models would call it {wire:?}, as another tool of the server; its server must rename it")]
+    #[error(
+        "models would call it {wire:?}, as another tool of the server; its server must rename it"
+    )]
     WireName {
         /// The common form.
         wire: String,

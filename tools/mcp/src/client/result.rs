@@ -19,14 +19,20 @@ const MAX_SHOWN: usize = 4 * 1024;
 
 pub(super) fn tool_result(result: CallToolResult) -> ToolResult {
     let content = result.content.into_iter().map(block).collect();
-    made(content, result.structured_content, result.is_error == Some(true))
+    made(
+        content,
+        result.structured_content,
+        result.is_error == Some(true),
+    )
 }
 
 /// Returns a result that may have defects. Each block is read by itself, and one that cannot be read is shown as JSON.
 pub(super) fn readable_result(result: Value) -> ToolResult {
     let mut fields = match result {
         Value::Object(fields)
-            if ["content", "structuredContent", "isError"].iter().any(|key| fields.contains_key(*key)) =>
+            if ["content", "structuredContent", "isError"]
+                .iter()
+                .any(|key| fields.contains_key(*key)) =>
         {
             fields
         }
@@ -34,9 +40,17 @@ pub(super) fn readable_result(result: Value) -> ToolResult {
         other => return made(Vec::new(), Some(other), false),
     };
     // Some languages make lists of lists.
-    let blocks = items(fields.remove("content").unwrap_or_default()).into_iter().flat_map(items);
-    let is_error = fields.get("isError").is_some_and(|flag| flag == true || flag == "true" || flag == 1);
-    made(blocks.map(readable_block).collect(), fields.remove("structuredContent"), is_error)
+    let blocks = items(fields.remove("content").unwrap_or_default())
+        .into_iter()
+        .flat_map(items);
+    let is_error = fields
+        .get("isError")
+        .is_some_and(|flag| flag == true || flag == "true" || flag == 1);
+    made(
+        blocks.map(readable_block).collect(),
+        fields.remove("structuredContent"),
+        is_error,
+    )
 }
 
 /// Returns the items of a list. A single item may stand for itself.
@@ -50,13 +64,21 @@ pub(super) fn items(list: Value) -> Vec<Value> {
 
 /// Returns the result of a call. The structured value is part of the content, because a model reads nothing else.
 fn made(mut content: Vec<Content>, structured: Option<Value>, is_error: bool) -> ToolResult {
-    if let Some(value) = structured.as_ref().filter(|value| content.is_empty() || says_more(value, &content)) {
+    if let Some(value) = structured
+        .as_ref()
+        .filter(|value| content.is_empty() || says_more(value, &content))
+    {
         content.push(Content::text(value.to_string()));
     }
     if content.is_empty() {
         content.push(Content::text(if is_error { FAILED } else { DONE }));
     }
-    ToolResult { content, structured: structured.map(Json::from), is_error, task: None }
+    ToolResult {
+        content,
+        structured: structured.map(Json::from),
+        is_error,
+        task: None,
+    }
 }
 
 /// Returns true if a value is neither empty nor the same as the texts.
@@ -77,11 +99,15 @@ fn are_same(value: &Value, texts: &[&str]) -> bool {
         return true;
     }
     match value {
-        Value::Object(fields) if fields.len() == 1 => {
-            fields.get("result").is_some_and(|result| are_same(result, texts))
-        }
+        Value::Object(fields) if fields.len() == 1 => fields
+            .get("result")
+            .is_some_and(|result| are_same(result, texts)),
         Value::Array(elements) => {
-            elements.len() == texts.len() && elements.iter().zip(texts).all(|(element, text)| is_same(element, text))
+            elements.len() == texts.len()
+                && elements
+                    .iter()
+                    .zip(texts)
+                    .all(|(element, text)| is_same(element, text))
         }
         _ => false,
     }
@@ -101,9 +127,16 @@ pub(super) fn readable_block(value: Value) -> Content {
     if let Some(Value::String(kind)) = block.get_mut("type") {
         kind.make_ascii_lowercase();
     }
-    match (block.get("type").and_then(Value::as_str), block.get("text"), block.get("uri")) {
+    match (
+        block.get("type").and_then(Value::as_str),
+        block.get("text"),
+        block.get("uri"),
+    ) {
         (None | Some("text"), Some(text), _) => {
-            return Content::text(text.as_str().map_or_else(|| text.to_string(), str::to_owned));
+            return Content::text(
+                text.as_str()
+                    .map_or_else(|| text.to_string(), str::to_owned),
+            );
         }
         (Some("resource_link"), _, Some(uri)) if !block.contains_key("name") => {
             let uri = uri.clone();
@@ -128,17 +161,28 @@ pub(super) fn shown(block: &Value) -> Content {
         }
     }
     let json = block.to_string();
-    let end = (0..=json.len().min(MAX_SHOWN)).rfind(|end| json.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=json.len().min(MAX_SHOWN))
+        .rfind(|end| json.is_char_boundary(*end))
+        .unwrap_or(0);
     let cut = if end < json.len() { "…" } else { "" };
-    Content::text(format!("[a block of the server that is no content of MCP: {}{cut}]", &json[..end]))
+    Content::text(format!(
+        "[a block of the server that is no content of MCP: {}{cut}]",
+        &json[..end]
+    ))
 }
 
 /// Converts a content block. Its annotations and metadata are for other programs than a model.
 pub(super) fn block(block: ContentBlock) -> Content {
     match block {
         ContentBlock::Text(text) => Content::text(text.text),
-        ContentBlock::Image(image) => Content::Image { data: image.data, mime_type: image.mime_type },
-        ContentBlock::Audio(audio) => Content::Audio { data: audio.data, mime_type: audio.mime_type },
+        ContentBlock::Image(image) => Content::Image {
+            data: image.data,
+            mime_type: image.mime_type,
+        },
+        ContentBlock::Audio(audio) => Content::Audio {
+            data: audio.data,
+            mime_type: audio.mime_type,
+        },
         ContentBlock::Resource(resource) => resource_content(resource.resource),
         ContentBlock::ResourceLink(link) => Content::ResourceLink {
             uri: link.uri,
@@ -153,12 +197,30 @@ pub(super) fn block(block: ContentBlock) -> Content {
 
 pub(super) fn resource_content(contents: model::ResourceContents) -> Content {
     match contents {
-        model::ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
-            Content::Resource { resource: ResourceContents::Text { uri, mime_type, text } }
-        }
-        model::ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
-            Content::Resource { resource: ResourceContents::Blob { uri, mime_type, blob } }
-        }
+        model::ResourceContents::TextResourceContents {
+            uri,
+            mime_type,
+            text,
+            ..
+        } => Content::Resource {
+            resource: ResourceContents::Text {
+                uri,
+                mime_type,
+                text,
+            },
+        },
+        model::ResourceContents::BlobResourceContents {
+            uri,
+            mime_type,
+            blob,
+            ..
+        } => Content::Resource {
+            resource: ResourceContents::Blob {
+                uri,
+                mime_type,
+                blob,
+            },
+        },
         other => Content::text(serde_json::to_string(&other).unwrap_or_default()),
     }
 }
@@ -179,22 +241,49 @@ mod tests {
     fn a_structured_value_reaches_the_model_unless_a_text_says_the_same() {
         let block = |text: &str| json!({"type": "text", "text": text});
         for (texts, structured, expected) in [
-            (json!([block("2 items")]), json!({"items": ["a"]}), "2 items\n{\"items\":[\"a\"]}"),
-            (json!([block("{ \"items\": [\"a\"] }")]), json!({"items": ["a"]}), "{ \"items\": [\"a\"] }"),
-            (json!([block("it"), block("{\"n\":1}")]), json!({"n": 1}), "it\n{\"n\":1}"),
+            (
+                json!([block("2 items")]),
+                json!({"items": ["a"]}),
+                "2 items\n{\"items\":[\"a\"]}",
+            ),
+            (
+                json!([block("{ \"items\": [\"a\"] }")]),
+                json!({"items": ["a"]}),
+                "{ \"items\": [\"a\"] }",
+            ),
+            (
+                json!([block("it"), block("{\"n\":1}")]),
+                json!({"n": 1}),
+                "it\n{\"n\":1}",
+            ),
             (json!([block("hello")]), json!({"result": "hello"}), "hello"),
             (json!([block("5")]), json!({"result": 5}), "5"),
-            (json!([block("a"), block("{\"n\":1}")]), json!({"result": ["a", {"n": 1}]}), "a\n{\"n\":1}"),
-            (json!([block("a")]), json!({"result": ["a", "b"]}), "a\n{\"result\":[\"a\",\"b\"]}"),
+            (
+                json!([block("a"), block("{\"n\":1}")]),
+                json!({"result": ["a", {"n": 1}]}),
+                "a\n{\"n\":1}",
+            ),
+            (
+                json!([block("a")]),
+                json!({"result": ["a", "b"]}),
+                "a\n{\"result\":[\"a\",\"b\"]}",
+            ),
             (json!([block("a")]), json!(null), "a"),
             (json!([block("a")]), json!({}), "a"),
             (json!([]), json!([1]), "[1]"),
         ] {
             for is_error in [false, true] {
-                let value = json!({"content": texts, "structuredContent": structured, "isError": is_error});
+                let value =
+                    json!({"content": texts, "structuredContent": structured, "isError": is_error});
                 let result = readable_result(value.clone());
-                assert_eq!((result.to_text().as_str(), result.is_error), (expected, is_error));
-                assert_eq!(result.structured.as_ref().map(|json| json.value().clone()), Some(structured.clone()));
+                assert_eq!(
+                    (result.to_text().as_str(), result.is_error),
+                    (expected, is_error)
+                );
+                assert_eq!(
+                    result.structured.as_ref().map(|json| json.value().clone()),
+                    Some(structured.clone())
+                );
                 assert_eq!(tool_result(serde_json::from_value(value).unwrap()), result);
             }
         }
@@ -209,7 +298,10 @@ mod tests {
         let texts: Vec<_> = read.iter().filter_map(Content::as_text).collect();
         assert_eq!(texts[0], "useful");
         assert!(texts[1].contains(r#""json":{"a":1}"#), "{texts:?}");
-        assert!(texts[2].contains("[4 bytes]") && !texts[2].contains("aW1n"), "{texts:?}");
+        assert!(
+            texts[2].contains("[4 bytes]") && !texts[2].contains("aW1n"),
+            "{texts:?}"
+        );
         assert!(matches!(&read[3], Content::Image { .. }));
     }
 
@@ -222,15 +314,24 @@ mod tests {
             mime_type: None,
             size: None,
         };
-        assert_eq!(content(json!([{"type": "resource_link", "uri": "file:///a"}])), [link("file:///a")]);
+        assert_eq!(
+            content(json!([{"type": "resource_link", "uri": "file:///a"}])),
+            [link("file:///a")]
+        );
         for (blocks, expected) in [
             (json!(["plain"]), "plain"),
             (json!("plain"), "plain"),
             (json!({"type": "text", "text": "alone"}), "alone"),
-            (json!([[{"type": "Text", "text": "nested"}], null]), "nested"),
+            (
+                json!([[{"type": "Text", "text": "nested"}], null]),
+                "nested",
+            ),
             (json!([{"text": "no type"}]), "no type"),
             (json!([{"type": "text", "text": {"n": 1}}]), r#"{"n":1}"#),
-            (json!([{"type": "text", "text": "a", "annotations": "x", "_meta": 1}]), "a"),
+            (
+                json!([{"type": "text", "text": "a", "annotations": "x", "_meta": 1}]),
+                "a",
+            ),
             (json!(null), "ok"),
         ] {
             assert_eq!(content(blocks), [Content::text(expected)]);

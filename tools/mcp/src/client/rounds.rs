@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientRequest, ElicitRequestParams, InputRequest, InputRequests, InputRequiredResult, InputResponses,
-    ListRootsResult, ServerResult,
+    ClientRequest, ElicitRequestParams, InputRequest, InputRequests, InputRequiredResult,
+    InputResponses, ListRootsResult, ServerResult,
 };
 use rmcp::service::Peer;
 use serde_json::Value;
@@ -48,20 +48,35 @@ pub(super) async fn request(
             Err(error) => return Err(link.failure(error).await),
         };
         match result {
-            ServerResult::InputRequiredResult(required) => answers = answered(link, cx, required).await?,
+            ServerResult::InputRequiredResult(required) => {
+                answers = answered(link, cx, required).await?
+            }
             other => return Ok(other),
         }
     }
-    Err(failed(link, &format!("asked for input more than {MAX_ROUNDS} times")))
+    Err(failed(
+        link,
+        &format!("asked for input more than {MAX_ROUNDS} times"),
+    ))
 }
 
-async fn answered(link: &Link, cx: &ToolContext, required: InputRequiredResult) -> Result<Answers, ToolErrorKind> {
+async fn answered(
+    link: &Link,
+    cx: &ToolContext,
+    required: InputRequiredResult,
+) -> Result<Answers, ToolErrorKind> {
     let state = required.request_state;
     let Some(questions) = required.input_requests else {
         sleep(PAUSE).await;
-        return Ok(Answers { responses: None, state });
+        return Ok(Answers {
+            responses: None,
+            state,
+        });
     };
-    Ok(Answers { responses: Some(responses(link, cx, questions).await?), state })
+    Ok(Answers {
+        responses: Some(responses(link, cx, questions).await?),
+        state,
+    })
 }
 
 /// Asks the person of a call, and the host's model, for the answers to a server's questions.
@@ -71,7 +86,10 @@ pub(super) async fn responses(
     questions: InputRequests,
 ) -> Result<InputResponses, ToolErrorKind> {
     if questions.len() > MAX_QUESTIONS {
-        return Err(failed(link, &format!("asked more than {MAX_QUESTIONS} questions at once")));
+        return Err(failed(
+            link,
+            &format!("asked more than {MAX_QUESTIONS} questions at once"),
+        ));
     }
     let mut responses = InputResponses::new();
     for (key, question) in questions {
@@ -80,16 +98,27 @@ pub(super) async fn responses(
     Ok(responses)
 }
 
-async fn answer(link: &Link, cx: &ToolContext, question: InputRequest) -> Result<Value, ToolErrorKind> {
+async fn answer(
+    link: &Link,
+    cx: &ToolContext,
+    question: InputRequest,
+) -> Result<Value, ToolErrorKind> {
     let answer = match question {
         InputRequest::Elicitation(request) => {
             let params: ElicitRequestParams = request.params;
             serde_json::to_value(elicit(link.name(), Some(cx), params).await)
         }
-        InputRequest::CreateMessage(request) => match sample(link, Some(cx), request.params).await {
-            Ok(result) => serde_json::to_value(result),
-            Err(Refused(reason)) => return Err(failed(link, &format!("needs an answer of a model: {reason}"))),
-        },
+        InputRequest::CreateMessage(request) => {
+            match sample(link, Some(cx), request.params).await {
+                Ok(result) => serde_json::to_value(result),
+                Err(Refused(reason)) => {
+                    return Err(failed(
+                        link,
+                        &format!("needs an answer of a model: {reason}"),
+                    ));
+                }
+            }
+        }
         InputRequest::ListRoots(_) => serde_json::to_value(ListRootsResult::default()),
         _ => return Err(failed(link, "asked for input of an unknown kind")),
     };
@@ -97,5 +126,7 @@ async fn answer(link: &Link, cx: &ToolContext, question: InputRequest) -> Result
 }
 
 pub(super) fn failed(link: &Link, reason: &str) -> ToolErrorKind {
-    ToolErrorKind::ExecutionFailed { message: format!("the MCP server {} {reason}", link.name()) }
+    ToolErrorKind::ExecutionFailed {
+        message: format!("the MCP server {} {reason}", link.name()),
+    }
 }

@@ -6,7 +6,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use rmcp::model::{self, CreateMessageRequestParams, CreateMessageResult, SamplingMessageContentBlock};
+use rmcp::model::{
+    self, CreateMessageRequestParams, CreateMessageResult, SamplingMessageContentBlock,
+};
 use tools::protocol::Role;
 use tools::{Content, ToolContext};
 
@@ -109,13 +111,20 @@ pub struct Sample {
 impl Sample {
     /// Creates a message.
     pub fn new(model: impl Into<String>, content: impl Into<Content>) -> Self {
-        Self { model: model.into(), content: content.into(), stop_reason: None }
+        Self {
+            model: model.into(),
+            content: content.into(),
+            stop_reason: None,
+        }
     }
 
     /// Sets the reason why the message ends.
     #[must_use]
     pub fn with_stop_reason(self, reason: impl Into<String>) -> Self {
-        Self { stop_reason: Some(reason.into()), ..self }
+        Self {
+            stop_reason: Some(reason.into()),
+            ..self
+        }
     }
 }
 
@@ -131,11 +140,15 @@ pub(super) async fn sample(
     let refused = |reason: &str| Refused(reason.to_owned());
     let cx = cx.ok_or_else(|| refused("the request belongs to no call"))?;
     let sampling = cx.service::<Sampling>().filter(|_| link.has_sampling);
-    let Sampling(sampler) =
-        &*sampling.ok_or_else(|| refused("this session gives the server no access to its model"))?;
-    let request = request(link.name(), params).ok_or_else(|| refused("the request has tools, or too many messages"))?;
+    let Sampling(sampler) = &*sampling
+        .ok_or_else(|| refused("this session gives the server no access to its model"))?;
+    let request = request(link.name(), params)
+        .ok_or_else(|| refused("the request has tools, or too many messages"))?;
     // The server cannot go on meanwhile, as while a person is asked.
-    let sample = cx.wait_for_answer(sampler.sample(request, cx)).await.map_err(|error| Refused(error.to_string()))?;
+    let sample = cx
+        .wait_for_answer(sampler.sample(request, cx))
+        .await
+        .map_err(|error| Refused(error.to_string()))?;
     let sample = sample.map_err(Refused)?;
     let content = match sample.content {
         Content::Text { text } => SamplingMessageContentBlock::text(text),
@@ -145,7 +158,11 @@ pub(super) async fn sample(
         Content::Audio { data, mime_type } => {
             SamplingMessageContentBlock::Audio(model::AudioContent::new(data, mime_type))
         }
-        _ => return Err(refused("the host's model answered with content that a server cannot get")),
+        _ => {
+            return Err(refused(
+                "the host's model answered with content that a server cannot get",
+            ));
+        }
     };
     let message = model::SamplingMessage::new(model::Role::Assistant, content);
     let mut result = CreateMessageResult::new(message, sample.model);
@@ -157,15 +174,25 @@ fn request(server: &ServerName, params: CreateMessageRequestParams) -> Option<Sa
     if params.messages.len() > MAX_MESSAGES || params.tools.is_some() {
         return None;
     }
-    let hints = params.model_preferences.and_then(|preferences| preferences.hints);
+    let hints = params
+        .model_preferences
+        .and_then(|preferences| preferences.hints);
     Some(SampleRequest {
         server: server.clone(),
-        messages: params.messages.into_iter().map(message).collect::<Option<_>>()?,
+        messages: params
+            .messages
+            .into_iter()
+            .map(message)
+            .collect::<Option<_>>()?,
         system_prompt: params.system_prompt,
         max_tokens: params.max_tokens,
         temperature: params.temperature,
         stop_sequences: params.stop_sequences.unwrap_or_default(),
-        models: hints.into_iter().flatten().filter_map(|hint| hint.name).collect(),
+        models: hints
+            .into_iter()
+            .flatten()
+            .filter_map(|hint| hint.name)
+            .collect(),
     })
 }
 
@@ -182,6 +209,11 @@ fn message(message: model::SamplingMessage) -> Option<SampleMessage> {
         model::Role::User => Role::User,
         _ => Role::Assistant,
     };
-    let content = message.content.into_vec().into_iter().map(content).collect::<Option<_>>()?;
+    let content = message
+        .content
+        .into_vec()
+        .into_iter()
+        .map(content)
+        .collect::<Option<_>>()?;
     Some(SampleMessage { role, content })
 }

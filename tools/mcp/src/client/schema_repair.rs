@@ -7,7 +7,13 @@ use tools::schema::{SchemaError, ValueSchema};
 const MAX_DROPPED: usize = 64;
 
 /// Keywords that hold schemas by name, so an unusable one becomes a schema without rules.
-const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
+const NAMED: [&str; 5] = [
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "patternProperties",
+    "properties",
+];
 
 /// Keywords that hold a list of schemas.
 const LISTS: [&str; 5] = ["allOf", "anyOf", "items", "oneOf", "prefixItems"];
@@ -20,12 +26,16 @@ const VALUES: [&str; 5] = ["const", "default", "enum", "example", "examples"];
 pub(super) fn repaired(mut schema: Value) -> Option<(Value, Vec<String>)> {
     let mut dropped = Vec::new();
     while dropped.len() <= MAX_DROPPED {
-        let Err(error) = ValueSchema::new(schema.clone()) else { return Some((schema, dropped)) };
+        let Err(error) = ValueSchema::new(schema.clone()) else {
+            return Some((schema, dropped));
+        };
         let before = dropped.len();
         match error {
             SchemaError::Invalid { pointer, .. } => dropped.extend(remove(&mut schema, &pointer)),
             SchemaError::UnknownDialect { .. } => {
-                drop_each(&mut schema, "", &mut dropped, &|keyword, _| keyword == "$schema")
+                drop_each(&mut schema, "", &mut dropped, &|keyword, _| {
+                    keyword == "$schema"
+                })
             }
             SchemaError::Pattern { .. } => {
                 drop_each(&mut schema, "", &mut dropped, &|keyword, value| {
@@ -33,10 +43,14 @@ pub(super) fn repaired(mut schema: Value) -> Option<(Value, Vec<String>)> {
                 });
                 drop_patterns_of_names(&mut schema, "", &mut dropped);
             }
-            SchemaError::ExternalRef { .. } | SchemaError::UnresolvedRef { .. } | SchemaError::EndlessRef { .. } => {
+            SchemaError::ExternalRef { .. }
+            | SchemaError::UnresolvedRef { .. }
+            | SchemaError::EndlessRef { .. } => {
                 let whole = schema.clone();
                 drop_each(&mut schema, "", &mut dropped, &|keyword, value| {
-                    keyword.ends_with("ef") && keyword.starts_with('$') && !is_resolved(&whole, value)
+                    keyword.ends_with("ef")
+                        && keyword.starts_with('$')
+                        && !is_resolved(&whole, value)
                 });
             }
             _ => return None,
@@ -50,7 +64,9 @@ pub(super) fn repaired(mut schema: Value) -> Option<(Value, Vec<String>)> {
 
 /// Returns true if a reference leads to a place of the same document.
 fn is_resolved(schema: &Value, reference: &Value) -> bool {
-    let pointer = reference.as_str().and_then(|reference| reference.strip_prefix('#'));
+    let pointer = reference
+        .as_str()
+        .and_then(|reference| reference.strip_prefix('#'));
     pointer.is_some_and(|pointer| schema.pointer(pointer).is_some())
 }
 
@@ -77,7 +93,12 @@ fn remove(schema: &mut Value, pointer: &str) -> Option<String> {
 }
 
 /// Drops the keywords with a text that are unusable.
-fn drop_each(schema: &mut Value, place: &str, dropped: &mut Vec<String>, is_unusable: &dyn Fn(&str, &Value) -> bool) {
+fn drop_each(
+    schema: &mut Value,
+    place: &str,
+    dropped: &mut Vec<String>,
+    is_unusable: &dyn Fn(&str, &Value) -> bool,
+) {
     if let Value::Object(fields) = schema {
         fields.retain(|keyword, value| {
             let stays = !value.is_string() || !is_unusable(keyword, value);
@@ -113,12 +134,18 @@ fn below<'a>(schema: &'a mut Value, place: &str) -> Vec<(String, &'a mut Value)>
     match schema {
         Value::Object(fields) => {
             let fields: &mut Map<String, Value> = fields;
-            let fields = fields.iter_mut().filter(|(keyword, _)| !VALUES.contains(&keyword.as_str()));
-            fields.map(|(keyword, value)| (format!("{place}/{keyword}"), value)).collect()
+            let fields = fields
+                .iter_mut()
+                .filter(|(keyword, _)| !VALUES.contains(&keyword.as_str()));
+            fields
+                .map(|(keyword, value)| (format!("{place}/{keyword}"), value))
+                .collect()
         }
-        Value::Array(items) => {
-            items.iter_mut().enumerate().map(|(index, item)| (format!("{place}/{index}"), item)).collect()
-        }
+        Value::Array(items) => items
+            .iter_mut()
+            .enumerate()
+            .map(|(index, item)| (format!("{place}/{index}"), item))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -131,22 +158,46 @@ mod tests {
     fn a_keyword_that_cannot_be_used_is_dropped_and_the_others_stay() {
         let text = json!({"type": "string"});
         for (schema, place) in [
-            (json!({"properties": {"to": {"type": "string", "pattern": r"^[\w-.]+@x$"}}}), "/properties/to/pattern"),
-            (json!({"properties": {"to": text}, "required": null}), "/required"),
-            (json!({"properties": {"to": text}, "required": "to"}), "/required"),
-            (json!({"properties": {"to": text}, "$schema": "https://example.org/mine"}), "/$schema"),
+            (
+                json!({"properties": {"to": {"type": "string", "pattern": r"^[\w-.]+@x$"}}}),
+                "/properties/to/pattern",
+            ),
+            (
+                json!({"properties": {"to": text}, "required": null}),
+                "/required",
+            ),
+            (
+                json!({"properties": {"to": text}, "required": "to"}),
+                "/required",
+            ),
+            (
+                json!({"properties": {"to": text}, "$schema": "https://example.org/mine"}),
+                "/$schema",
+            ),
             (
                 json!({"properties": {"to": {"type": "string", "$ref": "https://example.org/x.json"}}}),
                 "/properties/to/$ref",
             ),
-            (json!({"properties": {"to": {"type": "string", "$ref": "#/$defs/none"}}}), "/properties/to/$ref"),
-            (json!({"properties": {"to": text, "n": {"type": "int"}}}), "/properties/n/type"),
+            (
+                json!({"properties": {"to": {"type": "string", "$ref": "#/$defs/none"}}}),
+                "/properties/to/$ref",
+            ),
+            (
+                json!({"properties": {"to": text, "n": {"type": "int"}}}),
+                "/properties/n/type",
+            ),
             (
                 json!({"properties": {"to": text, "n": {"minimum": 1, "exclusiveMinimum": true}}}),
                 "/properties/n/exclusiveMinimum",
             ),
-            (json!({"properties": {"to": text, "n": "number"}}), "/properties/n"),
-            (json!({"properties": {"to": text}, "patternProperties": {"[": {}}}), "/patternProperties"),
+            (
+                json!({"properties": {"to": text, "n": "number"}}),
+                "/properties/n",
+            ),
+            (
+                json!({"properties": {"to": text}, "patternProperties": {"[": {}}}),
+                "/patternProperties",
+            ),
         ] {
             assert!(ValueSchema::new(schema.clone()).is_err(), "{schema}");
             let (read, dropped) = repaired(schema.clone()).unwrap_or_else(|| panic!("{schema}"));
@@ -162,7 +213,10 @@ mod tests {
             "required": null, "$schema": "x:y",
         }))
         .unwrap();
-        assert_eq!((read["properties"]["c"]["pattern"].as_str(), dropped.len()), (Some("^c$"), 4));
+        assert_eq!(
+            (read["properties"]["c"]["pattern"].as_str(), dropped.len()),
+            (Some("^c$"), 4)
+        );
         let deep = (0..90).fold(json!({}), |below, _| json!({ "not": below }));
         assert!(repaired(deep).is_none());
     }

@@ -7,13 +7,33 @@ use super::definition::text;
 
 /// Keywords whose strings are compared, resolved or sent, so they stay as they are.
 const EXACT: [&str; 16] = [
-    "$anchor", "$dynamicAnchor", "$dynamicRef", "$id", "$recursiveRef", "$ref", "$schema", "const", "default",
-    "dependentRequired", "enum", "example", "examples", "pattern", "required", "type",
+    "$anchor",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$id",
+    "$recursiveRef",
+    "$ref",
+    "$schema",
+    "const",
+    "default",
+    "dependentRequired",
+    "enum",
+    "example",
+    "examples",
+    "pattern",
+    "required",
+    "type",
 ];
 
 /// Keywords that hold schemas by name.
-const NAMED: [&str; 6] =
-    ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
+const NAMED: [&str; 6] = [
+    "$defs",
+    "definitions",
+    "dependencies",
+    "dependentSchemas",
+    "patternProperties",
+    "properties",
+];
 
 /// Makes the texts of a schema visible and short: titles, descriptions, comments and the strings of unknown keywords. No keyword that
 /// judges values changes. Returns true if a text has changed.
@@ -41,9 +61,9 @@ fn make_value_visible(value: &mut Value) -> bool {
             *written = shown;
             has_changed
         }
-        Value::Array(values) => {
-            values.iter_mut().fold(false, |has_changed, value| make_value_visible(value) | has_changed)
-        }
+        Value::Array(values) => values.iter_mut().fold(false, |has_changed, value| {
+            make_value_visible(value) | has_changed
+        }),
         Value::Object(schema) => make_visible(schema),
         _ => false,
     }
@@ -56,7 +76,9 @@ pub(super) fn has_invisible(value: &Value) -> bool {
     match value {
         Value::String(text) => is_hidden(text),
         Value::Array(values) => values.iter().any(has_invisible),
-        Value::Object(members) => members.iter().any(|(name, value)| is_hidden(name) || has_invisible(value)),
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, value)| is_hidden(name) || has_invisible(value)),
         _ => false,
     }
 }

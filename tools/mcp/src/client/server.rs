@@ -35,7 +35,10 @@ enum Kind {
 }
 
 type Opening = Pin<Box<dyn Future<Output = io::Result<Streams>> + Send>>;
-type Streams = (Box<dyn AsyncRead + Send + Unpin>, Box<dyn AsyncWrite + Send + Unpin>);
+type Streams = (
+    Box<dyn AsyncRead + Send + Unpin>,
+    Box<dyn AsyncWrite + Send + Unpin>,
+);
 
 /// A connection that speaks the protocol.
 pub(super) type Connected = (RunningService<RoleClient, Client>, Guard);
@@ -93,21 +96,33 @@ impl Server {
     }
 
     /// Opens a connection in a mode.
-    pub(super) async fn connect(&self, client: Client, mode: ClientLifecycleMode) -> Result<Connected, Failure> {
+    pub(super) async fn connect(
+        &self,
+        client: Client,
+        mode: ClientLifecycleMode,
+    ) -> Result<Connected, Failure> {
         match &self.0 {
             Kind::Streams(open) => {
-                let streams = open().await.map_err(|error| Failure::Open(error.to_string()))?;
+                let streams = open()
+                    .await
+                    .map_err(|error| Failure::Open(error.to_string()))?;
                 handshake(client, lines(streams), mode, Guard::Nothing).await
             }
             #[cfg(feature = "stdio")]
             Kind::Stdio(server) => {
-                let started = server.connect().await.map_err(|error| Failure::Open(error.to_string()))?;
+                let started = server
+                    .connect()
+                    .await
+                    .map_err(|error| Failure::Open(error.to_string()))?;
                 let (read, write, alive) = started;
                 handshake(client, lines((read, write)), mode, Guard::Process(alive)).await
             }
             #[cfg(feature = "http")]
             Kind::Http(server) => {
-                let transport = server.transport().await.map_err(|error| Failure::Open(error.to_string()))?;
+                let transport = server
+                    .transport()
+                    .await
+                    .map_err(|error| Failure::Open(error.to_string()))?;
                 handshake(client, transport, mode, Guard::Nothing).await
             }
         }
@@ -140,7 +155,9 @@ impl Guard {
 }
 
 fn lines((read, write): Streams) -> impl rmcp::transport::Transport<RoleClient> {
-    Matched::new(Unanswered::new(AsyncRwTransport::new(read, write).with_max_line_length(MAX_MESSAGE_BYTES)))
+    Matched::new(Unanswered::new(
+        AsyncRwTransport::new(read, write).with_max_line_length(MAX_MESSAGE_BYTES),
+    ))
 }
 
 async fn handshake<T, E, A>(

@@ -57,7 +57,9 @@ impl ServerName {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
         let has_word = name.bytes().any(|byte| byte.is_ascii_alphanumeric());
         if name.len() > Self::MAX_LENGTH || !has_word || !name.bytes().all(is_allowed) {
-            return Err(InvalidServerName { name: name.chars().take(80).collect() });
+            return Err(InvalidServerName {
+                name: name.chars().take(80).collect(),
+            });
         }
         Ok(Self(name.into()))
     }
@@ -69,15 +71,21 @@ impl ServerName {
 
     /// Returns the name in a catalog of the server's tool with this name. `ordinal` counts the tools with the same name, from 1.
     pub(crate) fn tool_name(&self, tool: &str, ordinal: usize) -> Result<ToolName, InvalidName> {
-        let suffix = if ordinal > 1 || tool.is_empty() { format!("%-{ordinal}") } else { String::new() };
-        let fits =
-            |escaped: &ToolName| "mcp:/".len() + self.0.len() + escaped.len() + suffix.len() <= ToolName::MAX_LENGTH;
+        let suffix = if ordinal > 1 || tool.is_empty() {
+            format!("%-{ordinal}")
+        } else {
+            String::new()
+        };
+        let fits = |escaped: &ToolName| {
+            "mcp:/".len() + self.0.len() + escaped.len() + suffix.len() <= ToolName::MAX_LENGTH
+        };
         match ToolName::from_foreign(tool) {
             Ok(escaped) if fits(&escaped) => ToolName::new(format!("mcp:{self}/{escaped}{suffix}")),
             Err(InvalidName::Empty) => ToolName::new(format!("mcp:{self}/{suffix}")),
             Ok(_) | Err(InvalidName::TooLong { .. }) => {
                 let begin = ToolName::from_foreign(&tool.chars().take(KEPT).collect::<String>())?;
-                let digest = Digest::hash_bytes(format!("{ordinal}\n{tool}").as_bytes()).to_string();
+                let digest =
+                    Digest::hash_bytes(format!("{ordinal}\n{tool}").as_bytes()).to_string();
                 ToolName::new(format!("mcp:{self}/{begin}%.{}", &digest[..DIGITS]))
             }
             Err(error) => Err(error),
@@ -123,7 +131,19 @@ mod tests {
         for name in ["a", "github", "My-server_2.0", "0", &"x".repeat(64)] {
             assert_eq!(server(name).as_str(), name);
         }
-        for name in ["", ".", "..", "-", "a/b", "a b", "a:b", "a%20", "ä", "a\u{200b}", &"x".repeat(65)] {
+        for name in [
+            "",
+            ".",
+            "..",
+            "-",
+            "a/b",
+            "a b",
+            "a:b",
+            "a%20",
+            "ä",
+            "a\u{200b}",
+            &"x".repeat(65),
+        ] {
             assert!(ServerName::new(name).is_err(), "{name:?}");
         }
     }
@@ -131,9 +151,21 @@ mod tests {
     #[test]
     fn a_tools_name_is_qualified_and_escaped_without_loss() {
         let server = server("s");
-        for tool in ["read", "a/b", "weather in 東京", "50%", "%-2", "%2F", "a\u{202e}b", "."] {
+        for tool in [
+            "read",
+            "a/b",
+            "weather in 東京",
+            "50%",
+            "%-2",
+            "%2F",
+            "a\u{202e}b",
+            ".",
+        ] {
             let name = server.tool_name(tool, 1).unwrap();
-            assert_eq!(name, ToolName::from_foreign(&format!("mcp:s/{tool}")).unwrap());
+            assert_eq!(
+                name,
+                ToolName::from_foreign(&format!("mcp:s/{tool}")).unwrap()
+            );
         }
         assert_eq!(server.tool_name("read", 1).unwrap(), "mcp:s/read");
         assert_eq!(server.tool_name("read", 2).unwrap(), "mcp:s/read%-2");
@@ -144,14 +176,25 @@ mod tests {
     fn a_long_name_keeps_its_beginning_and_differs_from_others() {
         let server = server(&"s".repeat(64));
         let mut names = HashSet::new();
-        for tool in ["x".repeat(600), "x".repeat(601), "東".repeat(600), "x".repeat(442), "x".repeat(443)] {
+        for tool in [
+            "x".repeat(600),
+            "x".repeat(601),
+            "東".repeat(600),
+            "x".repeat(442),
+            "x".repeat(443),
+        ] {
             for ordinal in 1..4 {
                 let name = server.tool_name(&tool, ordinal).unwrap();
                 assert!(name.starts_with(&format!("mcp:{server}/")), "{name}");
                 assert!(names.insert(name));
             }
         }
-        assert!(server.tool_name(&"東".repeat(600), 1).unwrap().contains(&"%E6%9D%B1".repeat(KEPT)));
+        assert!(
+            server
+                .tool_name(&"東".repeat(600), 1)
+                .unwrap()
+                .contains(&"%E6%9D%B1".repeat(KEPT))
+        );
     }
 
     proptest! {

@@ -46,7 +46,11 @@ impl ServerTool {
     }
 
     /// Returns the definition of the tool in a catalog, without the host's decisions.
-    pub(crate) fn imported(&self, server: &ServerName, name: &ToolName) -> Result<Tool, InvalidName> {
+    pub(crate) fn imported(
+        &self,
+        server: &ServerName,
+        name: &ToolName,
+    ) -> Result<Tool, InvalidName> {
         super::definition::imported(server, name, self).map(|(tool, _)| tool)
     }
 
@@ -58,8 +62,12 @@ impl ServerTool {
     /// Returns the definition as lines of text for a person, with invisible characters escaped. Lines that are not indented are names of
     /// fields.
     pub fn to_text(&self) -> String {
-        let Value::Object(mut fields) = self.to_json() else { return String::new() };
-        let first = FIRST.iter().filter_map(|name| Some(((*name).to_owned(), fields.remove(*name)?)));
+        let Value::Object(mut fields) = self.to_json() else {
+            return String::new();
+        };
+        let first = FIRST
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), fields.remove(*name)?)));
         let first: Vec<_> = first.collect();
         let mut text = String::new();
         for (name, value) in first.into_iter().chain(sorted(fields)) {
@@ -68,7 +76,11 @@ impl ServerTool {
                 value => serde_json::to_string_pretty(&value).unwrap_or_default(),
             };
             text += &format!("{name}:\n");
-            text.extend(visible_text(&shown).lines().map(|line| format!("  {line}\n")));
+            text.extend(
+                visible_text(&shown)
+                    .lines()
+                    .map(|line| format!("  {line}\n")),
+            );
         }
         text
     }
@@ -82,7 +94,10 @@ impl fmt::Debug for ServerTool {
 
 /// Sorts the keys of all objects, whatever order the build keeps.
 fn sorted(fields: Map<String, Value>) -> Vec<(String, Value)> {
-    let mut fields: Vec<_> = fields.into_iter().map(|(name, value)| (name, sorted_value(value))).collect();
+    let mut fields: Vec<_> = fields
+        .into_iter()
+        .map(|(name, value)| (name, sorted_value(value)))
+        .collect();
     fields.sort_by(|(one, _), (other, _)| one.cmp(other));
     fields
 }

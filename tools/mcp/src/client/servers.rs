@@ -77,7 +77,9 @@ pub(super) struct Inner {
 
 impl Inner {
     pub(super) fn get(&self, name: &str) -> Option<Imported> {
-        self.lock().get(name).map(|running| running.imported.clone())
+        self.lock()
+            .get(name)
+            .map(|running| running.imported.clone())
     }
 
     pub(super) fn names(&self) -> Vec<String> {
@@ -90,9 +92,15 @@ impl Inner {
 
     /// Registers the tool that reads resources, unless it is registered.
     fn read_resources(self: &Arc<Self>) {
-        let mut entry = self.read_resource.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entry = self
+            .read_resource
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let (None, Some(tool)) = (&*entry, resource::definition()) {
-            match self.destination.register(tool, ReadResource(Arc::downgrade(self))) {
+            match self
+                .destination
+                .register(tool, ReadResource(Arc::downgrade(self)))
+            {
                 Ok(registered) => *entry = Some(registered),
                 Err(error) => tracing::warn!("resources of MCP servers cannot be read: {error}"),
             }
@@ -102,8 +110,13 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let entry = self.read_resource.get_mut().unwrap_or_else(PoisonError::into_inner);
-        entry.iter().for_each(|entry| self.destination.unregister(entry));
+        let entry = self
+            .read_resource
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        entry
+            .iter()
+            .for_each(|entry| self.destination.unregister(entry));
     }
 }
 
@@ -125,7 +138,11 @@ impl Servers {
     }
 
     fn with_destination(destination: Destination) -> Self {
-        Self(Arc::new(Inner { destination, servers: Mutex::default(), read_resource: Mutex::default() }))
+        Self(Arc::new(Inner {
+            destination,
+            servers: Mutex::default(),
+            read_resource: Mutex::default(),
+        }))
     }
 
     /// Imports a server. Returns at once; the connection is made in the background, or by the first call if the server's tools are
@@ -138,7 +155,14 @@ impl Servers {
     /// Panics outside of a tokio runtime.
     pub fn import(&self, import: Import) -> Result<Imported, ImportError> {
         let link = Arc::new(Link::new(&import));
-        let Import { name, server, timeout: limit, known, has_resources, .. } = import;
+        let Import {
+            name,
+            server,
+            timeout: limit,
+            known,
+            has_resources,
+            ..
+        } = import;
         let mut servers = self.0.lock();
         if servers.contains_key(name.as_str()) {
             return Err(ImportError::NameTaken { name });
@@ -155,11 +179,24 @@ impl Servers {
             Box::new(move || servers.upgrade().iter().for_each(Inner::read_resources))
         };
         let stopped = stop.clone();
-        let connection =
-            Connection { link: link.clone(), server, limit, registration, read_resources, outcome, stop: stopped };
+        let connection = Connection {
+            link: link.clone(),
+            server,
+            limit,
+            registration,
+            read_resources,
+            outcome,
+            stop: stopped,
+        };
         tokio::spawn(connection.run());
-        let imported = Imported { link, outcome: latest };
-        let running = Running { imported: imported.clone(), _stop: stop.drop_guard() };
+        let imported = Imported {
+            link,
+            outcome: latest,
+        };
+        let running = Running {
+            imported: imported.clone(),
+            _stop: stop.drop_guard(),
+        };
         servers.insert(name.as_str().to_owned(), running);
         Ok(imported)
     }
@@ -171,7 +208,11 @@ impl Servers {
 
     /// Returns all servers, sorted by name.
     pub fn list(&self) -> Vec<Imported> {
-        self.0.lock().values().map(|running| running.imported.clone()).collect()
+        self.0
+            .lock()
+            .values()
+            .map(|running| running.imported.clone())
+            .collect()
     }
 
     /// Finds the task of an earlier process at its server. It has ended as lost if its server is none of these, or has forgotten it.
@@ -185,7 +226,9 @@ impl Servers {
     /// Removes a server and its tools, and waits until its connection has ended. Returns true if the name existed.
     pub async fn remove(&self, name: &str) -> bool {
         let removed = self.0.lock().remove(name);
-        let Some(Running { imported, _stop }) = removed else { return false };
+        let Some(Running { imported, _stop }) = removed else {
+            return false;
+        };
         drop(_stop);
         imported.link.closed().await;
         true

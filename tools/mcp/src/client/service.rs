@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rmcp::model::{
     self, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationCapability, ErrorCode, ErrorData, Implementation, ProgressNotificationParam, ProtocolVersion,
+    ElicitationCapability, ErrorCode, ErrorData, Implementation, ProgressNotificationParam,
+    ProtocolVersion,
 };
 use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
@@ -41,15 +42,23 @@ impl Client {
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
-        let elicitation = ElicitationCapability::new().with_form(Default::default()).with_url(Default::default());
+        let elicitation = ElicitationCapability::new()
+            .with_form(Default::default())
+            .with_url(Default::default());
         capabilities.elicitation = Some(elicitation);
-        let tasks = (model::TASKS_EXTENSION_ID.to_owned(), model::JsonObject::new());
+        let tasks = (
+            model::TASKS_EXTENSION_ID.to_owned(),
+            model::JsonObject::new(),
+        );
         capabilities.extensions = Some([tasks].into());
         if self.link.has_sampling {
             capabilities.sampling = Some(model::SamplingCapability::default());
         }
-        ClientConfig::new(capabilities, Implementation::new("toolcrib", env!("CARGO_PKG_VERSION")))
-            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+        ClientConfig::new(
+            capabilities,
+            Implementation::new("toolcrib", env!("CARGO_PKG_VERSION")),
+        )
+        .with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
 
     async fn create_elicitation(
@@ -78,10 +87,21 @@ impl ClientHandler for Client {
         }
     }
 
-    async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
         let message = params.message.map(|message| shown(&message));
-        let progress = Progress { done: Some(params.progress), total: params.total, message };
-        self.link.calls.report(&params.progress_token, progress).await;
+        let progress = Progress {
+            done: Some(params.progress),
+            total: params.total,
+            message,
+        };
+        self.link
+            .calls
+            .report(&params.progress_token, progress)
+            .await;
     }
 
     async fn on_logging_message(
@@ -90,11 +110,16 @@ impl ClientHandler for Client {
         _: NotificationContext<RoleClient>,
     ) {
         let server = self.link.name().as_str();
-        let logger = params.logger.as_deref().map(|logger| visible_line(logger, 80));
+        let logger = params
+            .logger
+            .as_deref()
+            .map(|logger| visible_line(logger, 80));
         let message = shown(params.data.as_str().unwrap_or(&params.data.to_string()));
         match params.level {
             model::LoggingLevel::Debug => tracing::debug!(server, logger, "{message}"),
-            model::LoggingLevel::Info | model::LoggingLevel::Notice => tracing::info!(server, logger, "{message}"),
+            model::LoggingLevel::Info | model::LoggingLevel::Notice => {
+                tracing::info!(server, logger, "{message}")
+            }
             model::LoggingLevel::Warning => tracing::warn!(server, logger, "{message}"),
             _ => tracing::error!(server, logger, "{message}"),
         }

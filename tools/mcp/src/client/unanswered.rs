@@ -63,13 +63,21 @@ impl Count {
 impl<T> Unanswered<T> {
     /// Creates a transport that does not receive while too many requests are unanswered.
     pub(super) fn new(transport: T) -> Self {
-        Self { transport, count: Arc::default(), waits: true }
+        Self {
+            transport,
+            count: Arc::default(),
+            waits: true,
+        }
     }
 
     /// Creates a transport whose streams wait themselves.
     #[cfg(feature = "http")]
     pub(super) fn with_count(transport: T, count: Arc<Count>) -> Self {
-        Self { transport, count, waits: false }
+        Self {
+            transport,
+            count,
+            waits: false,
+        }
     }
 }
 
@@ -97,7 +105,10 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Unanswered<T> {
         let mut message = self.transport.receive().await;
         if let Some(JsonRpcMessage::Request(request)) = &mut message {
             // The context of the request has it, so it lives as long as the handler.
-            request.request.extensions_mut().insert(Arc::new(Counted::new(&self.count)));
+            request
+                .request
+                .extensions_mut()
+                .insert(Arc::new(Counted::new(&self.count)));
         }
         message
     }

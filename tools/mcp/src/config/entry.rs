@@ -28,8 +28,19 @@ pub struct ServerEntry {
 }
 
 /// The fields of an entry with a meaning.
-const KNOWN: [&str; 11] =
-    ["args", "command", "cwd", "disabled", "env", "headers", oauth_client::FIELD, TIMEOUT, "toolcrib", "type", "url"];
+const KNOWN: [&str; 11] = [
+    "args",
+    "command",
+    "cwd",
+    "disabled",
+    "env",
+    "headers",
+    oauth_client::FIELD,
+    TIMEOUT,
+    "toolcrib",
+    "type",
+    "url",
+];
 
 /// The field with the time limit of calls.
 const TIMEOUT: &str = "timeout";
@@ -39,7 +50,11 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Returns the fields of an entry that have no meaning.
 pub(super) fn ignored(entry: &Map<String, Value>) -> Vec<String> {
-    entry.keys().filter(|key| !KNOWN.contains(&key.as_str())).cloned().collect()
+    entry
+        .keys()
+        .filter(|key| !KNOWN.contains(&key.as_str()))
+        .cloned()
+        .collect()
 }
 
 /// Returns the time limit of calls: a text such as `90s`, or a number of milliseconds. Numbers below 1000 are seconds, as in programs whose
@@ -47,11 +62,20 @@ pub(super) fn ignored(entry: &Map<String, Value>) -> Vec<String> {
 pub(super) fn call_timeout(entry: &Map<String, Value>) -> Result<Option<Duration>, Misplaced> {
     let expected = "a time limit, such as 60000 (milliseconds) or \"60s\"";
     let fault = || (TIMEOUT.to_owned(), Fault::Expected { expected });
-    let Some(value) = Fields(entry).get(TIMEOUT) else { return Ok(None) };
+    let Some(value) = Fields(entry).get(TIMEOUT) else {
+        return Ok(None);
+    };
     let timeout = match value {
         Value::Number(number) => {
-            let number = number.as_f64().filter(|number| *number > 0.0).ok_or_else(fault)?;
-            let seconds = if number < 1000.0 { number } else { number / 1000.0 };
+            let number = number
+                .as_f64()
+                .filter(|number| *number > 0.0)
+                .ok_or_else(fault)?;
+            let seconds = if number < 1000.0 {
+                number
+            } else {
+                number / 1000.0
+            };
             Duration::try_from_secs_f64(seconds).map_err(|_| fault())?
         }
         Value::String(text) => {
@@ -67,7 +91,11 @@ pub(super) fn call_timeout(entry: &Map<String, Value>) -> Result<Option<Duration
         }
         _ => return Err(fault()),
     };
-    if timeout.is_zero() { Err(fault()) } else { Ok(Some(timeout.min(MAX_TIMEOUT))) }
+    if timeout.is_zero() {
+        Err(fault())
+    } else {
+        Ok(Some(timeout.min(MAX_TIMEOUT)))
+    }
 }
 
 /// The way to reach a server.
@@ -101,7 +129,9 @@ impl ServerEntry {
     /// # Errors
     /// Returns an error if a reference is malformed, or has no default and its variable is not set or not allowed.
     pub fn expand(&self, variables: &Variables) -> Result<Transport, ConfigError> {
-        self.transport.map(|text| expansion::expand(text, variables)).map_err(|misplaced| self.error(misplaced))
+        self.transport
+            .map(|text| expansion::expand(text, variables))
+            .map_err(|misplaced| self.error(misplaced))
     }
 
     /// Returns the command and the working directory of a program, expanded like [`expand`](Self::expand) does. Returns `None` for a
@@ -109,10 +139,16 @@ impl ServerEntry {
     ///
     /// # Errors
     /// As [`expand`](Self::expand), for these two fields.
-    pub fn expand_program(&self, variables: &Variables) -> Result<Option<(String, Option<String>)>, ConfigError> {
-        let Transport::Stdio { command, cwd, .. } = &self.transport else { return Ok(None) };
+    pub fn expand_program(
+        &self,
+        variables: &Variables,
+    ) -> Result<Option<(String, Option<String>)>, ConfigError> {
+        let Transport::Stdio { command, cwd, .. } = &self.transport else {
+            return Ok(None);
+        };
         let expand = |field: &str, text: &String| {
-            expansion::expand(text, variables).map_err(|fault| self.error((field.to_owned(), fault)))
+            expansion::expand(text, variables)
+                .map_err(|fault| self.error((field.to_owned(), fault)))
         };
         let cwd = cwd.as_ref().map(|cwd| expand("cwd", cwd)).transpose()?;
         Ok(Some((expand("command", command)?, cwd)))
@@ -120,9 +156,15 @@ impl ServerEntry {
 
     /// Returns the values of the variables in the URL. They may be secrets.
     pub fn url_values(&self, variables: &Variables) -> Vec<String> {
-        let Transport::Http { url, .. } = &self.transport else { return Vec::new() };
+        let Transport::Http { url, .. } = &self.transport else {
+            return Vec::new();
+        };
         let names = expansion::names(url).unwrap_or_default();
-        names.iter().filter_map(|(name, _)| variables.value(name).ok()).map(str::to_owned).collect()
+        names
+            .iter()
+            .filter_map(|(name, _)| variables.value(name).ok())
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Returns the names of the variables in references that have no default.
@@ -133,34 +175,66 @@ impl ServerEntry {
         let mut names = BTreeSet::new();
         let collected = self.transport.map(|text| {
             let found = expansion::names(text)?.into_iter();
-            names.extend(found.filter(|(_, has_default)| !has_default).map(|(name, _)| name));
+            names.extend(
+                found
+                    .filter(|(_, has_default)| !has_default)
+                    .map(|(name, _)| name),
+            );
             Ok(String::new())
         });
-        collected.map(drop).map_err(|misplaced| self.error(misplaced))?;
+        collected
+            .map(drop)
+            .map_err(|misplaced| self.error(misplaced))?;
         Ok(names)
     }
 
     fn error(&self, (field, fault): Misplaced) -> ConfigError {
-        ConfigError::Value { path: self.path.clone(), place: format!("{}.{field}", self.place), fault }
+        ConfigError::Value {
+            path: self.path.clone(),
+            place: format!("{}.{field}", self.place),
+            fault,
+        }
     }
 }
 
 impl Transport {
     pub(super) fn parse(entry: &Map<String, Value>) -> Result<Self, Misplaced> {
         let fields = Fields(entry);
-        let (command, url, kind) = (fields.text("command")?, fields.text("url")?, fields.text("type")?);
+        let (command, url, kind) = (
+            fields.text("command")?,
+            fields.text("url")?,
+            fields.text("type")?,
+        );
         match kind.as_deref() {
             None | Some("stdio" | "http" | "streamable-http" | "streamableHttp") => {}
-            Some(found) => return Err(("type".to_owned(), Fault::Transport { found: found.to_owned() })),
+            Some(found) => {
+                return Err((
+                    "type".to_owned(),
+                    Fault::Transport {
+                        found: found.to_owned(),
+                    },
+                ));
+            }
         }
         let transport = match (command, url) {
             (Some(command), None) => {
-                let (args, env, cwd) = (fields.texts("args")?, fields.text_map("env")?, fields.text("cwd")?);
-                Self::Stdio { command, args, env, cwd }
+                let (args, env, cwd) = (
+                    fields.texts("args")?,
+                    fields.text_map("env")?,
+                    fields.text("cwd")?,
+                );
+                Self::Stdio {
+                    command,
+                    args,
+                    env,
+                    cwd,
+                }
             }
-            (None, Some(url)) => {
-                Self::Http { url, headers: fields.text_map("headers")?, oauth: OAuthClient::parse(fields)? }
-            }
+            (None, Some(url)) => Self::Http {
+                url,
+                headers: fields.text_map("headers")?,
+                oauth: OAuthClient::parse(fields)?,
+            },
             (Some(_), Some(_)) => return Err(("url".to_owned(), Fault::Ambiguous)),
             (None, None) => return Err(("command".to_owned(), Fault::Unreachable)),
         };
@@ -184,14 +258,32 @@ impl Transport {
 
     /// Writes the fields of this transport into an entry, and removes those of the other one. Other fields stay.
     pub(super) fn write(&self, entry: &mut Map<String, Value>) {
-        for field in ["type", "command", "args", "env", "cwd", "url", "headers", oauth_client::FIELD] {
+        for field in [
+            "type",
+            "command",
+            "args",
+            "env",
+            "cwd",
+            "url",
+            "headers",
+            oauth_client::FIELD,
+        ] {
             entry.remove(field);
         }
         let fields = match self {
-            Self::Stdio { command, args, env, cwd } => {
+            Self::Stdio {
+                command,
+                args,
+                env,
+                cwd,
+            } => {
                 json!({"command": command, "args": args, "env": env, "cwd": cwd})
             }
-            Self::Http { url, headers, oauth } => {
+            Self::Http {
+                url,
+                headers,
+                oauth,
+            } => {
                 json!({"type": "http", "url": url, "headers": headers, "oauth": oauth.to_json()})
             }
         };
@@ -206,16 +298,26 @@ impl Transport {
     }
 
     /// Returns the transport with changed texts. The names of variables and headers stay.
-    fn map(&self, mut change: impl FnMut(&str) -> Result<String, Fault>) -> Result<Self, Misplaced> {
+    fn map(
+        &self,
+        mut change: impl FnMut(&str) -> Result<String, Fault>,
+    ) -> Result<Self, Misplaced> {
         let mut at = |place: String, text: &str| change(text).map_err(|fault| (place, fault));
-        let pairs = |field: &str, pairs: &BTreeMap<String, String>, at: &mut dyn FnMut(String, &str) -> _| {
+        let pairs = |field: &str,
+                     pairs: &BTreeMap<String, String>,
+                     at: &mut dyn FnMut(String, &str) -> _| {
             pairs
                 .iter()
                 .map(|(key, value)| Ok((key.clone(), at(format!("{field}.{key}"), value)?)))
                 .collect::<Result<_, Misplaced>>()
         };
         Ok(match self {
-            Self::Stdio { command, args, env, cwd } => Self::Stdio {
+            Self::Stdio {
+                command,
+                args,
+                env,
+                cwd,
+            } => Self::Stdio {
                 command: at("command".to_owned(), command)?,
                 args: args
                     .iter()
@@ -223,9 +325,16 @@ impl Transport {
                     .map(|(index, arg)| at(format!("args[{index}]"), arg))
                     .collect::<Result<_, _>>()?,
                 env: pairs("env", env, &mut at)?,
-                cwd: cwd.as_ref().map(|cwd| at("cwd".to_owned(), cwd)).transpose()?,
+                cwd: cwd
+                    .as_ref()
+                    .map(|cwd| at("cwd".to_owned(), cwd))
+                    .transpose()?,
             },
-            Self::Http { url, headers, oauth } => Self::Http {
+            Self::Http {
+                url,
+                headers,
+                oauth,
+            } => Self::Http {
                 url: at("url".to_owned(), url)?,
                 headers: pairs("headers", headers, &mut at)?,
                 oauth: oauth.map(&mut at)?,

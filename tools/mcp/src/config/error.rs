@@ -98,7 +98,9 @@ pub enum Fault {
         name: String,
     },
     /// The user has not listed the variable for a project's server.
-    #[error("this project's server may not have the variable {name}; add it with `mcp approve --variable {name}`")]
+    #[error(
+        "this project's server may not have the variable {name}; add it with `mcp approve --variable {name}`"
+    )]
     Unlisted {
         /// The variable.
         name: String,

@@ -16,7 +16,10 @@ pub struct Variables {
 impl Variables {
     /// Allows all variables, for an entry of the user's own file.
     pub fn all(environment: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self { values: environment.into_iter().collect(), listed: None }
+        Self {
+            values: environment.into_iter().collect(),
+            listed: None,
+        }
     }
 
     /// Allows only the variables that the user listed, for an entry of a project's file.
@@ -25,15 +28,25 @@ impl Variables {
         names: impl IntoIterator<Item = String>,
     ) -> Self {
         let listed: BTreeSet<_> = names.into_iter().collect();
-        let values = environment.into_iter().filter(|(name, _)| listed.contains(name)).collect();
-        Self { values, listed: Some(listed) }
+        let values = environment
+            .into_iter()
+            .filter(|(name, _)| listed.contains(name))
+            .collect();
+        Self {
+            values,
+            listed: Some(listed),
+        }
     }
 
     pub(super) fn value(&self, name: &str) -> Result<&str, Fault> {
         match (self.values.get(name), &self.listed) {
             (Some(value), _) => Ok(value),
-            (None, Some(listed)) if !listed.contains(name) => Err(Fault::Unlisted { name: name.to_owned() }),
-            (None, _) => Err(Fault::Unset { name: name.to_owned() }),
+            (None, Some(listed)) if !listed.contains(name) => Err(Fault::Unlisted {
+                name: name.to_owned(),
+            }),
+            (None, _) => Err(Fault::Unset {
+                name: name.to_owned(),
+            }),
         }
     }
 }
@@ -41,7 +54,9 @@ impl Variables {
 /// Leaves out the values.
 impl fmt::Debug for Variables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Variables").field("listed", &self.listed).finish_non_exhaustive()
+        f.debug_struct("Variables")
+            .field("listed", &self.listed)
+            .finish_non_exhaustive()
     }
 }
 
@@ -79,7 +94,10 @@ pub(super) fn names(text: &str) -> Result<Vec<(String, bool)>, Fault> {
 
 enum Part<'a> {
     Text(&'a str),
-    Reference { name: &'a str, default: Option<&'a str> },
+    Reference {
+        name: &'a str,
+        default: Option<&'a str>,
+    },
 }
 
 fn parts(mut rest: &str) -> impl Iterator<Item = Result<Part<'_>, Fault>> {
@@ -104,7 +122,9 @@ fn parts(mut rest: &str) -> impl Iterator<Item = Result<Part<'_>, Fault>> {
         if is_name(name) {
             Some(Ok(Part::Reference { name, default }))
         } else {
-            Some(Err(Fault::Reference { text: format!("${{{reference}}}") }))
+            Some(Err(Fault::Reference {
+                text: format!("${{{reference}}}"),
+            }))
         }
     })
 }
@@ -114,7 +134,8 @@ mod tests {
     use super::*;
 
     fn environment() -> [(String, String); 3] {
-        [("A", "1"), ("EMPTY", ""), ("NESTED", "${A}")].map(|(name, value)| (name.to_owned(), value.to_owned()))
+        [("A", "1"), ("EMPTY", ""), ("NESTED", "${A}")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
     }
 
     #[test]
@@ -135,12 +156,28 @@ mod tests {
         ] {
             assert_eq!(expand(text, &variables).unwrap(), expected, "{text}");
         }
-        assert_eq!(expand("${B}", &variables), Err(Fault::Unset { name: "B".to_owned() }));
-        for text in ["${", "a${A", "${}", "${1}", "${env:A}", "${A-2}", "${A:2}", "${Ä}"] {
-            assert!(matches!(expand(text, &variables), Err(Fault::Reference { .. })), "{text}");
-            assert!(matches!(names(text), Err(Fault::Reference { .. })), "{text}");
+        assert_eq!(
+            expand("${B}", &variables),
+            Err(Fault::Unset {
+                name: "B".to_owned()
+            })
+        );
+        for text in [
+            "${", "a${A", "${}", "${1}", "${env:A}", "${A-2}", "${A:2}", "${Ä}",
+        ] {
+            assert!(
+                matches!(expand(text, &variables), Err(Fault::Reference { .. })),
+                "{text}"
+            );
+            assert!(
+                matches!(names(text), Err(Fault::Reference { .. })),
+                "{text}"
+            );
         }
-        assert_eq!(names("${A} ${B:-x}").unwrap(), [("A".to_owned(), false), ("B".to_owned(), true)]);
+        assert_eq!(
+            names("${A} ${B:-x}").unwrap(),
+            [("A".to_owned(), false), ("B".to_owned(), true)]
+        );
     }
 
     #[test]
@@ -148,8 +185,18 @@ mod tests {
         let variables = Variables::listed(environment(), ["A".to_owned(), "B".to_owned()]);
         assert_eq!(expand("${A}", &variables).unwrap(), "1");
         assert_eq!(expand("${NESTED:-d}", &variables).unwrap(), "d");
-        assert_eq!(expand("${NESTED}", &variables), Err(Fault::Unlisted { name: "NESTED".to_owned() }));
-        assert_eq!(expand("${B}", &variables), Err(Fault::Unset { name: "B".to_owned() }));
+        assert_eq!(
+            expand("${NESTED}", &variables),
+            Err(Fault::Unlisted {
+                name: "NESTED".to_owned()
+            })
+        );
+        assert_eq!(
+            expand("${B}", &variables),
+            Err(Fault::Unset {
+                name: "B".to_owned()
+            })
+        );
         assert!(!format!("{variables:?}").contains('1'));
     }
 }

@@ -20,31 +20,70 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn text(self, name: &str) -> Result<Option<String>, Misplaced> {
-        self.get(name).map(|value| string(value, || name.to_owned())).transpose()
+        self.get(name)
+            .map(|value| string(value, || name.to_owned()))
+            .transpose()
     }
 
     pub(super) fn flag(self, name: &str) -> Result<bool, Misplaced> {
-        let fault = || (name.to_owned(), Fault::Expected { expected: "true or false" });
-        self.get(name).map_or(Ok(false), |value| value.as_bool().ok_or_else(fault))
+        let fault = || {
+            (
+                name.to_owned(),
+                Fault::Expected {
+                    expected: "true or false",
+                },
+            )
+        };
+        self.get(name)
+            .map_or(Ok(false), |value| value.as_bool().ok_or_else(fault))
     }
 
     pub(super) fn texts(self, name: &str) -> Result<Vec<String>, Misplaced> {
-        let Some(value) = self.get(name) else { return Ok(Vec::new()) };
-        let items = value.as_array().ok_or((name.to_owned(), Fault::Expected { expected: "an array of strings" }))?;
-        items.iter().enumerate().map(|(index, item)| string(item, || format!("{name}[{index}]"))).collect()
+        let Some(value) = self.get(name) else {
+            return Ok(Vec::new());
+        };
+        let items = value.as_array().ok_or((
+            name.to_owned(),
+            Fault::Expected {
+                expected: "an array of strings",
+            },
+        ))?;
+        items
+            .iter()
+            .enumerate()
+            .map(|(index, item)| string(item, || format!("{name}[{index}]")))
+            .collect()
     }
 
     pub(super) fn object(self, name: &str) -> Result<Option<&'a Map<String, Value>>, Misplaced> {
-        let fault = || (name.to_owned(), Fault::Expected { expected: "an object" });
-        self.get(name).map(|value| value.as_object().ok_or_else(fault)).transpose()
+        let fault = || {
+            (
+                name.to_owned(),
+                Fault::Expected {
+                    expected: "an object",
+                },
+            )
+        };
+        self.get(name)
+            .map(|value| value.as_object().ok_or_else(fault))
+            .transpose()
     }
 
     pub(super) fn text_map(self, name: &str) -> Result<BTreeMap<String, String>, Misplaced> {
         let entries = self.object(name)?.into_iter().flatten();
-        entries.map(|(key, value)| Ok((key.clone(), string(value, || format!("{name}.{key}"))?))).collect()
+        entries
+            .map(|(key, value)| Ok((key.clone(), string(value, || format!("{name}.{key}"))?)))
+            .collect()
     }
 }
 
 fn string(value: &Value, place: impl FnOnce() -> String) -> Result<String, Misplaced> {
-    value.as_str().map(str::to_owned).ok_or_else(|| (place(), Fault::Expected { expected: "a string" }))
+    value.as_str().map(str::to_owned).ok_or_else(|| {
+        (
+            place(),
+            Fault::Expected {
+                expected: "a string",
+            },
+        )
+    })
 }

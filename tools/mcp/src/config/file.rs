@@ -50,7 +50,11 @@ impl McpFile {
         let path = path.into();
         match read(&path) {
             Ok(Some(text)) => Self::from_text(path, text),
-            Ok(None) => Ok(Self { path, text: None, document: Map::new() }),
+            Ok(None) => Ok(Self {
+                path,
+                text: None,
+                document: Map::new(),
+            }),
             Err(source) => Err(ConfigError::Read { path, source }),
         }
     }
@@ -75,9 +79,16 @@ impl McpFile {
     ///
     /// # Errors
     /// Returns an error if the text is not JSON, or has no object in it.
-    pub fn from_text(path: impl Into<PathBuf>, text: impl Into<String>) -> Result<Self, ConfigError> {
+    pub fn from_text(
+        path: impl Into<PathBuf>,
+        text: impl Into<String>,
+    ) -> Result<Self, ConfigError> {
         let (path, text) = (path.into(), text.into());
-        let file = |document, path, text| Self { path, text: Some(text), document };
+        let file = |document, path, text| Self {
+            path,
+            text: Some(text),
+            document,
+        };
         if text.trim().is_empty() {
             return Ok(file(Map::new(), path, text));
         }
@@ -90,7 +101,9 @@ impl McpFile {
             Ok(_) => Err(ConfigError::Value {
                 path,
                 place: "the file".to_owned(),
-                fault: Fault::Expected { expected: "an object" },
+                fault: Fault::Expected {
+                    expected: "an object",
+                },
             }),
             Err(source) => Err(ConfigError::Json { path, source }),
         }
@@ -128,7 +141,11 @@ impl McpFile {
     ///
     /// # Errors
     /// Returns an error if they are not usable.
-    pub fn project_settings(&self, workspace: &str, server: &str) -> Result<ServerSettings, ConfigError> {
+    pub fn project_settings(
+        &self,
+        workspace: &str,
+        server: &str,
+    ) -> Result<ServerSettings, ConfigError> {
         self.settings_at(&[SETTINGS, "projects", workspace, server])
     }
 
@@ -154,10 +171,12 @@ impl McpFile {
     ) -> Result<(), ConfigError> {
         let place = [SERVERS, server.as_str(), SETTINGS];
         if allow {
-            self.object_at(&place)?.insert(ALLOW.to_owned(), true.into());
+            self.object_at(&place)?
+                .insert(ALLOW.to_owned(), true.into());
         }
         for (tool, declared) in effects {
-            self.object_at(&[&place[..], &["effects"]].concat())?.insert(tool, declared);
+            self.object_at(&[&place[..], &["effects"]].concat())?
+                .insert(tool, declared);
         }
         self.settings(server.as_str()).map(drop)
     }
@@ -167,7 +186,12 @@ impl McpFile {
     ///
     /// # Errors
     /// Returns an error if a value on the way is not an object, or if the decisions are not usable.
-    pub fn permit(&mut self, server: &str, workspace: Option<&str>, tool: &str) -> Result<(), ConfigError> {
+    pub fn permit(
+        &mut self,
+        server: &str,
+        workspace: Option<&str>,
+        tool: &str,
+    ) -> Result<(), ConfigError> {
         let place = match workspace {
             Some(workspace) => vec![SETTINGS, "projects", workspace, server],
             None => vec![SERVERS, server, SETTINGS],
@@ -176,13 +200,17 @@ impl McpFile {
         if !patterns.iter().any(|pattern| pattern == tool) {
             patterns.push(tool.to_owned());
         }
-        self.object_at(&place)?.insert(ALLOW.to_owned(), patterns.into());
+        self.object_at(&place)?
+            .insert(ALLOW.to_owned(), patterns.into());
         self.settings_at(&place).map(drop)
     }
 
     /// Removes a server. Returns true if there was one.
     pub fn remove(&mut self, name: &str) -> bool {
-        let servers = self.document.get_mut(SERVERS).and_then(Value::as_object_mut);
+        let servers = self
+            .document
+            .get_mut(SERVERS)
+            .and_then(Value::as_object_mut);
         servers.is_some_and(|servers| servers.remove(name).is_some())
     }
 
@@ -202,7 +230,10 @@ impl McpFile {
 
     /// Removes the user's decisions about a server of a project. Returns true if there were any.
     pub fn remove_project_settings(&mut self, workspace: &str, server: &str) -> bool {
-        remove_at(&mut self.document, &[SETTINGS, "projects", workspace, server])
+        remove_at(
+            &mut self.document,
+            &[SETTINGS, "projects", workspace, server],
+        )
     }
 
     /// Replaces the file at once. The user's own file is for the user only. A link stays, and its target is replaced.
@@ -211,12 +242,21 @@ impl McpFile {
     /// Returns [`ConfigError::Changed`] if another program has changed the file since it was read, and [`ConfigError::Write`] if it
     /// cannot be written.
     pub fn write(&mut self, owner: FileOwner) -> Result<(), ConfigError> {
-        let refused = |source| ConfigError::Write { path: self.path.clone(), source };
-        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        let refused = |source| ConfigError::Write {
+            path: self.path.clone(),
+            source,
+        };
+        let path = self
+            .path
+            .canonicalize()
+            .unwrap_or_else(|_| self.path.clone());
         if read(&path).map_err(refused)? != self.text {
-            return Err(ConfigError::Changed { path: self.path.clone() });
+            return Err(ConfigError::Changed {
+                path: self.path.clone(),
+            });
         }
-        let mut text = serde_json::to_string_pretty(&self.document).map_err(|error| refused(error.into()))?;
+        let mut text =
+            serde_json::to_string_pretty(&self.document).map_err(|error| refused(error.into()))?;
         text.push('\n');
         replace(&path, &text, owner).map_err(refused)?;
         self.text = Some(text);
@@ -224,14 +264,20 @@ impl McpFile {
     }
 
     fn entries(&self) -> Result<Option<&Map<String, Value>>, ConfigError> {
-        Fields(&self.document).object(SERVERS).map_err(|misplaced| self.error(&[], misplaced))
+        Fields(&self.document)
+            .object(SERVERS)
+            .map_err(|misplaced| self.error(&[], misplaced))
     }
 
     fn entry(&self, name: &str, entry: &Value) -> Result<ServerEntry, ConfigError> {
         let at = [SERVERS, name];
         let whole = |fault| self.error(&at[..1], (name.to_owned(), fault));
         ServerName::new(name).map_err(|error| whole(error.into()))?;
-        let fields = entry.as_object().ok_or_else(|| whole(Fault::Expected { expected: "an object" }))?;
+        let fields = entry.as_object().ok_or_else(|| {
+            whole(Fault::Expected {
+                expected: "an object",
+            })
+        })?;
         let misplaced = |misplaced| self.error(&at, misplaced);
         Ok(ServerEntry {
             transport: Transport::parse(fields).map_err(misplaced)?,
@@ -246,8 +292,12 @@ impl McpFile {
     fn settings_at(&self, place: &[&str]) -> Result<ServerSettings, ConfigError> {
         let mut object = &self.document;
         for (depth, field) in place.iter().enumerate() {
-            let found = Fields(object).object(field).map_err(|misplaced| self.error(&place[..depth], misplaced))?;
-            let Some(found) = found else { return Ok(ServerSettings::default()) };
+            let found = Fields(object)
+                .object(field)
+                .map_err(|misplaced| self.error(&place[..depth], misplaced))?;
+            let Some(found) = found else {
+                return Ok(ServerSettings::default());
+            };
             object = found;
         }
         ServerSettings::parse(object).map_err(|misplaced| self.error(place, misplaced))
@@ -263,8 +313,14 @@ impl McpFile {
             }
             let Value::Object(next) = value else {
                 let place = place[..=depth].join(".");
-                let fault = Fault::Expected { expected: "an object" };
-                return Err(ConfigError::Value { path: self.path.clone(), place, fault });
+                let fault = Fault::Expected {
+                    expected: "an object",
+                };
+                return Err(ConfigError::Value {
+                    path: self.path.clone(),
+                    place,
+                    fault,
+                });
             };
             object = next;
         }
@@ -272,18 +328,31 @@ impl McpFile {
     }
 
     fn error(&self, place: &[&str], (field, fault): Misplaced) -> ConfigError {
-        let place = place.iter().copied().chain([field.as_str()]).collect::<Vec<_>>().join(".");
-        ConfigError::Value { path: self.path.clone(), place, fault }
+        let place = place
+            .iter()
+            .copied()
+            .chain([field.as_str()])
+            .collect::<Vec<_>>()
+            .join(".");
+        ConfigError::Value {
+            path: self.path.clone(),
+            place,
+            fault,
+        }
     }
 }
 
 /// Removes the value at a place, and the objects on the way that have become empty. Returns true if there was one.
 fn remove_at(object: &mut Map<String, Value>, place: &[&str]) -> bool {
-    let Some((field, rest)) = place.split_first() else { return false };
+    let Some((field, rest)) = place.split_first() else {
+        return false;
+    };
     if rest.is_empty() {
         return object.remove(*field).is_some();
     }
-    let Some(Value::Object(next)) = object.get_mut(*field) else { return false };
+    let Some(Value::Object(next)) = object.get_mut(*field) else {
+        return false;
+    };
     let is_removed = remove_at(next, rest);
     if is_removed && next.is_empty() {
         object.remove(*field);
@@ -320,7 +389,9 @@ fn replace(path: &Path, text: &str, owner: FileOwner) -> io::Result<()> {
         tools_store::private::create_folder(folder)?;
     }
     let mut builder = tempfile::Builder::new();
-    let present = fs::metadata(path).ok().map(|metadata| metadata.permissions());
+    let present = fs::metadata(path)
+        .ok()
+        .map(|metadata| metadata.permissions());
     #[cfg(unix)]
     if owner == FileOwner::Project {
         // As any other program creates a file; the user's mask applies.

@@ -24,12 +24,29 @@ pub struct OAuthClient {
 
 impl OAuthClient {
     pub(super) fn parse(entry: Fields<'_>) -> Result<Self, Misplaced> {
-        let Some(fields) = entry.object(FIELD)?.map(Fields) else { return Ok(Self::default()) };
+        let Some(fields) = entry.object(FIELD)?.map(Fields) else {
+            return Ok(Self::default());
+        };
         let within = |(place, fault): Misplaced| (format!("{FIELD}.{place}"), fault);
         let text = |name| fields.text(name).map_err(within);
-        let port = |value: &Value| value.as_u64().and_then(|port| u16::try_from(port).ok()).filter(|port| *port > 0);
-        let misplaced = || within(("callbackPort".to_owned(), Fault::Expected { expected: "a port, 1 to 65535" }));
-        let callback_port = fields.get("callbackPort").map(|value| port(value).ok_or_else(misplaced)).transpose()?;
+        let port = |value: &Value| {
+            value
+                .as_u64()
+                .and_then(|port| u16::try_from(port).ok())
+                .filter(|port| *port > 0)
+        };
+        let misplaced = || {
+            within((
+                "callbackPort".to_owned(),
+                Fault::Expected {
+                    expected: "a port, 1 to 65535",
+                },
+            ))
+        };
+        let callback_port = fields
+            .get("callbackPort")
+            .map(|value| port(value).ok_or_else(misplaced))
+            .transpose()?;
         Ok(Self {
             id: text("clientId")?,
             secret: text("clientSecret")?,
@@ -40,14 +57,20 @@ impl OAuthClient {
 
     /// Returns the fields as JSON, or null if there are none.
     pub(crate) fn to_json(&self) -> Value {
-        let Self { id, secret, document, callback_port } = self;
+        let Self {
+            id,
+            secret,
+            document,
+            callback_port,
+        } = self;
         let fields = json!({
             "clientId": id, "clientSecret": secret, "clientMetadataUrl": document, "callbackPort": callback_port,
         });
         match fields {
-            Value::Object(fields) if *self != Self::default() => {
-                fields.into_iter().filter(|(_, value)| !value.is_null()).collect()
-            }
+            Value::Object(fields) if *self != Self::default() => fields
+                .into_iter()
+                .filter(|(_, value)| !value.is_null())
+                .collect(),
             _ => Value::Null,
         }
     }
@@ -58,7 +81,9 @@ impl OAuthClient {
         change: &mut dyn FnMut(String, &str) -> Result<String, Misplaced>,
     ) -> Result<Self, Misplaced> {
         let mut text = |name: &str, text: &Option<String>| {
-            text.as_ref().map(|text| change(format!("{FIELD}.{name}"), text)).transpose()
+            text.as_ref()
+                .map(|text| change(format!("{FIELD}.{name}"), text))
+                .transpose()
         };
         Ok(Self {
             id: text("clientId", &self.id)?,

@@ -24,9 +24,18 @@ pub struct EffectsRemark {
 
 impl ServerSettings {
     /// Returns true if a tool is declared as read-only and has no argument that sends data to a URL, so that a call needs no other grant.
-    pub fn only_reads(&self, server: &ServerName, name: &ToolName, definition: &ServerTool) -> bool {
-        matches!(self.declaration(definition.name()), Some(Declaration::ReadOnly))
-            && definition.imported(server, name).is_ok_and(|tool| url(&tool).is_none())
+    pub fn only_reads(
+        &self,
+        server: &ServerName,
+        name: &ToolName,
+        definition: &ServerTool,
+    ) -> bool {
+        matches!(
+            self.declaration(definition.name()),
+            Some(Declaration::ReadOnly)
+        ) && definition
+            .imported(server, name)
+            .is_ok_and(|tool| url(&tool).is_none())
     }
 
     /// Returns remarks about the declared effects: entries that fit no tool or not its schema, and arguments that they leave out.
@@ -39,8 +48,12 @@ impl ServerSettings {
         let mut remark = |text, is_fault| remarks.push(EffectsRemark { text, is_fault });
         for (name, definition) in tools {
             names.insert(definition.name());
-            let Some(declaration) = self.declaration(definition.name()) else { continue };
-            let Ok(tool) = definition.imported(server, name) else { continue };
+            let Some(declaration) = self.declaration(definition.name()) else {
+                continue;
+            };
+            let Ok(tool) = definition.imported(server, name) else {
+                continue;
+            };
             let place = format!("effects of {:?}", definition.name());
             match declaration {
                 Declaration::ReadOnly => {
@@ -56,7 +69,10 @@ impl ServerSettings {
                 }
                 Declaration::Effects(effects) => {
                     if let Err(error) = effects.check(&tool.parameters) {
-                        remark(format!("the {place} are wrong, so it cannot be called: {error}"), true);
+                        remark(
+                            format!("the {place} are wrong, so it cannot be called: {error}"),
+                            true,
+                        );
                     } else if let Some(arguments) = unnamed(effects, &tool) {
                         remark(
                             format!(
@@ -68,11 +84,18 @@ impl ServerSettings {
                 }
             }
         }
-        for name in self.effects.keys().filter(|name| *name != ALL && !names.contains(name.as_str())) {
+        for name in self
+            .effects
+            .keys()
+            .filter(|name| *name != ALL && !names.contains(name.as_str()))
+        {
             let text = format!(
                 "the effects of {name:?} have no meaning, because the server has no tool of this name; correct the name"
             );
-            remarks.push(EffectsRemark { text, is_fault: false });
+            remarks.push(EffectsRemark {
+                text,
+                is_fault: false,
+            });
         }
         remarks
     }
@@ -85,14 +108,21 @@ fn url(tool: &Tool) -> Option<&str> {
         let format = property.get("format").and_then(Value::as_str);
         let lower = name.to_ascii_lowercase();
         let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
-        matches!(format, Some("uri" | "url")) || words.any(|word| URLS.contains(&word)) || name.ends_with("Url")
+        matches!(format, Some("uri" | "url"))
+            || words.any(|word| URLS.contains(&word))
+            || name.ends_with("Url")
     };
-    properties.iter().find(is_url).map(|(name, _)| name.as_str())
+    properties
+        .iter()
+        .find(is_url)
+        .map(|(name, _)| name.as_str())
 }
 
 /// Returns the arguments of a writing tool that may hold an address, a URL or a path and that no template names.
 fn unnamed(effects: &Effects, tool: &Tool) -> Option<String> {
-    let Effects::Declared(declared) = effects else { return None };
+    let Effects::Declared(declared) = effects else {
+        return None;
+    };
     if effects.is_read_only() || declared.templates().next().is_none() {
         return None;
     }

@@ -60,14 +60,30 @@ pub(super) enum Declaration {
 impl ServerSettings {
     pub(super) fn parse(settings: &Map<String, Value>) -> Result<Self, Misplaced> {
         let fields = Fields(settings);
-        if let Some(unknown) = settings.keys().find(|field| !FIELDS.contains(&field.as_str())) {
-            return Err((unknown.clone(), Fault::Field { known: FIELDS.map(|field| format!("`{field}`")).join(", ") }));
+        if let Some(unknown) = settings
+            .keys()
+            .find(|field| !FIELDS.contains(&field.as_str()))
+        {
+            return Err((
+                unknown.clone(),
+                Fault::Field {
+                    known: FIELDS.map(|field| format!("`{field}`")).join(", "),
+                },
+            ));
         }
         let variables = fields.texts("variables")?;
         if let Some(index) = variables.iter().position(|name| !is_name(name)) {
-            return Err((format!("variables[{index}]"), Fault::Variable { name: variables[index].clone() }));
+            return Err((
+                format!("variables[{index}]"),
+                Fault::Variable {
+                    name: variables[index].clone(),
+                },
+            ));
         }
-        let grant = fields.get("grant").map(|_| fields.texts("grant")).transpose()?;
+        let grant = fields
+            .get("grant")
+            .map(|_| fields.texts("grant"))
+            .transpose()?;
         if let Some(clauses) = &grant {
             Grant::parse(clauses).map_err(|error| ("grant".to_owned(), error.into()))?;
         }
@@ -93,12 +109,20 @@ impl ServerSettings {
             Ok((tool.clone(), declaration))
         });
         let effects = declared.collect::<Result<_, Misplaced>>()?;
-        Ok(Self { variables, grant, sampling: fields.flag("sampling")?, allow: allow(fields)?, effects })
+        Ok(Self {
+            variables,
+            grant,
+            sampling: fields.flag("sampling")?,
+            allow: allow(fields)?,
+            effects,
+        })
     }
 
     /// Returns the clauses of the calls that need no question, of a server of this name.
     pub fn allowed<'a>(&'a self, server: &'a ServerName) -> impl Iterator<Item = Clause> + 'a {
-        self.allow.iter().filter_map(move |tools| clause(server.as_str(), tools).ok())
+        self.allow
+            .iter()
+            .filter_map(move |tools| clause(server.as_str(), tools).ok())
     }
 
     /// Returns a definition with the effects that the user declared for the tool of this name at the server, or for all tools. Without
@@ -120,15 +144,19 @@ impl ServerSettings {
 
     /// Returns the effects that the user declared for tools of the server, without those of tools that are read-only.
     pub fn effects(&self) -> impl Iterator<Item = &Effects> {
-        self.effects.values().filter_map(|declaration| match declaration {
-            Declaration::Effects(effects) => Some(effects),
-            Declaration::ReadOnly => None,
-        })
+        self.effects
+            .values()
+            .filter_map(|declaration| match declaration {
+                Declaration::Effects(effects) => Some(effects),
+                Declaration::ReadOnly => None,
+            })
     }
 
     /// Returns true if effects are declared as read-only.
     pub fn has_read_only(&self) -> bool {
-        self.effects.values().any(|declaration| *declaration == Declaration::ReadOnly)
+        self.effects
+            .values()
+            .any(|declaration| *declaration == Declaration::ReadOnly)
     }
 
     /// Returns the settings with these variables added.
@@ -167,7 +195,10 @@ fn clause(server: &str, tools: &str) -> Result<Clause, InvalidClause> {
 /// Returns effects that read `mcp:<server>/<tool>` alone. The name of an imported tool begins with `mcp:`.
 fn read_only(tool: &Tool) -> Option<Effects> {
     let reads = vec![tool.name.as_str().parse().ok()?];
-    Some(Effects::Declared(Declared { reads, ..Declared::default() }))
+    Some(Effects::Declared(Declared {
+        reads,
+        ..Declared::default()
+    }))
 }
 
 #[cfg(test)]
@@ -179,20 +210,34 @@ mod tests {
     }
 
     fn effects(settings: &ServerSettings, name: &str) -> Effects {
-        let tool = Tool::new(format!("mcp:s/{name}"), "Does it.", json!({"type": "object"})).unwrap();
+        let tool = Tool::new(
+            format!("mcp:s/{name}"),
+            "Does it.",
+            json!({"type": "object"}),
+        )
+        .unwrap();
         settings.with_declared_effects(name, tool).effects
     }
 
     #[test]
     fn effects_are_those_of_the_tool_or_of_all_tools_or_undeclared() {
-        let declared =
-            settings(json!({"effects": {"*": "read_only", "a": "pure", "b": {"writes": ["fs:b"]}}})).unwrap();
+        let declared = settings(
+            json!({"effects": {"*": "read_only", "a": "pure", "b": {"writes": ["fs:b"]}}}),
+        )
+        .unwrap();
         assert!(effects(&declared, "a").is_pure());
         assert!(!effects(&declared, "b").is_read_only());
         let tool = "mcp:s/c".parse().unwrap();
-        let targets = effects(&declared, "c").targets(&tool, &json!({}), &json!({})).unwrap();
-        assert_eq!(targets.iter().map(ToString::to_string).collect::<Vec<_>>(), ["mcp:read:s/c"]);
-        assert!(effects(&settings(json!({"effects": {"a": "pure"}})).unwrap(), "b").is_undeclared());
+        let targets = effects(&declared, "c")
+            .targets(&tool, &json!({}), &json!({}))
+            .unwrap();
+        assert_eq!(
+            targets.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["mcp:read:s/c"]
+        );
+        assert!(
+            effects(&settings(json!({"effects": {"a": "pure"}})).unwrap(), "b").is_undeclared()
+        );
     }
 
     #[test]

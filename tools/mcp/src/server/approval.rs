@@ -41,14 +41,21 @@ impl Approver for PeerApprover {
             if let Some(Err(error)) = &preview
                 && runs_by_itself(&approval)
             {
-                return Decision::Deny { reason: format!("the content cannot be shown to the user: {error}") };
+                return Decision::Deny {
+                    reason: format!("the content cannot be shown to the user: {error}"),
+                };
             }
             let message = question(&approval, &arguments, preview);
             let allow = json!({"type": "boolean", "title": "Allow this call"});
-            let schema = json!({"type": "object", "properties": {"allow": allow}, "required": ["allow"]});
+            let schema =
+                json!({"type": "object", "properties": {"allow": allow}, "required": ["allow"]});
             let params = json!({"message": message, "requestedSchema": schema});
             // Without a key of its own, the request is answered only after it was asked.
-            match self.0.request_unlimited(PeerRequest::new("elicitation/create", params)).await {
+            match self
+                .0
+                .request_unlimited(PeerRequest::new("elicitation/create", params))
+                .await
+            {
                 Ok(answer) => decision(&answer),
                 Err(_) => Decision::Abstain,
             }
@@ -62,26 +69,44 @@ fn decision(answer: &Value) -> Decision {
     match is_allowed {
         true => Decision::Allow,
         false => Decision::Deny {
-            reason: "the MCP client declined: its person said no, or nobody could be asked".to_owned(),
+            reason: "the MCP client declined: its person said no, or nobody could be asked"
+                .to_owned(),
         },
     }
 }
 
 /// Returns the question. It shows every target and all arguments, because a person cannot approve unseen ones. Invisible characters are escaped, and the
 /// lines of the call are indented, so that they cannot look like words of the server.
-fn question(approval: &Approval<'_>, arguments: &str, preview: Option<Result<Preview, ToolError>>) -> String {
-    let asks = if approval.targets.is_empty() { "asks to run" } else { "asks for" };
+fn question(
+    approval: &Approval<'_>,
+    arguments: &str,
+    preview: Option<Result<Preview, ToolError>>,
+) -> String {
+    let asks = if approval.targets.is_empty() {
+        "asks to run"
+    } else {
+        "asks for"
+    };
     let mut lines = vec![format!("The tool {} {asks}:", approval.tool)];
     for target in approval.targets {
-        let sensitive = approval.sensitive(target).map(|path| format!(" ({})", path.describe(target.value())));
+        let sensitive = approval
+            .sensitive(target)
+            .map(|path| format!(" ({})", path.describe(target.value())));
         let is_granted = approval.cx.grant().permits(target);
         let granted = if is_granted { "" } else { " (not granted)" };
-        let script = if has_other_script(target.value()) { " (letters of another script)" } else { "" };
+        let script = if has_other_script(target.value()) {
+            " (letters of another script)"
+        } else {
+            ""
+        };
         lines.push(format!(
             "  {}{script}{granted}",
             visible_line(&format!("{target}{}", sensitive.unwrap_or_default()), LINE)
         ));
-        let concerns = approval.concerns.iter().filter(|concern| concern.target == *target);
+        let concerns = approval
+            .concerns
+            .iter()
+            .filter(|concern| concern.target == *target);
         lines.extend(concerns.map(|concern| format!("  because {}", escaped(&concern.reason))));
     }
     if approval.has_changed {
@@ -92,9 +117,17 @@ fn question(approval: &Approval<'_>, arguments: &str, preview: Option<Result<Pre
     match preview {
         Some(Ok(preview)) => {
             lines.push("preview:".to_owned());
-            lines.extend(preview.text().lines().map(|line| format!("  {}", escaped(line))));
+            lines.extend(
+                preview
+                    .text()
+                    .lines()
+                    .map(|line| format!("  {}", escaped(line))),
+            );
         }
-        Some(Err(error)) => lines.push(format!("no preview: {}", visible_line(&error.to_string(), LINE))),
+        Some(Err(error)) => lines.push(format!(
+            "no preview: {}",
+            visible_line(&error.to_string(), LINE)
+        )),
         None => {}
     }
     lines.join("\n")
@@ -102,13 +135,22 @@ fn question(approval: &Approval<'_>, arguments: &str, preview: Option<Result<Pre
 
 /// Returns true if the call changes a file that runs by itself, or settings.
 fn runs_by_itself(approval: &Approval<'_>) -> bool {
-    let paths = approval.targets.iter().filter_map(|target| approval.sensitive(target));
-    paths.into_iter().any(|path| path.sensitivity() >= Sensitivity::RunsByItself)
+    let paths = approval
+        .targets
+        .iter()
+        .filter_map(|target| approval.sensitive(target));
+    paths
+        .into_iter()
+        .any(|path| path.sensitivity() >= Sensitivity::RunsByItself)
 }
 
 /// Returns a line of a preview. Unlike other lines it keeps its indentation.
 fn escaped(line: &str) -> String {
     let text = line.trim_start();
     let indentation = line.len() - text.len();
-    format!("{}{}", " ".repeat(indentation), visible_line(text, usize::MAX))
+    format!(
+        "{}{}",
+        " ".repeat(indentation),
+        visible_line(text, usize::MAX)
+    )
 }

@@ -3,11 +3,16 @@
 use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult, ErrorData};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult,
+    ErrorData,
+};
 use rmcp::service::RequestContext;
 use serde_json::Value;
 use tools::protocol::wire::Format;
-use tools::{Arguments, CancellationToken, Content, Entry, Json, ToolContext, ToolError, ToolErrorKind};
+use tools::{
+    Arguments, CancellationToken, Content, Entry, Json, ToolContext, ToolError, ToolErrorKind,
+};
 
 use super::approval::PeerApprover;
 use super::drive::Driven;
@@ -29,12 +34,25 @@ impl Handler {
         unread: Option<Value>,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let CallToolRequestParams { name, arguments, input_responses, request_state, .. } = request;
-        let arguments: Json = unread.unwrap_or_else(|| Value::Object(arguments.unwrap_or_default())).into();
-        let asked = AskedOf { method: "tools/call", name: name.into_owned(), params: arguments };
+        let CallToolRequestParams {
+            name,
+            arguments,
+            input_responses,
+            request_state,
+            ..
+        } = request;
+        let arguments: Json = unread
+            .unwrap_or_else(|| Value::Object(arguments.unwrap_or_default()))
+            .into();
+        let asked = AskedOf {
+            method: "tools/call",
+            name: name.into_owned(),
+            params: arguments,
+        };
         let answers = input_responses.unwrap_or_default();
         let capabilities = context.client_capabilities().unwrap_or_default();
-        let takes_tasks = capabilities.supports_tasks() && Generation::of(context) == Generation::Modern;
+        let takes_tasks =
+            capabilities.supports_tasks() && Generation::of(context) == Generation::Modern;
         let running = match request_state {
             Some(state) => self.resume(&state, &asked, answers).await?,
             None => {
@@ -44,20 +62,41 @@ impl Handler {
                     Err(error) => return refused(&asked.name, &error),
                 };
                 let Some(permit) = self.options.calls.begin() else {
-                    let error = ToolError::new(entry.name().as_str(), ToolErrorKind::Overloaded { retry_after: None });
-                    return Ok(call_tool_result(&entry, ToolContext::new().error_result(Some(&entry), &error)).into());
+                    let error = ToolError::new(
+                        entry.name().as_str(),
+                        ToolErrorKind::Overloaded { retry_after: None },
+                    );
+                    return Ok(call_tool_result(
+                        &entry,
+                        ToolContext::new().error_result(Some(&entry), &error),
+                    )
+                    .into());
                 };
                 let peer = Peer::new(capabilities, takes_tasks, answers, permit.clone());
                 let (cx, token) = self.context(&entry, &peer.0, context);
-                let work = Box::pin(execute(tools, entry, cx, asked.params.clone(), self.options.clone()));
-                Running::new(asked, peer, token, (permit, self.calls.running.token()), work)
+                let work = Box::pin(execute(
+                    tools,
+                    entry,
+                    cx,
+                    asked.params.clone(),
+                    self.options.clone(),
+                ));
+                Running::new(
+                    asked,
+                    peer,
+                    token,
+                    (permit, self.calls.running.token()),
+                    work,
+                )
             }
         };
         match self.drive(running, takes_tasks, context).await? {
             Driven::Ended(Finished::Call(result)) => Ok(result.into()),
             Driven::InputRequired(required) => Ok(required.into()),
             Driven::Task(task) => Ok(CallToolResponse::Task(CreateTaskResult::new(task))),
-            Driven::Ended(Finished::Method(_)) => Err(ErrorData::internal_error("the call has no result", None)),
+            Driven::Ended(Finished::Method(_)) => {
+                Err(ErrorData::internal_error("the call has no result", None))
+            }
         }
     }
 
@@ -76,7 +115,10 @@ impl Handler {
             connection: self.connection(context),
         });
         let token = cx.cancellation().child_token();
-        let mut cx = cx.with_cancellation(token.clone()).with_wire(Format::Mcp).with_service(peer.clone());
+        let mut cx = cx
+            .with_cancellation(token.clone())
+            .with_wire(Format::Mcp)
+            .with_service(peer.clone());
         if context.meta.get_progress_token().is_some() || peer.takes_tasks() {
             cx = cx.with_progress(Arc::new(PeerProgress::new(peer.clone())));
         }
@@ -104,7 +146,10 @@ async fn execute(
         Ok(result) => Ok(Finished::Call(call_tool_result(&entry, result))),
         Err(error) if error.is_recoverable() => {
             let mut result = cx.error_result(Some(&entry), &error);
-            let advice = options.advice.as_ref().and_then(|advice| advice(&entry, &arguments, &error));
+            let advice = options
+                .advice
+                .as_ref()
+                .and_then(|advice| advice(&entry, &arguments, &error));
             result.content.extend(advice.map(Content::text));
             Ok(Finished::Call(call_tool_result(&entry, result)))
         }
@@ -119,10 +164,15 @@ fn refused(name: &str, error: &ToolError) -> Result<CallToolResponse, ErrorData>
             let name = tools::visible_line(name, 200);
             let hint = ToolError::did_you_mean(near);
             let hint = hint.as_deref().unwrap_or("list the tools");
-            Err(ErrorData::invalid_params(format!("unknown tool: {name}; {hint}"), None))
+            Err(ErrorData::invalid_params(
+                format!("unknown tool: {name}; {hint}"),
+                None,
+            ))
         }
         _ => {
-            let result = ToolContext::new().with_wire(Format::Mcp).error_result(None, error);
+            let result = ToolContext::new()
+                .with_wire(Format::Mcp)
+                .error_result(None, error);
             Ok(CallToolResult::error(vec![ContentBlock::text(result.to_text())]).into())
         }
     }

@@ -19,7 +19,11 @@ pub(super) struct Calls {
 
 impl Calls {
     pub(super) fn new(limits: TaskLimits) -> Self {
-        Self { running: TaskTracker::new(), suspended: Suspended::default(), tasks: Tasks::new(limits) }
+        Self {
+            running: TaskTracker::new(),
+            suspended: Suspended::default(),
+            tasks: Tasks::new(limits),
+        }
     }
 
     /// Cancels the work without a request, whose clients cannot come back.

@@ -54,7 +54,10 @@ impl Definitions {
     }
 
     pub(super) fn find(&self, name: &str) -> Option<&Tool> {
-        let position = self.tools.binary_search_by(|tool| (*tool.name).cmp(name)).ok()?;
+        let position = self
+            .tools
+            .binary_search_by(|tool| (*tool.name).cmp(name))
+            .ok()?;
         self.tools.get(position)
     }
 
@@ -79,7 +82,9 @@ impl Definitions {
 
 /// Returns the definition as clients read it. `rmcp` leaves a result schema that is no object out for clients of older revisions.
 fn definition(entry: &Entry) -> Result<Tool, String> {
-    let wire = Format::Mcp.tool(entry.tool(), Strictness::Relaxed).map_err(|error| error.to_string())?;
+    let wire = Format::Mcp
+        .tool(entry.tool(), Strictness::Relaxed)
+        .map_err(|error| error.to_string())?;
     let mut tool: Tool = serde_json::from_value(wire.value()).map_err(|error| error.to_string())?;
     // The wire form has canonical numbers. A schema that needs no change is sent as it was declared.
     if let Value::Object(declared) = &entry.tool().parameters
@@ -94,7 +99,8 @@ fn definition(entry: &Entry) -> Result<Tool, String> {
     tool.title = tool.title.map(|title| visible_line(&title, MAX_TITLE));
     let title = tool.annotations.take().and_then(|hints| hints.title);
     // The hints of an imported tool are the word of its server. Clients are to have ours.
-    let hints = serde_json::to_value(entry.tool().effects.annotations()).and_then(serde_json::from_value);
+    let hints =
+        serde_json::to_value(entry.tool().effects.annotations()).and_then(serde_json::from_value);
     let mut hints: ToolAnnotations = hints.map_err(|error| error.to_string())?;
     hints.title = title.map(|title| visible_line(&title, MAX_TITLE));
     tool.annotations = Some(hints);

@@ -7,7 +7,9 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use rmcp::RoleServer;
-use rmcp::model::{ErrorData, InputRequests, InputRequiredResult, LoggingMessageNotificationParam, Task};
+use rmcp::model::{
+    ErrorData, InputRequests, InputRequiredResult, LoggingMessageNotificationParam, Task,
+};
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
@@ -54,7 +56,12 @@ impl Handler {
         context: &RequestContext<RoleServer>,
     ) -> Result<Driven, ErrorData> {
         let generation = Generation::of(context);
-        let mut messages = Messages { handler: self, context, generation, progress: ProgressLine::default() };
+        let mut messages = Messages {
+            handler: self,
+            context,
+            generation,
+            progress: ProgressLine::default(),
+        };
         let mut asked = FuturesUnordered::new();
         let mut task_after = pin!(tokio::time::sleep(self.options.tasks.after));
         let (mut status, mut is_cancelled) = (None, false);
@@ -89,7 +96,9 @@ impl Handler {
                     };
                     return outcome.map(Driven::Ended);
                 }
-                Step::Message(Message::Ask(ask)) if generation == Generation::Legacy => asked.push(send(*ask, context)),
+                Step::Message(Message::Ask(ask)) if generation == Generation::Legacy => {
+                    asked.push(send(*ask, context))
+                }
                 Step::Message(Message::Ask(ask)) => running.wait_for(*ask),
                 Step::Message(Message::ContinueAsTask) if takes_tasks => {
                     match self.calls.tasks.start(running, status.take()) {
@@ -111,9 +120,15 @@ impl Handler {
 
     fn suspend(&self, running: Running, requests: InputRequests) -> Result<Driven, ErrorData> {
         let Some(state) = self.calls.suspended.suspend(running) else {
-            return Err(ErrorData::internal_error("the system has no random numbers for the request state", None));
+            return Err(ErrorData::internal_error(
+                "the system has no random numbers for the request state",
+                None,
+            ));
         };
-        Ok(Driven::InputRequired(InputRequiredResult::new(Some(requests), Some(state))))
+        Ok(Driven::InputRequired(InputRequiredResult::new(
+            Some(requests),
+            Some(state),
+        )))
     }
 }
 
@@ -131,19 +146,26 @@ impl Messages<'_> {
         let peer = &self.context.peer;
         match message {
             Message::Progress(progress) => {
-                let Some(token) = self.context.meta.get_progress_token() else { return };
+                let Some(token) = self.context.meta.get_progress_token() else {
+                    return;
+                };
                 if let Some(notification) = self.progress.next(&token, progress) {
                     let _ = peer.notify_progress(notification).await;
                 }
             }
-            Message::Log { level, logger, data } => {
+            Message::Log {
+                level,
+                logger,
+                data,
+            } => {
                 let is_wanted = match (self.generation, self.context.meta.log_level()) {
                     (_, Some(lowest)) => level >= LogLevel::from_rmcp(lowest),
                     (Generation::Legacy, None) => self.handler.logs(level),
                     (Generation::Modern, None) => false,
                 };
                 if is_wanted {
-                    let mut notification = LoggingMessageNotificationParam::new(level.to_rmcp(), data);
+                    let mut notification =
+                        LoggingMessageNotificationParam::new(level.to_rmcp(), data);
                     notification.logger = logger;
                     let _ = peer.notify_logging_message(notification).await;
                 }
@@ -156,16 +178,33 @@ impl Messages<'_> {
 /// Sends a request as a message of its own and passes the answer on.
 fn send(ask: Ask, context: &RequestContext<RoleServer>) -> BoxFuture<'_, ()> {
     Box::pin(async move {
-        let Ask { request, mut answer, kind, .. } = ask;
+        let Ask {
+            request,
+            mut answer,
+            kind,
+            ..
+        } = ask;
         let answered = async {
             let request = server_request(request).ok_or(PeerError::Gone)?;
-            let result = context.peer.send_request(request).await.map_err(|error| match error {
-                rmcp::ServiceError::McpError(error) => PeerError::Refused { reason: error.message.into_owned() },
-                _ => PeerError::Gone,
-            })?;
+            let result = context
+                .peer
+                .send_request(request)
+                .await
+                .map_err(|error| match error {
+                    rmcp::ServiceError::McpError(error) => PeerError::Refused {
+                        reason: error.message.into_owned(),
+                    },
+                    _ => PeerError::Gone,
+                })?;
             let result = serde_json::to_value(result).unwrap_or_default();
-            let refused = || PeerError::Refused { reason: "its answer is of another kind".to_owned() };
-            if kind.accepts(&result) { Ok(result) } else { Err(refused()) }
+            let refused = || PeerError::Refused {
+                reason: "its answer is of another kind".to_owned(),
+            };
+            if kind.accepts(&result) {
+                Ok(result)
+            } else {
+                Err(refused())
+            }
         };
         let answered = tokio::select! {
             answered = answered => answered,

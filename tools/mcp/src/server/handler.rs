@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult, CustomRequest,
-    CustomResult, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult,
-    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
-    UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -38,10 +39,23 @@ pub(super) struct Handler {
 }
 
 impl Handler {
-    pub(super) fn new(shared: Arc<Shared>, options: Arc<Options>, calls: Calls, is_of_request: bool) -> Self {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        options: Arc<Options>,
+        calls: Calls,
+        is_of_request: bool,
+    ) -> Self {
         let log_level = AtomicU8::new(LogLevel::Info as u8);
         let (connection, ended) = (Connection::default(), CancellationToken::new());
-        Self { shared, options, calls, log_level, connection, is_of_request, ended }
+        Self {
+            shared,
+            options,
+            calls,
+            log_level,
+            connection,
+            is_of_request,
+            ended,
+        }
     }
 
     /// Returns the session of the client of a request. Returns `None` if it has none.
@@ -56,7 +70,11 @@ impl Handler {
     }
 
     fn info(&self) -> ServerConfig {
-        let mut capabilities = ServerCapabilities::builder().enable_tools().enable_logging().enable_tasks().build();
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_logging()
+            .enable_tasks()
+            .build();
         if let Some(methods) = &self.options.methods {
             let others = serde_json::from_value(Value::Object(methods.capabilities()));
             let others: ServerCapabilities = others.unwrap_or_default();
@@ -82,7 +100,10 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = self.shared.tools.borrow().clone();
         let cursor = request.and_then(|request| request.cursor);
-        let Some(page) = tools.definitions().page(cursor.as_deref(), self.options.page_size) else {
+        let Some(page) = tools
+            .definitions()
+            .page(cursor.as_deref(), self.options.page_size)
+        else {
             let message = "the cursor is none of this server; list the tools from the start";
             return Err(ErrorData::invalid_params(message, None));
         };
@@ -95,7 +116,11 @@ impl ServerHandler for Handler {
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let tools = self.shared.tools.borrow();
         let tool = tools.definition(name)?;
-        Some(Tool::new_with_raw(tool.name.clone(), None, tool.input_schema.clone()))
+        Some(Tool::new_with_raw(
+            tool.name.clone(),
+            None,
+            tool.input_schema.clone(),
+        ))
     }
 
     async fn call_tool(
@@ -120,7 +145,9 @@ impl ServerHandler for Handler {
         request: GetTaskParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        Ok(GetTaskResult::new(self.calls.tasks.find(&request.task_id)?.detailed()))
+        Ok(GetTaskResult::new(
+            self.calls.tasks.find(&request.task_id)?.detailed(),
+        ))
     }
 
     async fn update_task(
@@ -128,7 +155,10 @@ impl ServerHandler for Handler {
         request: UpdateTaskParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.calls.tasks.find(&request.task_id)?.answer(request.input_responses);
+        self.calls
+            .tasks
+            .find(&request.task_id)?
+            .answer(request.input_responses);
         Ok(())
     }
 
@@ -146,7 +176,8 @@ impl ServerHandler for Handler {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        self.plain_method("completion/complete", request, &context).await
+        self.plain_method("completion/complete", request, &context)
+            .await
     }
 
     async fn list_prompts(
@@ -154,7 +185,8 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.plain_method("prompts/list", request.unwrap_or_default(), &context).await
+        self.plain_method("prompts/list", request.unwrap_or_default(), &context)
+            .await
     }
 
     async fn get_prompt(
@@ -162,7 +194,10 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        match self.method::<GetPromptResult>("prompts/get", request, &context).await? {
+        match self
+            .method::<GetPromptResult>("prompts/get", request, &context)
+            .await?
+        {
             Answer::Ended(result) => Ok(result.into()),
             Answer::InputRequired(required) => Ok(required.into()),
         }
@@ -173,7 +208,8 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.plain_method("resources/list", request.unwrap_or_default(), &context).await
+        self.plain_method("resources/list", request.unwrap_or_default(), &context)
+            .await
     }
 
     async fn list_resource_templates(
@@ -181,7 +217,12 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.plain_method("resources/templates/list", request.unwrap_or_default(), &context).await
+        self.plain_method(
+            "resources/templates/list",
+            request.unwrap_or_default(),
+            &context,
+        )
+        .await
     }
 
     async fn read_resource(
@@ -189,7 +230,10 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        match self.method::<ReadResourceResult>("resources/read", request, &context).await? {
+        match self
+            .method::<ReadResourceResult>("resources/read", request, &context)
+            .await?
+        {
             Answer::Ended(result) => Ok(result.into()),
             Answer::InputRequired(required) => Ok(required.into()),
         }
@@ -200,7 +244,9 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.plain_method::<Map<String, Value>>("resources/subscribe", request, &context).await.map(drop)
+        self.plain_method::<Map<String, Value>>("resources/subscribe", request, &context)
+            .await
+            .map(drop)
     }
 
     async fn unsubscribe(
@@ -208,7 +254,9 @@ impl ServerHandler for Handler {
         request: UnsubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.plain_method::<Map<String, Value>>("resources/unsubscribe", request, &context).await.map(drop)
+        self.plain_method::<Map<String, Value>>("resources/unsubscribe", request, &context)
+            .await
+            .map(drop)
     }
 
     async fn set_level(
@@ -216,11 +264,15 @@ impl ServerHandler for Handler {
         request: SetLevelRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.log_level.store(LogLevel::from_rmcp(request.level) as u8, Ordering::Relaxed);
+        self.log_level
+            .store(LogLevel::from_rmcp(request.level) as u8, Ordering::Relaxed);
         Ok(())
     }
 
-    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
         // `rmcp` takes out the kinds that the capabilities do not have.
         Some(requested.clone())
     }

@@ -1,6 +1,9 @@
 //! Serves tools to MCP clients, in both generations of the protocol, over stdio and streamable HTTP.
 
-#![allow(deprecated, reason = "clients of older revisions have log messages, sampling and roots")]
+#![allow(
+    deprecated,
+    reason = "clients of older revisions have log messages, sampling and roots"
+)]
 
 mod approval;
 mod call;
@@ -134,7 +137,10 @@ impl ToolServer {
     pub const DEFAULT_MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
     /// Creates a server. `context` makes the context of each call.
-    pub fn new(tools: ServedTools, context: impl Fn(&CallRequest<'_>) -> ToolContext + Send + Sync + 'static) -> Self {
+    pub fn new(
+        tools: ServedTools,
+        context: impl Fn(&CallRequest<'_>) -> ToolContext + Send + Sync + 'static,
+    ) -> Self {
         let options = Options {
             advice: None,
             name: "toolcrib".to_owned(),
@@ -152,7 +158,13 @@ impl ToolServer {
             info: OnceLock::new(),
         };
         let tools = watch::Sender::new(Arc::new(tools));
-        Self { shared: Arc::new(Shared { tools, context: Box::new(context) }), options: Arc::new(options) }
+        Self {
+            shared: Arc::new(Shared {
+                tools,
+                context: Box::new(context),
+            }),
+            options: Arc::new(options),
+        }
     }
 
     /// Sets the name and the version that clients see.
@@ -242,7 +254,12 @@ impl ToolServer {
     /// Returns the handler of one connection, which counts its running calls. With `is_of_request`, it is that of one request if the client
     /// has no session.
     fn handler(&self, calls: Calls, is_of_request: bool) -> Handler {
-        Handler::new(self.shared.clone(), self.options.clone(), calls, is_of_request)
+        Handler::new(
+            self.shared.clone(),
+            self.options.clone(),
+            calls,
+            is_of_request,
+        )
     }
 }
 

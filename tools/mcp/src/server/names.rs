@@ -28,12 +28,19 @@ impl Underscored {
     /// Makes the names of tools. Two tools that would have the same one get an unambiguous form, and so does a long name.
     pub(super) fn new<'a>(names: impl Iterator<Item = &'a ToolName> + Clone) -> Self {
         let mut counts: HashMap<String, usize> = HashMap::new();
-        names.clone().for_each(|name| *counts.entry(simple(name)).or_default() += 1);
+        names
+            .clone()
+            .for_each(|name| *counts.entry(simple(name)).or_default() += 1);
         let mut made = Self::default();
         for name in names {
             let simple = simple(name);
-            let is_usable = counts.get(&simple) == Some(&1) && NameGrammar::Provider.allows(&simple);
-            let shown = if is_usable { simple } else { NameGrammar::Provider.encode(name).into_owned() };
+            let is_usable =
+                counts.get(&simple) == Some(&1) && NameGrammar::Provider.allows(&simple);
+            let shown = if is_usable {
+                simple
+            } else {
+                NameGrammar::Provider.encode(name).into_owned()
+            };
             made.tools.insert(shown.clone(), name.clone());
             made.shown.insert(name.clone(), shown);
         }
@@ -53,7 +60,10 @@ impl Underscored {
 
 fn simple(name: &ToolName) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    name.as_str().chars().map(|c| if is_word(c) { c } else { '_' }).collect()
+    name.as_str()
+        .chars()
+        .map(|c| if is_word(c) { c } else { '_' })
+        .collect()
 }
 
 #[cfg(test)]
@@ -65,13 +75,36 @@ mod tests {
     #[test]
     fn each_name_is_one_of_models_services_and_unlike_the_others() {
         let long = format!("mcp:files/{}", "x".repeat(100));
-        let names = ["fs.read", "fs_list", "fs.list", "mcp:files/read_file", "a b", "Get%20MP3", &long, "a--b", "a.-b"];
-        let names: Vec<ToolName> = names.iter().filter_map(|name| ToolName::new(*name).ok()).collect();
+        let names = [
+            "fs.read",
+            "fs_list",
+            "fs.list",
+            "mcp:files/read_file",
+            "a b",
+            "Get%20MP3",
+            &long,
+            "a--b",
+            "a.-b",
+        ];
+        let names: Vec<ToolName> = names
+            .iter()
+            .filter_map(|name| ToolName::new(*name).ok())
+            .collect();
         let made = Underscored::new(names.iter());
         let shown: BTreeSet<_> = names.iter().map(|name| made.shown(name).unwrap()).collect();
         assert_eq!(shown.len(), names.len(), "{shown:?}");
-        assert!(shown.iter().all(|name| NameGrammar::Provider.allows(name)), "{shown:?}");
-        assert!(names.iter().all(|name| made.tool(made.shown(name).unwrap()) == Some(name)));
-        assert!(shown.contains("fs_read") && shown.contains("mcp_files_read_file"), "{shown:?}");
+        assert!(
+            shown.iter().all(|name| NameGrammar::Provider.allows(name)),
+            "{shown:?}"
+        );
+        assert!(
+            names
+                .iter()
+                .all(|name| made.tool(made.shown(name).unwrap()) == Some(name))
+        );
+        assert!(
+            shown.contains("fs_read") && shown.contains("mcp_files_read_file"),
+            "{shown:?}"
+        );
     }
 }

@@ -47,8 +47,20 @@ where
     pub(super) fn new(read: R, write: W, max_bytes: usize) -> Self {
         let (refuse, refused) = mpsc::channel(MAX_REFUSALS);
         let (begin, end, line) = Default::default();
-        let read = Watched { read, max_bytes, length: 0, begin, end, line, refuse };
-        Self { lines: AsyncRwTransport::new_server(read, write).with_max_line_length(max_bytes), refused, max_bytes }
+        let read = Watched {
+            read,
+            max_bytes,
+            length: 0,
+            begin,
+            end,
+            line,
+            refuse,
+        };
+        Self {
+            lines: AsyncRwTransport::new_server(read, write).with_max_line_length(max_bytes),
+            refused,
+            max_bytes,
+        }
     }
 }
 
@@ -112,7 +124,8 @@ impl<R> Watched<R> {
             let text = part.strip_suffix(b"\n").unwrap_or(part);
             let room = SEARCHED - self.begin.len();
             self.begin.extend_from_slice(&text[..text.len().min(room)]);
-            self.end.extend_from_slice(&text[text.len().saturating_sub(SEARCHED)..]);
+            self.end
+                .extend_from_slice(&text[text.len().saturating_sub(SEARCHED)..]);
             self.end.drain(..self.end.len().saturating_sub(SEARCHED));
             let fits = self.length <= self.max_bytes;
             if fits {
@@ -124,7 +137,9 @@ impl<R> Watched<R> {
                     true => Some(Refused::NoJson),
                     false => request_id(&self.begin, &self.end).map(Refused::TooLong),
                 };
-                refused.into_iter().for_each(|refused| drop(self.refuse.try_send(refused)));
+                refused
+                    .into_iter()
+                    .for_each(|refused| drop(self.refuse.try_send(refused)));
                 self.line.clear();
                 self.line.shrink_to(KEPT);
                 self.length = 0;
@@ -136,7 +151,11 @@ impl<R> Watched<R> {
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.read).poll_read(cx, buffer))?;
         self.watch(&buffer.filled()[before..]);
@@ -152,7 +171,10 @@ fn request_id(begin: &[u8], end: &[u8]) -> Option<RequestId> {
     }
     // The rest of an object after a field of its own is an object too.
     let rest = || {
-        let mut starts = end.windows(4).enumerate().filter(|(_, text)| text == br#""id""#);
+        let mut starts = end
+            .windows(4)
+            .enumerate()
+            .filter(|(_, text)| text == br#""id""#);
         starts.find_map(|(start, _)| {
             let rest = [b"{", &end[start..]].concat();
             let is_whole = serde_json::from_slice::<IgnoredAny>(&rest).is_ok();

@@ -59,7 +59,11 @@ pub struct PeerRequest {
 /// A message of a call to its client.
 pub(super) enum Message {
     Progress(Progress),
-    Log { level: LogLevel, logger: Option<String>, data: Value },
+    Log {
+        level: LogLevel,
+        logger: Option<String>,
+        data: Value,
+    },
     Ask(Box<Ask>),
     ContinueAsTask,
 }
@@ -114,13 +118,20 @@ pub enum PeerError {
 impl PeerRequest {
     /// Creates a request with the method and the parameters of the protocol.
     pub fn new(method: impl Into<String>, params: Value) -> Self {
-        Self { key: None, method: method.into(), params }
+        Self {
+            key: None,
+            method: method.into(),
+            params,
+        }
     }
 
     /// Sets the key, unique within the call. From 2026-07-28 on, clients see it, and may answer it already with the call.
     #[must_use]
     pub fn with_key(self, key: impl Into<String>) -> Self {
-        Self { key: Some(key.into()), ..self }
+        Self {
+            key: Some(key.into()),
+            ..self
+        }
     }
 }
 
@@ -134,7 +145,18 @@ impl Peer {
     ) -> (Self, mpsc::Receiver<Box<Message>>) {
         let (messages, receiver) = mpsc::channel(MAX_MESSAGES);
         let (early, refused, next_key) = (Mutex::new(early), OnceLock::new(), AtomicU64::new(1));
-        (Self(Arc::new(Inner { messages, capabilities, early, takes_tasks, refused, next_key, permit })), receiver)
+        (
+            Self(Arc::new(Inner {
+                messages,
+                capabilities,
+                early,
+                takes_tasks,
+                refused,
+                next_key,
+                permit,
+            })),
+            receiver,
+        )
     }
 
     /// Returns true if the client takes requests with this method.
@@ -149,7 +171,11 @@ impl Peer {
     ///
     /// # Errors
     /// Returns [`PeerError`] if the client does not take the request, refuses it, does not answer it or is gone.
-    pub async fn request(&self, cx: &ToolContext, request: PeerRequest) -> Result<Value, PeerError> {
+    pub async fn request(
+        &self,
+        cx: &ToolContext,
+        request: PeerRequest,
+    ) -> Result<Value, PeerError> {
         first(self.request_all(cx, [request]).await?)
     }
 
@@ -162,10 +188,20 @@ impl Peer {
         cx: &ToolContext,
         requests: impl IntoIterator<Item = PeerRequest>,
     ) -> Result<VecDeque<Value>, PeerError> {
-        let asks = requests.into_iter().map(|request| self.ask(request)).collect::<Result<Vec<_>, _>>()?;
-        let is_program = asks.iter().all(|(ask, _)| ask.as_ref().is_none_or(|ask| ask.kind == RequestKind::Roots));
+        let asks = requests
+            .into_iter()
+            .map(|request| self.ask(request))
+            .collect::<Result<Vec<_>, _>>()?;
+        let is_program = asks.iter().all(|(ask, _)| {
+            ask.as_ref()
+                .is_none_or(|ask| ask.kind == RequestKind::Roots)
+        });
         let answers = self.answers(asks);
-        if is_program { answers.await } else { cx.wait_for_answer(answers).await? }
+        if is_program {
+            answers.await
+        } else {
+            cx.wait_for_answer(answers).await?
+        }
     }
 
     /// Makes a request whose time the caller limits. It counts against the deadline of the call.
@@ -179,11 +215,19 @@ impl Peer {
 
     async fn answers(&self, asks: Vec<Asked>) -> Result<VecDeque<Value>, PeerError> {
         let is_early = asks.iter().all(|(ask, _)| ask.is_none());
-        let wait = if is_early { None } else { Some(self.0.permit.wait().ok_or(PeerError::Overloaded)?) };
+        let wait = if is_early {
+            None
+        } else {
+            Some(self.0.permit.wait().ok_or(PeerError::Overloaded)?)
+        };
         let mut receivers = Vec::new();
         for (ask, receiver) in asks {
             if let Some(ask) = ask {
-                self.0.messages.send(Box::new(Message::Ask(Box::new(ask)))).await.map_err(|_| PeerError::Gone)?;
+                self.0
+                    .messages
+                    .send(Box::new(Message::Ask(Box::new(ask))))
+                    .await
+                    .map_err(|_| PeerError::Gone)?;
             }
             receivers.push(receiver);
         }
@@ -212,15 +256,28 @@ impl Peer {
     /// the client learns what it lacks.
     pub async fn continue_as_task(&self) -> Result<(), PeerError> {
         if !self.0.takes_tasks {
-            let _ = self.0.refused.set(ClientCapabilities::builder().enable_tasks().build());
-            return Err(PeerError::Unsupported { capability: TASKS_EXTENSION_ID });
+            let _ = self
+                .0
+                .refused
+                .set(ClientCapabilities::builder().enable_tasks().build());
+            return Err(PeerError::Unsupported {
+                capability: TASKS_EXTENSION_ID,
+            });
         }
-        self.0.messages.send(Box::new(Message::ContinueAsTask)).await.map_err(|_| PeerError::Gone)
+        self.0
+            .messages
+            .send(Box::new(Message::ContinueAsTask))
+            .await
+            .map_err(|_| PeerError::Gone)
     }
 
     /// Sends a log message, if the client wants those of this level.
     pub fn log(&self, level: LogLevel, logger: Option<&str>, data: Value) {
-        self.send(Message::Log { level, logger: logger.map(str::to_owned), data });
+        self.send(Message::Log {
+            level,
+            logger: logger.map(str::to_owned),
+            data,
+        });
     }
 
     pub(super) fn report(&self, progress: Progress) {
@@ -234,15 +291,25 @@ impl Peer {
 
     /// Returns the request to send, or `None` if its answer came with the call, and the receiver of its answer.
     fn ask(&self, request: PeerRequest) -> Result<Asked, PeerError> {
-        let PeerRequest { key, method, params } = request;
+        let PeerRequest {
+            key,
+            method,
+            params,
+        } = request;
         let Some(kind) = RequestKind::from_method(&method) else {
-            return Err(PeerError::Invalid { reason: format!("a client has no method {method}") });
+            return Err(PeerError::Invalid {
+                reason: format!("a client has no method {method}"),
+            });
         };
         if !kind.is_in(&self.0.capabilities) {
             let _ = self.0.refused.set(kind.required());
-            return Err(PeerError::Unsupported { capability: kind.capability() });
+            return Err(PeerError::Unsupported {
+                capability: kind.capability(),
+            });
         }
-        let request = kind.request(params).map_err(|reason| PeerError::Invalid { reason })?;
+        let request = kind
+            .request(params)
+            .map_err(|reason| PeerError::Invalid { reason })?;
         let (answer, receiver) = oneshot::channel();
         let early = key.as_ref().and_then(|key| {
             let mut early = self.0.early.lock().unwrap_or_else(PoisonError::into_inner);
@@ -252,8 +319,21 @@ impl Peer {
             let _ = answer.send(Ok(early));
             return Ok((None, receiver));
         }
-        let number = || format!("request-{}", self.0.next_key.fetch_add(1, Ordering::Relaxed));
-        Ok((Some(Ask { key: key.unwrap_or_else(number), kind, request, answer }), receiver))
+        let number = || {
+            format!(
+                "request-{}",
+                self.0.next_key.fetch_add(1, Ordering::Relaxed)
+            )
+        };
+        Ok((
+            Some(Ask {
+                key: key.unwrap_or_else(number),
+                kind,
+                request,
+                answer,
+            }),
+            receiver,
+        ))
     }
 
     /// Sends a message that may be lost.
@@ -268,6 +348,8 @@ fn first(mut answers: VecDeque<Value>) -> Result<Value, PeerError> {
 
 impl std::fmt::Debug for Peer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Peer").field("capabilities", &self.0.capabilities).finish_non_exhaustive()
+        f.debug_struct("Peer")
+            .field("capabilities", &self.0.capabilities)
+            .finish_non_exhaustive()
     }
 }

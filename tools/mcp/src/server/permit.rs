@@ -35,15 +35,25 @@ pub(super) struct Wait {
 
 impl Permits {
     pub(super) fn new(running: usize, waiting: usize) -> Self {
-        let semaphore = |permits: usize| Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)));
-        Self { running: semaphore(running), waiting: semaphore(waiting) }
+        let semaphore =
+            |permits: usize| Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)));
+        Self {
+            running: semaphore(running),
+            waiting: semaphore(waiting),
+        }
     }
 
     /// Begins a call. Returns `None` if too many run.
     pub(super) fn begin(&self) -> Option<Permit> {
         let running = Some(self.running.clone().try_acquire_owned().ok()?);
-        let state = Mutex::new(State { running, has_ended: false });
-        Some(Permit(Arc::new(Inner { permits: self.clone(), state })))
+        let state = Mutex::new(State {
+            running,
+            has_ended: false,
+        });
+        Some(Permit(Arc::new(Inner {
+            permits: self.clone(),
+            state,
+        })))
     }
 }
 
@@ -52,7 +62,10 @@ impl Permit {
     pub(super) fn wait(&self) -> Option<Wait> {
         let waiting = self.0.permits.waiting.clone().try_acquire_owned().ok()?;
         self.lock().running = None;
-        Some(Wait { permit: self.clone(), _waiting: waiting })
+        Some(Wait {
+            permit: self.clone(),
+            _waiting: waiting,
+        })
     }
 
     /// Ends the call for good.

@@ -31,7 +31,11 @@ impl ProgressLine {
     /// Returns the notification. Returns `None` if the value does not increase.
     ///
     /// A report without an amount counts one further, or the smallest step if another report had an amount.
-    pub(super) fn next(&mut self, token: &ProgressToken, progress: Progress) -> Option<ProgressNotificationParam> {
+    pub(super) fn next(
+        &mut self,
+        token: &ProgressToken,
+        progress: Progress,
+    ) -> Option<ProgressNotificationParam> {
         let value = match (progress.done, self.last) {
             (Some(done), _) => {
                 self.is_measured = true;
@@ -58,20 +62,31 @@ mod tests {
     use super::*;
 
     fn values(reports: &[Progress]) -> Vec<f64> {
-        let (mut line, token) = (ProgressLine::default(), ProgressToken(NumberOrString::Number(1)));
-        reports.iter().filter_map(|report| Some(line.next(&token, report.clone())?.progress)).collect()
+        let (mut line, token) = (
+            ProgressLine::default(),
+            ProgressToken(NumberOrString::Number(1)),
+        );
+        reports
+            .iter()
+            .filter_map(|report| Some(line.next(&token, report.clone())?.progress))
+            .collect()
     }
 
     #[test]
     fn progress_only_increases() {
-        let reports = [0.0, 50.0, 50.0, 20.0, f64::NAN, 100.0].map(|done| Progress::new(done, 100.0));
+        let reports =
+            [0.0, 50.0, 50.0, 20.0, f64::NAN, 100.0].map(|done| Progress::new(done, 100.0));
         assert_eq!(values(&reports), [0.0, 50.0, 100.0]);
     }
 
     #[test]
     fn messages_without_an_amount_count() {
         assert_eq!(values(&["a", "b"].map(Progress::message)), [1.0, 2.0]);
-        let mixed = values(&[Progress::new(50.0, 100.0), Progress::message("half"), Progress::new(51.0, 100.0)]);
+        let mixed = values(&[
+            Progress::new(50.0, 100.0),
+            Progress::message("half"),
+            Progress::new(51.0, 100.0),
+        ]);
         assert_eq!(mixed.len(), 3);
         assert!(mixed[1] > 50.0 && mixed[1] < 50.001, "{mixed:?}");
     }

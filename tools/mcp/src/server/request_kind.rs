@@ -1,8 +1,8 @@
 //! [`RequestKind`]: the requests that a server may make of a client.
 
 use rmcp::model::{
-    ClientCapabilities, CreateMessageRequest, ElicitRequest, ElicitResult, InputRequest, ListRootsRequest,
-    ServerRequest,
+    ClientCapabilities, CreateMessageRequest, ElicitRequest, ElicitResult, InputRequest,
+    ListRootsRequest, ServerRequest,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -43,9 +43,10 @@ impl RequestKind {
     /// Returns true if a client with these capabilities takes the request. A client may take elicitation by URL only.
     pub(super) fn is_in(self, capabilities: &ClientCapabilities) -> bool {
         match self {
-            Self::Elicitation => {
-                capabilities.elicitation.as_ref().is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
-            }
+            Self::Elicitation => capabilities
+                .elicitation
+                .as_ref()
+                .is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
             Self::Sampling => capabilities.sampling.is_some(),
             Self::Roots => capabilities.roots.is_some(),
         }
@@ -61,15 +62,15 @@ impl RequestKind {
         let request = json!({"method": method, "params": params});
         let invalid = |error: serde_json::Error| error.to_string();
         Ok(match self {
-            Self::Elicitation => {
-                InputRequest::Elicitation(serde_json::from_value::<ElicitRequest>(request).map_err(invalid)?)
-            }
-            Self::Sampling => {
-                InputRequest::CreateMessage(serde_json::from_value::<CreateMessageRequest>(request).map_err(invalid)?)
-            }
-            Self::Roots => {
-                InputRequest::ListRoots(serde_json::from_value::<ListRootsRequest>(request).map_err(invalid)?)
-            }
+            Self::Elicitation => InputRequest::Elicitation(
+                serde_json::from_value::<ElicitRequest>(request).map_err(invalid)?,
+            ),
+            Self::Sampling => InputRequest::CreateMessage(
+                serde_json::from_value::<CreateMessageRequest>(request).map_err(invalid)?,
+            ),
+            Self::Roots => InputRequest::ListRoots(
+                serde_json::from_value::<ListRootsRequest>(request).map_err(invalid)?,
+            ),
         })
     }
 

@@ -80,8 +80,20 @@ impl Running {
         work: Work,
     ) -> Self {
         let (outcome, waiting) = (None, Waiting::default());
-        let counted = Some(Counted { permit, _tracked: tracked });
-        Self { work: Some(work), messages, token, asked, peer, outcome, waiting, counted }
+        let counted = Some(Counted {
+            permit,
+            _tracked: tracked,
+        });
+        Self {
+            work: Some(work),
+            messages,
+            token,
+            asked,
+            peer,
+            outcome,
+            waiting,
+            counted,
+        }
     }
 
     /// Returns the token that cancels the work.
@@ -104,7 +116,9 @@ impl Running {
                 if let Some(outcome) = self.outcome.take() {
                     return Poll::Ready(Step::Ended(outcome));
                 }
-                let Some(work) = &mut self.work else { return Poll::Pending };
+                let Some(work) = &mut self.work else {
+                    return Poll::Pending;
+                };
                 match work.as_mut().poll(cx) {
                     Poll::Ready(outcome) => {
                         (self.work, self.counted) = (None, None);
@@ -185,7 +199,10 @@ impl Waiting {
     /// Passes the client's answers on. Answers to unknown keys and answers of another kind are ignored.
     pub(super) fn answer(&mut self, answers: BTreeMap<String, Value>) {
         for (key, answer) in answers {
-            let is_accepted = self.0.get(&key).is_some_and(|ask| ask.kind.accepts(&answer));
+            let is_accepted = self
+                .0
+                .get(&key)
+                .is_some_and(|ask| ask.kind.accepts(&answer));
             if is_accepted && let Some(ask) = self.0.remove(&key) {
                 let _ = ask.answer.send(Ok(answer));
             }
@@ -195,7 +212,10 @@ impl Waiting {
     /// Returns the requests, without those whose answer the work no longer waits for.
     pub(super) fn requests(&mut self) -> InputRequests {
         self.0.retain(|_, ask| !ask.answer.is_closed());
-        self.0.iter().map(|(key, ask)| (key.clone(), ask.request.clone())).collect()
+        self.0
+            .iter()
+            .map(|(key, ask)| (key.clone(), ask.request.clone()))
+            .collect()
     }
 
     pub(super) fn keys(&self) -> BTreeSet<String> {

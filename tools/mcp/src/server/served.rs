@@ -47,7 +47,12 @@ impl ServedTools {
             ServedNames::Underscored => Underscored::new(entries.iter().map(|entry| entry.name())),
         };
         let definitions = Definitions::new(&entries, &underscored);
-        Ok(Self { names, underscored, definitions, scope: Box::new(scope) })
+        Ok(Self {
+            names,
+            underscored,
+            definitions,
+            scope: Box::new(scope),
+        })
     }
 
     /// Returns the tools that could not be defined for clients, each with the reason.
@@ -61,7 +66,10 @@ impl ServedTools {
 
     /// Returns the definition of the tool that a client means.
     pub(super) fn definition(&self, text: &str) -> Option<&rmcp::model::Tool> {
-        self.definitions.find(text).or_else(|| self.definitions.find(self.underscored.shown(&self.names.tool(text)?)?))
+        self.definitions.find(text).or_else(|| {
+            self.definitions
+                .find(self.underscored.shown(&self.names.tool(text)?)?)
+        })
     }
 
     /// Returns the tool that a client means.
@@ -73,7 +81,10 @@ impl ServedTools {
             return self.scope.resolve(name.as_str());
         }
         let name = self.names.tool(text);
-        self.scope.resolve(name.as_ref().map_or(&*WireNames::absent(text), |name| name.as_str()))
+        self.scope.resolve(
+            name.as_ref()
+                .map_or(&*WireNames::absent(text), |name| name.as_str()),
+        )
     }
 }
 
@@ -85,6 +96,8 @@ impl Resolve for ServedTools {
 
 impl std::fmt::Debug for ServedTools {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ServedTools").field("len", &self.definitions.len()).finish_non_exhaustive()
+        f.debug_struct("ServedTools")
+            .field("len", &self.definitions.len())
+            .finish_non_exhaustive()
     }
 }

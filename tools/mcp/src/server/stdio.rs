@@ -69,5 +69,7 @@ fn pipe_path(stream: std::os::fd::BorrowedFd<'_>) -> Option<std::path::PathBuf> 
     use std::os::unix::fs::FileTypeExt as _;
 
     let path = std::path::PathBuf::from(format!("/proc/self/fd/{}", stream.as_raw_fd()));
-    path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo()).then_some(path)
+    path.metadata()
+        .is_ok_and(|metadata| metadata.file_type().is_fifo())
+        .then_some(path)
 }

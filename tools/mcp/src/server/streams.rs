@@ -53,13 +53,21 @@ impl ToolServer {
         let handler = self.handler(calls.clone(), false);
         let running = match serve_server_with_ct(handler, transport, shutdown.child_token()).await {
             Ok(running) => running,
-            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
-            Err(error) => return Err(ServeError::Handshake { reason: error.to_string() }),
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+                return Ok(());
+            }
+            Err(error) => {
+                return Err(ServeError::Handshake {
+                    reason: error.to_string(),
+                });
+            }
         };
         let ended = running.waiting().await;
         calls.end().await;
         match ended {
-            Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError::Failed { reason: error.to_string() }),
+            Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError::Failed {
+                reason: error.to_string(),
+            }),
             Ok(_) => Ok(()),
         }
     }

@@ -2,9 +2,10 @@
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CustomRequest, CustomResult,
-    ErrorCode, ErrorData, GetPromptRequestParams, GetTaskParams, InitializeRequestParams, ReadResourceRequestParams,
-    SetLevelRequestParams, SubscribeRequestParams, SubscriptionsListenRequestParams, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetTaskParams,
+    InitializeRequestParams, ReadResourceRequestParams, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionsListenRequestParams, UnsubscribeRequestParams,
     UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
@@ -34,17 +35,28 @@ impl Handler {
             fields.remove("arguments");
             if let Ok(request) = serde_json::from_value::<CallToolRequestParams>(params.clone()) {
                 // The pipeline refuses them as it refuses other arguments that do not fit.
-                let CallToolResponse::Complete(result) = self.call(request, Some(arguments), context).await? else {
-                    return Err(ErrorData::invalid_params("the arguments are no object", None));
+                let CallToolResponse::Complete(result) =
+                    self.call(request, Some(arguments), context).await?
+                else {
+                    return Err(ErrorData::invalid_params(
+                        "the arguments are no object",
+                        None,
+                    ));
                 };
-                return serde_json::to_value(result).map(CustomResult::new).map_err(internal);
+                return serde_json::to_value(result)
+                    .map(CustomResult::new)
+                    .map_err(internal);
             }
         }
         match self.check(&method, Generation::of(context)) {
             None => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)),
             Some(check) => {
-                let reason = check(params).unwrap_or_else(|| "they are those of another revision".to_owned());
-                Err(ErrorData::invalid_params(format!("the parameters of {method} do not fit: {reason}"), None))
+                let reason = check(params)
+                    .unwrap_or_else(|| "they are those of another revision".to_owned());
+                Err(ErrorData::invalid_params(
+                    format!("the parameters of {method} do not fit: {reason}"),
+                    None,
+                ))
             }
         }
     }
@@ -52,8 +64,18 @@ impl Handler {
     /// Returns the reader of a method's parameters. Returns `None` if the server does not have the method in this generation.
     fn check(&self, method: &str, generation: Generation) -> Option<Check> {
         let others: &[&str] = match generation {
-            Generation::Legacy => &["subscriptions/listen", "tasks/get", "tasks/update", "tasks/cancel"],
-            Generation::Modern => &["initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"],
+            Generation::Legacy => &[
+                "subscriptions/listen",
+                "tasks/get",
+                "tasks/update",
+                "tasks/cancel",
+            ],
+            Generation::Modern => &[
+                "initialize",
+                "logging/setLevel",
+                "resources/subscribe",
+                "resources/unsubscribe",
+            ],
         };
         let check: Check = match method {
             method if others.contains(&method) => return None,
@@ -66,8 +88,18 @@ impl Handler {
             "tasks/cancel" => check::<CancelTaskParams>,
             _ => {
                 let capability = method.split('/').next().unwrap_or_default();
-                let capability = if capability == "completion" { "completions" } else { capability };
-                if !self.options.methods.as_ref()?.capabilities().contains_key(capability) {
+                let capability = if capability == "completion" {
+                    "completions"
+                } else {
+                    capability
+                };
+                if !self
+                    .options
+                    .methods
+                    .as_ref()?
+                    .capabilities()
+                    .contains_key(capability)
+                {
                     return None;
                 }
                 match method {
@@ -85,7 +117,9 @@ impl Handler {
 }
 
 fn check<T: DeserializeOwned>(params: Value) -> Option<String> {
-    serde_json::from_value::<T>(params).err().map(|error| error.to_string())
+    serde_json::from_value::<T>(params)
+        .err()
+        .map(|error| error.to_string())
 }
 
 fn internal(error: serde_json::Error) -> ErrorData {

@@ -45,7 +45,9 @@ struct Approved {
 impl Approvals {
     /// Creates the approvals of a folder, which need not exist.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into() }
+        Self {
+            folder: folder.into(),
+        }
     }
 
     /// Returns the decision about a server.
@@ -53,11 +55,13 @@ impl Approvals {
     /// # Errors
     /// Returns an error if the approval cannot be read, or if other users have access to it.
     pub fn find(&self, subject: &Subject) -> Result<Approval, TrustError> {
-        Ok(match self.approved(subject.workspace(), subject.server())? {
-            None => Approval::Missing,
-            Some(approved) if approved.digest() == subject.digest() => Approval::Given,
-            Some(approved) => Approval::Outdated(subject.changes_since(&approved)),
-        })
+        Ok(
+            match self.approved(subject.workspace(), subject.server())? {
+                None => Approval::Missing,
+                Some(approved) if approved.digest() == subject.digest() => Approval::Given,
+                Some(approved) => Approval::Outdated(subject.changes_since(&approved)),
+            },
+        )
     }
 
     /// Returns the subject that the user has approved under this name. Returns `None` if there is none.
@@ -67,11 +71,19 @@ impl Approvals {
     pub fn approved(&self, workspace: &str, server: &str) -> Result<Option<Subject>, TrustError> {
         let path = self.path_of(workspace, server);
         let text = private_file::read(&path, MAX_BYTES);
-        let Some(text) = text.map_err(|source| TrustError::Read { path: path.clone(), source })? else {
+        let Some(text) = text.map_err(|source| TrustError::Read {
+            path: path.clone(),
+            source,
+        })?
+        else {
             return Ok(None);
         };
-        let damaged = |reason| TrustError::Damaged { path: path.clone(), reason };
-        let approved: Approved = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+        let damaged = |reason| TrustError::Damaged {
+            path: path.clone(),
+            reason,
+        };
+        let approved: Approved =
+            serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
         if approved.subject.digest() != approved.digest {
             return Err(damaged("its digest is another one".to_owned()));
         }
@@ -88,9 +100,12 @@ impl Approvals {
             return Err(TrustError::Changed);
         }
         let path = self.path_of(subject.workspace(), subject.server());
-        let written = serde_json::to_string_pretty(&Approved { digest, subject: subject.clone() })
-            .map_err(Into::into)
-            .and_then(|text| private_file::replace(&path, &text));
+        let written = serde_json::to_string_pretty(&Approved {
+            digest,
+            subject: subject.clone(),
+        })
+        .map_err(Into::into)
+        .and_then(|text| private_file::replace(&path, &text));
         written.map_err(|source| TrustError::Write { path, source })
     }
 

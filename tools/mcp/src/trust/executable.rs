@@ -26,11 +26,13 @@ impl Executable {
         if path.components().count() > 1 || path.is_absolute() {
             return Self::at(cwd.join(path));
         }
-        env::split_paths(search).filter(|folder| folder.is_absolute()).find_map(|folder| {
-            let mut with_suffix = OsString::from(command);
-            with_suffix.push(env::consts::EXE_SUFFIX);
-            Self::at(folder.join(command)).or_else(|| Self::at(folder.join(with_suffix)))
-        })
+        env::split_paths(search)
+            .filter(|folder| folder.is_absolute())
+            .find_map(|folder| {
+                let mut with_suffix = OsString::from(command);
+                with_suffix.push(env::consts::EXE_SUFFIX);
+                Self::at(folder.join(command)).or_else(|| Self::at(folder.join(with_suffix)))
+            })
     }
 
     fn at(path: PathBuf) -> Option<Self> {
@@ -43,7 +45,11 @@ impl Executable {
 impl fmt::Display for Executable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.path.display())?;
-        if self.path == self.target { Ok(()) } else { write!(f, " -> {}", self.target.display()) }
+        if self.path == self.target {
+            Ok(())
+        } else {
+            write!(f, " -> {}", self.target.display())
+        }
     }
 }
 
@@ -51,7 +57,8 @@ impl fmt::Display for Executable {
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
 
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    path.metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]

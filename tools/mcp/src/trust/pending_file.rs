@@ -37,9 +37,15 @@ impl PendingFile {
 
     /// Returns the definitions. A file that cannot be read has none, because the server shows them again.
     pub(super) fn read(&self) -> BTreeMap<ToolName, ServerTool> {
-        let text = private_file::read(&self.0, MAX_BYTES).ok().flatten().unwrap_or_default();
+        let text = private_file::read(&self.0, MAX_BYTES)
+            .ok()
+            .flatten()
+            .unwrap_or_default();
         let kept: Kept = serde_json::from_str(&text).unwrap_or_default();
-        let tools = kept.tools.into_iter().filter_map(|(name, tool)| Some((name, ServerTool::from_json(tool).ok()?)));
+        let tools = kept
+            .tools
+            .into_iter()
+            .filter_map(|(name, tool)| Some((name, ServerTool::from_json(tool).ok()?)));
         tools.collect()
     }
 
@@ -48,7 +54,11 @@ impl PendingFile {
         if tools.is_empty() {
             return private_file::remove(&self.0).map(drop);
         }
-        let tools = tools.iter().take(MAX_TOOLS).map(|(name, tool)| (name.clone(), tool.to_json())).collect();
+        let tools = tools
+            .iter()
+            .take(MAX_TOOLS)
+            .map(|(name, tool)| (name.clone(), tool.to_json()))
+            .collect();
         private_file::replace(&self.0, &serde_json::to_string(&Kept { tools })?)
     }
 }

@@ -97,20 +97,39 @@ impl Pins {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, if it is damaged, or if other users have access to it.
-    pub fn open(path: impl Into<PathBuf>, server: ServerName, settings: ServerSettings) -> Result<Self, TrustError> {
+    pub fn open(
+        path: impl Into<PathBuf>,
+        server: ServerName,
+        settings: ServerSettings,
+    ) -> Result<Self, TrustError> {
         let path = path.into();
         let pinned = read(&path, &server)?;
         let kept = PendingFile::beside(&path);
-        let pending = pinned.as_ref().map(|pinned| pending(pinned, kept.read())).unwrap_or_default();
-        let state = Mutex::new(State { pinned, pending, ..State::default() });
-        Ok(Self { path, server, settings, kept, state })
+        let pending = pinned
+            .as_ref()
+            .map(|pinned| pending(pinned, kept.read()))
+            .unwrap_or_default();
+        let state = Mutex::new(State {
+            pinned,
+            pending,
+            ..State::default()
+        });
+        Ok(Self {
+            path,
+            server,
+            settings,
+            kept,
+            state,
+        })
     }
 
     /// Returns the pinned definitions, for [`Import::with_known`](crate::client::Import::with_known).
     pub fn known(&self) -> Vec<(ToolName, ServerTool)> {
         let state = self.lock();
         let pinned = state.pinned.iter().flatten();
-        pinned.map(|(name, pin)| (name.clone(), pin.definition.clone())).collect()
+        pinned
+            .map(|(name, pin)| (name.clone(), pin.definition.clone()))
+            .collect()
     }
 
     /// Returns true if a list of the server was pinned.
@@ -126,7 +145,11 @@ impl Pins {
     /// Returns the definitions that wait for approval, if the server has listed its tools since the pins were opened.
     pub fn news(&self) -> Vec<Pending> {
         let state = self.lock();
-        if state.is_listed { state.pending.clone() } else { Vec::new() }
+        if state.is_listed {
+            state.pending.clone()
+        } else {
+            Vec::new()
+        }
     }
 
     /// Pins definitions that the user has seen. Refresh the import after this, so that they are registered.
@@ -136,11 +159,17 @@ impl Pins {
     pub fn approve(&self, seen: &[Pending]) -> Result<(), TrustError> {
         // Another process may have pinned others.
         let mut pinned = read(&self.path, &self.server)?.unwrap_or_default();
-        let seen = seen.iter().map(|pending| (pending.tool.clone(), Pin::new(pending.present.clone())));
+        let seen = seen
+            .iter()
+            .map(|pending| (pending.tool.clone(), Pin::new(pending.present.clone())));
         pinned.extend(seen);
         self.write(&pinned, private_file::replace)?;
         let mut state = self.lock();
-        state.pending.retain(|pending| pinned.get(&pending.tool).is_none_or(|pin| pin.definition != pending.present));
+        state.pending.retain(|pending| {
+            pinned
+                .get(&pending.tool)
+                .is_none_or(|pin| pin.definition != pending.present)
+        });
         state.pinned = Some(pinned);
         self.keep(&state.pending);
         Ok(())
@@ -152,12 +181,25 @@ impl Pins {
     /// # Errors
     /// Returns an error if the file cannot be read.
     pub fn reload(&self) -> Result<bool, TrustError> {
-        let Some(read) = read(&self.path, &self.server)? else { return Ok(false) };
+        let Some(read) = read(&self.path, &self.server)? else {
+            return Ok(false);
+        };
         let mut state = self.lock();
-        let digests = |pinned: &Pinned| pinned.iter().map(|(name, pin)| (name.clone(), pin.digest)).collect::<Vec<_>>();
-        let has_changed = state.pinned.as_ref().is_none_or(|pinned| digests(pinned) != digests(&read));
+        let digests = |pinned: &Pinned| {
+            pinned
+                .iter()
+                .map(|(name, pin)| (name.clone(), pin.digest))
+                .collect::<Vec<_>>()
+        };
+        let has_changed = state
+            .pinned
+            .as_ref()
+            .is_none_or(|pinned| digests(pinned) != digests(&read));
         if has_changed {
-            state.pending.retain(|pending| read.get(&pending.tool).is_none_or(|pin| pin.definition != pending.present));
+            state.pending.retain(|pending| {
+                read.get(&pending.tool)
+                    .is_none_or(|pin| pin.definition != pending.present)
+            });
             state.pinned = Some(read);
         }
         Ok(has_changed)
@@ -181,7 +223,10 @@ impl Pins {
     pub fn remove(self) -> Result<bool, TrustError> {
         self.keep_resources(false);
         self.keep(&[]);
-        private_file::remove(&self.path).map_err(|source| TrustError::Write { path: self.path, source })
+        private_file::remove(&self.path).map_err(|source| TrustError::Write {
+            path: self.path,
+            source,
+        })
     }
 
     /// Pins the first list, unless another process was faster.
@@ -191,7 +236,11 @@ impl Pins {
             is_first = private_file::create(path, text)?;
             Ok(())
         })?;
-        if is_first { Ok(listed.clone()) } else { Ok(read(&self.path, &self.server)?.unwrap_or_default()) }
+        if is_first {
+            Ok(listed.clone())
+        } else {
+            Ok(read(&self.path, &self.server)?.unwrap_or_default())
+        }
     }
 
     fn write(
@@ -200,13 +249,26 @@ impl Pins {
         write: impl FnOnce(&std::path::Path, &str) -> std::io::Result<()>,
     ) -> Result<(), TrustError> {
         let locked = |(name, pin): (&ToolName, &Pin)| {
-            (name.clone(), Locked { digest: pin.digest, definition: pin.definition.to_json() })
+            (
+                name.clone(),
+                Locked {
+                    digest: pin.digest,
+                    definition: pin.definition.to_json(),
+                },
+            )
         };
         let tools = pinned.iter().map(locked).collect();
-        let file = LockFile { version: VERSION, server: self.server.to_string(), tools };
+        let file = LockFile {
+            version: VERSION,
+            server: self.server.to_string(),
+            tools,
+        };
         let text = serde_json::to_string_pretty(&file).map_err(std::io::Error::from);
         let written = text.and_then(|text| write(&self.path, &text));
-        written.map_err(|source| TrustError::Write { path: self.path.clone(), source })
+        written.map_err(|source| TrustError::Write {
+            path: self.path.clone(),
+            source,
+        })
     }
 
     /// Returns the path of the file whose presence tells that the server has resources.
@@ -222,16 +284,26 @@ impl Pins {
             false => private_file::remove(&path),
         };
         if let Err(error) = kept {
-            tracing::warn!(server = self.server.as_str(), "{} cannot be changed: {error}", path.display());
+            tracing::warn!(
+                server = self.server.as_str(),
+                "{} cannot be changed: {error}",
+                path.display()
+            );
         }
     }
 
     /// Keeps definitions for the command that approves them.
     fn keep(&self, pending: &[Pending]) {
-        let tools = pending.iter().map(|pending| (pending.tool.clone(), pending.present.clone())).collect();
+        let tools = pending
+            .iter()
+            .map(|pending| (pending.tool.clone(), pending.present.clone()))
+            .collect();
         if let Err(error) = self.kept.write(&tools) {
             let path = self.kept.path().display();
-            tracing::warn!(server = self.server.as_str(), "{path} cannot be changed: {error}");
+            tracing::warn!(
+                server = self.server.as_str(),
+                "{path} cannot be changed: {error}"
+            );
         }
     }
 
@@ -241,7 +313,8 @@ impl Pins {
         if !self.is_pinned() {
             return Vec::new();
         }
-        self.settings.remarks(&self.server, known.iter().map(|(name, tool)| (name, tool)))
+        self.settings
+            .remarks(&self.server, known.iter().map(|(name, tool)| (name, tool)))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -253,7 +326,10 @@ impl Review for Pins {
     fn review(&self, definition: &ServerTool, tool: Tool) -> Result<Tool, String> {
         let pin = Pin::new(definition.clone());
         let mut state = self.lock();
-        let pinned = state.pinned.as_ref().map(|pinned| pinned.get(&tool.name).cloned());
+        let pinned = state
+            .pinned
+            .as_ref()
+            .map(|pinned| pinned.get(&tool.name).cloned());
         let (name, digest) = (tool.name.clone(), pin.digest);
         state.listed.insert(name.clone(), pin);
         drop(state);
@@ -262,7 +338,9 @@ impl Review for Pins {
             Some(Some(pinned)) if pinned.digest == digest => {}
             Some(pinned) => return Err(self.refusal(&name, pinned.is_some())),
         }
-        let declared = self.settings.with_declared_effects(definition.name(), tool.clone());
+        let declared = self
+            .settings
+            .with_declared_effects(definition.name(), tool.clone());
         match declared.effects.check(&declared.parameters) {
             Ok(()) => {
                 self.lock().faults.remove(&name);
@@ -295,11 +373,24 @@ impl Review for Pins {
             });
             state.pinned = Some(pinned);
         }
-        let remarks = self.settings.remarks(&self.server, listed.iter().map(|(name, pin)| (name, &pin.definition)));
-        let earlier = self.kept.read().into_iter().filter(|(name, _)| !listed.contains_key(name));
-        let present = listed.iter().map(|(name, pin)| (name.clone(), pin.definition.clone()));
+        let remarks = self.settings.remarks(
+            &self.server,
+            listed.iter().map(|(name, pin)| (name, &pin.definition)),
+        );
+        let earlier = self
+            .kept
+            .read()
+            .into_iter()
+            .filter(|(name, _)| !listed.contains_key(name));
+        let present = listed
+            .iter()
+            .map(|(name, pin)| (name.clone(), pin.definition.clone()));
         let all = earlier.chain(present).collect();
-        let pending = state.pinned.as_ref().map(|pinned| pending(pinned, all)).unwrap_or_default();
+        let pending = state
+            .pinned
+            .as_ref()
+            .map(|pinned| pending(pinned, all))
+            .unwrap_or_default();
         if pending != state.pending || !pending.is_empty() {
             self.keep(&pending);
         }
@@ -310,7 +401,10 @@ impl Review for Pins {
     fn check(&self, name: &ToolName, digest: &Digest) -> Result<(), String> {
         let state = self.lock();
         match state.pinned.as_ref().and_then(|pinned| pinned.get(name)) {
-            Some(pin) if pin.digest == *digest => state.faults.get(name).map_or(Ok(()), |reason| Err(reason.clone())),
+            Some(pin) if pin.digest == *digest => state
+                .faults
+                .get(name)
+                .map_or(Ok(()), |reason| Err(reason.clone())),
             pin => Err(self.refusal(name, pin.is_some())),
         }
     }
@@ -318,14 +412,24 @@ impl Review for Pins {
 
 impl Pins {
     fn refusal(&self, tool: &ToolName, is_known: bool) -> String {
-        let reason = if is_known { "its definition has changed since it was approved" } else { "it is new" };
-        format!("{tool} waits for approval, because {reason}; the user approves it with `mcp approve {}`", self.server)
+        let reason = if is_known {
+            "its definition has changed since it was approved"
+        } else {
+            "it is new"
+        };
+        format!(
+            "{tool} waits for approval, because {reason}; the user approves it with `mcp approve {}`",
+            self.server
+        )
     }
 }
 
 impl Pin {
     fn new(definition: ServerTool) -> Self {
-        Self { digest: definition.digest(), definition }
+        Self {
+            digest: definition.digest(),
+            definition,
+        }
     }
 }
 
@@ -333,10 +437,17 @@ impl Pending {
     /// Returns the definition as text if the tool is new, or else the difference from the pinned one. Invisible characters are escaped.
     pub fn diff(&self) -> String {
         let present = self.present.to_text();
-        let Some(pinned) = &self.pinned else { return present };
+        let Some(pinned) = &self.pinned else {
+            return present;
+        };
         let pinned = pinned.to_text();
-        let diff = TextDiff::configure().timeout(MAX_DIFF_TIME).diff_lines(&pinned, &present);
-        diff.unified_diff().context_radius(3).header("approved", "present").to_string()
+        let diff = TextDiff::configure()
+            .timeout(MAX_DIFF_TIME)
+            .diff_lines(&pinned, &present);
+        diff.unified_diff()
+            .context_radius(3)
+            .header("approved", "present")
+            .to_string()
     }
 }
 
@@ -344,25 +455,46 @@ impl Pending {
 fn pending(pinned: &Pinned, present: BTreeMap<ToolName, ServerTool>) -> Vec<Pending> {
     let differs = |(tool, present): (ToolName, ServerTool)| {
         let pinned = pinned.get(&tool).map(|pin| pin.definition.clone());
-        (pinned.as_ref() != Some(&present)).then_some(Pending { tool, pinned, present })
+        (pinned.as_ref() != Some(&present)).then_some(Pending {
+            tool,
+            pinned,
+            present,
+        })
     };
     present.into_iter().filter_map(differs).collect()
 }
 
 fn read(path: &std::path::Path, server: &ServerName) -> Result<Option<Pinned>, TrustError> {
     let text = private_file::read(path, MAX_BYTES);
-    let text = text.map_err(|source| TrustError::Read { path: path.to_owned(), source })?;
+    let text = text.map_err(|source| TrustError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
     let Some(text) = text else { return Ok(None) };
-    let damaged = |reason| TrustError::Damaged { path: path.to_owned(), reason };
+    let damaged = |reason| TrustError::Damaged {
+        path: path.to_owned(),
+        reason,
+    };
     let file: LockFile = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
     if file.version != VERSION || file.server != server.as_str() {
-        return Err(damaged(format!("it is version {} for the server {:?}", file.version, file.server)));
+        return Err(damaged(format!(
+            "it is version {} for the server {:?}",
+            file.version, file.server
+        )));
     }
     let pin = |(name, locked): (ToolName, Locked)| {
-        let definition =
-            ServerTool::from_json(locked.definition).map_err(|error| damaged(format!("{name}: {error}")))?;
+        let definition = ServerTool::from_json(locked.definition)
+            .map_err(|error| damaged(format!("{name}: {error}")))?;
         let pin = Pin::new(definition);
-        if pin.digest == locked.digest { Ok((name, pin)) } else { Err(damaged(format!("{name} has another digest"))) }
+        if pin.digest == locked.digest {
+            Ok((name, pin))
+        } else {
+            Err(damaged(format!("{name} has another digest")))
+        }
     };
-    file.tools.into_iter().map(pin).collect::<Result<_, _>>().map(Some)
+    file.tools
+        .into_iter()
+        .map(pin)
+        .collect::<Result<_, _>>()
+        .map(Some)
 }

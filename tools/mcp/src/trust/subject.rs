@@ -44,7 +44,12 @@ impl Subject {
         folder: Option<&Path>,
     ) -> Self {
         let facts = match &entry.transport {
-            Transport::Stdio { command, args, env, cwd } => json!({
+            Transport::Stdio {
+                command,
+                args,
+                env,
+                cwd,
+            } => json!({
                 "command": command,
                 "executable": executable.map(ToString::to_string),
                 "args": args,
@@ -54,20 +59,35 @@ impl Subject {
                     _ => json!(cwd),
                 }),
             }),
-            Transport::Http { url, headers, oauth } => {
+            Transport::Http {
+                url,
+                headers,
+                oauth,
+            } => {
                 json!({"url": url, "headers": headers, "oauth": oauth.to_json()})
             }
         };
         let facts = match facts {
-            Value::Object(facts) => facts.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+            Value::Object(facts) => facts
+                .into_iter()
+                .filter(|(_, value)| !value.is_null())
+                .collect(),
             _ => Map::new(),
         };
-        Self { workspace: workspace.to_owned(), server: server.to_string(), facts }
+        Self {
+            workspace: workspace.to_owned(),
+            server: server.to_string(),
+            facts,
+        }
     }
 
     /// Creates a subject of another kind than a server, which has a folder of approvals of its own.
     pub fn from_facts(workspace: &str, name: &str, facts: Map<String, Value>) -> Self {
-        Self { workspace: workspace.to_owned(), server: name.to_owned(), facts }
+        Self {
+            workspace: workspace.to_owned(),
+            server: name.to_owned(),
+            facts,
+        }
     }
 
     /// Adds a fact. `null` adds none.
@@ -96,12 +116,16 @@ impl Subject {
 
     /// Returns the facts with their values as JSON.
     pub fn facts(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.facts.iter().map(|(fact, value)| (fact.as_str(), value))
+        self.facts
+            .iter()
+            .map(|(fact, value)| (fact.as_str(), value))
     }
 
     /// Returns the digest, which an approval names.
     pub fn digest(&self) -> Digest {
-        Digest::hash_json(&json!({"workspace": self.workspace, "server": self.server, "facts": self.facts}))
+        Digest::hash_json(
+            &json!({"workspace": self.workspace, "server": self.server, "facts": self.facts}),
+        )
     }
 
     /// Returns the facts that differ from those of an earlier subject.
@@ -110,8 +134,15 @@ impl Subject {
         facts.sort();
         facts.dedup();
         let change = |fact: &String| {
-            let (before, after) = (earlier.facts.get(fact).cloned(), self.facts.get(fact).cloned());
-            (before != after).then(|| Change { fact: fact.clone(), before, after })
+            let (before, after) = (
+                earlier.facts.get(fact).cloned(),
+                self.facts.get(fact).cloned(),
+            );
+            (before != after).then(|| Change {
+                fact: fact.clone(),
+                before,
+                after,
+            })
         };
         facts.into_iter().filter_map(change).collect()
     }

@@ -24,16 +24,34 @@ async fn called(answer: &'static str) -> Result<tools::ToolResult, tools::ToolEr
 #[tokio::test]
 async fn an_answer_without_the_id_of_its_request_ends_the_call_at_once_and_says_why() {
     for (answer, word) in [
-        (r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request"}}"#, "Bad Request"),
-        (r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"no","data":"more"}}"#, "no (more)"),
-        (r#"{"jsonrpc":"2.0","id":4711,"result":{"content":[]}}"#, "4711"),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request"}}"#,
+            "Bad Request",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"no","data":"more"}}"#,
+            "no (more)",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":4711,"result":{"content":[]}}"#,
+            "4711",
+        ),
     ] {
         let start = Instant::now();
         let error = called(answer).await.unwrap_err();
-        assert!(matches!(error.kind(), ToolErrorKind::ExecutionFailed { .. }), "{error}");
-        assert!(error.to_string().contains(word) && start.elapsed() < Duration::from_secs(10), "{error}");
+        assert!(
+            matches!(error.kind(), ToolErrorKind::ExecutionFailed { .. }),
+            "{error}"
+        );
+        assert!(
+            error.to_string().contains(word) && start.elapsed() < Duration::from_secs(10),
+            "{error}"
+        );
     }
-    let text = called(r#"{"jsonrpc":"2.0","id":"ID","result":{"content":[{"type":"text","text":"as text"}]}}"#).await;
+    let text = called(
+        r#"{"jsonrpc":"2.0","id":"ID","result":{"content":[{"type":"text","text":"as text"}]}}"#,
+    )
+    .await;
     assert_eq!(text.unwrap().to_text(), "as text");
 }
 
@@ -41,8 +59,13 @@ async fn an_answer_without_the_id_of_its_request_ends_the_call_at_once_and_says_
 async fn a_result_with_a_defective_block_keeps_the_others() {
     let answer = r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"useful"},{"type":"json","json":{"a":1}}]}}"#;
     let text = called(answer).await.unwrap().to_text();
-    assert!(text.starts_with("useful\n") && text.contains(r#"{"a":1}"#), "{text}");
-    let other = called(r#"{"jsonrpc":"2.0","id":ID,"result":{"items":[1]}}"#).await.unwrap();
+    assert!(
+        text.starts_with("useful\n") && text.contains(r#"{"a":1}"#),
+        "{text}"
+    );
+    let other = called(r#"{"jsonrpc":"2.0","id":ID,"result":{"items":[1]}}"#)
+        .await
+        .unwrap();
     assert_eq!(other.to_text(), r#"{"items":[1]}"#);
 }
 
@@ -65,18 +88,33 @@ async fn a_prompt_and_a_resource_with_a_defective_block_keep_the_others() {
             }
             _ => {
                 let error = json!({"code": -32601, "message": "no"});
-                return vec![json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string()];
+                return vec![
+                    json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string(),
+                ];
             }
         };
-        if message.get("id").is_some() { vec![result(message, answer)] } else { Vec::new() }
+        if message.get("id").is_some() {
+            vec![result(message, answer)]
+        } else {
+            Vec::new()
+        }
     });
     let (_catalog, _servers, imported) = imported(server).await;
     imported.ready().await.unwrap();
     let messages = imported.prompt(&ToolContext::new(), "p", []).await.unwrap();
-    let texts: Vec<_> = messages.iter().filter_map(|message| message.content.as_text()).collect();
-    assert!(texts[0] == "useful" && texts[1].contains(r#"{"a":1}"#) && texts[2] == "more", "{texts:?}");
+    let texts: Vec<_> = messages
+        .iter()
+        .filter_map(|message| message.content.as_text())
+        .collect();
+    assert!(
+        texts[0] == "useful" && texts[1].contains(r#"{"a":1}"#) && texts[2] == "more",
+        "{texts:?}"
+    );
     let parts = imported.read_resource(&cx(), "a:1").await.unwrap();
-    assert!(parts.len() == 3 && parts[2].as_text().unwrap().contains("a:2"), "{parts:?}");
+    assert!(
+        parts.len() == 3 && parts[2].as_text().unwrap().contains("a:2"),
+        "{parts:?}"
+    );
 }
 
 #[tokio::test]
@@ -92,8 +130,7 @@ fn listing(answer: Value) -> Import {
     raw(move |message| match message["method"].as_str().unwrap() {
         "initialize" => {
             let info = json!({"name": "s", "version": "1"});
-            let introduction =
-                json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info});
+            let introduction = json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info});
             vec![result(message, introduction)]
         }
         "tools/list" if !answer.is_null() => vec![result(message, answer.clone())],
@@ -111,22 +148,43 @@ async fn the_tools_of_a_list_in_another_form_are_offered() {
     let definition = json!({"description": "d", "inputSchema": true});
     let mut named = definition.clone();
     named["name"] = json!("t");
-    for answer in [json!([named]), json!({"tools": {"t": definition}}), json!({"tools": [named], "nextCursor": null})] {
+    for answer in [
+        json!([named]),
+        json!({"tools": {"t": definition}}),
+        json!({"tools": [named], "nextCursor": null}),
+    ] {
         let (catalog, _servers, _) = imported(listing(answer)).await;
-        assert_eq!(catalog.execute(&cx(), "mcp:s/t", json!({"any": 1})).await.unwrap().to_text(), "done");
+        assert_eq!(
+            catalog
+                .execute(&cx(), "mcp:s/t", json!({"any": 1}))
+                .await
+                .unwrap()
+                .to_text(),
+            "done"
+        );
     }
 }
 
 #[tokio::test]
-async fn an_answer_without_a_list_is_an_error_that_says_so_and_a_server_that_knows_none_has_no_tools() {
+async fn an_answer_without_a_list_is_an_error_that_says_so_and_a_server_that_knows_none_has_no_tools()
+ {
     for answer in [json!({"tools": null}), json!({}), json!("none")] {
         let servers = Servers::new(SharedCatalog::new());
-        let error = servers.import(listing(answer)).unwrap().ready().await.unwrap_err().to_string();
+        let error = servers
+            .import(listing(answer))
+            .unwrap()
+            .ready()
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("no list `tools`"), "{error}");
     }
     let (_, _servers, imported) = imported(listing(Value::Null)).await;
     let report = imported.ready().await.unwrap();
-    assert!(report.tools.is_empty() && report.notes.len() == 1, "{report:?}");
+    assert!(
+        report.tools.is_empty() && report.notes.len() == 1,
+        "{report:?}"
+    );
 }
 
 /// Imports a server with these definitions, and returns the report.
@@ -149,17 +207,43 @@ async fn a_tool_with_a_rule_that_cannot_be_used_is_offered_without_it() {
     ]))
     .await;
     assert!(report.refused.is_empty(), "{report:?}");
-    assert_eq!((report.tools.len(), report.notes.len()), (5, 5), "{report:?}");
-    assert!(report.notes.iter().any(|note| note.contains("/properties/to/pattern")), "{report:?}");
-    assert_eq!(catalog.get("mcp:s/pattern").unwrap().tool().parameters["properties"]["to"], json!({"type": "string"}));
-    assert!(catalog.execute(&cx(), "mcp:s/pattern", json!({"to": "a"})).await.is_ok());
-    assert!(catalog.execute(&cx(), "mcp:s/pattern", json!({"to": [1]})).await.is_err());
+    assert_eq!(
+        (report.tools.len(), report.notes.len()),
+        (5, 5),
+        "{report:?}"
+    );
+    assert!(
+        report
+            .notes
+            .iter()
+            .any(|note| note.contains("/properties/to/pattern")),
+        "{report:?}"
+    );
+    assert_eq!(
+        catalog.get("mcp:s/pattern").unwrap().tool().parameters["properties"]["to"],
+        json!({"type": "string"})
+    );
+    assert!(
+        catalog
+            .execute(&cx(), "mcp:s/pattern", json!({"to": "a"}))
+            .await
+            .is_ok()
+    );
+    assert!(
+        catalog
+            .execute(&cx(), "mcp:s/pattern", json!({"to": [1]}))
+            .await
+            .is_err()
+    );
 }
 
 #[tokio::test]
 async fn the_tools_of_a_repeated_page_count_once_with_a_warning() {
     let import = raw(|message| match message["method"].as_str().unwrap() {
-        "tools/list" => vec![result(message, json!({"tools": a_tool(), "nextCursor": ""}))],
+        "tools/list" => vec![result(
+            message,
+            json!({"tools": a_tool(), "nextCursor": ""}),
+        )],
         "initialize" => {
             let info = json!({"name": "raw", "version": "1"});
             let capabilities = json!({"tools": {}});
@@ -176,7 +260,10 @@ async fn the_tools_of_a_repeated_page_count_once_with_a_warning() {
     });
     let (_, _servers, imported) = imported(import).await;
     let report = imported.ready().await.unwrap();
-    assert_eq!((&report.tools[..], report.cut), (&["mcp:s/t".parse().unwrap()][..], Some(Cut::Repeated)));
+    assert_eq!(
+        (&report.tools[..], report.cut),
+        (&["mcp:s/t".parse().unwrap()][..], Some(Cut::Repeated))
+    );
     assert_eq!(report.notes.len(), 1, "{report:?}");
 }
 
@@ -186,10 +273,22 @@ async fn a_required_argument_with_a_default_may_be_left_out_and_is_sent() {
         "type": "object", "properties": {"type": {"type": "string", "default": "png"}, "n": {"type": "integer"}}, "required": ["type", "n"],
     });
     let definition = defined(json!({"name": "shot", "description": "d", "inputSchema": schema}));
-    let (catalog, _servers, _) = imported(Scripted::new(MODERN, vec![definition]).import("s")).await;
-    let result = catalog.execute(&cx(), "mcp:s/shot", json!({"n": 1})).await.unwrap();
-    assert_eq!(result.to_text(), r#"{"arguments":{"n":1,"type":"png"},"tool":"shot"}"#);
-    assert!(catalog.execute(&cx(), "mcp:s/shot", json!({})).await.is_err());
+    let (catalog, _servers, _) =
+        imported(Scripted::new(MODERN, vec![definition]).import("s")).await;
+    let result = catalog
+        .execute(&cx(), "mcp:s/shot", json!({"n": 1}))
+        .await
+        .unwrap();
+    assert_eq!(
+        result.to_text(),
+        r#"{"arguments":{"n":1,"type":"png"},"tool":"shot"}"#
+    );
+    assert!(
+        catalog
+            .execute(&cx(), "mcp:s/shot", json!({}))
+            .await
+            .is_err()
+    );
 }
 
 /// A server whose call lasts, with or without progress each second.
@@ -210,7 +309,9 @@ fn lasting(seconds: u64, has_progress: bool) -> Scripted {
 #[tokio::test(start_paused = true)]
 async fn progress_renews_the_time_limit_of_a_call_up_to_a_maximum() {
     let call = async |seconds, has_progress, timeout, cx: ToolContext| {
-        let import = lasting(seconds, has_progress).import("s").with_call_timeout(timeout);
+        let import = lasting(seconds, has_progress)
+            .import("s")
+            .with_call_timeout(timeout);
         let (catalog, _servers, _) = imported(import).await;
         catalog
             .execute(&cx, "mcp:s/t", json!({}))
@@ -219,11 +320,21 @@ async fn progress_renews_the_time_limit_of_a_call_up_to_a_maximum() {
     };
     assert!(call(36, true, None, cx()).await.is_ok());
     assert_eq!(call(36, false, None, cx()).await, Err(true));
-    assert!(call(36, false, Some(Duration::from_secs(60)), cx()).await.is_ok());
-    assert_eq!(call(36, true, Some(Duration::from_millis(500)), cx()).await, Err(true));
+    assert!(
+        call(36, false, Some(Duration::from_secs(60)), cx())
+            .await
+            .is_ok()
+    );
+    assert_eq!(
+        call(36, true, Some(Duration::from_millis(500)), cx()).await,
+        Err(true)
+    );
     assert_eq!(call(1000, true, None, cx()).await, Err(true));
     // The limit of the host is the last word.
-    assert_eq!(call(36, true, None, cx().with_timeout(Duration::from_secs(20))).await, Err(true));
+    assert_eq!(
+        call(36, true, None, cx().with_timeout(Duration::from_secs(20))).await,
+        Err(true)
+    );
 }
 
 #[tokio::test]

@@ -20,14 +20,23 @@ async fn a_changed_list_changes_exactly_what_differs() {
         let (kept, changed) = (before("kept").unwrap(), before("changed").unwrap());
 
         let mut changes = catalog.subscribe();
-        let other = defined(json!({"name": "changed", "description": "Otherwise.", "inputSchema": {}}));
-        scripted.tools.send_replace(vec![tool("new"), other, tool("kept")]);
+        let other =
+            defined(json!({"name": "changed", "description": "Otherwise.", "inputSchema": {}}));
+        scripted
+            .tools
+            .send_replace(vec![tool("new"), other, tool("kept")]);
         while catalog.contains("mcp:s/gone") {
             changes.changed().await;
         }
-        assert_eq!(catalog.names(), ["mcp:s/changed", "mcp:s/kept", "mcp:s/new"]);
+        assert_eq!(
+            catalog.names(),
+            ["mcp:s/changed", "mcp:s/kept", "mcp:s/new"]
+        );
         assert!(std::sync::Arc::ptr_eq(&kept, &before("kept").unwrap()));
-        assert!(!std::sync::Arc::ptr_eq(&changed, &before("changed").unwrap()));
+        assert!(!std::sync::Arc::ptr_eq(
+            &changed,
+            &before("changed").unwrap()
+        ));
         assert_eq!(before("changed").unwrap().tool().description, "Otherwise.");
     }
 }
@@ -38,9 +47,18 @@ async fn an_expired_list_is_read_again_and_another_is_not() {
         let servers = Servers::new(SharedCatalog::new());
         let mut scripted = Scripted::new(MODERN, vec![tool("a")]);
         scripted.ttl_ms = ttl_ms;
-        servers.import(scripted.import("s")).unwrap().ready().await.unwrap();
+        servers
+            .import(scripted.import("s"))
+            .unwrap()
+            .ready()
+            .await
+            .unwrap();
         tokio::time::sleep(std::time::Duration::from_secs(602)).await;
-        assert_eq!(scripted.lists.load(Ordering::SeqCst), expected, "{ttl_ms:?}");
+        assert_eq!(
+            scripted.lists.load(Ordering::SeqCst),
+            expected,
+            "{ttl_ms:?}"
+        );
     }
 }
 
@@ -60,7 +78,10 @@ async fn a_tool_stays_while_its_server_is_connected_again_and_its_call_waits() {
             tokio::task::yield_now().await;
         }
         catalog.execute(&cx, "mcp:s/t", json!({})).await.unwrap();
-        assert!(std::sync::Arc::ptr_eq(&entry, &catalog.get("mcp:s/t").unwrap()));
+        assert!(std::sync::Arc::ptr_eq(
+            &entry,
+            &catalog.get("mcp:s/t").unwrap()
+        ));
     }
 }
 
@@ -68,7 +89,9 @@ async fn a_tool_stays_while_its_server_is_connected_again_and_its_call_waits() {
 async fn dropping_the_last_handle_removes_the_tools_and_ends_the_connection() {
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
-    let imported = servers.import(Scripted::new(MODERN, vec![tool("t")]).import("s")).unwrap();
+    let imported = servers
+        .import(Scripted::new(MODERN, vec![tool("t")]).import("s"))
+        .unwrap();
     imported.ready().await.unwrap();
     drop(servers);
     while imported.status() != Status::Removed {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitRequest, ElicitRequestParams,
-    InputRequest, InputRequests, InputRequiredResult, ServerRequest,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitRequest,
+    ElicitRequestParams, InputRequest, InputRequests, InputRequiredResult, ServerRequest,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, model};
@@ -27,7 +27,10 @@ struct Prepared {
 
 impl Prepared {
     fn new(answers: impl IntoIterator<Item = Answer>) -> Arc<Self> {
-        Arc::new(Self { answers: Mutex::new(answers.into_iter().collect()), questions: Mutex::default() })
+        Arc::new(Self {
+            answers: Mutex::new(answers.into_iter().collect()),
+            questions: Mutex::default(),
+        })
     }
 }
 
@@ -45,11 +48,20 @@ pub(crate) fn asking(revision: model::ProtocolVersion, question: Value) -> Scrip
     let is_legacy = revision == LEGACY;
     Scripted::new(revision, vec![tool("t")]).with_call(move |params, context| {
         let question = question.clone();
-        async move { if is_legacy { ask_in_call(question, context).await } else { Ok(ask_in_rounds(question, params)) } }
+        async move {
+            if is_legacy {
+                ask_in_call(question, context).await
+            } else {
+                Ok(ask_in_rounds(question, params))
+            }
+        }
     })
 }
 
-async fn ask_in_call(question: Value, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+async fn ask_in_call(
+    question: Value,
+    context: RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
     let request: ServerRequest = serde_json::from_value(question).unwrap();
     let answer = context.peer.send_request(request).await;
     let text = match answer {
@@ -66,7 +78,8 @@ fn ask_in_rounds(question: Value, params: CallToolRequestParams) -> CallToolResp
             CallToolResult::success(vec![ContentBlock::text(responses["q"].to_string())]).into()
         }
         None => {
-            let requests = InputRequests::from([("q".to_owned(), serde_json::from_value(question).unwrap())]);
+            let requests =
+                InputRequests::from([("q".to_owned(), serde_json::from_value(question).unwrap())]);
             InputRequiredResult::new(Some(requests), Some("st.ate \"1\"".to_owned())).into()
         }
     }
@@ -84,7 +97,11 @@ pub(crate) fn form(properties: Value, required: Value) -> Value {
 /// Calls the tool and returns its text as JSON.
 async fn answer(scripted: &Scripted, cx: &ToolContext) -> Value {
     let (catalog, _servers, _) = imported(scripted.import("s").with_sampling(true)).await;
-    let text = catalog.execute(cx, "mcp:s/t", json!({})).await.unwrap().to_text();
+    let text = catalog
+        .execute(cx, "mcp:s/t", json!({}))
+        .await
+        .unwrap()
+        .to_text();
     serde_json::from_str(&text).unwrap_or(Value::String(text))
 }
 
@@ -124,8 +141,15 @@ async fn each_field_of_a_form_is_a_question_to_the_person_of_the_call() {
             }})
         );
         let questions = person.questions.lock().unwrap();
-        assert_eq!(questions[0].text(), "The MCP server s asks: Who<U+202E>?\n\nName: Of the user.");
-        assert!(questions[1].text().contains("That does not fit:"), "{}", questions[1].text());
+        assert_eq!(
+            questions[0].text(),
+            "The MCP server s asks: Who<U+202E>?\n\nName: Of the user."
+        );
+        assert!(
+            questions[1].text().contains("That does not fit:"),
+            "{}",
+            questions[1].text()
+        );
         let options = ["red", "green"].map(str::to_owned).to_vec();
         assert_eq!(questions[4].kind(), &AnswerKind::Choice { options });
         let optional: Vec<_> = questions.iter().map(Question::may_be_empty).collect();
@@ -146,8 +170,14 @@ async fn a_question_without_a_person_or_with_a_refusal_is_declined() {
 #[tokio::test]
 async fn a_field_that_is_never_answered_well_cancels_the_form() {
     let person = Prepared::new(std::iter::repeat_n(Answer::Text("x".to_owned()), 9));
-    let scripted = asking(MODERN, form(json!({"a": {"type": "integer"}}), json!(["a"])));
-    assert_eq!(answer(&scripted, &cx().with_person(person.clone())).await, json!({"action": "cancel"}));
+    let scripted = asking(
+        MODERN,
+        form(json!({"a": {"type": "integer"}}), json!(["a"])),
+    );
+    assert_eq!(
+        answer(&scripted, &cx().with_person(person.clone())).await,
+        json!({"action": "cancel"})
+    );
     assert_eq!(person.questions.lock().unwrap().len(), 3);
 }
 
@@ -161,13 +191,27 @@ async fn a_url_is_shown_as_text_and_only_if_it_is_one() {
             ("https://github.com@evil.example/login", "decline"),
             ("https://evil.example\\@github.com/login", "decline"),
         ] {
-            let question = elicitation(json!({"mode": "url", "message": "Log in.", "url": url, "elicitationId": "1"}));
+            let question = elicitation(
+                json!({"mode": "url", "message": "Log in.", "url": url, "elicitationId": "1"}),
+            );
             let person = Prepared::new([Answer::Confirmation(true)]);
-            let answer = answer(&asking(revision.clone(), question), &cx().with_person(person.clone())).await;
+            let answer = answer(
+                &asking(revision.clone(), question),
+                &cx().with_person(person.clone()),
+            )
+            .await;
             assert_eq!(answer["action"], expected, "{url}");
             let questions = person.questions.lock().unwrap();
-            assert!(questions.iter().all(|question| question.text().contains(url)));
-            assert!(questions.iter().all(|question| question.text().contains("\nHost: example.org\n")));
+            assert!(
+                questions
+                    .iter()
+                    .all(|question| question.text().contains(url))
+            );
+            assert!(
+                questions
+                    .iter()
+                    .all(|question| question.text().contains("\nHost: example.org\n"))
+            );
             assert_eq!(questions.len(), usize::from(expected == "accept"));
         }
     }
@@ -175,12 +219,24 @@ async fn a_url_is_shown_as_text_and_only_if_it_is_one() {
 
 #[tokio::test]
 async fn a_server_that_asks_for_ever_is_stopped() {
-    let scripted = Scripted::new(MODERN, vec![tool("t")])
-        .with_call(|_, _| async { Ok(ask_in_rounds(form(json!({}), json!([])), CallToolRequestParams::new("t"))) });
+    let scripted = Scripted::new(MODERN, vec![tool("t")]).with_call(|_, _| async {
+        Ok(ask_in_rounds(
+            form(json!({}), json!([])),
+            CallToolRequestParams::new("t"),
+        ))
+    });
     let (catalog, _servers, _) = imported(scripted.import("s")).await;
     let person = Prepared::new(std::iter::repeat_n(Answer::Confirmation(true), 100));
-    let error = catalog.execute(&cx().with_person(person.clone()), "mcp:s/t", json!({})).await.unwrap_err();
-    assert!(error.to_string().contains("asked for input more than 10 times"), "{error}");
+    let error = catalog
+        .execute(&cx().with_person(person.clone()), "mcp:s/t", json!({}))
+        .await
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("asked for input more than 10 times"),
+        "{error}"
+    );
     assert_eq!(person.questions.lock().unwrap().len(), 11);
 }
 
@@ -196,7 +252,10 @@ struct Echo;
 
 impl Sampler for Echo {
     fn sample<'a>(&'a self, request: SampleRequest, cx: &'a ToolContext) -> SampleFuture<'a> {
-        assert_eq!((cx.tool().unwrap().as_str(), request.server.as_str()), ("mcp:s/t", "s"));
+        assert_eq!(
+            (cx.tool().unwrap().as_str(), request.server.as_str()),
+            ("mcp:s/t", "s")
+        );
         let content = request.messages[0].content[0].clone();
         Box::pin(async move { Ok(Sample::new("echo", content).with_stop_reason("endTurn")) })
     }
@@ -217,35 +276,46 @@ async fn sampling_uses_the_sampler_of_the_call_and_is_refused_without_one() {
             answer(&scripted, &cx().with_service(Sampling::new(Echo))).await,
             json!({"model": "echo", "stopReason": "endTurn", "role": "assistant", "content": {"type": "text", "text": "hello"}})
         );
-        for (has_sampling, cx) in [(true, cx()), (false, cx().with_service(Sampling::new(Echo)))] {
-            let (catalog, _servers, _) = imported(scripted.import("s").with_sampling(has_sampling)).await;
+        for (has_sampling, cx) in [
+            (true, cx()),
+            (false, cx().with_service(Sampling::new(Echo))),
+        ] {
+            let (catalog, _servers, _) =
+                imported(scripted.import("s").with_sampling(has_sampling)).await;
             let refused = match catalog.execute(&cx, "mcp:s/t", json!({})).await {
                 Ok(result) => result.to_text(),
                 Err(error) => error.to_string(),
             };
-            assert!(refused.contains("this session gives the server no access to its model"), "{refused}");
+            assert!(
+                refused.contains("this session gives the server no access to its model"),
+                "{refused}"
+            );
         }
     }
 }
 
 #[tokio::test]
 async fn a_question_that_may_belong_to_another_session_is_declined() {
-    let (asked, calls) = (Arc::new(tokio::sync::Barrier::new(2)), Arc::new(tokio::sync::Barrier::new(2)));
-    let scripted = Scripted::new(LEGACY, vec![tool("t"), tool("u")]).with_call(move |params, context| {
-        let (asked, calls) = (asked.clone(), calls.clone());
-        async move {
-            calls.wait().await;
-            let answer = if params.name == "t" {
-                let answer = ask_in_call(form(json!({}), json!([])), context).await;
-                asked.wait().await;
-                return answer;
-            } else {
-                asked.wait().await;
-                CallToolResult::success(Vec::new()).into()
-            };
-            Ok(answer)
-        }
-    });
+    let (asked, calls) = (
+        Arc::new(tokio::sync::Barrier::new(2)),
+        Arc::new(tokio::sync::Barrier::new(2)),
+    );
+    let scripted =
+        Scripted::new(LEGACY, vec![tool("t"), tool("u")]).with_call(move |params, context| {
+            let (asked, calls) = (asked.clone(), calls.clone());
+            async move {
+                calls.wait().await;
+                let answer = if params.name == "t" {
+                    let answer = ask_in_call(form(json!({}), json!([])), context).await;
+                    asked.wait().await;
+                    return answer;
+                } else {
+                    asked.wait().await;
+                    CallToolResult::success(Vec::new()).into()
+                };
+                Ok(answer)
+            }
+        });
     for (sessions, expected) in [(["one", "two"], "decline"), (["one", "one"], "accept")] {
         let (catalog, _servers, _) = imported(scripted.import("s")).await;
         struct Yes;
@@ -254,24 +324,35 @@ async fn a_question_that_may_belong_to_another_session_is_declined() {
                 Box::pin(async { Ok(Answer::Confirmation(true)) })
             }
         }
-        let calls = ["mcp:s/t", "mcp:s/u"].into_iter().zip(sessions).map(|(name, session)| {
-            let cx = cx().with_person(Arc::new(Yes)).with_session(session);
-            tokio::spawn(catalog.execute(&cx, name, json!({})))
-        });
+        let calls = ["mcp:s/t", "mcp:s/u"]
+            .into_iter()
+            .zip(sessions)
+            .map(|(name, session)| {
+                let cx = cx().with_person(Arc::new(Yes)).with_session(session);
+                tokio::spawn(catalog.execute(&cx, name, json!({})))
+            });
         let calls: Vec<_> = calls.collect();
         let mut texts = Vec::new();
         for call in calls {
             texts.push(call.await.unwrap().unwrap().to_text());
         }
-        assert_eq!(serde_json::from_str::<Value>(&texts[0]).unwrap()["action"], expected);
+        assert_eq!(
+            serde_json::from_str::<Value>(&texts[0]).unwrap()["action"],
+            expected
+        );
     }
 }
 
 #[test]
 fn the_questions_of_these_tests_are_those_of_the_protocol() {
     let request: InputRequest = serde_json::from_value(form(json!({}), json!([]))).unwrap();
-    let InputRequest::Elicitation(ElicitRequest { params, .. }) = request else { panic!("{request:?}") };
-    assert!(matches!(params, ElicitRequestParams::FormElicitationParams { .. }));
+    let InputRequest::Elicitation(ElicitRequest { params, .. }) = request else {
+        panic!("{request:?}")
+    };
+    assert!(matches!(
+        params,
+        ElicitRequestParams::FormElicitationParams { .. }
+    ));
 }
 
 #[tokio::test(start_paused = true)]
@@ -295,7 +376,9 @@ async fn the_time_of_the_person_and_of_the_model_does_not_count_against_the_call
     }
     for revision in BOTH {
         let scripted = asking(revision.clone(), form(json!({}), json!([])));
-        let cx = cx().with_person(Arc::new(Slow)).with_service(Sampling::new(Slow));
+        let cx = cx()
+            .with_person(Arc::new(Slow))
+            .with_service(Sampling::new(Slow));
         let cx = cx.with_timeout(Duration::from_secs(2));
         assert_eq!(answer(&scripted, &cx).await["action"], "accept");
         let scripted = asking(revision, sampling());

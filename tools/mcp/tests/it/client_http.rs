@@ -29,7 +29,9 @@ async fn served(scripted: Scripted) -> Import {
         Default::default(),
         StreamableHttpServerConfig::default(),
     );
-    tokio::spawn(async move { axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await });
+    tokio::spawn(async move {
+        axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await
+    });
     Import::new("s".parse().unwrap(), HttpServer::new(&url).unwrap())
 }
 
@@ -46,7 +48,10 @@ async fn a_server_is_imported_and_called() {
         let import = served(Scripted::new(spoken.clone(), vec![tool("t")])).await;
         let (catalog, _servers, imported) = imported(import).await;
         assert_eq!(revision(&imported.status()), Some(spoken.as_str()));
-        let result = catalog.execute(&cx(), "mcp:s/t", json!({"n": 1})).await.unwrap();
+        let result = catalog
+            .execute(&cx(), "mcp:s/t", json!({"n": 1}))
+            .await
+            .unwrap();
         assert_eq!(result.to_text(), r#"{"arguments":{"n":1},"tool":"t"}"#);
     }
 }
@@ -57,11 +62,18 @@ async fn a_cancelled_call_is_cancelled_at_the_server() {
         let (scripted, mut seen) = endless(spoken);
         let (catalog, _servers, _) = imported(served(scripted).await).await;
         let token = CancellationToken::new();
-        let call = tokio::spawn(catalog.execute(&cx().with_cancellation(token.clone()), "mcp:s/t", json!({})));
+        let call = tokio::spawn(catalog.execute(
+            &cx().with_cancellation(token.clone()),
+            "mcp:s/t",
+            json!({}),
+        ));
         assert_eq!(seen.recv().await, Some("began"));
         token.cancel();
         assert_eq!(seen.recv().await, Some("cancelled"));
-        assert!(matches!(call.await.unwrap().unwrap_err().kind(), ToolErrorKind::Cancelled));
+        assert!(matches!(
+            call.await.unwrap().unwrap_err().kind(),
+            ToolErrorKind::Cancelled
+        ));
     }
 }
 
@@ -94,11 +106,18 @@ async fn each_session_answers_the_questions_of_its_own_calls() {
         let (catalog, _servers, _) = imported(served(asking(spoken, question)).await).await;
         let calls = ["ada", "bob", "cleo", "dan"].map(|name| {
             let cx = cx().with_session(name).with_person(Arc::new(Names(name)));
-            (name, tokio::spawn(catalog.execute(&cx, "mcp:s/t", json!({}))))
+            (
+                name,
+                tokio::spawn(catalog.execute(&cx, "mcp:s/t", json!({}))),
+            )
         });
         for (name, call) in calls {
-            let answer: Value = serde_json::from_str(&call.await.unwrap().unwrap().to_text()).unwrap();
-            assert_eq!(answer, json!({"action": "accept", "content": {"name": name}}));
+            let answer: Value =
+                serde_json::from_str(&call.await.unwrap().unwrap().to_text()).unwrap();
+            assert_eq!(
+                answer,
+                json!({"action": "accept", "content": {"name": name}})
+            );
         }
     }
 }
@@ -128,7 +147,8 @@ async fn pinging(counted: Arc<AtomicUsize>, body: axum::body::Bytes) -> axum::re
             let pings = (0..MOST_PINGS).map(move |number| {
                 counted.fetch_add(1, SeqCst);
                 let params = json!({"_meta": {"text": text}});
-                let ping = json!({"jsonrpc": "2.0", "id": number, "method": "ping", "params": params});
+                let ping =
+                    json!({"jsonrpc": "2.0", "id": number, "method": "ping", "params": params});
                 Ok::<_, Infallible>(format!("data: {ping}\n\n"))
             });
             let body = axum::body::Body::from_stream(futures_util::stream::iter(pings));
@@ -150,9 +170,16 @@ async fn a_server_that_takes_no_answers_waits() {
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let pings = Arc::new(AtomicUsize::new(0));
     let counted = pings.clone();
-    let router = axum::Router::new().route("/mcp", axum::routing::post(move |body| pinging(counted.clone(), body)));
+    let router = axum::Router::new().route(
+        "/mcp",
+        axum::routing::post(move |body| pinging(counted.clone(), body)),
+    );
     tokio::spawn(async move { axum::serve(listener, router).await });
-    let (catalog, _servers, _) = imported(Import::new("s".parse().unwrap(), HttpServer::new(&url).unwrap())).await;
+    let (catalog, _servers, _) = imported(Import::new(
+        "s".parse().unwrap(),
+        HttpServer::new(&url).unwrap(),
+    ))
+    .await;
     tokio::spawn(catalog.execute(&cx(), "mcp:s/t", json!({})));
     let mut before = 0;
     // The pings in the buffers of the system are sent too.

@@ -17,9 +17,19 @@ fn servers() -> (SharedCatalog, Servers) {
 async fn each_revision_is_spoken_with_a_server_of_it() {
     for revision in BOTH {
         let (catalog, servers) = servers();
-        let imported = servers.import(Scripted::new(revision.clone(), vec![tool("a"), tool("b")]).import("s")).unwrap();
-        assert_eq!(imported.ready().await.unwrap().tools, ["mcp:s/a", "mcp:s/b"]);
-        assert_eq!(imported.status(), Status::Connected { protocol: revision.to_string() });
+        let imported = servers
+            .import(Scripted::new(revision.clone(), vec![tool("a"), tool("b")]).import("s"))
+            .unwrap();
+        assert_eq!(
+            imported.ready().await.unwrap().tools,
+            ["mcp:s/a", "mcp:s/b"]
+        );
+        assert_eq!(
+            imported.status(),
+            Status::Connected {
+                protocol: revision.to_string()
+            }
+        );
         assert_eq!(catalog.names(), ["mcp:s/a", "mcp:s/b"]);
     }
 }
@@ -37,10 +47,22 @@ async fn a_definition_is_preserved() {
     });
     for revision in BOTH {
         let (catalog, servers) = servers();
-        let imported = servers.import(Scripted::new(revision, vec![defined(definition.clone())]).import("s")).unwrap();
+        let imported = servers
+            .import(Scripted::new(revision, vec![defined(definition.clone())]).import("s"))
+            .unwrap();
         imported.ready().await.unwrap();
         let entry = catalog.get("mcp:s/get%20weather").unwrap();
-        let Tool { title, description, parameters, output, annotations, icons, effects, audit, .. } = entry.tool();
+        let Tool {
+            title,
+            description,
+            parameters,
+            output,
+            annotations,
+            icons,
+            effects,
+            audit,
+            ..
+        } = entry.tool();
         assert_eq!(title.as_deref(), Some("Weather"));
         assert_eq!(description, "Tells the weather.");
         assert_eq!(*parameters, definition["inputSchema"]);
@@ -65,24 +87,40 @@ async fn invisible_characters_in_the_texts_of_a_schema_reach_no_model() {
         let server = Scripted::new(revision, vec![defined(hidden.clone()), tool("plain")]);
         let imported = servers.import(server.import("s")).unwrap();
         let report = imported.ready().await.unwrap();
-        let notes: Vec<_> = report.notes.iter().map(|note| note.contains("another form")).collect();
+        let notes: Vec<_> = report
+            .notes
+            .iter()
+            .map(|note| note.contains("another form"))
+            .collect();
         assert_eq!(notes, [true, false], "{report:?}");
         let entry = catalog.get("mcp:s/hidden").unwrap();
         let mut tool = entry.tool().clone();
-        assert_eq!(tool.parameters["$defs"]["city"]["enum"], json!(["a\u{200b}", "b"]));
+        assert_eq!(
+            tool.parameters["$defs"]["city"]["enum"],
+            json!(["a\u{200b}", "b"])
+        );
         for schema in std::iter::once(&mut tool.parameters).chain(&mut tool.output) {
-            schema["$defs"]["city"].as_object_mut().unwrap().remove("enum");
+            schema["$defs"]["city"]
+                .as_object_mut()
+                .unwrap()
+                .remove("enum");
         }
         for format in Format::ALL {
             let wire = format.tool(&tool, Strictness::Relaxed).unwrap().definition;
-            assert!(wire.contains("A city.<U+200B><U+E0041><U+001B>[2J"), "{format}: {wire}");
             assert!(
-                !wire.contains(['\u{202e}', '\u{200b}', '\u{e0041}', '\x1b']) && !wire.contains("\\u"),
+                wire.contains("A city.<U+200B><U+E0041><U+001B>[2J"),
+                "{format}: {wire}"
+            );
+            assert!(
+                !wire.contains(['\u{202e}', '\u{200b}', '\u{e0041}', '\x1b'])
+                    && !wire.contains("\\u"),
                 "{format}: {wire}"
             );
         }
         // A value is sent as the server compares it.
-        let result = catalog.execute(&cx(), "mcp:s/hidden", json!({"city": "a\u{200b}"})).await;
+        let result = catalog
+            .execute(&cx(), "mcp:s/hidden", json!({"city": "a\u{200b}"}))
+            .await;
         assert!(result.is_err_and(|error| error.code() != tools::ErrorCode::InvalidArguments));
         // A pin is the definition as it was sent.
         assert_eq!(definition.to_json()["inputSchema"], schema);
@@ -94,9 +132,20 @@ async fn all_pages_are_read() {
     let tools: Vec<_> = (0..25).map(|number| tool(&format!("t{number}"))).collect();
     for revision in BOTH {
         let (catalog, servers) = servers();
-        let scripted = Scripted { page: 10, ..Scripted::new(revision, tools.clone()) };
-        let report = servers.import(scripted.import("s")).unwrap().ready().await.unwrap();
-        assert_eq!((report.tools.len(), catalog.names().len(), report.cut), (25, 25, None));
+        let scripted = Scripted {
+            page: 10,
+            ..Scripted::new(revision, tools.clone())
+        };
+        let report = servers
+            .import(scripted.import("s"))
+            .unwrap()
+            .ready()
+            .await
+            .unwrap();
+        assert_eq!(
+            (report.tools.len(), catalog.names().len(), report.cut),
+            (25, 25, None)
+        );
     }
 }
 
@@ -104,11 +153,22 @@ async fn all_pages_are_read() {
 async fn two_tools_with_one_name_are_both_reachable() {
     let (catalog, servers) = servers();
     let other = defined(json!({"name": "a", "description": "Another.", "inputSchema": {}}));
-    let imported = servers.import(Scripted::new(MODERN, vec![tool("a"), other, tool("a%-2")]).import("s")).unwrap();
-    assert_eq!(imported.ready().await.unwrap().tools, ["mcp:s/a", "mcp:s/a%-2", "mcp:s/a%25-2"]);
-    assert_eq!(catalog.get("mcp:s/a%-2").unwrap().tool().description, "Another.");
+    let imported = servers
+        .import(Scripted::new(MODERN, vec![tool("a"), other, tool("a%-2")]).import("s"))
+        .unwrap();
+    assert_eq!(
+        imported.ready().await.unwrap().tools,
+        ["mcp:s/a", "mcp:s/a%-2", "mcp:s/a%25-2"]
+    );
+    assert_eq!(
+        catalog.get("mcp:s/a%-2").unwrap().tool().description,
+        "Another."
+    );
     let cx = ToolContext::new().with_grant(tools::Grant::parse(["world:write:**"]).unwrap());
-    let result = catalog.execute(&cx, "mcp:s/a%-2", json!({"x": 1})).await.unwrap();
+    let result = catalog
+        .execute(&cx, "mcp:s/a%-2", json!({"x": 1}))
+        .await
+        .unwrap();
     assert_eq!(result.to_text(), r#"{"arguments":{"x":1},"tool":"a"}"#);
 }
 
@@ -117,22 +177,49 @@ async fn a_definition_that_cannot_be_registered_affects_no_other() {
     let (catalog, servers) = servers();
     let level = |level: u32| {
         let below = json!({"$ref": format!("#/$defs/{}", level + 1)});
-        (level.to_string(), json!({"anyOf": [{"properties": {"a": below}}, {"properties": {"b": below}}]}))
+        (
+            level.to_string(),
+            json!({"anyOf": [{"properties": {"a": below}}, {"properties": {"b": below}}]}),
+        )
     };
-    let bomb: serde_json::Map<_, _> = (0..60).map(level).chain([("60".to_owned(), json!({}))]).collect();
+    let bomb: serde_json::Map<_, _> = (0..60)
+        .map(level)
+        .chain([("60".to_owned(), json!({}))])
+        .collect();
     let tools = vec![
         tool("first"),
         defined(json!({"name": "bomb", "inputSchema": {"$ref": "#/$defs/0", "$defs": bomb}})),
-        defined(json!({"name": "invalid", "inputSchema": {"type": "object", "properties": {"x": {"type": "text"}}}})),
-        defined(json!({"name": "remote", "inputSchema": {"$ref": "https://example.org/schema.json"}})),
+        defined(
+            json!({"name": "invalid", "inputSchema": {"type": "object", "properties": {"x": {"type": "text"}}}}),
+        ),
+        defined(
+            json!({"name": "remote", "inputSchema": {"$ref": "https://example.org/schema.json"}}),
+        ),
         tool("last"),
     ];
-    let report = servers.import(Scripted::new(MODERN, tools).import("s")).unwrap().ready().await.unwrap();
-    assert_eq!(report.tools, ["mcp:s/first", "mcp:s/invalid", "mcp:s/remote", "mcp:s/last"]);
-    let refused: Vec<_> = report.refused.iter().map(|refused| refused.tool.as_str()).collect();
+    let report = servers
+        .import(Scripted::new(MODERN, tools).import("s"))
+        .unwrap()
+        .ready()
+        .await
+        .unwrap();
+    assert_eq!(
+        report.tools,
+        ["mcp:s/first", "mcp:s/invalid", "mcp:s/remote", "mcp:s/last"]
+    );
+    let refused: Vec<_> = report
+        .refused
+        .iter()
+        .map(|refused| refused.tool.as_str())
+        .collect();
     assert_eq!(refused, ["bomb"]);
     assert_eq!(report.notes.len(), 2, "{report:?}");
-    assert!(report.refused.iter().all(|refused| matches!(refused.refusal, Refusal::Catalog(_))));
+    assert!(
+        report
+            .refused
+            .iter()
+            .all(|refused| matches!(refused.refusal, Refusal::Catalog(_)))
+    );
     assert_eq!(catalog.names().len(), 4);
 }
 
@@ -140,15 +227,27 @@ async fn a_definition_that_cannot_be_registered_affects_no_other() {
 async fn a_server_takes_no_name_of_another_tool_or_server() {
     let catalog = SharedCatalog::from(Catalog::new());
     let host = Tool::new("mcp:s/a", "The host's.", json!({"type": "object"})).unwrap();
-    catalog.register(host, async |_: ToolContext, _: serde_json::Value| Ok::<_, String>("the host's")).unwrap();
+    catalog
+        .register(host, async |_: ToolContext, _: serde_json::Value| {
+            Ok::<_, String>("the host's")
+        })
+        .unwrap();
     let servers = Servers::new(catalog.clone());
     let scripted = Scripted::new(MODERN, vec![tool("a"), tool("b")]);
     let imported = servers.import(scripted.import("s")).unwrap();
     let report = imported.ready().await.unwrap();
     assert_eq!((report.tools.len(), report.refused.len()), (1, 1));
-    assert_eq!(catalog.get("mcp:s/a").unwrap().tool().description, "The host's.");
+    assert_eq!(
+        catalog.get("mcp:s/a").unwrap().tool().description,
+        "The host's."
+    );
     let taken = servers.import(scripted.import("s")).unwrap_err();
-    assert_eq!(taken, ImportError::NameTaken { name: "s".parse().unwrap() });
+    assert_eq!(
+        taken,
+        ImportError::NameTaken {
+            name: "s".parse().unwrap()
+        }
+    );
 
     assert!(servers.remove("s").await);
     assert_eq!(catalog.names(), ["mcp:s/a"]);
@@ -159,15 +258,26 @@ async fn a_server_takes_no_name_of_another_tool_or_server() {
 #[tokio::test]
 async fn a_review_decides_about_each_definition_and_not_about_its_name() {
     let (catalog, servers) = servers();
-    let import = Scripted::new(MODERN, vec![tool("a"), tool("b")]).import("s").with_review(|tool| {
-        if tool.name == "mcp:s/b" {
-            return Err("it is blocked".to_owned());
-        }
-        let name = "fs.read".parse().unwrap();
-        Ok(Tool { was: vec![name], ..tool }.with_effects(Effects::Pure))
-    });
+    let import = Scripted::new(MODERN, vec![tool("a"), tool("b")])
+        .import("s")
+        .with_review(|tool| {
+            if tool.name == "mcp:s/b" {
+                return Err("it is blocked".to_owned());
+            }
+            let name = "fs.read".parse().unwrap();
+            Ok(Tool {
+                was: vec![name],
+                ..tool
+            }
+            .with_effects(Effects::Pure))
+        });
     let report = servers.import(import).unwrap().ready().await.unwrap();
-    assert_eq!(report.refused[0].refusal, Refusal::Review { reason: "it is blocked".to_owned() });
+    assert_eq!(
+        report.refused[0].refusal,
+        Refusal::Review {
+            reason: "it is blocked".to_owned()
+        }
+    );
     let entry = catalog.get("mcp:s/a").unwrap();
     assert!(entry.tool().effects.is_pure() && entry.tool().was.is_empty());
     assert_eq!(catalog.names(), ["mcp:s/a"]);
@@ -177,9 +287,19 @@ async fn a_review_decides_about_each_definition_and_not_about_its_name() {
 async fn pages_that_repeat_end_the_list() {
     for (page, tools, expected) in [(0, 3, Cut::Repeated), (1, 2000, Cut::Pages { most: 1000 })] {
         let (catalog, servers) = servers();
-        let tools = (0..tools).map(|number| tool(&format!("t{number}"))).collect();
-        let scripted = Scripted { page, ..Scripted::new(LEGACY, tools) };
-        let report = servers.import(scripted.import("s")).unwrap().ready().await.unwrap();
+        let tools = (0..tools)
+            .map(|number| tool(&format!("t{number}")))
+            .collect();
+        let scripted = Scripted {
+            page,
+            ..Scripted::new(LEGACY, tools)
+        };
+        let report = servers
+            .import(scripted.import("s"))
+            .unwrap()
+            .ready()
+            .await
+            .unwrap();
         assert_eq!(report.cut, Some(expected));
         assert_eq!(catalog.names().len(), report.tools.len());
     }
@@ -191,11 +311,21 @@ async fn a_server_that_cannot_be_reached_is_an_error_and_no_other_server_waits_f
     let unreachable = Server::from_streams(async || {
         Err::<(tokio::io::Empty, tokio::io::Sink), _>(std::io::Error::other("no such program"))
     });
-    let failing = servers.import(tools_mcp::client::Import::new("bad".parse().unwrap(), unreachable)).unwrap();
-    let good = servers.import(Scripted::new(ProtocolVersion::V_2026_07_28, vec![tool("a")]).import("good")).unwrap();
+    let failing = servers
+        .import(tools_mcp::client::Import::new(
+            "bad".parse().unwrap(),
+            unreachable,
+        ))
+        .unwrap();
+    let good = servers
+        .import(Scripted::new(ProtocolVersion::V_2026_07_28, vec![tool("a")]).import("good"))
+        .unwrap();
     assert_eq!(good.ready().await.unwrap().tools, ["mcp:good/a"]);
     let error = failing.ready().await.unwrap_err();
-    assert!(matches!(&error, ImportError::Open { reason, .. } if reason == "no such program"), "{error}");
+    assert!(
+        matches!(&error, ImportError::Open { reason, .. } if reason == "no such program"),
+        "{error}"
+    );
     assert!(matches!(failing.status(), Status::Disconnected { .. }));
     assert_eq!(catalog.names(), ["mcp:good/a"]);
     assert_eq!(servers.list().len(), 2);
@@ -206,11 +336,21 @@ async fn a_tool_that_the_host_has_replaced_stays_the_hosts() {
     for is_changed in [false, true] {
         let (catalog, servers) = servers();
         let scripted = Scripted::new(MODERN, vec![tool("a"), tool("b")]);
-        servers.import(scripted.import("s")).unwrap().ready().await.unwrap();
+        servers
+            .import(scripted.import("s"))
+            .unwrap()
+            .ready()
+            .await
+            .unwrap();
         let host = Tool::new("mcp:s/a", "The host's.", json!({"type": "object"})).unwrap();
-        catalog.replace(host, async |_: ToolContext, _: serde_json::Value| Ok::<_, String>("the host's")).unwrap();
+        catalog
+            .replace(host, async |_: ToolContext, _: serde_json::Value| {
+                Ok::<_, String>("the host's")
+            })
+            .unwrap();
         if is_changed {
-            let changed = defined(json!({"name": "a", "description": "Changed.", "inputSchema": {}}));
+            let changed =
+                defined(json!({"name": "a", "description": "Changed.", "inputSchema": {}}));
             let mut changes = catalog.subscribe();
             scripted.tools.send_replace(vec![changed]);
             while catalog.contains("mcp:s/b") {
@@ -218,7 +358,10 @@ async fn a_tool_that_the_host_has_replaced_stays_the_hosts() {
             }
         }
         servers.remove("s").await;
-        assert_eq!(catalog.get("mcp:s/a").unwrap().tool().description, "The host's.");
+        assert_eq!(
+            catalog.get("mcp:s/a").unwrap().tool().description,
+            "The host's."
+        );
         assert_eq!(catalog.names(), ["mcp:s/a"]);
     }
 }

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rmcp::model::{
-    ErrorData, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, Prompt,
-    ProtocolVersion, Resource, ResourceTemplate, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    ErrorData, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    PaginatedRequestParams, Prompt, ProtocolVersion, Resource, ResourceTemplate,
+    ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
@@ -27,7 +28,12 @@ struct Shelf {
 
 impl Shelf {
     fn new(revision: ProtocolVersion, ttl_ms: Option<u64>) -> Self {
-        Self { revision, state: watch::Sender::new("old"), ttl_ms, lists: Arc::default() }
+        Self {
+            revision,
+            state: watch::Sender::new("old"),
+            ttl_ms,
+            lists: Arc::default(),
+        }
     }
 
     fn import(&self) -> Import {
@@ -56,7 +62,10 @@ impl Shelf {
 
 impl ServerHandler for Shelf {
     fn get_info(&self) -> ServerConfig {
-        let mut capabilities = ServerCapabilities::builder().enable_resources().enable_prompts().build();
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_resources()
+            .enable_prompts()
+            .build();
         capabilities.prompts.get_or_insert_default().list_changed = Some(true);
         capabilities.resources.get_or_insert_default().list_changed = Some(true);
         ServerConfig::new(capabilities)
@@ -71,7 +80,8 @@ impl ServerHandler for Shelf {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let mut result = ListPromptsResult::with_all_items(vec![Prompt::new(self.name(), None::<&str>, None)]);
+        let mut result =
+            ListPromptsResult::with_all_items(vec![Prompt::new(self.name(), None::<&str>, None)]);
         result.ttl_ms = self.ttl_ms;
         Ok(result)
     }
@@ -81,7 +91,8 @@ impl ServerHandler for Shelf {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let mut result = ListResourcesResult::with_all_items(vec![Resource::new("book://1", self.name())]);
+        let mut result =
+            ListResourcesResult::with_all_items(vec![Resource::new("book://1", self.name())]);
         result.ttl_ms = self.ttl_ms;
         Ok(result)
     }
@@ -107,7 +118,10 @@ impl ServerHandler for Shelf {
         });
     }
 
-    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
         Some(requested.clone())
     }
 
@@ -130,7 +144,9 @@ async fn names(imported: &Imported) -> [String; 3] {
     [
         imported.prompts().await.unwrap().items[0].name.clone(),
         imported.resources().await.unwrap().items[0].name.clone(),
-        imported.resource_templates().await.unwrap().items[0].name.clone(),
+        imported.resource_templates().await.unwrap().items[0]
+            .name
+            .clone(),
     ]
 }
 

@@ -29,7 +29,9 @@ impl Person for Prepared {
         Box::pin(async move {
             // A person takes longer than any wait.
             tokio::time::sleep(Duration::from_secs(100)).await;
-            answer.map(|text| Answer::Text(text.to_owned())).ok_or(NobodyThere)
+            answer
+                .map(|text| Answer::Text(text.to_owned()))
+                .ok_or(NobodyThere)
         })
     }
 }
@@ -58,7 +60,10 @@ async fn a_question_of_a_task_goes_to_the_person_of_the_call_that_waits() {
     // In the call itself, in which the time of the person does not count.
     let (catalog, _servers, _) = imported(asking(0, 1).import("s")).await;
     for (cx, answer) in [(cx(), "\"Ada\""), (keeping(), "\"Bob\"")] {
-        let result = catalog.execute(&with(cx), "mcp:s/t", json!({})).await.unwrap();
+        let result = catalog
+            .execute(&with(cx), "mcp:s/t", json!({}))
+            .await
+            .unwrap();
         assert_eq!((result.to_text().as_str(), result.task), (answer, None));
     }
     assert_eq!(person.questions.load(Ordering::SeqCst), 2);
@@ -68,12 +73,25 @@ async fn a_question_of_a_task_goes_to_the_person_of_the_call_that_waits() {
     catalog.execute(&cx, "mcp:s/t", json!({})).await.unwrap();
     let task = tasks(&cx).find("t1").unwrap();
     tokio::time::sleep(Duration::from_secs(90)).await;
-    assert_eq!(task.state().to_string(), "has a question; task.result asks it");
-    let untold: Vec<_> = tasks(&cx).take_untold().into_iter().map(|info| info.handle).collect();
-    assert_eq!((untold, person.questions.load(Ordering::SeqCst)), (vec!["t1".to_owned()], 2));
+    assert_eq!(
+        task.state().to_string(),
+        "has a question; task.result asks it"
+    );
+    let untold: Vec<_> = tasks(&cx)
+        .take_untold()
+        .into_iter()
+        .map(|info| info.handle)
+        .collect();
+    assert_eq!(
+        (untold, person.questions.load(Ordering::SeqCst)),
+        (vec!["t1".to_owned()], 2)
+    );
     task.attend(&cx, Duration::ZERO).await;
     tasks(&cx).next_ended().await;
-    assert_eq!(tasks(&cx).result(&cx, "t1").await.unwrap().to_text(), "\"Cyd\"");
+    assert_eq!(
+        tasks(&cx).result(&cx, "t1").await.unwrap().to_text(),
+        "\"Cyd\""
+    );
     assert_eq!(person.questions.load(Ordering::SeqCst), 3);
 }
 
@@ -81,14 +99,24 @@ async fn a_question_of_a_task_goes_to_the_person_of_the_call_that_waits() {
 async fn a_task_that_asks_without_end_fails_and_is_cancelled() {
     let server = Tasked::new(|context| async move {
         for number in 0.. {
-            context.request_input(number.to_string(), question()).await?;
+            context
+                .request_input(number.to_string(), question())
+                .await?;
         }
         Ok(text("never"))
     });
     let (catalog, _servers, _) = imported(server.import("s")).await;
     let person = Arc::new(Prepared::default());
-    let error = catalog.execute(&cx().with_person(person.clone()), "mcp:s/t", json!({})).await.unwrap_err();
-    assert!(error.to_string().contains("asked for input more than 10 times in one task"), "{error}");
+    let error = catalog
+        .execute(&cx().with_person(person.clone()), "mcp:s/t", json!({}))
+        .await
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("asked for input more than 10 times in one task"),
+        "{error}"
+    );
     assert_eq!(person.questions.load(Ordering::SeqCst), 10);
     server.cancelled(1).await;
 }
@@ -111,7 +139,16 @@ async fn a_question_that_was_answered_is_not_asked_again() {
     let (catalog, _servers, _) = imported(server.import("s")).await;
     let person = Arc::new(Prepared::default());
     person.answers.lock().unwrap().push_back("Ada");
-    let cx = cx().with_person(person.clone()).with_timeout(Duration::from_secs(1000));
-    assert_eq!(catalog.execute(&cx, "mcp:s/t", json!({})).await.unwrap().to_text(), "done");
+    let cx = cx()
+        .with_person(person.clone())
+        .with_timeout(Duration::from_secs(1000));
+    assert_eq!(
+        catalog
+            .execute(&cx, "mcp:s/t", json!({}))
+            .await
+            .unwrap()
+            .to_text(),
+        "done"
+    );
     assert_eq!(person.questions.load(Ordering::SeqCst), 1);
 }

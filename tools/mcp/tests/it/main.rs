@@ -1,6 +1,9 @@
 //! Real MCP peers in both generations of the protocol.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-#![allow(deprecated, reason = "clients of older revisions have log messages and sampling")]
+#![allow(
+    deprecated,
+    reason = "clients of older revisions have log messages and sampling"
+)]
 
 mod client_call;
 mod client_careless;

@@ -22,7 +22,8 @@ pub(crate) const LEGACY: ProtocolVersion = ProtocolVersion::V_2025_11_25;
 pub(crate) const BOTH: [ProtocolVersion; 2] = [MODERN, LEGACY];
 
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<CallToolResponse, ErrorData>> + Send>>;
-pub(crate) type Call = dyn Fn(CallToolRequestParams, RequestContext<RoleServer>) -> Answer + Send + Sync;
+pub(crate) type Call =
+    dyn Fn(CallToolRequestParams, RequestContext<RoleServer>) -> Answer + Send + Sync;
 
 /// A server of one revision.
 #[derive(Clone)]
@@ -51,7 +52,9 @@ impl Scripted {
             kill: Arc::default(),
             call: Arc::new(|params, _| {
                 let text = json!({"arguments": params.arguments, "tool": params.name}).to_string();
-                Box::pin(async { Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into()) })
+                Box::pin(async {
+                    Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
+                })
             }),
         }
     }
@@ -78,7 +81,9 @@ impl Scripted {
                         let _ = running.waiting().await;
                     }
                 });
-                let wire = tokio::spawn(async move { tokio::io::copy_bidirectional(&mut near, &mut far).await });
+                let wire = tokio::spawn(async move {
+                    tokio::io::copy_bidirectional(&mut near, &mut far).await
+                });
                 *kill.lock().unwrap() = Some(wire.abort_handle());
                 Ok(tokio::io::split(ours))
             }
@@ -93,7 +98,9 @@ impl Scripted {
 
 /// Returns a tool of a server, with any arguments.
 pub(crate) fn tool(name: &str) -> model::Tool {
-    defined(json!({"name": name, "description": format!("Does {name}."), "inputSchema": {"type": "object"}}))
+    defined(
+        json!({"name": name, "description": format!("Does {name}."), "inputSchema": {"type": "object"}}),
+    )
 }
 
 pub(crate) fn defined(definition: Value) -> model::Tool {
@@ -102,7 +109,12 @@ pub(crate) fn defined(definition: Value) -> model::Tool {
 
 impl ServerHandler for Scripted {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build())
+        ServerConfig::new(
+            ServerCapabilities::builder()
+                .enable_tools()
+                .enable_tool_list_changed()
+                .build(),
+        )
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -112,11 +124,16 @@ impl ServerHandler for Scripted {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let mut tools = self.tools.subscribe();
         tokio::spawn(async move {
-            while tools.changed().await.is_ok() && context.peer.notify_tool_list_changed().await.is_ok() {}
+            while tools.changed().await.is_ok()
+                && context.peer.notify_tool_list_changed().await.is_ok()
+            {}
         });
     }
 
-    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
         Some(requested.clone())
     }
 
@@ -141,7 +158,9 @@ impl ServerHandler for Scripted {
     ) -> Result<ListToolsResult, ErrorData> {
         self.lists.fetch_add(1, Ordering::SeqCst);
         drop(self.hold.lock().await);
-        let start: usize = request.and_then(|request| request.cursor).map_or(0, |cursor| cursor.parse().unwrap());
+        let start: usize = request
+            .and_then(|request| request.cursor)
+            .map_or(0, |cursor| cursor.parse().unwrap());
         let tools = self.tools.borrow();
         let end = start.saturating_add(self.page).min(tools.len());
         let mut result = ListToolsResult::with_all_items(tools[start..end].to_vec());

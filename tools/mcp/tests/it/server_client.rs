@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
-    ElicitationAction, ErrorData, Implementation, LoggingMessageNotificationParam, ProgressNotificationParam,
-    ProtocolVersion,
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams,
+    ElicitResult, ElicitationAction, ErrorData, Implementation, LoggingMessageNotificationParam,
+    ProgressNotificationParam, ProtocolVersion,
 };
 use rmcp::service::{NotificationContext, RequestContext, RunningService, ServiceError};
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient};
@@ -23,7 +23,9 @@ pub(crate) const fn legacy() -> ClientLifecycleMode {
 }
 
 pub(crate) const fn modern() -> ClientLifecycleMode {
-    ClientLifecycleMode::Discover { preferred_versions: Vec::new() }
+    ClientLifecycleMode::Discover {
+        preferred_versions: Vec::new(),
+    }
 }
 
 /// A client that answers elicitations with `answer`, if it has one, and reports what it hears.
@@ -40,7 +42,16 @@ pub(crate) struct Person {
 impl Person {
     pub(crate) fn new(answer: Option<Value>) -> (Self, mpsc::UnboundedReceiver<Value>) {
         let (heard, receiver) = mpsc::unbounded_channel();
-        (Self { answer, takes_tasks: false, delay: Duration::ZERO, asked: Arc::default(), heard }, receiver)
+        (
+            Self {
+                answer,
+                takes_tasks: false,
+                delay: Duration::ZERO,
+                asked: Arc::default(),
+                heard,
+            },
+            receiver,
+        )
     }
 
     pub(crate) fn silent() -> Self {
@@ -49,7 +60,10 @@ impl Person {
 
     /// A person whose client takes tasks and elicitations.
     pub(crate) fn with_tasks() -> Self {
-        Self { takes_tasks: true, ..Self::new(Some(Value::Null)).0 }
+        Self {
+            takes_tasks: true,
+            ..Self::new(Some(Value::Null)).0
+        }
     }
 }
 
@@ -60,7 +74,10 @@ impl ClientHandler for Person {
             None => ClientCapabilities::default(),
         };
         if self.takes_tasks {
-            capabilities.extensions = ClientCapabilities::builder().enable_tasks().build().extensions;
+            capabilities.extensions = ClientCapabilities::builder()
+                .enable_tasks()
+                .build()
+                .extensions;
         }
         ClientConfig::new(capabilities, Implementation::new("person", "1"))
     }
@@ -71,17 +88,28 @@ impl ClientHandler for Person {
         _context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let asked = serde_json::to_value(&request).unwrap();
-        self.asked.lock().unwrap().push(asked["message"].as_str().unwrap().to_owned());
+        self.asked
+            .lock()
+            .unwrap()
+            .push(asked["message"].as_str().unwrap().to_owned());
         tokio::time::sleep(self.delay).await;
         match &self.answer {
             Some(Value::Null) => Ok(ElicitResult::new(ElicitationAction::Decline)),
-            Some(content) => Ok(ElicitResult::new(ElicitationAction::Accept).with_content(content.clone())),
+            Some(content) => {
+                Ok(ElicitResult::new(ElicitationAction::Accept).with_content(content.clone()))
+            }
             None => Err(ErrorData::internal_error("not supported", None)),
         }
     }
 
-    async fn on_progress(&self, params: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
-        let _ = self.heard.send(json!({"progress": params.progress, "message": params.message}));
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        let _ = self
+            .heard
+            .send(json!({"progress": params.progress, "message": params.message}));
     }
 
     async fn on_logging_message(
@@ -105,7 +133,11 @@ pub(crate) struct Connected {
 }
 
 /// Connects a client over a pair of streams.
-pub(crate) async fn connect(server: &ToolServer, mode: ClientLifecycleMode, person: Person) -> Connected {
+pub(crate) async fn connect(
+    server: &ToolServer,
+    mode: ClientLifecycleMode,
+    person: Person,
+) -> Connected {
     let (near, far) = tokio::io::duplex(64 * 1024);
     let shutdown = CancellationToken::new();
     let (server, token) = (server.clone(), shutdown.clone());
@@ -113,28 +145,40 @@ pub(crate) async fn connect(server: &ToolServer, mode: ClientLifecycleMode, pers
         let (read, write) = tokio::io::split(far);
         server.serve_streams(read, write, token).await
     });
-    let client = person.serve_with_lifecycle(near, versions(mode)).await.unwrap();
-    Connected { client, serving, shutdown }
+    let client = person
+        .serve_with_lifecycle(near, versions(mode))
+        .await
+        .unwrap();
+    Connected {
+        client,
+        serving,
+        shutdown,
+    }
 }
 
 /// Names the version, which a constant cannot.
 pub(crate) fn versions(mode: ClientLifecycleMode) -> ClientLifecycleMode {
     match mode {
-        ClientLifecycleMode::Discover { .. } => {
-            ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
-        }
+        ClientLifecycleMode::Discover { .. } => ClientLifecycleMode::Discover {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        },
         mode => mode,
     }
 }
 
 /// Returns a server of the catalog whose calls have this context.
 pub(crate) fn server(catalog: Catalog, cx: ToolContext) -> ToolServer {
-    ToolServer::new(ServedTools::new(catalog.list(), catalog).unwrap(), move |_| cx.clone())
+    ToolServer::new(
+        ServedTools::new(catalog.list(), catalog).unwrap(),
+        move |_| cx.clone(),
+    )
 }
 
 /// Returns a definition without parameters.
 pub(crate) fn tool(name: &str) -> Tool {
-    Tool::new(name, "A tool of a test.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure)
+    Tool::new(name, "A tool of a test.", json!({"type": "object"}))
+        .unwrap()
+        .with_effects(Effects::Pure)
 }
 
 /// Calls a tool.
@@ -143,12 +187,20 @@ pub(crate) async fn call(
     name: &str,
     arguments: Value,
 ) -> Result<CallToolResult, ServiceError> {
-    let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
-    client.call_tool(CallToolRequestParams::new(name.to_owned()).with_arguments(arguments)).await
+    let Value::Object(arguments) = arguments else {
+        panic!("arguments are an object")
+    };
+    client
+        .call_tool(CallToolRequestParams::new(name.to_owned()).with_arguments(arguments))
+        .await
 }
 
 /// Returns the text of a result, and true if it is an error.
 pub(crate) fn text_of(result: &CallToolResult) -> (String, bool) {
-    let text = result.content.iter().filter_map(|block| Some(block.as_text()?.text.clone())).collect::<Vec<_>>();
+    let text = result
+        .content
+        .iter()
+        .filter_map(|block| Some(block.as_text()?.text.clone()))
+        .collect::<Vec<_>>();
     (text.join("\n"), result.is_error == Some(true))
 }

@@ -22,12 +22,20 @@ use crate::server_client::{BOTH, Person, legacy, modern, server, text_of, tool, 
 pub(crate) async fn listen(
     server: &ToolServer,
     options: HttpOptions,
-) -> (SocketAddr, JoinHandle<Result<(), HttpError>>, CancellationToken) {
+) -> (
+    SocketAddr,
+    JoinHandle<Result<(), HttpError>>,
+    CancellationToken,
+) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (server, shutdown) = (server.clone(), CancellationToken::new());
     let token = shutdown.clone();
-    (address, tokio::spawn(async move { server.serve_http(listener, &options, token).await }), shutdown)
+    (
+        address,
+        tokio::spawn(async move { server.serve_http(listener, &options, token).await }),
+        shutdown,
+    )
 }
 
 #[tokio::test]
@@ -40,7 +48,8 @@ async fn a_dropped_connection_cancels_the_call() {
         "io.modelcontextprotocol/clientCapabilities": {},
     });
     let params = json!({"name": "wait", "arguments": {}, "_meta": meta});
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+    let body =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
     let request = format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
          MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: wait\r\nContent-Length: {}\r\n\r\n{body}",
@@ -59,7 +68,10 @@ async fn a_shutdown_waits_for_calls_and_then_cancels_them() {
     let options = HttpOptions::new().with_shutdown_grace(Duration::from_millis(50));
     let (address, serving, shutdown) = listen(&server(catalog, ToolContext::new()), options).await;
     let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
-    let client = Person::silent().serve_with_lifecycle(transport, versions(legacy())).await.unwrap();
+    let client = Person::silent()
+        .serve_with_lifecycle(transport, versions(legacy()))
+        .await
+        .unwrap();
     let peer = client.peer().clone();
     tokio::spawn(async move { peer.call_tool(CallToolRequestParams::new("wait")).await });
     started.notified().await;
@@ -84,13 +96,19 @@ async fn the_end_of_a_session_has_no_content() {
         stream.read_to_string(&mut answer).await.unwrap();
         answer
     };
-    let info =
-        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}});
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": info}).to_string();
+    let info = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}});
+    let body =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": info}).to_string();
     let opened = exchange("POST", "", &body).await;
-    let session = opened.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap();
+    let session = opened
+        .lines()
+        .find_map(|line| line.strip_prefix("mcp-session-id: "))
+        .unwrap();
     let end = exchange("DELETE", &format!("Mcp-Session-Id: {session}\r\n"), "").await;
-    assert!(end.starts_with("HTTP/1.1 204 No Content\r\n") && end.ends_with("\r\n\r\n"), "{end}");
+    assert!(
+        end.starts_with("HTTP/1.1 204 No Content\r\n") && end.ends_with("\r\n\r\n"),
+        "{end}"
+    );
 }
 
 #[tokio::test]
@@ -109,11 +127,16 @@ async fn a_shutdown_lets_running_calls_end() {
         };
         catalog.register(tool("work"), work).unwrap();
         let options = HttpOptions::new().with_shutdown_grace(Duration::from_secs(600));
-        let (address, serving, shutdown) = listen(&server(catalog, ToolContext::new()), options).await;
+        let (address, serving, shutdown) =
+            listen(&server(catalog, ToolContext::new()), options).await;
         let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
-        let client = Person::silent().serve_with_lifecycle(transport, versions(mode)).await.unwrap();
+        let client = Person::silent()
+            .serve_with_lifecycle(transport, versions(mode))
+            .await
+            .unwrap();
         let peer = client.peer().clone();
-        let answer = tokio::spawn(async move { peer.call_tool(CallToolRequestParams::new("work")).await });
+        let answer =
+            tokio::spawn(async move { peer.call_tool(CallToolRequestParams::new("work")).await });
         started.notified().await;
         shutdown.cancel();
         // The server takes no more connections, and has had the time to end those that it does not wait for.
@@ -123,8 +146,13 @@ async fn a_shutdown_lets_running_calls_end() {
         tokio::time::sleep(Duration::from_secs(1)).await;
         release.notify_one();
         // A client whose answer was cut off would wait for ever.
-        let answer = tokio::time::timeout(Duration::from_secs(20), answer).await.unwrap();
-        assert_eq!(text_of(&answer.unwrap().unwrap()), ("done".to_owned(), false));
+        let answer = tokio::time::timeout(Duration::from_secs(20), answer)
+            .await
+            .unwrap();
+        assert_eq!(
+            text_of(&answer.unwrap().unwrap()),
+            ("done".to_owned(), false)
+        );
         drop(client);
         serving.await.unwrap().unwrap();
     }
@@ -137,7 +165,11 @@ async fn a_request_that_arrives_slowly_is_given_up() {
     let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
     let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\n";
     let body = format!("{head}Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n");
-    for (begin, expected) in [(String::new(), ""), (head.to_owned(), ""), (body, "HTTP/1.1 408 Request Timeout\r\n")] {
+    for (begin, expected) in [
+        (String::new(), ""),
+        (head.to_owned(), ""),
+        (body, "HTTP/1.1 408 Request Timeout\r\n"),
+    ] {
         let (mut read, mut write) = TcpStream::connect(address).await.unwrap().into_split();
         let is_slow = !begin.is_empty();
         let writing = tokio::spawn(async move {
@@ -153,7 +185,10 @@ async fn a_request_that_arrives_slowly_is_given_up() {
         let _ = read.read_to_end(&mut answer).await;
         writing.abort();
         let answer = String::from_utf8(answer).unwrap();
-        assert!(answer.starts_with(expected) && answer.is_empty() == expected.is_empty(), "{answer}");
+        assert!(
+            answer.starts_with(expected) && answer.is_empty() == expected.is_empty(),
+            "{answer}"
+        );
     }
 }
 
@@ -179,9 +214,13 @@ async fn connections_beyond_the_limit_wait_for_those_with_a_request() {
          text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );
-    assert_eq!(first_line(&mut first, request.as_bytes()).await, "HTTP/1.1 200 OK");
+    assert_eq!(
+        first_line(&mut first, request.as_bytes()).await,
+        "HTTP/1.1 200 OK"
+    );
     let mut second = TcpStream::connect(address).await.unwrap();
-    let early = tokio::time::timeout(Duration::from_millis(100), first_line(&mut second, HEALTH)).await;
+    let early =
+        tokio::time::timeout(Duration::from_millis(100), first_line(&mut second, HEALTH)).await;
     assert!(early.is_err());
     drop(first);
     let mut answer = [0; 15];
@@ -193,7 +232,10 @@ async fn connections_beyond_the_limit_wait_for_those_with_a_request() {
 async fn silent_connections_keep_nobody_out() {
     let (catalog, ..) = waiting();
     let token = "a token of the test";
-    let options = HttpOptions::new().with_max_connections(8).with_token(token).unwrap();
+    let options = HttpOptions::new()
+        .with_max_connections(8)
+        .with_token(token)
+        .unwrap();
     let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
     let mut silent = Vec::new();
     for number in 0..200 {
@@ -210,7 +252,8 @@ async fn silent_connections_keep_nobody_out() {
     }
     for _ in 0..20 {
         let mut other = TcpStream::connect(address).await.unwrap();
-        let answered = tokio::time::timeout(Duration::from_secs(1), first_line(&mut other, HEALTH)).await;
+        let answered =
+            tokio::time::timeout(Duration::from_secs(1), first_line(&mut other, HEALTH)).await;
         assert_eq!(answered.unwrap(), "HTTP/1.1 200 OK");
     }
 }
@@ -218,7 +261,9 @@ async fn silent_connections_keep_nobody_out() {
 #[tokio::test]
 async fn a_request_names_the_port_that_is_served() {
     let (catalog, ..) = waiting();
-    let options = HttpOptions::new().with_host("app.example").with_host("proxy.example:8443");
+    let options = HttpOptions::new()
+        .with_host("app.example")
+        .with_host("proxy.example:8443");
     let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
     let port = address.port();
     for (host, is_allowed) in [
@@ -250,11 +295,22 @@ async fn an_address_that_others_reach_requires_a_token() {
         shutdown.cancel();
         server.serve_http(listener, &options, shutdown).await
     };
-    assert!(matches!(serve(HttpOptions::new()).await, Err(HttpError::TokenRequired { .. })));
+    assert!(matches!(
+        serve(HttpOptions::new()).await,
+        Err(HttpError::TokenRequired { .. })
+    ));
     for short in ["", "short", "0123456789abcde"] {
-        assert!(matches!(HttpOptions::new().with_token(short), Err(HttpError::ShortToken { .. })), "{short}");
+        assert!(
+            matches!(
+                HttpOptions::new().with_token(short),
+                Err(HttpError::ShortToken { .. })
+            ),
+            "{short}"
+        );
     }
-    serve(HttpOptions::new().with_token("0123456789abcdef").unwrap()).await.unwrap();
+    serve(HttpOptions::new().with_token("0123456789abcdef").unwrap())
+        .await
+        .unwrap();
 }
 
 /// Sends a request without a session on a connection of its own, and returns the status of the answer.
@@ -286,27 +342,81 @@ async fn a_request_has_one_host_and_at_most_one_origin() {
     let absolute = format!("http://localhost:{port}/mcp");
     for (target, headers, expected) in [
         ("/mcp", "Host: localhost\r\n".to_owned(), 200),
-        ("/mcp", format!("Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n"), 200),
-        ("/mcp", "Host: localhost\r\nOrigin: https://app.example:443\r\n".to_owned(), 200),
-        ("/mcp", "Host: localhost\r\nOrigin: https://other.example:443\r\n".to_owned(), 403),
-        ("/mcp", "Host: localhost\r\nOrigin: http://localhost:1\r\n".to_owned(), 403),
+        (
+            "/mcp",
+            format!("Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n"),
+            200,
+        ),
+        (
+            "/mcp",
+            "Host: localhost\r\nOrigin: https://app.example:443\r\n".to_owned(),
+            200,
+        ),
+        (
+            "/mcp",
+            "Host: localhost\r\nOrigin: https://other.example:443\r\n".to_owned(),
+            403,
+        ),
+        (
+            "/mcp",
+            "Host: localhost\r\nOrigin: http://localhost:1\r\n".to_owned(),
+            403,
+        ),
         ("/mcp", "Host: other.example\r\n".to_owned(), 403),
         (&absolute, format!("Host: localhost:{port}\r\n"), 200),
         (&absolute, "Host: localhost\r\n".to_owned(), 400),
         ("/mcp", String::new(), 400),
-        ("/mcp", "Host: localhost\r\nHost: evil.com\r\n".to_owned(), 400),
-        ("/mcp", "Host: localhost\r\nHost: localhost\r\n".to_owned(), 400),
+        (
+            "/mcp",
+            "Host: localhost\r\nHost: evil.com\r\n".to_owned(),
+            400,
+        ),
+        (
+            "/mcp",
+            "Host: localhost\r\nHost: localhost\r\n".to_owned(),
+            400,
+        ),
         ("/mcp", "Host: evil.com@localhost\r\n".to_owned(), 400),
         ("/mcp", "Host: localhost/evil\r\n".to_owned(), 400),
         ("http://evil.com/mcp", "Host: localhost\r\n".to_owned(), 400),
-        ("http://evil.com@localhost/mcp", "Host: localhost\r\n".to_owned(), 400),
-        ("/mcp", format!("Host: localhost\r\nOrigin: http://localhost:{port}\r\nOrigin: http://evil.com\r\n"), 403),
-        ("/mcp", format!("Host: localhost\r\nOrigin: http://evil.com@localhost:{port}\r\n"), 403),
-        ("/mcp", format!("Host: localhost\r\nOrigin: http://localhost:{port}/evil\r\n"), 403),
-        ("/mcp", format!("Host: localhost\r\nOrigin: http://localhost:{port}?evil\r\n"), 403),
-        ("/mcp", format!("Host: localhost\r\nOrigin: http://localhost:{port}#evil\r\n"), 403),
+        (
+            "http://evil.com@localhost/mcp",
+            "Host: localhost\r\n".to_owned(),
+            400,
+        ),
+        (
+            "/mcp",
+            format!(
+                "Host: localhost\r\nOrigin: http://localhost:{port}\r\nOrigin: http://evil.com\r\n"
+            ),
+            403,
+        ),
+        (
+            "/mcp",
+            format!("Host: localhost\r\nOrigin: http://evil.com@localhost:{port}\r\n"),
+            403,
+        ),
+        (
+            "/mcp",
+            format!("Host: localhost\r\nOrigin: http://localhost:{port}/evil\r\n"),
+            403,
+        ),
+        (
+            "/mcp",
+            format!("Host: localhost\r\nOrigin: http://localhost:{port}?evil\r\n"),
+            403,
+        ),
+        (
+            "/mcp",
+            format!("Host: localhost\r\nOrigin: http://localhost:{port}#evil\r\n"),
+            403,
+        ),
     ] {
-        assert_eq!(status(address, target, &headers, &initialize()).await, expected, "{target} {headers}");
+        assert_eq!(
+            status(address, target, &headers, &initialize()).await,
+            expected,
+            "{target} {headers}"
+        );
     }
 }
 
@@ -316,7 +426,10 @@ async fn a_session_beyond_the_limit_ends_the_one_that_was_idle_for_longest() {
     let (address, ..) = listen(&server(catalog, ToolContext::new()), HttpOptions::new()).await;
     let connect = async |lifecycle| {
         let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
-        Person::silent().serve_with_lifecycle(transport, versions(lifecycle)).await.unwrap()
+        Person::silent()
+            .serve_with_lifecycle(transport, versions(lifecycle))
+            .await
+            .unwrap()
     };
     let busy = connect(legacy()).await;
     let call = busy.call_tool(CallToolRequestParams::new("wait"));
@@ -329,14 +442,25 @@ async fn a_session_beyond_the_limit_ends_the_one_that_was_idle_for_longest() {
     assert_eq!(used.list_all_tools().await.unwrap().len(), 1);
     // All but the two that are used give up their places.
     for _ in 0..2 * HttpOptions::MAX_SESSIONS {
-        assert_eq!(status(address, "/mcp", "Host: localhost\r\n", &initialize()).await, 200);
+        assert_eq!(
+            status(address, "/mcp", "Host: localhost\r\n", &initialize()).await,
+            200
+        );
     }
     assert_eq!(used.list_all_tools().await.unwrap().len(), 1);
     tokio::select! {
         _ = &mut call => unreachable!(),
         () = tokio::time::sleep(Duration::from_millis(50)) => {}
     }
-    assert_eq!(connect(modern()).await.list_all_tools().await.unwrap().len(), 1);
+    assert_eq!(
+        connect(modern())
+            .await
+            .list_all_tools()
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -346,7 +470,13 @@ async fn a_session_that_was_never_used_is_ended_before_one_that_was() {
     let begin = async || begin_session(&mut TcpStream::connect(address).await.unwrap()).await;
     let ping = async |id: &str| {
         let headers = format!("Host: localhost\r\nMcp-Session-Id: {id}\r\n");
-        status(address, "/mcp", &headers, r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#).await
+        status(
+            address,
+            "/mcp",
+            &headers,
+            r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#,
+        )
+        .await
     };
     let used = begin().await;
     assert_eq!(ping(&used).await, 200);
@@ -361,11 +491,24 @@ async fn a_session_that_was_never_used_is_ended_before_one_that_was() {
 #[tokio::test]
 async fn the_address_that_is_served_is_a_name_of_the_server() {
     let (catalog, ..) = waiting();
-    let Ok(listener) = TcpListener::bind("127.0.0.2:0").await else { return };
-    let (address, server) = (listener.local_addr().unwrap(), server(catalog, ToolContext::new()));
-    tokio::spawn(async move { server.serve_http(listener, &HttpOptions::new(), CancellationToken::new()).await });
+    let Ok(listener) = TcpListener::bind("127.0.0.2:0").await else {
+        return;
+    };
+    let (address, server) = (
+        listener.local_addr().unwrap(),
+        server(catalog, ToolContext::new()),
+    );
+    tokio::spawn(async move {
+        server
+            .serve_http(listener, &HttpOptions::new(), CancellationToken::new())
+            .await
+    });
     for (host, expected) in [("127.0.0.2", 200), ("127.0.0.3", 403)] {
-        assert_eq!(status(address, "/mcp", &format!("Host: {host}\r\n"), &initialize()).await, expected, "{host}");
+        assert_eq!(
+            status(address, "/mcp", &format!("Host: {host}\r\n"), &initialize()).await,
+            expected,
+            "{host}"
+        );
     }
 }
 
@@ -378,16 +521,26 @@ async fn streams_of_messages_that_are_held_keep_no_request_out() {
     for _ in 0..8 {
         let mut begun = TcpStream::connect(address).await.unwrap();
         let begin = begin_session(&mut begun);
-        let id = tokio::time::timeout(Duration::from_secs(5), begin).await.unwrap();
+        let id = tokio::time::timeout(Duration::from_secs(5), begin)
+            .await
+            .unwrap();
         let get = format!(
             "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: {id}\r\n\r\n"
         );
-        assert_eq!(first_line(&mut begun, get.as_bytes()).await, "HTTP/1.1 200 OK");
+        assert_eq!(
+            first_line(&mut begun, get.as_bytes()).await,
+            "HTTP/1.1 200 OK"
+        );
         held.push(begun);
     }
     let body = initialize();
     let next = status(address, "/mcp", "Host: localhost\r\n", &body);
-    assert_eq!(tokio::time::timeout(Duration::from_secs(5), next).await.unwrap(), 200);
+    assert_eq!(
+        tokio::time::timeout(Duration::from_secs(5), next)
+            .await
+            .unwrap(),
+        200
+    );
 }
 
 /// Begins a session on a connection that stays open. Returns its name.

@@ -9,7 +9,11 @@ fn catalog(names: &[&str]) -> Catalog {
     let mut catalog = Catalog::new();
     for name in names {
         let said = (*name).to_owned();
-        catalog.register(tool(name), move |_: ToolContext, _: Value| std::future::ready(said.clone())).unwrap();
+        catalog
+            .register(tool(name), move |_: ToolContext, _: Value| {
+                std::future::ready(said.clone())
+            })
+            .unwrap();
     }
     catalog
 }
@@ -31,9 +35,18 @@ async fn tools_are_listed_in_pages_in_one_order() {
 
 #[tokio::test]
 async fn a_cursor_of_another_origin_is_refused() {
-    let connected = connect(&server(catalog(&["a"]), ToolContext::new()), legacy(), Person::silent()).await;
+    let connected = connect(
+        &server(catalog(&["a"]), ToolContext::new()),
+        legacy(),
+        Person::silent(),
+    )
+    .await;
     let request = rmcp::model::PaginatedRequestParams::default().with_cursor(Some("a".to_owned()));
-    let error = connected.client.list_tools(Some(request)).await.unwrap_err();
+    let error = connected
+        .client
+        .list_tools(Some(request))
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("-32602"), "{error}");
 }
 
@@ -47,11 +60,21 @@ async fn a_definition_arrives_with_all_that_the_protocol_has() {
         json!({"src": "https://example.org/i.png", "mimeType": "image/png", "sizes": ["48x48"]}),
     );
     let definition = tools::Tool::new("draw", "Draws.", parameters.clone()).unwrap();
-    let definition = definition.with_title("Draw it").with_icons([icon.unwrap()]).with_output(output.clone());
-    catalog.register(definition, async |_: ToolContext, _: Value| "drawn").unwrap();
+    let definition = definition
+        .with_title("Draw it")
+        .with_icons([icon.unwrap()])
+        .with_output(output.clone());
+    catalog
+        .register(definition, async |_: ToolContext, _: Value| "drawn")
+        .unwrap();
     let server = server(catalog, ToolContext::new());
     for (mode, sent) in [(legacy(), None), (modern(), Some(output))] {
-        let listed = connect(&server, mode, Person::silent()).await.client.list_all_tools().await.unwrap();
+        let listed = connect(&server, mode, Person::silent())
+            .await
+            .client
+            .list_all_tools()
+            .await
+            .unwrap();
         let listed = serde_json::to_value(&listed[0]).unwrap();
         assert_eq!(listed["inputSchema"], parameters);
         assert_eq!(listed["title"], "Draw it");
@@ -67,32 +90,68 @@ async fn the_hints_are_those_of_the_effects_and_titles_are_visible() {
     let mut catalog = Catalog::new();
     let hints = json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false,
         "title": "Safe\u{202e} reader"});
-    let Value::Object(hints) = hints else { unreachable!() };
-    let wipe = tools::Tool::new("wipe", "Wipes.", json!({"type": "object"})).unwrap().with_annotations(hints);
-    catalog.register(wipe.with_title("A\u{202e}B"), async |_: ToolContext, _: Value| "wiped").unwrap();
-    let listed = connect(&server(catalog, ToolContext::new()), legacy(), Person::silent()).await;
+    let Value::Object(hints) = hints else {
+        unreachable!()
+    };
+    let wipe = tools::Tool::new("wipe", "Wipes.", json!({"type": "object"}))
+        .unwrap()
+        .with_annotations(hints);
+    catalog
+        .register(
+            wipe.with_title("A\u{202e}B"),
+            async |_: ToolContext, _: Value| "wiped",
+        )
+        .unwrap();
+    let listed = connect(
+        &server(catalog, ToolContext::new()),
+        legacy(),
+        Person::silent(),
+    )
+    .await;
     let listed = serde_json::to_value(&listed.client.list_all_tools().await.unwrap()[0]).unwrap();
     let hints = &listed["annotations"];
-    for (hint, expected) in
-        [("readOnlyHint", false), ("destructiveHint", true), ("idempotentHint", false), ("openWorldHint", true)]
-    {
+    for (hint, expected) in [
+        ("readOnlyHint", false),
+        ("destructiveHint", true),
+        ("idempotentHint", false),
+        ("openWorldHint", true),
+    ] {
         assert_eq!(hints[hint], expected, "{hint}");
     }
-    assert_eq!((&hints["title"], &listed["title"]), (&json!("Safe<U+202E> reader"), &json!("A<U+202E>B")));
+    assert_eq!(
+        (&hints["title"], &listed["title"]),
+        (&json!("Safe<U+202E> reader"), &json!("A<U+202E>B"))
+    );
 }
 
 #[tokio::test]
 async fn a_name_that_mcp_does_not_allow_is_listed_and_called_in_its_wire_form() {
-    let long = format!("server.{}", "x".repeat(ToolName::MAX_LENGTH - "server.".len()));
+    let long = format!(
+        "server.{}",
+        "x".repeat(ToolName::MAX_LENGTH - "server.".len())
+    );
     let names = ["mcp:files/read".to_owned(), long];
-    let server = server(catalog(&names.each_ref().map(|name| &**name)), ToolContext::new());
+    let server = server(
+        catalog(&names.each_ref().map(|name| &**name)),
+        ToolContext::new(),
+    );
     let connected = connect(&server, modern(), Person::silent()).await;
     let listed = connected.client.list_all_tools().await.unwrap();
     assert_eq!(listed.len(), 2);
     for tool in &listed {
         assert!(tool.name.len() <= 128, "{}", tool.name);
-        assert!(tool.name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c)), "{}", tool.name);
-        let (said, is_error) = text_of(&call(&connected.client, &tool.name, json!({})).await.unwrap());
+        assert!(
+            tool.name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c)),
+            "{}",
+            tool.name
+        );
+        let (said, is_error) = text_of(
+            &call(&connected.client, &tool.name, json!({}))
+                .await
+                .unwrap(),
+        );
         assert!(!is_error && names.contains(&said), "{said}");
     }
 }
@@ -117,6 +176,9 @@ async fn clients_of_both_generations_learn_that_the_tools_changed() {
     let mut subscription = connected.client.listen(filter).await.unwrap();
     server.replace_tools(served(&["a", "b", "c"]));
     let notification = subscription.next().await.unwrap();
-    assert_eq!(serde_json::to_value(&notification).unwrap()["method"], "notifications/tools/list_changed");
+    assert_eq!(
+        serde_json::to_value(&notification).unwrap()["method"],
+        "notifications/tools/list_changed"
+    );
     assert_eq!(connected.client.list_all_tools().await.unwrap().len(), 3);
 }

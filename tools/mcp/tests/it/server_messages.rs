@@ -1,7 +1,9 @@
 //! Messages that clients of `rmcp` do not send.
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
 use tools::{CancellationToken, Catalog, Tool, ToolContext};
 use tools_mcp::server::{MethodFuture, Methods, Peer, ToolServer};
 
@@ -19,15 +21,23 @@ impl Raw {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (read, write) = tokio::io::split(far);
         let server = server.clone();
-        tokio::spawn(async move { server.serve_streams(read, write, CancellationToken::new()).await });
+        tokio::spawn(async move {
+            server
+                .serve_streams(read, write, CancellationToken::new())
+                .await
+        });
         let (read, write) = tokio::io::split(near);
-        let mut raw = Self { write, lines: BufReader::new(read).lines() };
+        let mut raw = Self {
+            write,
+            lines: BufReader::new(read).lines(),
+        };
         let client = json!({"name": "raw", "version": "1"});
-        let params =
-            json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": client});
-        raw.send(&json!({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": params})).await;
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": client});
+        raw.send(&json!({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": params}))
+            .await;
         assert_eq!(raw.next().await["result"]["protocolVersion"], "2025-11-25");
-        raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+            .await;
         raw
     }
 
@@ -36,7 +46,10 @@ impl Raw {
     }
 
     async fn line(&mut self, line: &str) {
-        self.write.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        self.write
+            .write_all(format!("{line}\n").as_bytes())
+            .await
+            .unwrap();
     }
 
     pub(crate) async fn next(&mut self) -> Value {
@@ -47,9 +60,15 @@ impl Raw {
 fn catalog() -> Catalog {
     let mut catalog = Catalog::new();
     let parameters = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
-    let number = Tool::new("number", "Returns a number.", parameters).unwrap().with_effects(tools::Effects::Pure);
-    catalog.register(number, async |_: ToolContext, _: Value| "ran").unwrap();
-    catalog.register(tool("any"), async |_: ToolContext, _: Value| "ran").unwrap();
+    let number = Tool::new("number", "Returns a number.", parameters)
+        .unwrap()
+        .with_effects(tools::Effects::Pure);
+    catalog
+        .register(number, async |_: ToolContext, _: Value| "ran")
+        .unwrap();
+    catalog
+        .register(tool("any"), async |_: ToolContext, _: Value| "ran")
+        .unwrap();
     catalog
 }
 
@@ -72,14 +91,21 @@ async fn arguments_that_are_no_object_are_a_result_that_the_model_reads() {
     for name in ["number", "any"] {
         for arguments in [json!("str"), json!([1]), json!(1), json!(true)] {
             let params = json!({"name": name, "arguments": arguments});
-            raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})).await;
+            raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
+                .await;
             let answer = raw.next().await;
-            let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
-            assert!(answer["result"]["isError"] == true && text.contains("object"), "{answer}");
+            let text = answer["result"]["content"][0]["text"]
+                .as_str()
+                .unwrap_or_default();
+            assert!(
+                answer["result"]["isError"] == true && text.contains("object"),
+                "{answer}"
+            );
         }
     }
     let params = json!({"name": "numbr", "arguments": "str"});
-    raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})).await;
+    raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
+        .await;
     assert_eq!(raw.next().await["error"]["code"], -32602);
 }
 
@@ -108,7 +134,11 @@ async fn parameters_that_do_not_fit_their_method_are_invalid() {
         ("initialize", json!({"protocolVersion": 1}), -32602),
         ("initialize", modern(json!({"protocolVersion": 1})), -32601),
         ("subscriptions/listen", json!({"notifications": 1}), -32601),
-        ("subscriptions/listen", modern(json!({"notifications": 1})), -32602),
+        (
+            "subscriptions/listen",
+            modern(json!({"notifications": 1})),
+            -32602,
+        ),
         ("prompts/get", json!({"name": 1}), -32602),
         ("resources/read", json!({"uri": 1}), -32601),
         ("tools/cal", json!({}), -32601),
@@ -127,35 +157,60 @@ async fn parameters_that_do_not_fit_their_method_are_invalid() {
 #[tokio::test]
 async fn a_message_over_the_limit_is_answered_if_its_id_can_be_read() {
     const LIMIT: usize = 10_000;
-    let mut raw = Raw::connect(&server(catalog(), ToolContext::new()).with_max_message_bytes(LIMIT)).await;
+    let mut raw =
+        Raw::connect(&server(catalog(), ToolContext::new()).with_max_message_bytes(LIMIT)).await;
     let long = "a".repeat(5 * LIMIT);
     for (line, id) in [
-        (format!(r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"{long}"}}}}"#), json!(2)),
         (
-            format!(r#"{{"method":"tools/call","params":{{"name":"{long}","id":7}},"jsonrpc":"2.0","id":"b"}}"#),
+            format!(
+                r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"{long}"}}}}"#
+            ),
+            json!(2),
+        ),
+        (
+            format!(
+                r#"{{"method":"tools/call","params":{{"name":"{long}","id":7}},"jsonrpc":"2.0","id":"b"}}"#
+            ),
             json!("b"),
         ),
-        (format!(r#"{{"params":"{long}", "id" : 3 , "jsonrpc":"2.0","method":"tools/call"}} "#), json!(3)),
+        (
+            format!(r#"{{"params":"{long}", "id" : 3 , "jsonrpc":"2.0","method":"tools/call"}} "#),
+            json!(3),
+        ),
     ] {
         raw.line(&line).await;
         let answer = raw.next().await;
-        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(-32600)), "{answer}");
-        assert!(answer["error"]["message"].as_str().unwrap().contains("10000 bytes"), "{answer}");
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (&id, &json!(-32600)),
+            "{answer}"
+        );
+        assert!(
+            answer["error"]["message"]
+                .as_str()
+                .unwrap()
+                .contains("10000 bytes"),
+            "{answer}"
+        );
     }
     for line in [
         // Answers, notifications, and text that only looks like an id.
         format!(r#"{{"jsonrpc":"2.0","id":4,"result":{{"name":"{long}"}}}}"#),
         format!(r#"{{"result":"{long}","jsonrpc":"2.0","id":4}}"#),
-        format!(r#"{{"jsonrpc":"2.0","method":"notifications/a","params":{{"name":"{long}","id":4}}}}"#),
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/a","params":{{"name":"{long}","id":4}}}}"#
+        ),
         format!(r#"{{"jsonrpc":"2.0","method":"notifications/a","params":"{long}\"id\":4}}"}}"#),
         long.clone(),
     ] {
         raw.line(&line).await;
     }
-    raw.send(&json!({"jsonrpc": "2.0", "id": 5, "method": "ping"})).await;
+    raw.send(&json!({"jsonrpc": "2.0", "id": 5, "method": "ping"}))
+        .await;
     assert_eq!(raw.next().await["id"], 5);
     // A message of the limit is no longer than it.
     let short = json!({"jsonrpc": "2.0", "id": 6, "method": "ping"}).to_string();
-    raw.line(&format!("{short}{}", " ".repeat(LIMIT - short.len() - 1))).await;
+    raw.line(&format!("{short}{}", " ".repeat(LIMIT - short.len() - 1)))
+        .await;
     assert_eq!(raw.next().await["id"], 6);
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, DetailedTask, GetTaskParams, Task, TaskPayload,
-    TaskStatus, UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, DetailedTask, GetTaskParams, Task,
+    TaskPayload, TaskStatus, UpdateTaskParams,
 };
 use rmcp::service::{RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -28,25 +28,38 @@ async fn over_http(address: SocketAddr, token: Option<&str>) -> Client {
     let mut config = StreamableHttpClientTransportConfig::with_uri(format!("http://{address}/mcp"));
     config.auth_header = token.map(str::to_owned);
     let transport = StreamableHttpClientTransport::from_config(config);
-    Person::with_tasks().serve_with_lifecycle(transport, versions(modern())).await.unwrap()
+    Person::with_tasks()
+        .serve_with_lifecycle(transport, versions(modern()))
+        .await
+        .unwrap()
 }
 
 /// Connects a client over streams and one over HTTP.
 pub(crate) async fn clients(server: &ToolServer) -> [Client; 2] {
     let (address, ..) = listen(server, HttpOptions::new()).await;
-    [connect(server, modern(), Person::with_tasks()).await.client, over_http(address, None).await]
+    [
+        connect(server, modern(), Person::with_tasks()).await.client,
+        over_http(address, None).await,
+    ]
 }
 
 /// Calls a tool that becomes a task.
 pub(crate) async fn begin(client: &Client, name: &'static str) -> Task {
-    match client.call_tool_once(CallToolRequestParams::new(name)).await.unwrap() {
+    match client
+        .call_tool_once(CallToolRequestParams::new(name))
+        .await
+        .unwrap()
+    {
         CallToolResponse::Task(created) => created.task,
         other => panic!("{other:?}"),
     }
 }
 
 pub(crate) async fn get(client: &Client, task: &Task) -> Result<DetailedTask, ServiceError> {
-    client.get_task(GetTaskParams::new(&task.task_id)).await.map(|result| result.task)
+    client
+        .get_task(GetTaskParams::new(&task.task_id))
+        .await
+        .map(|result| result.task)
 }
 
 /// Waits until a task has another status than `working`, and than those given.
@@ -62,7 +75,9 @@ pub(crate) async fn past(client: &Client, task: &Task, others: &[TaskStatus]) ->
 
 /// Returns the text of a completed task, and true if it is an error.
 pub(crate) fn completed(task: DetailedTask) -> (String, bool) {
-    let TaskPayload::Completed { result } = task.payload else { panic!("{task:?}") };
+    let TaskPayload::Completed { result } = task.payload else {
+        panic!("{task:?}")
+    };
     text_of(&serde_json::from_value(Value::Object(result)).unwrap())
 }
 
@@ -90,7 +105,9 @@ fn gate() -> (Catalog, Arc<Semaphore>) {
 /// Returns the client of a call whose client takes tasks, after the call became one.
 pub(crate) async fn task_peer(cx: &ToolContext) -> Result<Arc<Peer>, ToolError> {
     let peer = cx.service::<Peer>().unwrap();
-    peer.continue_as_task().await.map_err(|error| ToolError::execution_failed(error.to_string()))?;
+    peer.continue_as_task()
+        .await
+        .map_err(|error| ToolError::execution_failed(error.to_string()))?;
     Ok(peer)
 }
 
@@ -100,14 +117,26 @@ async fn a_call_that_takes_long_goes_on_as_a_task() {
     let server = server(catalog, ToolContext::new()).with_task_after(Duration::from_millis(250));
     for client in clients(&server).await {
         let task = begin(&client, "gate").await;
-        assert_eq!((task.status, task.ttl_ms), (TaskStatus::Working, Some(3_600_000)));
+        assert_eq!(
+            (task.status, task.ttl_ms),
+            (TaskStatus::Working, Some(3_600_000))
+        );
         assert_eq!(task.status_message.as_deref(), Some("at the gate"));
-        assert_eq!(get(&client, &task).await.unwrap().status(), TaskStatus::Working);
+        assert_eq!(
+            get(&client, &task).await.unwrap().status(),
+            TaskStatus::Working
+        );
         permits.add_permits(1);
-        assert_eq!(completed(past(&client, &task, &[]).await), ("through".to_owned(), false));
+        assert_eq!(
+            completed(past(&client, &task, &[]).await),
+            ("through".to_owned(), false)
+        );
         // A call that ends in time is answered at once.
         permits.add_permits(1);
-        let quick = client.call_tool_once(CallToolRequestParams::new("gate")).await.unwrap();
+        let quick = client
+            .call_tool_once(CallToolRequestParams::new("gate"))
+            .await
+            .unwrap();
         assert!(matches!(quick, CallToolResponse::Complete(_)), "{quick:?}");
     }
 }
@@ -121,16 +150,29 @@ async fn an_error_of_the_tool_completes_a_task_and_one_of_the_protocol_fails_it(
     };
     catalog.register(tool("full"), full).unwrap();
     let roots = async |cx: ToolContext, _: Value| {
-        let roots = task_peer(&cx).await?.request(&cx, PeerRequest::new("roots/list", json!({}))).await;
-        roots.map(|roots| roots.to_string()).map_err(|error| ToolError::execution_failed(error.to_string()))
+        let roots = task_peer(&cx)
+            .await?
+            .request(&cx, PeerRequest::new("roots/list", json!({})))
+            .await;
+        roots
+            .map(|roots| roots.to_string())
+            .map_err(|error| ToolError::execution_failed(error.to_string()))
     };
     catalog.register(tool("roots"), roots).unwrap();
     for client in clients(&server(catalog, ToolContext::new())).await {
         let (text, is_error) = completed(past(&client, &begin(&client, "full").await, &[]).await);
         assert!(is_error && text.contains("the disk is full"), "{text}");
         let failed = past(&client, &begin(&client, "roots").await, &[]).await;
-        let TaskPayload::Failed { error } = failed.payload else { panic!("{failed:?}") };
-        assert_eq!((&error["code"], &error["data"]), (&json!(-32021), &json!({"requiredCapabilities": {"roots": {}}})));
+        let TaskPayload::Failed { error } = failed.payload else {
+            panic!("{failed:?}")
+        };
+        assert_eq!(
+            (&error["code"], &error["data"]),
+            (
+                &json!(-32021),
+                &json!({"requiredCapabilities": {"roots": {}}})
+            )
+        );
     }
 }
 
@@ -141,10 +183,17 @@ async fn a_client_cancels_a_task() {
     for client in clients(&server).await {
         let task = begin(&client, "wait").await;
         started.notified().await;
-        let cancel = async || client.cancel_task(CancelTaskParams::new(&task.task_id)).await;
+        let cancel = async || {
+            client
+                .cancel_task(CancelTaskParams::new(&task.task_id))
+                .await
+        };
         cancel().await.unwrap();
         ended.notified().await;
-        assert_eq!(past(&client, &task, &[]).await.status(), TaskStatus::Cancelled);
+        assert_eq!(
+            past(&client, &task, &[]).await.status(),
+            TaskStatus::Cancelled
+        );
         cancel().await.unwrap();
     }
 }
@@ -155,10 +204,15 @@ async fn an_expired_task_is_cancelled_and_forgotten() {
     // Shorter than the time limit of a call.
     let ttl = Duration::from_secs(20);
     let server = server(catalog, ToolContext::new()).with_task_ttl(ttl);
-    let client = connect(&server, modern(), Person::with_tasks()).await.client;
+    let client = connect(&server, modern(), Person::with_tasks())
+        .await
+        .client;
     let task = begin(&client, "wait").await;
     started.notified().await;
-    assert_eq!(get(&client, &task).await.unwrap().status(), TaskStatus::Working);
+    assert_eq!(
+        get(&client, &task).await.unwrap().status(),
+        TaskStatus::Working
+    );
     tokio::time::sleep(ttl).await;
     ended.notified().await;
     let expired = past(&client, &task, &[]).await;
@@ -173,8 +227,14 @@ async fn an_unknown_id_is_an_error_of_the_protocol() {
     let (catalog, ..) = waiting();
     for client in clients(&server(catalog, ToolContext::new())).await {
         assert!(is_unknown(client.get_task(GetTaskParams::new("a")).await));
-        assert!(is_unknown(client.update_task(UpdateTaskParams::new("a", [].into())).await));
-        assert!(is_unknown(client.cancel_task(CancelTaskParams::new("a")).await));
+        assert!(is_unknown(
+            client
+                .update_task(UpdateTaskParams::new("a", [].into()))
+                .await
+        ));
+        assert!(is_unknown(
+            client.cancel_task(CancelTaskParams::new("a")).await
+        ));
     }
 }
 
@@ -186,7 +246,10 @@ async fn a_client_without_tasks_waits_for_the_result() {
     let server = server(catalog, ToolContext::new()).with_task_after(Duration::ZERO);
     // A client of an older revision cannot read a task, even if it says that it takes them.
     let [legacy, modern] = BOTH;
-    for (mode, person) in [(legacy.clone(), Person::silent()), (legacy, Person::with_tasks())] {
+    for (mode, person) in [
+        (legacy.clone(), Person::silent()),
+        (legacy, Person::with_tasks()),
+    ] {
         let connected = connect(&server, mode, person).await;
         let (result, ()) = tokio::join!(call(&connected.client, "gate", json!({})), async {
             tokio::task::yield_now().await;
@@ -194,7 +257,10 @@ async fn a_client_without_tasks_waits_for_the_result() {
         });
         assert_eq!(text_of(&result.unwrap()).0, "through");
         let (text, is_error) = text_of(&call(&connected.client, "needy", json!({})).await.unwrap());
-        assert!(is_error && text.contains("io.modelcontextprotocol/tasks"), "{text}");
+        assert!(
+            is_error && text.contains("io.modelcontextprotocol/tasks"),
+            "{text}"
+        );
     }
     let connected = connect(&server, modern, Person::silent()).await;
     let (result, ()) = tokio::join!(call(&connected.client, "gate", json!({})), async {
@@ -202,10 +268,19 @@ async fn a_client_without_tasks_waits_for_the_result() {
         permits.add_permits(1);
     });
     assert_eq!(text_of(&result.unwrap()).0, "through");
-    let Err(ServiceError::McpError(error)) = call(&connected.client, "needy", json!({})).await else { panic!() };
-    let required = json!({"requiredCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}});
+    let Err(ServiceError::McpError(error)) = call(&connected.client, "needy", json!({})).await
+    else {
+        panic!()
+    };
+    let required =
+        json!({"requiredCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}});
     assert_eq!((error.code.0, error.data), (-32021, Some(required)));
-    let error = connected.client.get_task(GetTaskParams::new("a")).await.unwrap_err().to_string();
+    let error = connected
+        .client
+        .get_task(GetTaskParams::new("a"))
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("-32021"), "{error}");
 }
 
@@ -221,7 +296,11 @@ async fn a_task_is_unknown_to_those_with_another_token() {
     }
     let task = begin(&clients[0], "gate").await;
     assert!(is_unknown(get(&clients[1], &task).await));
-    assert!(is_unknown(clients[1].cancel_task(CancelTaskParams::new(&task.task_id)).await));
+    assert!(is_unknown(
+        clients[1]
+            .cancel_task(CancelTaskParams::new(&task.task_id))
+            .await
+    ));
     permits.add_permits(1);
     assert_eq!(completed(past(&clients[0], &task, &[]).await).0, "through");
 }
@@ -229,7 +308,9 @@ async fn a_task_is_unknown_to_those_with_another_token() {
 #[tokio::test]
 async fn calls_beyond_the_number_of_tasks_are_waited_for() {
     let (catalog, permits) = gate();
-    let server = server(catalog, ToolContext::new()).with_task_after(Duration::ZERO).with_max_tasks(1);
+    let server = server(catalog, ToolContext::new())
+        .with_task_after(Duration::ZERO)
+        .with_max_tasks(1);
     for client in clients(&server).await {
         let task = begin(&client, "gate").await;
         let (result, ()) = tokio::join!(call(&client, "gate", json!({})), async {
@@ -268,7 +349,9 @@ async fn a_shutdown_cancels_tasks_at_once() {
         }
     };
     catalog.register(tool("work"), work).unwrap();
-    let server = server(catalog, ToolContext::new()).with_task_after(Duration::ZERO).with_max_tasks(1);
+    let server = server(catalog, ToolContext::new())
+        .with_task_after(Duration::ZERO)
+        .with_max_tasks(1);
     let connected = connect(&server, modern(), Person::with_tasks()).await;
     begin(&connected.client, "wait").await;
     started.notified().await;

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rmcp::model::{
-    self, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ContentBlock, CreateTaskResult,
-    GetTaskParams, GetTaskResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    UpdateTaskParams,
+    self, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ContentBlock,
+    CreateTaskResult, GetTaskParams, GetTaskResult, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::task_manager::{TaskContext, TaskExit, TaskFuture, TaskManager, TaskOptions};
@@ -73,8 +73,13 @@ impl Tasked {
     }
 
     /// A server with this answer to each request for a state.
-    pub(crate) fn hostile(state: impl Fn(&str) -> Result<Value, ErrorData> + Send + Sync + 'static) -> Self {
-        Self { state: Some(Arc::new(state)), ..Self::new(|_| std::future::pending()) }
+    pub(crate) fn hostile(
+        state: impl Fn(&str) -> Result<Value, ErrorData> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            state: Some(Arc::new(state)),
+            ..Self::new(|_| std::future::pending())
+        }
     }
 
     pub(crate) fn import(&self, name: &str) -> Import {
@@ -100,13 +105,22 @@ impl Tasked {
     }
 
     pub(crate) async fn cancelled(&self, count: usize) {
-        self.cancelled.subscribe().wait_for(|seen| *seen >= count).await.unwrap();
+        self.cancelled
+            .subscribe()
+            .wait_for(|seen| *seen >= count)
+            .await
+            .unwrap();
     }
 }
 
 impl ServerHandler for Tasked {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tasks().build())
+        ServerConfig::new(
+            ServerCapabilities::builder()
+                .enable_tools()
+                .enable_tasks()
+                .build(),
+        )
     }
 
     async fn list_tools(
@@ -123,7 +137,9 @@ impl ServerHandler for Tasked {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         assert!(context.client_capabilities().unwrap().supports_tasks());
-        let mut task = self.manager.spawn(self.options.clone(), |context| (self.work)(context));
+        let mut task = self
+            .manager
+            .spawn(self.options.clone(), |context| (self.work)(context));
         task.task_id = self.id.clone().unwrap_or(task.task_id);
         Ok(CallToolResponse::Task(CreateTaskResult::new(task)))
     }
@@ -140,11 +156,24 @@ impl ServerHandler for Tasked {
         }
     }
 
-    async fn update_task(&self, request: UpdateTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        if self.state.is_some() { Ok(()) } else { self.manager.update_task(&request.task_id, request.input_responses) }
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if self.state.is_some() {
+            Ok(())
+        } else {
+            self.manager
+                .update_task(&request.task_id, request.input_responses)
+        }
     }
 
-    async fn cancel_task(&self, request: CancelTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
         self.cancelled.send_modify(|count| *count += 1);
         self.manager.cancel_task(&request.task_id)
     }

@@ -33,7 +33,12 @@ fn definition() -> Value {
 }
 
 fn pinned(folder: &tempfile::TempDir) -> Pins {
-    let pins = Pins::open(folder.path().join("s.lock"), "s".parse().unwrap(), ServerSettings::default()).unwrap();
+    let pins = Pins::open(
+        folder.path().join("s.lock"),
+        "s".parse().unwrap(),
+        ServerSettings::default(),
+    )
+    .unwrap();
     review(&pins, &definition().to_string()).unwrap();
     pins.end_list(false);
     assert!(review(&pins, &definition().to_string()).is_ok());
@@ -43,12 +48,22 @@ fn pinned(folder: &tempfile::TempDir) -> Pins {
 /// Returns the outcome of a listed definition, at the list and at a call.
 fn review(pins: &Pins, text: &str) -> Result<Tool, String> {
     // An import refuses a malformed definition.
-    let definition = ServerTool::from_json(serde_json::from_str(text).unwrap()).map_err(|error| error.to_string())?;
-    let name: ToolName = format!("mcp:s/{}", ToolName::from_foreign(definition.name()).unwrap()).parse().unwrap();
+    let definition = ServerTool::from_json(serde_json::from_str(text).unwrap())
+        .map_err(|error| error.to_string())?;
+    let name: ToolName = format!(
+        "mcp:s/{}",
+        ToolName::from_foreign(definition.name()).unwrap()
+    )
+    .parse()
+    .unwrap();
     let tool = Tool::new(&name, "Does it.", json!({"type": "object"})).unwrap();
     let reviewed = pins.review(&definition, tool);
     if pins.is_pinned() {
-        assert_eq!(pins.check(&name, &definition.digest()).is_ok(), reviewed.is_ok(), "{text}");
+        assert_eq!(
+            pins.check(&name, &definition.digest()).is_ok(),
+            reviewed.is_ok(),
+            "{text}"
+        );
     }
     reviewed
 }
@@ -96,10 +111,23 @@ fn mutate(value: &mut Value, choose: &mut impl FnMut(usize) -> usize, may_add: b
 fn mutated_text(text: &str, choose: &mut impl FnMut(usize) -> usize) -> String {
     let mut characters: Vec<_> = text.chars().collect();
     let at = choose(characters.len() + 1);
-    let added = ['x', ' ', '\n', '\u{200b}', '\u{202e}', '\u{0}', '\\', '\u{e9}', '\u{301}', '\u{1f600}'];
+    let added = [
+        'x',
+        ' ',
+        '\n',
+        '\u{200b}',
+        '\u{202e}',
+        '\u{0}',
+        '\\',
+        '\u{e9}',
+        '\u{301}',
+        '\u{1f600}',
+    ];
     match choose(3) {
         0 if at < characters.len() => drop(characters.remove(at)),
-        1 if at < characters.len() => characters[at] = if characters[at] == 'y' { 'z' } else { 'y' },
+        1 if at < characters.len() => {
+            characters[at] = if characters[at] == 'y' { 'z' } else { 'y' }
+        }
         _ => characters.insert(at, added[choose(added.len())]),
     }
     characters.into_iter().collect()
@@ -114,7 +142,15 @@ fn choices(numbers: &[prop::sample::Index]) -> impl FnMut(usize) -> usize {
 fn every_mutation_of_a_pinned_definition_is_blocked() {
     let folder = tempfile::tempdir().unwrap();
     let pins = pinned(&folder);
-    for field in ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons"] {
+    for field in [
+        "name",
+        "title",
+        "description",
+        "inputSchema",
+        "outputSchema",
+        "annotations",
+        "icons",
+    ] {
         let numbers = prop::collection::vec(any::<prop::sample::Index>(), 64);
         let mut runner = TestRunner::new(ProptestConfig::with_cases(CASES));
         let outcome = runner.run(&numbers, |numbers| {
@@ -123,13 +159,22 @@ fn every_mutation_of_a_pinned_definition_is_blocked() {
             mutate(&mut changed[field], &mut choices(&numbers), has_any_field);
             prop_assert_ne!(&changed, &definition());
             match review(&pins, &changed.to_string()) {
-                Ok(_) => Err(TestCaseError::fail(format!("not blocked: {}", changed[field]))),
+                Ok(_) => Err(TestCaseError::fail(format!(
+                    "not blocked: {}",
+                    changed[field]
+                ))),
                 Err(_) => Ok(()),
             }
         });
         outcome.unwrap_or_else(|error| panic!("{field}: {error}"));
     }
-    for field in ["title", "description", "outputSchema", "annotations", "icons"] {
+    for field in [
+        "title",
+        "description",
+        "outputSchema",
+        "annotations",
+        "icons",
+    ] {
         let mut changed = definition();
         changed.as_object_mut().unwrap().remove(field);
         assert!(review(&pins, &changed.to_string()).is_err(), "{field}");
@@ -154,7 +199,9 @@ fn encode(value: &Value, choose: &mut impl FnMut(usize) -> usize, out: &mut Stri
             });
         }
         Value::Array(items) => {
-            encode_all(('[', ']'), items.len(), out, |index, out| encode(&items[index], choose, out));
+            encode_all(('[', ']'), items.len(), out, |index, out| {
+                encode(&items[index], choose, out)
+            });
         }
         Value::String(text) => {
             out.push('"');
@@ -162,7 +209,9 @@ fn encode(value: &Value, choose: &mut impl FnMut(usize) -> usize, out: &mut Stri
                 let must = c < ' ' || c == '"' || c == '\\';
                 if must || choose(3) == 0 {
                     let mut units = [0; 2];
-                    c.encode_utf16(&mut units).iter().for_each(|unit| *out += &format!("\\u{unit:04X}"));
+                    c.encode_utf16(&mut units)
+                        .iter()
+                        .for_each(|unit| *out += &format!("\\u{unit:04X}"));
                 } else {
                     out.push(c);
                 }
@@ -175,7 +224,12 @@ fn encode(value: &Value, choose: &mut impl FnMut(usize) -> usize, out: &mut Stri
     *out += spaces[choose(4)];
 }
 
-fn encode_all((open, close): (char, char), count: usize, out: &mut String, mut item: impl FnMut(usize, &mut String)) {
+fn encode_all(
+    (open, close): (char, char),
+    count: usize,
+    out: &mut String,
+    mut item: impl FnMut(usize, &mut String),
+) {
     out.push(open);
     for index in 0..count {
         if index > 0 {
@@ -188,7 +242,10 @@ fn encode_all((open, close): (char, char), count: usize, out: &mut String, mut i
 
 fn encode_number(number: &Number, choose: &mut impl FnMut(usize) -> usize) -> String {
     let value = number.as_f64().unwrap();
-    match number.as_i64().or_else(|| (value.fract() == 0.0).then_some(value as i64)) {
+    match number
+        .as_i64()
+        .or_else(|| (value.fract() == 0.0).then_some(value as i64))
+    {
         // A float has no room for more digits.
         Some(integer) if integer.unsigned_abs() > 1 << 53 => integer.to_string(),
         Some(integer) => match choose(5) {
@@ -198,9 +255,13 @@ fn encode_number(number: &Number, choose: &mut impl FnMut(usize) -> usize) -> St
             3 => format!("{integer}.000e+00"),
             _ => integer.to_string(),
         },
-        None => {
-            [format!("{value}"), format!("{value}00"), format!("{value}e0"), format!("{value:e}")][choose(4)].clone()
-        }
+        None => [
+            format!("{value}"),
+            format!("{value}00"),
+            format!("{value}e0"),
+            format!("{value:e}"),
+        ][choose(4)]
+        .clone(),
     }
 }
 
@@ -224,8 +285,12 @@ fn fields_that_reach_nobody_are_not_pinned() {
     let folder = tempfile::tempdir().unwrap();
     let pins = pinned(&folder);
     let mut more = definition();
-    let fields: Map<_, _> =
-        [("_meta".to_owned(), json!({"time": 1})), ("x-other".to_owned(), json!(1))].into_iter().collect();
+    let fields: Map<_, _> = [
+        ("_meta".to_owned(), json!({"time": 1})),
+        ("x-other".to_owned(), json!(1)),
+    ]
+    .into_iter()
+    .collect();
     more.as_object_mut().unwrap().extend(fields);
     assert!(review(&pins, &more.to_string()).is_ok());
 }

@@ -14,7 +14,14 @@ use tools_mcp::trust::{Pins, TrustError};
 use crate::scripted::{BOTH, MODERN, Scripted, cx, defined, tool};
 
 fn open(folder: &tempfile::TempDir) -> Arc<Pins> {
-    Arc::new(Pins::open(folder.path().join("s.lock"), "s".parse().unwrap(), ServerSettings::default()).unwrap())
+    Arc::new(
+        Pins::open(
+            folder.path().join("s.lock"),
+            "s".parse().unwrap(),
+            ServerSettings::default(),
+        )
+        .unwrap(),
+    )
 }
 
 fn other(name: &str) -> model::Tool {
@@ -25,14 +32,20 @@ fn other(name: &str) -> model::Tool {
 fn import(scripted: &Scripted, pins: &Arc<Pins>) -> (SharedCatalog, Servers, Imported) {
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
-    let import = scripted.import("s").with_shared_review(pins.clone()).with_known(pins.known());
+    let import = scripted
+        .import("s")
+        .with_shared_review(pins.clone())
+        .with_known(pins.known());
     let imported = servers.import(import).unwrap();
     (catalog, servers, imported)
 }
 
 /// Returns the description of a tool, which is empty if there is none.
 fn described(catalog: &SharedCatalog, name: &str) -> String {
-    catalog.get(name).map(|entry| entry.tool().description.clone()).unwrap_or_default()
+    catalog
+        .get(name)
+        .map(|entry| entry.tool().description.clone())
+        .unwrap_or_default()
 }
 
 fn reason(error: &tools::ToolError) -> &str {
@@ -46,13 +59,18 @@ fn reason(error: &tools::ToolError) -> &str {
 async fn the_first_list_is_pinned_and_a_later_tool_waits_for_approval() {
     for revision in BOTH {
         let folder = tempfile::tempdir().unwrap();
-        let (scripted, pins) = (Scripted::new(revision, vec![tool("a"), tool("b"), tool("gone")]), open(&folder));
+        let (scripted, pins) = (
+            Scripted::new(revision, vec![tool("a"), tool("b"), tool("gone")]),
+            open(&folder),
+        );
         let (_, _servers, imported) = import(&scripted, &pins);
         assert_eq!(imported.ready().await.unwrap().tools.len(), 3);
         assert_eq!(pins.known().len(), 3);
 
         // Another process, later.
-        scripted.tools.send_replace(vec![tool("a"), other("b"), tool("new")]);
+        scripted
+            .tools
+            .send_replace(vec![tool("a"), other("b"), tool("new")]);
         let pins = open(&folder);
         let (catalog, _servers, imported) = import(&scripted, &pins);
         assert_eq!(imported.ready().await.unwrap().tools, ["mcp:s/a"]);
@@ -65,10 +83,16 @@ async fn the_first_list_is_pinned_and_a_later_tool_waits_for_approval() {
             assert!(reason(&error).contains("waits for approval"), "{error}");
         }
         let pending = pins.pending();
-        let names: Vec<_> = pending.iter().map(|pending| pending.tool.as_str()).collect();
+        let names: Vec<_> = pending
+            .iter()
+            .map(|pending| pending.tool.as_str())
+            .collect();
         assert_eq!(names, ["mcp:s/b", "mcp:s/new"]);
         let diff = pending[0].diff();
-        assert!(diff.contains("-  Does b.\n") && diff.contains("+  Sends your files away.\n"), "{diff}");
+        assert!(
+            diff.contains("-  Does b.\n") && diff.contains("+  Sends your files away.\n"),
+            "{diff}"
+        );
         assert!(pending[1].pinned.is_none() && pending[1].diff().contains("Does new."));
         // A tool that vanished keeps its pin.
         assert_eq!(pins.known().len(), 3);
@@ -96,7 +120,10 @@ async fn known_tools_are_offered_before_the_server_is_connected_and_the_first_ca
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }
-        assert_eq!((imported.status(), scripted.lists.load(Ordering::SeqCst)), (Status::Idle, lists));
+        assert_eq!(
+            (imported.status(), scripted.lists.load(Ordering::SeqCst)),
+            (Status::Idle, lists)
+        );
         let result = catalog.execute(&cx(), "mcp:s/a", json!({})).await.unwrap();
         assert_eq!(result.to_text(), r#"{"arguments":{},"tool":"a"}"#);
         assert!(matches!(imported.status(), Status::Connected { .. }));
@@ -116,7 +143,10 @@ async fn a_call_does_not_reach_a_server_with_another_definition() {
         let (catalog, _servers, _) = import(&scripted, &pins);
         let offered = catalog.get("mcp:s/a").unwrap();
         assert_eq!(offered.tool().description, "Does a.");
-        let error = catalog.execute(&cx(), "mcp:s/a", json!({})).await.unwrap_err();
+        let error = catalog
+            .execute(&cx(), "mcp:s/a", json!({}))
+            .await
+            .unwrap_err();
         assert!(reason(&error).contains("approve s"), "{error}");
         assert!(catalog.execute(&cx(), "mcp:s/b", json!({})).await.is_ok());
 
@@ -126,7 +156,10 @@ async fn a_call_does_not_reach_a_server_with_another_definition() {
         while pins.pending().len() < 2 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let error = session.execute(&cx(), "mcp:s/b", json!({})).await.unwrap_err();
+        let error = session
+            .execute(&cx(), "mcp:s/b", json!({}))
+            .await
+            .unwrap_err();
         assert!(reason(&error).contains("approve s"), "{error}");
     }
 }
@@ -149,7 +182,10 @@ async fn a_call_of_an_approved_definition_runs_only_for_a_caller_who_saw_it() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert!(catalog.execute(&cx(), "mcp:s/a", json!({})).await.is_ok());
-    let error = session.execute(&cx(), "mcp:s/a", json!({})).await.unwrap_err();
+    let error = session
+        .execute(&cx(), "mcp:s/a", json!({}))
+        .await
+        .unwrap_err();
     assert!(reason(&error).contains("waits for approval"), "{error}");
 }
 
@@ -205,7 +241,8 @@ async fn an_approval_of_another_process_counts_after_the_pins_are_read_again() {
 async fn two_processes_pin_one_first_list() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (open(&folder), open(&folder));
-    let [first, second] = [vec![tool("a")], vec![other("a"), tool("b")]].map(|tools| Scripted::new(MODERN, tools));
+    let [first, second] =
+        [vec![tool("a")], vec![other("a"), tool("b")]].map(|tools| Scripted::new(MODERN, tools));
     let (_, _servers, imported) = import(&first, &one);
     imported.ready().await.unwrap();
     let (catalog, _servers, imported) = import(&second, &two);
@@ -221,10 +258,18 @@ async fn two_processes_pin_one_first_list() {
 #[tokio::test]
 async fn a_damaged_file_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    import(&Scripted::new(MODERN, vec![tool("a")]), &open(&folder)).2.ready().await.unwrap();
+    import(&Scripted::new(MODERN, vec![tool("a")]), &open(&folder))
+        .2
+        .ready()
+        .await
+        .unwrap();
     let path = folder.path().join("s.lock");
     let text = std::fs::read_to_string(&path).unwrap();
-    for damaged in [text.replace("Does a.", "Does b."), text[1..].to_owned(), text.replace("\"s\"", "\"t\"")] {
+    for damaged in [
+        text.replace("Does a.", "Does b."),
+        text[1..].to_owned(),
+        text.replace("\"s\"", "\"t\""),
+    ] {
         std::fs::write(&path, damaged).unwrap();
         let opened = Pins::open(&path, "s".parse().unwrap(), ServerSettings::default());
         assert!(matches!(opened, Err(TrustError::Damaged { .. })));
@@ -234,11 +279,19 @@ async fn a_damaged_file_is_an_error() {
 #[tokio::test]
 async fn only_the_users_settings_decide_about_effects() {
     let folder = tempfile::tempdir().unwrap();
-    let text = json!({"mcpServers": {"s": {"command": "c", "toolcrib": {"effects": {"a": "read_only"}}}}}).to_string();
-    let settings = McpFile::from_text("mcp.json", text).unwrap().settings("s").unwrap();
-    let hinted = defined(json!({"name": "b", "inputSchema": {}, "annotations": {"readOnlyHint": true}}));
-    let pins = Arc::new(Pins::open(folder.path().join("s.lock"), "s".parse().unwrap(), settings).unwrap());
-    let (catalog, _servers, imported) = import(&Scripted::new(MODERN, vec![tool("a"), hinted]), &pins);
+    let text =
+        json!({"mcpServers": {"s": {"command": "c", "toolcrib": {"effects": {"a": "read_only"}}}}})
+            .to_string();
+    let settings = McpFile::from_text("mcp.json", text)
+        .unwrap()
+        .settings("s")
+        .unwrap();
+    let hinted =
+        defined(json!({"name": "b", "inputSchema": {}, "annotations": {"readOnlyHint": true}}));
+    let pins =
+        Arc::new(Pins::open(folder.path().join("s.lock"), "s".parse().unwrap(), settings).unwrap());
+    let (catalog, _servers, imported) =
+        import(&Scripted::new(MODERN, vec![tool("a"), hinted]), &pins);
     imported.ready().await.unwrap();
     let effects = |name: &str| catalog.get(name).unwrap().tool().effects.clone();
     assert!(effects("mcp:s/a").is_read_only() && effects("mcp:s/b").is_undeclared());
@@ -261,7 +314,13 @@ async fn a_tool_that_only_a_session_saw_is_kept_for_its_approval() {
     let others = open(&folder);
     import(&fresh, &others).2.ready().await.unwrap();
     let pending = others.pending();
-    assert_eq!(pending.iter().map(|pending| pending.tool.as_str()).collect::<Vec<_>>(), ["mcp:s/later"]);
+    assert_eq!(
+        pending
+            .iter()
+            .map(|pending| pending.tool.as_str())
+            .collect::<Vec<_>>(),
+        ["mcp:s/later"]
+    );
     others.approve(&pending).unwrap();
     assert!(open(&folder).pending().is_empty());
 
@@ -270,7 +329,12 @@ async fn a_tool_that_only_a_session_saw_is_kept_for_its_approval() {
     while described(&catalog, "mcp:s/later") != "Does later." {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert!(catalog.execute(&cx(), "mcp:s/later", json!({})).await.is_ok());
+    assert!(
+        catalog
+            .execute(&cx(), "mcp:s/later", json!({}))
+            .await
+            .is_ok()
+    );
     assert!(pins.pending().is_empty());
 }
 
@@ -280,24 +344,58 @@ async fn a_tool_with_wrong_effects_is_offered_and_its_call_says_why_it_cannot_ru
     let file = json!({"mcpServers": {"s": {"command": "x", "toolcrib": {"effects": {
         "a": {"writes": ["mail:{nope}"]}, "b": "read_only", "none": "pure", "c": {"writes": ["mail:{to}"]},
     }}}}});
-    let settings = McpFile::from_text("mcp.json", file.to_string()).unwrap().settings("s").unwrap();
-    let pins = Arc::new(Pins::open(folder.path().join("s.lock"), "s".parse().unwrap(), settings).unwrap());
+    let settings = McpFile::from_text("mcp.json", file.to_string())
+        .unwrap()
+        .settings("s")
+        .unwrap();
+    let pins =
+        Arc::new(Pins::open(folder.path().join("s.lock"), "s".parse().unwrap(), settings).unwrap());
     let arguments = |names: [&str; 2]| {
-        let properties: serde_json::Map<_, _> = names.iter().map(|name| ((*name).to_owned(), json!({}))).collect();
+        let properties: serde_json::Map<_, _> = names
+            .iter()
+            .map(|name| ((*name).to_owned(), json!({})))
+            .collect();
         json!({"type": "object", "properties": properties})
     };
-    let served =
-        |name: &str, names| defined(json!({"name": name, "description": "d", "inputSchema": arguments(names)}));
-    let tools = vec![tool("a"), served("b", ["url", "n"]), served("c", ["to", "bcc"])];
+    let served = |name: &str, names| {
+        defined(json!({"name": name, "description": "d", "inputSchema": arguments(names)}))
+    };
+    let tools = vec![
+        tool("a"),
+        served("b", ["url", "n"]),
+        served("c", ["to", "bcc"]),
+    ];
     let (catalog, _servers, imported) = import(&Scripted::new(MODERN, tools), &pins);
     let report = imported.ready().await.unwrap();
     assert_eq!(report.tools.len(), 3);
-    let error = catalog.execute(&cx(), "mcp:s/a", json!({})).await.unwrap_err();
-    assert!(reason(&error).contains("nope") && reason(&error).contains("\"a\""), "{error}");
+    let error = catalog
+        .execute(&cx(), "mcp:s/a", json!({}))
+        .await
+        .unwrap_err();
+    assert!(
+        reason(&error).contains("nope") && reason(&error).contains("\"a\""),
+        "{error}"
+    );
     let remarks = pins.remarks();
-    let found: Vec<_> = remarks.iter().map(|remark| (remark.text.as_str(), remark.is_fault)).collect();
-    assert_eq!(report.notes, found.iter().map(|(text, _)| *text).collect::<Vec<_>>());
-    for (word, is_fault) in [("{nope}", true), ("net:{url|host}", false), ("\"bcc\"", false), ("\"none\"", false)] {
-        assert!(found.iter().any(|(text, fault)| text.contains(word) && *fault == is_fault), "{word}: {found:?}");
+    let found: Vec<_> = remarks
+        .iter()
+        .map(|remark| (remark.text.as_str(), remark.is_fault))
+        .collect();
+    assert_eq!(
+        report.notes,
+        found.iter().map(|(text, _)| *text).collect::<Vec<_>>()
+    );
+    for (word, is_fault) in [
+        ("{nope}", true),
+        ("net:{url|host}", false),
+        ("\"bcc\"", false),
+        ("\"none\"", false),
+    ] {
+        assert!(
+            found
+                .iter()
+                .any(|(text, fault)| text.contains(word) && *fault == is_fault),
+            "{word}: {found:?}"
+        );
     }
 }

@@ -16,43 +16,90 @@ pub(crate) fn trials() -> Vec<Trial> {
             let (read, write, process) = server.connect().await.unwrap();
             drop((read, write));
             let ended = process.close().await;
-            assert!(matches!(ended, StdioError::Ended { exit: Exit::Code(7), .. }), "{ended:?}");
+            assert!(
+                matches!(
+                    ended,
+                    StdioError::Ended {
+                        exit: Exit::Code(7),
+                        ..
+                    }
+                ),
+                "{ended:?}"
+            );
             assert_eq!(std::fs::read_to_string(file).unwrap(), "saved\n");
         }),
-        trial("a_server_that_goes_on_is_killed_with_its_descendants", async || {
-            for is_closed in [true, false] {
-                let folder = tempfile::tempdir().unwrap();
-                let file = folder.path().join("pids");
-                let server = script(&format!("{FAMILY}trap '' TERM HUP INT; while :; do sleep 1; done"));
-                let server = server.with_env("PIDS", file.to_str().unwrap());
-                let (read, write, process) = server.connect().await.unwrap();
-                let family = pids(&file, 2).await;
-                assert!(family.iter().all(|pid| runs(*pid)));
-                drop((read, write));
-                if is_closed {
-                    let ended = process.close().await;
-                    assert!(matches!(ended, StdioError::Ended { exit: Exit::Signal(9), .. }), "{ended:?}");
-                    assert!(!family.iter().any(|pid| runs(*pid)));
-                } else {
-                    drop(process);
-                    until("the family is gone", || !family.iter().any(|pid| runs(*pid))).await;
+        trial(
+            "a_server_that_goes_on_is_killed_with_its_descendants",
+            async || {
+                for is_closed in [true, false] {
+                    let folder = tempfile::tempdir().unwrap();
+                    let file = folder.path().join("pids");
+                    let server = script(&format!(
+                        "{FAMILY}trap '' TERM HUP INT; while :; do sleep 1; done"
+                    ));
+                    let server = server.with_env("PIDS", file.to_str().unwrap());
+                    let (read, write, process) = server.connect().await.unwrap();
+                    let family = pids(&file, 2).await;
+                    assert!(family.iter().all(|pid| runs(*pid)));
+                    drop((read, write));
+                    if is_closed {
+                        let ended = process.close().await;
+                        assert!(
+                            matches!(
+                                ended,
+                                StdioError::Ended {
+                                    exit: Exit::Signal(9),
+                                    ..
+                                }
+                            ),
+                            "{ended:?}"
+                        );
+                        assert!(!family.iter().any(|pid| runs(*pid)));
+                    } else {
+                        drop(process);
+                        until("the family is gone", || {
+                            !family.iter().any(|pid| runs(*pid))
+                        })
+                        .await;
+                    }
                 }
-            }
-        }),
+            },
+        ),
         trial("an_early_end_is_reported_with_the_last_words", async || {
             let words = "for n in 1 2 3 4 5 6 7; do echo \"line $n\" >&2; done; exit 3";
             let (read, _write, process) = script(words).connect().await.unwrap();
             assert!(lines(read).await.is_empty());
             let ended = process.ended().await;
-            assert!(matches!(ended, StdioError::Ended { exit: Exit::Code(3), .. }), "{ended:?}");
-            assert!(ended.to_string().ends_with("it wrote: line 3 / line 4 / line 5 / line 6 / line 7"), "{ended}");
+            assert!(
+                matches!(
+                    ended,
+                    StdioError::Ended {
+                        exit: Exit::Code(3),
+                        ..
+                    }
+                ),
+                "{ended:?}"
+            );
+            assert!(
+                ended
+                    .to_string()
+                    .ends_with("it wrote: line 3 / line 4 / line 5 / line 6 / line 7"),
+                "{ended}"
+            );
         }),
         trial("a_program_that_does_not_exist_is_not_started", async || {
             for name in ["no-such-program", "/no/such/program"] {
-                let Err(error) = StdioServer::new(name).connect().await else { panic!("{name} was started") };
-                assert!(matches!(&error, StdioError::Start { reason } if reason.contains(name)), "{error:?}");
+                let Err(error) = StdioServer::new(name).connect().await else {
+                    panic!("{name} was started")
+                };
+                assert!(
+                    matches!(&error, StdioError::Start { reason } if reason.contains(name)),
+                    "{error:?}"
+                );
             }
-            let Err(error) = script("true").with_cwd("/no/such/folder").connect().await else { panic!("was started") };
+            let Err(error) = script("true").with_cwd("/no/such/folder").connect().await else {
+                panic!("was started")
+            };
             assert!(error.to_string().contains("/no/such/folder"), "{error}");
         }),
     ]

@@ -51,14 +51,22 @@ pub(crate) fn server(name: &str, folder: &Path) -> StdioServer {
         _ => format!("node_modules/.bin/mcp-server-{name}"),
     };
     let program = servers.join(program);
-    let server = StdioServer::new(program.to_str().unwrap()).with_name(name).with_cwd(folder);
+    let server = StdioServer::new(program.to_str().unwrap())
+        .with_name(name)
+        .with_cwd(folder);
     let text = folder.to_str().unwrap();
     match name {
         "filesystem" => server.with_args([text]),
         "memory" => server.with_env("MEMORY_FILE_PATH", &format!("{text}/memory.jsonl")),
         "git" => server.with_args(["--repository", text]),
         "time" => server.with_args(["--local-timezone", "Europe/Berlin"]),
-        "playwright" => server.with_args(["--headless", "--isolated", "--no-sandbox", "--executable-path", BROWSER]),
+        "playwright" => server.with_args([
+            "--headless",
+            "--isolated",
+            "--no-sandbox",
+            "--executable-path",
+            BROWSER,
+        ]),
         "kubernetes" => {
             let file = folder.join("kube.json");
             std::fs::write(&file, NO_CLUSTER).unwrap();
@@ -73,7 +81,11 @@ pub(crate) fn server(name: &str, folder: &Path) -> StdioServer {
 
 pub(crate) fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let made = Command::new("git").args(["init", "--quiet"]).arg(folder.path()).status().unwrap();
+    let made = Command::new("git")
+        .args(["init", "--quiet"])
+        .arg(folder.path())
+        .status()
+        .unwrap();
     assert!(made.success());
     folder
 }
@@ -84,8 +96,14 @@ pub(crate) fn trials() -> Vec<Trial> {
             let folder = folder();
             let (read, write, process) = server(name, folder.path()).connect().await.unwrap();
             let modern = vec![ProtocolVersion::V_2026_07_28];
-            let mode = ClientLifecycleMode::Auto { preferred_versions: modern, legacy_version: None };
-            let client = ClientConfig::default().serve_with_lifecycle((read, write), mode).await.unwrap();
+            let mode = ClientLifecycleMode::Auto {
+                preferred_versions: modern,
+                legacy_version: None,
+            };
+            let client = ClientConfig::default()
+                .serve_with_lifecycle((read, write), mode)
+                .await
+                .unwrap();
             let tools = client.list_all_tools().await.unwrap();
             let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
             assert_eq!(names.len(), number, "{names:?}");

@@ -24,64 +24,110 @@ printf 'without an end'
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("lines_that_are_no_messages_go_to_the_log_in_short", async || {
-            let log = Log::default();
-            let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(log.clone()));
-            let (read, _write, process) = script(NOISE).connect().await.unwrap();
-            let messages = [
-                r#"{"jsonrpc":"2.0","method":"notifications/progress"}"#,
-                r#"{"jsonrpc":"2.0","id":1,"result":"one"}"#,
-            ];
-            assert_eq!(lines(read).await, messages);
-            process.ended().await;
-            let mut logged = log.0.lock().unwrap().clone();
-            logged.sort();
-            let n = "n".repeat(500) + "…";
-            let expected = [
-                r#"script stdout {"level":"info","msg":"a log line"}"#,
-                "script stderr to the log",
-                "script stdout <U+001B>[31mred<U+001B>[0m",
-                "script stdout Server started",
-                &format!("script stdout {n}"),
-                "script stdout without an end",
-            ];
-            let mut expected = expected.map(str::to_owned).to_vec();
-            expected.sort();
-            assert_eq!(logged, expected);
-        }),
-        trial("messages_are_written_and_a_dropped_writer_ends_the_input", async || {
-            let echo = r#"while read -r line; do echo "$line"; done; echo '{"jsonrpc":"2.0","id":"end"}'"#;
-            let (read, mut write, process) = script(echo).connect().await.unwrap();
-            let mut read = BufReader::new(read);
-            for number in 0..3 {
-                let message = format!("{{\"jsonrpc\":\"2.0\",\"id\":{number},\"result\":{{}}}}\n");
-                write.write_all(message.as_bytes()).await.unwrap();
-                assert_eq!(line(&mut read).await, message);
-            }
-            drop(write);
-            assert_eq!(line(&mut read).await, "{\"jsonrpc\":\"2.0\",\"id\":\"end\"}\n");
-            assert_eq!(line(&mut read).await, "");
-            process.ended().await;
-        }),
-        trial("the_environment_is_a_list_of_names_and_what_the_user_set", async || {
-            let names = r#"printf '{"jsonrpc":"2.0","id":"%s"}\n' "$(env | cut -d= -f1 | sort | tr '\n' ' ')""#;
-            let server = script(names).with_env("MY_TOKEN", "t").with_env("LANG", "C");
-            let (read, _write, _process) = server.connect().await.unwrap();
-            let message: serde_json::Value = serde_json::from_str(&lines(read).await[0]).unwrap();
-            let names: Vec<_> = message["id"].as_str().unwrap().split_whitespace().collect();
-            // Cargo sets variables for tests.
-            assert!(std::env::vars().any(|(name, _)| name.starts_with("CARGO")));
-            let allowed = [
-                "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LOGNAME", "MY_TOKEN", "PATH",
-                "SHELL", "TEMP", "TERM", "TMP", "TMPDIR", "TZ", "USER", // The shell's own.
-                "OLDPWD", "PWD", "SHLVL", "_",
-            ];
-            assert!(names.contains(&"MY_TOKEN") && names.iter().all(|name| allowed.contains(name)), "{names:?}");
-        }),
+        trial(
+            "lines_that_are_no_messages_go_to_the_log_in_short",
+            async || {
+                let log = Log::default();
+                let _guard = tracing::subscriber::set_default(
+                    tracing_subscriber::registry().with(log.clone()),
+                );
+                let (read, _write, process) = script(NOISE).connect().await.unwrap();
+                let messages = [
+                    r#"{"jsonrpc":"2.0","method":"notifications/progress"}"#,
+                    r#"{"jsonrpc":"2.0","id":1,"result":"one"}"#,
+                ];
+                assert_eq!(lines(read).await, messages);
+                process.ended().await;
+                let mut logged = log.0.lock().unwrap().clone();
+                logged.sort();
+                let n = "n".repeat(500) + "…";
+                let expected = [
+                    r#"script stdout {"level":"info","msg":"a log line"}"#,
+                    "script stderr to the log",
+                    "script stdout <U+001B>[31mred<U+001B>[0m",
+                    "script stdout Server started",
+                    &format!("script stdout {n}"),
+                    "script stdout without an end",
+                ];
+                let mut expected = expected.map(str::to_owned).to_vec();
+                expected.sort();
+                assert_eq!(logged, expected);
+            },
+        ),
+        trial(
+            "messages_are_written_and_a_dropped_writer_ends_the_input",
+            async || {
+                let echo = r#"while read -r line; do echo "$line"; done; echo '{"jsonrpc":"2.0","id":"end"}'"#;
+                let (read, mut write, process) = script(echo).connect().await.unwrap();
+                let mut read = BufReader::new(read);
+                for number in 0..3 {
+                    let message =
+                        format!("{{\"jsonrpc\":\"2.0\",\"id\":{number},\"result\":{{}}}}\n");
+                    write.write_all(message.as_bytes()).await.unwrap();
+                    assert_eq!(line(&mut read).await, message);
+                }
+                drop(write);
+                assert_eq!(
+                    line(&mut read).await,
+                    "{\"jsonrpc\":\"2.0\",\"id\":\"end\"}\n"
+                );
+                assert_eq!(line(&mut read).await, "");
+                process.ended().await;
+            },
+        ),
+        trial(
+            "the_environment_is_a_list_of_names_and_what_the_user_set",
+            async || {
+                let names = r#"printf '{"jsonrpc":"2.0","id":"%s"}\n' "$(env | cut -d= -f1 | sort | tr '\n' ' ')""#;
+                let server = script(names)
+                    .with_env("MY_TOKEN", "t")
+                    .with_env("LANG", "C");
+                let (read, _write, _process) = server.connect().await.unwrap();
+                let message: serde_json::Value =
+                    serde_json::from_str(&lines(read).await[0]).unwrap();
+                let names: Vec<_> = message["id"].as_str().unwrap().split_whitespace().collect();
+                // Cargo sets variables for tests.
+                assert!(std::env::vars().any(|(name, _)| name.starts_with("CARGO")));
+                let allowed = [
+                    "HOME",
+                    "LANG",
+                    "LANGUAGE",
+                    "LC_ALL",
+                    "LC_CTYPE",
+                    "LC_MESSAGES",
+                    "LOGNAME",
+                    "MY_TOKEN",
+                    "PATH",
+                    "SHELL",
+                    "TEMP",
+                    "TERM",
+                    "TMP",
+                    "TMPDIR",
+                    "TZ",
+                    "USER", // The shell's own.
+                    "OLDPWD",
+                    "PWD",
+                    "SHLVL",
+                    "_",
+                ];
+                assert!(
+                    names.contains(&"MY_TOKEN") && names.iter().all(|name| allowed.contains(name)),
+                    "{names:?}"
+                );
+            },
+        ),
         trial("the_working_directory_is_that_of_the_user", async || {
             let folder = tempfile::tempdir().unwrap();
-            std::fs::write(folder.path().join("message"), "{\"jsonrpc\":\"2.0\",\"id\":\"here\"}\n").unwrap();
-            let (read, _write, _process) = script("cat message").with_cwd(folder.path()).connect().await.unwrap();
+            std::fs::write(
+                folder.path().join("message"),
+                "{\"jsonrpc\":\"2.0\",\"id\":\"here\"}\n",
+            )
+            .unwrap();
+            let (read, _write, _process) = script("cat message")
+                .with_cwd(folder.path())
+                .connect()
+                .await
+                .unwrap();
             assert_eq!(lines(read).await, [r#"{"jsonrpc":"2.0","id":"here"}"#]);
         }),
     ]
@@ -96,7 +142,10 @@ impl<S: Subscriber> Layer<S> for Log {
         if event.metadata().target() == "tools_mcp::server" {
             let mut fields = Fields::default();
             event.record(&mut fields);
-            self.0.lock().unwrap().push(format!("{} {} {}", fields.server, fields.stream, fields.message));
+            self.0.lock().unwrap().push(format!(
+                "{} {} {}",
+                fields.server, fields.stream, fields.message
+            ));
         }
     }
 }

@@ -18,31 +18,40 @@ printf '{"jsonrpc":"2.0","id":"%s %s %s %s"}\n' "$read" "$denied" "$write" "$MOD
 "#;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![trial("a_server_with_a_grant_reaches_the_granted_files_alone", async || {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        for (directory, file) in [("docs", "open"), ("hidden", "closed")] {
-            std::fs::create_dir(root.join(directory)).unwrap();
-            std::fs::write(root.join(directory).join(file), "text").unwrap();
-        }
-        let cx = ToolContext::new()
-            .with_grant(Grant::parse(["fs:read:docs/**"]).unwrap())
-            .with_service(Workspace::open(&root).unwrap())
-            .with_service(Sandbox::new());
-        let cx = Arc::new(cx);
-        let server = StdioServer::from_launcher("confined", move || {
-            let cx = cx.clone();
-            async move {
-                let args = ["-c".to_owned(), SCRIPT.to_owned()];
-                let prepared = Prepared::new(&cx, "sh", &args, &["MODE=test".to_owned()], ".").await?;
-                Ok(Launched::new(prepared.launch().clone(), Arc::new(prepared)))
+    vec![trial(
+        "a_server_with_a_grant_reaches_the_granted_files_alone",
+        async || {
+            let folder = tempfile::tempdir().unwrap();
+            let root = folder.path().canonicalize().unwrap();
+            for (directory, file) in [("docs", "open"), ("hidden", "closed")] {
+                std::fs::create_dir(root.join(directory)).unwrap();
+                std::fs::write(root.join(directory).join(file), "text").unwrap();
             }
-        });
-        // Each connection has walls of its own.
-        for _ in 0..2 {
-            let (read, _write, process) = server.connect().await.unwrap();
-            let messages = lines(read).await;
-            assert_eq!(messages, [r#"{"jsonrpc":"2.0","id":"yes no no test"}"#], "{}", process.ended().await);
-        }
-    })]
+            let cx = ToolContext::new()
+                .with_grant(Grant::parse(["fs:read:docs/**"]).unwrap())
+                .with_service(Workspace::open(&root).unwrap())
+                .with_service(Sandbox::new());
+            let cx = Arc::new(cx);
+            let server = StdioServer::from_launcher("confined", move || {
+                let cx = cx.clone();
+                async move {
+                    let args = ["-c".to_owned(), SCRIPT.to_owned()];
+                    let prepared =
+                        Prepared::new(&cx, "sh", &args, &["MODE=test".to_owned()], ".").await?;
+                    Ok(Launched::new(prepared.launch().clone(), Arc::new(prepared)))
+                }
+            });
+            // Each connection has walls of its own.
+            for _ in 0..2 {
+                let (read, _write, process) = server.connect().await.unwrap();
+                let messages = lines(read).await;
+                assert_eq!(
+                    messages,
+                    [r#"{"jsonrpc":"2.0","id":"yes no no test"}"#],
+                    "{}",
+                    process.ended().await
+                );
+            }
+        },
+    )]
 }

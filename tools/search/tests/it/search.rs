@@ -22,7 +22,11 @@ fn every_field_is_searched() {
         ("danger", "fs.remove"),
         ("anybody", "mail.send"),
     ] {
-        assert_eq!(names(&index, query).first().map(String::as_str), Some(name), "{query}");
+        assert_eq!(
+            names(&index, query).first().map(String::as_str),
+            Some(name),
+            "{query}"
+        );
     }
     assert!(names(&index, "bicycle").is_empty());
     assert!(names(&index, "what is the").is_empty());
@@ -32,9 +36,18 @@ fn every_field_is_searched() {
 #[test]
 fn a_result_says_which_words_matched_in_which_fields() {
     let index = Index::new(&tools());
-    let found = index.search("The nice PATH to FILES: read fs, please; reads!", 10, |name| *name == "fs.read");
-    let matches: Vec<_> = found[0].matches.iter().map(|found| (found.word.as_str(), found.fields.as_slice())).collect();
-    let (name, description, parameter) = (Field::Name, Field::Description, Field::ParameterDescription);
+    let found = index.search(
+        "The nice PATH to FILES: read fs, please; reads!",
+        10,
+        |name| *name == "fs.read",
+    );
+    let matches: Vec<_> = found[0]
+        .matches
+        .iter()
+        .map(|found| (found.word.as_str(), found.fields.as_slice()))
+        .collect();
+    let (name, description, parameter) =
+        (Field::Name, Field::Description, Field::ParameterDescription);
     assert_eq!(
         matches,
         [
@@ -49,36 +62,60 @@ fn a_result_says_which_words_matched_in_which_fields() {
 #[test]
 fn a_rare_word_weighs_more_than_a_common_one() {
     let tool = |name: &str, description: &str| Tool::new(name, description, json!({})).unwrap();
-    let index = Index::new(&[tool("a", "issue"), tool("b", "issue"), tool("c", "issue"), tool("d", "label")]);
+    let index = Index::new(&[
+        tool("a", "issue"),
+        tool("b", "issue"),
+        tool("c", "issue"),
+        tool("d", "label"),
+    ]);
     assert_eq!(names(&index, "issue label"), ["d", "a", "b", "c"]);
 }
 
 #[test]
 fn a_name_weighs_more_than_a_description_and_that_more_than_one_of_a_parameter() {
     let tool = |name: &str, description: &str, parameter: &str| {
-        Tool::new(name, description, json!({"properties": {"xx": {"description": parameter}}})).unwrap()
+        Tool::new(
+            name,
+            description,
+            json!({"properties": {"xx": {"description": parameter}}}),
+        )
+        .unwrap()
     };
-    let index = Index::new(&[tool("aa", "bb", "label"), tool("cc", "label", "bb"), tool("label", "bb", "cc")]);
+    let index = Index::new(&[
+        tool("aa", "bb", "label"),
+        tool("cc", "label", "bb"),
+        tool("label", "bb", "cc"),
+    ]);
     assert_eq!(names(&index, "label"), ["label", "cc", "aa"]);
 }
 
 #[test]
 fn a_short_definition_weighs_more_than_a_long_one() {
     let tool = |name: &str, description: &str| Tool::new(name, description, json!({})).unwrap();
-    let index = Index::new(&[tool("aa", "label with several other words around"), tool("bb", "label")]);
+    let index = Index::new(&[
+        tool("aa", "label with several other words around"),
+        tool("bb", "label"),
+    ]);
     assert_eq!(names(&index, "label"), ["bb", "aa"]);
 }
 
 #[test]
 fn equal_results_are_sorted_by_name_and_limited() {
     let tool = |number: usize| {
-        let description = if number == 70 { "same words, words" } else { "same words there" };
+        let description = if number == 70 {
+            "same words, words"
+        } else {
+            "same words there"
+        };
         Tool::new(format!("t{number}"), description, json!({})).unwrap()
     };
     let tools: Vec<Tool> = (10..99).map(tool).collect();
     let index = Index::new(&tools);
     let found = |limit| {
-        let found = index.search("words", limit, |_| true).into_iter().map(|found| found.name.to_string());
+        let found = index
+            .search("words", limit, |_| true)
+            .into_iter()
+            .map(|found| found.name.to_string());
         found.collect::<Vec<_>>()
     };
     assert_eq!(found(3), ["t70", "t10", "t11"]);

@@ -21,7 +21,13 @@ use crate::{Admission, Catalog, SharedCatalog, ToolContext, ToolError};
 /// A runtime with a paused clock, which only [`advance`] moves. It is never shut down, because the remaining timers of a failed schedule
 /// would then wake threads that no longer exist, and hide the failure.
 pub(super) fn clock() -> &'static Runtime {
-    Box::leak(Box::new(Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()))
+    Box::leak(Box::new(
+        Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap(),
+    ))
 }
 
 /// Yields a few times, so that the next step can happen at any moment of the other threads.
@@ -32,8 +38,11 @@ pub(super) fn after_a_while() {
 }
 
 pub(super) fn writer(name: &str, path: &str) -> Tool {
-    let effects: Effects = serde_json::from_value(json!({"writes": [format!("fs:{path}")]})).unwrap();
-    Tool::new(name, "Writes.", json!({"type": "object"})).unwrap().with_effects(effects)
+    let effects: Effects =
+        serde_json::from_value(json!({"writes": [format!("fs:{path}")]})).unwrap();
+    Tool::new(name, "Writes.", json!({"type": "object"}))
+        .unwrap()
+        .with_effects(effects)
 }
 
 /// A catalog with the tool `write`, which yields while it holds the path `a`. The concurrency limit is 1.
@@ -75,13 +84,23 @@ impl Workshop {
             contexts: Arc::default(),
             finished: Arc::default(),
         };
-        let Self { inside, begun, contexts, finished, .. } = workshop.clone();
+        let Self {
+            inside,
+            begun,
+            contexts,
+            finished,
+            ..
+        } = workshop.clone();
         let token = token.clone();
         let write = move |cx: ToolContext, _: Value| {
             let (inside, begun, token) = (inside.clone(), begun.clone(), token.clone());
             let (contexts, finished) = (contexts.clone(), finished.clone());
             async move {
-                assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two are inside at a time");
+                assert_eq!(
+                    inside.fetch_add(1, Ordering::SeqCst),
+                    0,
+                    "two are inside at a time"
+                );
                 let is_inside = Inside(inside);
                 begun.fetch_add(1, Ordering::SeqCst);
                 contexts.lock().unwrap().push(cx.clone());
@@ -98,7 +117,10 @@ impl Workshop {
                 "written"
             }
         };
-        workshop.catalog.register(writer("write", "a"), write).unwrap();
+        workshop
+            .catalog
+            .register(writer("write", "a"), write)
+            .unwrap();
         workshop
     }
 
@@ -116,13 +138,20 @@ impl Workshop {
     /// A call that is not cancelled succeeds, regardless of the others.
     pub(super) fn patient(&self) -> Thread {
         let workshop = self.clone();
-        Box::new(move || assert_eq!(workshop.call(&Self::cx("patient")).unwrap(), ToolResult::text("written")))
+        Box::new(move || {
+            assert_eq!(
+                workshop.call(&Self::cx("patient")).unwrap(),
+                ToolResult::text("written")
+            )
+        })
     }
 
     /// Returns the completion of the call with this id, or `None` if it did not complete.
     pub(super) fn finish(&self, call_id: &str) -> Option<Moment> {
         let mut finished = self.finished.lock().unwrap();
-        let index = finished.iter().position(|moment| moment.call_id == call_id)?;
+        let index = finished
+            .iter()
+            .position(|moment| moment.call_id == call_id)?;
         Some(finished.swap_remove(index))
     }
 
@@ -134,7 +163,9 @@ impl Workshop {
         let contexts = std::mem::take(&mut *self.contexts.lock().unwrap());
         assert_eq!(contexts.len(), self.begun.load(Ordering::SeqCst));
         assert!(
-            contexts.iter().all(|cx| cx.is_cancelled() && cx.cancellation().is_cancelled()),
+            contexts
+                .iter()
+                .all(|cx| cx.is_cancelled() && cx.cancellation().is_cancelled()),
             "each token is cancelled at the end of its call"
         );
     }
@@ -169,6 +200,8 @@ impl<const WAYS: usize> Seen<WAYS> {
     }
 
     fn all(&self) -> bool {
-        self.0.iter().all(|seen| seen.load(counted::Ordering::Relaxed) > 0)
+        self.0
+            .iter()
+            .all(|seen| seen.load(counted::Ordering::Relaxed) > 0)
     }
 }

@@ -17,13 +17,22 @@ pub(super) struct Prompt {
 impl Prompt {
     pub(super) fn new(prompt: &str) -> Self {
         let text = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
-        let urls = urls_in(&text).chain(urls_without_scheme(&text)).filter_map(|url| UrlParts::new(&url)).collect();
-        Self { lower: text.to_lowercase(), urls, text }
+        let urls = urls_in(&text)
+            .chain(urls_without_scheme(&text))
+            .filter_map(|url| UrlParts::new(&url))
+            .collect();
+        Self {
+            lower: text.to_lowercase(),
+            urls,
+            text,
+        }
     }
 
     /// Returns the bytes that are kept, more or less.
     pub(super) fn size(&self) -> usize {
-        self.text.len() + self.lower.len() + self.urls.iter().map(|url| url.text.len()).sum::<usize>()
+        self.text.len()
+            + self.lower.len()
+            + self.urls.iter().map(|url| url.text.len()).sum::<usize>()
     }
 
     /// Returns true if the text is one run of at most [`MAX_WORDS`] words of the prompt, as they stand there or in lower case. It begins
@@ -31,8 +40,12 @@ impl Prompt {
     pub(super) fn has_run(&self, run: &str) -> bool {
         let ended = run.strip_suffix('/').unwrap_or(run);
         let is_of_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        let begins_and_ends = is_of_word(ended.chars().next()) && is_of_word(ended.chars().next_back());
-        let words = ended.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count();
+        let begins_and_ends =
+            is_of_word(ended.chars().next()) && is_of_word(ended.chars().next_back());
+        let words = ended
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .count();
         begins_and_ends
             && words <= MAX_WORDS
             && [&self.text, &self.lower].into_iter().any(|text| {

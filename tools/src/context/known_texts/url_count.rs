@@ -22,12 +22,19 @@ pub struct UrlCount {
 impl UrlCount {
     /// Counts one URL more. Returns false if there were too many before it.
     pub(super) fn add(&mut self) -> bool {
-        self.add_at(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs()))
+        self.add_at(
+            SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |now| now.as_secs()),
+        )
     }
 
     fn add_at(&mut self, now: u64) -> bool {
         if self.count == 0 || now >= self.since.saturating_add(PERIOD) {
-            *self = Self { count: 0, since: now };
+            *self = Self {
+                count: 0,
+                since: now,
+            };
         }
         let is_left = self.count < MAX_URLS;
         self.count += u32::from(is_left);
@@ -51,6 +58,9 @@ mod tests {
         for now in 0..u64::from(MAX_URLS) {
             assert!(count.add_at(1_000 + PERIOD + now));
         }
-        assert!(!count.add_at(1_000 + PERIOD + 100), "the new period has its own number");
+        assert!(
+            !count.add_at(1_000 + PERIOD + 100),
+            "the new period has its own number"
+        );
     }
 }

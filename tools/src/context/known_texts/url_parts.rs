@@ -18,10 +18,16 @@ impl UrlParts {
         let url = url.split('#').next().unwrap_or_default();
         let host = Normaliser::Host.apply(url).ok()?;
         let (scheme, after) = url.split_once("://")?;
-        let scheme = ["http", "https"].into_iter().find(|known| scheme.eq_ignore_ascii_case(known))?;
+        let scheme = ["http", "https"]
+            .into_iter()
+            .find(|known| scheme.eq_ignore_ascii_case(known))?;
         let rest = after.find('/').map_or("", |at| &after[at + 1..]);
         let root = format!("{scheme}://{host}/");
-        Some(Self { text: format!("{root}{}", escaped(rest, |byte| byte.is_ascii())), host, root: root.len() })
+        Some(Self {
+            text: format!("{root}{}", escaped(rest, |byte| byte.is_ascii())),
+            host,
+            root: root.len(),
+        })
     }
 
     /// Returns the URL without path and query.
@@ -37,7 +43,9 @@ impl UrlParts {
 
     /// Returns each beginning of the text that ends in `/` or `=`, with the rest. One shorter than the root is no [stem](Self::stem).
     pub(super) fn splits(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.text.match_indices(['/', '=']).map(|(at, _)| self.text.split_at(at + 1))
+        self.text
+            .match_indices(['/', '='])
+            .map(|(at, _)| self.text.split_at(at + 1))
     }
 }
 
@@ -46,10 +54,12 @@ impl UrlParts {
 pub(super) fn meanings(part: &str) -> impl Iterator<Item = String> {
     let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let plain = decoded(part).filter(|text| {
-        escaped(text, |byte| byte.is_ascii_graphic() && byte != b'%') == part || escaped(text, is_unreserved) == part
+        escaped(text, |byte| byte.is_ascii_graphic() && byte != b'%') == part
+            || escaped(text, is_unreserved) == part
     });
-    let of_form = decoded(&part.replace('+', " "))
-        .filter(|text| escaped(text, |byte| is_unreserved(byte) || byte == b' ').replace(' ', "+") == part);
+    let of_form = decoded(&part.replace('+', " ")).filter(|text| {
+        escaped(text, |byte| is_unreserved(byte) || byte == b' ').replace(' ', "+") == part
+    });
     plain.into_iter().chain(of_form)
 }
 
@@ -90,7 +100,9 @@ pub(super) fn urls_in(text: &str) -> impl Iterator<Item = String> + '_ {
         Some(&text[at - scheme.len()..])
     });
     begins.map(|rest| {
-        let is_end = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`' | '|');
+        let is_end = |c: char| {
+            c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`' | '|')
+        };
         let url = &rest[..rest.find(is_end).unwrap_or(rest.len())];
         trimmed(url).replace("&amp;", "&").replace("\\&", "&")
     })
@@ -98,15 +110,22 @@ pub(super) fn urls_in(text: &str) -> impl Iterator<Item = String> + '_ {
 
 /// Returns the URLs that the words of a text are without their scheme, such as `example.org/start`.
 pub(super) fn urls_without_scheme(text: &str) -> impl Iterator<Item = String> + '_ {
-    let words = text.split_whitespace().map(|word| trimmed(word.trim_start_matches(['(', '<', '"', '\'', '`', '*'])));
-    let is_url = |word: &&str| word.split_once('/').is_some_and(|(host, _)| host.contains('.'));
+    let words = text
+        .split_whitespace()
+        .map(|word| trimmed(word.trim_start_matches(['(', '<', '"', '\'', '`', '*'])));
+    let is_url = |word: &&str| {
+        word.split_once('/')
+            .is_some_and(|(host, _)| host.contains('.'))
+    };
     words.filter(is_url).map(|word| format!("https://{word}"))
 }
 
 /// Returns the URL that a word begins with.
 fn trimmed(word: &str) -> &str {
     let url = &word[..unbalanced(word).unwrap_or(word.len())];
-    url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', ']', '}', '"', '`', '>'])
+    url.trim_end_matches([
+        '.', ',', ';', ':', '!', '?', '\'', '*', ']', '}', '"', '`', '>',
+    ])
 }
 
 /// Returns the position of the first closing parenthesis without an opening one.

@@ -15,12 +15,22 @@ async fn nothing(_: ToolContext, _: Value) {}
 
 /// A call and two nested calls.
 fn calls() -> [ToolContext; 3] {
-    let tool = Tool::new("t", "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+    let tool = Tool::new("t", "A tool.", json!({"type": "object"}))
+        .unwrap()
+        .with_effects(Effects::Pure);
     let entry = Arc::new(Entry::new(tool, nothing, crate::source!()).unwrap());
     let scope = || crate::Scope::from(Arc::new(SharedCatalog::new()));
     let entered = |caller: ToolContext| {
         let time_limit = caller.deadline_for(&entry);
-        caller.enter(&entry, scope(), Vec::new(), time_limit, crate::context::ScopeSpan::default()).unwrap()
+        caller
+            .enter(
+                &entry,
+                scope(),
+                Vec::new(),
+                time_limit,
+                crate::context::ScopeSpan::default(),
+            )
+            .unwrap()
     };
     let outer = entered(ToolContext::new());
     let inner = || entered(outer.clone());
@@ -43,7 +53,10 @@ fn every_waiter_is_notified_of_the_end_of_a_call() {
         let end: Thread = Box::new(move || ending.call().unwrap().end());
         all([wait(&outer), wait(&inner), end, wait(&inner)]);
         assert!(outer.is_cancelled() && inner.is_cancelled());
-        assert!(silent.is_cancelled(), "also if the token was never requested");
+        assert!(
+            silent.is_cancelled(),
+            "also if the token was never requested"
+        );
     });
 }
 

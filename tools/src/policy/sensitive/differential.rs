@@ -13,11 +13,19 @@ fn tried<'a>(paths: &'a SensitivePaths, least: Sensitivity, path: &str) -> Vec<&
     let depth = |entry: &SensitivePath| {
         (0..names.len()).find(|depth| pattern::find_at(&entry.pattern, &names, *depth).is_some())
     };
-    let matching = paths.paths.iter().filter_map(|entry| Some((entry, depth(entry)?)));
+    let matching = paths
+        .paths
+        .iter()
+        .filter_map(|entry| Some((entry, depth(entry)?)));
     let dot_file = first_unknown(paths, &names).map(|depth| (dot_name::entry(), depth));
-    let mut matching: Vec<_> = matching.chain(dot_file).filter(|(entry, _)| entry.sensitivity >= least).collect();
+    let mut matching: Vec<_> = matching
+        .chain(dot_file)
+        .filter(|(entry, _)| entry.sensitivity >= least)
+        .collect();
     matching.sort_by_key(|(entry, depth)| (Reverse(entry.sensitivity), *depth));
-    let is_in_git = matching.iter().any(|(entry, _)| table::is_folder_of_git(entry));
+    let is_in_git = matching
+        .iter()
+        .any(|(entry, _)| table::is_folder_of_git(entry));
     matching.retain(|(entry, _)| !is_in_git || !table::is_head(entry));
     matching.into_iter().map(|(entry, _)| entry).collect()
 }
@@ -29,7 +37,10 @@ fn first_unknown(paths: &SensitivePaths, names: &[&str]) -> Option<usize> {
             let is_near = at - begin < pattern::covered(&entry.pattern);
             is_near && pattern::find_at(&entry.pattern, names, begin).is_some()
         };
-        paths.paths.iter().any(|entry| (0..=at).any(|begin| covers(entry, begin)))
+        paths
+            .paths
+            .iter()
+            .any(|entry| (0..=at).any(|begin| covers(entry, begin)))
     };
     (0..names.len()).find(|at| dot_name::is_unknown(names[*at]) && !is_covered(*at))
 }
@@ -44,17 +55,38 @@ fn paths() -> SensitivePaths {
         ("*", Sensitivity::BuildFile),
         (".secret", Sensitivity::DotFile),
     ];
-    let own = own.map(|(pattern, sensitivity)| SensitivePath::new(pattern, sensitivity, "theirs").unwrap());
+    let own = own
+        .map(|(pattern, sensitivity)| SensitivePath::new(pattern, sensitivity, "theirs").unwrap());
     SensitivePaths::default().with_paths(own)
 }
 
 /// Names of the table, parts and variants of them, and others.
 fn name(paths: &SensitivePaths) -> impl Strategy<Value = String> + use<> {
-    let segments = paths.paths.iter().flat_map(|entry| entry.pattern.split('/'));
-    let segments: Vec<String> = segments.filter(|segment| !segment.is_empty()).map(str::to_owned).collect();
-    let others = ["x", "src", "conf", "deploy", "a.yaml", "é", ".", "..", ".gitignore", ".unheard-of", "", "K"];
+    let segments = paths
+        .paths
+        .iter()
+        .flat_map(|entry| entry.pattern.split('/'));
+    let segments: Vec<String> = segments
+        .filter(|segment| !segment.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let others = [
+        "x",
+        "src",
+        "conf",
+        "deploy",
+        "a.yaml",
+        "é",
+        ".",
+        "..",
+        ".gitignore",
+        ".unheard-of",
+        "",
+        "K",
+    ];
     let segment = select(segments);
-    let filled = (segment.clone(), "[a-zA-Zé.]{0,3}").prop_map(|(segment, text)| segment.replace('*', &text));
+    let filled = (segment.clone(), "[a-zA-Zé.]{0,3}")
+        .prop_map(|(segment, text)| segment.replace('*', &text));
     let flipped = (filled.clone(), any::<u64>()).prop_map(|(name, upper)| {
         let flip = |(at, c): (usize, char)| match upper >> (at % 64) & 1 {
             1 => c.to_ascii_uppercase(),
@@ -62,7 +94,8 @@ fn name(paths: &SensitivePaths) -> impl Strategy<Value = String> + use<> {
         };
         name.char_indices().map(flip).collect::<String>()
     });
-    let cut = (filled.clone(), 0_usize..20).prop_map(|(name, length)| name.chars().take(length).collect::<String>());
+    let cut = (filled.clone(), 0_usize..20)
+        .prop_map(|(name, length)| name.chars().take(length).collect::<String>());
     prop_oneof![
         4 => filled.clone(),
         2 => flipped,
@@ -76,8 +109,15 @@ fn name(paths: &SensitivePaths) -> impl Strategy<Value = String> + use<> {
 
 /// Paths of such names, and whole patterns of the table below them.
 fn path(paths: &SensitivePaths) -> impl Strategy<Value = String> + use<> {
-    let patterns = paths.paths.iter().map(|entry| entry.pattern.trim_start_matches('/').replace("**", "deep/er"));
-    let patterns: Vec<String> = patterns.map(|pattern| pattern.replace('*', "any")).collect();
+    let patterns = paths.paths.iter().map(|entry| {
+        entry
+            .pattern
+            .trim_start_matches('/')
+            .replace("**", "deep/er")
+    });
+    let patterns: Vec<String> = patterns
+        .map(|pattern| pattern.replace('*', "any"))
+        .collect();
     let names = || prop::collection::vec(name(paths), 0..4).prop_map(|names| names.join("/"));
     prop_oneof![
         3 => prop::collection::vec(name(paths), 1..6).prop_map(|names| names.join("/")),
@@ -88,7 +128,12 @@ fn path(paths: &SensitivePaths) -> impl Strategy<Value = String> + use<> {
 
 fn compare(count: u32) {
     let (own, built_in) = (paths(), SensitivePaths::default());
-    let levels = [Sensitivity::BuildFile, Sensitivity::DotFile, Sensitivity::RunsByItself, Sensitivity::Settings];
+    let levels = [
+        Sensitivity::BuildFile,
+        Sensitivity::DotFile,
+        Sensitivity::RunsByItself,
+        Sensitivity::Settings,
+    ];
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let path = path(&own);
@@ -102,7 +147,10 @@ fn compare(count: u32) {
         }
         sensitive += u32::from(built_in.find(&path).is_some());
     }
-    assert!((count / 4..count).contains(&sensitive), "{sensitive} of {count} are sensitive");
+    assert!(
+        (count / 4..count).contains(&sensitive),
+        "{sensitive} of {count} are sensitive"
+    );
 }
 
 #[test]

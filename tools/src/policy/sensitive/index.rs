@@ -42,7 +42,11 @@ impl Wild {
 impl Index {
     /// Adds a pattern with its number.
     pub(super) fn add(&mut self, number: usize, pattern: &str) {
-        let first = pattern.trim_start_matches('/').split('/').next().unwrap_or_default();
+        let first = pattern
+            .trim_start_matches('/')
+            .split('/')
+            .next()
+            .unwrap_or_default();
         match (first.split_once('*'), first.rsplit_once('*')) {
             (Some((begin, _)), Some((_, end))) => {
                 let hint = match (begin.bytes().next(), end.bytes().last()) {
@@ -50,10 +54,18 @@ impl Index {
                     (None, Some(byte)) => Hint::Last(byte.to_ascii_lowercase()),
                     (None, None) => Hint::Any,
                 };
-                let wild = Wild { begin: begin.as_bytes().into(), end: end.as_bytes().into(), number };
+                let wild = Wild {
+                    begin: begin.as_bytes().into(),
+                    end: end.as_bytes().into(),
+                    number,
+                };
                 self.wild.entry(hint).or_default().push(wild);
             }
-            _ => self.literal.entry(first.to_ascii_lowercase().into()).or_default().push(number),
+            _ => self
+                .literal
+                .entry(first.to_ascii_lowercase().into())
+                .or_default()
+                .push(number),
         }
     }
 
@@ -66,8 +78,13 @@ impl Index {
         let literal = self.literal.get(&*lower).into_iter().flatten().copied();
         let first = lower.bytes().next().map(Hint::First);
         let last = lower.bytes().last().map(Hint::Last);
-        let hinted = [first, last, Some(Hint::Any)].into_iter().flatten().filter_map(|hint| self.wild.get(&hint));
-        let wild = hinted.flatten().filter(move |wild| wild.may_match(name.as_bytes()));
+        let hinted = [first, last, Some(Hint::Any)]
+            .into_iter()
+            .flatten()
+            .filter_map(|hint| self.wild.get(&hint));
+        let wild = hinted
+            .flatten()
+            .filter(move |wild| wild.may_match(name.as_bytes()));
         literal.chain(wild.map(|wild| wild.number))
     }
 }

@@ -9,16 +9,32 @@ impl SensitivePaths {
     /// Returns the clauses because of which some writes to sensitive paths need no approval: those by which each layer of the grant
     /// names an entry, and those of rules that allow calls of the tool and name one. They are for a person to read: a rule that denies
     /// or asks can leave fewer writes.
-    pub fn lifted_by<'a>(&self, grant: &'a Grant, policy: Option<(&'a Policy, ToolNames<'a>)>) -> Vec<&'a Clause> {
+    pub fn lifted_by<'a>(
+        &self,
+        grant: &'a Grant,
+        policy: Option<(&'a Policy, ToolNames<'a>)>,
+    ) -> Vec<&'a Clause> {
         let rules = policy.iter().flat_map(|(policy, tool)| {
-            let allowing = policy.rules().iter().filter(|rule| rule.verdict() == Verdict::Allow);
-            allowing.filter(|rule| rule.is_for_tool(*tool)).filter_map(|rule| rule.target())
+            let allowing = policy
+                .rules()
+                .iter()
+                .filter(|rule| rule.verdict() == Verdict::Allow);
+            allowing
+                .filter(|rule| rule.is_for_tool(*tool))
+                .filter_map(|rule| rule.target())
         });
         let rules: Vec<&Clause> = rules.collect();
         let mut lifting: Vec<&Clause> = Vec::new();
-        for entry in self.paths.iter().filter(|entry| entry.sensitivity == Sensitivity::RunsByItself) {
+        for entry in self
+            .paths
+            .iter()
+            .filter(|entry| entry.sensitivity == Sensitivity::RunsByItself)
+        {
             let is_named = |clause: &&Clause| is_named(entry, clause);
-            if grant.layers().all(|layer| layer.iter().any(|clause| is_named(&clause))) {
+            if grant
+                .layers()
+                .all(|layer| layer.iter().any(|clause| is_named(&clause)))
+            {
                 lifting.extend(grant.clauses().filter(is_named));
             }
             lifting.extend(rules.iter().copied().filter(is_named));
@@ -31,7 +47,11 @@ impl SensitivePaths {
 
 impl SensitivePaths {
     /// Returns true if each layer of the grant has a clause without wildcards for the target, or if a rule allows it by such a clause.
-    pub(crate) fn is_spelled(grant: &Grant, policy: Option<(&Policy, ToolNames<'_>)>, target: &Target) -> bool {
+    pub(crate) fn is_spelled(
+        grant: &Grant,
+        policy: Option<(&Policy, ToolNames<'_>)>,
+        target: &Target,
+    ) -> bool {
         let is_literal = |clause: &Clause| naming::is_literal(clause, target);
         let is_allowed = |(policy, tool): (&Policy, ToolNames<'_>)| {
             let mut rules = policy.applying(Verdict::Allow, tool, Some(target));

@@ -10,9 +10,11 @@ use super::{SensitivePath, dot_name};
 pub(super) fn covers(clause: &Clause, target: &Target, entry: &SensitivePath) -> bool {
     clause.matches(target)
         && match dot_name::is_entry(entry) {
-            true => {
-                target.value().split('/').filter(|name| dot_name::is_unknown(name)).all(|name| contains(clause, name))
-            }
+            true => target
+                .value()
+                .split('/')
+                .filter(|name| dot_name::is_unknown(name))
+                .all(|name| contains(clause, name)),
             false => is_anchored(clause, entry),
         }
 }
@@ -37,12 +39,15 @@ fn is_anchored(clause: &Clause, entry: &SensitivePath) -> bool {
 
 /// Returns true if the clause contains the name as a literal segment.
 fn contains(clause: &Clause, name: &str) -> bool {
-    segments(clause.pattern()).any(|segment| segment.is_some_and(|segment| segment.eq_ignore_ascii_case(name)))
+    segments(clause.pattern())
+        .any(|segment| segment.is_some_and(|segment| segment.eq_ignore_ascii_case(name)))
 }
 
 /// Returns the first segment without wildcards, or `None` if all segments have wildcards.
 fn anchor(pattern: &str) -> Option<&str> {
-    pattern.split('/').find(|segment| !segment.is_empty() && !segment.contains('*'))
+    pattern
+        .split('/')
+        .find(|segment| !segment.is_empty() && !segment.contains('*'))
 }
 
 /// Returns the segments of a clause's pattern with escapes removed. A segment with wildcards or in braces is `None`.

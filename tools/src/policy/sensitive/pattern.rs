@@ -22,7 +22,11 @@ pub(super) fn find_at(pattern: &str, names: &[&str], depth: usize) -> Option<boo
 
 /// Returns the number of names that a match of the pattern covers. The names below a folder with `**` count.
 pub(super) fn covered(pattern: &str) -> usize {
-    if pattern.ends_with("/**") { usize::MAX } else { pattern.trim_start_matches('/').split('/').count() }
+    if pattern.ends_with("/**") {
+        usize::MAX
+    } else {
+        pattern.trim_start_matches('/').split('/').count()
+    }
 }
 
 /// Returns true if the pattern matches the names, false if it matches only longer paths that begin with them, and `None` otherwise.
@@ -40,10 +44,17 @@ fn is_whole(pattern: &str, names: &[&str]) -> Option<bool> {
 
 /// Returns true if a segment matches a name.
 fn is_name(segment: &str, name: &str) -> bool {
-    let Some((begin, rest)) = segment.split_once('*') else { return segment.eq_ignore_ascii_case(name) };
-    let begins = name.get(..begin.len()).is_some_and(|start| start.eq_ignore_ascii_case(begin));
+    let Some((begin, rest)) = segment.split_once('*') else {
+        return segment.eq_ignore_ascii_case(name);
+    };
+    let begins = name
+        .get(..begin.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(begin));
     begins && {
         let tail = &name[begin.len()..];
-        tail.char_indices().map(|(at, _)| at).chain([tail.len()]).any(|at| is_name(rest, &tail[at..]))
+        tail.char_indices()
+            .map(|(at, _)| at)
+            .chain([tail.len()])
+            .any(|at| is_name(rest, &tail[at..]))
     }
 }

@@ -10,6 +10,8 @@ const GIT: &str = "a part of a git repository, and git runs the hooks and the co
 ///
 /// `.gitattributes` and `.gitmodules` are build files: `.gitattributes` selects among filters that git's configuration defines, and
 /// git refuses commands in `.gitmodules`.
+// A pattern a line would make 900 lines of it.
+#[rustfmt::skip]
 const TABLE: &[(Sensitivity, &str, &[&str])] = &[
     (Settings, "the settings of Toolcrib, which decide what its tools may do", &["toolcrib.toml"]),
     // Version control.

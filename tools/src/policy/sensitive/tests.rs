@@ -7,7 +7,9 @@ use super::*;
 const TOOL: &str = "fs.write";
 
 fn sensitivity(path: &str) -> Option<Sensitivity> {
-    SensitivePaths::default().find(path).map(SensitivePath::sensitivity)
+    SensitivePaths::default()
+        .find(path)
+        .map(SensitivePath::sensitivity)
 }
 
 /// Returns true if a grant of these layers needs no approval for the target.
@@ -16,28 +18,69 @@ fn is_open(layers: &[&[&str]], target: &str) -> bool {
     let grant = layers.reduce(|all, layer| all.intersect(&layer)).unwrap();
     let target = target.parse().unwrap();
     assert!(grant.permits(&target), "{grant} {target}");
-    SensitivePaths::default().needing_approval(&grant, None, &target).next().is_none()
+    SensitivePaths::default()
+        .needing_approval(&grant, None, &target)
+        .next()
+        .is_none()
 }
 
 #[test]
 fn paths_match_at_any_depth_whatever_their_case_and_so_do_the_directories_on_the_way() {
     for path in [
-        ".git/config", ".GIT/Config", "a/b/.git/hooks/pre-commit", ".git", "sub/.git", ".github",
-        "x/.github/workflows", ".github/workflows/ci.yml", ".config", "home/.config/autostart/x.desktop", "agents.md",
-        ".envrc", "web.code-workspace", "bare/HEAD", ".bare/config", ".helix/languages.toml", "lefthook-local.yml",
-        ".lefthook-local.toml", "mise.local.toml", ".config/mise/config.toml", "opencode.jsonc", ".crush.json",
-        ".pnpmfile.mjs", ".rvmrc",
+        ".git/config",
+        ".GIT/Config",
+        "a/b/.git/hooks/pre-commit",
+        ".git",
+        "sub/.git",
+        ".github",
+        "x/.github/workflows",
+        ".github/workflows/ci.yml",
+        ".config",
+        "home/.config/autostart/x.desktop",
+        "agents.md",
+        ".envrc",
+        "web.code-workspace",
+        "bare/HEAD",
+        ".bare/config",
+        ".helix/languages.toml",
+        "lefthook-local.yml",
+        ".lefthook-local.toml",
+        "mise.local.toml",
+        ".config/mise/config.toml",
+        "opencode.jsonc",
+        ".crush.json",
+        ".pnpmfile.mjs",
+        ".rvmrc",
     ] {
         assert_eq!(sensitivity(path), Some(Sensitivity::RunsByItself), "{path}");
     }
-    for path in ["build.rs", "crates/a/Cargo.toml", "MAKEFILE", "docker-compose.dev.yml", "a.gradle", ".gitattributes"]
-    {
+    for path in [
+        "build.rs",
+        "crates/a/Cargo.toml",
+        "MAKEFILE",
+        "docker-compose.dev.yml",
+        "a.gradle",
+        ".gitattributes",
+    ] {
         assert_eq!(sensitivity(path), Some(Sensitivity::BuildFile), "{path}");
     }
-    for path in ["toolcrib.toml", "deep/er/Toolcrib.TOML", ".git/toolcrib.toml"] {
+    for path in [
+        "toolcrib.toml",
+        "deep/er/Toolcrib.TOML",
+        ".git/toolcrib.toml",
+    ] {
         assert_eq!(sensitivity(path), Some(Sensitivity::Settings), "{path}");
     }
-    for path in [".", "src/main.rs", "git/config", "a/config", "é/x", ".gitignore", "a/.GITIGNORE", ".cache/x"] {
+    for path in [
+        ".",
+        "src/main.rs",
+        "git/config",
+        "a/config",
+        "é/x",
+        ".gitignore",
+        "a/.GITIGNORE",
+        ".cache/x",
+    ] {
         assert_eq!(sensitivity(path), None, "{path}");
     }
 }
@@ -45,13 +88,28 @@ fn paths_match_at_any_depth_whatever_their_case_and_so_do_the_directories_on_the
 #[test]
 fn a_name_with_a_dot_that_is_neither_in_the_table_nor_harmless_counts_at_any_depth() {
     for path in [
-        ".gitx/config", ".github/CODEOWNERS", ".cargox", ".env", "a/.unheard-of", ".unheard-of/Makefile", ".foo/a/b",
-        ".cache/.foo", "a.b/.é", "...", ".config/unheard-of/x", ".gitignore/.x",
+        ".gitx/config",
+        ".github/CODEOWNERS",
+        ".cargox",
+        ".env",
+        "a/.unheard-of",
+        ".unheard-of/Makefile",
+        ".foo/a/b",
+        ".cache/.foo",
+        "a.b/.é",
+        "...",
+        ".config/unheard-of/x",
+        ".gitignore/.x",
     ] {
         assert_eq!(sensitivity(path), Some(Sensitivity::DotFile), "{path}");
     }
     let paths = SensitivePaths::default();
-    assert!(paths.paths().iter().all(|entry| entry.sensitivity() != Sensitivity::DotFile));
+    assert!(
+        paths
+            .paths()
+            .iter()
+            .all(|entry| entry.sensitivity() != Sensitivity::DotFile)
+    );
     let entry = paths.find("sub/.foo/x").unwrap();
     assert_eq!(entry.describe("sub/.foo/x"), entry.note());
     // A host's entry covers its own names.
@@ -71,7 +129,11 @@ fn of_dot_files_that_match_the_one_nearest_to_the_root_holds() {
     let own = SensitivePath::new("data/**", Sensitivity::DotFile, "theirs").unwrap();
     let paths = SensitivePaths::default().with_path(own);
     for (path, is_own) in [(".a/data/.b", false), ("data/.b", true), ("x/data/y", true)] {
-        assert_eq!(paths.find(path).unwrap().note() == "theirs", is_own, "{path}");
+        assert_eq!(
+            paths.find(path).unwrap().note() == "theirs",
+            is_own,
+            "{path}"
+        );
     }
 }
 
@@ -97,27 +159,86 @@ fn a_dot_file_is_named_by_a_clause_that_contains_each_unknown_name_with_a_dot() 
         ("fs:write:{.foo,.bar}/**", "fs:write:.foo/x"),
     ] {
         assert!(!is_open(&[&[clause]], target), "{clause} {target}");
-        assert!(is_open(&[&[clause, &target.parse::<Target>().unwrap().to_clause().to_string()]], target), "{target}");
-        assert!(!is_open(&[&[clause], &["fs:write:**"]], target), "{clause} {target}");
+        assert!(
+            is_open(
+                &[&[
+                    clause,
+                    &target.parse::<Target>().unwrap().to_clause().to_string()
+                ]],
+                target
+            ),
+            "{target}"
+        );
+        assert!(
+            !is_open(&[&[clause], &["fs:write:**"]], target),
+            "{clause} {target}"
+        );
     }
-    assert!(is_open(&[&["fs:*:**"]], "fs:destroy:.foo") && is_open(&[&["fs:*:**"]], "fs:read:.foo"));
+    assert!(
+        is_open(&[&["fs:*:**"]], "fs:destroy:.foo") && is_open(&[&["fs:*:**"]], "fs:read:.foo")
+    );
 }
 
 #[test]
 fn files_of_many_programs_that_load_code_are_in_the_table() {
     for path in [
-        ".dir-locals-2.el", ".lvimrc", "web.sublime-project", ".venv/bin/activate", "venv/bin/activate.fish",
-        ".venv/Scripts/Activate.ps1", ".pnp.cjs", ".pnp.loader.mjs", ".prettierrc.js", ".lintstagedrc",
-        ".lintstagedrc.js", ".pylintrc", ".rubocop.yml", ".ghci", ".iex.exs", ".docker/config.json",
-        ".tekton/build.yaml", "AGENT.md", ".github/chatmodes/a.md", "rust-project.json", ".sqlfluff", ".busted",
-        ".luacheckrc", ".credo.exs", ".formatter.exs", ".solargraph.yml", ".rspec", ".mocharc.json", ".nycrc",
-        ".babelrc", ".swcrc", ".stylelintrc.json", ".commitlintrc.js", ".czrc", ".releaserc", ".huskyrc.json",
-        ".perldb", ".pryrc", ".replit", ".wezterm.lua", ".tmux.conf", ".screenrc", ".inputrc", ".netrc", ".curlrc",
-        ".wgetrc", ".ripgreprc",
+        ".dir-locals-2.el",
+        ".lvimrc",
+        "web.sublime-project",
+        ".venv/bin/activate",
+        "venv/bin/activate.fish",
+        ".venv/Scripts/Activate.ps1",
+        ".pnp.cjs",
+        ".pnp.loader.mjs",
+        ".prettierrc.js",
+        ".lintstagedrc",
+        ".lintstagedrc.js",
+        ".pylintrc",
+        ".rubocop.yml",
+        ".ghci",
+        ".iex.exs",
+        ".docker/config.json",
+        ".tekton/build.yaml",
+        "AGENT.md",
+        ".github/chatmodes/a.md",
+        "rust-project.json",
+        ".sqlfluff",
+        ".busted",
+        ".luacheckrc",
+        ".credo.exs",
+        ".formatter.exs",
+        ".solargraph.yml",
+        ".rspec",
+        ".mocharc.json",
+        ".nycrc",
+        ".babelrc",
+        ".swcrc",
+        ".stylelintrc.json",
+        ".commitlintrc.js",
+        ".czrc",
+        ".releaserc",
+        ".huskyrc.json",
+        ".perldb",
+        ".pryrc",
+        ".replit",
+        ".wezterm.lua",
+        ".tmux.conf",
+        ".screenrc",
+        ".inputrc",
+        ".netrc",
+        ".curlrc",
+        ".wgetrc",
+        ".ripgreprc",
     ] {
         assert_eq!(sensitivity(path), Some(Sensitivity::RunsByItself), "{path}");
     }
-    for path in ["compose.override.yml", "gunicorn.conf.py", ".justfile", "a/vite.config.mts", "tsconfig.build.json"] {
+    for path in [
+        "compose.override.yml",
+        "gunicorn.conf.py",
+        ".justfile",
+        "a/vite.config.mts",
+        "tsconfig.build.json",
+    ] {
         assert_eq!(sensitivity(path), Some(Sensitivity::BuildFile), "{path}");
     }
 }
@@ -125,15 +246,24 @@ fn files_of_many_programs_that_load_code_are_in_the_table() {
 #[test]
 fn an_entry_covers_its_matches_and_the_way_to_them_and_says_which_a_path_is() {
     let entry = SensitivePath::new("deploy/**", Sensitivity::RunsByItself, "a deployment").unwrap();
-    for (path, covered) in [("deploy/web.yaml", true), ("sub/deploy", true), ("sub", false), ("deployed/x", false)] {
+    for (path, covered) in [
+        ("deploy/web.yaml", true),
+        ("sub/deploy", true),
+        ("sub", false),
+        ("deployed/x", false),
+    ] {
         assert_eq!(entry.covers(path), covered, "{path}");
     }
-    let workflows = SensitivePath::new(".github/workflows/**", Sensitivity::RunsByItself, "a job").unwrap();
+    let workflows =
+        SensitivePath::new(".github/workflows/**", Sensitivity::RunsByItself, "a job").unwrap();
     for path in [".github/workflows/ci.yml", ".github/workflows"] {
         assert_eq!(workflows.describe(path), "a job", "{path}");
     }
     let on_the_way = workflows.describe(".github");
-    assert!(on_the_way.contains("a job") && on_the_way.contains(workflows.pattern()), "{on_the_way}");
+    assert!(
+        on_the_way.contains("a job") && on_the_way.contains(workflows.pattern()),
+        "{on_the_way}"
+    );
 }
 
 #[test]
@@ -144,20 +274,40 @@ fn each_entry_that_matches_is_named_by_itself() {
         ("fs:write:**/.cargo/**", "fs:write:.cargo/x/AGENTS.md"),
     ] {
         assert!(!is_open(&[&[grant]], target), "{grant} {target}");
-        assert!(is_open(&[&[grant, &target.parse::<Target>().unwrap().to_clause().to_string()]], target), "{target}");
+        assert!(
+            is_open(
+                &[&[
+                    grant,
+                    &target.parse::<Target>().unwrap().to_clause().to_string()
+                ]],
+                target
+            ),
+            "{target}"
+        );
     }
     let own = SensitivePath::new("/src/**", Sensitivity::RunsByItself, "theirs").unwrap();
-    let (paths, grant) = (SensitivePaths::default().with_path(own), Grant::parse(["fs:write:src/**"]).unwrap());
+    let (paths, grant) = (
+        SensitivePaths::default().with_path(own),
+        Grant::parse(["fs:write:src/**"]).unwrap(),
+    );
     let is_open = |path: &str| {
         let target = Target::new(Access::Write, "fs", path).unwrap();
-        paths.needing_approval(&grant, None, &target).next().is_none()
+        paths
+            .needing_approval(&grant, None, &target)
+            .next()
+            .is_none()
     };
     assert!(is_open("src/lib.rs") && !is_open("src/.envrc"));
 }
 
 #[test]
 fn a_named_folder_of_git_covers_each_head_in_it_and_no_other_entry() {
-    for path in [".git/HEAD", ".git/logs/HEAD", ".git/refs/remotes/origin/HEAD", ".git/modules/a/HEAD"] {
+    for path in [
+        ".git/HEAD",
+        ".git/logs/HEAD",
+        ".git/refs/remotes/origin/HEAD",
+        ".git/modules/a/HEAD",
+    ] {
         let path = format!("fs:write:{path}");
         assert!(is_open(&[&["fs:write:.git/**"]], &path), "{path}");
         for clause in ["fs:write:**", "fs:write:**/HEAD", "fs:write:.g*/**"] {
@@ -165,9 +315,15 @@ fn a_named_folder_of_git_covers_each_head_in_it_and_no_other_entry() {
         }
     }
     assert!(is_open(&[&["fs:write:.bare/**"]], "fs:write:.bare/HEAD"));
-    assert!(is_open(&[&["fs:write:.git/**"]], "fs:write:.git/refs/heads/.x"), "dot files in it are its own");
+    assert!(
+        is_open(&[&["fs:write:.git/**"]], "fs:write:.git/refs/heads/.x"),
+        "dot files in it are its own"
+    );
     for path in ["fs:write:HEAD", "fs:write:bare/HEAD"] {
-        assert!(!is_open(&[&["fs:write:**", "fs:write:.git/**"]], path), "{path}");
+        assert!(
+            !is_open(&[&["fs:write:**", "fs:write:.git/**"]], path),
+            "{path}"
+        );
         assert!(is_open(&[&["fs:write:**/HEAD"]], path), "{path}");
     }
     for (folder, path) in [
@@ -181,15 +337,27 @@ fn a_named_folder_of_git_covers_each_head_in_it_and_no_other_entry() {
         assert!(!is_open(&[&[&clause]], &target), "{target}");
     }
     // The entries of a host stay as they are, whatever their notes.
-    let note = SensitivePaths::default().find("HEAD").unwrap().note().to_owned();
-    let own =
-        [("deploy/**", Sensitivity::RunsByItself), ("key", Sensitivity::RunsByItself), ("HEAD", Sensitivity::Settings)];
-    let own = own.map(|(pattern, sensitivity)| SensitivePath::new(pattern, sensitivity, note.as_str()).unwrap());
+    let note = SensitivePaths::default()
+        .find("HEAD")
+        .unwrap()
+        .note()
+        .to_owned();
+    let own = [
+        ("deploy/**", Sensitivity::RunsByItself),
+        ("key", Sensitivity::RunsByItself),
+        ("HEAD", Sensitivity::Settings),
+    ];
+    let own = own.map(|(pattern, sensitivity)| {
+        SensitivePath::new(pattern, sensitivity, note.as_str()).unwrap()
+    });
     let grant = Grant::parse(["fs:write:deploy/**", "fs:write:.git/**"]).unwrap();
     let paths = SensitivePaths::default().with_paths(own);
     for (path, pattern) in [("deploy/key", "key"), (".git/HEAD", "HEAD")] {
         let target = Target::new(Access::Write, "fs", path).unwrap();
-        let needing: Vec<_> = paths.needing_approval(&grant, None, &target).map(SensitivePath::pattern).collect();
+        let needing: Vec<_> = paths
+            .needing_approval(&grant, None, &target)
+            .map(SensitivePath::pattern)
+            .collect();
         assert_eq!(needing, [pattern], "{path}");
     }
 }
@@ -199,32 +367,69 @@ fn the_clauses_that_lift_a_protection_are_those_by_which_writes_need_no_approval
     let lifted = |layers: &[&[&str]], rules: &[&str]| {
         let layers = layers.iter().map(|layer| Grant::parse(*layer).unwrap());
         let grant = layers.reduce(|all, layer| all.intersect(&layer)).unwrap();
-        let rules = rules.iter().map(|rule| crate::policy::Rule::for_target(Verdict::Allow, rule.parse().unwrap()));
-        let (policy, tool) = (Policy::new().with_rules(rules), TOOL.parse::<ToolName>().unwrap());
+        let rules = rules
+            .iter()
+            .map(|rule| crate::policy::Rule::for_target(Verdict::Allow, rule.parse().unwrap()));
+        let (policy, tool) = (
+            Policy::new().with_rules(rules),
+            TOOL.parse::<ToolName>().unwrap(),
+        );
         let paths = SensitivePaths::default();
         let clauses = paths.lifted_by(&grant, Some((&policy, (&tool).into())));
-        clauses.into_iter().map(Clause::to_string).collect::<Vec<_>>()
+        clauses
+            .into_iter()
+            .map(Clause::to_string)
+            .collect::<Vec<_>>()
     };
     for clause in [
-        "fs:write:.git/**", "fs:*:**/.git/hooks/*", "*:*:.git/config", "fs:write:**/.envrc",
+        "fs:write:.git/**",
+        "fs:*:**/.git/hooks/*",
+        "*:*:.git/config",
+        "fs:write:**/.envrc",
         "fs:write:a.code-workspace",
     ] {
         assert_eq!(lifted(&[&["fs:write:**", clause]], &[]), [clause]);
-        assert_eq!(lifted(&[&["fs:write:**"]], &["fs:write:src/**", clause]), [clause]);
-        assert_eq!(lifted(&[&[clause], &["fs:write:**"]], &[]), [""; 0], "each layer has to name it");
+        assert_eq!(
+            lifted(&[&["fs:write:**"]], &["fs:write:src/**", clause]),
+            [clause]
+        );
+        assert_eq!(
+            lifted(&[&[clause], &["fs:write:**"]], &[]),
+            [""; 0],
+            "each layer has to name it"
+        );
     }
     let (ask, other) = (Verdict::Ask, Verdict::Allow);
     let rule = |verdict, tool: &str| {
         let clause = "fs:write:.git/**".parse().unwrap();
         crate::policy::Rule::new(verdict, Some(tool), Some(clause)).unwrap()
     };
-    for (rule, count) in [(rule(ask, TOOL), 0), (rule(other, "fs.edit"), 0), (rule(other, TOOL), 1)] {
-        let (policy, tool) = (Policy::new().with_rule(rule), TOOL.parse::<ToolName>().unwrap());
-        let (paths, grant) = (SensitivePaths::default(), Grant::parse(["fs:write:**"]).unwrap());
-        assert_eq!(paths.lifted_by(&grant, Some((&policy, (&tool).into()))).len(), count);
+    for (rule, count) in [
+        (rule(ask, TOOL), 0),
+        (rule(other, "fs.edit"), 0),
+        (rule(other, TOOL), 1),
+    ] {
+        let (policy, tool) = (
+            Policy::new().with_rule(rule),
+            TOOL.parse::<ToolName>().unwrap(),
+        );
+        let (paths, grant) = (
+            SensitivePaths::default(),
+            Grant::parse(["fs:write:**"]).unwrap(),
+        );
+        assert_eq!(
+            paths
+                .lifted_by(&grant, Some((&policy, (&tool).into())))
+                .len(),
+            count
+        );
     }
     for clause in [
-        "fs:write:**", "fs:read:.git/**", "net:write:.git/**", "fs:write:.g*/**", "fs:write:src/main.rs",
+        "fs:write:**",
+        "fs:read:.git/**",
+        "net:write:.git/**",
+        "fs:write:.g*/**",
+        "fs:write:src/main.rs",
         "fs:write:toolcrib.toml",
     ] {
         assert_eq!(lifted(&[&[clause]], &[clause]), [""; 0], "{clause}");
@@ -248,37 +453,69 @@ fn a_slash_at_the_beginning_is_the_root() {
         assert_eq!(paths.find(path).is_some(), expected, "{path}");
     }
     for pattern in ["", "/", ".", "..", "../x", "a\\b", "//"] {
-        assert!(SensitivePath::new(pattern, Sensitivity::Settings, "").is_err(), "{pattern:?}");
+        assert!(
+            SensitivePath::new(pattern, Sensitivity::Settings, "").is_err(),
+            "{pattern:?}"
+        );
     }
 }
 
 #[test]
 fn a_clause_names_what_it_spells_and_no_wildcard_does() {
-    for clause in
-        ["fs:write:.git/**", "fs:write:**/.git/*", "*:*:.git/config", r"fs:write:\.git/**", "fs:write:.git/{config,x}"]
-    {
+    for clause in [
+        "fs:write:.git/**",
+        "fs:write:**/.git/*",
+        "*:*:.git/config",
+        r"fs:write:\.git/**",
+        "fs:write:.git/{config,x}",
+    ] {
         assert!(is_open(&[&[clause]], "fs:write:.git/config"), "{clause}");
     }
     for clause in [
-        "*:*:**", "fs:write:**", "fs:write:.*/**", "fs:write:.gi[t]/**", "fs:write:.gi?/**", "fs:write:{.git,src}/**",
-        "fs:write:{x/.git/y,.g*}/**", "fs:write:{a[}],x/.git/y,.g*}/**", "fs:write:**/config",
+        "*:*:**",
+        "fs:write:**",
+        "fs:write:.*/**",
+        "fs:write:.gi[t]/**",
+        "fs:write:.gi?/**",
+        "fs:write:{.git,src}/**",
+        "fs:write:{x/.git/y,.g*}/**",
+        "fs:write:{a[}],x/.git/y,.g*}/**",
+        "fs:write:**/config",
     ] {
         assert!(!is_open(&[&[clause]], "fs:write:.git/config"), "{clause}");
     }
     assert!(is_open(&[&["fs:write:.GIT/**"]], "fs:write:.GIT/config"));
-    assert!(!is_open(&[&["fs:write:**", "fs:write:.github/**"]], "fs:write:.git/config"));
-    assert!(!is_open(&[&["fs:write:**", "fs:read:.git/**"]], "fs:write:.git/config"));
+    assert!(!is_open(
+        &[&["fs:write:**", "fs:write:.github/**"]],
+        "fs:write:.git/config"
+    ));
+    assert!(!is_open(
+        &[&["fs:write:**", "fs:read:.git/**"]],
+        "fs:write:.git/config"
+    ));
     // An entry without a literal segment is named only by a clause without wildcards.
-    assert!(is_open(&[&["fs:write:a/b.code-workspace"]], "fs:write:a/b.code-workspace"));
-    assert!(!is_open(&[&["fs:write:a/*.code-workspace"]], "fs:write:a/b.code-workspace"));
+    assert!(is_open(
+        &[&["fs:write:a/b.code-workspace"]],
+        "fs:write:a/b.code-workspace"
+    ));
+    assert!(!is_open(
+        &[&["fs:write:a/*.code-workspace"]],
+        "fs:write:a/b.code-workspace"
+    ));
 }
 
 #[test]
 fn every_layer_has_to_name_it() {
     let named = &["fs:write:.git/**"][..];
     for other in [&["*:*:**"][..], &["fs:write:**"], &["fs:*:.*/**"]] {
-        assert!(!is_open(&[named, other], "fs:write:.git/config"), "{other:?}");
-        assert!(is_open(&[named, &[other, named].concat()], "fs:write:.git/config"), "{other:?}");
+        assert!(
+            !is_open(&[named, other], "fs:write:.git/config"),
+            "{other:?}"
+        );
+        assert!(
+            is_open(&[named, &[other, named].concat()], "fs:write:.git/config"),
+            "{other:?}"
+        );
     }
 }
 
@@ -287,8 +524,13 @@ fn a_rule_that_allows_has_to_name_it_as_well() {
     let (tool, target) = (TOOL.parse::<ToolName>().unwrap(), ".git/config");
     let target = Target::new(Access::Write, "fs", target).unwrap();
     let grant = Grant::parse(["fs:write:**"]).unwrap();
-    for (rule, expected) in [("fs:write:**", false), ("fs:write:.git/**", true), ("fs:read:.git/**", false)] {
-        let rule = crate::policy::Rule::for_target(crate::policy::Verdict::Allow, rule.parse().unwrap());
+    for (rule, expected) in [
+        ("fs:write:**", false),
+        ("fs:write:.git/**", true),
+        ("fs:read:.git/**", false),
+    ] {
+        let rule =
+            crate::policy::Rule::for_target(crate::policy::Verdict::Allow, rule.parse().unwrap());
         let policy = Policy::by_effects().with_rule(rule);
         let is_open = SensitivePaths::default()
             .needing_approval(&grant, Some((&policy, (&tool).into())), &target)
@@ -311,7 +553,10 @@ fn settings_always_ask_and_only_for_them_destroying_does() {
         assert_eq!(is_open(&[spelled], target), expected, "{target}");
     }
     assert!(is_open(&[&["fs:destroy:**"]], "fs:destroy:.git/config"));
-    assert!(is_open(&[&["git:write:**"]], "git:write:.git/config"), "another scheme has other paths");
+    assert!(
+        is_open(&[&["git:write:**"]], "git:write:.git/config"),
+        "another scheme has other paths"
+    );
 }
 
 #[test]
@@ -322,15 +567,28 @@ fn the_table_is_in_normal_form_and_has_no_entry_twice() {
         assert_eq!(&again, path);
         let is_same = |other: &SensitivePath| other.pattern().eq_ignore_ascii_case(path.pattern());
         assert!(!paths.paths()[..at].iter().any(is_same), "{path:?}");
-        assert!(path.note().starts_with("a ") || path.note().starts_with("the "), "{path:?}");
+        assert!(
+            path.note().starts_with("a ") || path.note().starts_with("the "),
+            "{path:?}"
+        );
     }
 }
 
 /// Clauses that name entries, and clauses that do not.
 fn clause() -> impl Strategy<Value = String> {
-    let patterns =
-        vec!["**", "*", ".*/**", ".git/**", "**/.git/**", "sub/**", "**/.envrc", "{.git,sub}/**", ".git/config"];
-    (select(vec!["fs:write", "fs:*", "*:*"]), select(patterns)).prop_map(|(head, pattern)| format!("{head}:{pattern}"))
+    let patterns = vec![
+        "**",
+        "*",
+        ".*/**",
+        ".git/**",
+        "**/.git/**",
+        "sub/**",
+        "**/.envrc",
+        "{.git,sub}/**",
+        ".git/config",
+    ];
+    (select(vec!["fs:write", "fs:*", "*:*"]), select(patterns))
+        .prop_map(|(head, pattern)| format!("{head}:{pattern}"))
 }
 
 fn grant() -> impl Strategy<Value = Grant> {
@@ -343,8 +601,18 @@ fn grant() -> impl Strategy<Value = Grant> {
 
 /// Paths, sensitive or not.
 fn path() -> impl Strategy<Value = String> {
-    let name =
-        select(vec![".git", "config", "sub", ".envrc", "hooks", "x", "toolcrib.toml", "build.rs", "HEAD", ".foo"]);
+    let name = select(vec![
+        ".git",
+        "config",
+        "sub",
+        ".envrc",
+        "hooks",
+        "x",
+        "toolcrib.toml",
+        "build.rs",
+        "HEAD",
+        ".foo",
+    ]);
     prop::collection::vec(name, 1..5).prop_map(|names| names.join("/"))
 }
 

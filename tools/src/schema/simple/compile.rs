@@ -27,7 +27,9 @@ impl Compiler {
     fn schema(&mut self, schema: &Value) -> Option<SimpleSchema> {
         self.left = self.left.checked_sub(1)?;
         let schema = schema.as_object()?;
-        let branches = ["anyOf", "oneOf"].into_iter().find_map(|word| Some((word, schema.get(word)?.as_array()?)));
+        let branches = ["anyOf", "oneOf"]
+            .into_iter()
+            .find_map(|word| Some((word, schema.get(word)?.as_array()?)));
         match branches {
             None => self.without_branches(schema),
             Some(("anyOf", branches)) => {
@@ -38,7 +40,10 @@ impl Compiler {
                 // A `type` beside `oneOf` applies to all branches.
                 has_only(schema, &["oneOf", "type"])?;
                 let is_of_strings = schema.get("type").is_none_or(|kind| kind == "string");
-                is_of_strings.then(|| self.string_enum(branches)).flatten().map(SimpleSchema::from)
+                is_of_strings
+                    .then(|| self.string_enum(branches))
+                    .flatten()
+                    .map(SimpleSchema::from)
             }
         }
     }
@@ -47,7 +52,10 @@ impl Compiler {
     fn nullable(&mut self, branches: &[Value]) -> Option<SimpleSchema> {
         let [some, none] = branches else { return None };
         let (some, none) = (self.schema(some)?, self.schema(none)?);
-        matches!(none.kind, Kind::Null).then_some(SimpleSchema { is_nullable: true, ..some })
+        matches!(none.kind, Kind::Null).then_some(SimpleSchema {
+            is_nullable: true,
+            ..some
+        })
     }
 
     /// Reads the form that schemars gives an enum with documented variants: a choice of distinct strings.
@@ -55,7 +63,10 @@ impl Compiler {
         let mut all = Vec::new();
         for branch in branches {
             match self.schema(branch)? {
-                SimpleSchema { kind: Kind::Enum(words), is_nullable: false } => all.extend(words),
+                SimpleSchema {
+                    kind: Kind::Enum(words),
+                    is_nullable: false,
+                } => all.extend(words),
                 _ => return None,
             }
         }
@@ -66,7 +77,9 @@ impl Compiler {
         let (kind, is_nullable) = match schema.get("type") {
             Some(Value::String(kind)) => (&**kind, false),
             Some(Value::Array(kinds)) => match &**kinds {
-                [Value::String(kind), Value::String(null)] if null == "null" && kind != "null" => (&**kind, true),
+                [Value::String(kind), Value::String(null)] if null == "null" && kind != "null" => {
+                    (&**kind, true)
+                }
                 _ => return None,
             },
             None if schema.contains_key("const") => ("string", false),
@@ -85,7 +98,10 @@ impl Compiler {
             "object" => self.object(schema).map(Kind::Object),
             _ => None,
         };
-        Some(SimpleSchema { kind: kind?, is_nullable })
+        Some(SimpleSchema {
+            kind: kind?,
+            is_nullable,
+        })
     }
 
     fn string(&mut self, schema: &Map<String, Value>, is_nullable: bool) -> Option<Kind> {
@@ -101,13 +117,22 @@ impl Compiler {
             return None;
         }
         self.left = self.left.checked_sub(words.len())?;
-        let words: Vec<Box<str>> = words.iter().map(|word| word.as_str().map(Box::from)).collect::<Option<_>>()?;
+        let words: Vec<Box<str>> = words
+            .iter()
+            .map(|word| word.as_str().map(Box::from))
+            .collect::<Option<_>>()?;
         distinct(&words).then(|| Kind::Enum(words.into()))
     }
 
     fn object(&mut self, schema: &Map<String, Value>) -> Option<Object> {
-        has_only(schema, &["type", "properties", "required", "additionalProperties"])?;
-        schema.get("additionalProperties").is_none_or(Value::is_boolean).then_some(())?;
+        has_only(
+            schema,
+            &["type", "properties", "required", "additionalProperties"],
+        )?;
+        schema
+            .get("additionalProperties")
+            .is_none_or(Value::is_boolean)
+            .then_some(())?;
         let none = Map::new();
         let properties = match schema.get("properties") {
             None => &none,
@@ -116,11 +141,19 @@ impl Compiler {
         if properties.len() > MOST_MEMBERS {
             return None;
         }
-        let members = properties.iter().map(|(name, schema)| Some((Box::from(&**name), self.schema(schema)?)));
+        let members = properties
+            .iter()
+            .map(|(name, schema)| Some((Box::from(&**name), self.schema(schema)?)));
         let members: Box<[(Box<str>, SimpleSchema)]> = members.collect::<Option<_>>()?;
         let mut required = 0;
-        for name in schema.get("required").map_or(Some(&Vec::new()), Value::as_array)? {
-            let bit = 1 << members.iter().position(|(own, _)| Some(&**own) == name.as_str())?;
+        for name in schema
+            .get("required")
+            .map_or(Some(&Vec::new()), Value::as_array)?
+        {
+            let bit = 1
+                << members
+                    .iter()
+                    .position(|(own, _)| Some(&**own) == name.as_str())?;
             if required & bit != 0 {
                 return None;
             }
@@ -138,21 +171,31 @@ fn text(schema: &Map<String, Value>) -> Option<Kind> {
         Some(bound) => usize::try_from(bound.as_u64()?).ok(),
     };
     let lengths = bound("minLength", 0)?..=bound("maxLength", usize::MAX)?;
-    Some(Kind::String((lengths != (0..=usize::MAX)).then_some(lengths)))
+    Some(Kind::String(
+        (lengths != (0..=usize::MAX)).then_some(lengths),
+    ))
 }
 
 fn integer(schema: &Map<String, Value>) -> Option<Kind> {
     has_only(schema, &["type", "minimum", "maximum"])?;
     let bound = |word, none| match schema.get(word) {
         None => Some(none),
-        Some(bound) => bound.as_i64().map(i128::from).or_else(|| bound.as_u64().map(i128::from)),
+        Some(bound) => bound
+            .as_i64()
+            .map(i128::from)
+            .or_else(|| bound.as_u64().map(i128::from)),
     };
-    Some(Kind::Integer(bound("minimum", i64::MIN.into())?..=bound("maximum", u64::MAX.into())?))
+    Some(Kind::Integer(
+        bound("minimum", i64::MIN.into())?..=bound("maximum", u64::MAX.into())?,
+    ))
 }
 
 /// Returns `Some` if the schema has no keywords other than these and annotations.
 fn has_only(schema: &Map<String, Value>, keywords: &[&str]) -> Option<()> {
-    schema.iter().all(|(keyword, value)| keywords.contains(&&**keyword) || is_annotation(keyword, value)).then_some(())
+    schema
+        .iter()
+        .all(|(keyword, value)| keywords.contains(&&**keyword) || is_annotation(keyword, value))
+        .then_some(())
 }
 
 /// Returns true if the keyword rejects no value and is itself valid by the meta-schema.

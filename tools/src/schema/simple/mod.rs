@@ -56,17 +56,24 @@ impl SimpleSchema {
         match (&self.kind, value.kind()) {
             (_, Type::Null) if self.is_nullable => true,
             (Kind::Null, Type::Null) | (Kind::Boolean, Type::Bool(_)) => true,
-            (Kind::String(lengths), Type::String(string)) => {
-                lengths.as_ref().is_none_or(|lengths| lengths.contains(&string.chars().count()))
-            }
+            (Kind::String(lengths), Type::String(string)) => lengths
+                .as_ref()
+                .is_none_or(|lengths| lengths.contains(&string.chars().count())),
             (Kind::Integer(range), Type::Unsigned(number)) => range.contains(&number.into()),
             (Kind::Integer(range), Type::Negative(number)) => range.contains(&number.into()),
-            (Kind::Number, Type::Unsigned(_) | Type::Negative(_) | Type::Float(_) | Type::BigInteger(_)) => true,
+            (
+                Kind::Number,
+                Type::Unsigned(_) | Type::Negative(_) | Type::Float(_) | Type::BigInteger(_),
+            ) => true,
             (Kind::Enum(words), Type::String(string)) => words.iter().any(|word| **word == *string),
-            (Kind::Array(items), Type::Array) => value.elements().all(|element| items.accepts(element)),
+            (Kind::Array(items), Type::Array) => {
+                value.elements().all(|element| items.accepts(element))
+            }
             (Kind::Object(object), Type::Object) => {
                 let mut seen = SeenMembers::new(object);
-                value.members().all(|(name, member)| seen.take(name).is_some_and(|own| own.accepts(member)))
+                value
+                    .members()
+                    .all(|(name, member)| seen.take(name).is_some_and(|own| own.accepts(member)))
                     && seen.has_required()
             }
             _ => false,
@@ -85,7 +92,11 @@ struct SeenMembers<'p> {
 
 impl<'p> SeenMembers<'p> {
     fn new(object: &'p Object) -> Self {
-        Self { object, seen: 0, next: 0 }
+        Self {
+            object,
+            seen: 0,
+            next: 0,
+        }
     }
 
     /// Marks a member as seen and returns its schema. Returns `None` if the member is unknown or was seen before.
@@ -116,7 +127,10 @@ impl<'p> SeenMembers<'p> {
 
 impl From<Kind> for SimpleSchema {
     fn from(kind: Kind) -> Self {
-        Self { kind, is_nullable: false }
+        Self {
+            kind,
+            is_nullable: false,
+        }
     }
 }
 

@@ -111,7 +111,9 @@ fn a_schema_with_too_many_parts_is_not_simple() {
     assert!(SimpleSchema::from_schema(&words(255)).is_some());
     assert!(SimpleSchema::from_schema(&words(256)).is_none());
     let members = |count: usize| {
-        let members: Map<_, _> = (0..count).map(|i| (i.to_string(), json!({"type": "null"}))).collect();
+        let members: Map<_, _> = (0..count)
+            .map(|i| (i.to_string(), json!({"type": "null"})))
+            .collect();
         json!({"type": "object", "required": members.keys().collect::<Vec<_>>(), "properties": members})
     };
     let most = plain(&members(64));
@@ -124,12 +126,22 @@ fn a_schema_with_too_many_parts_is_not_simple() {
 
 #[test]
 fn the_largest_text_of_the_largest_simple_schema_is_not_too_costly_for_a_validator() {
-    let words: Vec<_> = (0..125).map(|i| json!({ "const": i.to_string() })).collect();
+    let words: Vec<_> = (0..125)
+        .map(|i| json!({ "const": i.to_string() }))
+        .collect();
     let schema = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"oneOf": words}}}});
     assert!(SimpleSchema::from_schema(&schema).is_some());
-    let text = format!("{{\"a\":[{}\"0\"]}}", "\"0\",".repeat((crate::Arguments::MAX_BYTES - 20) / 4));
+    let text = format!(
+        "{{\"a\":[{}\"0\"]}}",
+        "\"0\",".repeat((crate::Arguments::MAX_BYTES - 20) / 4)
+    );
     assert!(accepts_text(&plain(&schema), &text));
-    assert_eq!(Compiled::new(&schema).unwrap().check_node(Json::parse(text).unwrap().node(), None), Ok(()));
+    assert_eq!(
+        Compiled::new(&schema)
+            .unwrap()
+            .check_node(Json::parse(text).unwrap().node(), None),
+        Ok(())
+    );
 }
 
 #[test]
@@ -153,17 +165,50 @@ fn keywords_in_annotations_and_property_names_do_not_count() {
         }
     }
     let words = [
-        "$ref", "$id", "$schema", "$defs", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$vocabulary",
-        "id", "const", "enum", "items", "type", "properties", "required", "allOf", "not", "pattern", "", "/", "~",
-        "%25", "#",
+        "$ref",
+        "$id",
+        "$schema",
+        "$defs",
+        "$anchor",
+        "$dynamicRef",
+        "$dynamicAnchor",
+        "$recursiveRef",
+        "$vocabulary",
+        "id",
+        "const",
+        "enum",
+        "items",
+        "type",
+        "properties",
+        "required",
+        "allOf",
+        "not",
+        "pattern",
+        "",
+        "/",
+        "~",
+        "%25",
+        "#",
     ];
     for word in words {
-        for value in [json!({"type": "null"}), json!({"type": "object", "properties": {word: {"type": "null"}}})] {
+        for value in [
+            json!({"type": "null"}),
+            json!({"type": "object", "properties": {word: {"type": "null"}}}),
+        ] {
             let schema = json!({"type": "object", "properties": {word: value}, "required": [word]});
             let plain = plain(&schema);
-            let validator = Compiled::new(&schema).unwrap_or_else(|error| panic!("{schema}: {error}"));
-            for value in [json!({word: null}), json!({word: {word: null}}), json!({word: {"b": 1}}), json!({})] {
-                assert!(!accepts(&plain, &value) || validator.check(&value).is_ok(), "{value} against {schema}");
+            let validator =
+                Compiled::new(&schema).unwrap_or_else(|error| panic!("{schema}: {error}"));
+            for value in [
+                json!({word: null}),
+                json!({word: {word: null}}),
+                json!({word: {"b": 1}}),
+                json!({}),
+            ] {
+                assert!(
+                    !accepts(&plain, &value) || validator.check(&value).is_ok(),
+                    "{value} against {schema}"
+                );
             }
         }
     }
@@ -193,31 +238,58 @@ fn schemas() -> impl Strategy<Value = Value> {
         json!({"properties": {"a": {"type": "null"}}, "title": "no type"}),
     ]);
     leaf.prop_recursive(4, 24, 4, |inner| {
-        let closed = prop::sample::select(vec![json!(false), json!(true), json!({"type": "string"})]);
+        let closed =
+            prop::sample::select(vec![json!(false), json!(true), json!({"type": "string"})]);
         let members = prop::collection::btree_map("[abc]", inner.clone(), 0..4);
         let two = (inner.clone(), inner.clone());
         prop_oneof![
-            inner.clone().prop_map(|items| json!({"type": "array", "items": items})),
-            inner.clone().prop_map(|items| json!({"type": ["array", "null"], "items": items})),
-            inner.clone().prop_map(|some| json!({"anyOf": [some, {"type": "null"}]})),
-            two.clone().prop_map(|(one, other)| json!({"anyOf": [one, other], "title": "t"})),
+            inner
+                .clone()
+                .prop_map(|items| json!({"type": "array", "items": items})),
+            inner
+                .clone()
+                .prop_map(|items| json!({"type": ["array", "null"], "items": items})),
+            inner
+                .clone()
+                .prop_map(|some| json!({"anyOf": [some, {"type": "null"}]})),
+            two.clone()
+                .prop_map(|(one, other)| json!({"anyOf": [one, other], "title": "t"})),
             two.prop_map(|(one, other)| json!({"oneOf": [one, other]})),
-            (members, prop::option::of(closed), prop::collection::btree_set("[abcd]", 0..3)).prop_map(
-                |(members, closed, required)| {
-                    let mut schema = json!({"type": "object", "properties": members, "required": required});
+            (
+                members,
+                prop::option::of(closed),
+                prop::collection::btree_set("[abcd]", 0..3)
+            )
+                .prop_map(|(members, closed, required)| {
+                    let mut schema =
+                        json!({"type": "object", "properties": members, "required": required});
                     if let Some(closed) = closed {
                         schema["additionalProperties"] = closed;
                     }
                     schema
-                }
-            ),
+                }),
         ]
     })
 }
 
 /// Generates values, many of which satisfy such schemas.
 fn values() -> impl Strategy<Value = Value> {
-    let leaves = json!([null, true, 0, 1, 4, -3, u64::MAX, 1.0, 2.5, -0.0, 1e300, "a", "c", "aé\n\u{1f600}"]);
+    let leaves = json!([
+        null,
+        true,
+        0,
+        1,
+        4,
+        -3,
+        u64::MAX,
+        1.0,
+        2.5,
+        -0.0,
+        1e300,
+        "a",
+        "c",
+        "aé\n\u{1f600}"
+    ]);
     let leaf = prop::sample::select(leaves.as_array().unwrap().clone());
     leaf.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
@@ -230,7 +302,9 @@ fn values() -> impl Strategy<Value = Value> {
 
 /// Generates values from a simple schema, most of them valid.
 fn fitting(schema: &Value) -> BoxedStrategy<Value> {
-    let kind = schema["type"].as_str().or_else(|| schema["type"][0].as_str());
+    let kind = schema["type"]
+        .as_str()
+        .or_else(|| schema["type"][0].as_str());
     if let Some(branch) = schema["anyOf"].get(0) {
         return prop_oneof![fitting(branch), Just(Value::Null)].boxed();
     }
@@ -238,13 +312,19 @@ fn fitting(schema: &Value) -> BoxedStrategy<Value> {
         return prop::sample::select(words.clone()).boxed();
     }
     match kind {
-        Some("string") => {
-            prop::sample::select(vec![json!("a"), json!(""), json!("é\u{1f600}"), json!("four\n")]).boxed()
-        }
+        Some("string") => prop::sample::select(vec![
+            json!("a"),
+            json!(""),
+            json!("é\u{1f600}"),
+            json!("four\n"),
+        ])
+        .boxed(),
         Some("integer") => (-1i8..4).prop_map(Value::from).boxed(),
         Some("number") => prop::sample::select(vec![json!(1), json!(0.5), json!(-2e9)]).boxed(),
         Some("boolean") => any::<bool>().prop_map(Value::from).boxed(),
-        Some("array") => prop::collection::vec(fitting(&schema["items"]), 0..3).prop_map(Value::from).boxed(),
+        Some("array") => prop::collection::vec(fitting(&schema["items"]), 0..3)
+            .prop_map(Value::from)
+            .boxed(),
         Some("object") => {
             let none = Map::new();
             let properties = schema["properties"].as_object().unwrap_or(&none);
@@ -256,7 +336,9 @@ fn fitting(schema: &Value) -> BoxedStrategy<Value> {
                         .prop_map(move |(is_there, value)| is_there.then(|| (name.clone(), value)))
                 })
                 .collect();
-            members.prop_map(|members| Value::Object(members.into_iter().flatten().collect())).boxed()
+            members
+                .prop_map(|members| Value::Object(members.into_iter().flatten().collect()))
+                .boxed()
         }
         _ => Just(schema.get("const").cloned().unwrap_or_default()).boxed(),
     }
@@ -277,7 +359,9 @@ fn is_decided(schema: &Value, value: &Value) -> bool {
 fn is_closed(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => {
-            let is_object = members.get("type").is_some_and(|kind| kind == "object" || kind[0] == "object");
+            let is_object = members
+                .get("type")
+                .is_some_and(|kind| kind == "object" || kind[0] == "object");
             (!is_object || members.get("additionalProperties") == Some(&json!(false)))
                 && members.values().all(is_closed)
         }

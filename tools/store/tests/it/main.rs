@@ -1,5 +1,8 @@
 //! Stores in real files.
-#![allow(clippy::unwrap_used, reason = "the functions that tests share unwrap too")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "the functions that tests share unwrap too"
+)]
 
 mod migration;
 #[cfg(unix)]

@@ -7,7 +7,11 @@ use std::path::Path;
 
 use tools_store::{Durability, Schema, Store, StoreError, private};
 
-const NOTES: Schema = Schema::new("store of notes", 7, &["CREATE TABLE note (text TEXT) STRICT"]);
+const NOTES: Schema = Schema::new(
+    "store of notes",
+    7,
+    &["CREATE TABLE note (text TEXT) STRICT"],
+);
 
 fn open(path: &Path) -> Result<Store, StoreError> {
     Store::open(path, &NOTES, Durability::Process)
@@ -23,10 +27,18 @@ fn files_and_new_folders_are_the_users_alone() {
     let path = folder.path().join("a/b/notes.sqlite");
     let _store = open(&path).unwrap();
     let parent = path.parent().unwrap();
-    assert_eq!((mode(parent), mode(parent.parent().unwrap())), (0o700, 0o700));
-    let files: Vec<_> = fs::read_dir(parent).unwrap().map(|file| file.unwrap().path()).collect();
+    assert_eq!(
+        (mode(parent), mode(parent.parent().unwrap())),
+        (0o700, 0o700)
+    );
+    let files: Vec<_> = fs::read_dir(parent)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
     assert!(files.len() > 1, "there is a write-ahead log");
-    files.iter().for_each(|file| assert_eq!(mode(file), 0o600, "{file:?}"));
+    files
+        .iter()
+        .for_each(|file| assert_eq!(mode(file), 0o600, "{file:?}"));
 }
 
 #[test]
@@ -42,7 +54,10 @@ fn permissions_of_others_are_removed_from_the_file() {
 #[test]
 fn a_link_is_refused_and_its_target_not_touched() {
     let folder = tempfile::tempdir().unwrap();
-    let (path, target) = (folder.path().join("notes.sqlite"), folder.path().join("target"));
+    let (path, target) = (
+        folder.path().join("notes.sqlite"),
+        folder.path().join("target"),
+    );
     symlink(&target, &path).unwrap();
     let error = open(&path).unwrap_err();
     assert!(matches!(error, StoreError::Exposed { .. }), "{error}");
@@ -84,18 +99,35 @@ fn a_private_file_is_read_only_if_no_other_user_has_access() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a/secret");
     private::create_folder(path.parent().unwrap()).unwrap();
-    private::create_file(&path).unwrap().write_all(b"text").unwrap();
+    private::create_file(&path)
+        .unwrap()
+        .write_all(b"text")
+        .unwrap();
     assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
     assert_eq!(private::read(&path, 4).unwrap(), "text");
-    assert!(private::read(&path, 3).unwrap_err().to_string().contains("longer than 3 bytes"));
-    assert_eq!(private::create_file(&path).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    assert!(
+        private::read(&path, 3)
+            .unwrap_err()
+            .to_string()
+            .contains("longer than 3 bytes")
+    );
+    assert_eq!(
+        private::create_file(&path).unwrap_err().kind(),
+        ErrorKind::AlreadyExists
+    );
     drop(private::open_or_create(&path).unwrap());
     assert_eq!(fs::read(&path).unwrap(), b"text");
     for mode in [0o604, 0o620, 0o610] {
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-        for checked in [private::read(&path, 4).map(drop), private::check_file(&path)] {
+        for checked in [
+            private::read(&path, 4).map(drop),
+            private::check_file(&path),
+        ] {
             assert!(
-                checked.unwrap_err().to_string().contains("other users have access to it; run chmod 600"),
+                checked
+                    .unwrap_err()
+                    .to_string()
+                    .contains("other users have access to it; run chmod 600"),
                 "{mode:o}"
             );
         }
@@ -114,14 +146,23 @@ fn a_private_folder_is_tightened_if_the_caller_prepares_it() {
     private::create_folder(&path).unwrap();
     assert_eq!(mode(&path), 0o755, "a folder of others' choice");
     assert!(
-        private::check_folder(&path).unwrap_err().to_string().contains("other users have access to it; run chmod 700")
+        private::check_folder(&path)
+            .unwrap_err()
+            .to_string()
+            .contains("other users have access to it; run chmod 700")
     );
     private::prepare_folder(&path).unwrap();
     assert_eq!(mode(&path), 0o700);
     private::check_folder(&path).unwrap();
     let file = path.join("file");
     drop(private::open_or_create(&file).unwrap());
-    assert_eq!((mode(&file), private::check_folder(&file).unwrap_err().kind()), (0o600, ErrorKind::NotADirectory));
+    assert_eq!(
+        (
+            mode(&file),
+            private::check_folder(&file).unwrap_err().kind()
+        ),
+        (0o600, ErrorKind::NotADirectory)
+    );
 }
 
 #[test]
@@ -133,29 +174,58 @@ fn a_link_is_no_private_file_and_its_target_keeps_its_permissions() {
     symlink(&target, &path).unwrap();
     private::tighten(&path).unwrap();
     assert_eq!(mode(&target), 0o644);
-    assert_eq!(private::create_file(&path).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    assert_eq!(
+        private::create_file(&path).unwrap_err().kind(),
+        ErrorKind::AlreadyExists
+    );
     fs::set_permissions(&target, Permissions::from_mode(0o600)).unwrap();
-    assert!(private::check_file(&path).unwrap_err().to_string().contains("not a regular file"));
-    assert!(private::check_file(folder.path()).unwrap_err().to_string().contains("not a regular file"));
+    assert!(
+        private::check_file(&path)
+            .unwrap_err()
+            .to_string()
+            .contains("not a regular file")
+    );
+    assert!(
+        private::check_file(folder.path())
+            .unwrap_err()
+            .to_string()
+            .contains("not a regular file")
+    );
     private::tighten(&folder.path().join("missing")).unwrap_err();
 }
 
 #[test]
 fn a_file_and_a_folder_of_another_user_are_refused_and_left_as_they_are() {
     let folder = tempfile::tempdir().unwrap();
-    let (other, file) = (folder.path().join("other"), folder.path().join("notes.sqlite"));
+    let (other, file) = (
+        folder.path().join("other"),
+        folder.path().join("notes.sqlite"),
+    );
     fs::create_dir(&other).unwrap();
     fs::write(&file, "").unwrap();
     fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
-    if [&other, &file].iter().any(|path| chown(path, Some(12_345), None).is_err()) {
+    if [&other, &file]
+        .iter()
+        .any(|path| chown(path, Some(12_345), None).is_err())
+    {
         eprintln!("skipped: only root can give files away");
         return;
     }
     for path in [other.join("notes.sqlite"), file.clone()] {
         let error = open(&path).unwrap_err();
-        assert!(matches!(error, StoreError::Exposed { .. }) && error.to_string().contains("another user"), "{error}");
+        assert!(
+            matches!(error, StoreError::Exposed { .. })
+                && error.to_string().contains("another user"),
+            "{error}"
+        );
     }
-    assert_eq!((fs::read_dir(&other).unwrap().count(), fs::read(&file).unwrap().len()), (0, 0));
+    assert_eq!(
+        (
+            fs::read_dir(&other).unwrap().count(),
+            fs::read(&file).unwrap().len()
+        ),
+        (0, 0)
+    );
     private::tighten(&file).unwrap();
     assert_eq!(mode(&file), 0o644);
     fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
@@ -165,12 +235,22 @@ fn a_file_and_a_folder_of_another_user_are_refused_and_left_as_they_are() {
 #[test]
 fn a_file_is_replaced_by_a_private_one_whatever_an_earlier_process_left() {
     let folder = tempfile::tempdir().unwrap();
-    let [path, draft, outside] = ["notes", "notes.new", "outside"].map(|name| folder.path().join(name));
+    let [path, draft, outside] =
+        ["notes", "notes.new", "outside"].map(|name| folder.path().join(name));
     fs::write(&path, "old").unwrap();
     fs::write(&outside, "").unwrap();
     symlink(&outside, &draft).unwrap();
     private::replace(&path, &draft, b"new").unwrap();
-    assert_eq!((fs::read(&path).unwrap(), mode(&path)), (b"new".to_vec(), 0o600));
-    assert!(!draft.exists() && fs::read(&outside).unwrap().is_empty(), "the link was followed");
-    assert_eq!([(); 2].map(|()| private::remove(&path).unwrap()), [true, false]);
+    assert_eq!(
+        (fs::read(&path).unwrap(), mode(&path)),
+        (b"new".to_vec(), 0o600)
+    );
+    assert!(
+        !draft.exists() && fs::read(&outside).unwrap().is_empty(),
+        "the link was followed"
+    );
+    assert_eq!(
+        [(); 2].map(|()| private::remove(&path).unwrap()),
+        [true, false]
+    );
 }

@@ -15,7 +15,8 @@ const COUNTER: Schema = Schema::new(
 async fn add(store: &Store) -> Result<i64, StoreError> {
     let add = store.write(|transaction| {
         // Reads first: without the write lock, another connection could write in between, and this write would fail.
-        let value: i64 = transaction.query_row("SELECT value FROM counter", [], |row| row.get(0))?;
+        let value: i64 =
+            transaction.query_row("SELECT value FROM counter", [], |row| row.get(0))?;
         transaction.execute("UPDATE counter SET value = ?", [value + 1])?;
         Ok::<_, StoreError>(value + 1)
     });
@@ -24,7 +25,9 @@ async fn add(store: &Store) -> Result<i64, StoreError> {
 
 async fn value(store: &Store) -> i64 {
     let read = store.read(|transaction| {
-        Ok::<_, StoreError>(transaction.query_row("SELECT value FROM counter", [], |row| row.get(0))?)
+        Ok::<_, StoreError>(
+            transaction.query_row("SELECT value FROM counter", [], |row| row.get(0))?,
+        )
     });
     read.await.unwrap()
 }
@@ -75,7 +78,10 @@ async fn waiting_for_another_writer_does_not_block_the_async_thread() {
     let path = folder.path().join("counter");
     let open = || Store::open(&path, &COUNTER, Durability::Process).unwrap();
     let (holder, waiting, reader) = (open(), open(), open());
-    let (is_held, may_end) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (is_held, may_end) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicBool::new(false)),
+    );
     let held = {
         let (is_held, may_end) = (is_held.clone(), may_end.clone());
         holder.write(move |_| {
@@ -97,7 +103,11 @@ async fn waiting_for_another_writer_does_not_block_the_async_thread() {
         let added = add(&waiting);
         tokio::pin!(added);
         // Readers do not wait at all.
-        assert!(tokio::time::timeout(Duration::from_millis(20), &mut added).await.is_err());
+        assert!(
+            tokio::time::timeout(Duration::from_millis(20), &mut added)
+                .await
+                .is_err()
+        );
         assert_eq!(value(&reader).await, 0);
         may_end.store(true, Ordering::Release);
         added.await.unwrap()
@@ -115,7 +125,11 @@ fn a_file_is_opened_and_read_while_another_connection_writes() {
     let written = open().write_blocking(|transaction| {
         transaction.execute("UPDATE counter SET value = 7", [])?;
         open().read_blocking(|transaction| {
-            Ok::<i64, StoreError>(transaction.query_row("SELECT value FROM counter", [], |row| row.get(0))?)
+            Ok::<i64, StoreError>(transaction.query_row(
+                "SELECT value FROM counter",
+                [],
+                |row| row.get(0),
+            )?)
         })
     });
     assert_eq!(written.unwrap(), 0);
@@ -124,7 +138,14 @@ fn a_file_is_opened_and_read_while_another_connection_writes() {
 #[test]
 fn the_error_of_a_locked_file_says_to_wait() {
     let folder = tempfile::tempdir().unwrap();
-    let open = || Store::open(&folder.path().join("counter"), &COUNTER, Durability::Process).unwrap();
+    let open = || {
+        Store::open(
+            &folder.path().join("counter"),
+            &COUNTER,
+            Durability::Process,
+        )
+        .unwrap()
+    };
     let (late, writer) = (open(), open());
     let refused = late.read_blocking(|transaction| {
         let _: i64 = transaction.query_row("SELECT value FROM counter", [], |row| row.get(0))?;
@@ -135,5 +156,9 @@ fn the_error_of_a_locked_file_says_to_wait() {
         Ok::<_, StoreError>(transaction.execute("UPDATE counter SET value = 8", [])?)
     });
     let error = refused.unwrap_err();
-    assert!(matches!(error, StoreError::Busy) && error.to_string().ends_with("try again when it has ended"), "{error}");
+    assert!(
+        matches!(error, StoreError::Busy)
+            && error.to_string().ends_with("try again when it has ended"),
+        "{error}"
+    );
 }

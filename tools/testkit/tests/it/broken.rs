@@ -42,7 +42,9 @@ pub(crate) fn good(
     /// The text, e.g. a page.
     text: String,
 ) -> Size {
-    Size { words: text.split_whitespace().count() }
+    Size {
+        words: text.split_whitespace().count(),
+    }
 }
 
 /// Measures.

@@ -14,34 +14,65 @@ fn check(submission: &'static Submission) -> Vec<Fault> {
 #[test]
 fn there_is_an_example() {
     let faults = check(&broken::NO_EXAMPLE_TOOL);
-    assert!(faults.len() == 1 && faults[0].rule == LintRule::Example, "{faults:?}");
+    assert!(
+        faults.len() == 1 && faults[0].rule == LintRule::Example,
+        "{faults:?}"
+    );
 }
 
 #[test]
 fn every_invalid_example_is_reported() {
     let faults = check(&broken::INVALID_EXAMPLES_TOOL);
-    assert!(faults.iter().all(|fault| fault.rule == LintRule::Example), "{faults:?}");
+    assert!(
+        faults.iter().all(|fault| fault.rule == LintRule::Example),
+        "{faults:?}"
+    );
     let messages: Vec<_> = faults.iter().map(|fault| &*fault.message).collect();
     assert_eq!(messages.len(), 2, "{messages:?}");
-    assert!(messages[0].starts_with("example 2 of text.a does not validate: "), "{messages:?}");
-    assert!(messages[1].starts_with("example 3 of text.a does not validate: at `/text`"), "{messages:?}");
+    assert!(
+        messages[0].starts_with("example 2 of text.a does not validate: "),
+        "{messages:?}"
+    );
+    assert!(
+        messages[1].starts_with("example 3 of text.a does not validate: at `/text`"),
+        "{messages:?}"
+    );
 }
 
 #[test]
 fn examples_of_pure_tools_have_their_declared_results() {
     let faults = check(&broken::OTHER_RESULT_TOOL);
-    assert!(faults.len() == 1 && faults[0].rule == LintRule::Example, "{faults:?}");
-    assert_eq!(faults[0].message, "example 1 declares the result 2, but the tool returned 1");
+    assert!(
+        faults.len() == 1 && faults[0].rule == LintRule::Example,
+        "{faults:?}"
+    );
+    assert_eq!(
+        faults[0].message,
+        "example 1 declares the result 2, but the tool returned 1"
+    );
     let faults = check(&broken::FAILING_TOOL);
-    assert!(faults.len() == 1 && faults[0].rule == LintRule::Example, "{faults:?}");
-    assert!(faults[0].message.starts_with("example 1 fails: ") && faults[0].message.contains("there is no text"));
+    assert!(
+        faults.len() == 1 && faults[0].rule == LintRule::Example,
+        "{faults:?}"
+    );
+    assert!(
+        faults[0].message.starts_with("example 1 fails: ")
+            && faults[0].message.contains("there is no text")
+    );
 }
 
 #[test]
 fn two_runs_of_a_pure_tool_have_the_same_result() {
     let faults = check(&broken::IMPURE_TOOL);
-    assert!(faults.len() == 1 && faults[0].rule == LintRule::Effects, "{faults:?}");
-    assert!(faults[0].message.contains("declare what it reads"), "{}", faults[0]);
+    assert!(
+        faults.len() == 1 && faults[0].rule == LintRule::Effects,
+        "{faults:?}"
+    );
+    assert!(
+        faults[0].message.contains("declare what it reads"),
+        "{}",
+        faults[0]
+    );
 }
 
 #[test]
@@ -54,13 +85,30 @@ fn results_fit_the_output_schema() {
     let parameters = json!({"type": "object", "additionalProperties": false});
     let rules = |example: Example| {
         let tool = Tool::new("text.a", "Measures.", parameters.clone()).unwrap();
-        let tool = tool.with_effects(Effects::Pure).with_output(json!({"type": "string"})).with_example(example);
+        let tool = tool
+            .with_effects(Effects::Pure)
+            .with_output(json!({"type": "string"}))
+            .with_example(example);
         let mut catalog = Catalog::new();
-        catalog.register(tool, async |_: ToolContext, _: Value| Ok::<_, String>(1)).unwrap();
-        HouseRules::new().check(catalog).into_iter().map(|fault| fault.rule).collect::<Vec<_>>()
+        catalog
+            .register(tool, async |_: ToolContext, _: Value| Ok::<_, String>(1))
+            .unwrap();
+        HouseRules::new()
+            .check(catalog)
+            .into_iter()
+            .map(|fault| fault.rule)
+            .collect::<Vec<_>>()
     };
-    assert_eq!(rules(Example::new(json!({}))), [LintRule::Output], "the returned result");
-    assert_eq!(rules(Example::new(json!({})).with_result(json!(1))), [LintRule::Example], "the declared result");
+    assert_eq!(
+        rules(Example::new(json!({}))),
+        [LintRule::Output],
+        "the returned result"
+    );
+    assert_eq!(
+        rules(Example::new(json!({})).with_result(json!(1))),
+        [LintRule::Example],
+        "the declared result"
+    );
 }
 
 /// The service of the next tool.
@@ -77,5 +125,8 @@ async fn examples_run_in_the_given_context_also_from_an_async_test() {
     let cx = ToolContext::new().with_service(Factor(3));
     HouseRules::new().with_context(cx).assert(&[&SCALED_TOOL]);
     let faults = check(&SCALED_TOOL);
-    assert!(faults.len() == 1 && faults[0].rule == LintRule::Example, "{faults:?}");
+    assert!(
+        faults.len() == 1 && faults[0].rule == LintRule::Example,
+        "{faults:?}"
+    );
 }

@@ -14,8 +14,25 @@ use crate::sample::{Yes, echo, holding};
 
 const VALUES: [&str; 6] = ["a", "src/a", "src/b", ".git/config", "toolcrib.toml", "."];
 const HOSTS: [&str; 4] = ["a.org", "a.org:8080", "b.org", "[::1]:8080"];
-const HOST_PATTERNS: [&str; 6] = ["**", "a.org", "a.org:*", "*.org", "*.org:8080", r"\[::1\]:*"];
-const PATTERNS: [&str; 9] = ["**", "*", "a", "src/**", "src/*", "src/a", ".git/**", "**/.git/**", "toolcrib.toml"];
+const HOST_PATTERNS: [&str; 6] = [
+    "**",
+    "a.org",
+    "a.org:*",
+    "*.org",
+    "*.org:8080",
+    r"\[::1\]:*",
+];
+const PATTERNS: [&str; 9] = [
+    "**",
+    "*",
+    "a",
+    "src/**",
+    "src/*",
+    "src/a",
+    ".git/**",
+    "**/.git/**",
+    "toolcrib.toml",
+];
 
 /// A grant by its layers, a policy by its rules, and the targets of a call of `fs.tool`.
 #[derive(Clone, Debug)]
@@ -28,9 +45,13 @@ struct Case {
 
 impl Case {
     fn context(&self) -> ToolContext {
-        let mut layers = self.layers.iter().map(|clauses| Grant::new(clauses.iter().cloned()));
+        let mut layers = self
+            .layers
+            .iter()
+            .map(|clauses| Grant::new(clauses.iter().cloned()));
         let first = layers.next().unwrap();
-        let cx = ToolContext::new().with_grant(layers.fold(first, |grant, layer| grant.intersect(&layer)));
+        let cx = ToolContext::new()
+            .with_grant(layers.fold(first, |grant, layer| grant.intersect(&layer)));
         match &self.policy {
             None => cx,
             Some((true, rules)) => cx.with_policy(Policy::by_effects().with_rules(rules.clone())),
@@ -41,8 +62,10 @@ impl Case {
     /// Returns the case without some clauses of one layer.
     fn without_clauses(&self, layer: &[Clause], taken: &[&Clause]) -> Self {
         let mut case = self.clone();
-        for clauses in
-            case.layers.iter_mut().filter(|clauses| Grant::new(clauses.iter().cloned()).layers().next() == Some(layer))
+        for clauses in case
+            .layers
+            .iter_mut()
+            .filter(|clauses| Grant::new(clauses.iter().cloned()).layers().next() == Some(layer))
         {
             clauses.retain(|clause| !taken.contains(&clause));
         }
@@ -51,15 +74,18 @@ impl Case {
 
     fn without_rules(&self, taken: &[&Rule]) -> Self {
         let mut case = self.clone();
-        case.policy.iter_mut().for_each(|(_, rules)| rules.retain(|rule| !taken.contains(&rule)));
+        case.policy
+            .iter_mut()
+            .for_each(|(_, rules)| rules.retain(|rule| !taken.contains(&rule)));
         case
     }
 }
 
 fn clause() -> impl Strategy<Value = Clause> {
     let access = || select(vec!["read", "write", "destroy", "*"]);
-    let clause =
-        |(scheme, access, pattern): (&str, &str, &str)| format!("{scheme}:{access}:{pattern}").parse().unwrap();
+    let clause = |(scheme, access, pattern): (&str, &str, &str)| {
+        format!("{scheme}:{access}:{pattern}").parse().unwrap()
+    };
     prop_oneof![
         2 => (select(vec!["fs", "fs", "*"]), access(), select(PATTERNS.to_vec())).prop_map(clause),
         1 => (select(vec!["net", "net", "*"]), access(), select(HOST_PATTERNS.to_vec())).prop_map(clause),
@@ -74,9 +100,17 @@ fn rule() -> impl Strategy<Value = Rule> {
             for names in [None, Some("fs.*"), Some("fs.tool"), Some("other")] {
                 rules.extend(names.map(|names| Rule::new(verdict, Some(names), None).unwrap()));
                 for access in ["read", "write", "destroy", "*"] {
-                    let clauses = PATTERNS.iter().map(|pattern| format!("fs:{access}:{pattern}").parse().unwrap());
-                    let hosts = HOST_PATTERNS.iter().map(|pattern| format!("net:{access}:{pattern}").parse().unwrap());
-                    rules.extend(clauses.chain(hosts).map(|clause| Rule::new(verdict, names, Some(clause)).unwrap()));
+                    let clauses = PATTERNS
+                        .iter()
+                        .map(|pattern| format!("fs:{access}:{pattern}").parse().unwrap());
+                    let hosts = HOST_PATTERNS
+                        .iter()
+                        .map(|pattern| format!("net:{access}:{pattern}").parse().unwrap());
+                    rules.extend(
+                        clauses
+                            .chain(hosts)
+                            .map(|clause| Rule::new(verdict, names, Some(clause)).unwrap()),
+                    );
                 }
             }
         }
@@ -86,8 +120,14 @@ fn rule() -> impl Strategy<Value = Rule> {
 }
 
 fn target() -> impl Strategy<Value = Target> {
-    let path = (select(vec!["read", "write", "destroy"]), select(VALUES.to_vec()));
-    let host = (select(vec!["read", "read", "write"]), select(HOSTS.to_vec()));
+    let path = (
+        select(vec!["read", "write", "destroy"]),
+        select(VALUES.to_vec()),
+    );
+    let host = (
+        select(vec!["read", "read", "write"]),
+        select(HOSTS.to_vec()),
+    );
     prop_oneof![
         2 => path.prop_map(|(access, value)| format!("fs:{access}:{value}").parse().unwrap()),
         1 => host.prop_map(|(access, value)| format!("net:{access}:{value}").parse().unwrap()),
@@ -100,7 +140,11 @@ fn case() -> impl Strategy<Value = Case> {
     (layers, policy, vec(target(), 0..3)).prop_map(|(layers, policy, mut targets)| {
         targets.sort();
         targets.dedup();
-        Case { layers, policy, targets }
+        Case {
+            layers,
+            policy,
+            targets,
+        }
     })
 }
 
@@ -113,24 +157,43 @@ fn check(case: &Case, cx: &ToolContext, at: usize, ruling: &Ruling<'_>, verdict:
     let changed = |case: &Case, expected: &dyn Fn(&Ruling<'_>) -> bool| {
         let cx = case.context();
         let rulings: Vec<_> = cx.rulings(&*TOOL, &case.targets).collect();
-        assert!(expected(&rulings[at]), "{ruling} became {} by {case:?}", rulings[at]);
+        assert!(
+            expected(&rulings[at]),
+            "{ruling} became {} by {case:?}",
+            rulings[at]
+        );
         call_verdict(&rulings)
     };
     let reasons = ruling.reasons();
-    let granting = reasons.iter().filter(|reason| matches!(reason, Reason::Granted(_)));
+    let granting = reasons
+        .iter()
+        .filter(|reason| matches!(reason, Reason::Granted(_)));
     for (layer, reason) in cx.grant().layers().zip(granting) {
-        let Reason::Granted(clauses) = reason else { unreachable!() };
-        let now = changed(&case.without_clauses(layer, clauses), &|now| now.verdict() == Verdict::Ask);
-        assert!(verdict != Verdict::Allow || now == Verdict::Ask, "the answer about the call changes too");
+        let Reason::Granted(clauses) = reason else {
+            unreachable!()
+        };
+        let now = changed(&case.without_clauses(layer, clauses), &|now| {
+            now.verdict() == Verdict::Ask
+        });
+        assert!(
+            verdict != Verdict::Allow || now == Verdict::Ask,
+            "the answer about the call changes too"
+        );
     }
     for reason in &reasons {
-        let others: Vec<_> = reasons.iter().filter(|other| *other != reason).cloned().collect();
+        let others: Vec<_> = reasons
+            .iter()
+            .filter(|other| *other != reason)
+            .cloned()
+            .collect();
         match reason {
             Reason::Rules(rules) => {
                 let without = case.without_rules(rules);
                 let now = match ruling.verdict() {
                     Verdict::Deny => changed(&without, &|now| now.verdict() < Verdict::Deny),
-                    Verdict::Ask if others.is_empty() => changed(&without, &|now| now.verdict() == Verdict::Allow),
+                    Verdict::Ask if others.is_empty() => {
+                        changed(&without, &|now| now.verdict() == Verdict::Allow)
+                    }
                     Verdict::Ask => changed(&without, &|now| now.reasons() == others),
                     Verdict::Allow if ruling.target.is_none() => {
                         changed(&without, &|now| now.reasons() == [Reason::Untouched])
@@ -138,26 +201,41 @@ fn check(case: &Case, cx: &ToolContext, at: usize, ruling: &Ruling<'_>, verdict:
                     Verdict::Allow => changed(&without, &|now| now.verdict() == Verdict::Ask),
                 };
                 let was_allowed = verdict == Verdict::Allow && ruling.target.is_some();
-                assert!(!was_allowed || now == Verdict::Ask, "the answer about the call changes too");
+                assert!(
+                    !was_allowed || now == Verdict::Ask,
+                    "the answer about the call changes too"
+                );
             }
             Reason::Ungranted => {
                 let mut with = case.clone();
-                with.layers.iter_mut().for_each(|layer| layer.extend(ruling.target.map(Target::to_clause)));
+                with.layers
+                    .iter_mut()
+                    .for_each(|layer| layer.extend(ruling.target.map(Target::to_clause)));
                 changed(&with, &|now| !now.reasons().contains(&Reason::Ungranted));
             }
             Reason::Default(_) => {
                 let mut with = case.clone();
-                let allow = ruling.target.map(|target| Rule::for_target(Verdict::Allow, target.to_clause()));
+                let allow = ruling
+                    .target
+                    .map(|target| Rule::for_target(Verdict::Allow, target.to_clause()));
                 with.policy.as_mut().unwrap().1.extend(allow);
                 changed(&with, &|now| !now.reasons().contains(reason));
             }
             Reason::UnnamedHost => {
                 let mut with = case.clone();
-                with.layers.iter_mut().for_each(|layer| layer.extend(ruling.target.map(Target::to_clause)));
+                with.layers
+                    .iter_mut()
+                    .for_each(|layer| layer.extend(ruling.target.map(Target::to_clause)));
                 let is_left = |now: &Ruling<'_>| {
-                    let expected = |reason: &&Reason<'_>| !matches!(reason, Reason::UnnamedHost | Reason::Ungranted);
+                    let expected = |reason: &&Reason<'_>| {
+                        !matches!(reason, Reason::UnnamedHost | Reason::Ungranted)
+                    };
                     let expected: Vec<_> = reasons.iter().filter(expected).cloned().collect();
-                    if expected.is_empty() { now.verdict() == Verdict::Allow } else { now.reasons() == expected }
+                    if expected.is_empty() {
+                        now.verdict() == Verdict::Allow
+                    } else {
+                        now.reasons() == expected
+                    }
                 };
                 changed(&with, &is_left);
             }
@@ -184,8 +262,15 @@ proptest! {
 
 #[test]
 fn a_call_ends_as_its_rulings_say() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let config = ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let config = ProptestConfig {
+        cases: 500,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
     proptest!(config, |(case in case())| {
         let catalog = holding(touching(&case.targets), echo);
         let cx = case.context();
@@ -213,7 +298,9 @@ fn a_call_ends_as_its_rulings_say() {
 fn discovering(targets: &[Target]) -> Catalog {
     let targets = targets.to_vec();
     let discover = move |cx: ToolContext, _: Value| {
-        let found = targets.iter().try_for_each(|target| cx.require(target.access(), target.scheme(), target.value()));
+        let found = targets
+            .iter()
+            .try_for_each(|target| cx.require(target.access(), target.scheme(), target.value()));
         async move { found }
     };
     holding(touching(&[]), discover)
@@ -221,8 +308,15 @@ fn discovering(targets: &[Target]) -> Catalog {
 
 #[test]
 fn discovered_targets_are_decided_by_the_same_rulings() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let config = ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let config = ProptestConfig {
+        cases: 500,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
     proptest!(config, |(case in case(), target in target())| {
         let cx = case.context();
         prop_assume!(cx.rulings(&*TOOL, &[]).all(|ruling| ruling.verdict() == Verdict::Allow));

@@ -33,7 +33,15 @@ impl Task for Work {
     }
 
     fn ended(&self) -> TaskFuture<'_, ()> {
-        Box::pin(async { drop(self.state.subscribe().wait_for(TaskState::has_ended).await.unwrap()) })
+        Box::pin(async {
+            drop(
+                self.state
+                    .subscribe()
+                    .wait_for(TaskState::has_ended)
+                    .await
+                    .unwrap(),
+            )
+        })
     }
 
     fn result<'a>(&'a self, _: &'a ToolContext) -> TaskFuture<'a, Result<ToolResult, ToolError>> {
@@ -82,7 +90,10 @@ impl Session {
     pub(super) fn new() -> Self {
         let mut services = Services::new();
         Tasks::offer(&mut services);
-        Self { cx: ToolContext::new().with_services(services), cancelled: Arc::default() }
+        Self {
+            cx: ToolContext::new().with_services(services),
+            cancelled: Arc::default(),
+        }
     }
 
     pub(super) fn tasks(&self) -> Arc<Tasks> {
@@ -91,7 +102,10 @@ impl Session {
 
     pub(super) fn sub_agent(&self) -> Self {
         let services = self.cx.services().for_sub_agent();
-        Self { cx: self.cx.clone().with_services(services), cancelled: self.cancelled.clone() }
+        Self {
+            cx: self.cx.clone().with_services(services),
+            cancelled: self.cancelled.clone(),
+        }
     }
 
     pub(super) fn work(&self, title: &str) -> Arc<Work> {
@@ -101,7 +115,13 @@ impl Session {
     pub(super) fn work_kept(&self, title: &str, is_stored: bool) -> Arc<Work> {
         let state = watch::Sender::new(TaskState::Running("runs".to_owned()));
         let cancelled = self.cancelled.clone();
-        Arc::new(Work { title: title.to_owned(), state, result: Mutex::default(), cancelled, is_stored })
+        Arc::new(Work {
+            title: title.to_owned(),
+            state,
+            result: Mutex::default(),
+            cancelled,
+            is_stored,
+        })
     }
 
     pub(super) fn start(&self, title: &str) -> (String, Arc<Work>) {
@@ -114,6 +134,10 @@ impl Session {
     }
 
     pub(super) fn handles(&self) -> Vec<String> {
-        self.tasks().list().into_iter().map(|info| info.handle).collect()
+        self.tasks()
+            .list()
+            .into_iter()
+            .map(|info| info.handle)
+            .collect()
     }
 }

@@ -20,21 +20,36 @@ fn tasks_end_with_their_agent_unless_another_party_keeps_them_for_the_session() 
         }
     }
     let store = saved.clone();
-    session.tasks().set_store(move |tasks: &StoredTasks| *store.lock().unwrap() = tasks.clone());
+    session
+        .tasks()
+        .set_store(move |tasks: &StoredTasks| *store.lock().unwrap() = tasks.clone());
     drop(child.cx);
     assert_eq!(session.cancelled(), ["child true", "child false"]);
     let cancelled = session.cancelled.clone();
     drop(session.cx);
-    assert_eq!(*cancelled.lock().unwrap(), ["child true", "child false", "session false"]);
+    assert_eq!(
+        *cancelled.lock().unwrap(),
+        ["child true", "child false", "session false"]
+    );
     let saved = saved.lock().unwrap();
-    let titles: Vec<_> = saved.tasks.iter().map(|task| (&*task.title, task.is_kept())).collect();
-    assert_eq!((titles, saved.started), (vec![("session true", true), ("session false", false)], 4));
+    let titles: Vec<_> = saved
+        .tasks
+        .iter()
+        .map(|task| (&*task.title, task.is_kept()))
+        .collect();
+    assert_eq!(
+        (titles, saved.started),
+        (vec![("session true", true), ("session false", false)], 4)
+    );
 }
 
 #[test]
 fn without_a_store_all_tasks_end_with_the_session() {
     let session = Session::new();
-    session.tasks().insert(&session.cx, session.work_kept("kept", true)).unwrap();
+    session
+        .tasks()
+        .insert(&session.cx, session.work_kept("kept", true))
+        .unwrap();
     drop(session.cx);
     assert_eq!(*session.cancelled.lock().unwrap(), ["kept"]);
 }
@@ -52,12 +67,22 @@ fn restored_tasks_keep_their_handles() {
         (session.work_kept(&stored.title, true), None)
     });
     let store = saved.clone();
-    session.tasks().set_store(move |tasks: &StoredTasks| store.lock().unwrap().push(tasks.clone()));
+    session
+        .tasks()
+        .set_store(move |tasks: &StoredTasks| store.lock().unwrap().push(tasks.clone()));
     assert_eq!(session.start("next").0, "t8");
     let info = &session.tasks().list()[0];
-    assert_eq!((&*info.handle, &*info.tool, &*info.title), ("t3", "a.b", "first"));
+    assert_eq!(
+        (&*info.handle, &*info.tool, &*info.title),
+        ("t3", "a.b", "first")
+    );
     session.tasks().remove("t3");
-    let counts: Vec<_> = saved.lock().unwrap().iter().map(|saved| (saved.started, saved.tasks.len())).collect();
+    let counts: Vec<_> = saved
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|saved| (saved.started, saved.tasks.len()))
+        .collect();
     assert_eq!(counts, [(7, 1), (8, 2), (8, 1)]);
 }
 
@@ -66,15 +91,26 @@ async fn a_later_process_knows_the_tasks_that_ended_with_theirs_until_it_has_tol
     let session = Session::new();
     let saved = Arc::new(Mutex::new(StoredTasks::default()));
     let store = saved.clone();
-    session.tasks().set_store(move |tasks: &StoredTasks| *store.lock().unwrap() = tasks.clone());
-    let handles = || saved.lock().unwrap().tasks.iter().map(|task| task.handle.clone()).collect::<Vec<_>>();
+    session
+        .tasks()
+        .set_store(move |tasks: &StoredTasks| *store.lock().unwrap() = tasks.clone());
+    let handles = || {
+        saved
+            .lock()
+            .unwrap()
+            .tasks
+            .iter()
+            .map(|task| task.handle.clone())
+            .collect::<Vec<_>>()
+    };
     session.start("runs");
     let (_, read) = session.start("was read");
     assert_eq!(handles(), ["t1", "t2"]);
     read.end(ToolResult::text("x"));
     session.tasks().result(&session.cx, "t2").await.unwrap();
     assert_eq!(handles(), ["t1"]);
-    let stored: StoredTasks = serde_json::from_value(serde_json::to_value(&*saved.lock().unwrap()).unwrap()).unwrap();
+    let stored: StoredTasks =
+        serde_json::from_value(serde_json::to_value(&*saved.lock().unwrap()).unwrap()).unwrap();
 
     let later = Session::new();
     let tasks = later.tasks();
@@ -82,10 +118,16 @@ async fn a_later_process_knows_the_tasks_that_ended_with_theirs_until_it_has_tol
     let store = saved.clone();
     tasks.set_store(move |tasks: &StoredTasks| *store.lock().unwrap() = tasks.clone());
     assert_eq!(handles(), ["t1"], "another process could follow");
-    assert_eq!(tasks.next_ended().await.state.to_string(), "lost: it ended with the process that ran it");
+    assert_eq!(
+        tasks.next_ended().await.state.to_string(),
+        "lost: it ended with the process that ran it"
+    );
     assert_eq!(tasks.take_untold().len(), 1);
     assert!(handles().is_empty());
     let error = tasks.result(&later.cx, "t1").await.unwrap_err().to_string();
-    assert!(error.contains("it ended with the process that ran it: runs"), "{error}");
+    assert!(
+        error.contains("it ended with the process that ran it: runs"),
+        "{error}"
+    );
     assert_eq!(later.start("next").0, "t3");
 }

@@ -56,7 +56,11 @@ fn who(
     what: String,
     cx: &ToolContext,
 ) -> String {
-    format!("{} asks {} for {what}", cx.session().unwrap_or("nobody"), cx.tool().unwrap())
+    format!(
+        "{} asks {} for {what}",
+        cx.session().unwrap_or("nobody"),
+        cx.tool().unwrap()
+    )
 }
 
 /// Counts in steps.
@@ -71,16 +75,26 @@ fn even(
 
 fn even_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let number = u64::deserialize(deserializer)?;
-    if number % 2 == 0 { Ok(number) } else { Err(serde::de::Error::custom("the number is odd")) }
+    if number % 2 == 0 {
+        Ok(number)
+    } else {
+        Err(serde::de::Error::custom("the number is odd"))
+    }
 }
 
 async fn echoed(arguments: Value) -> Value {
-    called(&ECHO_TOOL, arguments).await.unwrap().structured.unwrap().into_value()
+    called(&ECHO_TOOL, arguments)
+        .await
+        .unwrap()
+        .structured
+        .unwrap()
+        .into_value()
 }
 
 #[tokio::test]
 async fn an_absent_argument_has_its_default() {
-    let expected = json!({"count": 1, "small": 0, "share": 0.5, "any": null, "type": null, "max-depth": 0});
+    let expected =
+        json!({"count": 1, "small": 0, "share": 0.5, "any": null, "type": null, "max-depth": 0});
     assert_eq!(echoed(json!({"count": 1})).await, expected);
 }
 
@@ -92,11 +106,18 @@ async fn arguments_arrive_unchanged() {
 
 #[tokio::test]
 async fn undeclared_arguments_are_refused() {
-    for arguments in
-        [json!({}), json!({"count": 1, "cout": 1}), json!({"count": "one"}), json!({"count": 1, "small": 256})]
-    {
+    for arguments in [
+        json!({}),
+        json!({"count": 1, "cout": 1}),
+        json!({"count": "one"}),
+        json!({"count": 1, "small": 256}),
+    ] {
         let error = called(&ECHO_TOOL, arguments.clone()).await.unwrap_err();
-        assert_eq!(error.code(), ErrorCode::InvalidArguments, "{arguments}: {error}");
+        assert_eq!(
+            error.code(),
+            ErrorCode::InvalidArguments,
+            "{arguments}: {error}"
+        );
     }
 }
 
@@ -111,13 +132,27 @@ async fn arguments_that_only_the_type_refuses_are_invalid_arguments() {
 
 #[tokio::test]
 async fn an_args_struct_may_be_taken_apart() {
-    assert_eq!(called(&ADD_TOOL, json!({"a": 2})).await.unwrap().to_text(), "add = 2");
-    assert_eq!(called(&ADD_TOOL, json!({"a": 2.0, "b": 3})).await.unwrap().to_text(), "add = 5");
+    assert_eq!(
+        called(&ADD_TOOL, json!({"a": 2})).await.unwrap().to_text(),
+        "add = 2"
+    );
+    assert_eq!(
+        called(&ADD_TOOL, json!({"a": 2.0, "b": 3}))
+            .await
+            .unwrap()
+            .to_text(),
+        "add = 5"
+    );
 }
 
 #[tokio::test]
 async fn the_context_is_the_one_of_the_call() {
-    let cx = ToolContext::new().with_session("s1").with_grant(tools::Grant::all());
-    let result = catalog(&WHO_TOOL).execute(&cx, "who", json!({"what": "it"})).await.unwrap();
+    let cx = ToolContext::new()
+        .with_session("s1")
+        .with_grant(tools::Grant::all());
+    let result = catalog(&WHO_TOOL)
+        .execute(&cx, "who", json!({"what": "it"}))
+        .await
+        .unwrap();
     assert_eq!(result.to_text(), "s1 asks who for it");
 }

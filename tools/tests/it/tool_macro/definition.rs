@@ -4,7 +4,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::context::Need;
 use tools::protocol::Declared;
-use tools::{Catalog, DefinitionError, Effects, JsonSchema, RegisterError, Submission, ToolContext, tool};
+use tools::{
+    Catalog, DefinitionError, Effects, JsonSchema, RegisterError, Submission, ToolContext, tool,
+};
 
 use super::tool;
 
@@ -123,7 +125,9 @@ fn a_tool_without_arguments_has_an_empty_object() {
 #[test]
 fn a_plain_tool_has_the_canonical_three_and_its_effects() {
     let value = serde_json::to_value(tool(&NOW_TOOL)).unwrap();
-    let Value::Object(members) = value else { panic!("{value}") };
+    let Value::Object(members) = value else {
+        panic!("{value}")
+    };
     let mut keys: Vec<_> = members.keys().collect();
     keys.sort();
     assert_eq!(keys, ["description", "effects", "name", "parameters"]);
@@ -133,8 +137,14 @@ fn a_plain_tool_has_the_canonical_three_and_its_effects() {
 #[test]
 fn every_attribute_arrives() {
     let save = tool(&SAVE_TOOL);
-    assert_eq!((save.name.as_str(), save.title.as_deref(), save.audit), ("web.save", Some("Save a page"), true));
-    assert_eq!((save.limits.timeout_ms, save.limits.max_output_bytes), (Some(120_000), Some(65_536)));
+    assert_eq!(
+        (save.name.as_str(), save.title.as_deref(), save.audit),
+        ("web.save", Some("Save a page"), true)
+    );
+    assert_eq!(
+        (save.limits.timeout_ms, save.limits.max_output_bytes),
+        (Some(120_000), Some(65_536))
+    );
     assert_eq!(save.tags, ["web", "files"]);
     let templates = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
     let declared = Declared {
@@ -146,14 +156,26 @@ fn every_attribute_arrives() {
         foreign: false,
     };
     assert_eq!(save.effects, Effects::Declared(declared));
-    assert_eq!(save.examples[0].arguments, json!({"url": "https://example.org", "path": "a"}));
-    assert_eq!(save.examples.iter().map(|example| &example.result).collect::<Vec<_>>(), [&Some(json!("ok")), &None]);
+    assert_eq!(
+        save.examples[0].arguments,
+        json!({"url": "https://example.org", "path": "a"})
+    );
+    assert_eq!(
+        save.examples
+            .iter()
+            .map(|example| &example.result)
+            .collect::<Vec<_>>(),
+        [&Some(json!("ok")), &None]
+    );
 }
 
 #[test]
 fn needs_are_those_of_the_handler() {
     let ids = |needs: &[Need]| needs.iter().map(Need::id).collect::<Vec<_>>();
-    assert_eq!(ids(SAVE_TOOL.handler.needs()), ids(&[Need::new::<Root>(), Need::new::<service::Client<u8>>()]));
+    assert_eq!(
+        ids(SAVE_TOOL.handler.needs()),
+        ids(&[Need::new::<Root>(), Need::new::<service::Client<u8>>()])
+    );
     assert!(NOW_TOOL.handler.needs().is_empty());
 }
 
@@ -163,7 +185,10 @@ fn the_source_is_the_place_of_the_attribute() {
     assert_eq!(source.crate_name, env!("CARGO_PKG_NAME"));
     assert_eq!(source.version, env!("CARGO_PKG_VERSION"));
     assert!(source.file.ends_with("definition.rs"), "{source}");
-    let line = include_str!("definition.rs").lines().position(|line| line == "fn now() {}").unwrap();
+    let line = include_str!("definition.rs")
+        .lines()
+        .position(|line| line == "fn now() {}")
+        .unwrap();
     assert_eq!(source.line as usize, line);
 }
 
@@ -178,8 +203,17 @@ fn the_schema_of_an_args_struct_is_taken_over() {
 
 #[test]
 fn the_function_can_still_be_called() {
-    assert_eq!(part("a".to_owned(), 2, None, &ToolContext::new()), "a 2 None 0");
-    assert_eq!(search(Search { query: "q".to_owned(), limit: 1 }), "q 1");
+    assert_eq!(
+        part("a".to_owned(), 2, None, &ToolContext::new()),
+        "a 2 None 0"
+    );
+    assert_eq!(
+        search(Search {
+            query: "q".to_owned(),
+            limit: 1
+        }),
+        "q 1"
+    );
     now();
 }
 
@@ -277,15 +311,26 @@ fn a_definition_that_the_macro_could_not_see_through_is_refused() {
     assert!(
         matches!(definition(refused(&SILENT_TOOL)), DefinitionError::Undocumented { field, .. } if field == "bare")
     );
-    assert!(matches!(definition(refused(&OPEN_TOOL)), DefinitionError::Open { tool } if tool == "open"));
-    assert!(matches!(definition(refused(&LIST_TOOL)), DefinitionError::NotAnObject { tool } if tool == "list"));
+    assert!(
+        matches!(definition(refused(&OPEN_TOOL)), DefinitionError::Open { tool } if tool == "open")
+    );
+    assert!(
+        matches!(definition(refused(&LIST_TOOL)), DefinitionError::NotAnObject { tool } if tool == "list")
+    );
 }
 
 #[test]
 fn a_template_that_the_schema_cannot_fill_is_refused() {
-    for (submission, field) in [(&ELSEWHERE_TOOL, "`term`"), (&MAYBE_TOOL, "`path`"), (&NOWHERE_TOOL, "`path`")] {
+    for (submission, field) in [
+        (&ELSEWHERE_TOOL, "`term`"),
+        (&MAYBE_TOOL, "`path`"),
+        (&NOWHERE_TOOL, "`path`"),
+    ] {
         let error = refused(submission);
-        assert!(matches!(error, RegisterError::Effects { .. }) && error.to_string().contains(field), "{error}");
+        assert!(
+            matches!(error, RegisterError::Effects { .. }) && error.to_string().contains(field),
+            "{error}"
+        );
     }
 }
 
@@ -294,7 +339,10 @@ fn an_absent_argument_stands_for_its_default() {
     let mut catalog = Catalog::new();
     catalog.submit(&[&ROOTED_TOOL]).unwrap();
     let rooted = catalog.get("rooted").unwrap();
-    assert_eq!(rooted.targets(&json!({}).into()).unwrap()[0].to_string(), "fs:read:.");
+    assert_eq!(
+        rooted.targets(&json!({}).into()).unwrap()[0].to_string(),
+        "fs:read:."
+    );
     // `null` is a value, and no target.
     assert!(rooted.targets(&json!({"path": null}).into()).is_err());
 }
@@ -304,5 +352,8 @@ fn an_example_that_its_tool_would_refuse_is_found_by_a_proof() {
     let mut catalog = Catalog::new();
     catalog.submit(&[&MISUSED_TOOL]).unwrap();
     let error = catalog.get("misused").unwrap().verify().unwrap_err();
-    assert!(matches!(error, RegisterError::Example { index: 0, .. }), "{error}");
+    assert!(
+        matches!(error, RegisterError::Example { index: 0, .. }),
+        "{error}"
+    );
 }

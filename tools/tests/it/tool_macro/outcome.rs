@@ -51,7 +51,10 @@ fn pictures() -> Result<Vec<Content>, ToolError> {
 /// Returns a result of its own making.
 #[tool(pure)]
 fn partly() -> ToolResult {
-    ToolResult { structured: Some(json!([1]).into()), ..ToolResult::error("only one") }
+    ToolResult {
+        structured: Some(json!([1]).into()),
+        ..ToolResult::error("only one")
+    }
 }
 
 type Fallible<T = ()> = Result<T, Failure>;
@@ -60,7 +63,11 @@ struct Failure;
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if f.alternate() { "no; because of that" } else { "no" })
+        f.write_str(if f.alternate() {
+            "no; because of that"
+        } else {
+            "no"
+        })
     }
 }
 
@@ -85,7 +92,12 @@ fn fails() -> Fallible {
 /// Denies.
 #[tool(pure)]
 fn denies() -> Result<(), ToolError> {
-    Err(ToolError::new("another", ToolErrorKind::Denied { reason: "no".to_owned() }))
+    Err(ToolError::new(
+        "another",
+        ToolErrorKind::Denied {
+            reason: "no".to_owned(),
+        },
+    ))
 }
 
 /// Refuses, by an error of another crate.
@@ -166,7 +178,10 @@ fn unspeakable() -> std::collections::HashMap<(u8, u8), u8> {
 }
 
 fn image() -> Content {
-    Content::Image { data: "AA==".to_owned(), mime_type: "image/png".to_owned() }
+    Content::Image {
+        data: "AA==".to_owned(),
+        mime_type: "image/png".to_owned(),
+    }
 }
 
 async fn result(submission: &'static Submission) -> ToolResult {
@@ -175,8 +190,14 @@ async fn result(submission: &'static Submission) -> ToolResult {
 
 #[tokio::test]
 async fn a_value_is_structured_and_its_text_is_json() {
-    assert_eq!(result(&WEATHER_TOOL).await, ToolResult::structured(json!({"degrees": 3})));
-    assert_eq!(result(&SUCCEEDS_TOOL).await, ToolResult::structured(json!(1)));
+    assert_eq!(
+        result(&WEATHER_TOOL).await,
+        ToolResult::structured(json!({"degrees": 3}))
+    );
+    assert_eq!(
+        result(&SUCCEEDS_TOOL).await,
+        ToolResult::structured(json!(1))
+    );
     assert_eq!(result(&OPAQUE_TOOL).await, ToolResult::structured(json!(1)));
 }
 
@@ -197,7 +218,10 @@ async fn unit_is_shown_as_ok() {
 #[tokio::test]
 async fn content_is_passed_on() {
     assert_eq!(result(&PICTURE_TOOL).await.content, [image()]);
-    assert_eq!(result(&PICTURES_TOOL).await.content, [Content::text("Two:"), image(), image()]);
+    assert_eq!(
+        result(&PICTURES_TOOL).await.content,
+        [Content::text("Two:"), image(), image()]
+    );
 }
 
 #[tokio::test]
@@ -208,25 +232,45 @@ async fn a_result_is_passed_on() {
 #[tokio::test]
 async fn an_error_is_shown_in_its_alternate_form() {
     let error = called(&FAILS_TOOL, json!({})).await.unwrap_err();
-    let expected =
-        ToolError::new("fails", ToolErrorKind::ExecutionFailed { message: "no; because of that".to_owned() });
+    let expected = ToolError::new(
+        "fails",
+        ToolErrorKind::ExecutionFailed {
+            message: "no; because of that".to_owned(),
+        },
+    );
     assert_eq!(error, expected);
 }
 
 #[tokio::test]
 async fn a_tool_error_is_passed_on() {
-    assert_eq!(called(&DENIES_TOOL, json!({})).await.unwrap_err(), denies().unwrap_err());
+    assert_eq!(
+        called(&DENIES_TOOL, json!({})).await.unwrap_err(),
+        denies().unwrap_err()
+    );
 }
 
 #[tokio::test]
 async fn a_tool_error_is_passed_on_from_inside_of_others() {
-    for tool in [&REFUSES_IN_A_BOX_TOOL, &REFUSES_LATER_TOOL, &REFUSES_WITH_REASON_TOOL, &REFUSES_BY_LOAN_TOOL] {
-        assert_eq!(called(tool, json!({})).await.unwrap_err(), denies().unwrap_err(), "{}", tool.name);
+    for tool in [
+        &REFUSES_IN_A_BOX_TOOL,
+        &REFUSES_LATER_TOOL,
+        &REFUSES_WITH_REASON_TOOL,
+        &REFUSES_BY_LOAN_TOOL,
+    ] {
+        assert_eq!(
+            called(tool, json!({})).await.unwrap_err(),
+            denies().unwrap_err(),
+            "{}",
+            tool.name
+        );
     }
 }
 
 #[tokio::test]
 async fn a_value_that_is_no_json_is_invalid_output() {
     let error = called(&UNSPEAKABLE_TOOL, json!({})).await.unwrap_err();
-    assert_eq!((error.code(), error.tool_name()), (ErrorCode::InvalidOutput, "unspeakable"));
+    assert_eq!(
+        (error.code(), error.tool_name()),
+        (ErrorCode::InvalidOutput, "unspeakable")
+    );
 }

@@ -43,7 +43,11 @@ fn clear() {}
 mod previews {
     use super::*;
 
-    pub(super) fn repeated(text: String, cx: &ToolContext, times: Option<usize>) -> Result<Preview, ToolError> {
+    pub(super) fn repeated(
+        text: String,
+        cx: &ToolContext,
+        times: Option<usize>,
+    ) -> Result<Preview, ToolError> {
         assert_eq!(cx.tool().unwrap().as_str(), "repeat");
         Ok(Preview::summary(format!("{text} {times:?}")))
     }
@@ -61,7 +65,10 @@ mod previews {
 async fn preview(submission: &'static Submission, arguments: Value) -> Result<Preview, ToolError> {
     let approver = Viewer::default();
     let cx = ToolContext::new().with_approver(Arc::new(approver.clone()));
-    catalog(submission).execute(&cx, submission.name, arguments).await.unwrap();
+    catalog(submission)
+        .execute(&cx, submission.name, arguments)
+        .await
+        .unwrap();
     approver.seen().unwrap()
 }
 
@@ -69,7 +76,10 @@ async fn preview(submission: &'static Submission, arguments: Value) -> Result<Pr
 async fn a_preview_gets_the_arguments_of_the_tool() {
     let made = preview(&REPEAT_TOOL, json!({"text": "a", "times": 3})).await;
     assert_eq!(made, Ok(Preview::summary("a Some(3)")));
-    assert_eq!(preview(&SHOUT_TOOL, json!({"text": "a"})).await, Ok(Preview::diff("+a")));
+    assert_eq!(
+        preview(&SHOUT_TOOL, json!({"text": "a"})).await,
+        Ok(Preview::diff("+a"))
+    );
     let error = preview(&CLEAR_TOOL, json!({})).await.unwrap_err();
     assert!(error.to_string().contains("the log is gone"), "{error}");
 }

@@ -64,7 +64,9 @@ async fn a_plain_function_that_touches_something_runs_on_the_pool() {
 
 #[tokio::test]
 async fn a_panic_on_the_pool_is_that_of_the_tool() {
-    let error = called(&BREAKING_TOOL, json!({"how": "hand"})).await.unwrap_err();
+    let error = called(&BREAKING_TOOL, json!({"how": "hand"}))
+        .await
+        .unwrap_err();
     assert!(
         matches!(error.kind(), ToolErrorKind::Panicked { message, .. } if message.contains("broken by hand")),
         "{error}"

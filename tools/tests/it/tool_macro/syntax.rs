@@ -12,17 +12,47 @@ use protocol::{Template, ToolName};
 fn the_length_of_a_name_is_bounded_as_in_protocol() {
     for length in [0, 1, 512, 513] {
         let text = "x".repeat(length);
-        assert_eq!(name::error(&text).is_none(), ToolName::new(&text).is_ok(), "{length}");
+        assert_eq!(
+            name::error(&text).is_none(),
+            ToolName::new(&text).is_ok(),
+            "{length}"
+        );
     }
 }
 
 fn templates() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
-        "fs", "net", "world", "9", ":", "{", "}", "{path}", "{url|host}", "{a|path}", "{a|b}", "{ }", "|", "a", "C",
-        "/", "..", ".", "\\", "\n", "é", " ", "git", "'", "~", "{{", "{*}",
+        "fs",
+        "net",
+        "world",
+        "9",
+        ":",
+        "{",
+        "}",
+        "{path}",
+        "{url|host}",
+        "{a|path}",
+        "{a|b}",
+        "{ }",
+        "|",
+        "a",
+        "C",
+        "/",
+        "..",
+        ".",
+        "\\",
+        "\n",
+        "é",
+        " ",
+        "git",
+        "'",
+        "~",
+        "{{",
+        "{*}",
     ]);
     let scheme = prop::sample::select(vec!["", "fs:", "net:", "world:", "exec:", "exec:", "Fs:"]);
-    (scheme, prop::collection::vec(piece, 0..6)).prop_map(|(scheme, pieces)| scheme.to_owned() + &pieces.concat())
+    (scheme, prop::collection::vec(piece, 0..6))
+        .prop_map(|(scheme, pieces)| scheme.to_owned() + &pieces.concat())
 }
 
 proptest! {

@@ -39,10 +39,14 @@ impl CeilingArgs {
         let entries = tools::list();
         let crates = by_crate(&entries);
         if self.json {
-            crates.iter().try_for_each(|((name, version), reach)| output::json(&reach.document(name, version)))?;
+            crates.iter().try_for_each(|((name, version), reach)| {
+                output::json(&reach.document(name, version))
+            })?;
         } else {
             let width = output::width();
-            let pages = crates.iter().map(|((name, version), reach)| reach.page(name, version, width));
+            let pages = crates
+                .iter()
+                .map(|((name, version), reach)| reach.page(name, version, width));
             output::page(&pages.collect::<Vec<_>>().join("\n"))?;
         }
         if let Some(count) = linked::unusable() {
@@ -65,32 +69,56 @@ impl Reach {
     fn page(&self, name: &str, version: &str, width: usize) -> String {
         let mut table = Table::new([ALERT, Style::new()], 2);
         for (clause, tools) in &self.touched {
-            let mark = if clause.runs_programs() { " (also programs that run others)" } else { "" };
-            table.push([visible(clause.as_str()).into_owned(), format!("{}{mark}", listed(tools))]);
+            let mark = if clause.runs_programs() {
+                " (also programs that run others)"
+            } else {
+                ""
+            };
+            table.push([
+                visible(clause.as_str()).into_owned(),
+                format!("{}{mark}", listed(tools)),
+            ]);
         }
         if !self.pure.is_empty() {
             table.push(["nothing".to_owned(), listed(&self.pure)]);
         }
-        format!("{} {}\n{}", styled(STRONG, visible(name)), visible(version), table.wrapped(width))
+        format!(
+            "{} {}\n{}",
+            styled(STRONG, visible(name)),
+            visible(version),
+            table.wrapped(width)
+        )
     }
 }
 
 fn by_crate(entries: &[Arc<Entry>]) -> BTreeMap<(&str, &str), Reach> {
     let mut crates: BTreeMap<_, Reach> = BTreeMap::new();
     for entry in entries {
-        let Source { crate_name, version, .. } = entry.source();
+        let Source {
+            crate_name,
+            version,
+            ..
+        } = entry.source();
         let reach = crates.entry((&**crate_name, &**version)).or_default();
         let ceiling = entry.tool().effects.ceiling(entry.name());
         if ceiling.is_empty() {
             reach.pure.push(entry.name().clone());
         }
         for clause in ceiling {
-            reach.touched.entry(clause).or_default().push(entry.name().clone());
+            reach
+                .touched
+                .entry(clause)
+                .or_default()
+                .push(entry.name().clone());
         }
     }
     crates
 }
 
 fn listed(tools: &[ToolName]) -> String {
-    tools.iter().map(ToolName::as_str).collect::<Vec<_>>().join(", ")
+    tools
+        .iter()
+        .map(ToolName::as_str)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -32,9 +32,9 @@ pub(super) struct VerifyArgs {
 impl VerifyArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         match journal::verify(&self.file, self.head.as_deref()) {
-            Ok((count, head, erased)) if self.json => {
-                output::json(&json!({"count": count, "head": head, "erased": erased, "damage": null}))?
-            }
+            Ok((count, head, erased)) if self.json => output::json(
+                &json!({"count": count, "head": head, "erased": erased, "damage": null}),
+            )?,
             Ok((_, head, erased)) => {
                 output::page(&format!("{head}\n"))?;
                 if erased > 0 {

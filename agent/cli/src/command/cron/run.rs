@@ -50,13 +50,21 @@ impl RunJobsArgs {
             if settings.program().provider.is_some() {
                 self.options.check_model(&settings)?;
             }
-            for job in jobs.list().await?.iter().flatten().filter(|job| !job.is_paused) {
+            for job in jobs
+                .list()
+                .await?
+                .iter()
+                .flatten()
+                .filter(|job| !job.is_paused)
+            {
                 self.check(job).await?;
             }
         }
         let (failed, ending, mut exit) = (OnceCell::new(), token.child_token(), Exit::Success);
         let check = async |job: &Job| {
-            let Err(error) = self.check(job).await else { return true };
+            let Err(error) = self.check(job).await else {
+                return true;
+            };
             notice::note(&format!("job {} stays due", job.id));
             let _ = failed.set(error);
             false
@@ -81,13 +89,17 @@ impl RunJobsArgs {
             let served = server.serve_due(&ending, &mut run).await?;
             if served.unreadable > 0 {
                 let (jobs, program) = (counted(served.unreadable as u64, "job"), program::name());
-                notice::warning(&format!("paused {jobs} that cannot be read; {program} cron log has the reason"));
+                notice::warning(&format!(
+                    "paused {jobs} that cannot be read; {program} cron log has the reason"
+                ));
                 exit = exit_after(exit, Outcome::Failed);
             }
             return failed.into_inner().map_or(Ok(exit), Err);
         }
         let program = program::name();
-        notice::note(&format!("serving the jobs of this workspace until Ctrl-C; {program} cron list shows them"));
+        notice::note(&format!(
+            "serving the jobs of this workspace until Ctrl-C; {program} cron list shows them"
+        ));
         server.serve(&ending, run).await?;
         failed.into_inner().map_or(Ok(Exit::Success), Err)
     }
@@ -113,18 +125,39 @@ impl RunJobsArgs {
         let run = self.run_session(jobs, due, token, console).await;
         let not_run = |error| {
             let (hints, protected) = (Vec::new(), Vec::new());
-            RunReport { ended: Err(error), failure: None, hints, protected, output: Ok(()) }
+            RunReport {
+                ended: Err(error),
+                failure: None,
+                hints,
+                protected,
+                output: Ok(()),
+            }
         };
-        let RunReport { ended, failure, hints, protected, output } = run.unwrap_or_else(not_run);
+        let RunReport {
+            ended,
+            failure,
+            hints,
+            protected,
+            output,
+        } = run.unwrap_or_else(not_run);
         let (outcome, error) = match ended {
             Err(Error::Cancelled) => (Outcome::CutOff, None),
             Err(error) => (Outcome::Failed, Some(error.to_string())),
             _ if !hints.is_empty() => (Outcome::Refused, None),
             Ok(Exit::Success) => (Outcome::Done, None),
-            Ok(_) => (Outcome::Failed, failure.map(|failure| format!("the call failed: {failure}"))),
+            Ok(_) => (
+                Outcome::Failed,
+                failure.map(|failure| format!("the call failed: {failure}")),
+            ),
         };
         let notes: Vec<_> = error.into_iter().chain(protected).chain(hints).collect();
-        (RunEnd { outcome, note: (!notes.is_empty()).then(|| notes.join("; ")) }, output)
+        (
+            RunEnd {
+                outcome,
+                note: (!notes.is_empty()).then(|| notes.join("; ")),
+            },
+            output,
+        )
     }
 
     /// Runs the session of a job. Settings are read anew, so that they hold from the next run on.
@@ -137,16 +170,31 @@ impl RunJobsArgs {
     ) -> Result<RunReport, Error> {
         let prompt = match &due.job.spec.work {
             Work::Prompt(prompt) => prompt.clone(),
-            Work::Call { tool, arguments } => {
-                Direct::prompt(&[ToolCall::new("1", tool.as_str(), Value::Object(arguments.clone()))])
-            }
+            Work::Call { tool, arguments } => Direct::prompt(&[ToolCall::new(
+                "1",
+                tool.as_str(),
+                Value::Object(arguments.clone()),
+            )]),
         };
         let options = self.options.for_job(bounds(&due.job));
         let was_once = matches!(due.job.spec.schedule, Schedule::Once(_));
         let how_to_grant = Arc::new(move |needed: &Ungranted<'_>| how_to_grant(needed, was_once));
-        let opened = options.open(self.output.format, console.clone(), how_to_grant, token.clone(), None).await?;
+        let opened = options
+            .open(
+                self.output.format,
+                console.clone(),
+                how_to_grant,
+                token.clone(),
+                None,
+            )
+            .await?;
         let OpenSession {
-            telemetry: _telemetry, recording: _recording, servers: _servers, runner, mut session, ..
+            telemetry: _telemetry,
+            recording: _recording,
+            servers: _servers,
+            runner,
+            mut session,
+            ..
         } = opened;
         jobs.set_session(due, session.context().session()).await?;
         let report = runner.run_job(&mut session, prompt, token.clone()).await;
@@ -166,7 +214,11 @@ fn bounds(job: &Job) -> JobBounds {
         id,
         grant: spec.grant.clone().with_origin(format!("job {id}")),
         tools: spec.tools.iter().cloned().collect(),
-        rules: spec.rules.iter().map(|rule| rule.clone().with_origin(&*origin)).collect(),
+        rules: spec
+            .rules
+            .iter()
+            .map(|rule| rule.clone().with_origin(&*origin))
+            .collect(),
         paths: spec.paths.clone(),
         principal: spec.principal.clone(),
         is_exposed: spec.exposed,
@@ -185,7 +237,14 @@ fn exit_after(earlier: Exit, outcome: Outcome) -> Exit {
 }
 
 /// Returns the hint about refused targets of a job, which may have been for one time.
-fn how_to_grant(&Ungranted { needed, first: made, .. }: &Ungranted<'_>, was_once: bool) -> String {
+fn how_to_grant(
+    &Ungranted {
+        needed,
+        first: made,
+        ..
+    }: &Ungranted<'_>,
+    was_once: bool,
+) -> String {
     let is_beyond = |target: &&Target| refusal::is_beyond(made, [*target]);
     let beyond: Vec<_> = needed.iter().filter(is_beyond).cloned().collect();
     // A job keeps no consent of the session that made it, so a grant is all that counts there.
@@ -193,10 +252,21 @@ fn how_to_grant(&Ungranted { needed, first: made, .. }: &Ungranted<'_>, was_once
     let asking: Vec<_> = needed.iter().filter(asks).cloned().collect();
     let add = format!("add {} to `cron run`", policy::consenting_flags(&asking));
     if beyond.is_empty() {
-        let anew = if was_once { ", and make the job anew, which was for one time" } else { "" };
+        let anew = if was_once {
+            ", and make the job anew, which was for one time"
+        } else {
+            ""
+        };
         return format!("to allow it in jobs, {add}{anew}");
     }
-    let anew = format!("make it anew in a session with {}", policy::flags(&beyond, |_| "--grant"));
-    let add = if asking.is_empty() { String::new() } else { format!(", and {add}") };
+    let anew = format!(
+        "make it anew in a session with {}",
+        policy::flags(&beyond, |_| "--grant")
+    );
+    let add = if asking.is_empty() {
+        String::new()
+    } else {
+        format!(", and {add}")
+    };
     format!("the job keeps to the grant under which it was made; {anew}{add}")
 }

@@ -15,7 +15,11 @@ use crate::visible::visible;
 
 /// Prints the jobs of the workspace, or all jobs.
 pub(super) async fn list(jobs: &Jobs, is_all: bool, is_json: bool) -> Result<(), Error> {
-    let listed = if is_all { jobs.list_all().await? } else { jobs.list().await? };
+    let listed = if is_all {
+        jobs.list_all().await?
+    } else {
+        jobs.list().await?
+    };
     if is_json {
         return listed.iter().try_for_each(|job| match job {
             Ok(job) => output::json(&document(job)),
@@ -76,7 +80,11 @@ fn row(job: &Job, with_workspace: bool) -> [String; 5] {
         job.id.to_string(),
         next,
         visible(&format!("{} ({})", job.spec.schedule, job.spec.zone)).into_owned(),
-        if with_workspace { visible(&job.workspace).into_owned() } else { String::new() },
+        if with_workspace {
+            visible(&job.workspace).into_owned()
+        } else {
+            String::new()
+        },
         one_line(&job.spec.work.to_string()),
     ]
 }
@@ -86,12 +94,27 @@ fn unreadable_document(error: &UnreadableJob) -> serde_json::Value {
 }
 
 fn unreadable_row(error: &UnreadableJob, with_workspace: bool) -> [String; 5] {
-    let workspace = if with_workspace { visible(&error.workspace).into_owned() } else { String::new() };
-    [error.id.to_string(), "unreadable".to_owned(), String::new(), workspace, one_line(&error.reason)]
+    let workspace = if with_workspace {
+        visible(&error.workspace).into_owned()
+    } else {
+        String::new()
+    };
+    [
+        error.id.to_string(),
+        "unreadable".to_owned(),
+        String::new(),
+        workspace,
+        one_line(&error.reason),
+    ]
 }
 
 /// Prints the newest runs.
-pub(super) async fn log(jobs: &Jobs, job: Option<i64>, last: u32, is_json: bool) -> Result<(), Error> {
+pub(super) async fn log(
+    jobs: &Jobs,
+    job: Option<i64>,
+    last: u32,
+    is_json: bool,
+) -> Result<(), Error> {
     let runs = jobs.log(job, last).await?;
     if is_json {
         return runs.iter().try_for_each(output::json);
@@ -100,7 +123,17 @@ pub(super) async fn log(jobs: &Jobs, job: Option<i64>, last: u32, is_json: bool)
         notice::note("no run is recorded");
         return Ok(());
     }
-    let mut table = Table::new([STRONG, Style::new(), FAINT, Style::new(), FAINT, Style::new()], 0);
+    let mut table = Table::new(
+        [
+            STRONG,
+            Style::new(),
+            FAINT,
+            Style::new(),
+            FAINT,
+            Style::new(),
+        ],
+        0,
+    );
     table.push(["JOB", "DUE", "STARTED", "OUTCOME", "SESSION", "NOTE"].map(str::to_owned));
     runs.iter().for_each(|run| table.push(log_row(run)));
     output::page(&table.wrapped(output::width()))
@@ -112,14 +145,19 @@ fn log_row(run: &RunRecord) -> [String; 6] {
         in_zone(run.due, None),
         in_zone(run.started, None),
         run.outcome.to_string(),
-        run.session.as_deref().map(|session| visible(session).into_owned()).unwrap_or_default(),
+        run.session
+            .as_deref()
+            .map(|session| visible(session).into_owned())
+            .unwrap_or_default(),
         one_line(run.note.as_deref().unwrap_or_default()),
     ]
 }
 
 /// Returns a time in a zone, or in that of the host.
 fn in_zone(time: Timestamp, zone: Option<TimeZone>) -> String {
-    time.to_zoned(zone.unwrap_or_else(TimeZone::system)).strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
+    time.to_zoned(zone.unwrap_or_else(TimeZone::system))
+        .strftime("%Y-%m-%d %H:%M:%S %:z")
+        .to_string()
 }
 
 fn one_line(text: &str) -> String {

@@ -14,7 +14,10 @@ impl Programs {
     #[cfg(feature = "builtin")]
     pub(super) fn probe() -> Self {
         let layers = tools_builtin::exec::walls::Layers::probe();
-        let findings = layers.bubblewrap.concern().map(|concern| Finding::new("programs", concern));
+        let findings = layers
+            .bubblewrap
+            .concern()
+            .map(|concern| Finding::new("programs", concern));
         Self {
             lines: layers.to_string().lines().map(str::to_owned).collect(),
             findings: findings.into_iter().collect(),

@@ -17,44 +17,64 @@ pub(super) fn unmet(services: &Services) -> Vec<Finding> {
             .collect();
         (!missing.is_empty()).then(|| {
             let missing = missing.join(" and ");
-            let message = format!("needs {missing}, which this program does not provide; sessions skip the tool");
+            let message = format!(
+                "needs {missing}, which this program does not provide; sessions skip the tool"
+            );
             Finding::new("need", message).for_tool(entry.name())
         })
     };
-    tools::list().iter().filter_map(|entry| finding(entry)).collect()
+    tools::list()
+        .iter()
+        .filter_map(|entry| finding(entry))
+        .collect()
 }
 
 /// Returns the findings on tools that requests leave out.
 pub(super) fn unsent(services: &Services) -> Vec<Finding> {
     let set = ToolSet::new(tools::list(), &Selection::new(), services);
-    let skipped = Format::ALL.into_iter().flat_map(|format| set.wire(format, Strictness::Relaxed).skipped());
+    let skipped = Format::ALL
+        .into_iter()
+        .flat_map(|format| set.wire(format, Strictness::Relaxed).skipped());
     unsent_findings(skipped.map(|tool| (&tool.name, &tool.reason)))
 }
 
 /// Returns a finding for each tool and reason, with all formats, and one for each format that takes fewer tools.
-fn unsent_findings<'a>(skipped: impl Iterator<Item = (&'a ToolName, &'a SkipReason)>) -> Vec<Finding> {
+fn unsent_findings<'a>(
+    skipped: impl Iterator<Item = (&'a ToolName, &'a SkipReason)>,
+) -> Vec<Finding> {
     let mut formats = BTreeMap::<_, Vec<_>>::new();
     let (mut collisions, mut limits) = (BTreeSet::new(), BTreeMap::new());
     for (name, reason) in skipped {
         match reason {
             SkipReason::Unsendable { format, reason } => {
-                formats.entry((name, reason.to_string())).or_default().push(format.name());
+                formats
+                    .entry((name, reason.to_string()))
+                    .or_default()
+                    .push(format.name());
             }
-            SkipReason::Collision(collision) => drop(collisions.insert((name, collision.to_string()))),
+            SkipReason::Collision(collision) => {
+                collisions.insert((name, collision.to_string()));
+            }
             SkipReason::RequestLimit { .. } => *limits.entry(reason.to_string()).or_insert(0) += 1,
             _ => {}
         }
     }
     let unsendable = formats.into_iter().map(|((name, reason), formats)| {
-        let message = format!("it cannot be sent as {}: {reason}; requests leave the tool out", formats.join(", "));
+        let message = format!(
+            "it cannot be sent as {}: {reason}; requests leave the tool out",
+            formats.join(", ")
+        );
         Finding::new("wire", message).for_tool(name)
     });
-    let colliding = collisions
-        .into_iter()
-        .map(|(name, reason)| Finding::new("wire", format!("{reason}; requests leave the tool out")).for_tool(name));
-    let limited = limits
-        .into_iter()
-        .map(|(reason, count)| Finding::new("wire", format!("{reason}; requests with all tools leave out {count}")));
+    let colliding = collisions.into_iter().map(|(name, reason)| {
+        Finding::new("wire", format!("{reason}; requests leave the tool out")).for_tool(name)
+    });
+    let limited = limits.into_iter().map(|(reason, count)| {
+        Finding::new(
+            "wire",
+            format!("{reason}; requests with all tools leave out {count}"),
+        )
+    });
     unsendable.chain(colliding).chain(limited).collect()
 }
 
@@ -67,8 +87,14 @@ mod tests {
     #[test]
     fn tools_that_requests_leave_out_are_reported_once_per_reason() {
         let skipped = |name: &str, reason| (ToolName::new(name).unwrap(), reason);
-        let refused = |format| SkipReason::Unsendable { format, reason: Unsendable::NotAnObject };
-        let limit = || SkipReason::RequestLimit { format: Format::OpenAiChat, most: 128 };
+        let refused = |format| SkipReason::Unsendable {
+            format,
+            reason: Unsendable::NotAnObject,
+        };
+        let limit = || SkipReason::RequestLimit {
+            format: Format::OpenAiChat,
+            most: 128,
+        };
         let skipped = [
             skipped("a", refused(Format::OpenAiChat)),
             skipped("a", refused(Format::Gemini)),
@@ -77,9 +103,16 @@ mod tests {
             skipped("z", limit()),
         ];
         let findings = unsent_findings(skipped.iter().map(|(name, reason)| (name, reason)));
-        let tools: Vec<_> = findings.iter().map(|finding| finding.tool.as_deref()).collect();
+        let tools: Vec<_> = findings
+            .iter()
+            .map(|finding| finding.tool.as_deref())
+            .collect();
         assert_eq!(tools, [Some("a"), Some("b"), None]);
-        assert!(findings[0].message.contains("openai-chat, gemini"), "{}", findings[0].message);
+        assert!(
+            findings[0].message.contains("openai-chat, gemini"),
+            "{}",
+            findings[0].message
+        );
         assert!(
             findings[2].message.contains("128") && findings[2].message.contains("out 2"),
             "{}",
@@ -90,7 +123,10 @@ mod tests {
     #[test]
     fn a_need_that_nothing_meets_is_a_finding() {
         let findings = unmet(&Services::new());
-        let finding = findings.iter().find(|finding| finding.tool.as_deref() == Some("fs.read")).unwrap();
+        let finding = findings
+            .iter()
+            .find(|finding| finding.tool.as_deref() == Some("fs.read"))
+            .unwrap();
         assert!(finding.message.contains("Workspace"), "{finding:?}");
     }
 }

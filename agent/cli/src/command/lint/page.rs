@@ -14,7 +14,10 @@ use tools::counted;
 /// Returns a line for each tool, or all its findings, and the totals.
 pub(super) fn page(reports: &[ToolReport], is_long: bool, width: usize) -> String {
     let body = if is_long {
-        reports.iter().map(|report| details(report, width)).collect()
+        reports
+            .iter()
+            .map(|report| details(report, width))
+            .collect()
     } else {
         overview(reports).wrapped(width)
     };
@@ -22,8 +25,28 @@ pub(super) fn page(reports: &[ToolReport], is_long: bool, width: usize) -> Strin
 }
 
 fn overview(reports: &[ToolReport]) -> Table<6> {
-    let mut table = Table::new([STRONG, Style::new(), Style::new(), Style::new(), Style::new(), Style::new()], 0);
-    table.push(["tool", "name", "schema", "strict", "tokens", "worst finding"].map(str::to_owned));
+    let mut table = Table::new(
+        [
+            STRONG,
+            Style::new(),
+            Style::new(),
+            Style::new(),
+            Style::new(),
+            Style::new(),
+        ],
+        0,
+    );
+    table.push(
+        [
+            "tool",
+            "name",
+            "schema",
+            "strict",
+            "tokens",
+            "worst finding",
+        ]
+        .map(str::to_owned),
+    );
     for report in reports {
         let tokens = report.tokens().map(|tokens| tokens.to_string());
         let mut finding = report.worst().map_or_else(|| "none".to_owned(), line);
@@ -44,7 +67,10 @@ fn overview(reports: &[ToolReport]) -> Table<6> {
 
 /// Returns `kept` if every service takes the tool's own name.
 fn names(report: &ToolReport) -> String {
-    word(report, |form| if form.is_name_kept { "kept" } else { "mapped" })
+    word(
+        report,
+        |form| if form.is_name_kept { "kept" } else { "mapped" },
+    )
 }
 
 /// Returns the largest change of the schema for a service.
@@ -60,12 +86,17 @@ fn schemas(report: &ToolReport) -> String {
 fn word(report: &ToolReport, of: impl Fn(&WireForm) -> &'static str) -> String {
     let order = ["kept", "mapped", "rewritten", "loosened"];
     let words = report.forms().map(|(_, form)| of(form));
-    words.max_by_key(|word| order.iter().position(|other| other == word)).unwrap_or_default().to_owned()
+    words
+        .max_by_key(|word| order.iter().position(|other| other == word))
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// Returns the share of the services with a strict mode that get a strict definition.
 fn strictness(report: &ToolReport) -> String {
-    let modes = report.forms().filter(|(format, _)| format.has_strict_mode());
+    let modes = report
+        .forms()
+        .filter(|(format, _)| format.has_strict_mode());
     let strict: Vec<_> = modes.map(|(_, form)| form.strict.is_ok()).collect();
     let count = strict.iter().filter(|is_strict| **is_strict).count();
     match count {
@@ -109,21 +140,42 @@ fn strict_note(form: &WireForm) -> String {
 
 /// Returns a finding with its weight.
 fn line(fault: &Fault) -> String {
-    let style = if fault.severity == Severity::Error { BAD } else { ALERT };
-    format!("{}: {}", styled(style, fault.severity), visible(&fault.message))
+    let style = if fault.severity == Severity::Error {
+        BAD
+    } else {
+        ALERT
+    };
+    format!(
+        "{}: {}",
+        styled(style, fault.severity),
+        visible(&fault.message)
+    )
 }
 
 fn totals(reports: &[ToolReport]) -> String {
-    let count = |severity| reports.iter().map(|report| report.count(severity)).sum::<usize>() as u64;
+    let count = |severity| {
+        reports
+            .iter()
+            .map(|report| report.count(severity))
+            .sum::<usize>() as u64
+    };
     let [errors, warnings] = [Severity::Error, Severity::Warning].map(count);
     let style = match (errors, warnings) {
         (0, 0) => GOOD,
         (0, _) => ALERT,
         _ => BAD,
     };
-    let found = format!("{}, {}", counted(errors, "error"), counted(warnings, "warning"));
+    let found = format!(
+        "{}, {}",
+        counted(errors, "error"),
+        counted(warnings, "warning")
+    );
     let counts: Vec<_> = reports.iter().filter_map(ToolReport::tokens).collect();
-    let about = if counts.iter().any(|tokens| tokens.is_estimate) { "about " } else { "" };
+    let about = if counts.iter().any(|tokens| tokens.is_estimate) {
+        "about "
+    } else {
+        ""
+    };
     let tokens: usize = counts.iter().map(|tokens| tokens.count).sum();
     format!(
         "{}: {}, {about}{}",

@@ -44,14 +44,29 @@ pub(super) struct WireForm {
 /// Returns a report for each tool, sorted by name.
 pub(super) fn reports(entries: &[Arc<Entry>], faults: Vec<Fault>) -> Vec<ToolReport> {
     let mut by_tool: BTreeMap<String, ToolReport> = BTreeMap::new();
-    let empty = |tool: String| ToolReport { tool, faults: Vec::new(), entry: None, wires: Vec::new() };
+    let empty = |tool: String| ToolReport {
+        tool,
+        faults: Vec::new(),
+        entry: None,
+        wires: Vec::new(),
+    };
     for entry in entries {
-        let wires = Format::ALL.map(|format| WireReport::new(entry, format)).into();
-        let report = ToolReport { entry: Some(entry.clone()), wires, ..empty(entry.name().to_string()) };
+        let wires = Format::ALL
+            .map(|format| WireReport::new(entry, format))
+            .into();
+        let report = ToolReport {
+            entry: Some(entry.clone()),
+            wires,
+            ..empty(entry.name().to_string())
+        };
         by_tool.insert(report.tool.clone(), report);
     }
     for fault in faults {
-        by_tool.entry(fault.tool.clone()).or_insert_with(|| empty(fault.tool.clone())).faults.push(fault);
+        by_tool
+            .entry(fault.tool.clone())
+            .or_insert_with(|| empty(fault.tool.clone()))
+            .faults
+            .push(fault);
     }
     let mut reports: Vec<_> = by_tool.into_values().collect();
     for report in &mut reports {
@@ -68,22 +83,33 @@ impl ToolReport {
 
     /// Returns the number of faults of this weight.
     pub(super) fn count(&self, severity: Severity) -> usize {
-        self.faults.iter().filter(|fault| fault.severity == severity).count()
+        self.faults
+            .iter()
+            .filter(|fault| fault.severity == severity)
+            .count()
     }
 
     /// Returns the forms in the formats that have one.
     pub(super) fn forms(&self) -> impl Iterator<Item = (Format, &WireForm)> {
-        self.wires.iter().filter_map(|wire| Some((wire.format, wire.form.as_ref().ok()?)))
+        self.wires
+            .iter()
+            .filter_map(|wire| Some((wire.format, wire.form.as_ref().ok()?)))
     }
 
     /// Returns the tokens of the definition for the family whose tokenizer counts them.
     pub(super) fn tokens(&self) -> Option<Tokens> {
-        self.forms().find(|(format, _)| *format == Format::OpenAiChat).map(|(_, form)| form.tokens)
+        self.forms()
+            .find(|(format, _)| *format == Format::OpenAiChat)
+            .map(|(_, form)| form.tokens)
     }
 
     /// Returns the JSON document.
     pub(super) fn document(&self) -> Value {
-        let wires: Map<_, _> = self.wires.iter().map(|wire| (wire.format.to_string(), wire.document())).collect();
+        let wires: Map<_, _> = self
+            .wires
+            .iter()
+            .map(|wire| (wire.format.to_string(), wire.document()))
+            .collect();
         json!({
             "tool": self.tool,
             "source": self.entry.as_ref().map(|entry| entry.source()),
@@ -97,7 +123,11 @@ impl ToolReport {
 impl WireReport {
     /// Returns the form that a session sends to the public service.
     fn new(entry: &Entry, format: Format) -> Self {
-        let sent = if format.takes_examples() { Entry::wire_with_examples } else { Entry::wire };
+        let sent = if format.takes_examples() {
+            Entry::wire_with_examples
+        } else {
+            Entry::wire
+        };
         let form = sent(entry, format, Strictness::Relaxed).and_then(|wire| {
             Ok(WireForm {
                 name: wire.name.clone(),
@@ -107,7 +137,10 @@ impl WireReport {
                 tokens: Tokens::count(&wire.definition, format),
             })
         });
-        Self { format, form: form.map_err(ToString::to_string) }
+        Self {
+            format,
+            form: form.map_err(ToString::to_string),
+        }
     }
 
     fn document(&self) -> Value {
@@ -128,7 +161,9 @@ impl WireReport {
 impl WireForm {
     /// Returns true if the service takes arguments that the schema refuses, or refuses some that it accepts.
     pub(super) fn is_loosened(&self) -> bool {
-        self.changes.iter().any(|change| change.fidelity != Fidelity::Exact)
+        self.changes
+            .iter()
+            .any(|change| change.fidelity != Fidelity::Exact)
     }
 }
 

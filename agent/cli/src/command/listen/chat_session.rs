@@ -32,7 +32,11 @@ pub(super) struct ChatSession<'a> {
 
 impl<'a> ChatSession<'a> {
     /// Takes an open session. Its messages are text of the open world.
-    pub(super) fn new(key: &'a ChatKey, mut open: OpenSession, runs: &'a CancellationToken) -> Self {
+    pub(super) fn new(
+        key: &'a ChatKey,
+        mut open: OpenSession,
+        runs: &'a CancellationToken,
+    ) -> Self {
         open.session.context().record_exposure();
         if let Some(known) = open.session.context().service::<KnownTexts>() {
             known.ignore_prompts();
@@ -106,38 +110,56 @@ impl<'a> ChatSession<'a> {
 
     /// Tells the chat that a message has no answer. The journal has no record of that.
     pub(super) async fn apologise(&self) {
-        self.reply(FAILED, None, Some("failed, and the chat was told so")).await;
+        self.reply(FAILED, None, Some("failed, and the chat was told so"))
+            .await;
     }
 
     fn observer(&self) -> Arc<Observer> {
-        Arc::new(Observer::new(self.open.runner.format, self.open.runner.console.clone(), self.runs.clone()))
+        Arc::new(Observer::new(
+            self.open.runner.format,
+            self.open.runner.console.clone(),
+            self.runs.clone(),
+        ))
     }
 
     /// Returns the driver of a run whose failures the observer collects.
     fn observed_driver(&self, observer: &Arc<Observer>) -> Driver {
         let events = observer.clone();
-        self.driver(self.runs.clone()).with_events(move |event| events.record(&event))
+        self.driver(self.runs.clone())
+            .with_events(move |event| events.record(&event))
     }
 
     /// Tells the person who runs the program what would permit the calls that were refused.
     fn hint(&self, observer: &Observer) {
         let failures = observer.finish();
         let session = self.open.session.context().session();
-        let session = session.map(|name| format!(" of the session {name}")).unwrap_or_default();
-        for hint in self.open.runner.hints(&self.open.session, &failures.refusals, false) {
+        let session = session
+            .map(|name| format!(" of the session {name}"))
+            .unwrap_or_default();
+        for hint in self
+            .open
+            .runner
+            .hints(&self.open.session, &failures.refusals, false)
+        {
             say(self.key, &format!("a call{session} was refused; {hint}"));
         }
     }
 
     fn driver(&self, cancellation: CancellationToken) -> Driver {
-        self.open.runner.driver.clone().with_cancellation(cancellation)
+        self.open
+            .runner
+            .driver
+            .clone()
+            .with_cancellation(cancellation)
     }
 
     /// Gives the session the conversation of a run without a turn of the model, which does not enter the session by itself.
     fn restore(&mut self, conversation: Vec<Message>) {
         let session = &mut self.open.session;
         if session.messages().is_empty() {
-            let conversation = conversation.into_iter().filter(|message| message.role != Role::System);
+            let conversation = conversation
+                .into_iter()
+                .filter(|message| message.role != Role::System);
             conversation.for_each(|message| session.push(message));
         }
     }
@@ -145,7 +167,12 @@ impl<'a> ChatSession<'a> {
     /// Sends the answer of a run. The place behind the last turn names it in the journal, which knows whether it was sent before.
     async fn answer(&self, text: &str, was_answered: bool) {
         let note = (!was_answered).then_some("answered");
-        self.reply(text, Some(CallPlace::new(self.open.session.turns(), 0)), note).await;
+        self.reply(
+            text,
+            Some(CallPlace::new(self.open.session.turns(), 0)),
+            note,
+        )
+        .await;
     }
 
     /// Sends a text to the chat at most once, as a call of `message.send`. The call outlives the cancellation of the runs. The note says
@@ -158,7 +185,12 @@ impl<'a> ChatSession<'a> {
         if cut.trim().is_empty() {
             return say(self.key, "the answer is empty");
         }
-        let cx = self.open.session.context().clone().with_cancellation(CancellationToken::new());
+        let cx = self
+            .open
+            .session
+            .context()
+            .clone()
+            .with_cancellation(CancellationToken::new());
         let cx = place.into_iter().fold(cx, ToolContext::with_place);
         let sent = tools::execute(&cx, "message.send", json!({"text": cut})).await;
         let Some(note) = note else { return };
@@ -177,7 +209,10 @@ pub(super) fn say((channel, id): &ChatKey, text: &str) {
 
 /// Returns the number of messages of a conversation, without the system text.
 pub(super) fn length(conversation: &[Message]) -> usize {
-    conversation.iter().filter(|message| message.role != Role::System).count()
+    conversation
+        .iter()
+        .filter(|message| message.role != Role::System)
+        .count()
 }
 
 /// Returns the answer of a run that ended, or the reason that there is none.

@@ -93,13 +93,25 @@ impl Chats {
     }
 
     /// Continues with the messages of a channel that waited when an earlier process ended.
-    pub(super) fn restore(self: &Arc<Self>, channel: &str, folder: &Arc<ChannelFolder>) -> std::io::Result<()> {
+    pub(super) fn restore(
+        self: &Arc<Self>,
+        channel: &str,
+        folder: &Arc<ChannelFolder>,
+    ) -> std::io::Result<()> {
         for (file, message) in folder.kept().read()? {
             if file.begun_after().is_some() && !self.is_recorded {
                 continue;
             }
             let key = (channel.to_owned(), message.chat().to_owned());
-            self.push(&mut self.waiting(), key, folder, QueuedMessage { message, kept: Some(file) });
+            self.push(
+                &mut self.waiting(),
+                key,
+                folder,
+                QueuedMessage {
+                    message,
+                    kept: Some(file),
+                },
+            );
         }
         Ok(())
     }
@@ -117,11 +129,17 @@ impl Chats {
         if self.shutdown.is_cancelled() || !waiting.has_room(&key, &message) {
             return Err(NotTaken::Full);
         }
-        claim().map_err(|error| NotTaken::Unclaimed { reason: error.to_string() })?;
-        let kept = self.is_recorded.then(|| folder.kept().keep(&message)).and_then(|kept| {
-            let warn = |error| say(&key, &format!("the message waits in memory alone: {error}"));
-            kept.map_err(warn).ok()
-        });
+        claim().map_err(|error| NotTaken::Unclaimed {
+            reason: error.to_string(),
+        })?;
+        let kept = self
+            .is_recorded
+            .then(|| folder.kept().keep(&message))
+            .and_then(|kept| {
+                let warn =
+                    |error| say(&key, &format!("the message waits in memory alone: {error}"));
+                kept.map_err(warn).ok()
+            });
         self.push(&mut waiting, key, folder, QueuedMessage { message, kept });
         Ok(())
     }
@@ -144,7 +162,8 @@ impl Chats {
 
     /// Waits for the running sessions. After a shutdown they are cancelled if they take long.
     pub(super) async fn finish(&self) {
-        let mut tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut tasks =
+            std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         let overdue = async {
             self.shutdown.cancelled().await;
             sleep(GRACE).await;
@@ -154,29 +173,48 @@ impl Chats {
             () = ended => {}
             () = overdue => self.runs.cancel(),
         }
-        let _ = timeout(CANCEL_GRACE, async { while tasks.join_next().await.is_some() {} }).await;
+        let _ = timeout(CANCEL_GRACE, async {
+            while tasks.join_next().await.is_some() {}
+        })
+        .await;
         let (kept, lost) = self.waiting().counts();
         if kept > 0 {
             let wait = if kept == 1 { "waits" } else { "wait" };
             notice::note(&format!("{} {wait} for the next start", messages(kept)));
         }
         if lost > 0 {
-            notice::warning(&format!("{} that waited when the program ended: not handled", messages(lost)));
+            notice::warning(&format!(
+                "{} that waited when the program ended: not handled",
+                messages(lost)
+            ));
         }
     }
 
     /// Runs the messages of a chat until none waits. Between two messages, other chats have their turn.
     async fn serve(&self, key: ChatKey, folder: &Arc<ChannelFolder>) {
         while !self.waiting().is_done(&key) {
-            let Some(_permit) = self.shutdown.run_until_cancelled(self.permits.acquire()).await else { return };
-            let Some(mut message) = self.waiting().pop(&key) else { continue };
+            let Some(_permit) = self
+                .shutdown
+                .run_until_cancelled(self.permits.acquire())
+                .await
+            else {
+                return;
+            };
+            let Some(mut message) = self.waiting().pop(&key) else {
+                continue;
+            };
             match Isolated::new(|| Box::pin(self.handle(&key, folder, &mut message))).await {
                 Ok(Ok(true)) => {}
                 Ok(Ok(false)) => self.waiting().push_front(&key, message),
                 Ok(Err(error)) => say(&key, &error.to_string()),
                 Err(Panic(reason)) => {
-                    say(&key, &format!("the run of a message panicked, and has no answer: {reason}"));
-                    let answered = Isolated::new(|| Box::pin(self.end_panicked(&key, folder, &mut message))).await;
+                    say(
+                        &key,
+                        &format!("the run of a message panicked, and has no answer: {reason}"),
+                    );
+                    let answered =
+                        Isolated::new(|| Box::pin(self.end_panicked(&key, folder, &mut message)))
+                            .await;
                     if let Err(error) = answered.unwrap_or(Ok(())) {
                         say(&key, &error.to_string());
                     }
@@ -187,13 +225,19 @@ impl Chats {
 
     /// Ends the program with an error. Messages that wait are handled by the next start.
     fn fail(&self, error: Error) {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.failed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert(error);
         self.shutdown.cancel();
     }
 
     /// Returns the error that ended the program.
     pub(super) fn take_failure(&self) -> Option<Error> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.failed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 
     /// Runs a message, and sends the answer to the chat. Returns false if it is left to the next start.
@@ -237,7 +281,9 @@ impl Chats {
         if self.runs.is_cancelled() {
             return Ok(false);
         }
-        message.begin(chat.length()).map_err(|error| unwritable(key, &error))?;
+        message
+            .begin(chat.length())
+            .map_err(|error| unwritable(key, &error))?;
         let ended = chat.run(message.message.text()).await;
         self.end(key, &chat, message, ended).await
     }
@@ -277,8 +323,15 @@ impl Chats {
     async fn open(&self, key: &ChatKey, folder: &ChannelFolder) -> Result<OpenSession, Error> {
         let (channel, id) = key;
         let journal = folder.journal(&key.1);
-        let name = format!("{channel}/{}", journal.file_stem().unwrap_or_default().display());
-        let chat = Chat { channel: channel.clone(), id: id.clone(), principal: folder.principal(id) };
+        let name = format!(
+            "{channel}/{}",
+            journal.file_stem().unwrap_or_default().display()
+        );
+        let chat = Chat {
+            channel: channel.clone(),
+            id: id.clone(),
+            principal: folder.principal(id),
+        };
         let options = || {
             let options = self.options.for_chat(chat.clone());
             match self.is_recorded {
@@ -289,7 +342,15 @@ impl Chats {
         let of_hint = journal.clone();
         let how_to_grant: HowToGrant = Arc::new(move |refused| how_to_grant(refused, &of_hint));
         let open = async |options: SessionOptions| {
-            options.open(OutputFormat::Text, Arc::default(), how_to_grant.clone(), self.runs.clone(), None).await
+            options
+                .open(
+                    OutputFormat::Text,
+                    Arc::default(),
+                    how_to_grant.clone(),
+                    self.runs.clone(),
+                    None,
+                )
+                .await
         };
         match open(options()).await {
             // The program ended between the start of the session and its first run.
@@ -313,13 +374,19 @@ fn end(key: &ChatKey, message: &mut QueuedMessage) -> Result<(), Error> {
 
 fn unwritable((channel, _): &ChatKey, error: &std::io::Error) -> Error {
     let reason = format!("the file of a message that waits cannot be changed: {error}");
-    Error::Channel { channel: channel.clone(), reason }
+    Error::Channel {
+        channel: channel.clone(),
+        reason,
+    }
 }
 
 /// Returns the hint about refused targets of a chat with this journal.
 fn how_to_grant(refused: &Ungranted<'_>, journal: &Path) -> String {
     if !refusal::is_beyond(refused.first, refused.needed) {
-        return format!("to allow it, add {} to `listen`", policy::consenting_flags(refused.needed));
+        return format!(
+            "to allow it, add {} to `listen`",
+            policy::consenting_flags(refused.needed)
+        );
     }
     let flags = match refused.missing {
         [] => String::new(),

@@ -36,29 +36,50 @@ pub(super) struct ChannelFolder {
 impl ChannelFolder {
     /// Creates and locks the folder. A channel of another file than the user's settings has a folder of its own, because other files may
     /// have a channel of the same name. Messages wait for the sessions of this workspace.
-    pub(super) fn open(channel: &str, origin: Option<&Path>, workspace: String) -> Result<Self, Error> {
-        let refused = |reason: String| Error::Channel { channel: channel.to_owned(), reason };
-        let state = folders::state().ok_or_else(|| refused("there is no folder for its state; set HOME".to_owned()))?;
-        let unusable =
-            |path: &Path, error: io::Error| refused(format!("{}: {error}; check the folder", path.display()));
-        let path = state.join("listen").join(folder_name(channel, origin, folders::settings().as_deref()));
+    pub(super) fn open(
+        channel: &str,
+        origin: Option<&Path>,
+        workspace: String,
+    ) -> Result<Self, Error> {
+        let refused = |reason: String| Error::Channel {
+            channel: channel.to_owned(),
+            reason,
+        };
+        let state = folders::state()
+            .ok_or_else(|| refused("there is no folder for its state; set HOME".to_owned()))?;
+        let unusable = |path: &Path, error: io::Error| {
+            refused(format!("{}: {error}; check the folder", path.display()))
+        };
+        let path =
+            state
+                .join("listen")
+                .join(folder_name(channel, origin, folders::settings().as_deref()));
         for folder in [&state, &state.join("listen"), &path] {
             private::prepare_folder(folder).map_err(|error| unusable(folder, error))?;
         }
         private::check_folder(&path).map_err(|error| unusable(&path, error))?;
-        let lock = private::open_or_create(&path.join("lock")).map_err(|error| unusable(&path, error))?;
+        let lock =
+            private::open_or_create(&path.join("lock")).map_err(|error| unusable(&path, error))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(refused("another process listens to it; end that one first".to_owned()));
+                return Err(refused(
+                    "another process listens to it; end that one first".to_owned(),
+                ));
             }
             Err(TryLockError::Error(error)) => return Err(unusable(&path, error)),
         }
         let waiting = path.join(WAITING);
         private::prepare_folder(&waiting).map_err(|error| unusable(&waiting, error))?;
         let digest = Digest::hash_bytes(workspace.as_bytes()).to_string();
-        let kept = KeptMessages::open(waiting.join(&digest[..16])).map_err(|error| unusable(&waiting, error))?;
-        Ok(Self { path, workspace, kept, _lock: lock })
+        let kept = KeptMessages::open(waiting.join(&digest[..16]))
+            .map_err(|error| unusable(&waiting, error))?;
+        Ok(Self {
+            path,
+            workspace,
+            kept,
+            _lock: lock,
+        })
     }
 
     /// Returns the path.
@@ -68,13 +89,17 @@ impl ChannelFolder {
 
     /// Returns the principal of a chat. A channel does not prove who of its members writes.
     pub(super) fn principal(&self, chat: &str) -> String {
-        format!("{}/{chat}", self.path.file_name().unwrap_or_default().display())
+        format!(
+            "{}/{chat}",
+            self.path.file_name().unwrap_or_default().display()
+        )
     }
 
     /// Returns the path of the journal of a chat, existing or not. A chat has one in each workspace, because a session keeps to the one
     /// that it began in.
     pub(super) fn journal(&self, chat: &str) -> PathBuf {
-        let mut name = Digest::hash_bytes(format!("{}\0{chat}", self.workspace).as_bytes()).to_string();
+        let mut name =
+            Digest::hash_bytes(format!("{}\0{chat}", self.workspace).as_bytes()).to_string();
         name.truncate(32);
         self.path.join(name).with_extension(JOURNAL)
     }
@@ -89,7 +114,9 @@ impl ChannelFolder {
 
     /// Removes a journal that the retention does not keep even if it is the only one. Returns true if it is missing now.
     pub(super) fn remove_full(journal: &Path, retention: &Retention) -> io::Result<bool> {
-        let Some(files) = files(journal.to_owned()) else { return Ok(true) };
+        let Some(files) = files(journal.to_owned()) else {
+            return Ok(true);
+        };
         if retention.is_full(files.bytes) {
             Self::remove(journal)?;
         }
@@ -114,13 +141,22 @@ impl ChannelFolder {
             }
         }
         journals.sort_unstable_by_key(|journal| Reverse(journal.changed));
-        Ok(retention.surplus(&journals, SystemTime::now()).into_iter().cloned().collect())
+        Ok(retention
+            .surplus(&journals, SystemTime::now())
+            .into_iter()
+            .cloned()
+            .collect())
     }
 
     /// Removes a journal, unless it has changed since it was read.
     pub(super) fn remove_unchanged(journal: &SessionFiles<PathBuf>) -> io::Result<()> {
-        let is_unchanged = files(journal.id.clone()).is_some_and(|now| now.changed == journal.changed);
-        if is_unchanged { Self::remove(&journal.id) } else { Ok(()) }
+        let is_unchanged =
+            files(journal.id.clone()).is_some_and(|now| now.changed == journal.changed);
+        if is_unchanged {
+            Self::remove(&journal.id)
+        } else {
+            Ok(())
+        }
     }
 
     fn has_others_waiting(&self) -> io::Result<bool> {
@@ -142,14 +178,20 @@ impl ChannelFolder {
 /// Returns the size and the last change of a journal with the files beside it.
 fn files(journal: PathBuf) -> Option<SessionFiles<PathBuf>> {
     let path = journal.clone();
-    SessionFiles::read(journal, &path, BESIDE.into_iter().map(|end| path.with_extension(end)))
+    SessionFiles::read(
+        journal,
+        &path,
+        BESIDE.into_iter().map(|end| path.with_extension(end)),
+    )
 }
 
 /// Returns the name of the folder of a channel that this file describes. No name of a channel contains `@`.
 fn folder_name(channel: &str, origin: Option<&Path>, user: Option<&Path>) -> String {
     let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (origin, user) = (origin.map(canonical), user.map(canonical));
-    let Some(origin) = origin.filter(|origin| Some(origin) != user.as_ref()) else { return channel.to_owned() };
+    let Some(origin) = origin.filter(|origin| Some(origin) != user.as_ref()) else {
+        return channel.to_owned();
+    };
     let digest = Digest::hash_bytes(origin.as_os_str().as_encoded_bytes()).to_string();
     format!("{channel}@{}", &digest[..16])
 }
@@ -165,8 +207,16 @@ mod tests {
             let (path, workspace) = (path.to_owned(), "/w".to_owned());
             let waiting = path.join(WAITING).join("w");
             fs::create_dir(path.join(WAITING)).unwrap();
-            let (kept, lock) = (KeptMessages::open(waiting).unwrap(), File::create(path.join("lock")).unwrap());
-            Self { path, workspace, kept, _lock: lock }
+            let (kept, lock) = (
+                KeptMessages::open(waiting).unwrap(),
+                File::create(path.join("lock")).unwrap(),
+            );
+            Self {
+                path,
+                workspace,
+                kept,
+                _lock: lock,
+            }
         }
     }
 
@@ -176,15 +226,25 @@ mod tests {
         let folder = ChannelFolder::in_folder(dir.path());
         let journals = ["unused", "used", "in use"].map(|chat| folder.journal(chat));
         for journal in &journals {
-            File::create(journal).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+            File::create(journal)
+                .unwrap()
+                .set_modified(SystemTime::UNIX_EPOCH)
+                .unwrap();
         }
         let [_, used, in_use] = &journals;
         let retention = Retention::from_settings(&Settings::default()).without_kept();
-        let surplus = folder.surplus(&retention, &HashSet::from([in_use.clone()])).unwrap();
+        let surplus = folder
+            .surplus(&retention, &HashSet::from([in_use.clone()]))
+            .unwrap();
         assert_eq!(surplus.len(), 2);
         fs::write(used, "an answer").unwrap();
-        surplus.iter().for_each(|journal| ChannelFolder::remove_unchanged(journal).unwrap());
-        assert_eq!(journals.map(|journal| journal.exists()), [false, true, true]);
+        surplus
+            .iter()
+            .for_each(|journal| ChannelFolder::remove_unchanged(journal).unwrap());
+        assert_eq!(
+            journals.map(|journal| journal.exists()),
+            [false, true, true]
+        );
     }
 
     #[test]
@@ -192,8 +252,12 @@ mod tests {
         let user = Path::new("/home/ada/.config/toolcrib/toolcrib.toml");
         let name = |origin: Option<&str>| folder_name("team", origin.map(Path::new), Some(user));
         assert_eq!((&*name(None), &*name(user.to_str())), ("team", "team"));
-        let [one, other] = ["/one/toolcrib.toml", "/other/toolcrib.toml"].map(|origin| name(Some(origin)));
-        assert!(one.starts_with("team@") && one.len() == 21 && one != other, "{one} {other}");
+        let [one, other] =
+            ["/one/toolcrib.toml", "/other/toolcrib.toml"].map(|origin| name(Some(origin)));
+        assert!(
+            one.starts_with("team@") && one.len() == 21 && one != other,
+            "{one} {other}"
+        );
     }
 
     #[test]

@@ -54,7 +54,10 @@ impl KeptMessages {
     pub(super) fn open(folder: PathBuf) -> io::Result<Self> {
         private::prepare_folder(&folder)?;
         let last = files(&folder)?.last().map(|(number, _)| *number);
-        Ok(Self { folder, next: AtomicU64::new(last.map_or(0, |last| last + 1)) })
+        Ok(Self {
+            folder,
+            next: AtomicU64::new(last.map_or(0, |last| last + 1)),
+        })
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -75,7 +78,8 @@ impl KeptMessages {
         let read = |(_, path): (u64, PathBuf)| {
             let text = fs::read_to_string(&path).ok()?;
             let value: Value = serde_json::from_str(&text).ok()?;
-            let message = IncomingMessage::new(value["chat"].as_str()?, value["text"].as_str()?).ok()?;
+            let message =
+                IncomingMessage::new(value["chat"].as_str()?, value["text"].as_str()?).ok()?;
             Some((KeptFile { path }, message))
         };
         Ok(files(&self.folder)?.into_iter().filter_map(read).collect())
@@ -87,9 +91,15 @@ fn files(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+        let end = path
+            .extension()
+            .and_then(|end| end.to_str())
+            .unwrap_or_default();
         let is_message = end == WAITING || end.starts_with(BEGUN);
-        let number = path.file_stem().filter(|_| is_message).and_then(|stem| stem.to_str()?.parse::<u64>().ok());
+        let number = path
+            .file_stem()
+            .filter(|_| is_message)
+            .and_then(|stem| stem.to_str()?.parse::<u64>().ok());
         files.extend(number.map(|number| (number, path)));
     }
     files.sort_unstable();

@@ -75,7 +75,10 @@ impl WaitingMessages {
     /// Returns a message that was not handled to the front of its chat.
     pub(super) fn push_front(&mut self, chat: &ChatKey, waiting: QueuedMessage) {
         self.bytes += waiting.message.text().len();
-        self.by_chat.entry(chat.clone()).or_default().push_front(waiting);
+        self.by_chat
+            .entry(chat.clone())
+            .or_default()
+            .push_front(waiting);
     }
 
     /// Removes and returns the next message of a chat.
@@ -119,7 +122,13 @@ mod tests {
         for number in 0..MAX_OPEN {
             let chat = ("box".to_owned(), number.to_string());
             while waiting.has_room(&chat, &message) {
-                waiting.push(&chat, QueuedMessage { message: message.clone(), kept: None });
+                waiting.push(
+                    &chat,
+                    QueuedMessage {
+                        message: message.clone(),
+                        kept: None,
+                    },
+                );
                 count += 1;
             }
         }

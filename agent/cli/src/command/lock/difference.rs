@@ -98,7 +98,10 @@ pub(super) enum DefinitionChange {
 
 impl DefinitionChange {
     pub(super) fn changed(old: Option<&Value>, new: Option<&Value>) -> Self {
-        Self::Changed { old: old.cloned(), new: new.cloned() }
+        Self::Changed {
+            old: old.cloned(),
+            new: new.cloned(),
+        }
     }
 
     /// Returns true if the change is about a text for the reader.
@@ -126,7 +129,9 @@ impl DefinitionChange {
             | Self::ValueAdded { .. }
             | Self::TextChanged
             | Self::Rewritten => Compatibility::Compatible,
-            Self::FormerNameAdded { .. } | Self::EffectRemoved { .. } | Self::Changed { .. } => Compatibility::Unknown,
+            Self::FormerNameAdded { .. } | Self::EffectRemoved { .. } | Self::Changed { .. } => {
+                Compatibility::Unknown
+            }
         }
     }
 }
@@ -134,12 +139,16 @@ impl DefinitionChange {
 impl fmt::Display for DefinitionChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ToolRemoved => {
-                f.write_str("the tool is removed; if another replaces it, declare this name as its `was`")
-            }
+            Self::ToolRemoved => f.write_str(
+                "the tool is removed; if another replaces it, declare this name as its `was`",
+            ),
             Self::ToolAdded => f.write_str("the tool is new"),
-            Self::ToolRenamed { to } => write!(f, "the tool is called {to} now, and answers to this name"),
-            Self::FormerNameRemoved { name } => write!(f, "the former name {name} does not mean this tool any more"),
+            Self::ToolRenamed { to } => {
+                write!(f, "the tool is called {to} now, and answers to this name")
+            }
+            Self::FormerNameRemoved { name } => {
+                write!(f, "the former name {name} does not mean this tool any more")
+            }
             Self::FormerNameAdded { name } => {
                 write!(f, "calls and rules with the name {name} mean this tool now")
             }
@@ -153,17 +162,33 @@ impl fmt::Display for DefinitionChange {
             }
             Self::ValueRemoved { value } => write!(f, "the value {} is removed", shown(value)),
             Self::ValueAdded { value } => write!(f, "the value {} is new", shown(value)),
-            Self::ValuesLimited { new } => write!(f, "only these values are accepted now: {}", shown(new)),
+            Self::ValuesLimited { new } => {
+                write!(f, "only these values are accepted now: {}", shown(new))
+            }
             Self::EffectAdded { effect } => write!(f, "the effect is new: {effect}"),
             Self::EffectRemoved { effect } => write!(f, "the effect is removed: {effect}"),
             Self::TextChanged => f.write_str("the text is changed"),
-            Self::Rewritten => f.write_str("it is written in another way; the same values are valid"),
-            Self::Changed { old: Some(old), new: Some(new) } => {
+            Self::Rewritten => {
+                f.write_str("it is written in another way; the same values are valid")
+            }
+            Self::Changed {
+                old: Some(old),
+                new: Some(new),
+            } => {
                 write!(f, "it was {} and is {}", shown(old), shown(new))
             }
-            Self::Changed { old: None, new: Some(new) } => write!(f, "it is new: {}", shown(new)),
-            Self::Changed { old: Some(old), new: None } => write!(f, "it is removed; it was {}", shown(old)),
-            Self::Changed { old: None, new: None } => f.write_str("the definition is changed"),
+            Self::Changed {
+                old: None,
+                new: Some(new),
+            } => write!(f, "it is new: {}", shown(new)),
+            Self::Changed {
+                old: Some(old),
+                new: None,
+            } => write!(f, "it is removed; it was {}", shown(old)),
+            Self::Changed {
+                old: None,
+                new: None,
+            } => f.write_str("the definition is changed"),
         }
     }
 }

@@ -7,7 +7,12 @@ use serde_json::Value;
 use super::difference::DefinitionChange;
 
 /// Reports each field that differs, with its place, a JSON pointer that begins with `place`. Lists are compared as a whole.
-pub(super) fn leaves(place: &str, old: &Value, new: &Value, add: &mut impl FnMut(&str, DefinitionChange)) {
+pub(super) fn leaves(
+    place: &str,
+    old: &Value,
+    new: &Value,
+    add: &mut impl FnMut(&str, DefinitionChange),
+) {
     match (old, new) {
         (Value::Object(before), Value::Object(after)) => {
             for key in before.keys().chain(after.keys()).collect::<BTreeSet<_>>() {

@@ -6,13 +6,25 @@ use serde_json::{Map, Value, json};
 use tools::protocol::canonical_json;
 
 /// Keywords with a text for the reader, which judge nothing.
-pub(super) const TEXTS: [&str; 6] = ["description", "title", "examples", "deprecated", "$comment", DOCUMENTED];
+pub(super) const TEXTS: [&str; 6] = [
+    "description",
+    "title",
+    "examples",
+    "deprecated",
+    "$comment",
+    DOCUMENTED,
+];
 /// The texts of the alternatives that are joined to one list of values or types. Not a keyword of JSON Schema.
 pub(super) const DOCUMENTED: &str = "$documented";
 /// The dialects whose keywords the normal form knows, by a part of their address.
 const DIALECTS: [&str; 3] = ["draft/2020-12", "draft/2019-09", "draft-07"];
 /// Keywords that change the meaning of references or of the keywords around them.
-const OPAQUE: [&str; 4] = ["$dynamicRef", "$recursiveRef", "unevaluatedProperties", "unevaluatedItems"];
+const OPAQUE: [&str; 4] = [
+    "$dynamicRef",
+    "$recursiveRef",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+];
 /// Keywords that have a meaning only together.
 const GROUPS: [&[&str]; 4] = [
     &["properties", "patternProperties", "additionalProperties"],
@@ -39,11 +51,18 @@ impl Normal {
     /// Returns `None` if the schema has a dialect, a keyword or a reference without a normal form.
     pub(super) fn new(root: &Value) -> Option<Self> {
         let dialect = root.get("$schema").and_then(Value::as_str);
-        let is_known = dialect.is_none_or(|dialect| DIALECTS.iter().any(|known| dialect.contains(known)));
-        let is_root_plain = root
-            .as_object()
-            .is_none_or(|root| root.iter().all(|(key, part)| !OPAQUE.contains(&key.as_str()) && is_plain(part)));
-        if !is_known || !is_root_plain || !references(root).iter().all(|reference| target(root, reference).is_some()) {
+        let is_known =
+            dialect.is_none_or(|dialect| DIALECTS.iter().any(|known| dialect.contains(known)));
+        let is_root_plain = root.as_object().is_none_or(|root| {
+            root.iter()
+                .all(|(key, part)| !OPAQUE.contains(&key.as_str()) && is_plain(part))
+        });
+        if !is_known
+            || !is_root_plain
+            || !references(root)
+                .iter()
+                .all(|reference| target(root, reference).is_some())
+        {
             return None;
         }
         let mut reader = Reader {
@@ -83,7 +102,9 @@ fn references(schema: &Value) -> Vec<&str> {
     match schema {
         Value::Object(keywords) => {
             let own = keywords.get("$ref").and_then(Value::as_str);
-            own.into_iter().chain(keywords.values().flat_map(references)).collect()
+            own.into_iter()
+                .chain(keywords.values().flat_map(references))
+                .collect()
         }
         Value::Array(parts) => parts.iter().flat_map(references).collect(),
         _ => Vec::new(),
@@ -92,7 +113,11 @@ fn references(schema: &Value) -> Vec<&str> {
 
 /// Returns the target of a JSON pointer. Returns `None` for other references.
 fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
-    root.pointer(reference.strip_prefix('#').filter(|pointer| !pointer.contains('%'))?)
+    root.pointer(
+        reference
+            .strip_prefix('#')
+            .filter(|pointer| !pointer.contains('%'))?,
+    )
 }
 
 struct Reader<'a> {
@@ -111,7 +136,11 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn schema(&mut self, schema: &'a Value) -> Value {
         let Value::Object(keywords) = schema else {
-            return if *schema == Value::Bool(true) { json!({}) } else { schema.clone() };
+            return if *schema == Value::Bool(true) {
+                json!({})
+            } else {
+                schema.clone()
+            };
         };
         let mut normal = Map::new();
         let mut joined = Vec::new();
@@ -148,11 +177,19 @@ impl<'a> Reader<'a> {
                 }
                 ("enum" | "required", Value::Array(values)) => set(values),
                 ("type", Value::String(kind)) => types([kind.as_str()].into()),
-                ("type", Value::Array(kinds)) => types(kinds.iter().filter_map(Value::as_str).collect()),
-                ("properties" | "patternProperties" | "dependentSchemas" | "dependencies", Value::Object(parts)) => {
-                    parts.iter().map(|(key, part)| (key.clone(), self.schema(part))).collect()
+                ("type", Value::Array(kinds)) => {
+                    types(kinds.iter().filter_map(Value::as_str).collect())
                 }
-                ("prefixItems" | "items", Value::Array(parts)) => parts.iter().map(|part| self.schema(part)).collect(),
+                (
+                    "properties" | "patternProperties" | "dependentSchemas" | "dependencies",
+                    Value::Object(parts),
+                ) => parts
+                    .iter()
+                    .map(|(key, part)| (key.clone(), self.schema(part)))
+                    .collect(),
+                ("prefixItems" | "items", Value::Array(parts)) => {
+                    parts.iter().map(|part| self.schema(part)).collect()
+                }
                 (
                     "items"
                     | "additionalItems"
@@ -184,7 +221,11 @@ impl<'a> Reader<'a> {
 
     fn reference(&mut self, reference: &'a str) -> Value {
         match target(self.root, reference) {
-            Some(target) if !self.is_target && !self.open.contains(&reference) && self.inlined < MAX_INLINED => {
+            Some(target)
+                if !self.is_target
+                    && !self.open.contains(&reference)
+                    && self.inlined < MAX_INLINED =>
+            {
                 self.inlined += 1;
                 self.open.push(reference);
                 let normal = self.schema(target);
@@ -202,7 +243,9 @@ impl<'a> Reader<'a> {
 /// Returns true if the keyword judges nothing.
 fn accepts_all(key: &str, value: &Value) -> bool {
     match key {
-        "properties" | "required" => value.as_object().is_some_and(Map::is_empty) || *value == json!([]),
+        "properties" | "required" => {
+            value.as_object().is_some_and(Map::is_empty) || *value == json!([])
+        }
         "items" | "additionalProperties" => *value == json!({}),
         "type" => *value == json!(TYPES),
         _ => false,
@@ -211,7 +254,9 @@ fn accepts_all(key: &str, value: &Value) -> bool {
 
 /// Merges a schema into another that holds as well. Returns the parts that cannot be merged without another meaning.
 fn merged(into: &mut Map<String, Value>, part: Value) -> Vec<Value> {
-    let Value::Object(mut part) = part else { return vec![part] };
+    let Value::Object(mut part) = part else {
+        return vec![part];
+    };
     let mut rest = match part.remove("allOf") {
         Some(Value::Array(parts)) => parts,
         _ => Vec::new(),
@@ -220,13 +265,19 @@ fn merged(into: &mut Map<String, Value>, part: Value) -> Vec<Value> {
         let is_joined = key == "required" || key == "properties" || TEXTS.contains(&key.as_str());
         is_joined || into.get(key).is_none_or(|held| held == value)
     };
-    if !part.iter().all(is_free) || !GROUPS.iter().all(|group| are_independent(into, &part, group)) {
+    if !part.iter().all(is_free)
+        || !GROUPS
+            .iter()
+            .all(|group| are_independent(into, &part, group))
+    {
         rest.push(part.into());
         return rest;
     }
     for (key, value) in part {
         match (key.as_str(), into.get_mut(&key), value) {
-            ("required", Some(Value::Array(held)), Value::Array(more)) => *held = values(held.iter().chain(&more)),
+            ("required", Some(Value::Array(held)), Value::Array(more)) => {
+                *held = values(held.iter().chain(&more))
+            }
             ("properties", Some(Value::Object(held)), Value::Object(more)) => held.extend(more),
             (_, None, value) => drop(into.insert(key, value)),
             _ => {}
@@ -237,34 +288,58 @@ fn merged(into: &mut Map<String, Value>, part: Value) -> Vec<Value> {
 
 /// Returns true if the keywords of a group keep their meaning beside those of the other schema.
 fn are_independent(a: &Map<String, Value>, b: &Map<String, Value>, group: &[&str]) -> bool {
-    let [in_a, in_b] =
-        [a, b].map(|schema| group.iter().copied().filter(|key| schema.contains_key(*key)).collect::<Vec<_>>());
+    let [in_a, in_b] = [a, b].map(|schema| {
+        group
+            .iter()
+            .copied()
+            .filter(|key| schema.contains_key(*key))
+            .collect::<Vec<_>>()
+    });
     if in_a.is_empty() || in_b.is_empty() {
         return true;
     }
-    let [Some(Value::Object(a)), Some(Value::Object(b))] = [a, b].map(|schema| schema.get("properties")) else {
+    let [Some(Value::Object(a)), Some(Value::Object(b))] =
+        [a, b].map(|schema| schema.get("properties"))
+    else {
         return false;
     };
-    in_a == ["properties"] && in_b == ["properties"] && a.iter().all(|(key, a)| b.get(key).is_none_or(|b| a == b))
+    in_a == ["properties"]
+        && in_b == ["properties"]
+        && a.iter().all(|(key, a)| b.get(key).is_none_or(|b| a == b))
 }
 
 /// Returns the schema without alternatives that accepts the same values, if each alternative does nothing but list values or types.
 fn listed(key: &str, parts: &[Value]) -> Option<Value> {
     let judged = |part: &Value| -> Option<Map<String, Value>> {
-        let judging = part.as_object()?.iter().filter(|(key, _)| !TEXTS.contains(&key.as_str()));
-        Some(judging.map(|(key, value)| (key.clone(), value.clone())).collect())
+        let judging = part
+            .as_object()?
+            .iter()
+            .filter(|(key, _)| !TEXTS.contains(&key.as_str()));
+        Some(
+            judging
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect(),
+        )
     };
     let judged: Vec<_> = parts.iter().map(judged).collect::<Option<_>>()?;
-    let only = |part: &Map<String, Value>, key: &str| part.get(key).filter(|_| part.len() == 1).cloned();
+    let only =
+        |part: &Map<String, Value>, key: &str| part.get(key).filter(|_| part.len() == 1).cloned();
     let values_or_null = |part: &Map<String, Value>| {
-        let null = || only(part, "type").filter(|kind| *kind == "null").map(|_| json!([null]));
+        let null = || {
+            only(part, "type")
+                .filter(|kind| *kind == "null")
+                .map(|_| json!([null]))
+        };
         only(part, "enum").or_else(null)
     };
     let is_enum = judged.iter().any(|part| part.contains_key("enum"));
     let lists: Vec<_> = if is_enum {
         judged.iter().map(values_or_null).collect::<Option<_>>()?
     } else {
-        judged.iter().map(|part| only(part, "type")).collect::<Option<_>>()?
+        judged
+            .iter()
+            .map(|part| only(part, "type"))
+            .collect::<Option<_>>()?
     };
     let all: Vec<Value> = lists
         .into_iter()
@@ -273,13 +348,19 @@ fn listed(key: &str, parts: &[Value]) -> Option<Value> {
             only => vec![only],
         })
         .collect();
-    let together = if is_enum { set(&all) } else { types(all.iter().filter_map(Value::as_str).collect()) };
+    let together = if is_enum {
+        set(&all)
+    } else {
+        types(all.iter().filter_map(Value::as_str).collect())
+    };
     // A value that two alternatives accept is refused by `oneOf`.
     let count = together.as_array().map_or(1, Vec::len);
     if key == "oneOf" && count < all.len() {
         return None;
     }
-    let texts = parts.iter().filter(|part| part.as_object().is_some_and(|part| part.len() > 1));
+    let texts = parts
+        .iter()
+        .filter(|part| part.as_object().is_some_and(|part| part.len() > 1));
     let texts = values(texts);
     let mut listed = json!({if is_enum { "enum" } else { "type" }: together});
     if !texts.is_empty() {
@@ -290,13 +371,19 @@ fn listed(key: &str, parts: &[Value]) -> Option<Value> {
 
 /// Removes listed values of other types. The type is then known from the values.
 fn keep_possible_values(schema: &mut Map<String, Value>) {
-    let Some(kinds) = schema.get("type").cloned() else { return };
-    let Some(Value::Array(values)) = schema.get_mut("enum") else { return };
+    let Some(kinds) = schema.get("type").cloned() else {
+        return;
+    };
+    let Some(Value::Array(values)) = schema.get_mut("enum") else {
+        return;
+    };
     let kinds: Vec<_> = match &kinds {
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
         only => only.as_str().into_iter().collect(),
     };
-    values.retain(|value| kinds.contains(&type_of(value)) || (value.is_number() && kinds.contains(&"number")));
+    values.retain(|value| {
+        kinds.contains(&type_of(value)) || (value.is_number() && kinds.contains(&"number"))
+    });
     schema.remove("type");
 }
 
@@ -307,7 +394,10 @@ fn set<'a>(list: impl IntoIterator<Item = &'a Value>) -> Value {
 
 fn values<'a>(list: impl IntoIterator<Item = &'a Value>) -> Vec<Value> {
     let texts: BTreeSet<String> = list.into_iter().map(canonical_json).collect();
-    texts.iter().filter_map(|text| serde_json::from_str(text).ok()).collect()
+    texts
+        .iter()
+        .filter_map(|text| serde_json::from_str(text).ok())
+        .collect()
 }
 
 /// Returns the value of `type` for these types.
@@ -326,7 +416,9 @@ pub(super) fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
-        Value::Number(number) if number.as_f64().is_some_and(|number| number.fract() != 0.0) => "number",
+        Value::Number(number) if number.as_f64().is_some_and(|number| number.fract() != 0.0) => {
+            "number"
+        }
         Value::Number(_) => "integer",
         Value::String(_) => "string",
         Value::Array(_) => "array",

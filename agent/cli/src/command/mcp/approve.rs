@@ -17,7 +17,11 @@ use crate::visible::visible;
 use tools::counted;
 
 /// Shows what waits for approval, and approves it if the person or a digest says so.
-pub(super) async fn approve(options: ServerOptions, digests: &[Digest], variables: Vec<String>) -> Result<Exit, Error> {
+pub(super) async fn approve(
+    options: ServerOptions,
+    digests: &[Digest],
+    variables: Vec<String>,
+) -> Result<Exit, Error> {
     let settings = options.config.settings(Values::default())?;
     let mut inventory = Inventory::load(&options.root)?;
     inventory.warn();
@@ -32,14 +36,19 @@ pub(super) async fn approve(options: ServerOptions, digests: &[Digest], variable
     }
     if is_of_project && server.settings != before {
         let workspace = inventory.workspace().to_owned();
-        inventory.user.set_project_variables(&workspace, server.name.as_str(), &server.settings)?;
+        inventory
+            .user
+            .set_project_variables(&workspace, server.name.as_str(), &server.settings)?;
         inventory.user.write(FileOwner::User)?;
     }
     let connected = connect::connect(&inventory, &server, &options.root, &settings).await?;
     let pending = connected.pins.pending();
     if pending.is_empty() {
         let count = counted(connected.report.tools.len() as u64, "tool");
-        output::page(&format!("{}: {count} approved\n", styled(STRONG, &server.name)))?;
+        output::page(&format!(
+            "{}: {count} approved\n",
+            styled(STRONG, &server.name)
+        ))?;
         return Ok(Exit::Success);
     }
     let digest = digest_of(&pending);
@@ -53,10 +62,19 @@ pub(super) async fn approve(options: ServerOptions, digests: &[Digest], variable
 
 /// Returns true if a server is approved, or is so now. It gets the variables that it needs together with the approval of a
 /// person.
-async fn approve_server(inventory: &Inventory, server: &mut Configured, digests: &[Digest]) -> Result<bool, Error> {
+async fn approve_server(
+    inventory: &Inventory,
+    server: &mut Configured,
+    digests: &[Digest],
+) -> Result<bool, Error> {
     let (approval, subject) = inventory.approval(server)?;
     let is_of_project = server.owner == FileOwner::Project;
-    let mut missing: Vec<_> = server.entry.variables()?.into_iter().filter(|_| is_of_project).collect();
+    let mut missing: Vec<_> = server
+        .entry
+        .variables()?
+        .into_iter()
+        .filter(|_| is_of_project)
+        .collect();
     missing.retain(|name| !server.settings.variables.contains(name));
     let changes = match approval {
         Approval::Given if missing.is_empty() => return Ok(true),
@@ -67,11 +85,24 @@ async fn approve_server(inventory: &Inventory, server: &mut Configured, digests:
     let digest = subject.digest();
     let is_approved = match (&missing[..], digests) {
         ([], _) => is_approved(digests, &digest, "this server").await?,
-        (_, []) => is_approved(&[], &digest, "this server, and give it the variables that it asks for").await?,
+        (_, []) => {
+            is_approved(
+                &[],
+                &digest,
+                "this server, and give it the variables that it asks for",
+            )
+            .await?
+        }
         // A digest approves no variables, so the person names them.
         _ if is_approved(digests, &digest, "this server").await? => {
-            let flags: Vec<_> = missing.iter().map(|name| format!("--variable {name}")).collect();
-            notice::hint(&format!("the server needs variables; to give it them, add {}", flags.join(" ")));
+            let flags: Vec<_> = missing
+                .iter()
+                .map(|name| format!("--variable {name}"))
+                .collect();
+            notice::hint(&format!(
+                "the server needs variables; to give it them, add {}",
+                flags.join(" ")
+            ));
             false
         }
         _ => false,
@@ -84,24 +115,50 @@ async fn approve_server(inventory: &Inventory, server: &mut Configured, digests:
 }
 
 /// Returns the facts about a server, unexpanded, with those that have changed.
-fn shown_server(subject: &Subject, changes: &[Change], server: &Configured, missing: &[String]) -> String {
-    let mut page = format!("{} of {}\n", styled(STRONG, &server.name), visible(subject.workspace()));
+fn shown_server(
+    subject: &Subject,
+    changes: &[Change],
+    server: &Configured,
+    missing: &[String],
+) -> String {
+    let mut page = format!(
+        "{} of {}\n",
+        styled(STRONG, &server.name),
+        visible(subject.workspace())
+    );
     for (fact, value) in subject.facts() {
         page += &format!("  {fact}: {}\n", visible(&value.to_string()));
         if let Some(change) = changes.iter().find(|change| change.fact == fact) {
-            let before = change.before.as_ref().map_or_else(|| "absent".to_owned(), ToString::to_string);
+            let before = change
+                .before
+                .as_ref()
+                .map_or_else(|| "absent".to_owned(), ToString::to_string);
             page += &format!("    approved before: {}\n", visible(&before));
         }
     }
     for change in changes.iter().filter(|change| change.after.is_none()) {
-        let before = change.before.as_ref().map(ToString::to_string).unwrap_or_default();
-        page += &format!("  {}: absent\n    approved before: {}\n", change.fact, visible(&before));
+        let before = change
+            .before
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        page += &format!(
+            "  {}: absent\n    approved before: {}\n",
+            change.fact,
+            visible(&before)
+        );
     }
     if !server.settings.variables.is_empty() {
-        page += &format!("  gets the variables: {}\n", visible(&server.settings.variables.join(", ")));
+        page += &format!(
+            "  gets the variables: {}\n",
+            visible(&server.settings.variables.join(", "))
+        );
     }
     if !missing.is_empty() {
-        page += &format!("  asks for the variables: {}\n", visible(&missing.join(", ")));
+        page += &format!(
+            "  asks for the variables: {}\n",
+            visible(&missing.join(", "))
+        );
     }
     page + &format!("  digest: {}\n", subject.digest())
 }
@@ -110,15 +167,27 @@ fn shown_server(subject: &Subject, changes: &[Change], server: &Configured, miss
 fn shown_tools(pending: &[Pending], digest: &Digest) -> String {
     let mut page = String::new();
     for pending in pending {
-        let state = if pending.pinned.is_some() { "has changed" } else { "is new" };
+        let state = if pending.pinned.is_some() {
+            "has changed"
+        } else {
+            "is new"
+        };
         page += &format!("{} {state}:\n", styled(STRONG, &pending.tool));
-        page.extend(pending.diff().lines().map(|line| format!("  {}\n", visible(line))));
+        page.extend(
+            pending
+                .diff()
+                .lines()
+                .map(|line| format!("  {}\n", visible(line))),
+        );
     }
     page + &format!("digest: {digest}\n")
 }
 
 /// Returns the digest of definitions that wait for approval.
 fn digest_of(pending: &[Pending]) -> Digest {
-    let facts: Vec<_> = pending.iter().map(|pending| json!([pending.tool, pending.present.digest()])).collect();
+    let facts: Vec<_> = pending
+        .iter()
+        .map(|pending| json!([pending.tool, pending.present.digest()]))
+        .collect();
     Digest::hash_json(&json!(facts))
 }

@@ -16,33 +16,66 @@ use crate::root::RootOption;
 
 /// Adds a server, or changes it.
 pub(super) fn add(options: AddOptions) -> Result<(), Error> {
-    let AddOptions { name, command, env, cwd, url, header, effects, allow, project, root } = options;
-    let refused = |reason: String| Error::Server { server: name.clone(), reason };
-    let server: ServerName =
-        name.parse().map_err(|error: tools_mcp::client::InvalidServerName| refused(error.to_string()))?;
+    let AddOptions {
+        name,
+        command,
+        env,
+        cwd,
+        url,
+        header,
+        effects,
+        allow,
+        project,
+        root,
+    } = options;
+    let refused = |reason: String| Error::Server {
+        server: name.clone(),
+        reason,
+    };
+    let server: ServerName = name
+        .parse()
+        .map_err(|error: tools_mcp::client::InvalidServerName| refused(error.to_string()))?;
     let pair = |text: &str, separator: char, form: &str| match text.split_once(separator) {
-        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim_start().to_owned())),
+        Some((key, value)) if !key.trim().is_empty() => {
+            Ok((key.trim().to_owned(), value.trim_start().to_owned()))
+        }
         _ => Err(refused(format!("{text:?} is not {form}"))),
     };
     let transport = match (url, command.split_first()) {
         (Some(url), _) => {
-            let headers = header.iter().map(|text| pair(text, ':', "a header; write NAME: VALUE"));
-            Transport::Http { url, headers: headers.collect::<Result<_, _>>()?, oauth: OAuthClient::default() }
+            let headers = header
+                .iter()
+                .map(|text| pair(text, ':', "a header; write NAME: VALUE"));
+            Transport::Http {
+                url,
+                headers: headers.collect::<Result<_, _>>()?,
+                oauth: OAuthClient::default(),
+            }
         }
         (None, Some((command, args))) => Transport::Stdio {
             command: command.clone(),
             args: args.to_vec(),
-            env: env.iter().map(|text| pair(text, '=', "a variable; write NAME=VALUE")).collect::<Result<_, _>>()?,
+            env: env
+                .iter()
+                .map(|text| pair(text, '=', "a variable; write NAME=VALUE"))
+                .collect::<Result<_, _>>()?,
             cwd: cwd.map(|cwd| cwd.to_string_lossy().into_owned()),
         },
         (None, None) => return Err(refused("name a command, or a URL with --url".to_owned())),
     };
     let effects = effects.iter().map(|text| {
         let (tool, declared) = pair(text, '=', "the effects of a tool; write TOOL=read_only")?;
-        Ok((tool, serde_json::from_str(&declared).unwrap_or(Value::String(declared))))
+        Ok((
+            tool,
+            serde_json::from_str(&declared).unwrap_or(Value::String(declared)),
+        ))
     });
     let effects = effects.collect::<Result<Vec<(String, Value)>, Error>>()?;
-    let mut inventory = if project { Inventory::load_whole(&root)? } else { Inventory::load(&root)? };
+    let mut inventory = if project {
+        Inventory::load_whole(&root)?
+    } else {
+        Inventory::load(&root)?
+    };
     let (file, owner) = match project {
         true => (&mut inventory.project, FileOwner::Project),
         false => (&mut inventory.user, FileOwner::User),
@@ -65,9 +98,20 @@ pub(super) fn add(options: AddOptions) -> Result<(), Error> {
 
 /// Removes a server, its approval, its variables, its pins and its login.
 pub(super) fn remove(name: &str, is_of_project: bool, root: &RootOption) -> Result<(), Error> {
-    let mut inventory = if is_of_project { Inventory::load_whole(root)? } else { Inventory::load(root)? };
-    let owner = if is_of_project { FileOwner::Project } else { FileOwner::User };
-    let configured = inventory.servers().into_iter().find(|(found, of, _)| found == name && *of == owner);
+    let mut inventory = if is_of_project {
+        Inventory::load_whole(root)?
+    } else {
+        Inventory::load(root)?
+    };
+    let owner = if is_of_project {
+        FileOwner::Project
+    } else {
+        FileOwner::User
+    };
+    let configured = inventory
+        .servers()
+        .into_iter()
+        .find(|(found, of, _)| found == name && *of == owner);
     if let Some((.., Ok(configured))) = configured {
         // Damaged pins are removed by hand, as the error says.
         let pins = inventory.pins(&configured)?;
@@ -82,11 +126,20 @@ pub(super) fn remove(name: &str, is_of_project: bool, root: &RootOption) -> Resu
             inventory.user.write(FileOwner::User)?;
         }
     }
-    let file = if is_of_project { &mut inventory.project } else { &mut inventory.user };
+    let file = if is_of_project {
+        &mut inventory.project
+    } else {
+        &mut inventory.user
+    };
     if !file.remove(name) {
-        return Err(Error::NoServer { server: name.to_owned() });
+        return Err(Error::NoServer {
+            server: name.to_owned(),
+        });
     }
     file.write(owner)?;
-    notice::note(&format!("removed the server {name} from {}", file.path().display()));
+    notice::note(&format!(
+        "removed the server {name} from {}",
+        file.path().display()
+    ));
     Ok(())
 }

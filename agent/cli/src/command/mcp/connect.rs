@@ -39,11 +39,22 @@ pub(super) async fn connect(
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
     let start = Instant::now();
-    let imported = servers.import(import(inventory, server, resolved, pins.clone(), root, settings)?)?;
+    let imported = servers.import(import(
+        inventory,
+        server,
+        resolved,
+        pins.clone(),
+        root,
+        settings,
+    )?)?;
     let ready = tokio::time::timeout(TIME_LIMIT, imported.ready()).await;
     let late = |_| {
         let (name, advice) = (imported.name().clone(), "see whether it runs".to_owned());
-        ImportError::Timeout { name, limit: TIME_LIMIT, advice }
+        ImportError::Timeout {
+            name,
+            limit: TIME_LIMIT,
+            advice,
+        }
     };
     let report = ready.map_err(late)??;
     // The notes of the list have the remarks about the effects.
@@ -51,5 +62,12 @@ pub(super) async fn connect(
     let cut = report.cut.map(|cut| cut.to_string());
     let notes = ignored.iter().chain(&report.notes).chain(&cut);
     notes.for_each(|note| notice::warning(&format!("MCP server {}: {note}", server.name)));
-    Ok(Connected { imported, pins, report, catalog, time: start.elapsed(), _servers: servers })
+    Ok(Connected {
+        imported,
+        pins,
+        report,
+        catalog,
+        time: start.elapsed(),
+        _servers: servers,
+    })
 }

@@ -24,20 +24,36 @@ pub(super) fn list(options: &ListOptions) -> Result<(), Error> {
     inventory.warn();
     let mut page = String::new();
     for (name, owner, configured) in inventory.servers() {
-        let file = if owner == FileOwner::User { "user" } else { "project" };
+        let file = if owner == FileOwner::User {
+            "user"
+        } else {
+            "project"
+        };
         let (reached, standing) = match &configured {
-            Ok(server) => (reached(&server.entry.transport), standing(&inventory, server)),
+            Ok(server) => (
+                reached(&server.entry.transport),
+                standing(&inventory, server),
+            ),
             Err(error) => (String::new(), format!("unusable: {error}")),
         };
         if is_json {
-            output::json(&json!({"name": name, "file": file, "reached": reached, "standing": standing}))?;
+            output::json(
+                &json!({"name": name, "file": file, "reached": reached, "standing": standing}),
+            )?;
         } else {
             let name = styled(STRONG, visible(&name));
-            page += &format!("{name} ({file}): {}\n  {}\n", visible(&standing), visible(&reached));
+            page += &format!(
+                "{name} ({file}): {}\n  {}\n",
+                visible(&standing),
+                visible(&reached)
+            );
         }
     }
     if !is_json && page.is_empty() {
-        page = format!("there are no MCP servers; add one with {} mcp add\n", program::name());
+        page = format!(
+            "there are no MCP servers; add one with {} mcp add\n",
+            program::name()
+        );
     }
     output::page(&page)
 }
@@ -63,12 +79,24 @@ pub(super) fn tools(server: &Connected) -> Result<(), Error> {
         }
     }
     for pending in server.pins.pending() {
-        let state = if pending.pinned.is_some() { "changed" } else { "new" };
+        let state = if pending.pinned.is_some() {
+            "changed"
+        } else {
+            "new"
+        };
         page += &format!("{}  {state}, not approved\n", styled(STRONG, &pending.tool));
     }
-    let waiting: Vec<_> = server.pins.pending().into_iter().map(|pending| pending.tool).collect();
+    let waiting: Vec<_> = server
+        .pins
+        .pending()
+        .into_iter()
+        .map(|pending| pending.tool)
+        .collect();
     for refused in &server.report.refused {
-        if !waiting.iter().any(|tool| tool.ends_with(&format!("/{}", refused.tool))) {
+        if !waiting
+            .iter()
+            .any(|tool| tool.ends_with(&format!("/{}", refused.tool)))
+        {
             page += &format!("{}\n", visible(&refused.to_string()));
         }
     }
@@ -83,12 +111,19 @@ pub(super) fn test(server: &Connected) -> Result<(), Error> {
     };
     let tools = counted(server.report.tools.len() as u64, "tool");
     let time = server.time.as_millis();
-    let mut line = format!("{}: {protocol}, {tools}, {time} ms", styled(STRONG, server.imported.name()));
+    let mut line = format!(
+        "{}: {protocol}, {tools}, {time} ms",
+        styled(STRONG, server.imported.name())
+    );
     let waiting = server.pins.pending().len() as u64;
     if waiting > 0 {
         line += &format!(
             "; {} for approval",
-            if waiting == 1 { "1 tool waits".to_owned() } else { format!("{waiting} tools wait") }
+            if waiting == 1 {
+                "1 tool waits".to_owned()
+            } else {
+                format!("{waiting} tools wait")
+            }
         );
     }
     output::page(&format!("{line}\n"))

@@ -18,7 +18,10 @@ pub(super) async fn login(options: ServerOptions) -> Result<(), Error> {
     let interrupted = interrupt::token(&Arc::default())?;
     let mut printed = Ok(());
     let show = |url: &str| {
-        notice::note(&format!("open this address in a browser to log in to {}; Ctrl-C gives up", server.name));
+        notice::note(&format!(
+            "open this address in a browser to log in to {}; Ctrl-C gives up",
+            server.name
+        ));
         printed = output::line(url);
     };
     let ended = interrupted.run_until_cancelled(reached.log_in(show)).await;
@@ -26,7 +29,14 @@ pub(super) async fn login(options: ServerOptions) -> Result<(), Error> {
     ended.ok_or(Error::Cancelled)?.map_err(|error| {
         let text = error.to_string();
         let masked = reached.masked(text.clone());
-        if masked == text { error.into() } else { Error::Server { server: server.name.to_string(), reason: masked } }
+        if masked == text {
+            error.into()
+        } else {
+            Error::Server {
+                server: server.name.to_string(),
+                reason: masked,
+            }
+        }
     })?;
     notice::note(&format!("logged in to the MCP server {}", server.name));
     Ok(())
@@ -36,7 +46,11 @@ pub(super) async fn login(options: ServerOptions) -> Result<(), Error> {
 pub(super) fn logout(name: &str, root: &RootOption) -> Result<(), Error> {
     let inventory = Inventory::load(root)?;
     let server = inventory.find(name)?;
-    let text = if inventory.remove_tokens(&server)? { "logged out of" } else { "there was no login to" };
+    let text = if inventory.remove_tokens(&server)? {
+        "logged out of"
+    } else {
+        "there was no login to"
+    };
     notice::note(&format!("{text} the MCP server {name}"));
     Ok(())
 }

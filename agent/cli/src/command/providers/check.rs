@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use agent::{GenerationOptions, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, ToolSet};
+use agent::{
+    GenerationOptions, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy,
+    ToolSet,
+};
 use tools::CancellationToken;
 use tools::protocol::{Message, Role};
 
@@ -22,7 +25,10 @@ pub(super) struct Answer {
 pub(super) async fn ask(provider: &ProviderSubmission, options: ProviderOptions) -> Answer {
     let start = Instant::now();
     let outcome = complete(provider, options, start + TIMEOUT).await;
-    Answer { outcome, time: start.elapsed() }
+    Answer {
+        outcome,
+        time: start.elapsed(),
+    }
 }
 
 async fn complete(
@@ -33,8 +39,13 @@ async fn complete(
     let mut once = RetryPolicy::default();
     once.max_retries = 0;
     options.retry_policy = Some(once);
-    options.generation = GenerationOptions::new().with_max_output_tokens(MAX_OUTPUT_TOKENS).with_caching(false);
-    let (messages, tools) = ([Message::text(Role::User, "Answer with the word ok.")], ToolSet::default());
+    options.generation = GenerationOptions::new()
+        .with_max_output_tokens(MAX_OUTPUT_TOKENS)
+        .with_caching(false);
+    let (messages, tools) = (
+        [Message::text(Role::User, "Answer with the word ok.")],
+        ToolSet::default(),
+    );
     let token = CancellationToken::new();
     let request = Request::new(&messages, &tools, &token).with_deadline(Some(deadline));
     provider.create(&options)?.complete(request).await.map(drop)

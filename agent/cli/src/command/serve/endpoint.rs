@@ -44,23 +44,40 @@ pub(super) struct EndpointOptions {
 /// The place where clients connect.
 pub(super) enum Endpoint {
     Streams,
-    Http { address: SocketAddr, options: HttpOptions },
+    Http {
+        address: SocketAddr,
+        options: HttpOptions,
+    },
 }
 
 impl EndpointOptions {
     /// Returns the place.
     pub(super) fn endpoint(&self) -> Result<Endpoint, Error> {
-        let Some(address) = self.http else { return Ok(Endpoint::Streams) };
+        let Some(address) = self.http else {
+            return Ok(Endpoint::Streams);
+        };
         let mut options = HttpOptions::new();
         if let Some(token) = self.token()? {
             options = options.with_token(token)?;
         }
         options.check_address(address).map_err(|error| {
-            let hint = format!("--token-file FILE or the variable {} has the token", program::variable(TOKEN));
-            Error::Unfinished { error: Box::new(error.into()), hint }
+            let hint = format!(
+                "--token-file FILE or the variable {} has the token",
+                program::variable(TOKEN)
+            );
+            Error::Unfinished {
+                error: Box::new(error.into()),
+                hint,
+            }
         })?;
-        let options = self.allow_host.iter().fold(options, |options, host| options.with_host(host));
-        let options = self.allow_origin.iter().fold(options, |options, origin| options.with_origin(origin));
+        let options = self
+            .allow_host
+            .iter()
+            .fold(options, |options, host| options.with_host(host));
+        let options = self
+            .allow_origin
+            .iter()
+            .fold(options, |options, origin| options.with_origin(origin));
         Ok(Endpoint::Http { address, options })
     }
 
@@ -68,10 +85,15 @@ impl EndpointOptions {
         match &self.token_file {
             Some(path) => {
                 let read = private::read(path, MAX_TOKEN_BYTES);
-                let token = read.map_err(|source| Error::Token { path: path.clone(), source })?;
+                let token = read.map_err(|source| Error::Token {
+                    path: path.clone(),
+                    source,
+                })?;
                 Ok(Some(token.trim().to_owned()))
             }
-            None => Ok(env::var(program::variable(TOKEN)).ok().filter(|token| !token.is_empty())),
+            None => Ok(env::var(program::variable(TOKEN))
+                .ok()
+                .filter(|token| !token.is_empty())),
         }
     }
 }
@@ -90,7 +112,10 @@ impl Endpoint {
                 let listen = TcpListener::bind(address).await;
                 let listener = listen.map_err(|source| Error::Listen { address, source })?;
                 let address = listener.local_addr().unwrap_or(address);
-                notice::note(&format!("serving {tools} at http://{address}{}", HttpOptions::PATH));
+                notice::note(&format!(
+                    "serving {tools} at http://{address}{}",
+                    HttpOptions::PATH
+                ));
                 Ok(server.serve_http(listener, &options, shutdown).await?)
             }
         }

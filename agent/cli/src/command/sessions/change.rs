@@ -24,7 +24,9 @@ pub(super) fn fork(id: Option<&str>, workspace: &str) -> Result<(), Error> {
     let (from, to) = (original.id.to_string(), copy.id.to_string());
     let fork = || -> Result<(), Error> {
         let audit = Audit::open_unused(folder.private_journal(id)?)?;
-        audit.find_start(&from)?.map_or(Ok(()), |start| SessionError::check_no_job(&from, &start))?;
+        audit
+            .find_start(&from)?
+            .map_or(Ok(()), |start| SessionError::check_no_job(&from, &start))?;
         Ok(audit.fork(&from, &copy.journal(), &to, &options)?)
     };
     if let Err(error) = fork() {
@@ -38,8 +40,14 @@ pub(super) fn fork(id: Option<&str>, workspace: &str) -> Result<(), Error> {
 pub(super) fn erase(ids: &[String]) -> Result<(), Error> {
     let folder = SessionFolder::new()?;
     // All texts are looked up first, so that a typing mistake erases nothing.
-    let found = ids.iter().map(|id| folder.find(id)).collect::<Result<BTreeSet<_>, _>>()?;
-    let locked = found.into_iter().map(|id| folder.lock(id)).collect::<Result<Vec<_>, _>>()?;
+    let found = ids
+        .iter()
+        .map(|id| folder.find(id))
+        .collect::<Result<BTreeSet<_>, _>>()?;
+    let locked = found
+        .into_iter()
+        .map(|id| folder.lock(id))
+        .collect::<Result<Vec<_>, _>>()?;
     for session in locked {
         let id = session.id;
         session.erase()?;
@@ -79,7 +87,10 @@ fn erase_name(name: &str, file: &Path) -> Result<String, Error> {
     // An earlier attempt may have erased the rows and left bytes in the log, which this one has removed.
     let audit = Audit::open(file)?;
     match audit.erased()? {
-        0 => Err(Error::NoCalls { name: name.to_owned(), advice: journal::advice(&audit, name)? }),
+        0 => Err(Error::NoCalls {
+            name: name.to_owned(),
+            advice: journal::advice(&audit, name)?,
+        }),
         _ => Ok(format!(
             "the journal has no session {name}; if it was erased before, its last bytes are now removed too"
         )),
@@ -89,7 +100,10 @@ fn erase_name(name: &str, file: &Path) -> Result<String, Error> {
 /// Names the file in which prompts of an erased session may be left.
 fn note_history() {
     if let Some(path) = history::path().filter(|path| path.exists()) {
-        notice::note(&format!("{} may still have prompts typed in chats; edit or delete it", path.display()));
+        notice::note(&format!(
+            "{} may still have prompts typed in chats; edit or delete it",
+            path.display()
+        ));
     }
 }
 

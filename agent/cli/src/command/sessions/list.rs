@@ -33,14 +33,20 @@ pub(super) fn list(workspace: Option<&str>, is_json: bool) -> Result<(), Error> 
         let mut table = Table::new([STRONG, Style::new(), FAINT, FAINT, FAINT, Style::new()], 0);
         let place = if workspace.is_none() { "WORKSPACE" } else { "" };
         table.push(["ID", "STATE", "AGE", "SIZE", place, "PROMPT"].map(str::to_owned));
-        listed.iter().for_each(|session| table.push(row(session, workspace.is_none())));
+        listed
+            .iter()
+            .for_each(|session| table.push(row(session, workspace.is_none())));
         output::page(&table.cut(output::width()))?;
     }
     if listed.is_empty() {
         let program = program::name();
         notice::note(&match all {
-            0 => format!("no session is recorded; {program} run and {program} chat record one each"),
-            _ => format!("no session of this workspace; {program} sessions --all lists those of others: {all}"),
+            0 => {
+                format!("no session is recorded; {program} run and {program} chat record one each")
+            }
+            _ => format!(
+                "no session of this workspace; {program} sessions --all lists those of others: {all}"
+            ),
         });
     }
     Ok(())
@@ -48,13 +54,21 @@ pub(super) fn list(workspace: Option<&str>, is_json: bool) -> Result<(), Error> 
 
 fn row(session: &SessionSummary, with_workspace: bool) -> [String; 6] {
     let since = Timestamp::now().duration_since(session.started);
-    let words = session.prompt.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = session
+        .prompt
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     [
         session.id.to_string(),
         session.state.as_str().to_owned(),
         duration::shown(Duration::try_from(since).unwrap_or_default()),
         Size::from_bytes(session.bytes).shown(),
-        if with_workspace { visible(&session.workspace).into_owned() } else { String::new() },
+        if with_workspace {
+            visible(&session.workspace).into_owned()
+        } else {
+            String::new()
+        },
         visible(&words).into_owned(),
     ]
 }

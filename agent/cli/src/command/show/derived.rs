@@ -11,12 +11,20 @@ use crate::visible::visible;
 /// Returns a table with one property per line.
 pub(super) fn derived(tool: &Tool) -> Table<2> {
     let mut table = Table::new([FAINT, Style::new()], 2);
-    let mut fact = |name: &str, text: &str| table.push([name.to_owned(), visible(text).into_owned()]);
+    let mut fact =
+        |name: &str, text: &str| table.push([name.to_owned(), visible(text).into_owned()]);
     let effects = &tool.effects;
     fact("permission", &permission(tool));
     fact("approval", approval(effects));
     fact("parallelism", parallelism(effects));
-    fact("retries", if effects.is_idempotent() { "allowed" } else { "none: a call runs at most once" });
+    fact(
+        "retries",
+        if effects.is_idempotent() {
+            "allowed"
+        } else {
+            "none: a call runs at most once"
+        },
+    );
     fact("MCP hints", &hints(effects));
     table
 }
@@ -27,15 +35,28 @@ fn permission(tool: &Tool) -> String {
             .templates()
             .map(|(access, template)| {
                 let text = template.to_string();
-                format!("{}:{access}:{}", template.scheme(), text.split_once(':').map_or("", |(_, value)| value))
+                format!(
+                    "{}:{access}:{}",
+                    template.scheme(),
+                    text.split_once(':').map_or("", |(_, value)| value)
+                )
             })
             .collect(),
         Effects::Undeclared | Effects::Pure => Vec::new(),
     };
     if needed.is_empty() {
-        needed = tool.effects.ceiling(&tool.name).iter().map(ToString::to_string).collect();
+        needed = tool
+            .effects
+            .ceiling(&tool.name)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
     }
-    if needed.is_empty() { "none".to_owned() } else { needed.join(", ") }
+    if needed.is_empty() {
+        "none".to_owned()
+    } else {
+        needed.join(", ")
+    }
 }
 
 fn approval(effects: &Effects) -> &'static str {
@@ -48,8 +69,12 @@ fn approval(effects: &Effects) -> &'static str {
 }
 
 fn reads_hosts(effects: &Effects) -> bool {
-    let Effects::Declared(declared) = effects else { return false };
-    declared.templates().any(|(access, template)| access == Access::Read && template.scheme() == "net")
+    let Effects::Declared(declared) = effects else {
+        return false;
+    };
+    declared
+        .templates()
+        .any(|(access, template)| access == Access::Read && template.scheme() == "net")
 }
 
 fn parallelism(effects: &Effects) -> &'static str {
@@ -89,30 +114,63 @@ mod tests {
     #[test]
     fn each_kind_of_effects_has_its_consequences() {
         for (effects, parts) in [
-            (json!("pure"), ["none", "not needed", "with any call", "allowed", "read-only, not d"]),
+            (
+                json!("pure"),
+                [
+                    "none",
+                    "not needed",
+                    "with any call",
+                    "allowed",
+                    "read-only, not d",
+                ],
+            ),
             (
                 json!({"reads": ["fs:{path}", "clock:now"]}),
-                ["fs:read:{path}, clock:read:now", "not needed", "do not write", "allowed", "closed world"],
+                [
+                    "fs:read:{path}, clock:read:now",
+                    "not needed",
+                    "do not write",
+                    "allowed",
+                    "closed world",
+                ],
             ),
             (
                 json!({"reads": ["fs:{path}", "net:{url|host}"], "open_world": true}),
-                ["net:read:{url|host}", "names each host", "do not write", "allowed", "open world"],
+                [
+                    "net:read:{url|host}",
+                    "names each host",
+                    "do not write",
+                    "allowed",
+                    "open world",
+                ],
             ),
             (
                 json!({"writes": ["fs:{path}"]}),
                 [
-                    "fs:write:{path}", "unless a rule or an explicit grant", "on other targets", "at most once",
+                    "fs:write:{path}",
+                    "unless a rule or an explicit grant",
+                    "on other targets",
+                    "at most once",
                     "not read-only, not destr",
                 ],
             ),
             (
                 json!({"destroys": ["fs:{path}"], "idempotent": true}),
-                ["fs:destroy:{path}", "for each call", "on other targets", "allowed", "only, destructive, idem"],
+                [
+                    "fs:destroy:{path}",
+                    "for each call",
+                    "on other targets",
+                    "allowed",
+                    "only, destructive, idem",
+                ],
             ),
             (
                 json!(null),
                 [
-                    "world:write:t", "for each call", "on other targets", "at most once",
+                    "world:write:t",
+                    "for each call",
+                    "on other targets",
+                    "at most once",
                     "destructive, not idempotent, open",
                 ],
             ),

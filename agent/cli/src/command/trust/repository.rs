@@ -15,7 +15,9 @@ use tools::counted;
 
 /// Shows the branches and tags of a repository that sessions may have written, and counts its commits as the user's if the user says so.
 pub(super) async fn approve(root: &Path, digests: &[Digest]) -> Result<Exit, Error> {
-    let Some(pending) = authorship::pending(root) else { return Ok(Exit::Success) };
+    let Some(pending) = authorship::pending(root) else {
+        return Ok(Exit::Success);
+    };
     let shown = page(&pending);
     let digest = Digest::hash_bytes(shown.as_bytes());
     output::page(&format!("{shown}  digest: {digest}\n"))?;
@@ -35,7 +37,10 @@ pub(super) async fn approve(root: &Path, digests: &[Digest]) -> Result<Exit, Err
         return Ok(Exit::Refused);
     }
     authorship::clear(root)?;
-    notice::note(&format!("approved {}", visible(&pending.git.to_string_lossy())));
+    notice::note(&format!(
+        "approved {}",
+        visible(&pending.git.to_string_lossy())
+    ));
     Ok(Exit::Success)
 }
 
@@ -47,12 +52,27 @@ fn page(pending: &Pending) -> String {
     if pending.changed.is_empty() {
         page.push_str("  no branch and no tag has changed\n");
     }
-    for ChangedRef { name, before, after, commits } in &pending.changed {
+    for ChangedRef {
+        name,
+        before,
+        after,
+        commits,
+    } in &pending.changed
+    {
         let id = |id: &Option<String>| id.as_deref().map_or("none".to_owned(), str::to_owned);
         page.push_str(&format!("  {name}: {} -> {}\n", id(before), id(after)));
-        commits.iter().for_each(|commit| page.push_str(&format!("    {commit}\n")));
+        commits
+            .iter()
+            .for_each(|commit| page.push_str(&format!("    {commit}\n")));
     }
-    let count: usize = pending.changed.iter().map(|changed| changed.commits.len()).sum();
-    page.push_str(&format!("  {} in all, each of them above\n", counted(count as u64, "new commit")));
+    let count: usize = pending
+        .changed
+        .iter()
+        .map(|changed| changed.commits.len())
+        .sum();
+    page.push_str(&format!(
+        "  {} in all, each of them above\n",
+        counted(count as u64, "new commit")
+    ));
     page
 }

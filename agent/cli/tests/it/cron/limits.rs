@@ -19,7 +19,16 @@ async fn taken(jobs: &Jobs) -> JobSpec {
 /// Makes a job by a typed call with these flags, and another one of it that is due. Returns the id of the latter.
 fn made_due(crib: &Crib, flags: &[&str]) -> i64 {
     let arguments = json!({"every": 60, "prompt": "write a.txt"}).to_string();
-    let call = ["call", "cron.add", "--args", &arguments, "--grant", "cron:write:prompt", "--grant", "fs:write:**"];
+    let call = [
+        "call",
+        "cron.add",
+        "--args",
+        &arguments,
+        "--grant",
+        "cron:write:prompt",
+        "--grant",
+        "fs:write:**",
+    ];
     crib.run(&[&call, flags].concat()).expect(0);
     let spec = taken(&jobs(crib));
     let schedule = due(spec.work.clone(), &[]).schedule;
@@ -39,7 +48,11 @@ fn a_rule_of_the_session_that_made_a_job_holds_for_its_runs() {
         ]);
         let job = made_due(&crib, &["--policy", &file]);
         let ended = run_to(&crib, &[&ALL[..], &["--script", &script]].concat(), 5);
-        is_refused(&crib, &ended, &format!("at the session that made job {job}"));
+        is_refused(
+            &crib,
+            &ended,
+            &format!("at the session that made job {job}"),
+        );
         assert!(crib.root().join("b.txt").exists(), "{ended:#?}");
     }
 }
@@ -48,26 +61,41 @@ fn a_rule_of_the_session_that_made_a_job_holds_for_its_runs() {
 fn a_file_that_decided_what_the_session_may_do_is_not_written_by_its_job() {
     let crib = Crib::new();
     std::fs::write(crib.root().join("rules.toml"), "").unwrap();
-    let write = r#"{"calls": [{"name": "fs.write", "arguments": {"path": "rules.toml", "content": "1"}}]}"#;
+    let write =
+        r#"{"calls": [{"name": "fs.write", "arguments": {"path": "rules.toml", "content": "1"}}]}"#;
     let script = crib.script(&[write, r#"{"text": "Tried."}"#]);
     made_due(&crib, &["--policy", "rules.toml"]);
     let ended = run_to(&crib, &[&ALL[..], &["--script", &script]].concat(), 5);
-    is_refused(&crib, &ended, "fs:write:rules.toml, because it decides what tools may do");
-    assert_eq!(std::fs::read_to_string(crib.root().join("rules.toml")).unwrap(), "");
+    is_refused(
+        &crib,
+        &ended,
+        "fs:write:rules.toml, because it decides what tools may do",
+    );
+    assert_eq!(
+        std::fs::read_to_string(crib.root().join("rules.toml")).unwrap(),
+        ""
+    );
 }
 
 #[test]
 fn the_log_has_the_error_of_a_run_and_what_was_refused_before_it() {
     let crib = Crib::new();
     // The script ends before the answer.
-    let script = crib.script(&[r#"{"calls": [{"name": "fs.write", "arguments": {"path": "a.txt", "content": "1"}}]}"#]);
+    let script = crib.script(&[
+        r#"{"calls": [{"name": "fs.write", "arguments": {"path": "a.txt", "content": "1"}}]}"#,
+    ]);
     made_due(&crib, &[]);
     let ended = run_to(&crib, &["--script", &script], 1);
-    let [run] = &log(&crib)[..] else { panic!("{ended:#?}") };
+    let [run] = &log(&crib)[..] else {
+        panic!("{ended:#?}")
+    };
     assert_eq!(run["outcome"], "failed", "{run}");
     let note = run["note"].as_str().unwrap();
     assert!(ended.stderr.contains(": failed; "), "{ended:#?}");
-    assert!(note.contains("script") && note.contains("add --grant fs:write:a.txt to `cron run`"), "{note}");
+    assert!(
+        note.contains("script") && note.contains("add --grant fs:write:a.txt to `cron run`"),
+        "{note}"
+    );
 }
 
 #[cfg(feature = "web")]
@@ -76,15 +104,34 @@ fn the_log_says_that_a_message_whose_call_ended_before_the_answer_may_have_been_
     let crib = Crib::new();
     // It takes the message and never answers.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = crib.write("url.txt", &format!("http://{}/hook", silent.local_addr().unwrap()));
-    write_user(&crib, &format!("limits.call_timeout = '1s'\n[channels.team]\ntype = 'webhook'\nurl_file = '{url}'\n"));
+    let url = crib.write(
+        "url.txt",
+        &format!("http://{}/hook", silent.local_addr().unwrap()),
+    );
+    write_user(
+        &crib,
+        &format!(
+            "limits.call_timeout = '1s'\n[channels.team]\ntype = 'webhook'\nurl_file = '{url}'\n"
+        ),
+    );
     let send = call("message.send", json!({"channel": "team", "text": "hello"}));
     let tools = vec!["message.send".to_owned()];
-    add(&crib, JobSpec { tools, ..due(send, &["message:write:team", "net:write:**"]) });
+    add(
+        &crib,
+        JobSpec {
+            tools,
+            ..due(send, &["message:write:team", "net:write:**"])
+        },
+    );
     run_to(&crib, &["--grant", "message:write:team"], 1);
-    let [run] = &log(&crib)[..] else { panic!("one run") };
+    let [run] = &log(&crib)[..] else {
+        panic!("one run")
+    };
     let note = run["note"].as_str().unwrap();
-    assert!(note.contains("message.send") && note.contains("may have taken effect"), "{note}");
+    assert!(
+        note.contains("message.send") && note.contains("may have taken effect"),
+        "{note}"
+    );
 }
 
 #[test]
@@ -93,7 +140,12 @@ fn the_log_has_the_error_of_a_failed_call_on_one_short_line() {
     let path = format!("a\n{}", "b".repeat(2000));
     add(&crib, due(call("fs.read", json!({"path": path})), &WRITES));
     run_to(&crib, &[], 1);
-    let [run] = &log(&crib)[..] else { panic!("one run") };
+    let [run] = &log(&crib)[..] else {
+        panic!("one run")
+    };
     let note = run["note"].as_str().unwrap();
-    assert!(note.contains("bbb") && !note.contains('\n') && note.len() < 1000, "{note}");
+    assert!(
+        note.contains("bbb") && !note.contains('\n') && note.len() < 1000,
+        "{note}"
+    );
 }

@@ -15,19 +15,30 @@ use crate::Crib;
 pub(super) fn serve(crib: &Crib, more: &[&str], stderr: Stdio) -> Child {
     let flags = [&["cron", "run", "--grant", "fs:write:**"], more].concat();
     let mut command = crib.command(&flags);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(stderr);
     command.spawn().unwrap()
 }
 
 /// Waits until the server says that a job begins.
 fn wait_for_job(server: &mut Child) {
-    let mut lines = BufReader::new(server.stderr.as_mut().unwrap()).lines().map(Result::unwrap);
-    assert!(lines.any(|line| line.contains("job 1, due at")), "the job began");
+    let mut lines = BufReader::new(server.stderr.as_mut().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    assert!(
+        lines.any(|line| line.contains("job 1, due at")),
+        "the job began"
+    );
 }
 
 #[cfg(unix)]
 fn terminate(server: &Child) {
-    let status = Command::new("kill").args(["-TERM", &server.id().to_string()]).status().unwrap();
+    let status = Command::new("kill")
+        .args(["-TERM", &server.id().to_string()])
+        .status()
+        .unwrap();
     assert!(status.success());
 }
 
@@ -37,22 +48,34 @@ fn a_server_that_is_told_to_end_cuts_off_its_run_and_says_so() {
     let crib = Crib::new();
     let script = crib.endless();
     add(&crib, due(Work::Prompt("go on".to_owned()), &WRITES));
-    let mut server = serve(&crib, &["--script", &script, "--max-steps", "100000"], Stdio::piped());
+    let mut server = serve(
+        &crib,
+        &["--script", &script, "--max-steps", "100000"],
+        Stdio::piped(),
+    );
     wait_for_job(&mut server);
     terminate(&server);
     assert_eq!(server.wait_with_output().unwrap().status.code(), Some(0));
-    let [run] = &log(&crib)[..] else { panic!("one run") };
+    let [run] = &log(&crib)[..] else {
+        panic!("one run")
+    };
     assert_eq!(run["outcome"], "cut_off");
 }
 
 /// Writes the file to which a job adds a line. Returns the work, which would add another one if it was done again.
 fn append(crib: &Crib, name: &str) -> Work {
     std::fs::write(crib.root().join(name), "END\n").unwrap();
-    call("fs.edit", json!({"path": name, "old": "END", "new": "run\nEND"}))
+    call(
+        "fs.edit",
+        json!({"path": name, "old": "END", "new": "run\nEND"}),
+    )
 }
 
 fn count(crib: &Crib, name: &str) -> usize {
-    std::fs::read_to_string(crib.root().join(name)).unwrap().matches("run").count()
+    std::fs::read_to_string(crib.root().join(name))
+        .unwrap()
+        .matches("run")
+        .count()
 }
 
 /// Returns the number of the environment, or the one for a quick test.
@@ -69,14 +92,20 @@ fn a_server_that_is_killed_at_random_moments_keeps_to_the_delivery_of_each_job()
     for round in 0..amount("TOOLCRIB_CRON_KILLS", 10) {
         for delivery in [Delivery::AtMostOnce, Delivery::AtLeastOnce] {
             let name = format!("{delivery:?}{round}.txt");
-            let job = JobSpec { delivery, missed: Missed::RunOnce, ..due(append(&crib, &name), &WRITES) };
+            let job = JobSpec {
+                delivery,
+                missed: Missed::RunOnce,
+                ..due(append(&crib, &name), &WRITES)
+            };
             made.insert(add(&crib, job), (delivery, name));
         }
         let mut server = serve(&crib, &[], Stdio::piped());
         // Half of the kills come while jobs run, whatever the machine needs to start a program.
         if round % 2 == 0 {
             let mut line = String::new();
-            BufReader::new(server.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+            BufReader::new(server.stderr.as_mut().unwrap())
+                .read_line(&mut line)
+                .unwrap();
         }
         // Xorshift.
         random ^= random << 13;
@@ -87,16 +116,29 @@ fn a_server_that_is_killed_at_random_moments_keeps_to_the_delivery_of_each_job()
         server.wait().unwrap();
     }
     run_once(&crib, &["--grant", "fs:write:**"]);
-    assert!(crib.run(&["cron", "list", "--json"]).expect(0).documents().is_empty(), "every job has ended");
+    assert!(
+        crib.run(&["cron", "list", "--json"])
+            .expect(0)
+            .documents()
+            .is_empty(),
+        "every job has ended"
+    );
     let log = log(&crib);
     for (id, (delivery, name)) in made {
-        let outcomes: Vec<_> = log.iter().filter(|run| run["job"] == id).map(|run| &run["outcome"]).collect();
+        let outcomes: Vec<_> = log
+            .iter()
+            .filter(|run| run["job"] == id)
+            .map(|run| &run["outcome"])
+            .collect();
         let runs = count(&crib, &name);
         match delivery {
             Delivery::AtMostOnce => {
                 assert!(runs <= 1, "{name} ran {runs} times: {outcomes:?}");
                 assert_eq!(outcomes.len(), 1, "{name}: {outcomes:?}");
-                assert!(runs == 1 || *outcomes[0] == "cut_off", "{name} did not run: {outcomes:?}");
+                assert!(
+                    runs == 1 || *outcomes[0] == "cut_off",
+                    "{name} did not run: {outcomes:?}"
+                );
             }
             Delivery::AtLeastOnce => {
                 assert!(runs >= 1, "{name} did not run: {outcomes:?}");
@@ -119,7 +161,10 @@ fn two_servers_and_two_adders_on_one_store_lose_nothing_and_run_nothing_twice() 
         let mut names = Vec::new();
         while std::time::Instant::now() < until {
             let name = format!("{adder}-{}.txt", names.len());
-            let job = JobSpec { missed: Missed::RunOnce, ..due(append(&crib, &name), &WRITES) };
+            let job = JobSpec {
+                missed: Missed::RunOnce,
+                ..due(append(&crib, &name), &WRITES)
+            };
             add_to(&jobs, job);
             names.push(name);
             std::thread::sleep(Duration::from_millis(200));
@@ -127,10 +172,21 @@ fn two_servers_and_two_adders_on_one_store_lose_nothing_and_run_nothing_twice() 
         names
     };
     let names: Vec<_> = std::thread::scope(|scope| {
-        [0, 1].map(|number| scope.spawn(move || adder(number))).map(|adder| adder.join().unwrap()).concat()
+        [0, 1]
+            .map(|number| scope.spawn(move || adder(number)))
+            .map(|adder| adder.join().unwrap())
+            .concat()
     });
-    let is_empty = || crib.run(&["cron", "list", "--json"]).expect(0).documents().is_empty();
-    let waits = (0..600).take_while(|_| !is_empty()).map(|_| std::thread::sleep(Duration::from_millis(500))).count();
+    let is_empty = || {
+        crib.run(&["cron", "list", "--json"])
+            .expect(0)
+            .documents()
+            .is_empty()
+    };
+    let waits = (0..600)
+        .take_while(|_| !is_empty())
+        .map(|_| std::thread::sleep(Duration::from_millis(500)))
+        .count();
     assert!(waits < 600, "the servers have not run every job");
     for mut server in servers {
         terminate(&server);

@@ -28,12 +28,18 @@ fn minutes_ago(minutes: u64) -> Timestamp {
 /// Makes a job that is due 10 minutes ago, and looks at the jobs this long ago, when none was due.
 #[tokio::main(flavor = "current_thread")]
 async fn late(jobs: &Jobs, looked: u64) {
-    let job = JobSpec { schedule: Schedule::Once(minutes_ago(10)), ..due(write("a.txt"), &WRITES) };
+    let job = JobSpec {
+        schedule: Schedule::Once(minutes_ago(10)),
+        ..due(write("a.txt"), &WRITES)
+    };
     assert_eq!(job.missed, Missed::Skip);
     jobs.add(job, minutes_ago(200)).await.unwrap();
     let mut run = async |_: &DueRun| unreachable!("no job is due");
     let token = CancellationToken::new();
-    JobServer::with_clock(jobs, StandingClock(minutes_ago(looked))).serve_due(&token, &mut run).await.unwrap();
+    JobServer::with_clock(jobs, StandingClock(minutes_ago(looked)))
+        .serve_due(&token, &mut run)
+        .await
+        .unwrap();
 }
 
 #[test]
@@ -42,14 +48,20 @@ fn a_timer_may_serve_the_jobs_by_single_runs_of_the_program() {
         let crib = Crib::new();
         late(&jobs(&crib), looked);
         run_once(&crib, &["--grant", "fs:write:**"]);
-        let [run] = &log(&crib)[..] else { panic!("one run") };
+        let [run] = &log(&crib)[..] else {
+            panic!("one run")
+        };
         assert_eq!(run["outcome"], outcome, "{looked} {run}");
     }
 }
 
 #[test]
 fn the_exit_code_of_a_single_run_tells_whether_a_job_failed_or_else_was_refused() {
-    let [done, failed, refused] = [write("a.txt"), call("fs.read", json!({"path": "missing"})), write("b.txt")];
+    let [done, failed, refused] = [
+        write("a.txt"),
+        call("fs.read", json!({"path": "missing"})),
+        write("b.txt"),
+    ];
     for (works, code) in [
         (vec![], 0),
         (vec![&done], 0),
@@ -83,9 +95,23 @@ fn a_provider_that_cannot_be_used_is_an_error_before_a_job_is_taken_that_needs_i
         let crib = Crib::new();
         add(&crib, due(work.clone(), &WRITES));
         let late = Schedule::Once("2100-01-01T00:00:00Z".parse().unwrap());
-        add(&crib, JobSpec { schedule: late, ..due(prompt.clone(), &WRITES) });
-        run_to(&crib, &[provider, &["--grant", "fs:write:a.txt"]].concat(), code);
-        assert_eq!(log(&crib).is_empty(), [2, 3].contains(&code), "{work} {provider:?}");
+        add(
+            &crib,
+            JobSpec {
+                schedule: late,
+                ..due(prompt.clone(), &WRITES)
+            },
+        );
+        run_to(
+            &crib,
+            &[provider, &["--grant", "fs:write:a.txt"]].concat(),
+            code,
+        );
+        assert_eq!(
+            log(&crib).is_empty(),
+            [2, 3].contains(&code),
+            "{work} {provider:?}"
+        );
         if code == 2 {
             // A server would come to the other job too.
             let ended = crib.run(&["cron", "run"]).expect(2);
@@ -99,7 +125,10 @@ fn make_unreadable(crib: &Crib) {
     let file = crib.dir.path().join("data/toolcrib/cron.sqlite");
     // A text of SQLite is stored as it is.
     let mut bytes = std::fs::read(&file).unwrap();
-    let at = bytes.windows(12).rposition(|text| text == b"at_most_once").unwrap();
+    let at = bytes
+        .windows(12)
+        .rposition(|text| text == b"at_most_once")
+        .unwrap();
     bytes[at..at + 12].copy_from_slice(b"at_will_once");
     std::fs::write(&file, bytes).unwrap();
 }
@@ -122,23 +151,58 @@ fn a_job_that_cannot_be_read_is_listed_and_removed() {
     let crib = Crib::new();
     for _ in 0..2 {
         let arguments = json!({"every": 60, "prompt": "look"}).to_string();
-        crib.run(&["call", "cron.add", "--args", &arguments, "--grant", "cron:write:prompt"]).expect(0);
+        crib.run(&[
+            "call",
+            "cron.add",
+            "--args",
+            &arguments,
+            "--grant",
+            "cron:write:prompt",
+        ])
+        .expect(0);
     }
     make_unreadable(&crib);
     let listed = crib.run(&["cron", "list", "--json"]).expect(0).documents();
-    let unreadable = listed.iter().find(|job| !job["unreadable"].is_null()).unwrap();
-    assert!(unreadable["unreadable"].as_str().unwrap().contains("at_will_once"), "{listed:?}");
+    let unreadable = listed
+        .iter()
+        .find(|job| !job["unreadable"].is_null())
+        .unwrap();
+    assert!(
+        unreadable["unreadable"]
+            .as_str()
+            .unwrap()
+            .contains("at_will_once"),
+        "{listed:?}"
+    );
     assert_eq!(listed.len(), 2);
     let shown = crib.run(&["cron", "list"]).expect(0).stdout;
-    assert!(shown.contains("unreadable") && shown.contains("every 60 s"), "{shown}");
-    crib.run(&["cron", "remove", &unreadable["id"].to_string()]).expect(0);
-    assert_eq!(crib.run(&["cron", "list", "--json"]).expect(0).documents().len(), 1);
+    assert!(
+        shown.contains("unreadable") && shown.contains("every 60 s"),
+        "{shown}"
+    );
+    crib.run(&["cron", "remove", &unreadable["id"].to_string()])
+        .expect(0);
+    assert_eq!(
+        crib.run(&["cron", "list", "--json"])
+            .expect(0)
+            .documents()
+            .len(),
+        1
+    );
 }
 
 #[test]
 fn a_flag_for_one_session_or_for_questions_is_no_flag_of_jobs() {
-    for flag in ["--resume", "--session=s", "--journal=calls.journal", "--approval-timeout=1s"] {
+    for flag in [
+        "--resume",
+        "--session=s",
+        "--journal=calls.journal",
+        "--approval-timeout=1s",
+    ] {
         let ended = Crib::new().run(&["cron", "run", "--once", flag]).expect(2);
-        assert!(ended.stderr.contains("unexpected argument"), "{flag}: {ended:#?}");
+        assert!(
+            ended.stderr.contains("unexpected argument"),
+            "{flag}: {ended:#?}"
+        );
     }
 }

@@ -13,10 +13,21 @@ fn an_option_that_the_provider_does_not_take_is_refused_before_the_session_begin
         let crib = Crib::new();
         let (url, requests) = serve([None]);
         let service = format!("provider = '{provider}'\nmodel = 'm'\nbase_url = '{url}'");
-        write_user(&crib, &format!("{service}\n[generation]\nparallel_calls = false"));
+        write_user(
+            &crib,
+            &format!("{service}\n[generation]\nparallel_calls = false"),
+        );
         let ended = run(&crib, &["run", "x"], &[]).expect(2);
-        assert!(ended.stderr.contains("generation.parallel_calls") && ended.stderr.contains("remove"), "{ended:#?}");
-        assert!(run(&crib, &["sessions", "--json"], &[]).expect(0).documents().is_empty());
+        assert!(
+            ended.stderr.contains("generation.parallel_calls") && ended.stderr.contains("remove"),
+            "{ended:#?}"
+        );
+        assert!(
+            run(&crib, &["sessions", "--json"], &[])
+                .expect(0)
+                .documents()
+                .is_empty()
+        );
         assert!(requests.try_recv().is_err());
     }
 }
@@ -30,10 +41,27 @@ fn cached_tokens_are_counted_in_the_summary() {
     );
     let crib = Crib::new();
     let (url, _) = serve([Some(CACHED), Some(CACHED)]);
-    let arguments = ["run", "x", "--provider", "openai", "--model", "m", "--base-url", &url];
+    let arguments = [
+        "run",
+        "x",
+        "--provider",
+        "openai",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+    ];
     let ended = run(&crib, &arguments, &[]).expect(0);
-    assert!(ended.stderr.contains("12 tokens in (8 cached), 3 out"), "{ended:#?}");
-    let ended = run(&crib, &[&arguments[..], &["--output", "stream-json"]].concat(), &[]).expect(0);
+    assert!(
+        ended.stderr.contains("12 tokens in (8 cached), 3 out"),
+        "{ended:#?}"
+    );
+    let ended = run(
+        &crib,
+        &[&arguments[..], &["--output", "stream-json"]].concat(),
+        &[],
+    )
+    .expect(0);
     assert_eq!(crate::stream::check(&ended)["cached_input_tokens"], 8);
 }
 
@@ -49,20 +77,41 @@ fn settings_of_answers_reach_the_service_from_files_and_flags() {
     write_user(&crib, &file);
     run(&crib, &["run", "x"], &[]).expect(0);
     let body = requests.recv().unwrap();
-    for part in
-        ["\"max_tokens\":500", "\"temperature\":0.25", "\"parallel_tool_calls\":false", "\"tool_choice\":\"none\""]
-    {
+    for part in [
+        "\"max_tokens\":500",
+        "\"temperature\":0.25",
+        "\"parallel_tool_calls\":false",
+        "\"tool_choice\":\"none\"",
+    ] {
         assert!(body.contains(part), "{part}: {body}");
     }
-    let flags = ["--max-output-tokens", "7", "--temperature", "1", "--tool-choice", "fs.read"];
+    let flags = [
+        "--max-output-tokens",
+        "7",
+        "--temperature",
+        "1",
+        "--tool-choice",
+        "fs.read",
+    ];
     run(&crib, &[&["run", "x"][..], &flags].concat(), &[]).expect(0);
     let body = requests.recv().unwrap();
-    for part in ["\"max_tokens\":7", "\"temperature\":1.0", "\"name\":\"fs__read\"}"] {
+    for part in [
+        "\"max_tokens\":7",
+        "\"temperature\":1.0",
+        "\"name\":\"fs__read\"}",
+    ] {
         assert!(body.contains(part), "{part}: {body}");
     }
     let document = config(&crib, &["--reasoning-effort", "low"]);
-    assert_eq!(setting(&document, "generation.reasoning_effort"), (json!("low"), "--reasoning-effort".to_owned()));
-    for (flag, value) in [("--temperature", "3"), ("--reasoning-effort", "much"), ("--max-output-tokens", "0")] {
+    assert_eq!(
+        setting(&document, "generation.reasoning_effort"),
+        (json!("low"), "--reasoning-effort".to_owned())
+    );
+    for (flag, value) in [
+        ("--temperature", "3"),
+        ("--reasoning-effort", "much"),
+        ("--max-output-tokens", "0"),
+    ] {
         let ended = run(&crib, &["config", flag, value], &[]).expect(2);
         assert!(ended.stderr.contains(flag), "{ended:#?}");
     }
@@ -73,7 +122,9 @@ fn deferred_tools_are_asked_of_a_gateway_on_request_alone() {
     let crib = Crib::new();
     let (url, requests) = serve([Some(UNKNOWN), Some(UNKNOWN)]);
     let base_url = url.trim_end_matches("/v1");
-    let service = format!("provider = 'anthropic'\nmodel = 'm'\nbase_url = '{base_url}'\ndisclosure.mode = 'search'");
+    let service = format!(
+        "provider = 'anthropic'\nmodel = 'm'\nbase_url = '{base_url}'\ndisclosure.mode = 'search'"
+    );
     for (settings, is_asked) in [("", false), ("[generation]\ndeferred_tools = true", true)] {
         write_user(&crib, &format!("{service}\n{settings}"));
         run(&crib, &["run", "x"], &[]).expect(1);
@@ -83,37 +134,59 @@ fn deferred_tools_are_asked_of_a_gateway_on_request_alone() {
     }
     write_user(
         &crib,
-        &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\ngeneration.deferred_tools = true"),
+        &format!(
+            "provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\ngeneration.deferred_tools = true"
+        ),
     );
     let ended = run(&crib, &["run", "x"], &[]).expect(2);
-    assert!(ended.stderr.contains("generation.deferred_tools"), "{ended:#?}");
+    assert!(
+        ended.stderr.contains("generation.deferred_tools"),
+        "{ended:#?}"
+    );
 }
 
 #[test]
 fn eager_input_streaming_is_asked_of_anthropic_on_request_alone() {
     let crib = Crib::new();
     let (url, requests) = serve([Some(UNKNOWN), Some(UNKNOWN)]);
-    let service = format!("provider = 'anthropic'\nmodel = 'm'\nbase_url = '{}'", url.trim_end_matches("/v1"));
-    for (settings, is_asked) in [("", false), ("[generation]\neager_input_streaming = true", true)] {
+    let service = format!(
+        "provider = 'anthropic'\nmodel = 'm'\nbase_url = '{}'",
+        url.trim_end_matches("/v1")
+    );
+    for (settings, is_asked) in [
+        ("", false),
+        ("[generation]\neager_input_streaming = true", true),
+    ] {
         write_user(&crib, &format!("{service}\n{settings}"));
         run(&crib, &["run", "x"], &[]).expect(1);
         let body = requests.recv().unwrap();
-        assert_eq!(body.contains("\"eager_input_streaming\":true"), is_asked, "{body}");
+        assert_eq!(
+            body.contains("\"eager_input_streaming\":true"),
+            is_asked,
+            "{body}"
+        );
         assert!(body.contains("\"tools\""), "{body}");
     }
     write_user(
         &crib,
-        &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\ngeneration.eager_input_streaming = true"),
+        &format!(
+            "provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\ngeneration.eager_input_streaming = true"
+        ),
     );
     let ended = run(&crib, &["run", "x"], &[]).expect(2);
-    assert!(ended.stderr.contains("generation.eager_input_streaming"), "{ended:#?}");
+    assert!(
+        ended.stderr.contains("generation.eager_input_streaming"),
+        "{ended:#?}"
+    );
 }
 
 #[test]
 fn an_untrusted_project_sets_no_dialect_and_no_proxy_and_spends_no_more() {
     let crib = Crib::new();
     for text in [
-        "dialect = 'groq'", "proxy = 'environment'", "generation.max_output_tokens = 9",
+        "dialect = 'groq'",
+        "proxy = 'environment'",
+        "generation.max_output_tokens = 9",
         "generation.reasoning_effort = 'max'",
     ] {
         write_user(&crib, "provider = 'openai'");
@@ -129,9 +202,22 @@ fn proxies_of_the_environment_are_used_on_request_and_never_for_this_machine() {
     let (url, requests) = serve([Some(ANSWER), Some(ANSWER)]);
     let proxy = proxy.trim_end_matches("/v1");
     let ask = |url: &str, setting: &str, code: i32| {
-        let arguments = ["run", "x", "--provider", "openai", "--model", "m", "--base-url", url];
-        let variables =
-            [("HTTP_PROXY", proxy), ("http_proxy", proxy), ("TOOLCRIB_PROXY", setting), ("TOOLCRIB_RETRIES_MAX", "0")];
+        let arguments = [
+            "run",
+            "x",
+            "--provider",
+            "openai",
+            "--model",
+            "m",
+            "--base-url",
+            url,
+        ];
+        let variables = [
+            ("HTTP_PROXY", proxy),
+            ("http_proxy", proxy),
+            ("TOOLCRIB_PROXY", setting),
+            ("TOOLCRIB_RETRIES_MAX", "0"),
+        ];
         run(&crib, &arguments, &variables).expect(code);
     };
     ask(&url, "", 0);

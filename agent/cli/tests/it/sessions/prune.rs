@@ -7,8 +7,12 @@ use crate::config::write_user;
 /// Sets the last change of all files of sessions to 40 days ago.
 pub(super) fn make_old(crib: &Crib) {
     for file in std::fs::read_dir(folder(crib)).unwrap() {
-        let file = std::fs::File::options().write(true).open(file.unwrap().path()).unwrap();
-        file.set_modified(SystemTime::now() - Duration::from_secs(40 * 24 * 60 * 60)).unwrap();
+        let file = std::fs::File::options()
+            .write(true)
+            .open(file.unwrap().path())
+            .unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(40 * 24 * 60 * 60))
+            .unwrap();
     }
 }
 
@@ -40,7 +44,12 @@ fn the_oldest_sessions_are_removed_when_all_are_too_large() {
     let before = ids(&crib);
     // The file is sparse and takes no space.
     let largest = folder(&crib).join(format!("{}.journal", before[0]));
-    std::fs::File::options().write(true).open(largest).unwrap().set_len(300_000_000).unwrap();
+    std::fs::File::options()
+        .write(true)
+        .open(largest)
+        .unwrap()
+        .set_len(300_000_000)
+        .unwrap();
     crib.run(&["sessions", "prune"]).expect(0);
     assert_eq!(ids(&crib), before[..10]);
 }
@@ -62,7 +71,10 @@ fn the_settings_say_which_sessions_are_kept() {
     write_user(&crib, "[sessions]\nmax_age = '30d'\nkeep = 3");
     crib.run(&["sessions", "prune"]).expect(0);
     assert_eq!(ids(&crib), before[..3]);
-    write_user(&crib, "[sessions]\nmax_age = '50d'\nmax_bytes = '1B'\nkeep = 0");
+    write_user(
+        &crib,
+        "[sessions]\nmax_age = '50d'\nmax_bytes = '1B'\nkeep = 0",
+    );
     crib.run(&["run", "time.now"]).expect(0);
     assert_eq!(ids(&crib).len(), 1, "a new session prunes too, and stays");
 }

@@ -22,7 +22,12 @@ pub(crate) const KEY: &str = "sk-very-secret-0123456789";
 #[derive(Clone)]
 pub(crate) enum Reply {
     /// Answers in pieces of so many bytes.
-    Answer { status: u16, headers: String, body: String, piece: usize },
+    Answer {
+        status: u16,
+        headers: String,
+        body: String,
+        piece: usize,
+    },
     /// Begins an answer and closes the connection.
     Broken { headers: String, body: String },
     /// Closes the connection without a word.
@@ -37,7 +42,12 @@ pub(crate) enum Reply {
 
 pub(crate) fn json(status: u16, body: impl ToString) -> Reply {
     let headers = "content-type: application/json\r\n".to_owned();
-    Reply::Answer { status, headers, body: body.to_string(), piece: 97 }
+    Reply::Answer {
+        status,
+        headers,
+        body: body.to_string(),
+        piece: 97,
+    }
 }
 
 /// A stream of server-sent events.
@@ -92,7 +102,10 @@ impl Service {
 
     /// Serves the reply to the body of each request.
     pub(crate) async fn answering(reply: impl Fn(&Value) -> Reply + Send + 'static) -> Self {
-        Self::listening(Arc::default(), move |body| Some(reply(&serde_json::from_str(body).unwrap()))).await
+        Self::listening(Arc::default(), move |body| {
+            Some(reply(&serde_json::from_str(body).unwrap()))
+        })
+        .await
     }
 
     async fn listening(
@@ -110,15 +123,27 @@ impl Service {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let (head, body) = read(&mut stream).await;
                 if head.starts_with("GET ") || head.starts_with("POST /api/show ") {
-                    let told: Option<Value> = answers.lock().unwrap().get(head.split(' ').nth(1).unwrap()).cloned();
-                    let (status, body) = told.map_or((404, String::new()), |told| (200, told.to_string()));
+                    let told: Option<Value> = answers
+                        .lock()
+                        .unwrap()
+                        .get(head.split(' ').nth(1).unwrap())
+                        .cloned();
+                    let (status, body) =
+                        told.map_or((404, String::new()), |told| (200, told.to_string()));
                     let _ = stream.write_all(&written(status, "", &body, 97)).await;
                     continue;
                 }
                 record.lock().unwrap().push((head.clone(), body.clone()));
                 match next(&body).unwrap_or_else(|| json(599, "nothing left to say")) {
-                    Reply::Answer { status, headers, body, piece } => {
-                        let _ = stream.write_all(&written(status, &headers, &body, piece)).await;
+                    Reply::Answer {
+                        status,
+                        headers,
+                        body,
+                        piece,
+                    } => {
+                        let _ = stream
+                            .write_all(&written(status, &headers, &body, piece))
+                            .await;
                         let _ = stream.shutdown().await;
                     }
                     Reply::Broken { headers, body } => {
@@ -132,13 +157,17 @@ impl Service {
                         let mut server = TcpStream::connect(address).await.unwrap();
                         // The server ends a stream of HTTP/1.1 five seconds after its last event.
                         let head = head.replacen("HTTP/1.1", "HTTP/1.0", 1);
-                        server.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).await.unwrap();
+                        server
+                            .write_all(format!("{head}\r\n\r\n{body}").as_bytes())
+                            .await
+                            .unwrap();
                         let _ = copy(&mut server, &mut stream).await;
                         let _ = stream.shutdown().await;
                     }
                     Reply::Silence => silent.push(stream),
                     Reply::Stall(body) => {
-                        let mut text = written(200, "content-type: text/event-stream\r\n", &body, 50);
+                        let mut text =
+                            written(200, "content-type: text/event-stream\r\n", &body, 50);
                         text.truncate(text.len() - END.len());
                         let _ = stream.write_all(&text).await;
                         silent.push(stream);
@@ -146,7 +175,12 @@ impl Service {
                 }
             }
         });
-        Self { url, recorded, replies, told }
+        Self {
+            url,
+            recorded,
+            replies,
+            told,
+        }
     }
 
     /// Answers questions about models at this path.
@@ -182,18 +216,35 @@ impl Service {
         self.limited_openai(streaming, timeouts(), retry_policy())
     }
 
-    pub(crate) fn limited_openai(&self, streaming: bool, timeouts: Timeouts, policy: RetryPolicy) -> Remote {
-        let options = self.options("gpt-test", streaming).with_base_url(format!("{}/v1", self.url));
+    pub(crate) fn limited_openai(
+        &self,
+        streaming: bool,
+        timeouts: Timeouts,
+        policy: RetryPolicy,
+    ) -> Remote {
+        let options = self
+            .options("gpt-test", streaming)
+            .with_base_url(format!("{}/v1", self.url));
         Remote::openai(&options.with_timeouts(timeouts).with_retry_policy(policy)).unwrap()
     }
 
     pub(crate) fn anthropic(&self, streaming: bool) -> Remote {
-        Remote::anthropic(&self.options("claude-test", streaming).with_base_url(&self.url)).unwrap()
+        Remote::anthropic(
+            &self
+                .options("claude-test", streaming)
+                .with_base_url(&self.url),
+        )
+        .unwrap()
     }
 
     pub(crate) fn options(&self, model: &str, streaming: bool) -> ProviderOptions {
-        let options = ProviderOptions::new().with_model(model).with_key(key_file()).with_streaming(streaming);
-        options.with_timeouts(timeouts()).with_retry_policy(retry_policy())
+        let options = ProviderOptions::new()
+            .with_model(model)
+            .with_key(key_file())
+            .with_streaming(streaming);
+        options
+            .with_timeouts(timeouts())
+            .with_retry_policy(retry_policy())
     }
 }
 
@@ -219,7 +270,8 @@ pub(crate) fn key_file() -> KeySource {
 
 /// Writes a key to a file of this name.
 pub(crate) fn file_with(name: &str, key: &str) -> KeySource {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.key", std::process::id()));
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("{name}-{}.key", std::process::id()));
     std::fs::write(&path, format!("{key}\n")).unwrap();
     KeySource::File(path)
 }
@@ -230,7 +282,9 @@ async fn read(stream: &mut TcpStream) -> (String, String) {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
             let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
             let fields = head.to_lowercase();
-            let length = fields.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
+            let length = fields
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
             let body = &bytes[end + 4..];
             if body.len() >= length.unwrap_or_default() {
                 return (head, String::from_utf8_lossy(body).into_owned());

@@ -74,7 +74,10 @@ impl Api {
 }
 
 fn chat(blocks: &[Block], reason: Option<&str>) -> Reply {
-    let mut message = Map::from_iter([("role".to_owned(), json!("assistant")), ("content".to_owned(), Value::Null)]);
+    let mut message = Map::from_iter([
+        ("role".to_owned(), json!("assistant")),
+        ("content".to_owned(), Value::Null),
+    ]);
     let mut calls = Vec::new();
     for block in blocks {
         match block {
@@ -105,7 +108,10 @@ pub(crate) fn completion(choice: Value) -> Reply {
 fn chunks(blocks: &[Block], reason: Option<&str>, is_whole: bool) -> Reply {
     let chunk = |delta: Value, reason: Option<&str>| {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
-        format!("data: {}\n\n", json!({"id": "x", "object": "chat.completion.chunk", "choices": [choice]}))
+        format!(
+            "data: {}\n\n",
+            json!({"id": "x", "object": "chat.completion.chunk", "choices": [choice]})
+        )
     };
     let mut body = chunk(json!({"role": "assistant", "content": ""}), None);
     for (index, block) in blocks.iter().enumerate() {
@@ -116,41 +122,64 @@ fn chunks(blocks: &[Block], reason: Option<&str>, is_whole: bool) -> Reply {
             Call(id, arguments) => {
                 let start = json!({"index": index, "id": id, "type": "function", "function": {"name": "fs__read"}});
                 let more = json!({"index": index, "function": {"arguments": arguments}});
-                chunk(json!({"tool_calls": [start]}), None) + &chunk(json!({"tool_calls": [more]}), None)
+                chunk(json!({"tool_calls": [start]}), None)
+                    + &chunk(json!({"tool_calls": [more]}), None)
             }
         };
     }
     if reason.is_some() {
         body += &chunk(json!({}), reason);
     }
-    events(if is_whole { body + "data: [DONE]\n\n" } else { body })
+    events(if is_whole {
+        body + "data: [DONE]\n\n"
+    } else {
+        body
+    })
 }
 
 fn message(blocks: &[Block], reason: Option<&str>) -> Reply {
     let content = blocks.iter().map(|block| match block {
         Text(text) => json!({"type": "text", "text": text}).to_string(),
-        Thought(text) => json!({"type": "thinking", "thinking": text, "signature": SIGNATURE}).to_string(),
+        Thought(text) => {
+            json!({"type": "thinking", "thinking": text, "signature": SIGNATURE}).to_string()
+        }
         Sealed(data) => json!({"type": "redacted_thinking", "data": data}).to_string(),
         Call(id, arguments) => {
             // Invalid JSON is sent as a string. A `Value` would lose repeated keys and long integers.
             let is_json = serde_json::from_str::<Value>(arguments).is_ok();
-            let input = if is_json { (*arguments).to_owned() } else { json!(arguments).to_string() };
+            let input = if is_json {
+                (*arguments).to_owned()
+            } else {
+                json!(arguments).to_string()
+            };
             format!(r#"{{"type":"tool_use","id":"{id}","name":"fs__read","input":{input}}}"#)
         }
     });
     let content = content.collect::<Vec<_>>().join(",");
     whole(
         200,
-        envelope(json!([]), reason).to_string().replacen("\"content\":[]", &format!("\"content\":[{content}]"), 1),
+        envelope(json!([]), reason).to_string().replacen(
+            "\"content\":[]",
+            &format!("\"content\":[{content}]"),
+            1,
+        ),
     )
 }
 
 fn message_events(blocks: &[Block], reason: Option<&str>, is_whole: bool) -> Reply {
-    let event = |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    let event = |event: Value| {
+        format!(
+            "event: {}\ndata: {event}\n\n",
+            event["type"].as_str().unwrap()
+        )
+    };
     let mut body = event(json!({"type": "message_start", "message": envelope(json!([]), None)}));
     for (index, block) in blocks.iter().enumerate() {
         let (start, deltas) = match block {
-            Text(text) => (json!({"type": "text", "text": ""}), vec![json!({"type": "text_delta", "text": text})]),
+            Text(text) => (
+                json!({"type": "text", "text": ""}),
+                vec![json!({"type": "text_delta", "text": text})],
+            ),
             Thought(text) => (
                 json!({"type": "thinking", "thinking": "", "signature": ""}),
                 halves(text)
@@ -159,13 +188,19 @@ fn message_events(blocks: &[Block], reason: Option<&str>, is_whole: bool) -> Rep
                     .chain([json!({"type": "signature_delta", "signature": SIGNATURE})])
                     .collect(),
             ),
-            Sealed(data) => (json!({"type": "redacted_thinking", "data": data}), Vec::new()),
+            Sealed(data) => (
+                json!({"type": "redacted_thinking", "data": data}),
+                Vec::new(),
+            ),
             Call(id, arguments) => (
                 json!({"type": "tool_use", "id": id, "name": "fs__read", "input": {}}),
-                halves(arguments).map(|half| json!({"type": "input_json_delta", "partial_json": half})).to_vec(),
+                halves(arguments)
+                    .map(|half| json!({"type": "input_json_delta", "partial_json": half}))
+                    .to_vec(),
             ),
         };
-        body += &event(json!({"type": "content_block_start", "index": index, "content_block": start}));
+        body +=
+            &event(json!({"type": "content_block_start", "index": index, "content_block": start}));
         for delta in deltas {
             body += &event(json!({"type": "content_block_delta", "index": index, "delta": delta}));
         }
@@ -173,14 +208,21 @@ fn message_events(blocks: &[Block], reason: Option<&str>, is_whole: bool) -> Rep
     }
     if reason.is_some() || is_whole {
         let delta = json!({"stop_reason": reason, "stop_sequence": null});
-        body += &event(json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 3}}));
+        body +=
+            &event(json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 3}}));
     }
-    events(if is_whole { body + &event(json!({"type": "message_stop"})) } else { body })
+    events(if is_whole {
+        body + &event(json!({"type": "message_stop"}))
+    } else {
+        body
+    })
 }
 
 /// Splits a text, so that a stream carries it in pieces.
 fn halves(text: &str) -> [&str; 2] {
-    let middle = (0..=text.len() / 2).rfind(|at| text.is_char_boundary(*at)).unwrap();
+    let middle = (0..=text.len() / 2)
+        .rfind(|at| text.is_char_boundary(*at))
+        .unwrap();
     [&text[..middle], &text[middle..]]
 }
 

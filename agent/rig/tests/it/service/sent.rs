@@ -6,7 +6,11 @@ use tools::{Content, ToolCall};
 
 /// The definitions of a request.
 pub(crate) fn definitions(format: Format, body: &Value) -> Vec<Value> {
-    let tools = if format == Format::Gemini { &body["tools"][0]["functionDeclarations"] } else { &body["tools"] };
+    let tools = if format == Format::Gemini {
+        &body["tools"][0]["functionDeclarations"]
+    } else {
+        &body["tools"]
+    };
     tools.as_array().unwrap().clone()
 }
 
@@ -23,25 +27,38 @@ pub(crate) fn messages(format: Format, body: &Value) -> Vec<Value> {
 /// The calls that a request repeats.
 pub(crate) fn calls(format: Format, body: &Value) -> Vec<ToolCall> {
     let messages = messages(format, body);
-    let calls = messages.iter().flat_map(|message| format.read_calls(message));
-    calls.map(|call: Result<WireCall, _>| call.unwrap().call).collect()
+    let calls = messages
+        .iter()
+        .flat_map(|message| format.read_calls(message));
+    calls
+        .map(|call: Result<WireCall, _>| call.unwrap().call)
+        .collect()
 }
 
 /// The results of a request.
 pub(crate) fn results(format: Format, body: &Value) -> Vec<WireResult> {
-    messages(format, body).iter().flat_map(|message| format.read_results(message)).collect()
+    messages(format, body)
+        .iter()
+        .flat_map(|message| format.read_results(message))
+        .collect()
 }
 
 /// The user's texts and images after the results of a request, in order.
 pub(crate) fn after_results(format: Format, body: &Value) -> Vec<Content> {
     let mut found = Vec::new();
-    collect(&messages(format, body).into_iter().skip(2).collect(), &mut found);
+    collect(
+        &messages(format, body).into_iter().skip(2).collect(),
+        &mut found,
+    );
     found
 }
 
 /// Collects the texts and images of any format, in the order of the JSON.
 fn collect(value: &Value, found: &mut Vec<Content>) {
-    let image = |data: &str| Content::Image { data: data.to_owned(), mime_type: "image/png".to_owned() };
+    let image = |data: &str| Content::Image {
+        data: data.to_owned(),
+        mime_type: "image/png".to_owned(),
+    };
     match value {
         Value::String(text) => match text.strip_prefix("data:image/png;base64,") {
             Some(data) => found.push(image(data)),

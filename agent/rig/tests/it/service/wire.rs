@@ -8,8 +8,13 @@ use tools::protocol::wire::Format;
 use super::{Reply, Service, events, json as whole};
 
 /// The formats of the linked providers.
-pub(crate) const ALL: [Format; 5] =
-    [Format::OpenAiChat, Format::OpenAiResponses, Format::Anthropic, Format::Gemini, Format::Ollama];
+pub(crate) const ALL: [Format; 5] = [
+    Format::OpenAiChat,
+    Format::OpenAiResponses,
+    Format::Anthropic,
+    Format::Gemini,
+    Format::Ollama,
+];
 
 /// A part of a reply.
 #[derive(Clone, Debug)]
@@ -24,8 +29,18 @@ pub(crate) const SIGNATURE: &str = "c2lnbmVkLWJ5LXRoZS1zZXJ2aWNl";
 
 /// A text and two calls of `fs.read`.
 pub(crate) fn two_calls() -> [Block; 3] {
-    let call = |id, path: &str| Block::Call(id, "fs__read", json!({"path": path, "n": 12_345_678_901_234_567_u64}));
-    [Block::Text("I look: é. "), call("c1", "a"), call("c2", "色")]
+    let call = |id, path: &str| {
+        Block::Call(
+            id,
+            "fs__read",
+            json!({"path": path, "n": 12_345_678_901_234_567_u64}),
+        )
+    };
+    [
+        Block::Text("I look: é. "),
+        call("c1", "a"),
+        call("c2", "色"),
+    ]
 }
 
 /// Creates the provider of a format.
@@ -48,7 +63,9 @@ pub(crate) fn options(format: Format, service: &Service, streaming: bool) -> Pro
         Format::Gemini => "gemini-3-flash-preview",
         _ => "qwen3",
     };
-    service.options(model, streaming).with_base_url(&service.url)
+    service
+        .options(model, streaming)
+        .with_base_url(&service.url)
 }
 
 /// A reply of these blocks.
@@ -63,33 +80,65 @@ pub(crate) fn reply(format: Format, streaming: bool, blocks: &[Block]) -> Reply 
         (Format::Gemini, false) => whole(200, candidates(blocks, true)),
         (Format::Gemini, true) => {
             let (last, first) = blocks.split_last().unwrap();
-            let pieces = first.iter().map(|block| candidates(std::slice::from_ref(block), false));
+            let pieces = first
+                .iter()
+                .map(|block| candidates(std::slice::from_ref(block), false));
             let pieces = pieces.chain([candidates(std::slice::from_ref(last), true)]);
-            events(pieces.map(|piece| format!("data: {piece}\r\n\r\n")).collect::<String>())
+            events(
+                pieces
+                    .map(|piece| format!("data: {piece}\r\n\r\n"))
+                    .collect::<String>(),
+            )
         }
         (_, false) => whole(200, record(blocks, true)),
         (_, true) => {
-            let pieces = blocks.iter().map(|block| record(std::slice::from_ref(block), false));
-            stream(format, &pieces.chain([record(&[], true)]).collect::<Vec<_>>())
+            let pieces = blocks
+                .iter()
+                .map(|block| record(std::slice::from_ref(block), false));
+            stream(
+                format,
+                &pieces.chain([record(&[], true)]).collect::<Vec<_>>(),
+            )
         }
     }
 }
 
 /// A stream of these documents, as the format separates them.
 pub(crate) fn stream(format: Format, documents: &[Value]) -> Reply {
-    let (field, end) = if format == Format::Ollama { ("", "\n") } else { ("data: ", "\n\n") };
-    stream_of(format, documents.iter().map(|document| format!("{field}{document}{end}")).collect::<String>())
+    let (field, end) = if format == Format::Ollama {
+        ("", "\n")
+    } else {
+        ("data: ", "\n\n")
+    };
+    stream_of(
+        format,
+        documents
+            .iter()
+            .map(|document| format!("{field}{document}{end}"))
+            .collect::<String>(),
+    )
 }
 
 /// A stream with this body.
 pub(crate) fn stream_of(format: Format, body: impl Into<String>) -> Reply {
-    let kind = if format == Format::Ollama { "application/x-ndjson" } else { "text/event-stream" };
-    Reply::Answer { status: 200, headers: format!("content-type: {kind}\r\n"), body: body.into(), piece: 7 }
+    let kind = if format == Format::Ollama {
+        "application/x-ndjson"
+    } else {
+        "text/event-stream"
+    };
+    Reply::Answer {
+        status: 200,
+        headers: format!("content-type: {kind}\r\n"),
+        body: body.into(),
+        piece: 7,
+    }
 }
 
 /// Returns the body of a streamed reply, and the place where its end is stated.
 pub(crate) fn body_and_end(format: Format, blocks: &[Block]) -> (String, usize) {
-    let Reply::Answer { body, .. } = reply(format, true, blocks) else { unreachable!() };
+    let Reply::Answer { body, .. } = reply(format, true, blocks) else {
+        unreachable!()
+    };
     let end = body.find(match format {
         Format::OpenAiChat => "\"finish_reason\":\"",
         Format::OpenAiResponses => "response.completed",
@@ -106,14 +155,27 @@ fn calls(blocks: &[Block]) -> bool {
 }
 
 fn chat_call(index: usize, block: &Block) -> Option<Value> {
-    let Block::Call(id, name, arguments) = block else { return None };
+    let Block::Call(id, name, arguments) = block else {
+        return None;
+    };
     let function = json!({"name": name, "arguments": arguments.to_string()});
     let google = json!({"google": {"thought_signature": SIGNATURE}});
-    Some(json!({"index": index, "id": id, "type": "function", "function": function, "extra_content": google}))
+    Some(
+        json!({"index": index, "id": id, "type": "function", "function": function, "extra_content": google}),
+    )
 }
 
 fn text(blocks: &[Block]) -> String {
-    blocks.iter().filter_map(|block| if let Block::Text(text) = block { Some(*text) } else { None }).collect()
+    blocks
+        .iter()
+        .filter_map(|block| {
+            if let Block::Text(text) = block {
+                Some(*text)
+            } else {
+                None
+            }
+        })
+        .collect()
 }
 
 fn chat_usage() -> Value {
@@ -121,7 +183,11 @@ fn chat_usage() -> Value {
 }
 
 fn chat(blocks: &[Block]) -> Reply {
-    let tool_calls: Vec<_> = blocks.iter().enumerate().filter_map(|(index, block)| chat_call(index, block)).collect();
+    let tool_calls: Vec<_> = blocks
+        .iter()
+        .enumerate()
+        .filter_map(|(index, block)| chat_call(index, block))
+        .collect();
     let mut message = json!({"role": "assistant", "content": text(blocks)});
     if calls(blocks) {
         message["tool_calls"] = tool_calls.into();
@@ -137,7 +203,10 @@ fn chat(blocks: &[Block]) -> Reply {
 fn chat_stream(blocks: &[Block]) -> Reply {
     let chunk = |delta: Value, reason: Option<&str>| {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
-        format!("data: {}\n\n", json!({"id": "x", "object": "chat.completion.chunk", "choices": [choice]}))
+        format!(
+            "data: {}\n\n",
+            json!({"id": "x", "object": "chat.completion.chunk", "choices": [choice]})
+        )
     };
     let mut body = chunk(json!({"role": "assistant", "content": ""}), None);
     for (index, block) in blocks.iter().enumerate() {
@@ -146,13 +215,21 @@ fn chat_stream(blocks: &[Block]) -> Reply {
             Block::Call(_, _, arguments) => {
                 let mut start = chat_call(index, block).unwrap();
                 start["function"]["arguments"] = "".into();
-                let more = json!({"index": index, "function": {"arguments": arguments.to_string()}});
-                chunk(json!({"tool_calls": [start]}), None) + &chunk(json!({"tool_calls": [more]}), None)
+                let more =
+                    json!({"index": index, "function": {"arguments": arguments.to_string()}});
+                chunk(json!({"tool_calls": [start]}), None)
+                    + &chunk(json!({"tool_calls": [more]}), None)
             }
         };
     }
-    body += &chunk(json!({}), Some(if calls(blocks) { "tool_calls" } else { "stop" }));
-    body += &format!("data: {}\n\n", json!({"id": "x", "choices": [], "usage": chat_usage()}));
+    body += &chunk(
+        json!({}),
+        Some(if calls(blocks) { "tool_calls" } else { "stop" }),
+    );
+    body += &format!(
+        "data: {}\n\n",
+        json!({"id": "x", "choices": [], "usage": chat_usage()})
+    );
     events(body + "data: [DONE]\n\n")
 }
 
@@ -186,10 +263,14 @@ fn response_stream(blocks: &[Block]) -> Reply {
     let mut event = |mut event: Value| {
         event["sequence_number"] = number.into();
         number += 1;
-        body += &format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+        body += &format!(
+            "event: {}\ndata: {event}\n\n",
+            event["type"].as_str().unwrap()
+        );
     };
     let mut begun = response(&[]);
-    (begun["status"], begun["output"], begun["usage"]) = ("in_progress".into(), json!([]), Value::Null);
+    (begun["status"], begun["output"], begun["usage"]) =
+        ("in_progress".into(), json!([]), Value::Null);
     event(json!({"type": "response.created", "response": begun}));
     for (index, item) in items(blocks).into_iter().enumerate() {
         let mut added = item.clone();
@@ -199,7 +280,9 @@ fn response_stream(blocks: &[Block]) -> Reply {
             "message" => {
                 added["content"] = json!([]);
                 let delta = item["content"][0]["text"].clone();
-                event(json!({"type": "response.output_item.added", "output_index": index, "item": added}));
+                event(
+                    json!({"type": "response.output_item.added", "output_index": index, "item": added}),
+                );
                 event(
                     json!({"type": "response.content_part.added", "item_id": id, "output_index": index, "content_index": 0,
                     "part": {"type": "output_text", "text": "", "annotations": []}}),
@@ -216,13 +299,21 @@ fn response_stream(blocks: &[Block]) -> Reply {
             "function_call" => {
                 let arguments = added["arguments"].take();
                 added["arguments"] = "".into();
-                event(json!({"type": "response.output_item.added", "output_index": index, "item": added}));
-                event(json!({"type": "response.function_call_arguments.delta", "item_id": id, "output_index": index,
-                    "delta": arguments}));
-                event(json!({"type": "response.function_call_arguments.done", "item_id": id, "output_index": index,
-                    "arguments": arguments}));
+                event(
+                    json!({"type": "response.output_item.added", "output_index": index, "item": added}),
+                );
+                event(
+                    json!({"type": "response.function_call_arguments.delta", "item_id": id, "output_index": index,
+                    "delta": arguments}),
+                );
+                event(
+                    json!({"type": "response.function_call_arguments.done", "item_id": id, "output_index": index,
+                    "arguments": arguments}),
+                );
             }
-            _ => event(json!({"type": "response.output_item.added", "output_index": index, "item": added})),
+            _ => event(
+                json!({"type": "response.output_item.added", "output_index": index, "item": added}),
+            ),
         }
         event(json!({"type": "response.output_item.done", "output_index": index, "item": item}));
     }
@@ -240,15 +331,23 @@ fn message(blocks: &[Block]) -> Value {
             }
         })
         .collect();
-    let reason = if calls(blocks) { "tool_use" } else { "end_turn" };
-    let usage =
-        json!({"input_tokens": 6, "cache_read_input_tokens": 64, "cache_creation_input_tokens": 0, "output_tokens": 3});
+    let reason = if calls(blocks) {
+        "tool_use"
+    } else {
+        "end_turn"
+    };
+    let usage = json!({"input_tokens": 6, "cache_read_input_tokens": 64, "cache_creation_input_tokens": 0, "output_tokens": 3});
     json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": content,
         "stop_reason": reason, "stop_sequence": null, "usage": usage})
 }
 
 fn message_stream(blocks: &[Block]) -> Reply {
-    let event = |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    let event = |event: Value| {
+        format!(
+            "event: {}\ndata: {event}\n\n",
+            event["type"].as_str().unwrap()
+        )
+    };
     let mut whole = message(blocks);
     let (content, reason) = (whole["content"].take(), whole["stop_reason"].take());
     whole["content"] = json!([]);
@@ -265,7 +364,8 @@ fn message_stream(blocks: &[Block]) -> Reply {
                 json!({"type": "input_json_delta", "partial_json": block["input"].to_string()})
             }
         };
-        body += &event(json!({"type": "content_block_start", "index": index, "content_block": start}));
+        body +=
+            &event(json!({"type": "content_block_start", "index": index, "content_block": start}));
         body += &event(json!({"type": "content_block_delta", "index": index, "delta": delta}));
         body += &event(json!({"type": "content_block_stop", "index": index}));
     }
@@ -297,15 +397,16 @@ fn record(blocks: &[Block], is_done: bool) -> Value {
     let tool_calls: Vec<_> = blocks
         .iter()
         .filter_map(|block| {
-            let Block::Call(id, name, arguments) = block else { return None };
+            let Block::Call(id, name, arguments) = block else {
+                return None;
+            };
             Some(json!({"id": id, "function": {"index": 0, "name": name, "arguments": arguments}}))
         })
         .collect();
     if !tool_calls.is_empty() {
         message["tool_calls"] = tool_calls.into();
     }
-    let mut record =
-        json!({"model": "qwen3", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": is_done});
+    let mut record = json!({"model": "qwen3", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": is_done});
     if is_done {
         record["done_reason"] = "stop".into();
         (record["prompt_eval_count"], record["eval_count"]) = (70.into(), 3.into());

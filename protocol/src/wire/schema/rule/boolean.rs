@@ -7,7 +7,11 @@ use crate::wire::schema::dialect::Dialect;
 use crate::wire::schema::keyword::replace_each;
 use crate::wire::schema::merge::is_closed;
 
-pub(in crate::wire::schema) fn boolean(keywords: &mut Map<String, Value>, dialect: &Dialect, changes: &mut Changes) {
+pub(in crate::wire::schema) fn boolean(
+    keywords: &mut Map<String, Value>,
+    dialect: &Dialect,
+    changes: &mut Changes,
+) {
     if dialect.booleans {
         return;
     }
@@ -18,12 +22,22 @@ pub(in crate::wire::schema) fn boolean(keywords: &mut Map<String, Value>, dialec
     {
         properties.retain(|_, schema| !is_false(schema));
         // A closed object refuses a property without an entry.
-        if is_closed { changes.exact(Rule::Boolean) } else { changes.loosened(Rule::Boolean) }
+        if is_closed {
+            changes.exact(Rule::Boolean)
+        } else {
+            changes.loosened(Rule::Boolean)
+        }
     }
     if keywords.get("items").is_some_and(is_false) {
         keywords.remove("items");
-        let count = keywords.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len) as u64;
-        let most = keywords.get("maxItems").and_then(Value::as_u64).map_or(count, |own| own.min(count));
+        let count = keywords
+            .get("prefixItems")
+            .and_then(Value::as_array)
+            .map_or(0, Vec::len) as u64;
+        let most = keywords
+            .get("maxItems")
+            .and_then(Value::as_u64)
+            .map_or(count, |own| own.min(count));
         keywords.insert("maxItems".to_owned(), most.into());
         changes.exact(Rule::Boolean);
     }

@@ -24,7 +24,10 @@ pub(in crate::wire::schema) fn removal(
     let is_untaken_pattern = |keyword: &str, value: &Value| match (keyword, value) {
         ("pattern", Value::String(pattern)) => !dialect.patterns.takes(pattern),
         ("patternProperties", Value::Object(schemas)) => {
-            is_relaxed && !schemas.keys().all(|pattern| dialect.patterns.takes(pattern))
+            is_relaxed
+                && !schemas
+                    .keys()
+                    .all(|pattern| dialect.patterns.takes(pattern))
         }
         _ => false,
     };
@@ -33,18 +36,33 @@ pub(in crate::wire::schema) fn removal(
             || is_untaken_pattern(keyword, value)
             || (has_other_keys && is_about_keys(keyword, value))
     };
-    let removed: Vec<_> = keywords.iter().filter(is_removed).map(|(keyword, _)| keyword.clone()).collect();
+    let removed: Vec<_> = keywords
+        .iter()
+        .filter(is_removed)
+        .map(|(keyword, _)| keyword.clone())
+        .collect();
     for keyword in removed {
         keywords.remove(&keyword);
         // It judges the properties that no pattern matches.
         if keyword == "patternProperties" {
             keywords.remove("additionalProperties");
         }
-        let fidelity = if judges(&keyword) { Fidelity::Loosened } else { Fidelity::Exact };
+        let fidelity = if judges(&keyword) {
+            Fidelity::Loosened
+        } else {
+            Fidelity::Exact
+        };
         changes.add(Rule::Keyword(keyword), fidelity);
     }
-    let is_known = |format: &Value| dialect.formats.is_none_or(|known| known.iter().any(|known| format == known));
-    if keywords.get("format").is_some_and(|format| !is_known(format)) {
+    let is_known = |format: &Value| {
+        dialect
+            .formats
+            .is_none_or(|known| known.iter().any(|known| format == known))
+    };
+    if keywords
+        .get("format")
+        .is_some_and(|format| !is_known(format))
+    {
         keywords.remove("format");
         changes.loosened(Rule::Format);
     }

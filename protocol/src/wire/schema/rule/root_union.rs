@@ -24,11 +24,16 @@ pub(in crate::wire::schema) fn root_union(
 ) -> RootUnion {
     let is_open = |object: &&Map<String, Value>| !is_closed(object);
     let says_open = |object: &&Map<String, Value>| {
-        is_open(object) && ["additionalProperties", "patternProperties"].iter().any(|it| object.contains_key(*it))
+        is_open(object)
+            && ["additionalProperties", "patternProperties"]
+                .iter()
+                .any(|it| object.contains_key(*it))
     };
     let mut alternatives: BTreeMap<&str, Vec<&Map<String, Value>>> = BTreeMap::new();
     for object in objects {
-        let keys = members(object, "properties").into_iter().flat_map(Map::keys);
+        let keys = members(object, "properties")
+            .into_iter()
+            .flat_map(Map::keys);
         keys.for_each(|key| alternatives.entry(key).or_default().push(object));
     }
     let open = objects.iter().filter(is_open).count();
@@ -36,16 +41,22 @@ pub(in crate::wire::schema) fn root_union(
     let unlisted = |object: &Map<String, Value>, key: &&str| {
         members(object, "properties").is_none_or(|properties| !properties.contains_key(*key))
     };
-    let required = |object| strings(Map::get(object, "required")).filter(move |key| unlisted(object, key));
-    let required_unlisted: BTreeSet<_> = objects.iter().filter(is_open).flat_map(required).collect();
+    let required =
+        |object| strings(Map::get(object, "required")).filter(move |key| unlisted(object, key));
+    let required_unlisted: BTreeSet<_> =
+        objects.iter().filter(is_open).flat_map(required).collect();
     let mut assumed = Vec::new();
     let property = |(key, naming): (&str, Vec<&Map<String, Value>>)| {
-        let schemas: Vec<_> = naming.iter().filter_map(|object| members(object, "properties")?.get(key)).collect();
+        let schemas: Vec<_> = naming
+            .iter()
+            .filter_map(|object| members(object, "properties")?.get(key))
+            .collect();
         // An open object without the key gives it any value. The model still sees its usual values.
         let or_any = naming.iter().copied().filter(is_open).count() < open;
-        let or_any_in_words =
-            naming.iter().copied().filter(says_open).count() < open_in_words || required_unlisted.contains(key);
-        let is_in_base = members(base, "properties").is_some_and(|properties| properties.contains_key(key));
+        let or_any_in_words = naming.iter().copied().filter(says_open).count() < open_in_words
+            || required_unlisted.contains(key);
+        let is_in_base =
+            members(base, "properties").is_some_and(|properties| properties.contains_key(key));
         let schema = match (is_strict, is_in_base) {
             // The schema in the base judges it.
             (true, true) if or_any && schemas.iter().all(|schema| is_flat(schema)) => json!({}),
@@ -68,17 +79,26 @@ pub(in crate::wire::schema) fn root_union(
     if !required.is_empty() {
         union.insert("required".to_owned(), required.into());
     }
-    RootUnion { keywords: union, assumed }
+    RootUnion {
+        keywords: union,
+        assumed,
+    }
 }
 
 /// Returns true if a schema names no properties or items of values.
 fn is_flat(schema: &Value) -> bool {
-    schema.as_object().is_none_or(|keywords| keywords.keys().all(|key| key != "$ref" && holds(key).is_none()))
+    schema.as_object().is_none_or(|keywords| {
+        keywords
+            .keys()
+            .all(|key| key != "$ref" && holds(key).is_none())
+    })
 }
 
 /// Returns the properties that all objects require, in the order of the first.
 fn common(objects: &[Map<String, Value>]) -> Vec<&str> {
-    let Some((first, others)) = objects.split_first() else { return Vec::new() };
+    let Some((first, others)) = objects.split_first() else {
+        return Vec::new();
+    };
     let mut names: Vec<_> = strings(first.get("required")).collect();
     for object in others {
         let required: BTreeSet<_> = strings(object.get("required")).collect();
@@ -90,8 +110,11 @@ fn common(objects: &[Map<String, Value>]) -> Vec<&str> {
 /// Returns a schema for the values that match one of the schemas. Lists of strings become one list.
 fn any_of(schemas: &[&Value], or_any: bool) -> Value {
     let mut seen = BTreeSet::new();
-    let mut distinct: Vec<_> =
-        schemas.iter().filter(|schema| seen.insert(text(schema))).map(|one| (*one).clone()).collect();
+    let mut distinct: Vec<_> = schemas
+        .iter()
+        .filter(|schema| seen.insert(text(schema)))
+        .map(|one| (*one).clone())
+        .collect();
     if distinct.iter().all(is_any) {
         return json!({});
     }
@@ -103,18 +126,28 @@ fn any_of(schemas: &[&Value], or_any: bool) -> Value {
         let values: BTreeSet<_> = lists.into_iter().flatten().collect();
         return json!({"type": "string", "enum": values});
     }
-    if let [_] = distinct[..] { distinct.remove(0) } else { json!({"anyOf": distinct}) }
+    if let [_] = distinct[..] {
+        distinct.remove(0)
+    } else {
+        json!({"anyOf": distinct})
+    }
 }
 
 /// Returns the strings that a schema lists. Returns `None` if it accepts other values or judges them otherwise.
 fn strings_of(schema: &Value) -> Option<Vec<&str>> {
     let keywords = schema.as_object()?;
-    let is_plain =
-        keywords.keys().all(|key| matches!(&**key, "$place" | "const" | "enum" | "type" | "description" | "title"));
+    let is_plain = keywords.keys().all(|key| {
+        matches!(
+            &**key,
+            "$place" | "const" | "enum" | "type" | "description" | "title"
+        )
+    });
     let is_string = keywords.get("type").is_none_or(|kind| kind == "string");
     match (keywords.get("const"), keywords.get("enum")) {
         (Some(value), None) if is_plain && is_string => Some(vec![value.as_str()?]),
-        (None, Some(Value::Array(values))) if is_plain && is_string => values.iter().map(Value::as_str).collect(),
+        (None, Some(Value::Array(values))) if is_plain && is_string => {
+            values.iter().map(Value::as_str).collect()
+        }
         _ => None,
     }
 }

@@ -16,16 +16,27 @@ pub(in crate::wire::schema) fn values(
     let takes = |value: &Value| match dialect.enums {
         Enums::Any if !has_other_keys => true,
         Enums::Any | Enums::Scalars => !value.is_object() && !value.is_array(),
-        Enums::TextsAndNumbers => value.as_str().map_or(value.is_number(), |text| !text.is_empty()),
+        Enums::TextsAndNumbers => value
+            .as_str()
+            .map_or(value.is_number(), |text| !text.is_empty()),
     };
     if let Some(value) = keywords.get("const").cloned()
         && (!dialect.takes("const") || !takes(&value))
     {
         keywords.remove("const");
         let replaces = keywords.insert("enum".to_owned(), json!([value])).is_some();
-        changes.add(Rule::Constant, if replaces { Fidelity::Loosened } else { Fidelity::Exact });
+        changes.add(
+            Rule::Constant,
+            if replaces {
+                Fidelity::Loosened
+            } else {
+                Fidelity::Exact
+            },
+        );
     }
-    let Some(Value::Array(values)) = keywords.get("enum") else { return };
+    let Some(Value::Array(values)) = keywords.get("enum") else {
+        return;
+    };
     // An empty list is refused too: https://github.com/elastic/kibana/pull/286302
     if !values.is_empty() && values.iter().all(takes) {
         return;
@@ -48,11 +59,19 @@ fn has_branch(value: &Value) -> bool {
 }
 
 /// Lists values as one alternative, so that the model sees them. Each of `others` is another, if the type accepts it.
-fn with_branches(keywords: &mut Map<String, Value>, kept: Vec<Value>, others: &[Value], changes: &mut Changes) {
+fn with_branches(
+    keywords: &mut Map<String, Value>,
+    kept: Vec<Value>,
+    others: &[Value],
+    changes: &mut Changes,
+) {
     let mut listed = Map::from_iter([("enum".to_owned(), Value::Array(kept))]);
     let accepts = |name| types(keywords).is_none_or(|types| types.contains(&name));
     let is_other = |value| others.contains(&value);
-    let [or_text, or_null] = [accepts("string") && is_other(json!("")), accepts("null") && is_other(Value::Null)];
+    let [or_text, or_null] = [
+        accepts("string") && is_other(json!("")),
+        accepts("null") && is_other(Value::Null),
+    ];
     if let Some(types) = types(keywords) {
         let others: Vec<_> = types.into_iter().filter(|name| *name != "null").collect();
         if !others.is_empty() {
@@ -64,7 +83,14 @@ fn with_branches(keywords: &mut Map<String, Value>, kept: Vec<Value>, others: &[
     branches.extend(or_text.then(|| json!({"type": "string"})));
     branches.extend(or_null.then(|| json!({"type": "null"})));
     keywords.insert("anyOf".to_owned(), Value::Array(branches));
-    changes.add(Rule::Enumeration, if or_text { Fidelity::Loosened } else { Fidelity::Exact });
+    changes.add(
+        Rule::Enumeration,
+        if or_text {
+            Fidelity::Loosened
+        } else {
+            Fidelity::Exact
+        },
+    );
 }
 
 /// States the types of values.

@@ -10,12 +10,16 @@ use crate::wire::schema::unsendable::NotStrict;
 /// Closes an object, and states the types of listed values.
 pub(in crate::wire::schema) fn close(keywords: &mut Map<String, Value>, changes: &mut Changes) {
     let is_partial = |branch: &Value| {
-        branch
-            .as_object()
-            .is_some_and(|branch| branch.keys().all(|keyword| matches!(&**keyword, PLACE | "required" | "type")))
+        branch.as_object().is_some_and(|branch| {
+            branch
+                .keys()
+                .all(|keyword| matches!(&**keyword, PLACE | "required" | "type"))
+        })
     };
     let branches = keywords.get("anyOf").and_then(Value::as_array);
-    if keywords.contains_key("properties") && branches.is_some_and(|branches| branches.iter().all(is_partial)) {
+    if keywords.contains_key("properties")
+        && branches.is_some_and(|branches| branches.iter().all(is_partial))
+    {
         // The alternatives only say which properties are required together.
         keywords.remove("anyOf");
         changes.loosened(Rule::Keyword("anyOf".to_owned()));
@@ -55,7 +59,9 @@ pub(in crate::wire::schema) fn reason<'d>(
         return Some(NotStrict::Tuple { pointer });
     }
     if has_type(keywords, "array") && keywords.get("items").is_none_or(is_any) {
-        return Some(NotStrict::AnyValue { pointer: format!("{place}/items") });
+        return Some(NotStrict::AnyValue {
+            pointer: format!("{place}/items"),
+        });
     }
     let sum = Containers::from_keywords(keywords, &target);
     if branches.is_some() && (sum.objects > 1 || sum.arrays > 1) {
@@ -70,9 +76,13 @@ pub(in crate::wire::schema) fn reason<'d>(
     if !is_closed || is_free || keywords.contains_key("patternProperties") {
         return Some(NotStrict::OpenObject { pointer });
     }
-    let is_listed = |name: &&str| properties.is_some_and(|properties| properties.contains_key(*name));
+    let is_listed =
+        |name: &&str| properties.is_some_and(|properties| properties.contains_key(*name));
     let unlisted = strings(keywords.get("required")).find(|name| !is_listed(name))?;
-    Some(NotStrict::Unlisted { pointer, key: unlisted.to_owned() })
+    Some(NotStrict::Unlisted {
+        pointer,
+        key: unlisted.to_owned(),
+    })
 }
 
 /// The number of alternatives that accept objects, and of those that accept arrays.
@@ -84,24 +94,45 @@ struct Containers {
 
 impl Containers {
     /// Counts the objects and arrays among the alternatives of a rewritten schema. A reference of unknown type counts as both.
-    fn from_keywords<'d>(keywords: &Map<String, Value>, target: &dyn Fn(&str) -> Option<&'d Value>) -> Self {
+    fn from_keywords<'d>(
+        keywords: &Map<String, Value>,
+        target: &dyn Fn(&str) -> Option<&'d Value>,
+    ) -> Self {
         let reference = keywords.get("$ref").and_then(Value::as_str);
         if let Some(target) = reference.map(target) {
             let types = target.and_then(Value::as_object).and_then(types);
-            return types.map_or(Self { objects: 1, arrays: 1 }, |types| Self::from_types(&types));
+            return types.map_or(
+                Self {
+                    objects: 1,
+                    arrays: 1,
+                },
+                |types| Self::from_types(&types),
+            );
         }
-        let branches =
-            keywords.get("anyOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+        let branches = keywords
+            .get("anyOf")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_object);
         let own = Self::from_types(&types(keywords).unwrap_or_default());
-        branches.map(|branch| Self::from_keywords(branch, target)).fold(own, Self::plus)
+        branches
+            .map(|branch| Self::from_keywords(branch, target))
+            .fold(own, Self::plus)
     }
 
     fn from_types(types: &[&str]) -> Self {
         let count = |name| usize::from(types.contains(&name));
-        Self { objects: count("object"), arrays: count("array") }
+        Self {
+            objects: count("object"),
+            arrays: count("array"),
+        }
     }
 
     fn plus(self, other: Self) -> Self {
-        Self { objects: self.objects + other.objects, arrays: self.arrays + other.arrays }
+        Self {
+            objects: self.objects + other.objects,
+            arrays: self.arrays + other.arrays,
+        }
     }
 }

@@ -8,15 +8,25 @@ use super::text;
 /// Returns the text of the user's own settings, without included files, and without those that programs of the workspace may write.
 pub(super) fn settings(root: &Path) -> String {
     let home = var_os("HOME").map(PathBuf::from);
-    let folder =
-        var_os("XDG_CONFIG_HOME").map(PathBuf::from).or_else(|| home.as_ref().map(|home| home.join(".config")));
+    let folder = var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| home.as_ref().map(|home| home.join(".config")));
     let files = match var_os("GIT_CONFIG_GLOBAL") {
         Some(file) => vec![PathBuf::from(file)],
         None => {
             let of_folder = folder.map(|folder| folder.join("git/config"));
-            of_folder.into_iter().chain(home.map(|home| home.join(".gitconfig"))).collect()
+            of_folder
+                .into_iter()
+                .chain(home.map(|home| home.join(".gitconfig")))
+                .collect()
         }
     };
-    let files = files.iter().filter_map(|file| file.canonicalize().ok()).filter(|file| !file.starts_with(root));
-    files.filter_map(|file| text(&file)).collect::<Vec<_>>().join("\n")
+    let files = files
+        .iter()
+        .filter_map(|file| file.canonicalize().ok())
+        .filter(|file| !file.starts_with(root));
+    files
+        .filter_map(|file| text(&file))
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -5,17 +5,50 @@ const HARMLESS: [(&str, &[&str]); 17] = [
     (
         "core",
         &[
-            "repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode",
-            "symlinks", "autocrlf", "sparsecheckout", "sparsecheckoutcone",
+            "repositoryformatversion",
+            "filemode",
+            "bare",
+            "logallrefupdates",
+            "ignorecase",
+            "precomposeunicode",
+            "symlinks",
+            "autocrlf",
+            "sparsecheckout",
+            "sparsecheckoutcone",
         ],
     ),
-    ("remote", &["url", "pushurl", "fetch", "tagopt", "prune", "mirror", "promisor", "partialclonefilter"]),
-    ("branch", &["remote", "pushremote", "merge", "rebase", "vscode-merge-base", "gh-merge-base"]),
+    (
+        "remote",
+        &[
+            "url",
+            "pushurl",
+            "fetch",
+            "tagopt",
+            "prune",
+            "mirror",
+            "promisor",
+            "partialclonefilter",
+        ],
+    ),
+    (
+        "branch",
+        &[
+            "remote",
+            "pushremote",
+            "merge",
+            "rebase",
+            "vscode-merge-base",
+            "gh-merge-base",
+        ],
+    ),
     ("submodule", &["url", "active"]),
     ("user", &["name", "email"]),
     ("init", &["defaultbranch"]),
     ("lfs", &["repositoryformatversion", "access", "locksverify"]),
-    ("extensions", &["objectformat", "partialclone", "refstorage"]),
+    (
+        "extensions",
+        &["objectformat", "partialclone", "refstorage"],
+    ),
     ("pull", &["rebase", "ff"]),
     ("push", &["default", "autosetupremote", "followtags"]),
     ("fetch", &["prune", "prunetags"]),
@@ -38,8 +71,14 @@ pub(crate) fn is_harmless(text: &str, former: Option<&str>, is_module: bool) -> 
         return false;
     }
     let before = former.map(lines).unwrap_or_default();
-    let is_old = |line: &Line<'_>| before.iter().any(|old| (old.head, old.text) == (line.head, line.text));
-    lines(text).iter().all(|line| line.is_harmless(is_module) || is_old(line))
+    let is_old = |line: &Line<'_>| {
+        before
+            .iter()
+            .any(|old| (old.head, old.text) == (line.head, line.text))
+    };
+    lines(text)
+        .iter()
+        .all(|line| line.is_harmless(is_module) || is_old(line))
 }
 
 /// Returns true if commits or fetches go elsewhere because of the new settings, or if commits have another author. A new branch of a
@@ -50,9 +89,11 @@ pub(super) fn redirects(former: &str, text: &str, own: &str) -> bool {
     old.retain(|line| !line.is_head());
     new.retain(|line| !line.is_head());
     let has = |section: &str, sub: &str, key: &str| {
-        old.iter().any(|it| it.section() == section && it.sub == sub && (key.is_empty() || it.key == key))
+        old.iter()
+            .any(|it| it.section() == section && it.sub == sub && (key.is_empty() || it.key == key))
     };
-    let is_address = |it: &&Line<'_>| it.section() == "remote" && ["url", "pushurl"].contains(&&*it.key);
+    let is_address =
+        |it: &&Line<'_>| it.section() == "remote" && ["url", "pushurl"].contains(&&*it.key);
     let known = new.iter().filter(|it| has("remote", it.sub, ""));
     // The order of addresses counts, too.
     let (before, after) = (old.iter().filter(is_address), known.filter(is_address));
@@ -62,14 +103,23 @@ pub(super) fn redirects(former: &str, text: &str, own: &str) -> bool {
     let is_fine = |it: &Line<'_>| match (it.section(), &*it.key) {
         // `git push` takes the only remote, or `origin`. It takes a name for an address only if no remote has it.
         ("remote", "url") => {
-            let is_plain = it.sub.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+            let is_plain = it
+                .sub
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
             let is_awaited = it.sub == "origin" || old.iter().any(|old| old.value == it.sub);
-            is_plain && !is_awaited && old.iter().any(|old| old.section() == "remote" && old.key == "url")
+            is_plain
+                && !is_awaited
+                && old
+                    .iter()
+                    .any(|old| old.section() == "remote" && old.key == "url")
         }
         // Another remote may be one that a program added before.
         ("branch", "remote") => {
             let is_followed = it.value == "origin"
-                || old.iter().any(|old| old.section() == "branch" && old.key == "remote" && old.value == it.value);
+                || old.iter().any(|old| {
+                    old.section() == "branch" && old.key == "remote" && old.value == it.value
+                });
             let is_known = has("remote", it.value, "url") && is_followed;
             !has("branch", it.sub, "remote") && (it.value == "." || is_known)
         }
@@ -98,7 +148,11 @@ struct Line<'a> {
 fn lines(text: &str) -> Vec<Line<'_>> {
     let mut head = "";
     let mut lines = Vec::new();
-    for text in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])) {
+    for text in text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with(['#', ';']))
+    {
         if text.starts_with('[') {
             head = text;
         }
@@ -109,7 +163,9 @@ fn lines(text: &str) -> Vec<Line<'_>> {
             text,
             head,
             section: name(inner),
-            sub: inner.split_once(' ').map_or("", |(_, sub)| sub.trim_matches('"')),
+            sub: inner
+                .split_once(' ')
+                .map_or("", |(_, sub)| sub.trim_matches('"')),
             key: key.trim_end().to_ascii_lowercase(),
             value: value.trim(),
         });
@@ -132,13 +188,19 @@ impl Line<'_> {
     }
 
     fn is_harmless(&self, is_module: bool) -> bool {
-        let Some(name) = self.section.as_deref() else { return false };
+        let Some(name) = self.section.as_deref() else {
+            return false;
+        };
         let (key, value) = (&*self.key, self.value);
         // The files of a submodule lie beside the repository that has it.
-        let is_of_module = is_module && name == "core" && key == "worktree" && value.starts_with("../");
-        let is_key = HARMLESS.iter().any(|(section, keys)| *section == name && keys.contains(&key));
+        let is_of_module =
+            is_module && name == "core" && key == "worktree" && value.starts_with("../");
+        let is_key = HARMLESS
+            .iter()
+            .any(|(section, keys)| *section == name && keys.contains(&key));
         // `ext::sh …` is an address that runs a program, and `!sh …` a command.
-        let is_value = !value.contains("::") && !value.contains("://-") && !value.starts_with(['-', '!', '"']);
+        let is_value =
+            !value.contains("::") && !value.contains("://-") && !value.starts_with(['-', '!', '"']);
         self.is_head() || (is_key || is_of_module) && is_value
     }
 }
@@ -160,13 +222,18 @@ mod tests {
                          [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
 
     /// Settings of the user.
-    const OWN: &str = "[user]\n\tname = Me\n\temail = me@home.example\n[remote \"origin\"]\n\turl = ../evil\n";
+    const OWN: &str =
+        "[user]\n\tname = Me\n\temail = me@home.example\n[remote \"origin\"]\n\turl = ../evil\n";
 
     #[test]
     fn settings_of_a_clone_are_harmless() {
         assert!(is_harmless(CLONE, None, false));
         assert!(is_harmless("", None, false));
-        assert!(is_harmless("[submodule \"a\"]\n\tactive = true\n\turl = https://example.org/a\n", None, false));
+        assert!(is_harmless(
+            "[submodule \"a\"]\n\tactive = true\n\turl = https://example.org/a\n",
+            None,
+            false
+        ));
     }
 
     #[test]
@@ -202,18 +269,31 @@ mod tests {
             "[remote \"o\"]\nurl = \"ext::sh -c evil\"",
             "[remote \"x\"] [filter \"y\"]\nurl = evil",
         ] {
-            assert!(!is_harmless(&format!("{CLONE}{line}\n"), None, false), "{line}");
+            assert!(
+                !is_harmless(&format!("{CLONE}{line}\n"), None, false),
+                "{line}"
+            );
         }
     }
 
     #[test]
     fn lines_that_were_there_before_do_not_count() {
         let former = format!("{CLONE}[core]\n\tpager = less\n");
-        assert!(is_harmless(&format!("{former}[branch \"x\"]\n\tremote = origin\n"), Some(&former), false));
+        assert!(is_harmless(
+            &format!("{former}[branch \"x\"]\n\tremote = origin\n"),
+            Some(&former),
+            false
+        ));
         let strange = format!("{former}[alias]\n\ta = \\\n\t!b\n");
-        assert!(is_harmless(&strange, Some(&strange), false), "nothing has changed");
+        assert!(
+            is_harmless(&strange, Some(&strange), false),
+            "nothing has changed"
+        );
         let moved = "[core]\n\tbare = false\n[alias]\n\tpager = less\n";
-        assert!(!is_harmless(moved, Some(&former), false), "another section is another setting");
+        assert!(
+            !is_harmless(moved, Some(&former), false),
+            "another section is another setting"
+        );
     }
 
     #[test]
@@ -246,22 +326,46 @@ mod tests {
             "[USER]\n\tEMAIL=evil",
         ] {
             let text = format!("{former}{lines}\n");
-            assert!(!is_harmless(&text, Some(&former), false) || redirects(&former, &text, OWN), "{lines}");
+            assert!(
+                !is_harmless(&text, Some(&former), false) || redirects(&former, &text, OWN),
+                "{lines}"
+            );
         }
         let gone = former.replace("\turl = ../fork\n", "");
-        assert!(redirects(&former, &gone, OWN), "a name without an address is a path");
-        let swapped = former.replace("../origin", "../x").replace("../fork", "../origin").replace("../x", "../fork");
+        assert!(
+            redirects(&former, &gone, OWN),
+            "a name without an address is a path"
+        );
+        let swapped = former
+            .replace("../origin", "../x")
+            .replace("../fork", "../origin")
+            .replace("../x", "../fork");
         assert!(redirects(&former, &swapped, OWN));
-        let pushed = former.replace("\turl = ../fork\n", "\turl = ../fork\n\tpushurl = ../mine\n");
-        assert!(redirects(&pushed, &former, OWN), "pushes go to the other address");
+        let pushed = former.replace(
+            "\turl = ../fork\n",
+            "\turl = ../fork\n\tpushurl = ../mine\n",
+        );
+        assert!(
+            redirects(&pushed, &former, OWN),
+            "pushes go to the other address"
+        );
         let renamed = former.replace("origin", "upstream");
-        for lines in ["[remote \"origin\"]\n\turl = ../evil", "[branch \"new\"]\n\tremote = origin"] {
-            assert!(redirects(&renamed, &format!("{renamed}{lines}\n"), OWN), "{lines}");
+        for lines in [
+            "[remote \"origin\"]\n\turl = ../evil",
+            "[branch \"new\"]\n\tremote = origin",
+        ] {
+            assert!(
+                redirects(&renamed, &format!("{renamed}{lines}\n"), OWN),
+                "{lines}"
+            );
         }
         let without = "[core]\n\tbare = false\n";
         for name in ["origin", "other"] {
             let first = format!("{without}[remote \"{name}\"]\n\turl = ../evil\n");
-            assert!(redirects(without, &first, OWN), "{name} is where the next push goes");
+            assert!(
+                redirects(without, &first, OWN),
+                "{name} is where the next push goes"
+            );
         }
         for lines in [
             "[branch \"new\"]\n\tremote = origin\n\tmerge = refs/heads/new",
@@ -273,11 +377,17 @@ mod tests {
             "[user]\n\tname = Me\n\temail = me@home.example",
         ] {
             let text = format!("{former}{lines}\n");
-            assert!(is_harmless(&text, Some(&former), false) && !redirects(&former, &text, OWN), "{lines}");
+            assert!(
+                is_harmless(&text, Some(&former), false) && !redirects(&former, &text, OWN),
+                "{lines}"
+            );
         }
         let (main, end) = former.split_once("[branch \"main\"]").unwrap();
         let end = end.split_once("[remote").unwrap().1;
-        assert!(!redirects(&former, &format!("{main}[remote{end}"), OWN), "a branch was removed");
+        assert!(
+            !redirects(&former, &format!("{main}[remote{end}"), OWN),
+            "a branch was removed"
+        );
     }
 
     #[test]

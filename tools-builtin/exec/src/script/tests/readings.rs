@@ -9,19 +9,39 @@ use crate::script::{Dialect, Script};
 fn transparent_scripts_name_their_commands_and_files() {
     for (text, named, files) in [
         ("cargo test", &["cargo test"] as &[_], &[] as &[_]),
-        ("cd sub && cargo test --workspace 2>&1 | tail -n 5", &["cd sub", "cargo test --workspace", "tail -n 5"], &[]),
+        (
+            "cd sub && cargo test --workspace 2>&1 | tail -n 5",
+            &["cd sub", "cargo test --workspace", "tail -n 5"],
+            &[],
+        ),
         ("a; b\nc & d || e", &["a", "b", "c", "d", "e"], &[]),
         ("a\n\n# comment `id`\n\tb # $(c)\n", &["a", "b"], &[]),
         ("a && \\\n  b \\\n  c", &["a", "b c"], &[]),
         ("a; a; a", &["a"], &[]),
-        ("a 'b c' \"d e\" f\\ g h'i'\"j\"", &["a 'b c' 'd e' 'f g' hij"], &[]),
-        ("git commit -m \"it's\na \\$x\"", &[r"git commit -m $'it\'s\na $x'"], &[]),
-        (r"printf '%s\n' $'a\tb\x41'", &[r"printf '%s\n' $'a\tbA'"], &[]),
+        (
+            "a 'b c' \"d e\" f\\ g h'i'\"j\"",
+            &["a 'b c' 'd e' 'f g' hij"],
+            &[],
+        ),
+        (
+            "git commit -m \"it's\na \\$x\"",
+            &[r"git commit -m $'it\'s\na $x'"],
+            &[],
+        ),
+        (
+            r"printf '%s\n' $'a\tb\x41'",
+            &[r"printf '%s\n' $'a\tbA'"],
+            &[],
+        ),
         ("make CC=gcc -j4", &["make CC=gcc -j4"], &[]),
         ("grep 'x$' a]b }", &["grep 'x$' 'a]b' '}'"], &[]),
         ("a '' \"\"", &["a '' ''"], &[]),
         ("a >out 2>/dev/null", &["a"], &[(Access::Write, "out")]),
-        ("a >> 'x y' 2>&1; b < ./in/f", &["a", "b"], &[(Access::Write, "x y"), (Access::Read, "in/f")]),
+        (
+            "a >> 'x y' 2>&1; b < ./in/f",
+            &["a", "b"],
+            &[(Access::Write, "x y"), (Access::Read, "in/f")],
+        ),
         (">out echo a", &["echo a"], &[(Access::Write, "out")]),
         ("echo >out a b", &["echo a b"], &[(Access::Write, "out")]),
         (
@@ -29,13 +49,25 @@ fn transparent_scripts_name_their_commands_and_files() {
             &["a", "b", "c", "d", "f"],
             &[(Access::Write, "out"), (Access::Write, "e")],
         ),
-        ("set -euo pipefail; set +x; true", &["set -euo pipefail", "set +x", "true"], &[]),
-        ("test -f a && echo b || exit 1", &["test -f a", "echo b", "exit 1"], &[]),
+        (
+            "set -euo pipefail; set +x; true",
+            &["set -euo pipefail", "set +x", "true"],
+            &[],
+        ),
+        (
+            "test -f a && echo b || exit 1",
+            &["test -f a", "echo b", "exit 1"],
+            &[],
+        ),
     ] {
         let script = bash(text);
         assert_eq!(script.reasons, [], "{text}");
         assert_eq!(commands(&script), named, "{text}");
-        let opened: Vec<(Access, &str)> = script.files.iter().map(|(access, path)| (*access, &**path)).collect();
+        let opened: Vec<(Access, &str)> = script
+            .files
+            .iter()
+            .map(|(access, path)| (*access, &**path))
+            .collect();
         assert_eq!(opened, files, "{text}");
     }
 }
@@ -43,7 +75,10 @@ fn transparent_scripts_name_their_commands_and_files() {
 #[test]
 fn a_transparent_script_is_written_anew_with_every_word_in_quotes() {
     let script = bash("b 'it'\\''s' 2>&1 >\"x y\" && \ncd a | c # d\ne");
-    assert_eq!(script.quoted.unwrap(), " 'b' 'it'\\''s' 2>&1 >'x y' && \n 'cd' 'a' |  'c'\n 'e'");
+    assert_eq!(
+        script.quoted.unwrap(),
+        " 'b' 'it'\\''s' 2>&1 >'x y' && \n 'cd' 'a' |  'c'\n 'e'"
+    );
     assert_eq!(bash("a $b").quoted, None);
 }
 
@@ -128,7 +163,10 @@ fn everything_else_is_opaque_with_a_reason() {
     ] {
         let script = bash(text);
         let reasons: Vec<String> = script.reasons.iter().map(ToString::to_string).collect();
-        assert!(reasons.iter().any(|shown| shown.contains(reason)), "{text:?} {reasons:?}");
+        assert!(
+            reasons.iter().any(|shown| shown.contains(reason)),
+            "{text:?} {reasons:?}"
+        );
         assert_eq!(script.quoted, None, "{text}");
     }
 }
@@ -137,7 +175,10 @@ fn everything_else_is_opaque_with_a_reason() {
 fn commands_inside_an_opaque_script_are_named_too() {
     for (text, named) in [
         ("a \"$b\" $c d$e", &["a \"$b\" $c d$e"] as &[_]),
-        ("a $(b c | d) e", &["b c", "d", "a $\\(b\\ c\\ \\|\\ d\\) e"]),
+        (
+            "a $(b c | d) e",
+            &["b c", "d", "a $\\(b\\ c\\ \\|\\ d\\) e"],
+        ),
         ("for x in 1 2; do a $x > b; done", &["a $x"]),
         ("if a; then b; else c; fi", &["a", "b", "c"]),
         ("f() { a; }; f", &["a", "f"]),
@@ -155,35 +196,66 @@ fn commands_inside_an_opaque_script_are_named_too() {
 #[test]
 fn paths_are_relative_to_the_working_directory() {
     let script = Script::parse("a >b 2>./c/d", Dialect::Bash, "sub/x").unwrap();
-    assert_eq!(script.files, [(Access::Write, "sub/x/b".to_owned()), (Access::Write, "sub/x/c/d".to_owned())]);
+    assert_eq!(
+        script.files,
+        [
+            (Access::Write, "sub/x/b".to_owned()),
+            (Access::Write, "sub/x/c/d".to_owned())
+        ]
+    );
     assert_eq!(script.reasons, []);
     for text in ["./a", "a >''", "a >../b"] {
-        assert_ne!(Script::parse(text, Dialect::Bash, "sub").unwrap().reasons, [], "{text}");
+        assert_ne!(
+            Script::parse(text, Dialect::Bash, "sub").unwrap().reasons,
+            [],
+            "{text}"
+        );
     }
-    assert_eq!(Script::parse("./a; /b/c", Dialect::Bash, ".").unwrap().reasons, []);
+    assert_eq!(
+        Script::parse("./a; /b/c", Dialect::Bash, ".")
+            .unwrap()
+            .reasons,
+        []
+    );
 }
 
 #[test]
 fn only_a_script_for_bash_may_use_the_syntax_of_bash() {
     for text in ["a &>b", "a &>>b", "a |& b", "a $'b'", "a c$'b'"] {
         assert_eq!(bash(text).reasons, [], "{text}");
-        assert_ne!(Script::parse(text, Dialect::Posix, ".").unwrap().reasons, [], "{text}");
+        assert_ne!(
+            Script::parse(text, Dialect::Posix, ".").unwrap().reasons,
+            [],
+            "{text}"
+        );
     }
-    assert_eq!(Script::parse("grep 'x$' \"a\" 2>&1 | b", Dialect::Posix, ".").unwrap().reasons, []);
+    assert_eq!(
+        Script::parse("grep 'x$' \"a\" 2>&1 | b", Dialect::Posix, ".")
+            .unwrap()
+            .reasons,
+        []
+    );
 }
 
 /// The shells of this machine say which words they do not look up as programs.
 #[test]
 fn each_builtin_and_keyword_is_opaque_or_known_to_be_safe() {
     const SAFE: [&str; 8] = [":", "cd", "echo", "exit", "false", "pwd", "test", "true"];
-    let output = std::process::Command::new("bash").args(["-c", "compgen -bk"]).output().unwrap();
+    let output = std::process::Command::new("bash")
+        .args(["-c", "compgen -bk"])
+        .output()
+        .unwrap();
     let of_bash = String::from_utf8(output.stdout).unwrap();
     let of_dash = ["chdir", "getopts", "local", "ulimit"];
     let mut others = 0;
     for name in of_bash.lines().chain(of_dash) {
         let script = Script::parse(&format!("{name} a"), Dialect::Bash, ".");
         let is_opaque = script.is_ok_and(|script| !script.reasons.is_empty());
-        assert_eq!(is_opaque, !SAFE.contains(&name) && name != "printf", "{name}");
+        assert_eq!(
+            is_opaque,
+            !SAFE.contains(&name) && name != "printf",
+            "{name}"
+        );
         others += u32::from(is_opaque);
     }
     assert!(others > 60, "{others}");

@@ -20,7 +20,9 @@ case $n in f*) exit 1 ;; esac
 "#;
 
 /// Names that the shell runs itself.
-const BUILTINS: [&str; 9] = [":", "cd", "echo", "false", "printf", "pwd", "set", "test", "true"];
+const BUILTINS: [&str; 9] = [
+    ":", "cd", "echo", "false", "printf", "pwd", "set", "test", "true",
+];
 
 pub(super) struct Shell {
     folder: TempDir,
@@ -44,8 +46,17 @@ impl Shell {
     }
 
     /// Runs a script. Only call it for scripts whose commands are harmless.
-    pub(super) fn run(&self, dialect: Dialect, text: &str, names: &BTreeSet<Vec<String>>) -> Effects {
-        for name in names.iter().map(|words| &words[0]).filter(|name| is_recorded(name)) {
+    pub(super) fn run(
+        &self,
+        dialect: Dialect,
+        text: &str,
+        names: &BTreeSet<Vec<String>>,
+    ) -> Effects {
+        for name in names
+            .iter()
+            .map(|words| &words[0])
+            .filter(|name| is_recorded(name))
+        {
             let path = self.programs.join(name);
             if !path.exists() {
                 fs::write(&path, RECORDER).unwrap();
@@ -62,22 +73,35 @@ impl Shell {
             Dialect::Bash => ("bash", &["--noprofile", "--norc", "-c", "--"]),
             Dialect::Posix => ("dash", &["-c", "--"]),
         };
-        let output = Command::new(lookup::program(program, &cwd, &lookup::FOLDERS, || None).unwrap())
-            .args(options)
-            .arg(text)
-            .env_clear()
-            .env("PATH", &self.programs)
-            .env("RECORDS", &records)
-            .env("LC_ALL", if text.len().is_multiple_of(2) { "C.UTF-8" } else { "C" })
-            .current_dir(&cwd)
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let texts = entries(&records).into_iter().map(|path| String::from_utf8(fs::read(path).unwrap()).unwrap());
+        let output =
+            Command::new(lookup::program(program, &cwd, &lookup::FOLDERS, || None).unwrap())
+                .args(options)
+                .arg(text)
+                .env_clear()
+                .env("PATH", &self.programs)
+                .env("RECORDS", &records)
+                .env(
+                    "LC_ALL",
+                    if text.len().is_multiple_of(2) {
+                        "C.UTF-8"
+                    } else {
+                        "C"
+                    },
+                )
+                .current_dir(&cwd)
+                .stdin(Stdio::null())
+                .output()
+                .unwrap();
+        let texts = entries(&records)
+            .into_iter()
+            .map(|path| String::from_utf8(fs::read(path).unwrap()).unwrap());
         // A program in the background may not have written its record yet.
-        let commands =
-            texts.filter(|text| !text.is_empty()).map(|text| text.split_terminator('\0').map(str::to_owned).collect());
-        let written = entries(&cwd).into_iter().map(|path| path.strip_prefix(&cwd).unwrap().display().to_string());
+        let commands = texts
+            .filter(|text| !text.is_empty())
+            .map(|text| text.split_terminator('\0').map(str::to_owned).collect());
+        let written = entries(&cwd)
+            .into_iter()
+            .map(|path| path.strip_prefix(&cwd).unwrap().display().to_string());
         Effects {
             commands: commands.collect(),
             written: written.collect(),
@@ -87,12 +111,19 @@ impl Shell {
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect()
 }
 
 /// Returns true if a program of this name would be recorded.
 pub(super) fn is_recorded(name: &str) -> bool {
-    !BUILTINS.contains(&name) && name != "[" && name != "exit" && !name.contains('/') && name.len() < 200
+    !BUILTINS.contains(&name)
+        && name != "["
+        && name != "exit"
+        && !name.contains('/')
+        && name.len() < 200
 }
 
 /// Returns the commands of a script as words.
@@ -101,5 +132,9 @@ pub(super) fn words(script: &Script) -> BTreeSet<Vec<String>> {
         Word::Known(text) => text.clone(),
         word => panic!("{word} is not known"),
     };
-    script.commands.iter().map(|words| words.iter().map(text).collect()).collect()
+    script
+        .commands
+        .iter()
+        .map(|words| words.iter().map(text).collect())
+        .collect()
 }

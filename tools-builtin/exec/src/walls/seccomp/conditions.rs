@@ -41,7 +41,10 @@ pub(super) fn refused() -> Built {
         add(&mut rules, libc::SYS_ioctl, &[(1, Eq, request)])?;
     }
     // Makes named pipes only.
-    for kind in (0..16).map(|kind| kind << 12).filter(|kind| *kind != u64::from(libc::S_IFIFO)) {
+    for kind in (0..16)
+        .map(|kind| kind << 12)
+        .filter(|kind| *kind != u64::from(libc::S_IFIFO))
+    {
         let is_kind = |argument| (argument, MaskedEq(libc::S_IFMT.into()), kind);
         #[cfg(target_arch = "x86_64")]
         add(&mut rules, libc::SYS_mknod, &[is_kind(1)])?;
@@ -82,32 +85,57 @@ pub(super) fn refused_sockets(surroundings: Surroundings) -> Built {
     add(&mut rules, libc::SYS_socketpair, &[(0, Ne, unix)])?;
     match surroundings {
         Surroundings::Bubblewrap => {
-            add(&mut rules, libc::SYS_socket, &[(0, Ne, unix), (0, Ne, inet[0]), (0, Ne, inet[1])])?;
+            add(
+                &mut rules,
+                libc::SYS_socket,
+                &[(0, Ne, unix), (0, Ne, inet[0]), (0, Ne, inet[1])],
+            )?;
             refuse_other_transports(&mut rules, inet, &[tcp])?;
             return Ok(rules);
         }
         Surroundings::Machine => _ = rules.insert(libc::SYS_socket, Vec::new()),
         Surroundings::MachineWithNetwork => {
-            add(&mut rules, libc::SYS_socket, &[(0, Ne, inet[0]), (0, Ne, inet[1])])?;
+            add(
+                &mut rules,
+                libc::SYS_socket,
+                &[(0, Ne, inet[0]), (0, Ne, inet[1])],
+            )?;
             refuse_other_transports(&mut rules, inet, &[tcp, udp])?;
         }
     }
     // Other types of pairs send to any address.
     let connected = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(number);
     for kind in (0..16).filter(|kind| !connected.contains(kind)) {
-        add(&mut rules, libc::SYS_socketpair, &[(1, MaskedEq(0xf), kind)])?;
+        add(
+            &mut rules,
+            libc::SYS_socketpair,
+            &[(1, MaskedEq(0xf), kind)],
+        )?;
     }
     Ok(rules)
 }
 
 /// Refuses sockets of these families other than those of the given types with their protocols, such as raw sockets and SCTP.
-fn refuse_other_transports(rules: &mut Rules, families: [u64; 2], left: &[(u64, u64)]) -> Result<(), BackendError> {
+fn refuse_other_transports(
+    rules: &mut Rules,
+    families: [u64; 2],
+    left: &[(u64, u64)],
+) -> Result<(), BackendError> {
     for family in families {
         for kind in (0..16).filter(|kind| !left.iter().any(|(left, _)| left == kind)) {
-            add(rules, libc::SYS_socket, &[(0, Eq, family), (1, MaskedEq(0xf), kind)])?;
+            add(
+                rules,
+                libc::SYS_socket,
+                &[(0, Eq, family), (1, MaskedEq(0xf), kind)],
+            )?;
         }
         for (kind, protocol) in left {
-            let other = [(0, Eq, family), (1, MaskedEq(0xf), *kind), (2, Ne, 0), (2, Ne, *protocol)];
+            let other = [
+                (0, Eq, family),
+                (1, MaskedEq(0xf), *kind),
+                (2, Ne, 0),
+                (2, Ne, *protocol),
+            ];
             add(rules, libc::SYS_socket, &other)?;
         }
     }
@@ -124,7 +152,10 @@ pub(super) fn refused_alone() -> Built {
     add(&mut rules, libc::SYS_ioprio_set, &[(0, Ne, 1)])?;
     // A null path means the open file.
     let path = SeccompCondition::new(1, SeccompCmpArgLen::Qword, Ne, 0)?;
-    rules.entry(libc::SYS_utimensat).or_default().push(SeccompRule::new(vec![path])?);
+    rules
+        .entry(libc::SYS_utimensat)
+        .or_default()
+        .push(SeccompRule::new(vec![path])?);
     for request in FILE_FLAGS {
         add(&mut rules, libc::SYS_ioctl, &[(1, Eq, request)])?;
     }
@@ -137,10 +168,17 @@ fn has(argument: u8, flag: i32) -> (u8, SeccompCmpOp, u64) {
 }
 
 /// Adds a rule that matches if all conditions do. The kernel uses the lower half of these arguments.
-fn add(rules: &mut Rules, call: i64, conditions: &[(u8, SeccompCmpOp, u64)]) -> Result<(), BackendError> {
+fn add(
+    rules: &mut Rules,
+    call: i64,
+    conditions: &[(u8, SeccompCmpOp, u64)],
+) -> Result<(), BackendError> {
     let conditions = conditions.iter().map(|(argument, operator, value)| {
         SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, operator.clone(), *value)
     });
-    rules.entry(call).or_default().push(SeccompRule::new(conditions.collect::<Result<_, _>>()?)?);
+    rules
+        .entry(call)
+        .or_default()
+        .push(SeccompRule::new(conditions.collect::<Result<_, _>>()?)?);
     Ok(())
 }

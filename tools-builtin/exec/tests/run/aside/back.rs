@@ -17,8 +17,14 @@ fn mode(path: &Path) -> u32 {
 
 /// Returns all paths below a folder.
 fn below(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    entries.flat_map(|path| [below(&path), vec![path]].concat()).collect()
+    let entries = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
+    entries
+        .flat_map(|path| [below(&path), vec![path]].concat())
+        .collect()
 }
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -27,121 +33,238 @@ pub(super) fn trials() -> Vec<Trial> {
             let place = Place::new(layers, &[("file", "")]);
             place.sh(&ALL, "echo evil > AGENTS.md", None);
             let all = below(&place.folder.path().join("aside"));
-            assert!(all.iter().any(|path| path.ends_with("record.json")), "{all:?}");
+            assert!(
+                all.iter().any(|path| path.ends_with("record.json")),
+                "{all:?}"
+            );
             for path in all.iter().filter(|path| !path.ends_with("0")) {
                 assert_eq!(mode(path) & 0o077, 0, "{}", path.display());
             }
         }),
-        trials_of("a_large_file_of_the_same_disk_is_moved_without_a_copy", |layers| {
-            let place = Place::new(layers, &[("file", "")]);
-            place.sh(&ALL, "truncate -s 1T .envrc", None);
-            let list = place.list();
-            assert!(list[0].place.as_ref().unwrap().starts_with(place.folder.path()), "{list:?}");
-        }),
-        trials_of("what_is_put_back_has_its_folder_again_and_is_as_it_was", |layers| {
-            let Ok(folder) = tempfile::tempdir_in("/dev/shm") else { return };
-            let place = Place { folder, ..Place::new(layers, &[("file", "")]) };
-            let script = "mkdir -p new .vscode; echo x > new/AGENTS.md; echo run > .vscode/x; chmod 711 .vscode/x; ln -s ../file .vscode/b";
-            place.sh(&ALL, script, None);
-            fs::remove_dir_all(place.workspace.join("new")).unwrap();
-            place.list().iter().for_each(|file| file.put_back().unwrap());
-            assert_eq!(place.workspace.read("new/AGENTS.md"), "x\n");
-            assert_eq!(fs::read_link(place.workspace.join(".vscode/b")).unwrap(), Path::new("../file"));
-            // Programs cannot change permissions with Landlock alone.
-            if !is_landlock_alone(layers) {
-                assert_eq!(mode(&place.workspace.join(".vscode/x")), 0o711);
-            }
-        }),
-        trials_of("a_changed_file_is_put_back_over_its_former_content_from_another_disk", |layers| {
-            if layers.confinement().is_ok_and(|it| it.keeps_protected_paths()) {
-                return;
-            }
-            let Ok(folder) = tempfile::tempdir_in("/dev/shm") else { return };
-            let place = Place { folder, ..Place::new(layers, &[("AGENTS.md", "old")]) };
-            let (result, _) = place.sh(&ALL, "echo new > AGENTS.md", Some(true));
-            assert_eq!(place.workspace.read("AGENTS.md"), "new\n", "{result}");
-            assert!(place.aside().is_empty());
-        }),
-        trials_of("a_link_in_the_place_of_a_protected_folder_hides_no_removed_file", |layers| {
-            if layers.confinement().is_ok_and(|it| it.keeps_protected_paths()) {
-                return;
-            }
-            let place = Place::new(layers, &[(".idea/x", "old")]);
-            let (result, _) = place.sh(&ALL, "mv .idea moved; ln -s moved .idea; echo evil > moved/x", None);
-            assert_eq!(place.workspace.read(".idea/x"), "old", "{result}");
-            assert_eq!(place.aside(), [".idea"]);
-        }),
-        trials_of("nothing_is_put_back_through_a_link_that_came_later", |layers| {
-            let outside = TempWorkspace::from_files([("kept", "kept")]);
-            let place = Place::new(layers, &[("sub/file", "")]);
-            place.sh(&ALL, "echo evil > sub/AGENTS.md", None);
-            fs::rename(place.workspace.join("sub"), place.workspace.join("former")).unwrap();
-            symlink(outside.path(), place.workspace.join("sub")).unwrap();
-            assert!(place.list()[0].put_back().is_err());
-            assert!(!outside.contains("AGENTS.md") && place.aside() == ["sub/AGENTS.md"]);
-        }),
-        trials_of("a_folder_for_planted_files_that_became_a_link_has_none", |layers| {
-            let Some(small) = SmallDisk::new("64k") else { return };
-            let place = Place { folder: small.0, ..Place::new(layers, &[("file", "")]) };
-            place.sh(&ALL, "truncate -s 1G .envrc", None);
-            let list = place.list();
-            assert_eq!(list.len(), 1);
-            let (folder, other) =
-                (place.workspace.join("set-aside-by-toolcrib"), place.workspace.join("set-aside-by-others"));
-            fs::rename(&folder, &other).unwrap();
-            assert!(list[0].put_back().is_err(), "it is not there");
-            assert!(!folder.exists(), "no folder is made for it");
-            symlink(&other, &folder).unwrap();
-            assert!(list[0].put_back().is_err() && place.list().is_empty() && !place.exists(".envrc"));
-            unmount(place.folder.path());
-        }),
-        trials_of("copies_leave_half_of_the_room_to_the_state_of_sessions", |layers| {
-            for script in [
-                "head -c 600000 /dev/zero > .envrc",
-                // The entries count, too.
-                "mkdir .idea; for i in $(seq 200); do : > .idea/$i; done",
-            ] {
-                let Some(small) = SmallDisk::new("1m") else { return };
-                let place = Place { folder: small.0, ..Place::new(layers, &[("file", "")]) };
-                place.sh(&ALL, script, None);
+        trials_of(
+            "a_large_file_of_the_same_disk_is_moved_without_a_copy",
+            |layers| {
+                let place = Place::new(layers, &[("file", "")]);
+                place.sh(&ALL, "truncate -s 1T .envrc", None);
                 let list = place.list();
-                assert!(list[0].place.as_ref().unwrap().starts_with(place.root()), "{script}: {list:?}");
+                assert!(
+                    list[0]
+                        .place
+                        .as_ref()
+                        .unwrap()
+                        .starts_with(place.folder.path()),
+                    "{list:?}"
+                );
+            },
+        ),
+        trials_of(
+            "what_is_put_back_has_its_folder_again_and_is_as_it_was",
+            |layers| {
+                let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
+                    return;
+                };
+                let place = Place {
+                    folder,
+                    ..Place::new(layers, &[("file", "")])
+                };
+                let script = "mkdir -p new .vscode; echo x > new/AGENTS.md; echo run > .vscode/x; chmod 711 .vscode/x; ln -s ../file .vscode/b";
+                place.sh(&ALL, script, None);
+                fs::remove_dir_all(place.workspace.join("new")).unwrap();
+                place
+                    .list()
+                    .iter()
+                    .for_each(|file| file.put_back().unwrap());
+                assert_eq!(place.workspace.read("new/AGENTS.md"), "x\n");
+                assert_eq!(
+                    fs::read_link(place.workspace.join(".vscode/b")).unwrap(),
+                    Path::new("../file")
+                );
+                // Programs cannot change permissions with Landlock alone.
+                if !is_landlock_alone(layers) {
+                    assert_eq!(mode(&place.workspace.join(".vscode/x")), 0o711);
+                }
+            },
+        ),
+        trials_of(
+            "a_changed_file_is_put_back_over_its_former_content_from_another_disk",
+            |layers| {
+                if layers
+                    .confinement()
+                    .is_ok_and(|it| it.keeps_protected_paths())
+                {
+                    return;
+                }
+                let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
+                    return;
+                };
+                let place = Place {
+                    folder,
+                    ..Place::new(layers, &[("AGENTS.md", "old")])
+                };
+                let (result, _) = place.sh(&ALL, "echo new > AGENTS.md", Some(true));
+                assert_eq!(place.workspace.read("AGENTS.md"), "new\n", "{result}");
+                assert!(place.aside().is_empty());
+            },
+        ),
+        trials_of(
+            "a_link_in_the_place_of_a_protected_folder_hides_no_removed_file",
+            |layers| {
+                if layers
+                    .confinement()
+                    .is_ok_and(|it| it.keeps_protected_paths())
+                {
+                    return;
+                }
+                let place = Place::new(layers, &[(".idea/x", "old")]);
+                let (result, _) = place.sh(
+                    &ALL,
+                    "mv .idea moved; ln -s moved .idea; echo evil > moved/x",
+                    None,
+                );
+                assert_eq!(place.workspace.read(".idea/x"), "old", "{result}");
+                assert_eq!(place.aside(), [".idea"]);
+            },
+        ),
+        trials_of(
+            "nothing_is_put_back_through_a_link_that_came_later",
+            |layers| {
+                let outside = TempWorkspace::from_files([("kept", "kept")]);
+                let place = Place::new(layers, &[("sub/file", "")]);
+                place.sh(&ALL, "echo evil > sub/AGENTS.md", None);
+                fs::rename(place.workspace.join("sub"), place.workspace.join("former")).unwrap();
+                symlink(outside.path(), place.workspace.join("sub")).unwrap();
+                assert!(place.list()[0].put_back().is_err());
+                assert!(!outside.contains("AGENTS.md") && place.aside() == ["sub/AGENTS.md"]);
+            },
+        ),
+        trials_of(
+            "a_folder_for_planted_files_that_became_a_link_has_none",
+            |layers| {
+                let Some(small) = SmallDisk::new("64k") else {
+                    return;
+                };
+                let place = Place {
+                    folder: small.0,
+                    ..Place::new(layers, &[("file", "")])
+                };
+                place.sh(&ALL, "truncate -s 1G .envrc", None);
+                let list = place.list();
+                assert_eq!(list.len(), 1);
+                let (folder, other) = (
+                    place.workspace.join("set-aside-by-toolcrib"),
+                    place.workspace.join("set-aside-by-others"),
+                );
+                fs::rename(&folder, &other).unwrap();
+                assert!(list[0].put_back().is_err(), "it is not there");
+                assert!(!folder.exists(), "no folder is made for it");
+                symlink(&other, &folder).unwrap();
+                assert!(
+                    list[0].put_back().is_err()
+                        && place.list().is_empty()
+                        && !place.exists(".envrc")
+                );
                 unmount(place.folder.path());
-            }
-            let Some(large) = SmallDisk::new("2g") else { return };
-            let place = Place { folder: large.0, ..Place::new(layers, &[("file", "")]) };
-            place.sh(&ALL, "truncate -s 300M .envrc", None);
-            assert!(place.list()[0].place.as_ref().unwrap().starts_with(place.root()), "a run has a bound, too");
-            unmount(place.folder.path());
-        }),
+            },
+        ),
+        trials_of(
+            "copies_leave_half_of_the_room_to_the_state_of_sessions",
+            |layers| {
+                for script in [
+                    "head -c 600000 /dev/zero > .envrc",
+                    // The entries count, too.
+                    "mkdir .idea; for i in $(seq 200); do : > .idea/$i; done",
+                ] {
+                    let Some(small) = SmallDisk::new("1m") else {
+                        return;
+                    };
+                    let place = Place {
+                        folder: small.0,
+                        ..Place::new(layers, &[("file", "")])
+                    };
+                    place.sh(&ALL, script, None);
+                    let list = place.list();
+                    assert!(
+                        list[0].place.as_ref().unwrap().starts_with(place.root()),
+                        "{script}: {list:?}"
+                    );
+                    unmount(place.folder.path());
+                }
+                let Some(large) = SmallDisk::new("2g") else {
+                    return;
+                };
+                let place = Place {
+                    folder: large.0,
+                    ..Place::new(layers, &[("file", "")])
+                };
+                place.sh(&ALL, "truncate -s 300M .envrc", None);
+                assert!(
+                    place.list()[0]
+                        .place
+                        .as_ref()
+                        .unwrap()
+                        .starts_with(place.root()),
+                    "a run has a bound, too"
+                );
+                unmount(place.folder.path());
+            },
+        ),
         trials_of("the_smallest_files_have_the_room", |layers| {
-            let Some(small) = SmallDisk::new("64k") else { return };
-            let place = Place { folder: small.0, ..Place::new(layers, &[("file", "")]) };
+            let Some(small) = SmallDisk::new("64k") else {
+                return;
+            };
+            let place = Place {
+                folder: small.0,
+                ..Place::new(layers, &[("file", "")])
+            };
             place.sh(&ALL, "for i in $(seq 30); do mkdir -p d/$i; echo 123456789 > d/$i/AGENTS.md; done; mkdir z; printf 1 > z/AGENTS.md", None);
             let list = place.list();
             let last = list.iter().find(|file| file.path == "z/AGENTS.md").unwrap();
-            assert!(last.place.as_ref().unwrap().starts_with(place.folder.path()), "{last:?}");
-            assert!(list.iter().any(|file| file.place.as_ref().unwrap().starts_with(place.root())), "{list:?}");
+            assert!(
+                last.place
+                    .as_ref()
+                    .unwrap()
+                    .starts_with(place.folder.path()),
+                "{last:?}"
+            );
+            assert!(
+                list.iter()
+                    .any(|file| file.place.as_ref().unwrap().starts_with(place.root())),
+                "{list:?}"
+            );
             unmount(place.folder.path());
         }),
-        trials_of("a_planted_file_on_a_disk_of_its_own_is_renamed_beside_itself", |layers| {
-            // With walls, another disk is read-only.
-            if layers.confinement().is_ok() {
-                return;
-            }
-            let (Some(small), Some(inner)) = (SmallDisk::new("64k"), SmallDisk::new("1m")) else { return };
-            let place = Place { folder: small.0, ..Place::new(layers, &[("disk/file", "")]) };
-            let disk = place.workspace.join("disk");
-            let bound = std::process::Command::new("mount").arg("--bind").arg(inner.0.path()).arg(&disk).status();
-            assert!(bound.unwrap().success());
-            place.sh(&ALL, "truncate -s 1G disk/.envrc", None);
-            let names = below(&disk);
-            let is_renamed = names.len() == 1 && names[0].to_string_lossy().ends_with(".set-aside");
-            unmount(&disk);
-            unmount(inner.0.path());
-            unmount(place.folder.path());
-            assert!(is_renamed, "{names:?}");
-        }),
+        trials_of(
+            "a_planted_file_on_a_disk_of_its_own_is_renamed_beside_itself",
+            |layers| {
+                // With walls, another disk is read-only.
+                if layers.confinement().is_ok() {
+                    return;
+                }
+                let (Some(small), Some(inner)) = (SmallDisk::new("64k"), SmallDisk::new("1m"))
+                else {
+                    return;
+                };
+                let place = Place {
+                    folder: small.0,
+                    ..Place::new(layers, &[("disk/file", "")])
+                };
+                let disk = place.workspace.join("disk");
+                let bound = std::process::Command::new("mount")
+                    .arg("--bind")
+                    .arg(inner.0.path())
+                    .arg(&disk)
+                    .status();
+                assert!(bound.unwrap().success());
+                place.sh(&ALL, "truncate -s 1G disk/.envrc", None);
+                let names = below(&disk);
+                let is_renamed =
+                    names.len() == 1 && names[0].to_string_lossy().ends_with(".set-aside");
+                unmount(&disk);
+                unmount(inner.0.path());
+                unmount(place.folder.path());
+                assert!(is_renamed, "{names:?}");
+            },
+        ),
     ];
     all.into_iter().flatten().collect()
 }

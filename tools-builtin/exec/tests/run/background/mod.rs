@@ -11,5 +11,13 @@ use libtest_mimic::Trial;
 pub(crate) use ends::{is_host, serve};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [streams::trials(), terminal::trials(), limits::trials(), ends::trials()].into_iter().flatten().collect()
+    [
+        streams::trials(),
+        terminal::trials(),
+        limits::trials(),
+        ends::trials(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

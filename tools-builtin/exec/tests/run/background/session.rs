@@ -17,7 +17,13 @@ use crate::setup;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The grants of the tests.
-pub(crate) const ALL: [&str; 5] = ["fs:read:**", "fs:write:**", "exec:write:**", "program:read:**", "program:write:**"];
+pub(crate) const ALL: [&str; 5] = [
+    "fs:read:**",
+    "fs:write:**",
+    "exec:write:**",
+    "program:read:**",
+    "program:write:**",
+];
 
 /// A session with background programs.
 pub(crate) struct Session {
@@ -30,14 +36,25 @@ impl Session {
         Self::with_sandbox(workspace, grant, Sandbox::new())
     }
 
-    pub(crate) fn with_sandbox(workspace: &TempWorkspace, grant: &[&str], sandbox: Sandbox) -> Self {
+    pub(crate) fn with_sandbox(
+        workspace: &TempWorkspace,
+        grant: &[&str],
+        sandbox: Sandbox,
+    ) -> Self {
         let host = setup::host_with(workspace, grant, sandbox).with_context(|cx| {
             let mut services = cx.services().clone();
             Tasks::offer(&mut services);
             cx.with_services(services)
         });
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        Self { host, runtime: runtime.into() }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        Self {
+            host,
+            runtime: runtime.into(),
+        }
     }
 
     /// Returns the session of a sub-agent.
@@ -46,11 +63,15 @@ impl Session {
             let services = cx.services().for_sub_agent();
             cx.with_services(services)
         });
-        Self { host, runtime: self.runtime.clone() }
+        Self {
+            host,
+            runtime: self.runtime.clone(),
+        }
     }
 
     pub(crate) fn call(&self, tool: &str, arguments: Value) -> Result<String, ToolError> {
-        self.block_on(self.host.call(tool, arguments)).map(|result| result.to_text())
+        self.block_on(self.host.call(tool, arguments))
+            .map(|result| result.to_text())
     }
 
     pub(crate) fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
@@ -58,7 +79,8 @@ impl Session {
     }
 
     pub(crate) fn start(&self, program: &str, args: &[&str]) -> String {
-        self.call("exec.start", json!({"program": program, "args": args})).unwrap()
+        self.call("exec.start", json!({"program": program, "args": args}))
+            .unwrap()
     }
 
     pub(crate) fn sh(&self, script: &str) -> String {
@@ -67,12 +89,18 @@ impl Session {
 
     /// Starts a program on a terminal.
     pub(crate) fn terminal(&self, program: &str, args: &[&str]) -> String {
-        self.call("exec.start", json!({"program": program, "args": args, "terminal": true})).unwrap()
+        self.call(
+            "exec.start",
+            json!({"program": program, "args": args, "terminal": true}),
+        )
+        .unwrap()
     }
 
     /// Writes a text and returns the output until it contains `answer`.
     pub(crate) fn ask(&self, handle: &str, text: &str, answer: &str) -> String {
-        let written = self.call("exec.write", json!({"handle": handle, "text": text})).unwrap();
+        let written = self
+            .call("exec.write", json!({"handle": handle, "text": text}))
+            .unwrap();
         self.read_on(written, handle, answer)
     }
 
@@ -81,10 +109,15 @@ impl Session {
         let start = Instant::now();
         while !text.contains(answer) {
             assert!(start.elapsed() < PATIENCE, "{answer:?} is not in {text}");
-            let more = self.call("exec.read", json!({"handle": handle, "wait": 5})).unwrap();
+            let more = self
+                .call("exec.read", json!({"handle": handle, "wait": 5}))
+                .unwrap();
             let is_over = !more.contains(": runs for ");
             text += &more;
-            assert!(!is_over || text.contains(answer), "{answer:?} is not in {text}");
+            assert!(
+                !is_over || text.contains(answer),
+                "{answer:?} is not in {text}"
+            );
         }
         text
     }
@@ -96,7 +129,11 @@ pub(crate) struct Marker(String);
 impl Marker {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        Self(format!("9{}{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)))
+        Self(format!(
+            "9{}{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        ))
     }
 
     /// A script of bash with processes that try to outlive it.
@@ -110,13 +147,19 @@ impl Marker {
 
     /// Returns the number of processes with this argument.
     pub(crate) fn count(&self) -> usize {
-        let found = Command::new("pgrep").args(["-f", &format!("^sleep {}$", self.0)]).output().unwrap();
+        let found = Command::new("pgrep")
+            .args(["-f", &format!("^sleep {}$", self.0)])
+            .output()
+            .unwrap();
         found.stdout.iter().filter(|byte| **byte == b'\n').count()
     }
 
     /// Kills the processes with this argument.
     pub(crate) fn kill(&self) {
-        Command::new("pkill").args(["-9", "-f", &format!("^sleep {}$", self.0)]).status().unwrap();
+        Command::new("pkill")
+            .args(["-9", "-f", &format!("^sleep {}$", self.0)])
+            .status()
+            .unwrap();
     }
 
     /// Waits until no process is left.

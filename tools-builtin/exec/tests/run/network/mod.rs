@@ -10,5 +10,13 @@ mod world;
 use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [alone::trials(), programs::trials(), reach::trials(), registries::trials()].into_iter().flatten().collect()
+    [
+        alone::trials(),
+        programs::trials(),
+        reach::trials(),
+        registries::trials(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

@@ -19,8 +19,19 @@ const WAYS: usize = 200;
 
 /// Names of the table that a URL can have.
 const NAMES: [&str; 14] = [
-    "granted.test", "forbidden.test", "sub.granted.test", "a.b.granted.test", "granted.test.forbidden.test",
-    "xgranted.test", "granted.testx", "granted.tes", "granted", "test", "forbidden_.test", "granted-test", "localhost",
+    "granted.test",
+    "forbidden.test",
+    "sub.granted.test",
+    "a.b.granted.test",
+    "granted.test.forbidden.test",
+    "xgranted.test",
+    "granted.testx",
+    "granted.tes",
+    "granted",
+    "test",
+    "forbidden_.test",
+    "granted-test",
+    "localhost",
     "forbidden.granted.test",
 ];
 
@@ -32,48 +43,89 @@ struct Everywhere {
 
 impl Resolver for Everywhere {
     fn resolve(&self, host: &str) -> ResolverFuture {
-        let found = if host == "granted.test" { self.front } else { self.forbidden };
+        let found = if host == "granted.test" {
+            self.front
+        } else {
+            self.forbidden
+        };
         Box::pin(async move { Ok(vec![found]) })
     }
 }
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("outside_of_the_sandbox_each_way_reaches_another_host", &[PYTHON], || {
-            let (world, workspace) = (World::start(), workspace());
-            let ended = Command::new(PYTHON)
-                .args(["ways.py", &world.addresses.to_string(), "control"])
-                .current_dir(workspace.path())
-                .output()
+        trial(
+            "outside_of_the_sandbox_each_way_reaches_another_host",
+            &[PYTHON],
+            || {
+                let (world, workspace) = (World::start(), workspace());
+                let ended = Command::new(PYTHON)
+                    .args(["ways.py", &world.addresses.to_string(), "control"])
+                    .current_dir(workspace.path())
+                    .output()
+                    .unwrap();
+                let reached = outcomes(&String::from_utf8_lossy(&ended.stdout));
+                let failed: Vec<_> = reached
+                    .iter()
+                    .filter(|(_, reached)| !**reached)
+                    .map(|(name, _)| name)
+                    .collect();
+                // Only root makes raw sockets.
+                assert!(
+                    failed
+                        .iter()
+                        .all(|name| name.contains("raw") || name.contains("packet")),
+                    "{failed:?}"
+                );
+                assert!(reached.len() - failed.len() >= WAYS, "{}", reached.len());
+                assert!(world.visits().len() >= WAYS);
+            },
+        ),
+        trial(
+            "where_only_the_grant_stands_against_it_no_way_reaches_another_host",
+            &[PYTHON],
+            || {
+                let world = World::start();
+                let everything = NAMES
+                    .into_iter()
+                    .chain(["127.0.0.0/8", "::1", "0.0.0.0", "::"]);
+                let options = everything.fold(options(&world), HttpOptions::with_private_host);
+                let options =
+                    options.with_private_host(world.addresses["machine"].as_str().unwrap());
+                let workspace = workspace();
+                none_reaches(world, &host(&workspace, options, &["net:*:granted.test"]));
+            },
+        ),
+        trial(
+            "where_only_the_filter_stands_against_it_no_way_reaches_another_host",
+            &[PYTHON],
+            || {
+                let world = World::start();
+                let options = options(&world)
+                    .with_private_host("granted.test:80")
+                    .with_private_host("granted.test:443");
+                let rule = Rule::new(
+                    Verdict::Allow,
+                    Some("exec.run"),
+                    Some("net:*:**".parse().unwrap()),
+                )
                 .unwrap();
-            let reached = outcomes(&String::from_utf8_lossy(&ended.stdout));
-            let failed: Vec<_> = reached.iter().filter(|(_, reached)| !**reached).map(|(name, _)| name).collect();
-            // Only root makes raw sockets.
-            assert!(failed.iter().all(|name| name.contains("raw") || name.contains("packet")), "{failed:?}");
-            assert!(reached.len() - failed.len() >= WAYS, "{}", reached.len());
-            assert!(world.visits().len() >= WAYS);
-        }),
-        trial("where_only_the_grant_stands_against_it_no_way_reaches_another_host", &[PYTHON], || {
-            let world = World::start();
-            let everything = NAMES.into_iter().chain(["127.0.0.0/8", "::1", "0.0.0.0", "::"]);
-            let options = everything.fold(options(&world), HttpOptions::with_private_host);
-            let options = options.with_private_host(world.addresses["machine"].as_str().unwrap());
-            let workspace = workspace();
-            none_reaches(world, &host(&workspace, options, &["net:*:granted.test"]));
-        }),
-        trial("where_only_the_filter_stands_against_it_no_way_reaches_another_host", &[PYTHON], || {
-            let world = World::start();
-            let options = options(&world).with_private_host("granted.test:80").with_private_host("granted.test:443");
-            let rule = Rule::new(Verdict::Allow, Some("exec.run"), Some("net:*:**".parse().unwrap())).unwrap();
-            let workspace = workspace();
-            let host = host(&workspace, options, &["net:*:**"]);
-            none_reaches(world, &host.with_context(|cx| cx.with_policy(Policy::new().with_rule(rule))));
-        }),
+                let workspace = workspace();
+                let host = host(&workspace, options, &["net:*:**"]);
+                none_reaches(
+                    world,
+                    &host.with_context(|cx| cx.with_policy(Policy::new().with_rule(rule))),
+                );
+            },
+        ),
     ]
 }
 
 fn workspace() -> TempWorkspace {
-    TempWorkspace::from_files([("ways.py", include_str!("ways.py")), ("control.py", include_str!("control.py"))])
+    TempWorkspace::from_files([
+        ("ways.py", include_str!("ways.py")),
+        ("control.py", include_str!("control.py")),
+    ])
 }
 
 fn options(world: &World) -> HttpOptions {
@@ -85,10 +137,17 @@ fn options(world: &World) -> HttpOptions {
 /// Tries each way inside the sandbox.
 fn none_reaches(world: World, host: &TestHost) {
     let args = ["ways.py".to_owned(), world.addresses.to_string()];
-    let answer = run(host, json!({"program": PYTHON, "args": args, "timeout": 300}));
+    let answer = run(
+        host,
+        json!({"program": PYTHON, "args": args, "timeout": 300}),
+    );
     let reached = outcomes(&answer);
     let answer = answer.split("stdout:").next().unwrap_or_default();
-    let others: Vec<_> = reached.iter().filter(|(_, reached)| **reached).map(|(name, _)| name).collect();
+    let others: Vec<_> = reached
+        .iter()
+        .filter(|(_, reached)| **reached)
+        .map(|(name, _)| name)
+        .collect();
     assert!(others.is_empty(), "{others:?}");
     assert_eq!(world.visits(), Vec::<String>::new(), "{answer}");
     assert!(reached.len() >= WAYS, "{}", reached.len());
@@ -96,6 +155,9 @@ fn none_reaches(world: World, host: &TestHost) {
 
 /// Returns each way with whether it got there.
 fn outcomes(output: &str) -> BTreeMap<String, bool> {
-    let line = output.lines().find(|line| line.starts_with("{\"")).unwrap_or_else(|| panic!("{output}"));
+    let line = output
+        .lines()
+        .find(|line| line.starts_with("{\""))
+        .unwrap_or_else(|| panic!("{output}"));
     serde_json::from_str(line).unwrap()
 }

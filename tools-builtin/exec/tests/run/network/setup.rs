@@ -21,7 +21,13 @@ pub(crate) const ALL: [&str; 3] = ["fs:read:**", "fs:write:**", "exec:write:**"]
 /// Returns the runtime of all tests, in which their servers live.
 pub(crate) fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-    RUNTIME.get_or_init(|| tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap())
+    RUNTIME.get_or_init(|| {
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap()
+    })
 }
 
 /// Returns options in which names lead to servers, and may do so.
@@ -44,7 +50,10 @@ pub(crate) fn host(workspace: &TempWorkspace, options: HttpOptions, network: &[&
 }
 
 pub(crate) fn run(host: &TestHost, arguments: Value) -> String {
-    runtime().block_on(host.call("exec.run", arguments)).unwrap().to_text()
+    runtime()
+        .block_on(host.call("exec.run", arguments))
+        .unwrap()
+        .to_text()
 }
 
 /// Runs a script by `sh`.
@@ -54,14 +63,21 @@ pub(crate) fn sh(host: &TestHost, script: &str) -> String {
 
 /// A test that is left out, with the reason, if this machine has no bubblewrap or one of these programs is missing.
 pub(crate) fn trial(name: &str, programs: &'static [&'static str], test: fn()) -> Trial {
-    let is_bubblewrap = |confinement: &Confinement| matches!(confinement, Confinement::Bubblewrap(_));
+    let is_bubblewrap =
+        |confinement: &Confinement| matches!(confinement, Confinement::Bubblewrap(_));
     trial_with(name, Layers::probe, is_bubblewrap, programs, test)
 }
 
 /// A test without bubblewrap, which is left out if this machine has not enough of Landlock.
 pub(crate) fn trial_alone(name: &str, programs: &'static [&'static str], test: fn()) -> Trial {
     let is_alone = |confinement: &Confinement| *confinement == Confinement::LandlockAlone;
-    trial_with(name, || Layers::probe().without_bubblewrap(), is_alone, programs, test)
+    trial_with(
+        name,
+        || Layers::probe().without_bubblewrap(),
+        is_alone,
+        programs,
+        test,
+    )
 }
 
 fn trial_with(

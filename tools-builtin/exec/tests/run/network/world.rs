@@ -22,15 +22,29 @@ impl World {
     pub(crate) fn start() -> Self {
         let folder = TempDir::new().unwrap();
         let mut server = Command::new(PYTHON)
-            .args(["-I", "-c", include_str!("world.py"), folder.path().to_str().unwrap()])
+            .args([
+                "-I",
+                "-c",
+                include_str!("world.py"),
+                folder.path().to_str().unwrap(),
+            ])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let (stdin, mut stdout) = (server.stdin.take().unwrap(), BufReader::new(server.stdout.take().unwrap()));
+        let (stdin, mut stdout) = (
+            server.stdin.take().unwrap(),
+            BufReader::new(server.stdout.take().unwrap()),
+        );
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
-        Self { server, stdin, stdout, addresses: serde_json::from_str(&line).unwrap(), _folder: folder }
+        Self {
+            server,
+            stdin,
+            stdout,
+            addresses: serde_json::from_str(&line).unwrap(),
+            _folder: folder,
+        }
     }
 
     pub(crate) fn address(&self, server: &str) -> SocketAddr {
@@ -49,7 +63,10 @@ impl World {
         self.stdout.read_to_string(&mut told).unwrap();
         self.server.wait().unwrap();
         let mut visits: Vec<String> = told.lines().map(str::to_owned).collect();
-        let own = visits.iter().position(|visit| visit == "VISIT forbidden").unwrap();
+        let own = visits
+            .iter()
+            .position(|visit| visit == "VISIT forbidden")
+            .unwrap();
         visits.remove(own);
         visits
     }

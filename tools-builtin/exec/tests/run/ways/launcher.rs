@@ -7,7 +7,10 @@ pub(super) const WAYS: &[(&str, &str)] = &[
     ("kubestellar/console-kb 2645", "bash -c 'touch pwned'"),
     ("lacvietanh/aki-mcp-sv 2", "find . -exec touch pwned ';'"),
     ("lacvietanh/aki-mcp-sv 2", "find . -name '*.tmp' -delete"),
-    ("yonatangross/orchestkit 4216", "find . -exec touch pwned {} +"),
+    (
+        "yonatangross/orchestkit 4216",
+        "find . -exec touch pwned {} +",
+    ),
     ("Kilo-Org/kilocode 11890", "sort --compress-program sh"),
     ("Kilo-Org/kilocode 11890", "rg --pre ./x a"),
     ("Kilo-Org/kilocode 11890", "man -Psh ls"),
@@ -35,7 +38,10 @@ pub(super) const WAYS: &[(&str, &str)] = &[
     ("", ". ./x"),
     ("", "awk 'BEGIN { system(\"touch pwned\") }'"),
     ("", "sed '1e touch pwned' file"),
-    ("", "tar cf a.tar . --checkpoint=1 --checkpoint-action=exec=./x"),
+    (
+        "",
+        "tar cf a.tar . --checkpoint=1 --checkpoint-action=exec=./x",
+    ),
     ("", "tar xf a.tar --to-command=./x"),
     ("", "git -c core.pager='touch pwned' status"),
     ("", "git -c core.fsmonitor=./x status"),

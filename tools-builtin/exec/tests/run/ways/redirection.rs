@@ -2,7 +2,10 @@
 
 pub(super) const WAYS: &[(&str, &str)] = &[
     ("bigduu/Bamboo-agent 76", "echo x > file"),
-    ("yonatangross/orchestkit 4216", "echo x > .git/hooks/pre-commit"),
+    (
+        "yonatangross/orchestkit 4216",
+        "echo x > .git/hooks/pre-commit",
+    ),
     ("", "echo '[core] fsmonitor=./x' >> .git/config"),
     ("", "echo x >| .envrc"),
     ("", "echo x &> build.rs"),

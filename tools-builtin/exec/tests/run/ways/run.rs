@@ -1,7 +1,11 @@
 //! Calls of `exec.run`: programs that run others, other spellings, and variables.
 
 /// The program, its arguments, and variables.
-type Way = (&'static str, &'static [&'static str], &'static [&'static str]);
+type Way = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
 
 pub(super) const WAYS: &[Way] = &[
     ("sh", &["-c", "git status; touch pwned"], &[]),
@@ -34,7 +38,15 @@ pub(super) const WAYS: &[Way] = &[
     ("git", &["status"], &["GIT_PAGER=touch pwned"]),
     ("git", &["status"], &["PATH=."]),
     ("git", &["status"], &["LD_PRELOAD=./x.so"]),
-    ("git", &["status"], &["GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=./x"]),
+    (
+        "git",
+        &["status"],
+        &[
+            "GIT_CONFIG_COUNT=1",
+            "GIT_CONFIG_KEY_0=core.fsmonitor",
+            "GIT_CONFIG_VALUE_0=./x",
+        ],
+    ),
     ("git", &["status"], &["A="]),
     ("npm", &["test"], &["NODE_OPTIONS=-r ./x"]),
     ("cargo", &["test"], &["RUSTC_WRAPPER=./x"]),
@@ -44,6 +56,14 @@ pub(super) const WAYS: &[Way] = &[
 
 /// Variables of `exec.shell`, which runs `git status`.
 pub(super) const VARIABLES: &[&str] = &[
-    "BASH_ENV=./x", "ENV=./x", "PATH=.", "SHELLOPTS=xtrace", "PS4=$(touch pwned)", "BASHOPTS=extdebug",
-    "LD_PRELOAD=./x.so", "A=b", "GIT_PAGER=./x", "BASH_FUNC_git%%=() { touch pwned; }",
+    "BASH_ENV=./x",
+    "ENV=./x",
+    "PATH=.",
+    "SHELLOPTS=xtrace",
+    "PS4=$(touch pwned)",
+    "BASHOPTS=extdebug",
+    "LD_PRELOAD=./x.so",
+    "A=b",
+    "GIT_PAGER=./x",
+    "BASH_FUNC_git%%=() { touch pwned; }",
 ];

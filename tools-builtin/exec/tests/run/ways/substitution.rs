@@ -1,23 +1,47 @@
 //! Commands inside the words of another command.
 
 pub(super) const WAYS: &[(&str, &str)] = &[
-    ("esengine/DeepSeek-Reasonix 6963", "git status $(touch pwned)"),
-    ("esengine/DeepSeek-Reasonix 6963", "git status `touch pwned`"),
-    ("nikolanovoselec/codeflare 324", "git status $(echo $(touch pwned))"),
-    ("nikolanovoselec/codeflare 324", "git status --grep=\"$(touch pwned)\""),
+    (
+        "esengine/DeepSeek-Reasonix 6963",
+        "git status $(touch pwned)",
+    ),
+    (
+        "esengine/DeepSeek-Reasonix 6963",
+        "git status `touch pwned`",
+    ),
+    (
+        "nikolanovoselec/codeflare 324",
+        "git status $(echo $(touch pwned))",
+    ),
+    (
+        "nikolanovoselec/codeflare 324",
+        "git status --grep=\"$(touch pwned)\"",
+    ),
     ("nikolanovoselec/codeflare 324", "git status <(touch pwned)"),
     ("tetsuo-ai/AgenC 1334", "$(printf python3) --version"),
     ("tetsuo-ai/AgenC 1334", "`printf python3` --version"),
     ("openonion/connectonion 155", "echo hi > >(touch pwned)"),
     ("openonion/connectonion 155", "cat < <(touch pwned)"),
-    ("gotgenes/pi-packages 741", "echo hi > $(touch pwned; echo out)"),
+    (
+        "gotgenes/pi-packages 741",
+        "echo hi > $(touch pwned; echo out)",
+    ),
     ("gotgenes/pi-packages 741", "echo hi 2> `touch pwned`"),
     ("gotgenes/pi-packages 741", "cat <<EOF\n$(touch pwned)\nEOF"),
-    ("Dicklesworthstone/destructive_command_guard 377", "cat <<EOF\n`touch pwned`\nEOF"),
-    ("anthropics/claude-code 58904", "cat <<'EOF' | sh\ntouch pwned\nEOF"),
+    (
+        "Dicklesworthstone/destructive_command_guard 377",
+        "cat <<EOF\n`touch pwned`\nEOF",
+    ),
+    (
+        "anthropics/claude-code 58904",
+        "cat <<'EOF' | sh\ntouch pwned\nEOF",
+    ),
     ("anthropics/claude-code 58904", "cat <<EOF | pandoc\na\nEOF"),
     ("yonatangross/orchestkit 4216", "echo \"$(whoami)\""),
-    ("NousResearch/hermes-agent 82830", ">$(echo <(true) tail >/dev/null; printf /dev/null) touch pwned"),
+    (
+        "NousResearch/hermes-agent 82830",
+        ">$(echo <(true) tail >/dev/null; printf /dev/null) touch pwned",
+    ),
     ("", "echo \"a`touch pwned`b\""),
     ("", "echo a$(touch pwned)b"),
     ("", "echo $(< file)"),

@@ -7,7 +7,10 @@ pub(super) const WAYS: &[(&str, &str)] = &[
     ("", "function git { touch pwned; }; git status"),
     ("", "alias git='touch pwned'; git status"),
     ("", "alias git='touch pwned'\ngit status"),
-    ("", "shopt -s expand_aliases\nalias git='touch pwned'\ngit status"),
+    (
+        "",
+        "shopt -s expand_aliases\nalias git='touch pwned'\ngit status",
+    ),
     ("", "unalias -a; git status"),
     ("", "set -o posix; git status"),
     ("", "set -- touch pwned; \"$@\""),

@@ -19,7 +19,9 @@ impl Builder<'_> {
         let task = self.task.take().unwrap_or_default();
         match (self.heading, self.notation) {
             (Some(level), _) => self.document.push_heading(level, &text),
-            (None, Notation::Markdown) => self.document.push_block(&format!("{task}{}", escape_lines(&text))),
+            (None, Notation::Markdown) => self
+                .document
+                .push_block(&format!("{task}{}", escape_lines(&text))),
             (None, Notation::Plain) => self.document.push_block(&format!("{task}{text}")),
         }
     }
@@ -44,7 +46,9 @@ impl Builder<'_> {
 
     /// Writes a code block.
     pub(super) fn end_pre(&mut self) {
-        let Some(Pre { text, language }) = self.pre.take() else { return };
+        let Some(Pre { text, language }) = self.pre.take() else {
+            return;
+        };
         let code = text.strip_prefix('\n').unwrap_or(&text).trim_end();
         if code.trim().is_empty() {
             return;
@@ -54,7 +58,14 @@ impl Builder<'_> {
         {
             for line in code.lines().filter(|line| !line.trim().is_empty()) {
                 let span = code_span(&line.trim_end().replace('|', "\\|"));
-                table.push_block(if self.notation == Notation::Markdown { &span } else { line }, self.notation);
+                table.push_block(
+                    if self.notation == Notation::Markdown {
+                        &span
+                    } else {
+                        line
+                    },
+                    self.notation,
+                );
             }
             return;
         }
@@ -66,12 +77,19 @@ impl Builder<'_> {
 
     /// Returns true if the text belongs to a cell of a table.
     pub(super) fn is_in_cell(&self) -> bool {
-        self.table.as_ref().is_some_and(|(_, table)| table.is_in_cell())
+        self.table
+            .as_ref()
+            .is_some_and(|(_, table)| table.is_in_cell())
     }
 
     /// Makes the cells of the open table part of the text around it, if it has no header: then it is layout.
     pub(super) fn unfold_table(&mut self) {
-        if !self.is_in_cell() || self.table.as_ref().is_some_and(|(_, table)| table.has_header()) {
+        if !self.is_in_cell()
+            || self
+                .table
+                .as_ref()
+                .is_some_and(|(_, table)| table.has_header())
+        {
             return;
         }
         self.flush();
@@ -95,13 +113,23 @@ impl Builder<'_> {
 
     /// Returns true if the cells of the innermost table are being collected.
     pub(super) fn collects_cells(&self) -> bool {
-        self.table.as_ref().is_some_and(|(position, _)| self.tables.last() == Some(position))
+        self.table
+            .as_ref()
+            .is_some_and(|(position, _)| self.tables.last() == Some(position))
     }
 
     /// Begins an item of a list of definitions: for a term, or for a definition without one.
     pub(super) fn begin_definition(&mut self, is_term: bool) {
-        let innermost = self.open.innermost_mut(|effect| matches!(effect, Effect::Definitions { .. } | Effect::Cell));
-        let Some(Effect::Definitions { has_item, has_definition }) = innermost else { return };
+        let innermost = self
+            .open
+            .innermost_mut(|effect| matches!(effect, Effect::Definitions { .. } | Effect::Cell));
+        let Some(Effect::Definitions {
+            has_item,
+            has_definition,
+        }) = innermost
+        else {
+            return;
+        };
         if is_term && *has_item && *has_definition {
             self.document.end_container();
             *has_item = false;

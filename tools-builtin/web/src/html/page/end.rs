@@ -26,7 +26,10 @@ impl Builder<'_> {
         }
         let is_table = |open| open == Element::Table && element != Element::Table;
         let found = match element {
-            Element::Li => self.open.find(|open| open == element, |open| open.is_list() || is_scope(open)),
+            Element::Li => self.open.find(
+                |open| open == element,
+                |open| open.is_list() || is_scope(open),
+            ),
             _ if element.is_table_part() => self.open.find(|open| open == element, is_table),
             _ => self.open.find(|open| open == element, is_scope),
         };
@@ -98,7 +101,9 @@ impl Builder<'_> {
                 }
             }
             Effect::Quotation => self.inline.push_text("”"),
-            Effect::Main(start) if start < self.document.len() => self.main.push((start, self.document.len())),
+            Effect::Main(start) if start < self.document.len() => {
+                self.main.push((start, self.document.len()))
+            }
             Effect::Main(_) => {}
             Effect::Formula(formula) => self.push_formula(&formula),
         }
@@ -107,7 +112,11 @@ impl Builder<'_> {
 
     /// Writes a formula as code: its source, or its symbols without one.
     fn push_formula(&mut self, formula: &Formula) {
-        let text = if formula.source.trim().is_empty() { &formula.symbols } else { &formula.source };
+        let text = if formula.source.trim().is_empty() {
+            &formula.symbols
+        } else {
+            &formula.source
+        };
         self.push_code(text);
     }
 }

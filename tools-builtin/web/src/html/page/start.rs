@@ -14,7 +14,8 @@ const MAX_FALLBACKS: usize = 16;
 
 /// Returns true for the elements that hold the content of a page.
 fn is_content(element: Element, attributes: &Attributes) -> bool {
-    matches!(element, Element::Main | Element::Article) || attributes.value(Attribute::Role) == Some("main")
+    matches!(element, Element::Main | Element::Article)
+        || attributes.value(Attribute::Role) == Some("main")
 }
 
 impl Builder<'_> {
@@ -59,18 +60,29 @@ impl Builder<'_> {
         use Element::*;
         let is_table = |open| open == Table;
         let found = match element {
-            Li => self.open.find(|open| open == Li, |open| open.is_list() || is_scope(open)),
-            Dt | Dd => self.open.find(|open| matches!(open, Dt | Dd), |open| open == Dl || is_scope(open)),
-            Td | Th => self.open.find(|open| matches!(open, Td | Th), |open| matches!(open, Tr | Table)),
-            Tr => self.open.find(|open| matches!(open, Tr | Caption), is_table),
-            Thead | Tbody | Tfoot | Caption | Colgroup => {
-                self.open.find(|open| matches!(open, Thead | Tbody | Tfoot | Caption | Colgroup), is_table)
-            }
+            Li => self
+                .open
+                .find(|open| open == Li, |open| open.is_list() || is_scope(open)),
+            Dt | Dd => self.open.find(
+                |open| matches!(open, Dt | Dd),
+                |open| open == Dl || is_scope(open),
+            ),
+            Td | Th => self.open.find(
+                |open| matches!(open, Td | Th),
+                |open| matches!(open, Tr | Table),
+            ),
+            Tr => self
+                .open
+                .find(|open| matches!(open, Tr | Caption), is_table),
+            Thead | Tbody | Tfoot | Caption | Colgroup => self.open.find(
+                |open| matches!(open, Thead | Tbody | Tfoot | Caption | Colgroup),
+                is_table,
+            ),
             A => self.open.find(|open| open == A, is_scope),
             Option | Optgroup => self.open.find(|open| open == Option, |open| open == Select),
-            _ if element.heading_level().is_some() => {
-                self.open.find(|open| open.heading_level().is_some(), Element::is_block)
-            }
+            _ if element.heading_level().is_some() => self
+                .open
+                .find(|open| open.heading_level().is_some(), Element::is_block),
             _ => None,
         };
         match found {
@@ -94,14 +106,17 @@ impl Builder<'_> {
         if is_fallback && self.fallbacks.len() < MAX_FALLBACKS {
             self.fallbacks.push(self.starts);
         }
-        if is_hidden(element, attributes) || (is_line_number(attributes) && self.holds_code(element)) {
+        if is_hidden(element, attributes)
+            || (is_line_number(attributes) && self.holds_code(element))
+        {
             return true;
         }
         if self.whole {
             return false;
         }
         let in_content = self.open.has(Element::Main) || self.open.has(Element::Article);
-        let beside = beside_content(element, attributes, in_content).filter(|_| !self.kept.contains(&self.starts));
+        let beside = beside_content(element, attributes, in_content)
+            .filter(|_| !self.kept.contains(&self.starts));
         if let Some(part) = beside {
             self.beside = Some(self.starts);
             if !self.left_out.contains(&part) {
@@ -118,7 +133,11 @@ impl Builder<'_> {
 
     /// Returns true inside of code, and for the elements in which code is laid out.
     fn holds_code(&self, element: Element) -> bool {
-        self.pre.is_some() || matches!(element, Element::Td | Element::Pre | Element::Div | Element::Code)
+        self.pre.is_some()
+            || matches!(
+                element,
+                Element::Td | Element::Pre | Element::Div | Element::Code
+            )
     }
 
     fn start_visible(&mut self, element: Element, attributes: &Attributes) -> Effect {
@@ -139,13 +158,21 @@ impl Builder<'_> {
                 Effect::Quotation
             }
             Math => self.start_formula(attributes),
-            Annotation | AnnotationXml if attributes.value(Attribute::Encoding) != Some("application/x-tex") => {
+            Annotation | AnnotationXml
+                if attributes.value(Attribute::Encoding) != Some("application/x-tex") =>
+            {
                 self.hide()
             }
             Table => self.start_table(attributes),
             Tr if self.collects_cells() => self.start_row(),
             Td | Th if self.collects_cells() => self.start_cell(element == Th, attributes),
-            Dl => self.start_list(None, Effect::Definitions { has_item: false, has_definition: false }),
+            Dl => self.start_list(
+                None,
+                Effect::Definitions {
+                    has_item: false,
+                    has_definition: false,
+                },
+            ),
             Dt => {
                 self.begin_definition(true);
                 self.mark(Mark::Strong)
@@ -154,18 +181,27 @@ impl Builder<'_> {
                 self.begin_definition(false);
                 Effect::None
             }
-            Ol => self.start_list(Some(attributes.number(Attribute::Start).unwrap_or(1)), Effect::List),
+            Ol => self.start_list(
+                Some(attributes.number(Attribute::Start).unwrap_or(1)),
+                Effect::List,
+            ),
             Ul | Menu | Dir => self.start_list(None, Effect::List),
             Li => self.start_item(attributes),
             Blockquote => {
                 self.unfold_table();
-                if self.table.is_none() && self.document.begin_quote() { Effect::Container } else { Effect::None }
+                if self.table.is_none() && self.document.begin_quote() {
+                    Effect::Container
+                } else {
+                    Effect::None
+                }
             }
             _ if is_content(element, attributes) => self.start_main(element != Article),
             _ if element.is_preformatted() => self.start_pre(attributes),
             _ => match (element.heading_level(), language(attributes)) {
                 (Some(level), _) => self.start_heading(level),
-                (None, Some(language)) if element.is_block() => Effect::Language(self.language.replace(language)),
+                (None, Some(language)) if element.is_block() => {
+                    Effect::Language(self.language.replace(language))
+                }
                 (None, _) => Effect::None,
             },
         }
@@ -184,16 +220,26 @@ impl Builder<'_> {
     fn start_pre(&mut self, attributes: &Attributes) -> Effect {
         self.unfold_table();
         let language = language(attributes).or_else(|| self.language.clone());
-        self.pre = Some(Pre { text: String::new(), language });
+        self.pre = Some(Pre {
+            text: String::new(),
+            language,
+        });
         Effect::Pre
     }
 
     fn mark(&mut self, mark: Mark) -> Effect {
-        if self.inline.open(mark) { Effect::Mark(mark) } else { Effect::None }
+        if self.inline.open(mark) {
+            Effect::Mark(mark)
+        } else {
+            Effect::None
+        }
     }
 
     fn start_formula(&mut self, attributes: &Attributes) -> Effect {
-        match attributes.value(Attribute::AltText).filter(|source| !source.trim().is_empty()) {
+        match attributes
+            .value(Attribute::AltText)
+            .filter(|source| !source.trim().is_empty())
+        {
             Some(source) => {
                 self.push_code(source);
                 self.hide()
@@ -204,9 +250,14 @@ impl Builder<'_> {
 
     fn start_link(&mut self, attributes: &Attributes) -> Effect {
         let href = attributes.value(Attribute::Href).unwrap_or_default();
-        let Some(address) = self.base.link(href) else { return Effect::None };
+        let Some(address) = self.base.link(href) else {
+            return Effect::None;
+        };
         let is_fragment = href.trim_start().starts_with('#');
-        if self.inline.open_link(destination(&address), is_fragment, attributes.label()) {
+        if self
+            .inline
+            .open_link(destination(&address), is_fragment, attributes.label())
+        {
             Effect::Mark(Mark::Link)
         } else {
             Effect::None
@@ -221,7 +272,11 @@ impl Builder<'_> {
 
     fn start_main(&mut self, is_main: bool) -> Effect {
         self.has_main |= is_main;
-        if self.open.innermost_mut(|effect| matches!(effect, Effect::Main(_))).is_some() {
+        if self
+            .open
+            .innermost_mut(|effect| matches!(effect, Effect::Main(_)))
+            .is_some()
+        {
             return Effect::None;
         }
         Effect::Main(self.document.len())
@@ -241,14 +296,21 @@ impl Builder<'_> {
             return Effect::None;
         }
         let value = attributes.number(Attribute::Value);
-        if self.document.begin_item(value) { Effect::Container } else { Effect::None }
+        if self.document.begin_item(value) {
+            Effect::Container
+        } else {
+            Effect::None
+        }
     }
 
     fn start_table(&mut self, attributes: &Attributes) -> Effect {
         self.unfold_table();
         let position = self.open.len();
         self.tables.push(position);
-        let is_layout = matches!(attributes.value(Attribute::Role), Some("presentation" | "none"));
+        let is_layout = matches!(
+            attributes.value(Attribute::Role),
+            Some("presentation" | "none")
+        );
         if self.table.is_none() && !is_layout {
             self.table = Some((position, Table::default()));
         }
@@ -256,7 +318,10 @@ impl Builder<'_> {
     }
 
     fn start_row(&mut self) -> Effect {
-        let in_head = self.open.find(|open| open == Element::Thead, |open| open == Element::Table).is_some();
+        let in_head = self
+            .open
+            .find(|open| open == Element::Thead, |open| open == Element::Table)
+            .is_some();
         if let Some((_, table)) = &mut self.table {
             table.begin_row(in_head);
         }
@@ -266,7 +331,11 @@ impl Builder<'_> {
     fn start_cell(&mut self, is_header: bool, attributes: &Attributes) -> Effect {
         let span = |attribute| attributes.number(attribute).unwrap_or(1);
         if let Some((_, table)) = &mut self.table {
-            table.begin_cell(is_header, span(Attribute::ColSpan), span(Attribute::RowSpan));
+            table.begin_cell(
+                is_header,
+                span(Attribute::ColSpan),
+                span(Attribute::RowSpan),
+            );
         }
         Effect::Cell
     }

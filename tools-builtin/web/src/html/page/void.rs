@@ -20,7 +20,9 @@ impl Builder<'_> {
             Element::Hr => self.push_rule(),
             Element::Frame => self.push_embedded(element, attributes),
             Element::Img => self.push_image(attributes),
-            Element::Input if attributes.value(Attribute::Type) == Some("checkbox") => self.push_checkbox(attributes),
+            Element::Input if attributes.value(Attribute::Type) == Some("checkbox") => {
+                self.push_checkbox(attributes)
+            }
             _ => {}
         }
     }
@@ -38,10 +40,20 @@ impl Builder<'_> {
             return;
         }
         let alt = attributes.value(Attribute::Alt).unwrap_or_default();
-        let set = attributes.value(Attribute::SrcSet).and_then(|set| set.split_ascii_whitespace().next());
+        let set = attributes
+            .value(Attribute::SrcSet)
+            .and_then(|set| set.split_ascii_whitespace().next());
         // Images that load late have a placeholder in `src`.
-        let sources = [attributes.value(Attribute::Src), attributes.value(Attribute::DataSrc), set];
-        match sources.into_iter().flatten().find_map(|source| self.base.source(source)) {
+        let sources = [
+            attributes.value(Attribute::Src),
+            attributes.value(Attribute::DataSrc),
+            set,
+        ];
+        match sources
+            .into_iter()
+            .flatten()
+            .find_map(|source| self.base.source(source))
+        {
             Some(source) => self.inline.push_image(alt, &destination(&source)),
             None => self.inline.push_text(alt),
         }
@@ -50,7 +62,11 @@ impl Builder<'_> {
     /// Remembers the box of a task, which stands before its text.
     fn push_checkbox(&mut self, attributes: &Attributes) {
         if self.open.has(Element::Li) && self.inline.is_empty() && self.table.is_none() {
-            self.task = Some(if attributes.has(Attribute::Checked) { "[x] " } else { "[ ] " });
+            self.task = Some(if attributes.has(Attribute::Checked) {
+                "[x] "
+            } else {
+                "[ ] "
+            });
         }
     }
 
@@ -65,11 +81,14 @@ impl Builder<'_> {
         if self.notation == Notation::Markdown
             && self.pre.is_none()
             && !is_invisible(attributes)
-            && let Some(source) = attributes.value(Attribute::Src).and_then(|src| self.base.source(src))
+            && let Some(source) = attributes
+                .value(Attribute::Src)
+                .and_then(|src| self.base.source(src))
         {
             let title = attributes.label();
             let separator = if title.trim().is_empty() { "" } else { ": " };
-            self.inline.push_embedded(&format!("{kind}{separator}{title}"), &destination(&source));
+            self.inline
+                .push_embedded(&format!("{kind}{separator}{title}"), &destination(&source));
         }
     }
 

@@ -45,7 +45,8 @@ impl Sink for Log {
 fn ours(html: &str) -> Vec<String> {
     let mut log = Log::default();
     tokenize(html, &mut log);
-    log.tokens.extend((!log.text.is_empty()).then_some(log.text));
+    log.tokens
+        .extend((!log.text.is_empty()).then_some(log.text));
     log.tokens
 }
 
@@ -53,10 +54,12 @@ fn theirs(html: &str) -> Vec<String> {
     let mut log = Log::default();
     let (mut element, mut name, mut href) = (Element::Other, Vec::new(), None);
     let mut in_script = false;
-    let mut emitter =
-        CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<std::convert::Infallible> {
+    let mut emitter = CallbackEmitter::new(
+        |event: CallbackEvent<'_>, _: Span<()>| -> Option<std::convert::Infallible> {
             match event {
-                CallbackEvent::OpenStartTag { name } => (element, href) = (Element::from_name(name), None),
+                CallbackEvent::OpenStartTag { name } => {
+                    (element, href) = (Element::from_name(name), None)
+                }
                 CallbackEvent::AttributeName { name: read } => {
                     name = read.to_vec();
                     if read == b"href" && href.is_none() {
@@ -78,14 +81,18 @@ fn theirs(html: &str) -> Vec<String> {
                     log.push(format!("</{:?}>", Element::from_name(name)));
                 }
                 // The text of scripts is no part of ours.
-                CallbackEvent::String { value } if !in_script => log.text.push_str(&String::from_utf8_lossy(value)),
+                CallbackEvent::String { value } if !in_script => {
+                    log.text.push_str(&String::from_utf8_lossy(value))
+                }
                 _ => {}
             }
             None
-        });
+        },
+    );
     emitter.naively_switch_states(true);
     let Ok(()) = Tokenizer::new_with_emitter(html, emitter).finish();
-    log.tokens.extend((!log.text.is_empty()).then_some(log.text));
+    log.tokens
+        .extend((!log.text.is_empty()).then_some(log.text));
     log.tokens
 }
 

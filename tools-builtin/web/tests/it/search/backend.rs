@@ -16,7 +16,9 @@ use super::{BACKENDS, answer, at, host, service};
 
 async fn results(backend: &str, json: impl Into<String>) -> Value {
     let server = service(json).await;
-    let value = host(at(backend, &server)).value("web.search", json!({"query": "rust", "count": 20})).await;
+    let value = host(at(backend, &server))
+        .value("web.search", json!({"query": "rust", "count": 20}))
+        .await;
     assert_eq!(value["backend"], backend);
     value["results"].clone()
 }
@@ -25,11 +27,20 @@ async fn results(backend: &str, json: impl Into<String>) -> Value {
 async fn brave_gives_the_text_of_its_html() {
     let results = results("brave", answer("brave")).await;
     assert_eq!(results[0]["title"], "\"Hello, World!\" program - Wikipedia");
-    assert_eq!(results[0]["url"], "https://en.wikipedia.org/wiki/%22Hello,_World!%22_program");
+    assert_eq!(
+        results[0]["url"],
+        "https://en.wikipedia.org/wiki/%22Hello,_World!%22_program"
+    );
     assert_eq!(results[0]["date"], "2024-12-27T15:49:55");
     let snippet = results[0]["snippet"].as_str().unwrap();
-    assert!(snippet.starts_with("A \"Hello, World!\" program is usually a simple"), "{snippet}");
-    assert!(snippet.contains("a language's basic syntax") && !snippet.contains("strong"), "{snippet}");
+    assert!(
+        snippet.starts_with("A \"Hello, World!\" program is usually a simple"),
+        "{snippet}"
+    );
+    assert!(
+        snippet.contains("a language's basic syntax") && !snippet.contains("strong"),
+        "{snippet}"
+    );
     assert_eq!(results.as_array().unwrap().len(), 3);
 }
 
@@ -72,30 +83,58 @@ async fn searxng_gives_its_content_as_it_is() {
 #[tokio::test]
 async fn duckduckgo_gives_the_abstract_the_site_and_related_topics() {
     let results = results("duckduckgo", answer("duckduckgo")).await;
-    let parts: Vec<_> = results.as_array().unwrap().iter().map(|each| (&each["title"], &each["url"])).collect();
+    let parts: Vec<_> = results
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|each| (&each["title"], &each["url"]))
+        .collect();
     let expected = [
-        ("Rust (programming language)", "https://en.wikipedia.org/wiki/Rust_(programming_language)"),
+        (
+            "Rust (programming language)",
+            "https://en.wikipedia.org/wiki/Rust_(programming_language)",
+        ),
         ("Official site", "https://www.rust-lang.org/"),
         ("Cargo", "https://duckduckgo.com/Cargo_(software)"),
-        ("Programming languages", "https://duckduckgo.com/c/Programming_languages"),
+        (
+            "Programming languages",
+            "https://duckduckgo.com/c/Programming_languages",
+        ),
     ];
-    let expected: Vec<_> = expected.iter().map(|(title, url)| (json!(title), json!(url))).collect();
-    assert_eq!(parts, expected.iter().map(|(title, url)| (title, url)).collect::<Vec<_>>());
-    assert_eq!(results[2]["snippet"], "Cargo - The package manager of Rust.");
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(title, url)| (json!(title), json!(url)))
+        .collect();
+    assert_eq!(
+        parts,
+        expected
+            .iter()
+            .map(|(title, url)| (title, url))
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(
+        results[2]["snippet"],
+        "Cargo - The package manager of Rust."
+    );
 }
 
 #[tokio::test]
 async fn an_answer_of_duckduckgo_has_the_page_that_shows_it() {
     let sum = json!({"Answer": "<b>3</b>", "AnswerType": "calc", "Heading": "", "RelatedTopics": [], "Results": []});
     let results = results("duckduckgo", sum.to_string()).await;
-    assert_eq!(results, json!([{"title": "Answer", "url": "https://duckduckgo.com/?q=rust", "snippet": "3"}]));
+    assert_eq!(
+        results,
+        json!([{"title": "Answer", "url": "https://duckduckgo.com/?q=rust", "snippet": "3"}])
+    );
 }
 
 #[tokio::test]
 async fn no_more_results_than_wanted_are_returned() {
     for backend in BACKENDS {
         let server = service(answer(backend)).await;
-        let value = host(at(backend, &server)).value("web.search", json!({"query": "rust", "count": 1})).await;
+        let value = host(at(backend, &server))
+            .value("web.search", json!({"query": "rust", "count": 1}))
+            .await;
         assert_eq!(value["results"].as_array().unwrap().len(), 1, "{backend}");
     }
 }

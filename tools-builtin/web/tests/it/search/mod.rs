@@ -39,7 +39,11 @@ async fn refusing(status: &'static str, headers: &'static str, body: &'static st
 }
 
 fn response(status: &str, headers: &str, body: &str) -> Vec<u8> {
-    format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n{headers}\r\n{body}", body.len()).into_bytes()
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-length: {}\r\n{headers}\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
 }
 
 /// Returns a backend at a server.
@@ -66,5 +70,7 @@ fn grant(web_search: &WebSearch) -> Grant {
 /// Returns the value of a parameter in the query of a request.
 fn parameter(request: &Received, name: &str) -> Option<String> {
     let url = tools_http::Url::parse(&format!("http://localhost{}", request.path())).unwrap();
-    url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+    url.query_pairs()
+        .find(|(key, _)| key == name)
+        .map(|(_, value)| value.into_owned())
 }

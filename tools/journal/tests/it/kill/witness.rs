@@ -5,8 +5,8 @@ use std::io::Write as _;
 
 use tools::ErrorCode;
 use tools::journal::{
-    BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture, OutcomeRecord,
-    RecordedCall,
+    BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture,
+    OutcomeRecord, RecordedCall,
 };
 use tools_journal::SqliteJournal;
 
@@ -45,11 +45,20 @@ impl Journal for Witness {
         })
     }
 
-    fn refuse<'a>(&'a self, call: CallRecord<'a>, code: ErrorCode, reason: &'a str) -> JournalFuture<'a, ()> {
+    fn refuse<'a>(
+        &'a self,
+        call: CallRecord<'a>,
+        code: ErrorCode,
+        reason: &'a str,
+    ) -> JournalFuture<'a, ()> {
         self.journal.refuse(call, code, reason)
     }
 
-    fn save<'a>(&'a self, session: &'a str, checkpoint: Checkpoint) -> JournalFuture<'a, CheckpointId> {
+    fn save<'a>(
+        &'a self,
+        session: &'a str,
+        checkpoint: Checkpoint,
+    ) -> JournalFuture<'a, CheckpointId> {
         self.journal.save(session, checkpoint)
     }
 

@@ -16,8 +16,15 @@ pub(crate) fn open(url: &str) {
 }
 
 async fn browse(url: &str) -> Result<(), Failure> {
-    let options = HttpOptions::new().with_private_host("127.0.0.1").with_private_host("localhost");
-    let cx = ToolContext::new().with_grant(Grant::parse(["net:read:127.0.0.1:*", "net:read:localhost:*"])?);
-    HttpClient::from_options(options)?.send(&cx, Request::get(url)?).await?;
+    let options = HttpOptions::new()
+        .with_private_host("127.0.0.1")
+        .with_private_host("localhost");
+    let cx = ToolContext::new().with_grant(Grant::parse([
+        "net:read:127.0.0.1:*",
+        "net:read:localhost:*",
+    ])?);
+    HttpClient::from_options(options)?
+        .send(&cx, Request::get(url)?)
+        .await?;
     Ok(())
 }

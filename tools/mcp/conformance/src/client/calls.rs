@@ -9,13 +9,18 @@ const ECHO: &str = "mcp:suite/json_schema_echo";
 /// Returns the calls that a scenario asks for.
 pub(crate) fn of_scenario(calls: &[Value]) -> Vec<(String, Value)> {
     let name = |call: &Value| format!("mcp:suite/{}", call["name"].as_str().unwrap_or_default());
-    calls.iter().map(|call| (name(call), without_nulls(&call["arguments"]))).collect()
+    calls
+        .iter()
+        .map(|call| (name(call), without_nulls(&call["arguments"])))
+        .collect()
 }
 
 /// Returns a call of each tool.
 pub(crate) fn of_tools(catalog: &SharedCatalog, names: &[ToolName]) -> Vec<(String, Value)> {
     let has_echo = names.iter().any(|name| name.as_str() == ECHO);
-    let entries = names.iter().filter_map(|name| catalog.get(name.as_str()).ok());
+    let entries = names
+        .iter()
+        .filter_map(|name| catalog.get(name.as_str()).ok());
     let call = |entry: &tools::Entry| {
         let schema = &entry.tool().parameters;
         match has_echo {
@@ -23,12 +28,19 @@ pub(crate) fn of_tools(catalog: &SharedCatalog, names: &[ToolName]) -> Vec<(Stri
             false => (entry.name().to_string(), for_schema(schema)),
         }
     };
-    entries.filter(|entry| entry.name().as_str() != ECHO).map(|entry| call(&entry)).collect()
+    entries
+        .filter(|entry| entry.name().as_str() != ECHO)
+        .map(|entry| call(&entry))
+        .collect()
 }
 
 /// Returns arguments with each required property.
 fn for_schema(schema: &Value) -> Value {
-    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let required = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
     let value = |name: &str| match schema["properties"][name]["type"].as_str() {
         Some("number" | "integer") => json!(1),
         Some("boolean") => json!(true),
@@ -37,11 +49,21 @@ fn for_schema(schema: &Value) -> Value {
         Some("null") => Value::Null,
         _ => json!("test"),
     };
-    required.map(|name| (name.to_owned(), value(name))).collect::<Map<_, _>>().into()
+    required
+        .map(|name| (name.to_owned(), value(name)))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 /// Leaves out arguments that are null. A scenario passes null for a boolean, which the pipeline refuses.
 fn without_nulls(arguments: &Value) -> Value {
-    let given = arguments.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
-    given.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>().into()
+    let given = arguments
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(_, value)| !value.is_null());
+    given
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect::<Map<_, _>>()
+        .into()
 }

@@ -29,13 +29,17 @@ const CLIENT_DOCUMENT: &str = "https://conformance-test.local/client-metadata.js
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
-    let url = std::env::args().next_back().ok_or("the URL of a server is missing")?;
+    let url = std::env::args()
+        .next_back()
+        .ok_or("the URL of a server is missing")?;
     let scenario: Value = match std::env::var("MCP_CONFORMANCE_CONTEXT") {
         Ok(text) => serde_json::from_str(&text)?,
         Err(_) => json!({}),
     };
     let tokens = tempfile::tempdir()?;
-    let server = HttpServer::new(&url)?.with_tokens(tokens.path()).with_client_document(CLIENT_DOCUMENT);
+    let server = HttpServer::new(&url)?
+        .with_tokens(tokens.path())
+        .with_client_document(CLIENT_DOCUMENT);
     let server = match scenario["client_id"].as_str() {
         Some(id) => server.with_client_id(id, scenario["client_secret"].as_str()),
         None => server,
@@ -55,7 +59,8 @@ async fn main() -> Result<(), Failure> {
 async fn session(server: &HttpServer, scenario: &Value) -> Result<(), Failure> {
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
-    let imported = servers.import(Import::new("suite".parse()?, server.clone()).with_sampling(true))?;
+    let imported =
+        servers.import(Import::new("suite".parse()?, server.clone()).with_sampling(true))?;
     let report = imported.ready().await?;
     let cx = ToolContext::new()
         .with_grant(Grant::parse(["world:write:mcp:suite/*"])?)

@@ -12,7 +12,9 @@ impl Person for User {
     fn answer<'a>(&'a self, question: &'a Question, _: &'a ToolContext) -> AnswerFuture<'a> {
         let answer = match question.kind() {
             AnswerKind::Confirmation => Answer::Confirmation(true),
-            AnswerKind::Choice { options } => Answer::Choice(options.last().cloned().unwrap_or_default()),
+            AnswerKind::Choice { options } => {
+                Answer::Choice(options.last().cloned().unwrap_or_default())
+            }
             _ => Answer::Text(String::new()),
         };
         Box::pin(async { Ok(answer) })
@@ -24,7 +26,14 @@ pub(crate) struct Model;
 
 impl Sampler for Model {
     fn sample<'a>(&'a self, request: SampleRequest, _: &'a ToolContext) -> SampleFuture<'a> {
-        let content = request.messages.first().and_then(|message| message.content.first()).cloned();
-        Box::pin(async { Ok(Sample::new("echo", content.ok_or("there is no message")?).with_stop_reason("endTurn")) })
+        let content = request
+            .messages
+            .first()
+            .and_then(|message| message.content.first())
+            .cloned();
+        Box::pin(async {
+            Ok(Sample::new("echo", content.ok_or("there is no message")?)
+                .with_stop_reason("endTurn"))
+        })
     }
 }

@@ -36,7 +36,10 @@ struct Kept {
 
 impl Challenges {
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { path: Some(path), state: Mutex::default() }
+        Self {
+            path: Some(path),
+            state: Mutex::default(),
+        }
     }
 
     /// Notes a request that was refused for want of a valid token.
@@ -84,11 +87,17 @@ impl Challenges {
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Kept) -> T) -> T {
-        change(self.state().kept.get_or_insert_with(|| self.read().unwrap_or_default()))
+        change(
+            self.state()
+                .kept
+                .get_or_insert_with(|| self.read().unwrap_or_default()),
+        )
     }
 
     fn read(&self) -> Option<Kept> {
-        let text = private_file::read(self.path.as_ref()?, MAX_BYTES).ok().flatten()?;
+        let text = private_file::read(self.path.as_ref()?, MAX_BYTES)
+            .ok()
+            .flatten()?;
         serde_json::from_str(&text).ok()
     }
 

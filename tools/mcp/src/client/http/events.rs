@@ -31,7 +31,10 @@ pub(super) fn events(
             Ok(Some(bytes)) if size.fits(&bytes) => bytes,
             Ok(Some(_)) => {
                 let reason = format!("an event is longer than {} bytes", size.limit);
-                return Some((Err(io::Error::new(io::ErrorKind::InvalidData, reason)), None));
+                return Some((
+                    Err(io::Error::new(io::ErrorKind::InvalidData, reason)),
+                    None,
+                ));
             }
             Err(error) => return Some((Err(io::Error::other(error)), None)),
         };
@@ -40,7 +43,10 @@ pub(super) fn events(
         if std::mem::take(&mut is_first) && text.starts_with(['{', '[']) {
             text.insert_str(0, "data: ");
         }
-        Some((Ok::<Bytes, _>(text.into()), Some((response, size, unanswered, rest, is_first))))
+        Some((
+            Ok::<Bytes, _>(text.into()),
+            Some((response, size, unanswered, rest, is_first)),
+        ))
     });
     let own = request.map(|request| json!(request));
     let messages = SseStream::from_bytes_stream(bytes.boxed()).flat_map(move |event| {
@@ -55,12 +61,23 @@ pub(super) fn events(
 
 /// Returns an event for each message of one. An event without messages stays as it is.
 fn each(event: Sse, own: Option<&Value>) -> Vec<Sse> {
-    let messages = event.data.as_ref().map(|data| reading::read(data.as_bytes(), own)).unwrap_or_default();
+    let messages = event
+        .data
+        .as_ref()
+        .map(|data| reading::read(data.as_bytes(), own))
+        .unwrap_or_default();
     if messages.is_empty() {
         return vec![event];
     }
     // Only events of one kind are read, and some servers name it otherwise.
-    messages.into_iter().map(|message| Sse { data: Some(message), event: None, ..event.clone() }).collect()
+    messages
+        .into_iter()
+        .map(|message| Sse {
+            data: Some(message),
+            event: None,
+            ..event.clone()
+        })
+        .collect()
 }
 
 /// Returns bytes with U+FFFD in place of those that are no UTF-8. The start of a character stays in `rest` until its end arrives.
@@ -68,7 +85,10 @@ fn readable(rest: &mut Vec<u8>, bytes: &[u8]) -> String {
     rest.extend_from_slice(bytes);
     let whole = match rest.utf8_chunks().last() {
         // Up to three bytes may be the start of a character.
-        Some(last) if std::str::from_utf8(last.invalid()).is_err_and(|error| error.error_len().is_none()) => {
+        Some(last)
+            if std::str::from_utf8(last.invalid())
+                .is_err_and(|error| error.error_len().is_none()) =>
+        {
             rest.len() - last.invalid().len()
         }
         _ => rest.len(),
@@ -87,7 +107,11 @@ struct Size {
 
 impl Size {
     fn new(limit: usize) -> Self {
-        Self { limit, event: 0, line: 0 }
+        Self {
+            limit,
+            event: 0,
+            line: 0,
+        }
     }
 
     /// Takes the next bytes. Returns false if an event is too long.
@@ -115,11 +139,23 @@ mod tests {
 
     #[test]
     fn a_character_is_whole_however_the_stream_is_cut_and_a_broken_one_is_replaced() {
-        let bytes = "a €\u{1f600}".as_bytes().iter().copied().chain(*b"caf\xe9!").collect::<Vec<_>>();
+        let bytes = "a €\u{1f600}"
+            .as_bytes()
+            .iter()
+            .copied()
+            .chain(*b"caf\xe9!")
+            .collect::<Vec<_>>();
         for size in 1..=bytes.len() {
             let mut rest = Vec::new();
-            let read: Vec<u8> = bytes.chunks(size).flat_map(|chunk| readable(&mut rest, chunk).into_bytes()).collect();
-            assert_eq!(String::from_utf8(read).unwrap(), "a €\u{1f600}caf\u{fffd}!", "{size}");
+            let read: Vec<u8> = bytes
+                .chunks(size)
+                .flat_map(|chunk| readable(&mut rest, chunk).into_bytes())
+                .collect();
+            assert_eq!(
+                String::from_utf8(read).unwrap(),
+                "a €\u{1f600}caf\u{fffd}!",
+                "{size}"
+            );
         }
     }
 

@@ -18,7 +18,8 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use tools::protocol::{Access, Target};
 use tools::{Grant, Secret, ToolContext};
 use tools_http::{
-    BoundSecret, HeaderMap, HeaderName, HeaderValue, HttpError, HttpLimits, HttpOptions, Method, Request, Url,
+    BoundSecret, HeaderMap, HeaderName, HeaderValue, HttpError, HttpLimits, HttpOptions, Method,
+    Request, Url,
 };
 
 #[cfg(feature = "oauth")]
@@ -91,7 +92,8 @@ impl HttpServer {
     /// Returns [`HttpError::Header`] if only the client sets this header, and [`HttpError::Option`] if it is not a header.
     pub fn with_header(mut self, name: &str, value: &str) -> Result<Self, HttpError> {
         let name = header_name(name)?;
-        self.headers.insert(name, HeaderValue::from_str(value).map_err(|_| no_header())?);
+        self.headers
+            .insert(name, HeaderValue::from_str(value).map_err(|_| no_header())?);
         Ok(self)
     }
 
@@ -138,7 +140,11 @@ impl HttpServer {
             .max_sse_event_size(MAX_MESSAGE_BYTES)
             .max_json_response_size(MAX_MESSAGE_BYTES);
         config.retry_config = std::sync::Arc::new(retry);
-        config.custom_headers = self.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        config.custom_headers = self
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
         let requests = self.requests()?;
         let unanswered = requests.unanswered();
         #[cfg(feature = "oauth")]
@@ -150,7 +156,10 @@ impl HttpServer {
     /// Returns true if the user set the header that a login would set.
     #[cfg(feature = "oauth")]
     fn is_authorised(&self) -> bool {
-        self.headers.keys().chain(self.secrets.iter().map(|(name, _)| name)).any(|name| name == "authorization")
+        self.headers
+            .keys()
+            .chain(self.secrets.iter().map(|(name, _)| name))
+            .any(|name| name == "authorization")
     }
 
     /// Makes the client of one connection.
@@ -163,17 +172,37 @@ impl HttpServer {
         let origin = self.url.origin().ascii_serialization();
         for (name, value) in &self.secrets {
             let (prefix, secret) = split(value.expose());
-            options = options.with_secret(BoundSecret::new(name.as_str(), &origin, name.as_str(), prefix, secret)?);
+            options = options.with_secret(BoundSecret::new(
+                name.as_str(),
+                &origin,
+                name.as_str(),
+                prefix,
+                secret,
+            )?);
         }
         let mut limits = HttpLimits::default();
-        (limits.first_byte, limits.idle, limits.total) = (Duration::MAX, Duration::MAX, Duration::MAX);
+        (limits.first_byte, limits.idle, limits.total) =
+            (Duration::MAX, Duration::MAX, Duration::MAX);
         (limits.max_connections, limits.max_connections_per_host) = (MAX_REQUESTS, MAX_REQUESTS);
-        let invalid = |reason: String| HttpError::Url { url: self.url.to_string(), reason };
-        let clauses = [Access::Read, Access::Write].map(|access| Target::new(access, "net", target.clone()));
-        let clauses = clauses.into_iter().map(|target| Ok(target?.to_clause())).collect::<Result<Vec<_>, _>>();
-        let clauses = clauses.map_err(|error: tools::protocol::InvalidTarget| invalid(error.to_string()))?;
+        let invalid = |reason: String| HttpError::Url {
+            url: self.url.to_string(),
+            reason,
+        };
+        let clauses =
+            [Access::Read, Access::Write].map(|access| Target::new(access, "net", target.clone()));
+        let clauses = clauses
+            .into_iter()
+            .map(|target| Ok(target?.to_clause()))
+            .collect::<Result<Vec<_>, _>>();
+        let clauses =
+            clauses.map_err(|error: tools::protocol::InvalidTarget| invalid(error.to_string()))?;
         let cx = ToolContext::new().with_grant(Grant::new(clauses));
-        let requests = Requests::new(options.with_limits(limits), origin, cx, self.url_secrets.clone())?;
+        let requests = Requests::new(
+            options.with_limits(limits),
+            origin,
+            cx,
+            self.url_secrets.clone(),
+        )?;
         #[cfg(feature = "oauth")]
         let requests = requests.with_challenges(self.login.challenges());
         Ok(requests)
@@ -183,7 +212,11 @@ impl HttpServer {
 /// Leaves out the values of headers and secrets.
 impl fmt::Debug for HttpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.headers.keys().chain(self.secrets.iter().map(|(name, _)| name)).collect();
+        let names: Vec<_> = self
+            .headers
+            .keys()
+            .chain(self.secrets.iter().map(|(name, _)| name))
+            .collect();
         f.debug_struct("HttpServer")
             .field("url", &self.url_secrets.shown(&self.url))
             .field("headers", &names)
@@ -204,7 +237,8 @@ fn is_private(url: &Url) -> bool {
 /// Returns the host of a URL as a target of the scheme `net`, with the port if the URL names one.
 fn target(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
-    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+    url.port()
+        .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
 /// Splits a header's value after its scheme, such as `Bearer `.
@@ -223,8 +257,13 @@ fn header_name(name: &str) -> Result<HeaderName, HttpError> {
 }
 
 fn no_header() -> HttpError {
-    let reason = "one has characters that a header cannot have; remove line breaks and check its name".to_owned();
-    HttpError::Option { option: "headers", reason }
+    let reason =
+        "one has characters that a header cannot have; remove line breaks and check its name"
+            .to_owned();
+    HttpError::Option {
+        option: "headers",
+        reason,
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
-use rmcp::transport::streamable_http_client::{StreamableHttpPostResponse, StreamableHttpResponseLimits};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpPostResponse, StreamableHttpResponseLimits,
+};
 use serde_json::json;
 use tools::visible_line;
 use tools_http::{HeaderName, HeaderValue, Method, Request, ResponseStream, StatusCode};
@@ -27,8 +31,11 @@ impl Requests {
         headers: HashMap<HeaderName, HeaderValue>,
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let request = Request::new(Method::POST, &uri).and_then(|request| request.with_json(&message));
-        let mut response = self.send(request, token, headers, [(SESSION, session.as_deref())]).await?;
+        let request =
+            Request::new(Method::POST, &uri).and_then(|request| request.with_json(&message));
+        let mut response = self
+            .send(request, token, headers, [(SESSION, session.as_deref())])
+            .await?;
         let request = match &message {
             ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
@@ -40,21 +47,40 @@ impl Requests {
                 if let Some(answer) = read_message(&body, Some(id)) {
                     return Ok(StreamableHttpPostResponse::Json(answer, None));
                 }
-                let reason = format!("it accepted the request (HTTP {}), but did not answer it", response.status);
-                return Ok(StreamableHttpPostResponse::Json(unanswered(reason, id), None));
+                let reason = format!(
+                    "it accepted the request (HTTP {}), but did not answer it",
+                    response.status
+                );
+                return Ok(StreamableHttpPostResponse::Json(
+                    unanswered(reason, id),
+                    None,
+                ));
             }
-            (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, None) => return Ok(StreamableHttpPostResponse::Accepted),
+            (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, None) => {
+                return Ok(StreamableHttpPostResponse::Accepted);
+            }
             _ => {}
         }
         match response.status {
             StatusCode::NOT_FOUND if session.is_some() => return Err(Failure::SessionExpired),
-            status if !status.is_success() => return refused(response, &message, session.is_some(), limits).await,
+            status if !status.is_success() => {
+                return refused(response, &message, session.is_some(), limits).await;
+            }
             _ => {}
         }
-        let id = response.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+        let id = response
+            .headers
+            .get(SESSION)
+            .and_then(|id| id.to_str().ok())
+            .map(str::to_owned);
         match (response.media_type().as_deref(), request) {
             (Some(EVENTS), request) => {
-                let events = events(response, limits.max_sse_event_size, self.unanswered(), request);
+                let events = events(
+                    response,
+                    limits.max_sse_event_size,
+                    self.unanswered(),
+                    request,
+                );
                 Ok(StreamableHttpPostResponse::Sse(events, id))
             }
             // Some servers answer a notification by an empty 200.
@@ -65,14 +91,25 @@ impl Requests {
                 let message = match read_message(&body, Some(&request)) {
                     Some(message) => message,
                     None if body.trim_ascii().is_empty() => unanswered(
-                        "its answer is no message, because it is empty; the call may have run".to_owned(),
+                        "its answer is no message, because it is empty; the call may have run"
+                            .to_owned(),
                         &request,
                     ),
                     None if media_type == Some(JSON) => {
-                        let text = visible_line(&String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]), SHOWN);
-                        unanswered(format!("its answer is no message: {text}; the call may have run"), &request)
+                        let text = visible_line(
+                            &String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]),
+                            SHOWN,
+                        );
+                        unanswered(
+                            format!("its answer is no message: {text}; the call may have run"),
+                            &request,
+                        )
                     }
-                    None => return Err(Failure::UnexpectedContentType(media_type.map(str::to_owned))),
+                    None => {
+                        return Err(Failure::UnexpectedContentType(
+                            media_type.map(str::to_owned),
+                        ));
+                    }
                 };
                 Ok(StreamableHttpPostResponse::Json(message, id))
             }
@@ -87,19 +124,31 @@ fn read_message(body: &[u8], request: Option<&RequestId>) -> Option<ServerJsonRp
     if messages.is_empty() {
         messages = reading::read(&unframed(body), own.as_ref());
     }
-    let mut messages = messages.iter().filter_map(|message| serde_json::from_str(message).ok());
-    messages.rfind(|message| matches!(message, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_)))
+    let mut messages = messages
+        .iter()
+        .filter_map(|message| serde_json::from_str(message).ok());
+    messages.rfind(|message| {
+        matches!(
+            message,
+            ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_)
+        )
+    })
 }
 
 /// Returns the data of the events in a body whose type does not say that it has any.
 fn unframed(body: &[u8]) -> Vec<u8> {
-    let lines = body.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"data:"));
+    let lines = body
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| line.strip_prefix(b"data:"));
     lines.collect::<Vec<_>>().join(&b'\n')
 }
 
 /// Returns the answer in place of one that the server owes.
 fn unanswered(reason: String, request: &RequestId) -> ServerJsonRpcMessage {
-    ServerJsonRpcMessage::error(ErrorData::internal_error(reason, None), Some(request.clone()))
+    ServerJsonRpcMessage::error(
+        ErrorData::internal_error(reason, None),
+        Some(request.clone()),
+    )
 }
 
 /// Reads an answer that is not a success. Some of them are errors of JSON-RPC.
@@ -116,7 +165,11 @@ async fn refused(
     if status == StatusCode::TOO_MANY_REQUESTS || !is_json && try_later(&response).is_some() {
         return Err(failed(&response));
     }
-    let limit = if is_json { limits.max_json_response_size } else { limits.max_error_response_size };
+    let limit = if is_json {
+        limits.max_json_response_size
+    } else {
+        limits.max_error_response_size
+    };
     let (body, is_whole) = read(&mut response, limit).await?;
     let request = match message {
         ClientJsonRpcMessage::Request(request) => Some(request),
@@ -125,16 +178,29 @@ async fn refused(
     let error = match read_message(&body, None).filter(|_| is_whole && is_json) {
         Some(ServerJsonRpcMessage::Error(error)) => Some(error),
         // The status contradicts the answer, which is clear.
-        Some(ServerJsonRpcMessage::Response(response)) if request.is_some_and(|own| own.id == response.id) => {
-            return Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Response(response), None));
+        Some(ServerJsonRpcMessage::Response(response))
+            if request.is_some_and(|own| own.id == response.id) =>
+        {
+            return Ok(StreamableHttpPostResponse::Json(
+                ServerJsonRpcMessage::Response(response),
+                None,
+            ));
         }
         _ => None,
     };
-    let text = visible_line(&String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]), SHOWN);
+    let text = visible_line(
+        &String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]),
+        SHOWN,
+    );
     // Many servers answer 400 where the protocol has 404 for a session that they do not know. Only the text tells, and nothing has run.
-    let is_own =
-        error.as_ref().is_some_and(|error| error.id.is_some() && error.id.as_ref() == request.map(|own| &own.id));
-    if has_session && status == StatusCode::BAD_REQUEST && !is_own && text.to_ascii_lowercase().contains("session") {
+    let is_own = error
+        .as_ref()
+        .is_some_and(|error| error.id.is_some() && error.id.as_ref() == request.map(|own| &own.id));
+    if has_session
+        && status == StatusCode::BAD_REQUEST
+        && !is_own
+        && text.to_ascii_lowercase().contains("session")
+    {
         return Err(Failure::SessionExpired);
     }
     // A server of the older generation refuses `server/discover` in its own way. With the id of the request, the answer is that of the
@@ -153,10 +219,15 @@ async fn refused(
     match error {
         Some(error) => {
             let id = request.map(|request| request.id.clone()).or(error.id);
-            Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error.error, id), None))
+            Ok(StreamableHttpPostResponse::Json(
+                ServerJsonRpcMessage::error(error.error, id),
+                None,
+            ))
         }
         None if try_later(&response).is_some() => Err(failed(&response)),
-        None => Err(Failure::UnexpectedServerResponse(format!("HTTP {status}: {text}").into())),
+        None => Err(Failure::UnexpectedServerResponse(
+            format!("HTTP {status}: {text}").into(),
+        )),
     }
 }
 

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::stream::BoxStream;
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
-    StreamableHttpPostResponse, StreamableHttpResponseLimits,
+    AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient,
+    StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
 };
 use sse_stream::Sse;
 use tools::{Secret, ToolContext};
 use tools_http::{
-    BoundSecret, HeaderName, HeaderValue, HttpClient, HttpError, HttpOptions, Method, Request, ResponseStream,
-    StatusCode,
+    BoundSecret, HeaderName, HeaderValue, HttpClient, HttpError, HttpOptions, Method, Request,
+    ResponseStream, StatusCode,
 };
 
 use super::super::message_limit::MAX_MESSAGE_BYTES;
@@ -79,12 +79,26 @@ impl Requests {
 
     /// Returns the client of requests with a token, which treats the token as a secret.
     fn authorised(&self, token: &str) -> Result<HttpClient, HttpError> {
-        let mut authorised = self.authorised.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, http)) = authorised.as_ref().filter(|(latest, _)| latest.expose() == token) {
+        let mut authorised = self
+            .authorised
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, http)) = authorised
+            .as_ref()
+            .filter(|(latest, _)| latest.expose() == token)
+        {
             return Ok(http.clone());
         }
-        let secret = BoundSecret::new("login", &self.origin, AUTHORIZATION.as_str(), "Bearer ", token)?;
-        let http = self.http.new_sibling(self.options.clone().with_secret(secret))?;
+        let secret = BoundSecret::new(
+            "login",
+            &self.origin,
+            AUTHORIZATION.as_str(),
+            "Bearer ",
+            token,
+        )?;
+        let http = self
+            .http
+            .new_sibling(self.options.clone().with_secret(secret))?;
         *authorised = Some((Secret::new(token), http.clone()));
         Ok(http)
     }
@@ -99,10 +113,13 @@ impl Requests {
     #[cfg(feature = "oauth")]
     fn note(&self, has_token: bool, refused: Option<&Failure>) {
         match refused {
-            Some(Failure::AuthRequired(error)) => self.challenges.refuse(&error.www_authenticate_header),
+            Some(Failure::AuthRequired(error)) => {
+                self.challenges.refuse(&error.www_authenticate_header)
+            }
             Some(Failure::InsufficientScope(error)) if has_token => {
                 let scopes = error.get_required_scope().unwrap_or_default();
-                self.challenges.require(&error.www_authenticate_header, scopes);
+                self.challenges
+                    .require(&error.www_authenticate_header, scopes);
             }
             None if has_token => self.challenges.accept(),
             _ => {}
@@ -121,10 +138,14 @@ impl Requests {
         for (name, value) in headers {
             request = request.with_header(name, value);
         }
-        let more = more.into_iter().filter_map(|(name, value)| Some((name, value?.to_owned())));
+        let more = more
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?.to_owned())));
         for (name, value) in more {
             let Ok(value) = HeaderValue::from_str(&value) else {
-                return Err(Failure::UnexpectedServerResponse(format!("the value of {name} is not a header").into()));
+                return Err(Failure::UnexpectedServerResponse(
+                    format!("the value of {name} is not a header").into(),
+                ));
             };
             request = request.with_header(name, value);
         }
@@ -136,7 +157,10 @@ impl Requests {
             Some(token) => &self.authorised(&token).map_err(Failure::Client)?,
             None => &self.http,
         };
-        let response = http.stream(&self.cx, request).await.map_err(|error| self.failure(error))?;
+        let response = http
+            .stream(&self.cx, request)
+            .await
+            .map_err(|error| self.failure(error))?;
         let refused = challenge(&response);
         #[cfg(feature = "oauth")]
         self.note(has_token, refused.as_ref());
@@ -159,7 +183,8 @@ impl StreamableHttpClient for Requests {
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let limits = StreamableHttpResponseLimits::default();
-        self.post(uri, message, session, token, headers, limits).await
+        self.post(uri, message, session, token, headers, limits)
+            .await
     }
 
     async fn post_message_with_response_limits(
@@ -171,7 +196,8 @@ impl StreamableHttpClient for Requests {
         headers: Headers,
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        self.post(uri, message, session, token, headers, limits).await
+        self.post(uri, message, session, token, headers, limits)
+            .await
     }
 
     async fn delete_session(
@@ -182,7 +208,9 @@ impl StreamableHttpClient for Requests {
         headers: Headers,
     ) -> Result<(), Failure> {
         let request = Request::new(Method::DELETE, &uri);
-        let response = self.send(request, token, headers, [(SESSION, Some(&*session))]).await?;
+        let response = self
+            .send(request, token, headers, [(SESSION, Some(&*session))])
+            .await?;
         match response.status {
             StatusCode::METHOD_NOT_ALLOWED => Err(Failure::ServerDoesNotSupportDeleteSession),
             status if status.is_success() => Ok(()),
@@ -198,7 +226,15 @@ impl StreamableHttpClient for Requests {
         token: Option<String>,
         headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        self.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, MAX_MESSAGE_BYTES).await
+        self.get_stream_with_max_sse_event_size(
+            uri,
+            session,
+            last_event,
+            token,
+            headers,
+            MAX_MESSAGE_BYTES,
+        )
+        .await
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -210,12 +246,17 @@ impl StreamableHttpClient for Requests {
         headers: Headers,
         limit: usize,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        let more = [(SESSION, session.as_deref()), (LAST_EVENT, last_event.as_deref())];
+        let more = [
+            (SESSION, session.as_deref()),
+            (LAST_EVENT, last_event.as_deref()),
+        ];
         let response = self.send(Request::get(&uri), token, headers, more).await?;
         match (response.status, response.media_type()) {
             (StatusCode::METHOD_NOT_ALLOWED, _) => Err(Failure::ServerDoesNotSupportSse),
             (status, _) if !status.is_success() => Err(failed(&response)),
-            (_, Some(media_type)) if media_type == EVENTS => Ok(events(response, limit, self.unanswered(), None)),
+            (_, Some(media_type)) if media_type == EVENTS => {
+                Ok(events(response, limit, self.unanswered(), None))
+            }
             (_, media_type) => Err(Failure::UnexpectedContentType(media_type)),
         }
     }
@@ -223,15 +264,24 @@ impl StreamableHttpClient for Requests {
 
 /// Returns the error of an answer that asks for authorisation.
 fn challenge(response: &ResponseStream) -> Option<Failure> {
-    let challenges = response.headers.get_all("www-authenticate").iter().filter_map(|value| value.to_str().ok());
+    let challenges = response
+        .headers
+        .get_all("www-authenticate")
+        .iter()
+        .filter_map(|value| value.to_str().ok());
     let challenge = challenges.collect::<Vec<_>>().join(", ");
-    match (response.status, Some(challenge).filter(|challenge| !challenge.is_empty())) {
-        (StatusCode::UNAUTHORIZED, challenge) => {
-            Some(Failure::AuthRequired(AuthRequiredError::new(challenge.unwrap_or_default())))
-        }
+    match (
+        response.status,
+        Some(challenge).filter(|challenge| !challenge.is_empty()),
+    ) {
+        (StatusCode::UNAUTHORIZED, challenge) => Some(Failure::AuthRequired(
+            AuthRequiredError::new(challenge.unwrap_or_default()),
+        )),
         (StatusCode::FORBIDDEN, Some(challenge)) => {
             let scope = scope(&challenge);
-            Some(Failure::InsufficientScope(InsufficientScopeError::new(challenge, scope)))
+            Some(Failure::InsufficientScope(InsufficientScopeError::new(
+                challenge, scope,
+            )))
         }
         _ => None,
     }
@@ -248,14 +298,19 @@ pub(super) fn failed(response: &ResponseStream) -> Failure {
 /// Returns the error of an answer that may differ later. Returns `None` for other answers.
 pub(super) fn try_later(response: &ResponseStream) -> Option<HttpStatusError> {
     let status = response.status;
-    let retry_after = response.headers.get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let retry_after = response
+        .headers
+        .get("retry-after")
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned);
     let is_temporary = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
     is_temporary.then(|| HttpStatusError::new(status.as_u16(), retry_after))
 }
 
 /// Returns the parameter `scope` of a challenge. Returns `None` if there is none.
 fn scope(challenge: &str) -> Option<String> {
-    let (_, rest) = challenge.split_at_checked(challenge.to_ascii_lowercase().find("scope=")? + "scope=".len())?;
+    let (_, rest) = challenge
+        .split_at_checked(challenge.to_ascii_lowercase().find("scope=")? + "scope=".len())?;
     let scope = match rest.strip_prefix('"') {
         Some(quoted) => quoted.split('"').next()?,
         None => rest.split([',', ';', ' ', '\t']).next()?,
@@ -270,7 +325,10 @@ mod tests {
     #[test]
     fn the_scope_of_a_challenge_is_found() {
         for (challenge, expected) in [
-            (r#"Bearer error="insufficient_scope", scope="files:read files:write""#, Some("files:read files:write")),
+            (
+                r#"Bearer error="insufficient_scope", scope="files:read files:write""#,
+                Some("files:read files:write"),
+            ),
             ("Bearer Scope=read:data, error=x", Some("read:data")),
             ("Bearer scope=a", Some("a")),
             (r#"Bearer error="invalid_token""#, None),

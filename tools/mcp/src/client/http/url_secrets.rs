@@ -14,23 +14,41 @@ impl UrlSecrets {
     /// Creates them from values in a URL. Scheme, host and port are no secrets.
     pub(super) fn new(url: &Url, values: impl IntoIterator<Item = String>) -> Self {
         let origin = url.origin().ascii_serialization();
-        let values = values.into_iter().filter(|value| !origin.contains(value.as_str()));
+        let values = values
+            .into_iter()
+            .filter(|value| !origin.contains(value.as_str()));
         Self(values.map(|value| Secret::new(&value)).collect())
     }
 
     /// Returns a URL as errors show it: without its path and query if there are secrets.
     pub(super) fn shown(&self, url: &Url) -> String {
-        if self.0.is_empty() { url.to_string() } else { format!("{}/...", url.origin().ascii_serialization()) }
+        if self.0.is_empty() {
+            url.to_string()
+        } else {
+            format!("{}/...", url.origin().ascii_serialization())
+        }
     }
 
     /// Replaces the values in a text, as they are and as a URL spells them. Short ones would occur by chance.
     pub(super) fn mask(&self, url: &Url, mut text: String) -> String {
-        for value in self.0.iter().map(Secret::expose).filter(|value| value.len() >= BoundSecret::MIN_LENGTH) {
+        for value in self
+            .0
+            .iter()
+            .map(Secret::expose)
+            .filter(|value| value.len() >= BoundSecret::MIN_LENGTH)
+        {
             let (mut query, mut path) = (url.clone(), url.clone());
             query.set_query(Some(value));
             path.set_path(value);
-            let spellings = [value, query.query().unwrap_or_default(), path.path().trim_start_matches('/')];
-            for spelling in spellings.into_iter().filter(|spelling| !spelling.is_empty()) {
+            let spellings = [
+                value,
+                query.query().unwrap_or_default(),
+                path.path().trim_start_matches('/'),
+            ];
+            for spelling in spellings
+                .into_iter()
+                .filter(|spelling| !spelling.is_empty())
+            {
                 text = text.replace(spelling, MASK);
             }
         }

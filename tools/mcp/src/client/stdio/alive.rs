@@ -28,7 +28,12 @@ impl Alive {
         kept: Arc<dyn Any + Send + Sync>,
         remarks: Option<Arc<Remarks>>,
     ) -> Self {
-        Self { running, fault, _kept: kept, remarks }
+        Self {
+            running,
+            fault,
+            _kept: kept,
+            remarks,
+        }
     }
 
     /// Waits until the process has ended with all its descendants, and returns why the connection ended.
@@ -41,13 +46,24 @@ impl Alive {
             Output::Log(log) => log.latest(),
             Output::Messages(_) => String::new(),
         });
-        let remarks = self.remarks.as_ref().map(|remarks| remarks()).unwrap_or_default();
-        ended.map_or(StdioError::Lost, |ended| StdioError::Ended { exit: ended.exit, last_words, remarks })
+        let remarks = self
+            .remarks
+            .as_ref()
+            .map(|remarks| remarks())
+            .unwrap_or_default();
+        ended.map_or(StdioError::Lost, |ended| StdioError::Ended {
+            exit: ended.exit,
+            last_words,
+            remarks,
+        })
     }
 
     /// Ends the process. Both streams must have been dropped, which closes its standard input: it has a moment to end by itself.
     pub async fn close(self) -> StdioError {
-        if tokio::time::timeout(GRACE, self.running.wait()).await.is_err() {
+        if tokio::time::timeout(GRACE, self.running.wait())
+            .await
+            .is_err()
+        {
             self.running.stop();
         }
         self.ended().await

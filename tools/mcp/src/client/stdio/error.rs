@@ -19,7 +19,9 @@ pub enum StdioError {
     #[error("{0}")]
     Walls(#[from] ToolError),
     /// The server wrote a line that is too long.
-    #[error("the server wrote a line of more than {limit} bytes, which ended the connection; ask it for less at once")]
+    #[error(
+        "the server wrote a line of more than {limit} bytes, which ended the connection; ask it for less at once"
+    )]
     LineTooLong {
         /// The limit.
         limit: usize,
@@ -45,13 +47,17 @@ pub enum StdioError {
         remarks: Vec<String>,
     },
     /// The supervisor of the process died, so its end is unknown.
-    #[error("the supervisor of the server died; look for processes of the server, and connect again")]
+    #[error(
+        "the supervisor of the server died; look for processes of the server, and connect again"
+    )]
     Lost,
 }
 
 impl From<StartError> for StdioError {
     fn from(error: StartError) -> Self {
-        Self::Start { reason: error.to_string() }
+        Self::Start {
+            reason: error.to_string(),
+        }
     }
 }
 
@@ -60,5 +66,9 @@ fn remarked(remarks: &[String]) -> String {
 }
 
 fn shown(last_words: &str) -> String {
-    if last_words.is_empty() { "; its log may say why".to_owned() } else { format!("; it wrote: {last_words}") }
+    if last_words.is_empty() {
+        "; its log may say why".to_owned()
+    } else {
+        format!("; it wrote: {last_words}")
+    }
 }

@@ -15,7 +15,11 @@ pub(super) struct Lines {
 impl Lines {
     /// Keeps at most `limit` bytes of each line.
     pub(super) fn cut_at(limit: usize) -> Self {
-        Self { limit, line: Vec::new(), length: 0 }
+        Self {
+            limit,
+            line: Vec::new(),
+            length: 0,
+        }
     }
 
     /// Takes bytes, and calls `each` with each line that they end, without its end, and whether a part of it was left out.
@@ -64,11 +68,28 @@ mod tests {
         for size in 1..=stream.len() {
             let (mut lines, mut seen) = (Lines::cut_at(7), Vec::new());
             for chunk in stream.chunks(size) {
-                lines.push(chunk, |line, is_cut| seen.push((String::from_utf8_lossy(line).into_owned(), is_cut)));
+                lines.push(chunk, |line, is_cut| {
+                    seen.push((String::from_utf8_lossy(line).into_owned(), is_cut))
+                });
             }
-            let seen: Vec<_> = seen.iter().map(|(line, is_cut)| (&**line, *is_cut)).collect();
-            assert_eq!(seen, [("one", false), ("", false), ("two\r", false), ("three i", true)], "{size}");
-            assert_eq!((lines.is_over(), lines.rest(), lines.rest()), (false, Some(b"four".to_vec()), None));
+            let seen: Vec<_> = seen
+                .iter()
+                .map(|(line, is_cut)| (&**line, *is_cut))
+                .collect();
+            assert_eq!(
+                seen,
+                [
+                    ("one", false),
+                    ("", false),
+                    ("two\r", false),
+                    ("three i", true)
+                ],
+                "{size}"
+            );
+            assert_eq!(
+                (lines.is_over(), lines.rest(), lines.rest()),
+                (false, Some(b"four".to_vec()), None)
+            );
         }
     }
 

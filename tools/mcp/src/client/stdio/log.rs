@@ -27,7 +27,12 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn new(server: Arc<str>, stream: &'static str) -> Self {
-        Self { server, stream, lines: Lines::cut_at(KEPT), latest: VecDeque::new() }
+        Self {
+            server,
+            stream,
+            lines: Lines::cut_at(KEPT),
+            latest: VecDeque::new(),
+        }
     }
 
     /// Takes bytes of a stream.
@@ -55,7 +60,12 @@ impl Log {
             let line = shown(line);
             tracing::debug!(target: "tools_mcp::server", server = %self.server, stream = self.stream, "{line}");
         }
-        let mut kept = if self.latest.len() == LATEST { self.latest.pop_front() } else { None }.unwrap_or_default();
+        let mut kept = if self.latest.len() == LATEST {
+            self.latest.pop_front()
+        } else {
+            None
+        }
+        .unwrap_or_default();
         kept.clear();
         kept.extend_from_slice(line);
         self.latest.push_back(kept);
@@ -63,7 +73,11 @@ impl Log {
 
     /// Returns the latest lines as one.
     pub(super) fn latest(&self) -> String {
-        self.latest.iter().map(|line| shown(line)).collect::<Vec<_>>().join(" / ")
+        self.latest
+            .iter()
+            .map(|line| shown(line))
+            .collect::<Vec<_>>()
+            .join(" / ")
     }
 }
 

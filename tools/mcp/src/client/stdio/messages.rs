@@ -50,7 +50,10 @@ impl Pings {
             return false;
         }
         if self.since.elapsed() > PERIOD {
-            *self = Self { since: Instant::now(), count: 0 };
+            *self = Self {
+                since: Instant::now(),
+                count: 0,
+            };
         }
         self.count += 1;
         self.count > MAX_PINGS
@@ -68,9 +71,23 @@ impl Messages {
     pub(super) fn new(source: Source, log: Log) -> (Self, Arc<OnceLock<StdioError>>) {
         let fault = Arc::new(OnceLock::new());
         let lines = Lines::cut_at(MAX_MESSAGE_BYTES - 1);
-        let pings = Pings { since: Instant::now(), count: 0 };
+        let pings = Pings {
+            since: Instant::now(),
+            count: 0,
+        };
         let (spread, ready) = Default::default();
-        (Self { source, lines, spread, ready, log, pings, fault: fault.clone() }, fault)
+        (
+            Self {
+                source,
+                lines,
+                spread,
+                ready,
+                log,
+                pings,
+                fault: fault.clone(),
+            },
+            fault,
+        )
     }
 
     /// Takes bytes of the server. A line that is too long is the end.
@@ -90,9 +107,14 @@ impl Messages {
         });
         self.ready = ready.into();
         if is_flood {
-            self.fault.get_or_init(|| StdioError::Flood { most: MAX_PINGS, period: PERIOD });
+            self.fault.get_or_init(|| StdioError::Flood {
+                most: MAX_PINGS,
+                period: PERIOD,
+            });
         } else if is_over || lines.is_over() {
-            self.fault.get_or_init(|| StdioError::LineTooLong { limit: MAX_MESSAGE_BYTES });
+            self.fault.get_or_init(|| StdioError::LineTooLong {
+                limit: MAX_MESSAGE_BYTES,
+            });
         } else {
             self.lines = lines;
         }
@@ -100,15 +122,24 @@ impl Messages {
 }
 
 impl AsyncRead for Messages {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         while self.ready.is_empty() {
             if let Some(fault) = self.fault.get() {
-                return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, fault.clone())));
+                return Poll::Ready(Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    fault.clone(),
+                )));
             }
             match ready!(self.source.poll_next(cx)) {
                 Some(bytes) => self.take(&bytes),
                 None => {
-                    let Some(line) = self.lines.rest() else { return Poll::Ready(Ok(())) };
+                    let Some(line) = self.lines.rest() else {
+                        return Poll::Ready(Ok(()));
+                    };
                     // The last message may lack the end of its line. One that is cut was not finished.
                     if serde_json::from_slice::<IgnoredAny>(&line).is_err() {
                         self.log.line(&line);

@@ -43,7 +43,8 @@ pub struct Launched {
 /// Returns sentences that an error of the server shows.
 pub(super) type Remarks = dyn Fn() -> Vec<String> + Send + Sync;
 
-type Launcher = dyn Fn() -> Pin<Box<dyn Future<Output = Result<Launched, ToolError>> + Send>> + Send + Sync;
+type Launcher =
+    dyn Fn() -> Pin<Box<dyn Future<Output = Result<Launched, ToolError>> + Send>> + Send + Sync;
 
 type Check = dyn Fn() -> Result<(), ToolError> + Send + Sync;
 
@@ -72,20 +73,32 @@ pub struct StdioServer {
 /// Where the command comes from.
 #[derive(Clone)]
 enum Origin {
-    Command { command: String, args: Vec<String>, env: Vec<(String, Secret)>, cwd: Option<PathBuf> },
+    Command {
+        command: String,
+        args: Vec<String>,
+        env: Vec<(String, Secret)>,
+        cwd: Option<PathBuf>,
+    },
     Launcher(Arc<Launcher>),
 }
 
 impl Launched {
     /// Creates a command. `kept` is dropped after the process has ended, such as `tools_exec::Prepared`.
     pub fn new(launch: Launch, kept: Arc<dyn Any + Send + Sync>) -> Self {
-        Self { launch, kept, remarks: None }
+        Self {
+            launch,
+            kept,
+            remarks: None,
+        }
     }
 
     /// Sets a function that says why the process may fail, such as requests that its walls have refused. Errors of the server show it.
     /// The function outlives the process, so it holds what is kept by a [`Weak`](std::sync::Weak) alone.
     #[must_use]
-    pub fn with_remarks(mut self, remarks: impl Fn() -> Vec<String> + Send + Sync + 'static) -> Self {
+    pub fn with_remarks(
+        mut self,
+        remarks: impl Fn() -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
         self.remarks = Some(Arc::new(remarks));
         self
     }
@@ -94,15 +107,27 @@ impl Launched {
 /// Shows the program alone.
 impl fmt::Debug for Launched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Launched").field("launch", &self.launch).finish_non_exhaustive()
+        f.debug_struct("Launched")
+            .field("launch", &self.launch)
+            .finish_non_exhaustive()
     }
 }
 
 impl StdioServer {
     /// Creates a server from a program. A name without `/` is looked up in `PATH`.
     pub fn new(command: &str) -> Self {
-        let origin = Origin::Command { command: command.to_owned(), args: Vec::new(), env: Vec::new(), cwd: None };
-        Self { name: command.into(), origin, check: None, latest: Arc::default() }
+        let origin = Origin::Command {
+            command: command.to_owned(),
+            args: Vec::new(),
+            env: Vec::new(),
+            cwd: None,
+        };
+        Self {
+            name: command.into(),
+            origin,
+            check: None,
+            latest: Arc::default(),
+        }
     }
 
     /// Creates a server whose command is made anew for each connection, such as one with walls around it. Other settings have no effect
@@ -133,7 +158,12 @@ impl StdioServer {
         F: Future<Output = Result<Launched, ToolError>> + Send + 'static,
     {
         let origin = Origin::Launcher(Arc::new(move || Box::pin(launcher())));
-        Self { name: name.into(), origin, check: None, latest: Arc::default() }
+        Self {
+            name: name.into(),
+            origin,
+            check: None,
+            latest: Arc::default(),
+        }
     }
 
     /// Sets the name that the log shows, which is otherwise the command.
@@ -172,7 +202,10 @@ impl StdioServer {
 
     /// Sets a check that is made before each start. Its error takes the place of the start. It may block for a short time.
     #[must_use]
-    pub fn with_check(mut self, check: impl Fn() -> Result<(), ToolError> + Send + Sync + 'static) -> Self {
+    pub fn with_check(
+        mut self,
+        check: impl Fn() -> Result<(), ToolError> + Send + Sync + 'static,
+    ) -> Self {
         self.check = Some(Arc::new(check));
         self
     }
@@ -183,19 +216,31 @@ impl StdioServer {
     /// # Errors
     /// Returns an error if the command cannot be made or started.
     pub async fn connect(&self) -> Result<(BoxedRead, BoxedWrite, Alive), StdioError> {
-        let Launched { launch, kept, remarks } = self.launch().await?;
+        let Launched {
+            launch,
+            kept,
+            remarks,
+        } = self.launch().await?;
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = remarks.clone();
         let (sink, source) = pipe();
         let log = log::Log::new(self.name.clone(), "stderr");
         let running = start(&launch, Output::Messages(sink), Output::Log(log)).await?;
         let stdin = running.take_stdin().ok_or(StdioError::Lost)?;
         let (messages, fault) = Messages::new(source, log::Log::new(self.name.clone(), "stdout"));
-        Ok((Box::new(messages), Box::new(stdin), Alive::new(running, fault, kept, remarks)))
+        Ok((
+            Box::new(messages),
+            Box::new(stdin),
+            Alive::new(running, fault, kept, remarks),
+        ))
     }
 
     /// Returns the remarks on the latest start.
     pub(in crate::client) fn remarks(&self) -> Vec<String> {
-        let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let latest = self
+            .latest
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         latest.map(|remarks| remarks()).unwrap_or_default()
     }
 
@@ -203,7 +248,12 @@ impl StdioServer {
         self.check.as_ref().map_or(Ok(()), |check| check())?;
         let (command, args, more, cwd) = match &self.origin {
             Origin::Launcher(launcher) => return Ok(launcher().await?),
-            Origin::Command { command, args, env, cwd } => (command, args, env, cwd),
+            Origin::Command {
+                command,
+                args,
+                env,
+                cwd,
+            } => (command, args, env, cwd),
         };
         let mut launch = Launch::new(command).with_args(args);
         for (name, value) in environment(std::env::vars_os(), more) {
@@ -221,9 +271,19 @@ impl fmt::Debug for StdioServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut server = f.debug_struct("StdioServer");
         server.field("name", &self.name);
-        if let Origin::Command { command, args, env, cwd } = &self.origin {
+        if let Origin::Command {
+            command,
+            args,
+            env,
+            cwd,
+        } = &self.origin
+        {
             let env: Vec<_> = env.iter().map(|(name, _)| name).collect();
-            server.field("command", command).field("args", args).field("env", &env).field("cwd", cwd);
+            server
+                .field("command", command)
+                .field("args", args)
+                .field("env", &env)
+                .field("cwd", cwd);
         }
         server.finish_non_exhaustive()
     }

@@ -34,7 +34,10 @@ impl Spread {
             }
             Some(0) => {
                 // A message is one line for its parser, and strings of JSON have no ends of lines.
-                let line = self.lines.iter().map(|byte| if *byte == b'\n' { b' ' } else { *byte });
+                let line = self
+                    .lines
+                    .iter()
+                    .map(|byte| if *byte == b'\n' { b' ' } else { *byte });
                 let messages = read(&line.collect::<Vec<_>>(), None);
                 if messages.is_empty() {
                     self.give_up(&mut log)
@@ -53,7 +56,10 @@ impl Spread {
     /// Gives the lines to the log.
     fn give_up(&mut self, log: &mut impl FnMut(&[u8])) {
         let lines = std::mem::take(self).lines;
-        lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).for_each(log);
+        lines
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .for_each(log);
     }
 }
 
@@ -82,7 +88,9 @@ mod tests {
     fn read(text: &str) -> (Vec<String>, Vec<String>) {
         let (mut spread, mut log, mut messages) = (Spread::default(), Vec::new(), Vec::new());
         for line in text.lines() {
-            let read = spread.read(line.as_bytes(), |line| log.push(String::from_utf8_lossy(line).into_owned()));
+            let read = spread.read(line.as_bytes(), |line| {
+                log.push(String::from_utf8_lossy(line).into_owned())
+            });
             messages.extend(read);
         }
         (messages, log)
@@ -93,14 +101,29 @@ mod tests {
         let value: serde_json::Value = serde_json::from_str(MESSAGE).unwrap();
         let pretty = serde_json::to_string_pretty(&value).unwrap();
         let (messages, log) = read(&format!("start\n{pretty}\n{MESSAGE}\n{pretty}\nend"));
-        assert!(messages.iter().all(|message| !message.contains('\n')), "{messages:?}");
-        let parsed = messages.iter().map(|message| serde_json::from_str::<serde_json::Value>(message).unwrap());
-        assert_eq!((parsed.collect::<Vec<_>>(), log), (vec![value; 3], vec!["start".to_owned(), "end".to_owned()]));
+        assert!(
+            messages.iter().all(|message| !message.contains('\n')),
+            "{messages:?}"
+        );
+        let parsed = messages
+            .iter()
+            .map(|message| serde_json::from_str::<serde_json::Value>(message).unwrap());
+        assert_eq!(
+            (parsed.collect::<Vec<_>>(), log),
+            (vec![value; 3], vec!["start".to_owned(), "end".to_owned()])
+        );
     }
 
     #[test]
     fn lines_of_a_log_hide_no_message() {
-        for log in ["{", "[info] {", "{\n  port: 1,\n  host: 'it", "{\n}", "[\n]\n}", "{\n\"a"] {
+        for log in [
+            "{",
+            "[info] {",
+            "{\n  port: 1,\n  host: 'it",
+            "{\n}",
+            "[\n]\n}",
+            "{\n\"a",
+        ] {
             let (messages, logged) = read(&format!("{log}\n{MESSAGE}"));
             assert_eq!(messages, [MESSAGE], "{log}");
             assert_eq!(logged.join("\n"), log.trim_end());

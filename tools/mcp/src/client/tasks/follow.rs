@@ -20,7 +20,9 @@ pub(crate) async fn follow(
 ) -> Result<ToolResult, ToolErrorKind> {
     let task = Arc::new(RemoteTask::new(link.clone(), task)?);
     let watched = Watched(Some(task.clone()));
-    let tasks = cx.service::<Tasks>().filter(|tasks| tasks.continues_calls() && tasks.check_room().is_ok());
+    let tasks = cx
+        .service::<Tasks>()
+        .filter(|tasks| tasks.continues_calls() && tasks.check_room().is_ok());
     if let Some(tasks) = tasks {
         task.attend(cx, QUICK).await;
         if !task.has_ended()

@@ -90,7 +90,9 @@ impl Poll {
         let answer = timeout(ANSWER, peer.get_task(params)).await;
         let answer = answer.map_err(|_| Failure::Unreachable("it does not answer".to_owned()))?;
         let task = answer.map_err(|error| match error {
-            ServiceError::McpError(error) if error.code == ErrorCode::INVALID_PARAMS => Failure::Unknown,
+            ServiceError::McpError(error) if error.code == ErrorCode::INVALID_PARAMS => {
+                Failure::Unknown
+            }
             ServiceError::McpError(error) => Failure::Refused(shown(&error.message)),
             ServiceError::UnexpectedResponse => {
                 Failure::Refused("it answered with a result of another kind".to_owned())
@@ -110,25 +112,39 @@ impl Poll {
         let server = self.link.name();
         let is_over = self.expires.is_some_and(|expires| Instant::now() > expires);
         let forgotten = || match is_over {
-            true => format!("the MCP server {server} keeps the task no longer, because its time is over"),
+            true => format!(
+                "the MCP server {server} keeps the task no longer, because its time is over"
+            ),
             false => format!("the MCP server {server} does not know the task any more"),
         };
         let reason = match failure {
-            Failure::Unknown => return Seen::Lost { reason: forgotten() },
+            Failure::Unknown => {
+                return Seen::Lost {
+                    reason: forgotten(),
+                };
+            }
             Failure::Unreachable(reason) if is_over => {
-                return Seen::Lost { reason: format!("{}, and cannot be reached: {reason}", forgotten()) };
+                return Seen::Lost {
+                    reason: format!("{}, and cannot be reached: {reason}", forgotten()),
+                };
             }
             Failure::Refused(reason) if errors >= MAX_ERRORS => {
-                return Seen::Lost { reason: format!("the MCP server {server} does not tell its state: {reason}") };
+                return Seen::Lost {
+                    reason: format!("the MCP server {server} does not tell its state: {reason}"),
+                };
             }
             Failure::Unreachable(reason) | Failure::Refused(reason) => reason,
         };
         self.interval = (self.interval * 2).min(LONGEST);
-        Seen::Working { status: Some(format!("its state is unknown: {reason}")) }
+        Seen::Working {
+            status: Some(format!("its state is unknown: {reason}")),
+        }
     }
 }
 
 /// Returns the interval that a server names, within limits.
 pub(super) fn interval(milliseconds: Option<u64>) -> Duration {
-    milliseconds.map_or(INTERVAL, Duration::from_millis).clamp(SHORTEST, LONGEST)
+    milliseconds
+        .map_or(INTERVAL, Duration::from_millis)
+        .clamp(SHORTEST, LONGEST)
 }

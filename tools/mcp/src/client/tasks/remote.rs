@@ -52,9 +52,16 @@ impl RemoteTask {
     /// # Errors
     /// Returns an error if the id is too long.
     pub(super) fn new(link: Arc<Link>, task: rmcp::model::Task) -> Result<Self, ToolErrorKind> {
-        let now_ms = milliseconds(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default());
+        let now_ms = milliseconds(
+            SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .unwrap_or_default(),
+        );
         let expires_ms = task.ttl_ms.map(|ttl| now_ms.saturating_add(ttl));
-        let status = task.status_message.as_deref().map(super::super::link::shown);
+        let status = task
+            .status_message
+            .as_deref()
+            .map(super::super::link::shown);
         let first = interval(task.poll_interval_ms);
         Self::following(link, &task.task_id, expires_ms, status, first)
     }
@@ -73,21 +80,38 @@ impl RemoteTask {
     ) -> Result<Self, ToolErrorKind> {
         if id.len() > MAX_ID {
             let (server, length) = (link.name(), id.len());
-            let message =
-                format!("the MCP server {server} named a task with an id of {length} bytes; at most {MAX_ID} are kept");
+            let message = format!(
+                "the MCP server {server} named a task with an id of {length} bytes; at most {MAX_ID} are kept"
+            );
             return Err(ToolErrorKind::ExecutionFailed { message });
         }
         let id: Arc<str> = id.into();
         let seen = Arc::new(watch::Sender::new(Seen::Working { status }));
         let now = Arc::new(Notify::new());
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         let left = expires_ms.map(|at| Duration::from_millis(at).saturating_sub(since));
         // A time beyond the clock's range is never over.
         let expires = left.and_then(|left| Instant::now().checked_add(left));
-        let poll =
-            Poll { link: link.clone(), id: id.clone(), seen: seen.clone(), now: now.clone(), interval: first, expires };
+        let poll = Poll {
+            link: link.clone(),
+            id: id.clone(),
+            seen: seen.clone(),
+            now: now.clone(),
+            interval: first,
+            expires,
+        };
         let poll = tokio::spawn(poll.run()).abort_handle();
-        Ok(Self { link, id, seen, now, answered: Mutex::default(), expires_ms, poll })
+        Ok(Self {
+            link,
+            id,
+            seen,
+            now,
+            answered: Mutex::default(),
+            expires_ms,
+            poll,
+        })
     }
 
     /// Returns the result of the task if it has ended.
@@ -148,9 +172,10 @@ impl RemoteTask {
         answered.rounds += 1;
         let keys: Vec<_> = new.keys().cloned().collect();
         let responses = match answered.rounds {
-            rounds if rounds > MAX_ROUNDS => {
-                Err(rounds::failed(&self.link, &format!("asked for input more than {MAX_ROUNDS} times in one task")))
-            }
+            rounds if rounds > MAX_ROUNDS => Err(rounds::failed(
+                &self.link,
+                &format!("asked for input more than {MAX_ROUNDS} times in one task"),
+            )),
             _ => rounds::responses(&self.link, cx, new).await,
         };
         // The answers to questions that were cut off by the end of the call are none.
@@ -165,7 +190,9 @@ impl RemoteTask {
                 return;
             }
         };
-        let Ok(peer) = self.link.ready().await else { return };
+        let Ok(peer) = self.link.ready().await else {
+            return;
+        };
         let params = UpdateTaskParams::new(&*self.id, responses);
         // If they do not arrive, the server asks again.
         if let Ok(Ok(())) = timeout(MESSAGE, peer.update_task(params)).await {
@@ -201,11 +228,17 @@ impl Task for RemoteTask {
 
     fn cancel(&self) {
         // Without a runtime the connection has ended too.
-        let Ok(runtime) = Handle::try_current() else { return };
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
         if self.has_ended() {
             return;
         }
-        let (link, now, params) = (self.link.clone(), self.now.clone(), CancelTaskParams::new(&*self.id));
+        let (link, now, params) = (
+            self.link.clone(),
+            self.now.clone(),
+            CancelTaskParams::new(&*self.id),
+        );
         runtime.spawn(async move {
             let told = async { link.ready().await.ok()?.cancel_task(params).await.ok() };
             // The next state says whether it has ended.

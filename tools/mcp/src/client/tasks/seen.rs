@@ -36,11 +36,15 @@ impl Seen {
         let status = task.task.status_message.as_deref().map(shown);
         match task.payload {
             TaskPayload::InputRequired { input_requests } => Self::Asking(Arc::new(input_requests)),
-            TaskPayload::Completed { result } => Self::Completed(Arc::new(readable_result(Value::Object(result)))),
-            TaskPayload::Failed { error } => match serde_json::from_value::<ErrorData>(Value::Object(error)) {
-                Ok(error) => Self::failed(failure(server, ServiceError::McpError(error))),
-                Err(_) => Self::failed(failure(server, ServiceError::UnexpectedResponse)),
-            },
+            TaskPayload::Completed { result } => {
+                Self::Completed(Arc::new(readable_result(Value::Object(result))))
+            }
+            TaskPayload::Failed { error } => {
+                match serde_json::from_value::<ErrorData>(Value::Object(error)) {
+                    Ok(error) => Self::failed(failure(server, ServiceError::McpError(error))),
+                    Err(_) => Self::failed(failure(server, ServiceError::UnexpectedResponse)),
+                }
+            }
             TaskPayload::Cancelled => Self::Cancelled,
             _ => Self::Working { status },
         }
@@ -57,7 +61,9 @@ impl Seen {
     pub(super) fn state(&self) -> TaskState {
         match self {
             Self::Working { status: None } => TaskState::Running("runs".to_owned()),
-            Self::Working { status: Some(status) } => TaskState::Running(format!("runs: {status}")),
+            Self::Working {
+                status: Some(status),
+            } => TaskState::Running(format!("runs: {status}")),
             Self::Asking(_) => TaskState::Waiting("has a question; task.result asks it".to_owned()),
             Self::Completed(result) if result.is_error => TaskState::Ended("failed".to_owned()),
             Self::Completed(_) => TaskState::Ended("completed".to_owned()),
@@ -74,7 +80,9 @@ impl Seen {
             Self::Completed(result) => Ok(ToolResult::clone(result)),
             Self::Failed(kind) => Err(ToolErrorKind::clone(kind)),
             Self::Cancelled => failed(format!("the task at the MCP server {server} was cancelled")),
-            Self::Lost { reason } => failed(format!("the task is lost: {reason}; find out whether it did its work")),
+            Self::Lost { reason } => failed(format!(
+                "the task is lost: {reason}; find out whether it did its work"
+            )),
             Self::Working { .. } | Self::Asking(_) => failed("the task has not ended".to_owned()),
         }
     }

@@ -36,7 +36,10 @@ pub(crate) fn restored(servers: &Servers, stored: &StoredTask) -> Arc<dyn Task> 
             Err(error) => lost(error.to_string()),
         },
         None => {
-            let reason = format!("the MCP server {:?} is not one of this session any more", data.server);
+            let reason = format!(
+                "the MCP server {:?} is not one of this session any more",
+                data.server
+            );
             Arc::new(Lost::unreachable(stored, reason))
         }
     }

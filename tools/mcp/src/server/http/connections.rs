@@ -13,7 +13,12 @@ use tools_http::server::{Place, accept};
 use super::endpoint::Endpoint;
 
 /// Serves connections until the shutdown, and then until the last one has ended. Dropping the future drops them.
-pub(super) async fn serve(listener: TcpListener, endpoint: Endpoint, connections: usize, shutdown: CancellationToken) {
+pub(super) async fn serve(
+    listener: TcpListener,
+    endpoint: Endpoint,
+    connections: usize,
+    shutdown: CancellationToken,
+) {
     let endpoint = Arc::new(endpoint);
     let serve = |stream, place| {
         let (endpoint, shutdown) = (endpoint.clone(), shutdown.clone());
@@ -35,9 +40,12 @@ async fn connection(
     // Answers are small and leave at once.
     let _ = stream.set_nodelay(true);
     let mut http = Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(endpoint.head_timeout);
+    http.timer(TokioTimer::new())
+        .header_read_timeout(endpoint.head_timeout);
     // `hyper` moves the future of a request several times, so it is small.
-    let service = service_fn(|request| Box::pin(async { Ok::<_, Infallible>(endpoint.answer(request, &place).await) }));
+    let service = service_fn(|request| {
+        Box::pin(async { Ok::<_, Infallible>(endpoint.answer(request, &place).await) })
+    });
     let mut connection = std::pin::pin!(http.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         ended = connection.as_mut() => return ended,

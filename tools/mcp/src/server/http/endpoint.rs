@@ -55,9 +55,15 @@ impl Endpoint {
         if let Err(refusal) = named.and_then(|host| check_port(&host, self.port, &self.hosts)) {
             return text(refusal.status, refusal.body);
         }
-        if self.token.as_ref().is_some_and(|token| !token.is_in(request.headers())) {
+        if self
+            .token
+            .as_ref()
+            .is_some_and(|token| !token.is_in(request.headers()))
+        {
             let mut refused = text(StatusCode::UNAUTHORIZED, "a bearer token is required");
-            refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            refused
+                .headers_mut()
+                .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return refused;
         }
         let (head, body) = request.into_parts();
@@ -67,7 +73,9 @@ impl Endpoint {
             Ok(body) => Full::new(body),
             Err(refusal) => {
                 let mut refused = text(refusal.status, refusal.body);
-                refused.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                refused
+                    .headers_mut()
+                    .insert(CONNECTION, HeaderValue::from_static("close"));
                 return refused;
             }
         };
@@ -84,8 +92,13 @@ impl Endpoint {
             (Method::DELETE, StatusCode::ACCEPTED) => *answer.status_mut() = StatusCode::NO_CONTENT,
             // `rmcp` answers 500.
             (Method::POST, StatusCode::INTERNAL_SERVER_ERROR) if self.sessions.is_full().await => {
-                let mut refused = text(StatusCode::SERVICE_UNAVAILABLE, SessionError::TooMany.to_string());
-                refused.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
+                let mut refused = text(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    SessionError::TooMany.to_string(),
+                );
+                refused
+                    .headers_mut()
+                    .insert(RETRY_AFTER, HeaderValue::from_static("10"));
                 return refused;
             }
             (Method::POST, _) => return joined(answer).await,
@@ -99,7 +112,9 @@ impl Endpoint {
 fn unreadable() -> Answer {
     let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "the message is no JSON"}});
     let mut answer = text(StatusCode::BAD_REQUEST, error.to_string());
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     answer
 }
 

@@ -20,12 +20,16 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Returns the answer with the parts of its body that are there, or soon will be, as the first part.
 ///
 /// The events of a call that ends at once are several parts. Each would be a write, and cost the server as much as the call itself.
-pub(super) async fn joined(answer: Response<BoxBody<Bytes, Infallible>>) -> Response<BoxBody<Bytes, Infallible>> {
+pub(super) async fn joined(
+    answer: Response<BoxBody<Bytes, Infallible>>,
+) -> Response<BoxBody<Bytes, Infallible>> {
     let (head, mut rest) = answer.into_parts();
     let (mut first, mut turns) = (BytesMut::new(), 0);
     while first.len() < MAX_BYTES {
         match rest.frame().now_or_never() {
-            Some(Some(Ok(frame))) => first.extend_from_slice(frame.data_ref().map_or(&[], |data| data)),
+            Some(Some(Ok(frame))) => {
+                first.extend_from_slice(frame.data_ref().map_or(&[], |data| data))
+            }
             Some(None) => return Response::from_parts(head, Full::new(first.freeze()).boxed()),
             None if turns == TURNS => break,
             None => {
@@ -48,7 +52,10 @@ impl Body for Joined {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.first.take() {
             Some(first) => Poll::Ready(Some(Ok(Frame::data(first)))),
             None => Pin::new(&mut self.rest).poll_frame(cx),
@@ -64,8 +71,12 @@ mod tests {
 
     use super::*;
 
-    fn answer(parts: mpsc::UnboundedReceiver<&'static str>) -> Response<BoxBody<Bytes, Infallible>> {
-        let parts = futures_util::stream::unfold(parts, async |mut parts| Some((parts.recv().await?, parts)));
+    fn answer(
+        parts: mpsc::UnboundedReceiver<&'static str>,
+    ) -> Response<BoxBody<Bytes, Infallible>> {
+        let parts = futures_util::stream::unfold(parts, async |mut parts| {
+            Some((parts.recv().await?, parts))
+        });
         let frames = parts.map(|part| Ok(Frame::data(Bytes::from(part))));
         Response::new(BoxBody::new(StreamBody::new(frames)))
     }
@@ -86,7 +97,10 @@ mod tests {
         parts.send("a").unwrap();
         parts.send("b").unwrap();
         let mut joined = joined(answer(receiver)).await.into_body();
-        assert_eq!(joined.frame().await.unwrap().unwrap().into_data().unwrap(), "ab");
+        assert_eq!(
+            joined.frame().await.unwrap().unwrap().into_data().unwrap(),
+            "ab"
+        );
         parts.send("c").unwrap();
         drop(parts);
         assert_eq!(joined.collect().await.unwrap().to_bytes(), "c");

@@ -48,13 +48,18 @@ pub struct HttpOptions {
 #[non_exhaustive]
 pub enum HttpError {
     /// Other machines can reach the address, and no token is set.
-    #[error("other machines can reach {address}, so a bearer token is required; set one, or listen on 127.0.0.1")]
+    #[error(
+        "other machines can reach {address}, so a bearer token is required; set one, or listen on 127.0.0.1"
+    )]
     TokenRequired {
         /// The address.
         address: SocketAddr,
     },
     /// A token is too short to keep others out.
-    #[error("the bearer token has {length} bytes, and at least {} are required", HttpOptions::MIN_TOKEN_BYTES)]
+    #[error(
+        "the bearer token has {length} bytes, and at least {} are required",
+        HttpOptions::MIN_TOKEN_BYTES
+    )]
     ShortToken {
         /// Its length.
         length: usize,
@@ -99,7 +104,9 @@ impl HttpOptions {
     pub fn with_token(mut self, token: impl Into<String>) -> Result<Self, HttpError> {
         let token = token.into();
         if token.len() < Self::MIN_TOKEN_BYTES {
-            return Err(HttpError::ShortToken { length: token.len() });
+            return Err(HttpError::ShortToken {
+                length: token.len(),
+            });
         }
         self.token = Some(Bearer::new(token));
         Ok(self)
@@ -153,9 +160,18 @@ impl HttpOptions {
     }
 
     /// Returns the configuration of `rmcp` for a server at this address.
-    fn config(&self, address: SocketAddr, max_bytes: usize, ended: CancellationToken) -> StreamableHttpServerConfig {
+    fn config(
+        &self,
+        address: SocketAddr,
+        max_bytes: usize,
+        ended: CancellationToken,
+    ) -> StreamableHttpServerConfig {
         let bound = (!address.ip().is_unspecified()).then(|| host_of(address.ip()));
-        let hosts = LOOPBACK.into_iter().map(str::to_owned).chain(bound).chain(self.hosts.clone());
+        let hosts = LOOPBACK
+            .into_iter()
+            .map(str::to_owned)
+            .chain(bound)
+            .chain(self.hosts.clone());
         let origin = |host: &str| format!("http://{host}:{}", address.port());
         let origins = LOOPBACK.into_iter().map(origin).chain(self.origins.clone());
         StreamableHttpServerConfig::default()
@@ -200,7 +216,11 @@ impl ToolServer {
         let calls = Calls::new(self.options.tasks);
         let work = calls.clone();
         let endpoint = Endpoint {
-            mcp: StreamableHttpService::new(move || Ok(server.handler(work.clone(), true)), sessions.clone(), config),
+            mcp: StreamableHttpService::new(
+                move || Ok(server.handler(work.clone(), true)),
+                sessions.clone(),
+                config,
+            ),
             sessions,
             token: options.token.clone(),
             max_bytes: self.options.max_message_bytes,
@@ -209,7 +229,12 @@ impl ToolServer {
             head_timeout: options.read_timeout.min(MAX_HEAD_TIMEOUT),
             read_timeout: options.read_timeout,
         };
-        let graceful = drain(shutdown.clone(), calls.clone(), options.shutdown_grace, ended);
+        let graceful = drain(
+            shutdown.clone(),
+            calls.clone(),
+            options.shutdown_grace,
+            ended,
+        );
         tokio::select! {
             () = serve(listener, endpoint, options.max_connections, shutdown) => {}
             // Connections that do not end are dropped.
@@ -221,7 +246,12 @@ impl ToolServer {
 }
 
 /// Waits for the shutdown and then for the running calls, ends the sessions, and waits for the connections.
-async fn drain(shutdown: CancellationToken, calls: Calls, grace: Duration, ended: CancellationToken) {
+async fn drain(
+    shutdown: CancellationToken,
+    calls: Calls,
+    grace: Duration,
+    ended: CancellationToken,
+) {
     shutdown.cancelled().await;
     calls.cancel_unattended();
     calls.running.close();

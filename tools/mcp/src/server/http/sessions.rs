@@ -6,8 +6,12 @@ use std::time::Instant;
 
 use futures_util::{Stream, StreamExt as _};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
-use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, LocalSessionManagerError};
-use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
+use rmcp::transport::streamable_http_server::session::local::{
+    LocalSessionManager, LocalSessionManagerError,
+};
+use rmcp::transport::streamable_http_server::session::{
+    ServerSseMessage, SessionId, SessionManager,
+};
 
 use super::HttpOptions;
 
@@ -41,14 +45,18 @@ pub(super) enum SessionError {
 impl Sessions {
     /// Returns true if no further session can begin.
     pub(super) async fn is_full(&self) -> bool {
-        self.local.sessions.read().await.len() >= HttpOptions::MAX_SESSIONS && self.find_idle().is_none()
+        self.local.sessions.read().await.len() >= HttpOptions::MAX_SESSIONS
+            && self.find_idle().is_none()
     }
 
     /// Returns the session that has been idle for longest: one that was never used, if there is one.
     fn find_idle(&self) -> Option<SessionId> {
         let uses = self.lock_uses();
-        let idle = uses.iter().filter(|(_, session)| Arc::strong_count(&session.answers) == 1);
-        idle.min_by_key(|(_, session)| (session.is_used, session.last)).map(|(id, _)| id.clone())
+        let idle = uses
+            .iter()
+            .filter(|(_, session)| Arc::strong_count(&session.answers) == 1);
+        idle.min_by_key(|(_, session)| (session.is_used, session.last))
+            .map(|(id, _)| id.clone())
     }
 
     /// Notes that a session is used. The session is busy until the returned mark is dropped.
@@ -75,7 +83,11 @@ impl SessionManager for Sessions {
             self.close_session(&idle).await?;
         }
         let (id, transport) = self.local.create_session().await?;
-        let session = Use { is_used: false, last: Instant::now(), answers: Arc::default() };
+        let session = Use {
+            is_used: false,
+            last: Instant::now(),
+            answers: Arc::default(),
+        };
         self.lock_uses().insert(id.clone(), session);
         Ok((id, transport))
     }
@@ -110,7 +122,11 @@ impl SessionManager for Sessions {
         }))
     }
 
-    async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), SessionError> {
+    async fn accept_message(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(), SessionError> {
         Ok(self.local.accept_message(id, message).await?)
     }
 

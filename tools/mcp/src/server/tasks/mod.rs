@@ -51,15 +51,29 @@ struct Table {
 
 impl Tasks {
     pub(super) fn new(limits: TaskLimits) -> Self {
-        Self(Arc::new(Inner { limits, table: Mutex::default(), closed: CancellationToken::new() }))
+        Self(Arc::new(Inner {
+            limits,
+            table: Mutex::default(),
+            closed: CancellationToken::new(),
+        }))
     }
 
     /// Lets a call go on as a task, which begins with the last progress of the call. Returns the call if there are too many tasks, or none may begin.
-    pub(super) fn start(&self, mut running: Running, last: Option<Progress>) -> Result<Task, Box<Running>> {
+    pub(super) fn start(
+        &self,
+        mut running: Running,
+        last: Option<Progress>,
+    ) -> Result<Task, Box<Running>> {
         let mut table = self.lock();
         let is_full = table.tasks.len() >= self.0.limits.max || self.0.closed.is_cancelled();
-        let Some(id) = (!is_full).then(random_handle).flatten() else { return Err(Box::new(running)) };
-        let task = Arc::new(RunningTask::new(id.clone(), self.0.limits.ttl, &mut running));
+        let Some(id) = (!is_full).then(random_handle).flatten() else {
+            return Err(Box::new(running));
+        };
+        let task = Arc::new(RunningTask::new(
+            id.clone(),
+            self.0.limits.ttl,
+            &mut running,
+        ));
         if let Some(progress) = last {
             task.report(progress);
         }
@@ -76,7 +90,11 @@ impl Tasks {
     /// Returns an error of the protocol if the id is unknown.
     pub(super) fn find(&self, id: &str) -> Result<Arc<RunningTask>, ErrorData> {
         let message = "the task is unknown or expired; call the tool anew";
-        self.lock().tasks.get(id).cloned().ok_or_else(|| ErrorData::invalid_params(message, None))
+        self.lock()
+            .tasks
+            .get(id)
+            .cloned()
+            .ok_or_else(|| ErrorData::invalid_params(message, None))
     }
 
     /// Cancels and forgets all tasks. No further one begins.
@@ -94,12 +112,18 @@ impl Tasks {
         let mut end = task.run(running, ttl).await;
         let mut bytes = size(&end);
         if !self.reserve(bytes) {
-            (end, bytes) = (failed("the results of tasks take too much memory; call the tool again later"), 0);
+            (end, bytes) = (
+                failed("the results of tasks take too much memory; call the tool again later"),
+                0,
+            );
         }
         let lived = started.elapsed();
         let rest = ttl.saturating_sub(lived).max(ttl.min(KEPT));
         task.end(end, lived.saturating_add(rest));
-        self.0.closed.run_until_cancelled(tokio::time::sleep(rest)).await;
+        self.0
+            .closed
+            .run_until_cancelled(tokio::time::sleep(rest))
+            .await;
         let mut table = self.lock();
         table.result_bytes -= bytes;
         table.tasks.remove(task.id());
@@ -133,26 +157,54 @@ mod tests {
 
     /// Returns a call that ends at once with this text.
     fn answered(text: String) -> Running {
-        let asked = AskedOf { method: "tools/call", name: "a".to_owned(), params: json!({}).into() };
+        let asked = AskedOf {
+            method: "tools/call",
+            name: "a".to_owned(),
+            params: json!({}).into(),
+        };
         let permit = Permits::new(1, 1).begin().unwrap();
-        let peer = Peer::new(rmcp::model::ClientCapabilities::default(), true, [].into(), permit.clone());
+        let peer = Peer::new(
+            rmcp::model::ClientCapabilities::default(),
+            true,
+            [].into(),
+            permit.clone(),
+        );
         let result = CallToolResult::success(vec![ContentBlock::text(text)]);
         let work = Box::pin(async { Ok(Finished::Call(result)) });
-        Running::new(asked, peer, CancellationToken::new(), (permit, TaskTracker::new().token()), work)
+        Running::new(
+            asked,
+            peer,
+            CancellationToken::new(),
+            (permit, TaskTracker::new().token()),
+            work,
+        )
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_memory_of_results_is_limited_until_they_expire() {
         let ttl = Duration::from_secs(60);
-        let tasks = Tasks::new(TaskLimits { after: Duration::ZERO, ttl, max: 9, result_bytes: 1000 });
+        let tasks = Tasks::new(TaskLimits {
+            after: Duration::ZERO,
+            ttl,
+            max: 9,
+            result_bytes: 1000,
+        });
         for round in 0..3 {
             let mut ended = Vec::new();
             for _ in 0..3 {
-                let Ok(task) = tasks.start(answered("x".repeat(400)), None) else { panic!("{round}") };
+                let Ok(task) = tasks.start(answered("x".repeat(400)), None) else {
+                    panic!("{round}")
+                };
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 ended.push(tasks.find(&task.task_id).unwrap().detailed().payload);
             }
-            assert!(matches!(&ended[..2], [TaskPayload::Completed { .. }, TaskPayload::Completed { .. }]), "{ended:?}");
+            assert!(
+                matches!(
+                    &ended[..2],
+                    [TaskPayload::Completed { .. }, TaskPayload::Completed { .. }]
+                ),
+                "{ended:?}"
+            );
             assert!(matches!(&ended[2], TaskPayload::Failed { .. }), "{ended:?}");
             tokio::time::sleep(ttl).await;
         }

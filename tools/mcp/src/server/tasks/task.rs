@@ -40,8 +40,20 @@ impl RunningTask {
     pub(super) fn new(id: String, ttl: Duration, running: &mut Running) -> Self {
         let waiting = running.take_waiting();
         let (created_at, keys) = (current_timestamp(), waiting.keys());
-        let state = State { ttl, updated_at: created_at.clone(), status_message: None, waiting, keys, end: None };
-        Self { id, created_at, token: running.token(), state: Mutex::new(state) }
+        let state = State {
+            ttl,
+            updated_at: created_at.clone(),
+            status_message: None,
+            waiting,
+            keys,
+            end: None,
+        };
+        Self {
+            id,
+            created_at,
+            token: running.token(),
+            state: Mutex::new(state),
+        }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -99,10 +111,14 @@ impl RunningTask {
             }
         };
         match name_lacking(outcome, &running.peer) {
-            Ok(Finished::Call(result)) => TaskPayload::Completed { result: object(&result) },
+            Ok(Finished::Call(result)) => TaskPayload::Completed {
+                result: object(&result),
+            },
             _ if is_expired => failed("the time limit of the task was over"),
             _ if self.token.is_cancelled() => TaskPayload::Cancelled,
-            Err(error) => TaskPayload::Failed { error: object(&error) },
+            Err(error) => TaskPayload::Failed {
+                error: object(&error),
+            },
             Ok(Finished::Method(_)) => failed("the call has no result"),
         }
     }
@@ -119,7 +135,10 @@ impl RunningTask {
         let mut state = self.lock();
         if state.keys.contains(&ask.key) {
             let numbered = (2_usize..).map(|number| format!("{}-{number}", ask.key));
-            ask.key = numbered.into_iter().find(|key| !state.keys.contains(key)).unwrap_or_default();
+            ask.key = numbered
+                .into_iter()
+                .find(|key| !state.keys.contains(key))
+                .unwrap_or_default();
         }
         state.keys.insert(ask.key.clone());
         state.waiting.add(ask);
@@ -138,9 +157,15 @@ impl RunningTask {
     }
 
     fn task(&self, state: &State) -> Task {
-        let mut task = Task::new(&self.id, TaskStatus::Working, &self.created_at, &state.updated_at);
+        let mut task = Task::new(
+            &self.id,
+            TaskStatus::Working,
+            &self.created_at,
+            &state.updated_at,
+        );
         task.status_message.clone_from(&state.status_message);
-        task.with_ttl_ms(millis(state.ttl)).with_poll_interval_ms(millis(POLL_INTERVAL))
+        task.with_ttl_ms(millis(state.ttl))
+            .with_poll_interval_ms(millis(POLL_INTERVAL))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -156,13 +181,17 @@ fn millis(time: Duration) -> u64 {
 
 /// Returns the end of a task that failed for a reason of the server.
 pub(super) fn failed(reason: &'static str) -> TaskPayload {
-    TaskPayload::Failed { error: object(&ErrorData::internal_error(reason, None)) }
+    TaskPayload::Failed {
+        error: object(&ErrorData::internal_error(reason, None)),
+    }
 }
 
 /// Returns the size of the result, in bytes.
 pub(super) fn size(end: &TaskPayload) -> usize {
     match end {
-        TaskPayload::Completed { result } => serde_json::to_vec(result).map_or(usize::MAX, |json| json.len()),
+        TaskPayload::Completed { result } => {
+            serde_json::to_vec(result).map_or(usize::MAX, |json| json.len())
+        }
         _ => 0,
     }
 }

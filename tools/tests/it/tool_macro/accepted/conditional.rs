@@ -30,5 +30,7 @@ fn a_tool_exists_in_some_builds_or_inside_a_function() {
         present()
     }
     assert_eq!(inner(), 1);
-    tools::Catalog::new().submit(&[&PRESENT_TOOL, &INNER_TOOL]).unwrap();
+    tools::Catalog::new()
+        .submit(&[&PRESENT_TOOL, &INNER_TOOL])
+        .unwrap();
 }

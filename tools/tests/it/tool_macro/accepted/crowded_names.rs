@@ -43,5 +43,7 @@ fn call() {}
 
 #[::core::prelude::v1::test]
 fn the_names_around_a_tool_may_be_taken() {
-    ::tools::Catalog::new().submit(&[&DEFINITION_TOOL, &CALL_TOOL]).unwrap();
+    ::tools::Catalog::new()
+        .submit(&[&DEFINITION_TOOL, &CALL_TOOL])
+        .unwrap();
 }

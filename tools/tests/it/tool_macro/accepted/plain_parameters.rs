@@ -20,7 +20,9 @@ pub fn count_words(
 ) -> usize {
     text.push(' ');
     let except = except.unwrap_or_default();
-    text.split_whitespace().filter(|word| word.len() >= shortest && !except.iter().any(|other| other == word)).count()
+    text.split_whitespace()
+        .filter(|word| word.len() >= shortest && !except.iter().any(|other| other == word))
+        .count()
 }
 
 /// Says what kind of thing this is.
@@ -43,7 +45,13 @@ fn parameters_of_all_kinds() {
     r#yield(ToolContext::default());
     drop(describe("x".to_owned(), &ToolContext::default()));
     let mut catalog = tools::Catalog::new();
-    catalog.submit(&[&COUNT_WORDS_TOOL, &DESCRIBE_TOOL, &YIELD_TOOL]).unwrap();
-    let names: Vec<_> = catalog.list().iter().map(|entry| entry.name().to_string()).collect();
+    catalog
+        .submit(&[&COUNT_WORDS_TOOL, &DESCRIBE_TOOL, &YIELD_TOOL])
+        .unwrap();
+    let names: Vec<_> = catalog
+        .list()
+        .iter()
+        .map(|entry| entry.name().to_string())
+        .collect();
     assert_eq!(names, ["count_words", "describe", "yield"]);
 }

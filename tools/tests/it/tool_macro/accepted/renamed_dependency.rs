@@ -26,5 +26,7 @@ fn subtract(
 
 #[test]
 fn the_crate_has_another_name() {
-    cribs::Catalog::new().submit(&[&ADD_TOOL, &SUBTRACT_TOOL]).unwrap();
+    cribs::Catalog::new()
+        .submit(&[&ADD_TOOL, &SUBTRACT_TOOL])
+        .unwrap();
 }

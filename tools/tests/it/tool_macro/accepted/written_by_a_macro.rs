@@ -31,5 +31,7 @@ facade::constant! {
 
 #[test]
 fn a_macro_writes_tools() {
-    tools::Catalog::new().submit(&[&NUMBER_TOOL, &LIST_TOOL]).unwrap();
+    tools::Catalog::new()
+        .submit(&[&NUMBER_TOOL, &LIST_TOOL])
+        .unwrap();
 }

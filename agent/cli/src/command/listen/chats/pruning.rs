@@ -14,10 +14,17 @@ impl Chats {
     /// Removes the journal of a chat if it is too large. Removes other ones if the chat begins a new one.
     pub(super) async fn make_room(&self, key: &ChatKey, folder: &Arc<ChannelFolder>) {
         let is_new = self.is_recorded
-            && ChannelFolder::remove_full(&folder.journal(&key.1), &self.retention).unwrap_or_else(|error| {
-                say(key, &format!("the journal of the chat is too large, and cannot be removed: {error}"));
-                false
-            });
+            && ChannelFolder::remove_full(&folder.journal(&key.1), &self.retention).unwrap_or_else(
+                |error| {
+                    say(
+                        key,
+                        &format!(
+                            "the journal of the chat is too large, and cannot be removed: {error}"
+                        ),
+                    );
+                    false
+                },
+            );
         if is_new {
             self.prune(&key.0, folder).await;
         }
@@ -44,14 +51,20 @@ impl Chats {
             })
         });
         if let Err(error) = removed {
-            notice::warning(&format!("{channel}: old sessions of chats are kept: {error}"));
+            notice::warning(&format!(
+                "{channel}: old sessions of chats are kept: {error}"
+            ));
         }
     }
 }
 
 /// Returns the journals of the chats of a channel with a task.
 fn in_use(waiting: &WaitingMessages, channel: &str, folder: &ChannelFolder) -> HashSet<PathBuf> {
-    waiting.chats().filter(|(name, _)| name == channel).map(|key| folder.journal(&key.1)).collect()
+    waiting
+        .chats()
+        .filter(|(name, _)| name == channel)
+        .map(|key| folder.journal(&key.1))
+        .collect()
 }
 
 #[cfg(test)]
@@ -81,13 +94,20 @@ mod tests {
         let folder = Arc::new(ChannelFolder::in_folder(dir.path()));
         let journals = ["idle", "busy"].map(|chat| folder.journal(chat));
         for journal in &journals {
-            File::create(journal).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+            File::create(journal)
+                .unwrap()
+                .set_modified(SystemTime::UNIX_EPOCH)
+                .unwrap();
         }
         // No session may run, so that the journal does not change.
         let options = Program::parse_from(["program"]).options;
         let chats = Chats::new(options, &Settings::default(), 0, CancellationToken::new());
         let message = IncomingMessage::new("busy", "hello").unwrap();
-        let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(1)
+            .build()
+            .unwrap();
         runtime.block_on(async {
             // The only thread that can read the folder is taken until the message is there.
             let (release, released) = mpsc::channel();

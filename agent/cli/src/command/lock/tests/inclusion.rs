@@ -14,8 +14,20 @@ const CASES: u32 = 48;
 
 /// Returns a schema of a parameter.
 fn schema() -> BoxedStrategy<Value> {
-    let kind = || select(vec!["string", "integer", "number", "null", "boolean", "array", "object"]);
-    let values = vec![json!("x"), json!("y"), json!(1), json!(2.0), json!(null), json!(true), json!(["x"])];
+    let kind = || {
+        select(vec![
+            "string", "integer", "number", "null", "boolean", "array", "object",
+        ])
+    };
+    let values = vec![
+        json!("x"),
+        json!("y"),
+        json!(1),
+        json!(2.0),
+        json!(null),
+        json!(true),
+        json!(["x"]),
+    ];
     let leaf = prop_oneof![
         4 => kind().prop_map(|kind| json!({"type": kind})),
         2 => prop::collection::btree_set(kind(), 1..4).prop_map(|kinds| json!({"type": kinds})),
@@ -30,11 +42,16 @@ fn schema() -> BoxedStrategy<Value> {
     leaf.prop_recursive(2, 12, 3, move |inner| {
         let list = || prop::collection::vec(inner.clone(), 1..3);
         prop_oneof![
-            (select(vec!["anyOf", "oneOf", "allOf"]), list()).prop_map(|(key, parts)| json!({key: parts})),
+            (select(vec!["anyOf", "oneOf", "allOf"]), list())
+                .prop_map(|(key, parts)| json!({key: parts})),
             (list(), kind()).prop_map(|(parts, kind)| json!({"type": kind, "allOf": parts})),
             inner.clone().prop_map(|part| json!({"not": part})),
-            (inner.clone(), 0..3).prop_map(|(items, most)| json!({"type": "array", "items": items, "maxItems": most})),
-            inner.clone().prop_map(|items| json!({"type": "array", "items": items})),
+            (inner.clone(), 0..3).prop_map(
+                |(items, most)| json!({"type": "array", "items": items, "maxItems": most})
+            ),
+            inner
+                .clone()
+                .prop_map(|items| json!({"type": "array", "items": items})),
             list().prop_map(|items| json!({"prefixItems": items})),
             parameters(inner.clone()),
         ]
@@ -46,7 +63,8 @@ fn schema() -> BoxedStrategy<Value> {
 fn parameters(property: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = Value> {
     let properties = prop::collection::btree_map(select(vec!["a", "b"]), property.clone(), 0..3);
     let required = prop::sample::subsequence(vec!["a", "b"], 0..2);
-    let additional = prop_oneof![4 => Just(json!(false)), 2 => Just(json!(true)), 1 => property.clone()];
+    let additional =
+        prop_oneof![4 => Just(json!(false)), 2 => Just(json!(true)), 1 => property.clone()];
     (properties, required, additional, prop::option::weighted(0.2, property)).prop_map(
         |(properties, required, additional, any)| {
             let mut schema = json!({"type": "object", "properties": properties, "required": required, "additionalProperties": additional});
@@ -59,7 +77,8 @@ fn parameters(property: impl Strategy<Value = Value> + Clone) -> impl Strategy<V
 }
 
 fn with_definitions(mut parameters: Value, definition: &Value) -> Value {
-    let recursive = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/R"}, "b": definition}});
+    let recursive =
+        json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/R"}, "b": definition}});
     parameters["$defs"] = json!({"D": definition, "R": recursive});
     parameters
 }
@@ -69,10 +88,15 @@ fn places(schema: &Value, place: &str, found: &mut Vec<String>) {
     match schema {
         Value::Object(keywords) => {
             found.push(place.to_owned());
-            keywords.iter().for_each(|(key, part)| places(part, &format!("{place}/{key}"), found));
+            keywords
+                .iter()
+                .for_each(|(key, part)| places(part, &format!("{place}/{key}"), found));
         }
         Value::Array(parts) => {
-            parts.iter().enumerate().for_each(|(index, part)| places(part, &format!("{place}/{index}"), found));
+            parts
+                .iter()
+                .enumerate()
+                .for_each(|(index, part)| places(part, &format!("{place}/{index}"), found));
         }
         _ => {}
     }
@@ -83,11 +107,17 @@ fn mutate(schema: &mut Value, [place, member]: [Index; 2], way: u8, with: &Value
     let mut found = Vec::new();
     places(schema, "", &mut found);
     let place = found.remove(place.index(found.len()));
-    let Some(part) = schema.pointer_mut(&place) else { return };
+    let Some(part) = schema.pointer_mut(&place) else {
+        return;
+    };
     let is_inner = place.contains("/a") || place.contains("/b") || place.contains("/D");
     match (way, part.as_object_mut(), with) {
         (0, Some(keywords), _) if !keywords.is_empty() => {
-            let key = keywords.keys().nth(member.index(keywords.len())).unwrap().clone();
+            let key = keywords
+                .keys()
+                .nth(member.index(keywords.len()))
+                .unwrap()
+                .clone();
             keywords.remove(&key);
         }
         (1 | 2, Some(keywords), Value::Object(with)) => {
@@ -109,14 +139,31 @@ fn change() -> impl Strategy<Value = ([Index; 2], u8, Value)> {
 fn world() -> Vec<Value> {
     let flat = json!([null, true, 1, 2, 1.5, "", "x", "y", [], {}]);
     let flat = flat.as_array().unwrap();
-    let wrapped = |value: &Value| [json!([value]), json!({"a": value}), json!({"b": value}), json!({"c": value})];
-    let values: Vec<Value> = flat.iter().cloned().chain(flat.iter().flat_map(wrapped)).collect();
+    let wrapped = |value: &Value| {
+        [
+            json!([value]),
+            json!({"a": value}),
+            json!({"b": value}),
+            json!({"c": value}),
+        ]
+    };
+    let values: Vec<Value> = flat
+        .iter()
+        .cloned()
+        .chain(flat.iter().flat_map(wrapped))
+        .collect();
     let mut world = vec![json!({})];
     for value in &values {
         world.extend(["a", "b", "c"].map(|key| json!({key: value})));
         for other in flat {
-            world.extend([json!({"a": value, "b": other}), json!({"a": other, "b": value})]);
-            world.extend([json!({"a": other, "c": value}), json!({"b": other, "c": value})]);
+            world.extend([
+                json!({"a": value, "b": other}),
+                json!({"a": other, "b": value}),
+            ]);
+            world.extend([
+                json!({"a": other, "c": value}),
+                json!({"b": other, "c": value}),
+            ]);
         }
     }
     world
@@ -131,8 +178,18 @@ fn is_near(place: &str) -> bool {
 /// Returns the arguments that a schema accepts. Returns `None` if the schema cannot be used.
 fn accepted(parameters: &Value) -> Option<Vec<bool>> {
     let mut catalog = Catalog::new();
-    catalog.register(tool("t", parameters.clone()), async |_: ToolContext, _: Value| "").ok()?;
-    Some(world().into_iter().map(|arguments| catalog.validate("t", arguments).is_ok()).collect())
+    catalog
+        .register(
+            tool("t", parameters.clone()),
+            async |_: ToolContext, _: Value| "",
+        )
+        .ok()?;
+    Some(
+        world()
+            .into_iter()
+            .map(|arguments| catalog.validate("t", arguments).is_ok())
+            .collect(),
+    )
 }
 
 proptest! {

@@ -14,7 +14,8 @@ use super::super::difference::{Compatibility, DefinitionChange};
 /// A schema, with objects of properties nested at most three deep.
 fn schema() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
-        select(vec!["string", "integer", "boolean"]).prop_map(|kind| json!({"type": kind, "description": "It."})),
+        select(vec!["string", "integer", "boolean"])
+            .prop_map(|kind| json!({"type": kind, "description": "It."})),
         Just(json!({"type": "string", "enum": ["x", "y", "z"]})),
         Just(json!({"type": "array", "items": {"type": "string"}, "maxItems": 3})),
         Just(json!({"anyOf": [{"type": "string"}, {"type": "null"}]})),
@@ -22,8 +23,15 @@ fn schema() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(3, 24, 4, |inner| object(inner, 0..4))
 }
 
-fn object(property: impl Strategy<Value = Value>, size: std::ops::Range<usize>) -> impl Strategy<Value = Value> {
-    let properties = btree_map(select(vec!["a", "b", "c", "d", "e/~f"]), (property, any::<bool>()), size);
+fn object(
+    property: impl Strategy<Value = Value>,
+    size: std::ops::Range<usize>,
+) -> impl Strategy<Value = Value> {
+    let properties = btree_map(
+        select(vec!["a", "b", "c", "d", "e/~f"]),
+        (property, any::<bool>()),
+        size,
+    );
     properties.prop_map(|properties| {
         let required: Vec<_> = properties.iter().filter(|(_, (_, required))| *required).map(|(key, _)| *key).collect();
         let required = json!(required);
@@ -38,8 +46,11 @@ fn tool() -> impl Strategy<Value = Tool> {
         serde_json::from_value(json!({"reads": ["a:x"]})).unwrap(),
         serde_json::from_value(json!({"writes": ["a:x"], "idempotent": true})).unwrap(),
     ]);
-    (object(schema(), 1..5), effects)
-        .prop_map(|(parameters, effects)| Tool::new("t", "Does it.", parameters).unwrap().with_effects(effects))
+    (object(schema(), 1..5), effects).prop_map(|(parameters, effects)| {
+        Tool::new("t", "Does it.", parameters)
+            .unwrap()
+            .with_effects(effects)
+    })
 }
 
 /// The verdict about a change, and a test for its kind.
@@ -71,7 +82,9 @@ const KINDS: [Kind; 8] = [
 
 /// Collects the pointers of all objects with properties, the root included.
 fn objects(schema: &Value, pointer: String, found: &mut Vec<String>) {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return;
+    };
     for (key, property) in properties {
         let key = key.replace('~', "~0").replace('/', "~1");
         objects(property, format!("{pointer}/properties/{key}"), found);
@@ -82,13 +95,21 @@ fn objects(schema: &Value, pointer: String, found: &mut Vec<String>) {
 /// Makes a change at a random place. Returns the change that has to be found, or `None` if the tool has no place for it.
 fn mutate(tool: &mut Tool, kind: Kind, place: Index) -> Option<Expected> {
     if let Kind::AddEffect = kind {
-        let effects = json!({"reads": ["a:x"], "writes": ["a:x"], "destroys": ["b:y"], "idempotent": true});
+        let effects =
+            json!({"reads": ["a:x"], "writes": ["a:x"], "destroys": ["b:y"], "idempotent": true});
         tool.effects = serde_json::from_value(effects).unwrap();
-        return Some((Compatibility::Incompatible, |change| matches!(change, DefinitionChange::EffectAdded { .. })));
+        return Some((Compatibility::Incompatible, |change| {
+            matches!(change, DefinitionChange::EffectAdded { .. })
+        }));
     }
     let mut pointers = Vec::new();
     objects(&tool.parameters, String::new(), &mut pointers);
-    let object = tool.parameters.pointer_mut(&pointers[place.index(pointers.len())]).unwrap().as_object_mut().unwrap();
+    let object = tool
+        .parameters
+        .pointer_mut(&pointers[place.index(pointers.len())])
+        .unwrap()
+        .as_object_mut()
+        .unwrap();
     let mut required: Vec<Value> = object["required"].as_array().unwrap().clone();
     let properties = object["properties"].as_object_mut().unwrap();
     let keys: Vec<String> = properties.keys().cloned().collect();
@@ -98,16 +119,22 @@ fn mutate(tool: &mut Tool, kind: Kind, place: Index) -> Option<Expected> {
             properties.insert("new".to_owned(), json!({"type": "string"}));
             if let Kind::AddRequired = kind {
                 required.push(json!("new"));
-                (Compatibility::Incompatible, |change| matches!(change, DefinitionChange::RequiredParameterAdded))
+                (Compatibility::Incompatible, |change| {
+                    matches!(change, DefinitionChange::RequiredParameterAdded)
+                })
             } else {
-                (Compatibility::Compatible, |change| matches!(change, DefinitionChange::OptionalParameterAdded))
+                (Compatibility::Compatible, |change| {
+                    matches!(change, DefinitionChange::OptionalParameterAdded)
+                })
             }
         }
         Kind::Remove => {
             let key = key?;
             properties.remove(&key);
             required.retain(|name| *name != json!(key));
-            (Compatibility::Incompatible, |change| matches!(change, DefinitionChange::ParameterRemoved))
+            (Compatibility::Incompatible, |change| {
+                matches!(change, DefinitionChange::ParameterRemoved)
+            })
         }
         Kind::Require => {
             let key = json!(key?);
@@ -115,21 +142,30 @@ fn mutate(tool: &mut Tool, kind: Kind, place: Index) -> Option<Expected> {
                 return None;
             }
             required.push(key);
-            (Compatibility::Incompatible, |change| matches!(change, DefinitionChange::ParameterRequired))
+            (Compatibility::Incompatible, |change| {
+                matches!(change, DefinitionChange::ParameterRequired)
+            })
         }
         Kind::Retype => {
             properties[&key?] = json!({"type": "number"});
             (Compatibility::Incompatible, |change| {
-                matches!(change, DefinitionChange::TypeChanged { .. } | DefinitionChange::TypeWidened { .. })
+                matches!(
+                    change,
+                    DefinitionChange::TypeChanged { .. } | DefinitionChange::TypeWidened { .. }
+                )
             })
         }
         Kind::RemoveValue => {
             properties[&key?].get_mut("enum")?.as_array_mut()?.pop();
-            (Compatibility::Incompatible, |change| matches!(change, DefinitionChange::ValueRemoved { .. }))
+            (Compatibility::Incompatible, |change| {
+                matches!(change, DefinitionChange::ValueRemoved { .. })
+            })
         }
         Kind::Describe => {
             properties[&key?]["description"] = json!("Something else.");
-            (Compatibility::Compatible, |change| matches!(change, DefinitionChange::TextChanged))
+            (Compatibility::Compatible, |change| {
+                matches!(change, DefinitionChange::TextChanged)
+            })
         }
         Kind::AddEffect => return None,
     };

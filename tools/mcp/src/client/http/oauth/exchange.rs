@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::transport::auth::{
-    OAuthHttpClient, OAuthHttpClientError, OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest,
+    OAuthHttpClient, OAuthHttpClientError, OAuthHttpClientFuture, OAuthHttpRedirectPolicy,
+    OAuthHttpRequest,
 };
 use serde::Deserialize;
 use tools::protocol::{Access, Target};
@@ -40,13 +41,19 @@ impl OAuthHttpClient for Exchange {
 }
 
 impl Exchange {
-    async fn send(&self, request: OAuthHttpRequest) -> Result<http::Response<Vec<u8>>, OAuthHttpClientError> {
+    async fn send(
+        &self,
+        request: OAuthHttpRequest,
+    ) -> Result<http::Response<Vec<u8>>, OAuthHttpClientError> {
         let client = match request.redirect_policy {
             OAuthHttpRedirectPolicy::Follow => &self.following,
             _ => &self.direct,
         };
         let (parts, body) = request.request.into_parts();
-        let is_json = parts.headers.get(http::header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+        let is_json = parts
+            .headers
+            .get(http::header::CONTENT_TYPE)
+            .is_some_and(|kind| kind == "application/json");
         let mut request = Request::new(parts.method, &parts.uri.to_string())?;
         for (name, value) in &parts.headers {
             request = request.with_header(name.clone(), value.clone());
@@ -55,18 +62,33 @@ impl Exchange {
             request = request.with_body(body.clone());
         }
         let host = target(request.url());
-        let clause = |access| Ok::<_, OAuthHttpClientError>(Target::new(access, "net", host.clone())?.to_clause());
-        let cx = ToolContext::new().with_grant(Grant::new([clause(Access::Read)?, clause(Access::Write)?]));
-        let Response { status, headers, body: answer, .. } = client.send(&cx, request).await?;
+        let clause = |access| {
+            Ok::<_, OAuthHttpClientError>(Target::new(access, "net", host.clone())?.to_clause())
+        };
+        let cx = ToolContext::new()
+            .with_grant(Grant::new([clause(Access::Read)?, clause(Access::Write)?]));
+        let Response {
+            status,
+            headers,
+            body: answer,
+            ..
+        } = client.send(&cx, request).await?;
         // Other requests are forms.
         if status.is_success()
             && is_json
             && let Ok(client) = serde_json::from_slice(&answer)
         {
-            *self.registration.lock().unwrap_or_else(PoisonError::into_inner) = Some(client);
+            *self
+                .registration
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = Some(client);
         }
         // The text of an error is shown, and may repeat the request.
-        let answer = if status.is_success() { answer.to_vec() } else { masked(&body, &answer) };
+        let answer = if status.is_success() {
+            answer.to_vec()
+        } else {
+            masked(&body, &answer)
+        };
         let mut response = http::Response::new(answer);
         (*response.status_mut(), *response.headers_mut()) = (status, headers);
         Ok(response)
@@ -75,9 +97,17 @@ impl Exchange {
 
 /// Returns the answer to a form without the form's secrets.
 fn masked(form: &[u8], answer: &[u8]) -> Vec<u8> {
-    let Ok(mut url) = Url::parse("http://form.invalid/") else { return Vec::new() };
+    let Ok(mut url) = Url::parse("http://form.invalid/") else {
+        return Vec::new();
+    };
     url.set_query(Some(&String::from_utf8_lossy(form)));
-    let fields = url.query_pairs().filter(|(name, value)| SECRET_FIELDS.contains(&&**name) && !value.is_empty());
+    let fields = url
+        .query_pairs()
+        .filter(|(name, value)| SECRET_FIELDS.contains(&&**name) && !value.is_empty());
     let answer = String::from_utf8_lossy(answer).into_owned();
-    fields.fold(answer, |answer, (name, value)| answer.replace(&*value, &format!("[secret:{name}]"))).into_bytes()
+    fields
+        .fold(answer, |answer, (name, value)| {
+            answer.replace(&*value, &format!("[secret:{name}]"))
+        })
+        .into_bytes()
 }

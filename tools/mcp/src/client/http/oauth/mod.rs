@@ -59,7 +59,9 @@ pub enum LoginError {
 
 impl From<AuthError> for LoginError {
     fn from(error: AuthError) -> Self {
-        Self::Refused { reason: visible_line(&error.to_string(), SHOWN) }
+        Self::Refused {
+            reason: visible_line(&error.to_string(), SHOWN),
+        }
     }
 }
 
@@ -85,7 +87,8 @@ impl HttpServer {
     #[must_use]
     pub fn with_tokens(mut self, folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
-        self.login.challenges = Arc::new(Challenges::new(Store::new(&folder, &self.url).challenge()));
+        self.login.challenges =
+            Arc::new(Challenges::new(Store::new(&folder, &self.url).challenge()));
         self.login.folder = Some(folder);
         self
     }
@@ -136,12 +139,18 @@ impl HttpServer {
             self.probe().await;
         }
         let challenge = self.login.challenges.latest();
-        let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await?;
+        let found = manager
+            .resolve_metadata_from_challenge(challenge.as_deref())
+            .await?;
         manager.set_metadata(found.metadata);
-        let session = AuthorizationSession::new(manager, self.request(folder, redirect.url())).await;
+        let session =
+            AuthorizationSession::new(manager, self.request(folder, redirect.url())).await;
         let session = session.map_err(|(_, error)| error)?;
         let url = browsable(session.get_authorization_url())?;
-        let state = url.query_pairs().find(|(name, _)| name == "state").map(|(_, state)| state.into_owned());
+        let state = url
+            .query_pairs()
+            .find(|(name, _)| name == "state")
+            .map(|(_, state)| state.into_owned());
         open(url.as_str());
         let answered = redirect.answer(&state.unwrap_or_default()).await?;
         session.handle_callback_url(&answered).await?;
@@ -152,8 +161,11 @@ impl HttpServer {
     /// Sends a request without a token, because some servers say only then where to log in.
     async fn probe(&self) {
         let message = json!({"jsonrpc": "2.0", "id": 0, "method": "ping"});
-        let Ok(requests) = self.requests() else { return };
-        let request = Request::new(Method::POST, self.url.as_str()).and_then(|request| request.with_json(&message));
+        let Ok(requests) = self.requests() else {
+            return;
+        };
+        let request = Request::new(Method::POST, self.url.as_str())
+            .and_then(|request| request.with_json(&message));
         // The refusal is noted, and a login without one finds the authorisation server by the specification's addresses.
         let _ = timeout(PROBE, requests.send(request, None, HashMap::new(), [])).await;
     }
@@ -171,13 +183,21 @@ impl HttpServer {
             return request.with_initial_scope_selection();
         }
         let mut scopes = Store::new(folder, &self.url).granted();
-        scopes.extend(lacking.into_iter().filter(|scope| !scopes.contains(scope)).collect::<Vec<_>>());
+        scopes.extend(
+            lacking
+                .into_iter()
+                .filter(|scope| !scopes.contains(scope))
+                .collect::<Vec<_>>(),
+        );
         request.with_scopes(scopes)
     }
 
     /// Makes the state of the authorisation, with the tokens that are stored.
     pub(super) async fn authorisation(&self) -> Result<AuthorizationManager, HttpError> {
-        let refused = |error: AuthError| HttpError::Option { option: "tokens", reason: error.to_string() };
+        let refused = |error: AuthError| HttpError::Option {
+            option: "tokens",
+            reason: error.to_string(),
+        };
         let Some(folder) = self.login.folder.as_ref().filter(|_| !self.is_authorised()) else {
             // Without tokens, requests go as they are.
             return self.manager(Path::new("")).await.map_err(refused);
@@ -186,16 +206,25 @@ impl HttpServer {
         if Store::new(folder, &self.url).exists() {
             // The server itself is likely out of reach too, and its answer says more.
             if let Err(error) = self.restore(&mut manager, folder).await {
-                tracing::warn!(server = self.url_secrets.shown(&self.url), "tokens are not used: {error}");
+                tracing::warn!(
+                    server = self.url_secrets.shown(&self.url),
+                    "tokens are not used: {error}"
+                );
             }
         }
         Ok(manager)
     }
 
     /// Prepares the use of the stored tokens.
-    async fn restore(&self, manager: &mut AuthorizationManager, folder: &Path) -> Result<(), AuthError> {
+    async fn restore(
+        &self,
+        manager: &mut AuthorizationManager,
+        folder: &Path,
+    ) -> Result<(), AuthError> {
         let challenge = self.login.challenges.latest();
-        let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await?;
+        let found = manager
+            .resolve_metadata_from_challenge(challenge.as_deref())
+            .await?;
         manager.set_metadata(found.metadata);
         let is_restored = manager.initialize_from_store().await?;
         let client = match &self.login.client {
@@ -203,17 +232,26 @@ impl HttpServer {
             Some((id, secret)) => secret.as_ref().map(|secret| (id.clone(), secret.clone())),
             None => Store::new(folder, &self.url).registered(),
         };
-        let Some((id, secret)) = client else { return Ok(()) };
-        manager.configure_client(OAuthClientConfig::new(id, self.url.as_str()).with_client_secret(secret.expose()))
+        let Some((id, secret)) = client else {
+            return Ok(());
+        };
+        manager.configure_client(
+            OAuthClientConfig::new(id, self.url.as_str()).with_client_secret(secret.expose()),
+        )
     }
 
     async fn manager(&self, folder: &Path) -> Result<AuthorizationManager, AuthError> {
-        let exchange = self.exchange().map_err(|error| AuthError::InternalError(error.to_string()))?;
+        let exchange = self
+            .exchange()
+            .map_err(|error| AuthError::InternalError(error.to_string()))?;
         let registration = exchange.registration.clone();
         let mut manager =
-            AuthorizationManager::new_with_oauth_http_client(self.url.as_str(), Arc::new(exchange)).await?;
+            AuthorizationManager::new_with_oauth_http_client(self.url.as_str(), Arc::new(exchange))
+                .await?;
         if !folder.as_os_str().is_empty() {
-            manager.set_credential_store(Store::new(folder, &self.url).with_registration(registration));
+            manager.set_credential_store(
+                Store::new(folder, &self.url).with_registration(registration),
+            );
         }
         Ok(manager)
     }
@@ -231,14 +269,23 @@ impl HttpServer {
         let following = HttpClient::from_options(options.clone().with_limits(limits.clone()))?;
         limits.max_redirects = 0;
         let direct = following.new_sibling(options.with_limits(limits))?;
-        Ok(Exchange { following, direct, registration: Registration::default() })
+        Ok(Exchange {
+            following,
+            direct,
+            registration: Registration::default(),
+        })
     }
 }
 
 /// Returns a URL that a browser may be opened with. The server chose it, and a program's opener does more than browse.
 fn browsable(url: &str) -> Result<Url, LoginError> {
-    let found = Url::parse(url).ok().filter(|url| ["http", "https"].contains(&url.scheme()));
+    let found = Url::parse(url)
+        .ok()
+        .filter(|url| ["http", "https"].contains(&url.scheme()));
     found.ok_or_else(|| LoginError::Refused {
-        reason: format!("{} is not the URL of a page; ask the operator of the server", visible_line(url, SHOWN)),
+        reason: format!(
+            "{} is not the URL of a page; ask the operator of the server",
+            visible_line(url, SHOWN)
+        ),
     })
 }

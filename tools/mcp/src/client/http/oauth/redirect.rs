@@ -38,10 +38,16 @@ impl Redirect {
             let (mut stream, _) = self.listener.accept().await?;
             let head = timeout(PATIENCE, head(&mut stream)).await.ok().flatten();
             let url = head.and_then(|head| self.url_of(&head)).filter(|url| {
-                url.path() == "/callback" && url.query_pairs().any(|(name, value)| name == "state" && value == state)
+                url.path() == "/callback"
+                    && url
+                        .query_pairs()
+                        .any(|(name, value)| name == "state" && value == state)
             });
             let (status, text) = match url {
-                Some(_) => ("200 OK", "You can close this window and return to the program."),
+                Some(_) => (
+                    "200 OK",
+                    "You can close this window and return to the program.",
+                ),
                 None => ("404 Not Found", "There is nothing here."),
             };
             let answer = format!(
@@ -57,7 +63,11 @@ impl Redirect {
     }
 
     fn url_of(&self, head: &str) -> Option<Url> {
-        let path = head.strip_prefix("GET ")?.split(' ').next().filter(|path| path.starts_with('/'))?;
+        let path = head
+            .strip_prefix("GET ")?
+            .split(' ')
+            .next()
+            .filter(|path| path.starts_with('/'))?;
         let origin = self.url.strip_suffix("/callback")?;
         Url::parse(&format!("{origin}{path}")).ok()
     }
@@ -68,7 +78,11 @@ async fn head(stream: &mut TcpStream) -> Option<String> {
     let mut head = Vec::new();
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         let mut bytes = [0; 1024];
-        let count = stream.read(&mut bytes).await.ok().filter(|count| *count > 0)?;
+        let count = stream
+            .read(&mut bytes)
+            .await
+            .ok()
+            .filter(|count| *count > 0)?;
         head.extend_from_slice(&bytes[..count]);
         if head.len() > MAX_HEAD {
             return None;

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::PoisonError;
 
-use rmcp::transport::auth::{AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials};
+use rmcp::transport::auth::{
+    AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials,
+};
 use serde::{Deserialize, Serialize};
 use tools::Secret;
 use tools::protocol::Digest;
@@ -41,17 +43,26 @@ struct Stored {
 impl Store {
     pub(super) fn new(folder: &Path, server: &Url) -> Self {
         let name = Digest::hash_bytes(server.as_str().as_bytes()).to_string();
-        Self { path: folder.join(format!("{}.json", &name[..32])), registration: Registration::default() }
+        Self {
+            path: folder.join(format!("{}.json", &name[..32])),
+            registration: Registration::default(),
+        }
     }
 
     /// Keeps the secret of a registration together with the tokens that it brings.
     pub(super) fn with_registration(self, registration: Registration) -> Self {
-        Self { registration, ..self }
+        Self {
+            registration,
+            ..self
+        }
     }
 
     /// Returns the identifier and the secret of the registration that brought the tokens. Returns `None` if it has no secret.
     pub(super) fn registered(&self) -> Option<(String, Secret)> {
-        let Stored { credentials, client_secret } = self.read().ok().flatten()?;
+        let Stored {
+            credentials,
+            client_secret,
+        } = self.read().ok().flatten()?;
         client_secret.map(|secret| (credentials.client_id, Secret::new(&secret)))
     }
 
@@ -62,7 +73,11 @@ impl Store {
 
     /// Returns the scopes of the latest login.
     pub(super) fn granted(&self) -> Vec<String> {
-        self.read().ok().flatten().map(|stored| stored.credentials.granted_scopes).unwrap_or_default()
+        self.read()
+            .ok()
+            .flatten()
+            .map(|stored| stored.credentials.granted_scopes)
+            .unwrap_or_default()
     }
 
     pub(super) fn exists(&self) -> bool {
@@ -74,21 +89,35 @@ impl Store {
     }
 
     fn read(&self) -> io::Result<Option<Stored>> {
-        let Some(text) = private_file::read(&self.path, MAX_BYTES)? else { return Ok(None) };
+        let Some(text) = private_file::read(&self.path, MAX_BYTES)? else {
+            return Ok(None);
+        };
         Ok(Some(serde_json::from_str(&text)?))
     }
 
     fn write(&self, credentials: StoredCredentials) -> io::Result<()> {
-        let registered = self.registration.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let registered = self
+            .registration
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         let client_secret = match registered {
             Some(client) if client.client_id == credentials.client_id => client.client_secret,
             _ => {
-                let earlier = self.registered().filter(|(id, _)| *id == credentials.client_id);
+                let earlier = self
+                    .registered()
+                    .filter(|(id, _)| *id == credentials.client_id);
                 earlier.map(|(_, secret)| secret.expose().to_owned())
             }
         };
         let client_secret = client_secret.filter(|secret| !secret.is_empty());
-        private_file::replace(&self.path, &serde_json::to_string(&Stored { credentials, client_secret })?)
+        private_file::replace(
+            &self.path,
+            &serde_json::to_string(&Stored {
+                credentials,
+                client_secret,
+            })?,
+        )
     }
 }
 
@@ -128,8 +157,9 @@ impl CredentialStore for Store {
         let path = self.path.with_extension("lock");
         Box::pin(async move {
             let locked = tokio::task::spawn_blocking(move || lock(&path)).await;
-            let locked =
-                locked.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(|error| self.failed(&error))?;
+            let locked = locked
+                .unwrap_or_else(|error| Err(io::Error::other(error)))
+                .map_err(|error| self.failed(&error))?;
             Ok(Some(CredentialRefreshGuard::new(locked)))
         })
     }

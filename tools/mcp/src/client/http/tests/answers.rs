@@ -42,14 +42,32 @@ async fn post(
     session: Option<&str>,
 ) -> (Result<Answer, Failure>, Received) {
     let server = TestServer::start(move |_| bytes.clone()).await;
-    let requests = HttpServer::new(&server.url("/mcp")).unwrap().requests().unwrap();
+    let requests = HttpServer::new(&server.url("/mcp"))
+        .unwrap()
+        .requests()
+        .unwrap();
     let mut limits = StreamableHttpResponseLimits::default();
-    (limits.max_json_response_size, limits.max_sse_event_size, limits.max_error_response_size) = (1000, 1000, 100);
-    let headers = HashMap::from([(HeaderName::from_static("mcp-method"), HeaderValue::from_static("ping"))]);
+    (
+        limits.max_json_response_size,
+        limits.max_sse_event_size,
+        limits.max_error_response_size,
+    ) = (1000, 1000, 100);
+    let headers = HashMap::from([(
+        HeaderName::from_static("mcp-method"),
+        HeaderValue::from_static("ping"),
+    )]);
     let uri: Arc<str> = server.url("/mcp").into();
     let token = Some("the-token".to_owned());
-    let answer =
-        requests.post_message_with_response_limits(uri, message, session.map(Arc::from), token, headers, limits).await;
+    let answer = requests
+        .post_message_with_response_limits(
+            uri,
+            message,
+            session.map(Arc::from),
+            token,
+            headers,
+            limits,
+        )
+        .await;
     (answer, server.received().remove(0))
 }
 
@@ -60,7 +78,9 @@ const ERROR: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":
 async fn a_message_is_posted_with_its_headers_and_answered_by_json() {
     let answered = b"HTTP/1.1 200 OK\r\nContent-Type: Application/JSON; charset=utf-8\r\nmcp-session-id: s2\r\n\r\n";
     let (answer, received) = post([answered, PONG.as_bytes()].concat(), ping(), Some("s1")).await;
-    assert!(matches!(answer, Ok(Answer::Json(ServerJsonRpcMessage::Response(_), Some(id))) if id == "s2"));
+    assert!(
+        matches!(answer, Ok(Answer::Json(ServerJsonRpcMessage::Response(_), Some(id))) if id == "s2")
+    );
     for (name, value) in [
         ("accept", "text/event-stream, application/json"),
         ("content-type", "application/json"),
@@ -70,12 +90,17 @@ async fn a_message_is_posted_with_its_headers_and_answered_by_json() {
     ] {
         assert_eq!(received.header(name), Some(value), "{}", received.head);
     }
-    assert_eq!(serde_json::from_slice::<Value>(&received.body).unwrap()["method"], "ping");
+    assert_eq!(
+        serde_json::from_slice::<Value>(&received.body).unwrap()["method"],
+        "ping"
+    );
 }
 
 /// Returns the message of an error that answers the request.
 fn error_of(answer: Result<Answer, Failure>) -> String {
-    let Ok(Answer::Json(ServerJsonRpcMessage::Error(error), _)) = answer else { panic!("{answer:?}") };
+    let Ok(Answer::Json(ServerJsonRpcMessage::Error(error), _)) = answer else {
+        panic!("{answer:?}")
+    };
     assert_eq!(json!(error.id), json!(1));
     error.error.message.into_owned()
 }
@@ -106,22 +131,40 @@ async fn a_bad_request_about_a_session_renews_it_and_an_answer_of_the_tool_does_
         let (answer, _) = post(response("400 Bad Request", kind, &body), ping(), Some("s1")).await;
         assert!(matches!(answer, Err(Failure::SessionExpired)), "{answer:?}");
         let (answer, _) = post(response("400 Bad Request", kind, &body), ping(), None).await;
-        assert!(!matches!(answer, Err(Failure::SessionExpired)), "{answer:?}");
+        assert!(
+            !matches!(answer, Err(Failure::SessionExpired)),
+            "{answer:?}"
+        );
     }
-    let (own, _) = post(response("400 Bad Request", "application/json", &about("1")), ping(), Some("s1")).await;
+    let (own, _) = post(
+        response("400 Bad Request", "application/json", &about("1")),
+        ping(),
+        Some("s1"),
+    )
+    .await;
     assert!(error_of(own).contains("session"));
 }
 
 #[tokio::test]
 async fn a_careless_body_or_event_is_read() {
-    let careless: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"mean\":NaN,\"name\":\"caf\xe9\"}}";
+    let careless: &[u8] =
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"mean\":NaN,\"name\":\"caf\xe9\"}}";
     let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
     let (answer, _) = post([head, careless].concat(), ping(), None).await;
-    assert!(matches!(answer, Ok(Answer::Json(ServerJsonRpcMessage::Response(_), None))), "{answer:?}");
+    assert!(
+        matches!(
+            answer,
+            Ok(Answer::Json(ServerJsonRpcMessage::Response(_), None))
+        ),
+        "{answer:?}"
+    );
     let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: ";
     let (answer, _) = post([head, careless, b"\n\n"].concat(), ping(), None).await;
-    let Ok(Answer::Sse(mut events, _)) = answer else { panic!("{answer:?}") };
-    let data: Value = serde_json::from_str(&events.next().await.unwrap().unwrap().data.unwrap()).unwrap();
+    let Ok(Answer::Sse(mut events, _)) = answer else {
+        panic!("{answer:?}")
+    };
+    let data: Value =
+        serde_json::from_str(&events.next().await.unwrap().unwrap().data.unwrap()).unwrap();
     assert_eq!(data["result"], json!({"mean": null, "name": "caf\u{fffd}"}));
 }
 
@@ -134,22 +177,46 @@ async fn the_only_answer_to_a_request_is_read_whatever_its_type_form_and_id() {
         ("application/octet-stream", PONG),
         ("text/html; charset=utf-8", PONG),
         ("application/json", &batch),
-        ("application/json", r#"{"jsonrpc":"2.0","id":99,"result":{}}"#),
-        ("application/json", r#"{"jsonrpc":"2.0","id":null,"result":{}}"#),
+        (
+            "application/json",
+            r#"{"jsonrpc":"2.0","id":99,"result":{}}"#,
+        ),
+        (
+            "application/json",
+            r#"{"jsonrpc":"2.0","id":null,"result":{}}"#,
+        ),
         ("application/json", r#"{"result":{}}"#),
-        ("application/json", &format!("event: message\ndata: {PONG}\n\n")),
+        (
+            "application/json",
+            &format!("event: message\ndata: {PONG}\n\n"),
+        ),
     ] {
         let (answer, _) = post(response("200 OK", kind, body), ping(), None).await;
-        let Ok(Answer::Json(ServerJsonRpcMessage::Response(read), None)) = answer else { panic!("{body}: {answer:?}") };
+        let Ok(Answer::Json(ServerJsonRpcMessage::Response(read), None)) = answer else {
+            panic!("{body}: {answer:?}")
+        };
         assert_eq!(json!(read.id), 1);
     }
-    for status in ["202 Accepted", "400 Bad Request", "500 Internal Server Error"] {
+    for status in [
+        "202 Accepted",
+        "400 Bad Request",
+        "500 Internal Server Error",
+    ] {
         let (answer, _) = post(response(status, "application/json", PONG), ping(), None).await;
-        assert!(matches!(answer, Ok(Answer::Json(ServerJsonRpcMessage::Response(_), None))), "{answer:?}");
+        assert!(
+            matches!(
+                answer,
+                Ok(Answer::Json(ServerJsonRpcMessage::Response(_), None))
+            ),
+            "{answer:?}"
+        );
     }
     for (kind, body) in [("text/html", "<h1>It works</h1>"), ("text/plain", note)] {
         let (answer, _) = post(response("200 OK", kind, body), ping(), None).await;
-        assert!(matches!(answer, Err(Failure::UnexpectedContentType(Some(_)))), "{answer:?}");
+        assert!(
+            matches!(answer, Err(Failure::UnexpectedContentType(Some(_)))),
+            "{answer:?}"
+        );
     }
 }
 
@@ -163,22 +230,41 @@ async fn a_stream_with_the_only_answer_is_read_whatever_its_kind_and_end() {
         format!("data: {}\n\n", PONG.replace("\"id\":1", "\"id\":99")),
     ] {
         let (answer, _) = post(response("200 OK", "text/event-stream", &body), ping(), None).await;
-        let Ok(Answer::Sse(mut events, _)) = answer else { panic!("{answer:?}") };
+        let Ok(Answer::Sse(mut events, _)) = answer else {
+            panic!("{answer:?}")
+        };
         let event = events.next().await.unwrap().unwrap();
         let data: Value = serde_json::from_str(&event.data.unwrap()).unwrap();
-        assert_eq!((event.event, &data["id"], &data["result"]), (None, &json!(1), &json!({})), "{body}");
+        assert_eq!(
+            (event.event, &data["id"], &data["result"]),
+            (None, &json!(1), &json!({})),
+            "{body}"
+        );
     }
 }
 
 #[tokio::test]
 async fn each_message_of_an_event_is_one_of_the_stream() {
     let note = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#;
-    let body = format!("data: [{note},\ndata: {{\"jsonrpc\":\"2.0\",\"result\":{{}}}}]\n\nevent: end\n\n");
+    let body =
+        format!("data: [{note},\ndata: {{\"jsonrpc\":\"2.0\",\"result\":{{}}}}]\n\nevent: end\n\n");
     let (answer, _) = post(response("200 OK", "text/event-stream", &body), ping(), None).await;
-    let Ok(Answer::Sse(events, _)) = answer else { panic!("{answer:?}") };
-    let data: Vec<_> = events.map(|event| event.unwrap().data.unwrap_or_default()).collect().await;
-    let read: Vec<Value> = data.iter().map(|data| serde_json::from_str(data).unwrap_or_default()).collect();
-    assert_eq!((&read[0]["method"], &read[1]["id"]), (&json!("notifications/message"), &json!(1)), "{data:?}");
+    let Ok(Answer::Sse(events, _)) = answer else {
+        panic!("{answer:?}")
+    };
+    let data: Vec<_> = events
+        .map(|event| event.unwrap().data.unwrap_or_default())
+        .collect()
+        .await;
+    let read: Vec<Value> = data
+        .iter()
+        .map(|data| serde_json::from_str(data).unwrap_or_default())
+        .collect();
+    assert_eq!(
+        (&read[0]["method"], &read[1]["id"]),
+        (&json!("notifications/message"), &json!(1)),
+        "{data:?}"
+    );
 }
 
 #[tokio::test]
@@ -192,67 +278,143 @@ async fn a_notification_is_accepted_however_the_server_says_so() {
         b"HTTP/1.1 200 OK\r\n\r\n".to_vec(),
     ] {
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        assert!(matches!(post(bytes, notification(), None).await.0, Ok(Answer::Accepted)), "{text}");
+        assert!(
+            matches!(
+                post(bytes, notification(), None).await.0,
+                Ok(Answer::Accepted)
+            ),
+            "{text}"
+        );
     }
 }
 
 #[tokio::test]
 async fn refusals_are_told_apart() {
-    let challenge = |status, challenge| TestServer::head(status, &[("www-authenticate", challenge)]);
-    let (unauthorised, _) = post(challenge("401 Unauthorized", "Bearer realm=\"a\""), ping(), None).await;
-    let Err(Failure::AuthRequired(error)) = unauthorised else { panic!("{unauthorised:?}") };
+    let challenge =
+        |status, challenge| TestServer::head(status, &[("www-authenticate", challenge)]);
+    let (unauthorised, _) = post(
+        challenge("401 Unauthorized", "Bearer realm=\"a\""),
+        ping(),
+        None,
+    )
+    .await;
+    let Err(Failure::AuthRequired(error)) = unauthorised else {
+        panic!("{unauthorised:?}")
+    };
     assert_eq!(error.www_authenticate_header, "Bearer realm=\"a\"");
-    let (forbidden, _) = post(challenge("403 Forbidden", "Bearer scope=\"a b\""), ping(), None).await;
-    let Err(Failure::InsufficientScope(error)) = forbidden else { panic!("{forbidden:?}") };
+    let (forbidden, _) = post(
+        challenge("403 Forbidden", "Bearer scope=\"a b\""),
+        ping(),
+        None,
+    )
+    .await;
+    let Err(Failure::InsufficientScope(error)) = forbidden else {
+        panic!("{forbidden:?}")
+    };
     assert_eq!(error.required_scope.as_deref(), Some("a b"));
     let (expired, _) = post(TestServer::head("404 Not Found", &[]), ping(), Some("s1")).await;
-    assert!(matches!(expired, Err(Failure::SessionExpired)), "{expired:?}");
+    assert!(
+        matches!(expired, Err(Failure::SessionExpired)),
+        "{expired:?}"
+    );
     for (bytes, status, retry_after) in [
-        (TestServer::head("429 Too Many Requests", &[("retry-after", "7")]), 429, Some("7")),
-        (TestServer::head("503 Service Unavailable", &[("retry-after", "soon")]), 503, Some("soon")),
-        (response("500 Internal Server Error", "text/html", "<h1>"), 500, None),
-        (response("502 Bad Gateway", "application/json", "{}"), 502, None),
+        (
+            TestServer::head("429 Too Many Requests", &[("retry-after", "7")]),
+            429,
+            Some("7"),
+        ),
+        (
+            TestServer::head("503 Service Unavailable", &[("retry-after", "soon")]),
+            503,
+            Some("soon"),
+        ),
+        (
+            response("500 Internal Server Error", "text/html", "<h1>"),
+            500,
+            None,
+        ),
+        (
+            response("502 Bad Gateway", "application/json", "{}"),
+            502,
+            None,
+        ),
     ] {
         let (later, _) = post(bytes, ping(), None).await;
-        let Err(Failure::HttpStatus(error)) = later else { panic!("{later:?}") };
-        assert_eq!((error.status, error.retry_after.as_deref()), (status, retry_after));
+        let Err(Failure::HttpStatus(error)) = later else {
+            panic!("{later:?}")
+        };
+        assert_eq!(
+            (error.status, error.retry_after.as_deref()),
+            (status, retry_after)
+        );
     }
     for status in ["400 Bad Request", "500 Internal Server Error"] {
         let (error, _) = post(response(status, "application/json", ERROR), ping(), None).await;
-        assert!(matches!(error, Ok(Answer::Json(ServerJsonRpcMessage::Error(_), None))), "{error:?}");
+        assert!(
+            matches!(
+                error,
+                Ok(Answer::Json(ServerJsonRpcMessage::Error(_), None))
+            ),
+            "{error:?}"
+        );
     }
     // A refusal does not pass as an answer of the protocol.
     for status in ["403 Forbidden", "404 Not Found"] {
         let (error, _) = post(response(status, "text/plain", "\u{1b}[2Jno"), ping(), None).await;
-        let Err(Failure::UnexpectedServerResponse(text)) = error else { panic!("{error:?}") };
-        assert!(text.starts_with(&format!("HTTP {}", &status[..3])) && !text.contains('\u{1b}'), "{text}");
+        let Err(Failure::UnexpectedServerResponse(text)) = error else {
+            panic!("{error:?}")
+        };
+        assert!(
+            text.starts_with(&format!("HTTP {}", &status[..3])) && !text.contains('\u{1b}'),
+            "{text}"
+        );
     }
-    let (error, _) = post(response("401 Unauthorized", "application/json", ERROR), ping(), None).await;
+    let (error, _) = post(
+        response("401 Unauthorized", "application/json", ERROR),
+        ping(),
+        None,
+    )
+    .await;
     assert!(matches!(error, Err(Failure::AuthRequired(_))), "{error:?}");
 }
 
 #[tokio::test]
 async fn a_server_of_the_older_generation_refuses_discovery_in_its_own_way() {
-    let discover = || message(json!({"jsonrpc": "2.0", "id": 9, "method": "server/discover", "params": {}}));
+    let discover =
+        || message(json!({"jsonrpc": "2.0", "id": 9, "method": "server/discover", "params": {}}));
     let echoed = ERROR.replace("\"id\":1", "\"id\":\"server-error\"");
     for (bytes, code) in [
-        (response("400 Bad Request", "application/json", &echoed), -32001),
-        (response("400 Bad Request", "text/plain", "Missing session ID"), -32600),
+        (
+            response("400 Bad Request", "application/json", &echoed),
+            -32001,
+        ),
+        (
+            response("400 Bad Request", "text/plain", "Missing session ID"),
+            -32600,
+        ),
         (TestServer::head("404 Not Found", &[]), -32600),
     ] {
         let (answer, _) = post(bytes, discover(), None).await;
-        let Ok(Answer::Json(ServerJsonRpcMessage::Error(error), None)) = answer else { panic!("{answer:?}") };
+        let Ok(Answer::Json(ServerJsonRpcMessage::Error(error), None)) = answer else {
+            panic!("{answer:?}")
+        };
         assert_eq!((json!(error.id), error.error.code.0), (json!(9), code));
     }
 }
 
 #[tokio::test]
 async fn an_answer_that_is_too_long_or_no_message_is_refused() {
-    let long = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":"{}"}}}}"#, "x".repeat(1000));
+    let long = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":"{}"}}}}"#,
+        "x".repeat(1000)
+    );
     for status in ["200 OK", "400 Bad Request"] {
         let (refused, _) = post(response(status, "application/json", &long), ping(), None).await;
         let is_refused = match status {
-            "200 OK" => matches!(refused, Err(Failure::ResponseBodyTooLarge { max_size: 1000 })),
+            "200 OK" => matches!(
+                refused,
+                Err(Failure::ResponseBodyTooLarge { max_size: 1000 })
+            ),
             _ => matches!(refused, Err(Failure::UnexpectedServerResponse(_))),
         };
         assert!(is_refused, "{refused:?}");
@@ -262,11 +424,18 @@ async fn an_answer_that_is_too_long_or_no_message_is_refused() {
         assert!(error_of(refused).contains("is no message"));
     }
     let (refused, _) = post(response("200 OK", "text/html", "<html>"), ping(), None).await;
-    assert!(matches!(refused, Err(Failure::UnexpectedContentType(Some(_)))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(Failure::UnexpectedContentType(Some(_)))),
+        "{refused:?}"
+    );
     let event = |length: usize| format!("data: {}\n\n", "x".repeat(length));
     let events = event(500).repeat(5) + &event(1000);
-    let (Ok(Answer::Sse(mut events, None)), _) =
-        post(response("200 OK", "text/event-stream", &events), ping(), None).await
+    let (Ok(Answer::Sse(mut events, None)), _) = post(
+        response("200 OK", "text/event-stream", &events),
+        ping(),
+        None,
+    )
+    .await
     else {
         panic!("no stream");
     };
@@ -279,7 +448,10 @@ async fn an_answer_that_is_too_long_or_no_message_is_refused() {
             None => panic!("the stream ended"),
         }
     };
-    assert!(seen <= 5 && error.to_string().contains("longer than 1000 bytes"), "{seen} {error}");
+    assert!(
+        seen <= 5 && error.to_string().contains("longer than 1000 bytes"),
+        "{seen} {error}"
+    );
     assert!(events.next().await.is_none());
 }
 
@@ -291,8 +463,15 @@ async fn events_arrive_one_by_one_and_a_dropped_stream_closes_the_connection() {
     let server = TestServer::start_streaming(move |_, mut stream| {
         let (report, parts) = (report.clone(), parts.clone());
         async move {
-            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n").await.unwrap();
-            for part in ["id: e1\ndata: {\"a\":\ndata: 1}\n\n", ": comment\n\nevent: message\nda", "ta: 2\r\n\r\n"] {
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
+                .await
+                .unwrap();
+            for part in [
+                "id: e1\ndata: {\"a\":\ndata: 1}\n\n",
+                ": comment\n\nevent: message\nda",
+                "ta: 2\r\n\r\n",
+            ] {
                 parts.lock().await.recv().await.unwrap();
                 stream.write_all(part.as_bytes()).await.unwrap();
             }
@@ -301,13 +480,22 @@ async fn events_arrive_one_by_one_and_a_dropped_stream_closes_the_connection() {
         }
     })
     .await;
-    let requests = HttpServer::new(&server.url("/mcp")).unwrap().requests().unwrap();
+    let requests = HttpServer::new(&server.url("/mcp"))
+        .unwrap()
+        .requests()
+        .unwrap();
     let (session, last) = (Some(Arc::from("s1")), Some("e0".to_owned()));
     let uri: Arc<str> = server.url("/mcp").into();
-    let mut events = requests.get_stream(uri, session, last, None, HashMap::new()).await.unwrap();
+    let mut events = requests
+        .get_stream(uri, session, last, None, HashMap::new())
+        .await
+        .unwrap();
     next.send(()).unwrap();
     let event = events.next().await.unwrap().unwrap();
-    assert_eq!((event.id.as_deref(), event.data.as_deref()), (Some("e1"), Some("{\"a\":\n1}")));
+    assert_eq!(
+        (event.id.as_deref(), event.data.as_deref()),
+        (Some("e1"), Some("{\"a\":\n1}"))
+    );
     next.send(()).unwrap();
     next.send(()).unwrap();
     let event = loop {
@@ -316,10 +504,19 @@ async fn events_arrive_one_by_one_and_a_dropped_stream_closes_the_connection() {
             break event;
         }
     };
-    assert_eq!((event.event.as_deref(), event.data.as_deref()), (Some("message"), Some("2")));
+    assert_eq!(
+        (event.event.as_deref(), event.data.as_deref()),
+        (Some("message"), Some("2"))
+    );
     let received = server.received().remove(0);
     assert!(received.head.starts_with("GET /mcp "));
-    assert_eq!((received.header("mcp-session-id"), received.header("last-event-id")), (Some("s1"), Some("e0")));
+    assert_eq!(
+        (
+            received.header("mcp-session-id"),
+            received.header("last-event-id")
+        ),
+        (Some("s1"), Some("e0"))
+    );
     drop(events);
     reports.recv().await.unwrap();
 }
@@ -332,19 +529,39 @@ async fn a_server_without_streams_or_sessions_says_so() {
         _ => TestServer::ok("text/html", "<html>"),
     })
     .await;
-    let requests = HttpServer::new(&server.url("/")).unwrap().requests().unwrap();
+    let requests = HttpServer::new(&server.url("/"))
+        .unwrap()
+        .requests()
+        .unwrap();
     let get = async |path: &str| {
         let uri: Arc<str> = server.url(path).into();
-        requests.get_stream(uri, None, None, None, HashMap::new()).await.map(drop)
+        requests
+            .get_stream(uri, None, None, None, HashMap::new())
+            .await
+            .map(drop)
     };
-    assert!(matches!(get("/none").await, Err(Failure::ServerDoesNotSupportSse)));
+    assert!(matches!(
+        get("/none").await,
+        Err(Failure::ServerDoesNotSupportSse)
+    ));
     assert!(matches!(get("/gone").await, Err(Failure::HttpStatus(error)) if error.status == 503));
-    assert!(matches!(get("/html").await, Err(Failure::UnexpectedContentType(Some(_)))));
+    assert!(matches!(
+        get("/html").await,
+        Err(Failure::UnexpectedContentType(Some(_)))
+    ));
     let delete = async |path: &str| {
         let uri: Arc<str> = server.url(path).into();
-        requests.delete_session(uri, Arc::from("s1"), None, HashMap::new()).await
+        requests
+            .delete_session(uri, Arc::from("s1"), None, HashMap::new())
+            .await
     };
-    assert!(matches!(delete("/none").await, Err(Failure::ServerDoesNotSupportDeleteSession)));
+    assert!(matches!(
+        delete("/none").await,
+        Err(Failure::ServerDoesNotSupportDeleteSession)
+    ));
     assert!(delete("/ok").await.is_ok());
-    assert_eq!(server.received().last().unwrap().header("mcp-session-id"), Some("s1"));
+    assert_eq!(
+        server.received().last().unwrap().header("mcp-session-id"),
+        Some("s1")
+    );
 }

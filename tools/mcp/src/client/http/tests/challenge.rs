@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 use data_encoding::BASE64;
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::auth::AuthClient;
-use rmcp::transport::streamable_http_client::{StreamableHttpClient as _, StreamableHttpPostResponse as Answer};
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClient as _, StreamableHttpPostResponse as Answer,
+};
 use serde_json::{Value, json};
 use tools::{Grant, SharedCatalog, ToolContext};
 use tools_http::testing::{Received, TestServer};
@@ -51,7 +53,8 @@ async fn start() -> TestServer {
         }
     })
     .await;
-    at.set(server.url("").trim_end_matches('/').to_owned()).unwrap();
+    at.set(server.url("").trim_end_matches('/').to_owned())
+        .unwrap();
     server
 }
 
@@ -59,15 +62,31 @@ async fn start() -> TestServer {
 fn message(origin: &str, request: &Received) -> Vec<u8> {
     let message: Value = serde_json::from_slice(&request.body).unwrap();
     let is_writing = WRITING.iter().any(|method| message["method"] == *method);
-    let needed: &[&str] = if is_writing { &["read", "write"] } else { &["read"] };
-    let scopes = request.header("authorization").map(|value| value.trim_start_matches("Bearer ").replace('-', " "));
+    let needed: &[&str] = if is_writing {
+        &["read", "write"]
+    } else {
+        &["read"]
+    };
+    let scopes = request
+        .header("authorization")
+        .map(|value| value.trim_start_matches("Bearer ").replace('-', " "));
     let metadata = format!("resource_metadata=\"{origin}/custom/metadata\"");
     let (status, challenge) = match scopes {
-        None => ("401 Unauthorized", format!("Bearer scope=\"read\", {metadata}")),
-        Some(scopes) if needed.iter().all(|needed| scopes.split(' ').any(|scope| scope == *needed)) => {
+        None => (
+            "401 Unauthorized",
+            format!("Bearer scope=\"read\", {metadata}"),
+        ),
+        Some(scopes)
+            if needed
+                .iter()
+                .all(|needed| scopes.split(' ').any(|scope| scope == *needed)) =>
+        {
             return reply(&message);
         }
-        Some(_) => ("403 Forbidden", format!("Bearer error=\"insufficient_scope\", scope=\"write\", {metadata}")),
+        Some(_) => (
+            "403 Forbidden",
+            format!("Bearer error=\"insufficient_scope\", scope=\"write\", {metadata}"),
+        ),
     };
     TestServer::head(status, &[("www-authenticate", &challenge)])
 }
@@ -86,29 +105,51 @@ fn reply(message: &Value) -> Vec<u8> {
         Value::Null => ("error", json!({"code": -32601, "message": "unknown"})),
         result => ("result", result),
     };
-    TestServer::ok("application/json", json!({"jsonrpc": "2.0", "id": message["id"], key: value}).to_string())
+    TestServer::ok(
+        "application/json",
+        json!({"jsonrpc": "2.0", "id": message["id"], key: value}).to_string(),
+    )
 }
 
 fn form(query: &[u8]) -> HashMap<String, String> {
     let query = String::from_utf8(query.to_vec()).unwrap();
-    Url::parse(&format!("http://a/?{query}")).unwrap().query_pairs().into_owned().collect()
+    Url::parse(&format!("http://a/?{query}"))
+        .unwrap()
+        .query_pairs()
+        .into_owned()
+        .collect()
 }
 
 fn program(server: &TestServer, folder: &Path) -> HttpServer {
-    HttpServer::new(&server.url("/mcp")).unwrap().with_tokens(folder).with_client_document(DOCUMENT)
+    HttpServer::new(&server.url("/mcp"))
+        .unwrap()
+        .with_tokens(folder)
+        .with_client_document(DOCUMENT)
 }
 
 /// Logs in by a browser whose code is the scopes, and returns the query of the page.
 async fn log_in(mcp: &HttpServer) -> HashMap<String, String> {
     let mut shown = HashMap::new();
     let open = |url: &str| {
-        shown = Url::parse(url).unwrap().query_pairs().into_owned().collect();
+        shown = Url::parse(url)
+            .unwrap()
+            .query_pairs()
+            .into_owned()
+            .collect();
         let code = format!("scopes-{}", shown["scope"].replace(' ', "-"));
-        let answer = format!("{}?state={}&code={code}", shown["redirect_uri"], shown["state"]);
+        let answer = format!(
+            "{}?state={}&code={code}",
+            shown["redirect_uri"], shown["state"]
+        );
         tokio::spawn(async move {
-            let client = HttpClient::from_options(HttpOptions::new().with_private_host("127.0.0.1")).unwrap();
+            let client =
+                HttpClient::from_options(HttpOptions::new().with_private_host("127.0.0.1"))
+                    .unwrap();
             let cx = ToolContext::new().with_grant(Grant::parse(["net:read:127.0.0.1:*"]).unwrap());
-            client.send(&cx, Request::get(&answer).unwrap()).await.unwrap();
+            client
+                .send(&cx, Request::get(&answer).unwrap())
+                .await
+                .unwrap();
         });
     };
     mcp.log_in(open).await.unwrap();
@@ -119,7 +160,15 @@ async fn log_in(mcp: &HttpServer) -> HashMap<String, String> {
 async fn post(mcp: &HttpServer, message: Value) -> Result<Answer, Failure> {
     let client = AuthClient::new(mcp.requests().unwrap(), mcp.authorisation().await.unwrap());
     let message: ClientJsonRpcMessage = serde_json::from_value(message).unwrap();
-    client.post_message(Arc::from(mcp.url.as_str()), message, None, None, HashMap::new()).await
+    client
+        .post_message(
+            Arc::from(mcp.url.as_str()),
+            message,
+            None,
+            None,
+            HashMap::new(),
+        )
+        .await
 }
 
 fn reading() -> Value {
@@ -138,7 +187,10 @@ async fn a_login_has_the_scopes_of_the_challenge_and_the_next_one_those_that_a_r
     assert_eq!((&*shown["scope"], &*shown["client_id"]), ("read", DOCUMENT));
     assert!(matches!(post(&mcp, reading()).await, Ok(Answer::Accepted)));
     assert!(!mcp.is_login_required());
-    assert!(matches!(post(&mcp, writing()).await, Err(Failure::InsufficientScope(_))));
+    assert!(matches!(
+        post(&mcp, writing()).await,
+        Err(Failure::InsufficientScope(_))
+    ));
     assert!(mcp.is_login_required());
     // Another program logs in.
     let other = program(&server, folder.path());
@@ -146,10 +198,15 @@ async fn a_login_has_the_scopes_of_the_challenge_and_the_next_one_those_that_a_r
     assert_eq!(log_in(&other).await["scope"], "read write");
     assert!(!other.is_login_required());
     // The token has expired, and is refreshed where the challenge of the login said.
-    assert!(matches!(post(&other, writing()).await, Ok(Answer::Accepted)));
+    assert!(matches!(
+        post(&other, writing()).await,
+        Ok(Answer::Accepted)
+    ));
     let refreshed = server.received().into_iter().filter(|request| {
         request.path() == "/as/token"
-            && form(&request.body).get("refresh_token").is_some_and(|token| token == "scopes-read-write")
+            && form(&request.body)
+                .get("refresh_token")
+                .is_some_and(|token| token == "scopes-read-write")
     });
     assert_eq!(refreshed.count(), 1);
 }
@@ -161,13 +218,20 @@ async fn a_call_that_lacks_scopes_says_that_a_login_is_required() {
     log_in(&mcp).await;
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
-    let imported =
-        servers.import(Import::new("s".parse().unwrap(), mcp.clone()).with_login_advice("do log in")).unwrap();
+    let imported = servers
+        .import(Import::new("s".parse().unwrap(), mcp.clone()).with_login_advice("do log in"))
+        .unwrap();
     assert_eq!(imported.ready().await.unwrap().tools, ["mcp:s/t"]);
     let cx = ToolContext::new().with_grant(Grant::parse(["world:write:mcp:s/*"]).unwrap());
-    let error = catalog.execute(&cx, "mcp:s/t", json!({})).await.unwrap_err();
+    let error = catalog
+        .execute(&cx, "mcp:s/t", json!({}))
+        .await
+        .unwrap_err();
     assert_eq!(error.code(), tools::ErrorCode::Unavailable, "{error}");
-    assert!(error.to_string().contains("requires a login; do log in") && mcp.is_login_required(), "{error}");
+    assert!(
+        error.to_string().contains("requires a login; do log in") && mcp.is_login_required(),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -175,10 +239,20 @@ async fn a_program_that_an_authorisation_server_knows_sends_its_secret_at_each_l
     let (server, folder) = (start().await, tempfile::tempdir().unwrap());
     let program = || program(&server, folder.path()).with_client_id("known", Some("its secret"));
     assert_eq!(log_in(&program()).await["client_id"], "known");
-    assert!(matches!(post(&program(), reading()).await, Ok(Answer::Accepted)));
+    assert!(matches!(
+        post(&program(), reading()).await,
+        Ok(Answer::Accepted)
+    ));
     let expected = format!("Basic {}", BASE64.encode(b"known:its+secret"));
-    let sent: Vec<_> = server.received().into_iter().filter(|request| request.path() == "/as/token").collect();
+    let sent: Vec<_> = server
+        .received()
+        .into_iter()
+        .filter(|request| request.path() == "/as/token")
+        .collect();
     assert_eq!(sent.len(), 2);
-    assert!(sent.iter().all(|request| request.header("authorization") == Some(&*expected)));
+    assert!(
+        sent.iter()
+            .all(|request| request.header("authorization") == Some(&*expected))
+    );
     assert!(!format!("{:?}", program()).contains("its secret"));
 }

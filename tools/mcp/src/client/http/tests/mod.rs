@@ -30,20 +30,49 @@ fn a_url_says_whether_its_host_is_private() {
         ("http://0.0.0.0/", false),
         ("https://1.1.1.1/", false),
     ] {
-        assert_eq!(is_private(&HttpServer::new(url).unwrap().url), expected, "{url}");
+        assert_eq!(
+            is_private(&HttpServer::new(url).unwrap().url),
+            expected,
+            "{url}"
+        );
     }
 }
 
 #[test]
 fn a_header_of_the_protocol_cannot_be_set_and_values_are_not_shown() {
     let server = HttpServer::new("https://mcp.example.org/mcp").unwrap();
-    for name in ["Accept", "Mcp-Session-Id", "mcp-method", "Last-Event-ID", "content-type"] {
-        assert!(matches!(server.clone().with_header(name, "x"), Err(HttpError::Header { .. })), "{name}");
+    for name in [
+        "Accept",
+        "Mcp-Session-Id",
+        "mcp-method",
+        "Last-Event-ID",
+        "content-type",
+    ] {
+        assert!(
+            matches!(
+                server.clone().with_header(name, "x"),
+                Err(HttpError::Header { .. })
+            ),
+            "{name}"
+        );
     }
     for (name, value) in [("a b", "x"), ("", "x"), ("x-a", "a\nb")] {
-        assert!(matches!(server.clone().with_header(name, value), Err(HttpError::Option { .. })), "{name}");
+        assert!(
+            matches!(
+                server.clone().with_header(name, value),
+                Err(HttpError::Option { .. })
+            ),
+            "{name}"
+        );
     }
-    let server = server.with_header("x-team", "hidden").unwrap().with_secret("x-key", "Bearer hidden").unwrap();
+    let server = server
+        .with_header("x-team", "hidden")
+        .unwrap()
+        .with_secret("x-key", "Bearer hidden")
+        .unwrap();
     let shown = format!("{server:?}");
-    assert!(shown.contains("x-team") && shown.contains("x-key") && !shown.contains("hidden"), "{shown}");
+    assert!(
+        shown.contains("x-team") && shown.contains("x-key") && !shown.contains("hidden"),
+        "{shown}"
+    );
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rmcp::model::ClientJsonRpcMessage;
-use rmcp::transport::streamable_http_client::{StreamableHttpClient as _, StreamableHttpPostResponse as Answer};
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClient as _, StreamableHttpPostResponse as Answer,
+};
 use serde_json::json;
 use tools_http::testing::{TestAuthority, TestResolver, TestServer};
 use tools_http::{HttpError, HttpOptions};
@@ -18,8 +20,14 @@ async fn post(server: &HttpServer) -> Result<Answer, Failure> {
     let message: ClientJsonRpcMessage =
         serde_json::from_value(json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})).unwrap();
     let requests = server.requests().map_err(Failure::Client)?;
-    let headers: HashMap<_, _> = server.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    requests.post_message(Arc::from(server.url.as_str()), message, None, None, headers).await
+    let headers: HashMap<_, _> = server
+        .headers
+        .iter()
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    requests
+        .post_message(Arc::from(server.url.as_str()), message, None, None, headers)
+        .await
 }
 
 async fn accepting() -> TestServer {
@@ -27,7 +35,9 @@ async fn accepting() -> TestServer {
 }
 
 fn resolving(names: &[&str], server: &TestServer) -> HttpOptions {
-    let resolver = names.iter().fold(TestResolver::new(), |resolver, name| resolver.with_name(name, server.address()));
+    let resolver = names.iter().fold(TestResolver::new(), |resolver, name| {
+        resolver.with_name(name, server.address())
+    });
     HttpOptions::new().with_resolver(Arc::new(resolver))
 }
 
@@ -38,12 +48,24 @@ async fn a_public_name_that_leads_to_a_private_address_is_refused_unless_the_use
     let at = |name: &str| format!("http://{name}:{}/mcp", server.address().port());
     let mcp = |name: &str, options| HttpServer::new(&at(name)).unwrap().with_options(options);
     let refused = post(&mcp("rebinding.example", resolving(&names, &server))).await;
-    assert!(matches!(refused, Err(Failure::Client(HttpError::Address { .. }))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(Failure::Client(HttpError::Address { .. }))),
+        "{refused:?}"
+    );
     assert_eq!(server.connections(), 0);
     let permitted = resolving(&names, &server).with_private_host("rebinding.example");
-    assert!(matches!(post(&mcp("rebinding.example", permitted)).await, Ok(Answer::Json(..))));
+    assert!(matches!(
+        post(&mcp("rebinding.example", permitted)).await,
+        Ok(Answer::Json(..))
+    ));
     for name in &names[1..] {
-        assert!(matches!(post(&mcp(name, resolving(&names, &server))).await, Ok(Answer::Json(..))), "{name}");
+        assert!(
+            matches!(
+                post(&mcp(name, resolving(&names, &server))).await,
+                Ok(Answer::Json(..))
+            ),
+            "{name}"
+        );
     }
 }
 
@@ -56,16 +78,33 @@ async fn a_redirect_to_another_host_or_port_is_refused_and_one_to_another_path_f
         format!("http://b.example:{}/", elsewhere.address().port()),
         "http://169.254.169.254/latest/meta-data".to_owned(),
     ] {
-        let server =
-            TestServer::start(move |_| TestServer::head("307 Temporary Redirect", &[("location", &location)])).await;
-        let options = resolving(&names, &elsewhere).with_private_host("b.example").with_private_host("127.0.0.1");
-        let mcp = HttpServer::new(&server.url("/mcp")).unwrap().with_options(options);
+        let server = TestServer::start(move |_| {
+            TestServer::head("307 Temporary Redirect", &[("location", &location)])
+        })
+        .await;
+        let options = resolving(&names, &elsewhere)
+            .with_private_host("b.example")
+            .with_private_host("127.0.0.1");
+        let mcp = HttpServer::new(&server.url("/mcp"))
+            .unwrap()
+            .with_options(options);
         // A body does not cross origins, and the grant is for one host and port.
         let refused = post(&mcp).await;
-        assert!(matches!(refused, Err(Failure::Client(HttpError::Url { .. }))), "{refused:?}");
+        assert!(
+            matches!(refused, Err(Failure::Client(HttpError::Url { .. }))),
+            "{refused:?}"
+        );
         let uri: Arc<str> = server.url("/mcp").into();
-        let refused = mcp.requests().unwrap().get_stream(uri, None, None, None, HashMap::new()).await.map(drop);
-        assert!(matches!(refused, Err(Failure::Client(HttpError::Refused { .. }))), "{refused:?}");
+        let refused = mcp
+            .requests()
+            .unwrap()
+            .get_stream(uri, None, None, None, HashMap::new())
+            .await
+            .map(drop);
+        assert!(
+            matches!(refused, Err(Failure::Client(HttpError::Refused { .. }))),
+            "{refused:?}"
+        );
     }
     assert_eq!(elsewhere.connections(), 0);
     let server = TestServer::start(|request| match request.path() {
@@ -73,7 +112,10 @@ async fn a_redirect_to_another_host_or_port_is_refused_and_one_to_another_path_f
         _ => TestServer::head("202 Accepted", &[]),
     })
     .await;
-    assert!(matches!(post(&HttpServer::new(&server.url("/mcp")).unwrap()).await, Ok(Answer::Json(..))));
+    assert!(matches!(
+        post(&HttpServer::new(&server.url("/mcp")).unwrap()).await,
+        Ok(Answer::Json(..))
+    ));
     assert!(!server.received()[1].body.is_empty());
 }
 
@@ -85,33 +127,63 @@ async fn a_secret_goes_to_its_server_and_is_shown_in_no_answer() {
         TestServer::ok("text/plain", format!("{key} {team}"))
     };
     let server = TestServer::start(echo).await;
-    let mcp = HttpServer::new(&server.url("/mcp")).unwrap().with_secret("X-Key", &format!("Bearer {KEY}")).unwrap();
+    let mcp = HttpServer::new(&server.url("/mcp"))
+        .unwrap()
+        .with_secret("X-Key", &format!("Bearer {KEY}"))
+        .unwrap();
     let mcp = mcp.with_header("X-Team", "tools").unwrap();
     let answer = post(&mcp).await;
-    assert!(matches!(answer, Err(Failure::UnexpectedContentType(_))), "{answer:?}");
+    assert!(
+        matches!(answer, Err(Failure::UnexpectedContentType(_))),
+        "{answer:?}"
+    );
     let received = server.received().remove(0);
     assert_eq!(received.header("x-key"), Some(&*format!("Bearer {KEY}")));
     assert_eq!(received.header("x-team"), Some("tools"));
     let refusing = TestServer::start(|request| {
         let key = request.header("x-key").unwrap_or_default().to_owned();
-        let head = format!("HTTP/1.1 400 Bad Request\r\ncontent-length: {}\r\n\r\n{key}", key.len());
+        let head = format!(
+            "HTTP/1.1 400 Bad Request\r\ncontent-length: {}\r\n\r\n{key}",
+            key.len()
+        );
         head.into_bytes()
     })
     .await;
-    let mcp = HttpServer::new(&refusing.url("/mcp")).unwrap().with_secret("X-Key", KEY).unwrap();
-    let Err(error) = post(&mcp).await else { panic!("no error") };
-    assert!(error.to_string().contains("[secret:x-key]") && !format!("{error:?}").contains(KEY), "{error:?}");
+    let mcp = HttpServer::new(&refusing.url("/mcp"))
+        .unwrap()
+        .with_secret("X-Key", KEY)
+        .unwrap();
+    let Err(error) = post(&mcp).await else {
+        panic!("no error")
+    };
+    assert!(
+        error.to_string().contains("[secret:x-key]") && !format!("{error:?}").contains(KEY),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]
 async fn a_secret_needs_encryption_off_this_machine() {
     let authority = TestAuthority::new();
-    let tls = TestServer::start_tls(&authority, &["a.example"], |_| TestServer::head("202 Accepted", &[])).await;
-    let options = resolving(&["a.example"], &tls).with_root_certificate(authority.pem()).with_private_host("a.example");
-    let with_key = |url: &str, options| HttpServer::new(url).unwrap().with_options(options).with_secret("x-key", KEY);
+    let tls = TestServer::start_tls(&authority, &["a.example"], |_| {
+        TestServer::head("202 Accepted", &[])
+    })
+    .await;
+    let options = resolving(&["a.example"], &tls)
+        .with_root_certificate(authority.pem())
+        .with_private_host("a.example");
+    let with_key = |url: &str, options| {
+        HttpServer::new(url)
+            .unwrap()
+            .with_options(options)
+            .with_secret("x-key", KEY)
+    };
     let mcp = with_key("https://a.example/mcp", options).unwrap();
     assert!(matches!(post(&mcp).await, Ok(Answer::Json(..))));
     assert_eq!(tls.received()[0].header("x-key"), Some(KEY));
     let refused = post(&with_key("http://a.example/mcp", HttpOptions::new()).unwrap()).await;
-    assert!(matches!(refused, Err(Failure::Client(HttpError::Secret { .. }))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(Failure::Client(HttpError::Secret { .. }))),
+        "{refused:?}"
+    );
 }
