@@ -1,6 +1,6 @@
 //! The budgets of runs: their limits, prices and shared windows.
 
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 mod window;
 
 use agent::{Budget, BudgetLimits, Cost, RepeatLimits, RunOptions};
@@ -109,14 +109,14 @@ pub(crate) fn shared(settings: &Settings) -> Result<Option<Budget>, Error> {
     }
 }
 
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 fn open(day: BudgetLimits, month: BudgetLimits) -> Result<Budget, Error> {
     Ok(Budget::from_window(std::sync::Arc::new(
         window::SharedWindows::open(day, month)?,
     )))
 }
 
-#[cfg(not(feature = "journal"))]
+#[cfg(not(feature = "default"))]
 fn open(_day: BudgetLimits, _month: BudgetLimits) -> Result<Budget, Error> {
     Err(Error::NoJournal)
 }

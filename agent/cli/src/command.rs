@@ -5,28 +5,28 @@ mod audit;
 mod call;
 mod chat;
 mod config;
-#[cfg(feature = "cron")]
+#[cfg(feature = "default")]
 mod cron;
 mod doctor;
 mod export;
 mod lint;
 mod list;
-#[cfg(all(feature = "journal", feature = "web"))]
+#[cfg(feature = "default")]
 mod listen;
 mod lock;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "default")]
 mod mcp;
-#[cfg(feature = "memory")]
+#[cfg(feature = "default")]
 mod memory;
 mod new;
 mod providers;
 mod run;
 mod search;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "default")]
 mod serve;
 mod sessions;
 mod show;
-#[cfg(feature = "skill")]
+#[cfg(feature = "default")]
 mod skills;
 mod system;
 mod trust;
@@ -58,20 +58,20 @@ enum Command {
     Why(why::WhyArgs),
     Run(run::RunArgs),
     Chat(chat::ChatArgs),
-    #[cfg(all(feature = "journal", feature = "web"))]
+    #[cfg(feature = "default")]
     Listen(listen::ListenArgs),
     System(system::SystemArgs),
     Trust(trust::TrustArgs),
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     Serve(serve::ServeArgs),
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     Mcp(mcp::McpArgs),
-    #[cfg(feature = "memory")]
+    #[cfg(feature = "default")]
     Memory(memory::MemoryArgs),
-    #[cfg(feature = "skill")]
+    #[cfg(feature = "default")]
     Skills(skills::SkillsArgs),
     Config(config::ConfigArgs),
-    #[cfg(feature = "cron")]
+    #[cfg(feature = "default")]
     Cron(cron::CronArgs),
     Sessions(sessions::SessionsArgs),
     Audit(audit::AuditArgs),
@@ -97,20 +97,20 @@ impl Cli {
             Command::Why(why) => on_runtime(why.run()),
             Command::Run(run) => on_runtime(run.run()),
             Command::Chat(chat) => on_runtime(chat.run()),
-            #[cfg(all(feature = "journal", feature = "web"))]
+            #[cfg(feature = "default")]
             Command::Listen(listen) => on_runtime(listen.run()),
             Command::System(system) => on_runtime(system.run()),
             Command::Trust(trust) => on_runtime(trust.run()),
-            #[cfg(feature = "mcp")]
+            #[cfg(feature = "default")]
             Command::Serve(serve) => on_runtime(serve.run()),
-            #[cfg(feature = "mcp")]
+            #[cfg(feature = "default")]
             Command::Mcp(mcp) => on_runtime(mcp.run()),
-            #[cfg(feature = "memory")]
+            #[cfg(feature = "default")]
             Command::Memory(memory) => memory.run(),
-            #[cfg(feature = "skill")]
+            #[cfg(feature = "default")]
             Command::Skills(skills) => on_runtime(skills.run()),
             Command::Config(config) => on_runtime(config.run()),
-            #[cfg(feature = "cron")]
+            #[cfg(feature = "default")]
             Command::Cron(cron) => on_runtime(cron.run()),
             Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),

@@ -6,18 +6,18 @@ use std::path::PathBuf;
 use agent::{ArgumentError, DriverError, Exhausted, InvalidSelection, ProviderError, Repeated};
 use tools::linked::{LookupError, NotLinked};
 use tools::{ErrorCode, ToolError};
-#[cfg(feature = "cron")]
+#[cfg(feature = "default")]
 use tools_builtin::cron::CronError;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 use tools_journal::AuditError;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "default")]
 use tools_mcp::server::HttpError;
 
 use crate::config::SettingsError;
 use crate::exhausted;
 use crate::exit::Exit;
 use crate::lock_file::LockError;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 use crate::sessions::SessionError;
 use crate::wording::for_person;
 use crate::{linked, notice, program};
@@ -75,56 +75,56 @@ pub(crate) enum Error {
     BrokenContent { number: usize },
     #[error("cannot start the runtime: {0}; free some processes, memory or file handles")]
     Runtime(io::Error),
-    #[cfg(feature = "cron")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     Jobs(CronError),
-    #[cfg(feature = "cron")]
+    #[cfg(feature = "default")]
     #[error(
         "job {0} is a prompt, and no provider is configured; choose one with --provider, or set the key of one"
     )]
     NoProvider(i64),
-    #[cfg(any(feature = "cron", feature = "memory"))]
+    #[cfg(feature = "default")]
     #[error("there is no folder for the data of this user; set HOME or XDG_DATA_HOME")]
     NoData,
-    #[cfg(not(feature = "journal"))]
-    #[error("this program was built without journals; rebuild it with --features journal")]
+    #[cfg(not(feature = "default"))]
+    #[error("this program was built without journals; rebuild it with its default features")]
     NoJournal,
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     OpenJournal(#[from] tools_journal::OpenError),
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     Audit(#[from] AuditError),
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     Head(#[from] tools_journal::InvalidHead),
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     Session(#[from] SessionError),
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     Journal(tools::journal::JournalError),
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     Erase(#[from] tools_journal::EraseError),
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     Fork(#[from] tools_journal::ForkError),
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     #[error("with --journal, --resume takes no ID; name the session with --session")]
     ResumedName,
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     #[error(
         "the journal already has a session {0:?}; continue it with --resume, or choose another name"
     )]
     SessionExists(String),
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     #[error("the journal has no session {0:?}; start it without --resume")]
     NoSession(String),
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     #[error("the journal has no call of a session {name:?}; {advice}")]
     NoCalls { name: String, advice: String },
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     #[error("there is no journal at {}; pass the session's journal with --journal", .0.display())]
     NoJournalFile(PathBuf),
     #[error("cannot create a workspace at {}: {source}; choose another name or directory", path.display())]
@@ -144,7 +144,7 @@ pub(crate) enum Error {
         .0.tool, .0.times
     )]
     Loop(Repeated),
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     Counters(#[from] tools_journal::CounterError),
     #[error("{} for an approval; approve or deny each request", if *.0 == 1 { "a call waits".to_owned() } else { format!("{} calls wait", .0) })]
@@ -158,56 +158,56 @@ pub(crate) enum Error {
         waiting_advice(waiting)
     )]
     NoRequest { id: String, waiting: Vec<String> },
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error("cannot serve the tools: {0}; rename one of them, or leave one out with --select")]
     Names(#[from] tools::protocol::wire::NameCollision),
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     Serve(#[from] tools_mcp::server::ServeError),
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     ServeHttp(#[from] tools_mcp::server::HttpError),
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error("cannot listen on {address}: {source}; choose another address")]
     Listen {
         address: std::net::SocketAddr,
         source: io::Error,
     },
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error("cannot read the bearer token from {}: {source}; pass a file that only you can read", path.display())]
     Token { path: PathBuf, source: io::Error },
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error(
         "there is no folder for the settings of this user, so there are no MCP servers; set HOME"
     )]
     NoHome,
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error(
         "there is no MCP server {server:?}; run {} mcp list to see all",
         program::name()
     )]
     NoServer { server: String },
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error("the MCP server {server} cannot be used: {reason}")]
     Server { server: String, reason: String },
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error("the MCP server {server} cannot be asked for this prompt: {reason}")]
     ServerPrompt { server: String, reason: String },
-    #[cfg(not(feature = "mcp"))]
-    #[error("this program was built without MCP servers; rebuild it with --features mcp")]
+    #[cfg(not(feature = "default"))]
+    #[error("this program was built without MCP servers; rebuild it with its default features")]
     NoServers,
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error(
         "there is no program {command:?} for the MCP server {server}; install it, or change the command"
     )]
     NoProgram { server: String, command: String },
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error(
         "the MCP server {server} waits for approval; run {} mcp approve {server}",
         program::name()
     )]
     Unapproved { server: String },
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error(
         "a session wrote code that the MCP server {server} may run; run {} mcp approve {server} to see it",
         program::name()
@@ -227,40 +227,40 @@ pub(crate) enum Error {
         shown: tools::Digest,
         given: String,
     },
-    #[cfg(feature = "skill")]
+    #[cfg(feature = "default")]
     #[error(
         "there is no skill {name:?}; run {} skills to see all",
         program::name()
     )]
     NoSkill { name: String },
-    #[cfg(feature = "skill")]
+    #[cfg(feature = "default")]
     #[error("several skills of the project are called {name:?}: {}; rename or remove all but one", places.join(" and "))]
     SkillClash { name: String, places: Vec<String> },
-    #[cfg(feature = "skill")]
+    #[cfg(feature = "default")]
     #[error("the skill {name:?} cannot be used: {reason}")]
     Skill { name: String, reason: String },
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     McpFile(#[from] tools_mcp::config::ConfigError),
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     Trust(#[from] tools_mcp::trust::TrustError),
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     Import(#[from] tools_mcp::client::ImportError),
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     Login(#[from] tools_mcp::client::LoginError),
-    #[cfg(feature = "memory")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     Memory(#[from] tools_builtin::memory::MemoryError),
-    #[cfg(feature = "memory")]
+    #[cfg(feature = "default")]
     #[error(transparent)]
     ImportMemories(#[from] tools_builtin::memory::ImportError),
-    #[cfg(feature = "memory")]
+    #[cfg(feature = "default")]
     #[error("cannot read {}: {source}; check the path", path.display())]
     MemoryFile { path: PathBuf, source: io::Error },
-    #[cfg(all(feature = "journal", feature = "web"))]
+    #[cfg(feature = "default")]
     #[error("the channel {channel} cannot be listened to: {reason}")]
     Channel { channel: String, reason: String },
     #[error("cancelled")]
@@ -294,51 +294,51 @@ impl Error {
             | Self::Repository(_) => Exit::Usage,
             #[cfg(feature = "builtin")]
             Self::Reserved { .. } => Exit::Usage,
-            #[cfg(feature = "cron")]
+            #[cfg(feature = "default")]
             Self::Jobs(CronError::Unknown { .. }) => Exit::NotFound,
-            #[cfg(feature = "cron")]
+            #[cfg(feature = "default")]
             Self::Jobs(_) | Self::NoProvider(_) => Exit::Usage,
-            #[cfg(feature = "mcp")]
+            #[cfg(feature = "default")]
             Self::Names(_)
             | Self::Listen { .. }
             | Self::Token { .. }
             | Self::ServeHttp(HttpError::TokenRequired { .. } | HttpError::ShortToken { .. }) => {
                 Exit::Usage
             }
-            #[cfg(feature = "mcp")]
+            #[cfg(feature = "default")]
             Self::Serve(_) | Self::ServeHttp(_) => Exit::Internal,
-            #[cfg(feature = "mcp")]
+            #[cfg(feature = "default")]
             Self::NoHome
             | Self::Server { .. }
             | Self::ServerPrompt { .. }
             | Self::McpFile(_)
             | Self::Trust(_) => Exit::Usage,
-            #[cfg(feature = "skill")]
+            #[cfg(feature = "default")]
             Self::NoSkill { .. } => Exit::NotFound,
-            #[cfg(feature = "skill")]
+            #[cfg(feature = "default")]
             Self::SkillClash { .. } | Self::Skill { .. } => Exit::Usage,
-            #[cfg(all(feature = "journal", feature = "web"))]
+            #[cfg(feature = "default")]
             Self::Channel { .. } => Exit::Usage,
-            #[cfg(feature = "mcp")]
+            #[cfg(feature = "default")]
             Self::NoServer { .. } => Exit::NotFound,
-            #[cfg(feature = "mcp")]
+            #[cfg(feature = "default")]
             Self::Unapproved { .. } | Self::Rewritten { .. } => Exit::Refused,
             Self::WrongDigest { .. } => Exit::Refused,
-            #[cfg(feature = "mcp")]
+            #[cfg(feature = "default")]
             Self::NoProgram { .. } | Self::Import(_) => Exit::Unavailable,
             Self::BrokenContent { .. } => Exit::Failed,
-            #[cfg(feature = "mcp")]
+            #[cfg(feature = "default")]
             Self::Login(_) => Exit::Failed,
-            #[cfg(feature = "memory")]
+            #[cfg(feature = "default")]
             Self::Memory(_) | Self::ImportMemories(_) | Self::MemoryFile { .. } => Exit::Usage,
-            #[cfg(any(feature = "cron", feature = "memory"))]
+            #[cfg(feature = "default")]
             Self::NoData => Exit::Usage,
             Self::Unusable(_) => Exit::Problems,
-            #[cfg(not(feature = "journal"))]
+            #[cfg(not(feature = "default"))]
             Self::NoJournal => Exit::Usage,
-            #[cfg(not(feature = "mcp"))]
+            #[cfg(not(feature = "default"))]
             Self::NoServers => Exit::Usage,
-            #[cfg(feature = "journal")]
+            #[cfg(feature = "default")]
             Self::OpenJournal(_)
             | Self::Head(_)
             | Self::NoCalls { .. }
@@ -351,9 +351,9 @@ impl Error {
             | Self::SessionExists(_)
             | Self::NoSession(_)
             | Self::NoJournalFile(_) => Exit::Usage,
-            #[cfg(feature = "journal")]
+            #[cfg(feature = "default")]
             Self::Audit(_) => Exit::Problems,
-            #[cfg(feature = "journal")]
+            #[cfg(feature = "default")]
             Self::Journal(_) => Exit::Internal,
             Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => {
                 provider_exit(error)

@@ -22,11 +22,7 @@ pub(crate) fn token(console: &Arc<Console>) -> Result<CancellationToken, Error> 
 }
 
 /// Cancels the token when the system asks the program to end.
-#[cfg(any(
-    feature = "cron",
-    feature = "mcp",
-    all(feature = "journal", feature = "web")
-))]
+#[cfg(feature = "default")]
 pub(crate) fn cancel_on_termination(token: CancellationToken) -> Result<(), Error> {
     #[cfg(unix)]
     {

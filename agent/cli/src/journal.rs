@@ -1,10 +1,10 @@
-//! The options for journals. Without the feature `journal`, opening one fails.
+//! The options for journals. In the lean build, opening one fails.
 
-#[cfg(not(feature = "journal"))]
+#[cfg(not(feature = "default"))]
 mod absent;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 mod recording;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 mod sqlite;
 
 use std::path::PathBuf;
@@ -13,19 +13,19 @@ use agent::{Run, Session};
 use clap::Args;
 use tools::ToolContext;
 
-#[cfg(not(feature = "journal"))]
+#[cfg(not(feature = "default"))]
 use self::absent as backend;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 use self::sqlite as backend;
 use crate::config::{Setting, Settings};
 use crate::error::Error;
 use crate::provider_choice::ProviderChoice;
 use crate::{program, shell};
 
-#[cfg(not(feature = "journal"))]
+#[cfg(not(feature = "default"))]
 pub(crate) use self::absent::Recording;
 pub(crate) use self::backend::{damage, show, verify};
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 pub(crate) use self::{recording::Recording, sqlite::advice};
 
 /// The flag of the key `sessions.record`.
@@ -64,7 +64,7 @@ pub(crate) struct JournalOptions {
 
 impl JournalOptions {
     /// Creates the options of calls that belong to no conversation: they are recorded in a file alone.
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     pub(crate) fn for_calls(journal: Option<PathBuf>, journal_arguments: bool) -> Self {
         Self {
             journal,
@@ -74,7 +74,7 @@ impl JournalOptions {
     }
 
     /// Returns the options of a new session in the state folder.
-    #[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
+    #[cfg(feature = "default")]
     pub(crate) fn for_new(content: ContentOption) -> Self {
         Self {
             content,
@@ -83,7 +83,7 @@ impl JournalOptions {
     }
 
     /// Returns the options of a session with a journal of its own, which has the session already or begins with it.
-    #[cfg(all(feature = "journal", feature = "web"))]
+    #[cfg(feature = "default")]
     pub(crate) fn in_file(self, journal: PathBuf, session: String) -> Self {
         let resume = journal.exists().then_some(None);
         Self {

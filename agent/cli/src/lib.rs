@@ -26,7 +26,7 @@ mod chat;
 mod command;
 mod config;
 mod console;
-#[cfg(any(feature = "mcp", all(feature = "journal", feature = "web")))]
+#[cfg(feature = "default")]
 mod count;
 mod dialogue;
 mod disclosure;
@@ -39,7 +39,7 @@ mod host_options;
 mod ineffective;
 mod instructions;
 mod interrupt;
-#[cfg(feature = "cron")]
+#[cfg(feature = "default")]
 mod jobs;
 mod journal;
 mod linked;
@@ -69,7 +69,7 @@ mod reserved_files;
 mod root;
 mod sentence;
 mod session;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 mod sessions;
 mod shell;
 mod skills;

@@ -1,16 +1,16 @@
-//! The linked crates, which only the package's features decide.
+//! The linked crates.
 
 #[cfg(feature = "builtin")]
 tools::link!(tools_builtin);
 
-#[cfg(feature = "models")]
+#[cfg(feature = "default")]
 tools::link!(agent_rig);
 
-/// Returns the build option that links a provider, or `None` if no feature brings it.
+/// Returns the build that links a provider, or `None` if none does.
 pub(crate) fn how_to_link(provider: &str) -> Option<&'static str> {
-    let is_omitted = !cfg!(feature = "models") && ["openai", "anthropic"].contains(&provider);
+    let is_omitted = !cfg!(feature = "default") && ["openai", "anthropic"].contains(&provider);
     is_omitted.then_some(
-        "this program was built without model providers; rebuild it with --features models",
+        "this program was built without model providers; rebuild it with its default features",
     )
 }
 
@@ -20,20 +20,12 @@ pub(crate) fn unusable() -> Option<u64> {
     (count > 0).then_some(count as u64)
 }
 
-/// Checks that the crates of the enabled features are linked: the linker drops unused crates silently.
+/// Checks that the crates of the build are linked: the linker drops unused crates silently.
 pub(crate) fn check() -> Result<(), tools::linked::NotLinked> {
     tools::expect_linked!("toolcrib-agent")?;
     #[cfg(feature = "builtin")]
-    tools::expect_linked!("toolcrib-fs", "toolcrib-time")?;
-    #[cfg(feature = "memory")]
-    tools::expect_linked!("toolcrib-memory")?;
-    #[cfg(feature = "skill")]
-    tools::expect_linked!("toolcrib-skill")?;
-    #[cfg(feature = "tts")]
-    tools::expect_linked!("toolcrib-tts")?;
-    #[cfg(feature = "cron")]
-    tools::expect_linked!("toolcrib-cron")?;
-    #[cfg(feature = "web")]
-    tools::expect_linked!("toolcrib-message", "toolcrib-weather", "toolcrib-web")?;
+    for package in tools_builtin::PACKAGES {
+        tools::expect_linked!(package)?;
+    }
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! The memories of the user. Without the feature `memory`, there are none.
+//! The memories of the user. In the lean build, there are none.
 
-#[cfg(not(feature = "memory"))]
+#[cfg(not(feature = "default"))]
 mod absent;
-#[cfg(feature = "memory")]
+#[cfg(feature = "default")]
 mod store;
 
-#[cfg(not(feature = "memory"))]
+#[cfg(not(feature = "default"))]
 pub(crate) use absent::{digest, fault, insert, report};
-#[cfg(feature = "memory")]
+#[cfg(feature = "default")]
 pub(crate) use store::{digest, fault, insert, own, report};

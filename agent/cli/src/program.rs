@@ -76,10 +76,10 @@ impl Program {
     }
 
     /// Adds a service that tools [need](tools::ToolContext::need). It replaces an earlier service of the same type. The program
-    /// itself offers `OutputStore`, `Models`, the `Tasks` of the session and, with the feature `builtin`, the `Workspace` of the file
+    /// itself offers `OutputStore`, `Models`, the `Tasks` of the session and, with `builtin`, the `Workspace` of the file
     /// tools.
     ///
-    /// Unless another one is added, the program offers `SubAgents` with the default limits and, with the feature `web`, the `HttpClient`
+    /// Unless another one is added, the program offers `SubAgents` with the default limits and, in the default build, the `HttpClient`
     /// and the `WebSearch` of the settings. A session and `doctor` name the settings that an added one replaces.
     #[must_use]
     pub fn with_service<T: Send + Sync + 'static>(mut self, service: T) -> Self {

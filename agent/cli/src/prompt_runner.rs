@@ -56,7 +56,7 @@ pub(crate) enum RunInput {
 
 /// The end of a run.
 #[cfg_attr(
-    not(feature = "cron"),
+    not(feature = "default"),
     allow(dead_code, reason = "only jobs read all of it")
 )]
 pub(crate) struct RunReport {
@@ -90,7 +90,7 @@ impl PromptRunner {
     }
 
     /// Runs to the end, or until the token is cancelled. The run goes on if the output fails.
-    #[cfg(feature = "cron")]
+    #[cfg(feature = "default")]
     pub(crate) async fn run_job(
         &self,
         session: &mut Session,

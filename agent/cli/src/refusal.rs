@@ -15,7 +15,7 @@ pub(crate) struct Ungranted<'a> {
     pub(crate) needed: &'a [Target],
     /// The needed targets that today's flags and settings do not permit without a question.
     #[cfg_attr(
-        not(all(feature = "journal", feature = "web")),
+        not(feature = "default"),
         allow(dead_code, reason = "only `listen` reads it")
     )]
     pub(crate) missing: &'a [Target],

@@ -17,7 +17,7 @@ use crate::authorship;
 use crate::config::{ProgramSettings as _, Setting, Settings};
 use crate::error::Error;
 use crate::git_settings;
-#[cfg(feature = "cron")]
+#[cfg(feature = "default")]
 use crate::jobs;
 use crate::memory;
 #[cfg(feature = "builtin")]
@@ -144,7 +144,7 @@ impl RootOption {
             &mut services,
             self.root.as_deref().unwrap_or(Path::new(".")),
         );
-        #[cfg(feature = "cron")]
+        #[cfg(feature = "default")]
         jobs::insert(&mut services, self.workspace()?);
         host::insert_services(settings, &mut services)?;
         skills::insert(&mut services, library);

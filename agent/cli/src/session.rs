@@ -3,7 +3,7 @@
 mod agent_options;
 mod first_look;
 mod job_bounds;
-#[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
+#[cfg(feature = "default")]
 mod unattended;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ use self::agent_options::AgentOptions;
 pub(crate) use self::first_look::note_session;
 use self::first_look::{ProjectTexts, offer_settings};
 pub(crate) use self::job_bounds::JobBounds;
-#[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
+#[cfg(feature = "default")]
 pub(crate) use self::unattended::UnattendedOptions;
 use crate::budget;
 use crate::config::{
@@ -67,7 +67,7 @@ pub(crate) struct SessionOptions {
 
 /// The chat of a session whose messages come from outside.
 #[cfg_attr(
-    not(all(feature = "journal", feature = "web")),
+    not(feature = "default"),
     allow(dead_code, reason = "only `listen` has chats")
 )]
 #[derive(Clone, Debug)]
@@ -126,7 +126,7 @@ impl SessionTools {
 
 impl SessionOptions {
     /// Returns the options with this journal, which has the session of this name already or begins with it.
-    #[cfg(all(feature = "journal", feature = "web"))]
+    #[cfg(feature = "default")]
     pub(crate) fn recorded_in(self, journal: std::path::PathBuf, session: String) -> Self {
         Self {
             journal: self.journal.in_file(journal, session),
@@ -157,12 +157,12 @@ impl SessionOptions {
         let settings = clause
             .into_iter()
             .fold(settings, Settings::with_default_grant);
-        #[cfg(feature = "web")]
+        #[cfg(feature = "default")]
         let settings = match &self.chat {
             Some(_) => tools_builtin::message::settings::with_replies(settings),
             None => settings,
         };
-        #[cfg(feature = "cron")]
+        #[cfg(feature = "default")]
         let settings = match &self.job {
             // The default provider would read the prompt as calls.
             Some(job) if settings.program().provider.is_none() => {
@@ -328,7 +328,7 @@ impl SessionOptions {
     ///
     /// # Errors
     /// Returns the error that opening a session would return.
-    #[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
+    #[cfg(feature = "default")]
     pub(crate) fn check_model(&self, settings: &Settings) -> Result<(), Error> {
         check_model(settings, self.agent.script.as_ref())
     }

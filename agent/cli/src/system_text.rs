@@ -33,7 +33,7 @@ pub(crate) fn build(
 }
 
 /// Returns the names of the channels of the settings, which the definition of `message.send` does not have.
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 fn channels(cx: &ToolContext) -> String {
     let channels = cx.service::<tools_builtin::message::Channels>();
     let names: Vec<_> = channels
@@ -47,7 +47,7 @@ fn channels(cx: &ToolContext) -> String {
     }
 }
 
-#[cfg(not(feature = "web"))]
+#[cfg(not(feature = "default"))]
 fn channels(_cx: &ToolContext) -> String {
     String::new()
 }

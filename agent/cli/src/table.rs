@@ -44,7 +44,7 @@ impl<const N: usize> Table<N> {
     }
 
     /// Renders the rows, and cuts the last cell to the width.
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     pub(crate) fn cut(&self, width: usize) -> String {
         self.rendered(width, |last, room| vec![fit::cut(last, room)])
     }
@@ -133,7 +133,7 @@ mod tests {
         );
     }
 
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     #[test]
     fn the_last_column_can_be_cut() {
         let words = "one two three four five six seven";

@@ -1,19 +1,19 @@
-//! The export of a session's spans. Without the feature `otel`, nothing is exported.
+//! The export of a session's spans. In the lean build, nothing is exported.
 
-#[cfg(not(feature = "otel"))]
+#[cfg(not(feature = "default"))]
 mod absent;
-#[cfg(feature = "otel")]
+#[cfg(feature = "default")]
 mod client;
-#[cfg(feature = "otel")]
+#[cfg(feature = "default")]
 mod endpoint;
-#[cfg(feature = "otel")]
+#[cfg(feature = "default")]
 mod exporter;
-#[cfg(feature = "otel")]
+#[cfg(feature = "default")]
 mod open_spans;
-#[cfg(feature = "otel")]
+#[cfg(feature = "default")]
 mod otlp;
 
-#[cfg(not(feature = "otel"))]
+#[cfg(not(feature = "default"))]
 pub(crate) use absent::Telemetry;
-#[cfg(feature = "otel")]
+#[cfg(feature = "default")]
 pub(crate) use otlp::Telemetry;

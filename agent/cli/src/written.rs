@@ -143,7 +143,7 @@ impl Written {
     ///
     /// # Errors
     /// Returns an error if they cannot be read.
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     pub(crate) fn roots(&self) -> io::Result<Vec<PathBuf>> {
         let mut roots = Vec::new();
         for folder in records::entries(&self.folder)? {
@@ -163,7 +163,7 @@ impl Written {
     ///
     /// # Errors
     /// Returns an error if they cannot be read or recorded.
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     pub(crate) fn below(&self, root: &Path) -> io::Result<Vec<WrittenFile>> {
         let folder = self.folder_of(root);
         for file in records::list(&folder, "program-")? {
@@ -331,7 +331,7 @@ fn folded(mut files: BTreeMap<String, WrittenFile>) -> BTreeMap<String, WrittenF
     files
 }
 
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(all(unix, feature = "default"))]
 #[cfg(test)]
 mod tests {
     use std::fs;

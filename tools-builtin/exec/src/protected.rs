@@ -17,7 +17,7 @@ use tools::policy::Sensitivity;
 use tools_fs::is_repository_setting;
 
 pub(crate) use self::former::{Bytes, Former};
-use self::git::{is_harmless, is_harmless_repository};
+use self::git::{is_harmless, is_harmless_repository, is_head};
 pub(crate) use self::judge::Judge;
 use self::judge::{is_dot_file, is_sensitive};
 pub(crate) use self::unlocked::Unlocked;
@@ -345,15 +345,10 @@ impl Protected {
 
     /// Returns the paths that are new, changed or gone since, without those below another one.
     pub(crate) fn changed_since<'a>(&'a self, before: &'a Self) -> Vec<&'a Path> {
+        let mut all: BTreeSet<&PathBuf> = self.found.keys().chain(before.found.keys()).collect();
         let stamp = |found: &Found| found.stamp;
-        let is_same =
-            |path: &PathBuf| self.found.get(path).map(stamp) == before.found.get(path).map(stamp);
-        let all: BTreeSet<&PathBuf> = self.found.keys().chain(before.found.keys()).collect();
-        without_inner(
-            all.into_iter()
-                .filter(|path| !is_same(path))
-                .map(PathBuf::as_path),
-        )
+        all.retain(|path| self.found.get(*path).map(stamp) != before.found.get(*path).map(stamp));
+        without_inner(all.into_iter().map(PathBuf::as_path))
     }
 
     /// Returns the paths that a program must not leave behind: those that count, are new or changed since, and are not harmless.
@@ -469,13 +464,6 @@ impl Look<'_> {
     }
 }
 
-/// Returns true for a file that makes git take its folder for a repository.
-fn is_head(path: &str) -> bool {
-    path.rsplit('/')
-        .next()
-        .is_some_and(|name| name.eq_ignore_ascii_case("HEAD"))
-}
-
 /// Returns the paths without those below another one.
 fn without_inner<'a>(paths: impl Iterator<Item = &'a Path>) -> Vec<&'a Path> {
     let mut outer: Vec<&Path> = Vec::new();
@@ -502,8 +490,7 @@ fn is_script(path: &Path, metadata: &Metadata) -> bool {
 
 fn too_many() -> ToolError {
     ToolError::execution_failed(format!(
-        "the writable part of the workspace has more than {MAX_ENTRIES} entries, too many to protect its settings; narrow the grant \
-         of writes to a folder"
+        "the writable part of the workspace has more than {MAX_ENTRIES} entries, too many to protect; narrow the grant of writes"
     ))
 }
 

@@ -208,12 +208,12 @@ impl Session {
 }
 
 /// Returns the line on jobs.
-#[cfg(feature = "cron")]
+#[cfg(feature = "default")]
 fn jobs(root: &RootOption) -> Option<String> {
     root.workspace().ok().map(crate::jobs::report)
 }
 
-#[cfg(not(feature = "cron"))]
+#[cfg(not(feature = "default"))]
 fn jobs(_root: &RootOption) -> Option<String> {
     None
 }

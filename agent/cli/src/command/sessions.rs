@@ -1,8 +1,8 @@
 //! `toolcrib sessions`
 
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 mod change;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 mod list;
 
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use crate::config::ConfigOptions;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 use crate::config::Values;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -68,7 +68,7 @@ enum SessionsCommand {
 }
 
 impl SessionsArgs {
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     pub(super) fn run(self) -> Result<Exit, Error> {
         match self.command {
             None => {
@@ -90,7 +90,7 @@ impl SessionsArgs {
         Ok(Exit::Success)
     }
 
-    #[cfg(not(feature = "journal"))]
+    #[cfg(not(feature = "default"))]
     pub(super) fn run(self) -> Result<Exit, Error> {
         Err(Error::NoJournal)
     }

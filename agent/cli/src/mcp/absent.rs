@@ -1,13 +1,13 @@
 //! The servers of a program that has no client of MCP.
 
 use std::path::PathBuf;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 use std::sync::Arc;
 
 use agent::Selection;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 use tools::Task;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 use tools::tasks::{Lost, StoredTask};
 use tools::{CancellationToken, Clause, Effects, ToolContext, ToolName};
 
@@ -55,7 +55,7 @@ impl Attached {
     }
 
     /// Returns a lost task, because this program cannot reach its server.
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
         Arc::new(Lost::unreachable(task, "this program has no client of MCP"))
     }

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use agent::Selection;
 use tokio::task::JoinSet;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 use tools::Task;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 use tools::tasks::{Lost, StoredTask};
 use tools::{CancellationToken, ToolContext, ToolName};
 use tools_mcp::client::{Imported, Sampling, Servers};
@@ -122,7 +122,7 @@ impl Attached {
     }
 
     /// Finds a task of an earlier process at its server.
-    #[cfg(feature = "journal")]
+    #[cfg(feature = "default")]
     pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
         match &self.servers {
             Some(servers) => servers.restore(task),

@@ -8,7 +8,7 @@ use tools::{Grant, ToolContext};
 
 /// The limits of a session that runs a job.
 #[derive(Clone, Debug)]
-#[cfg_attr(not(feature = "cron"), allow(dead_code))]
+#[cfg_attr(not(feature = "default"), allow(dead_code))]
 pub(crate) struct JobBounds {
     /// The id of the job.
     pub(crate) id: i64,

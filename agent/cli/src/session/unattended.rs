@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-#[cfg(all(feature = "journal", feature = "web"))]
+#[cfg(feature = "default")]
 use super::Chat;
-#[cfg(feature = "cron")]
+#[cfg(feature = "default")]
 use super::JobBounds;
 use super::SessionOptions;
 use super::agent_options::AgentOptions;
@@ -43,7 +43,7 @@ impl UnattendedOptions {
     }
 
     /// Returns the options of the session of a job.
-    #[cfg(feature = "cron")]
+    #[cfg(feature = "default")]
     pub(crate) fn for_job(&self, job: JobBounds) -> SessionOptions {
         SessionOptions {
             job: Some(job),
@@ -52,7 +52,7 @@ impl UnattendedOptions {
     }
 
     /// Returns the options of a session in a chat. The process has one set of MCP servers and one export of spans for all its chats.
-    #[cfg(all(feature = "journal", feature = "web"))]
+    #[cfg(feature = "default")]
     pub(crate) fn for_chat(&self, chat: Chat) -> SessionOptions {
         SessionOptions {
             chat: Some(chat),

@@ -35,14 +35,14 @@ impl Retention {
     }
 
     /// Returns the limits without a number of sessions that are always kept.
-    #[cfg(feature = "web")]
+    #[cfg(feature = "default")]
     #[must_use]
     pub(crate) fn without_kept(self) -> Self {
         Self { keep: 0, ..self }
     }
 
     /// Returns true if a session of this size leaves no room for another one.
-    #[cfg(feature = "web")]
+    #[cfg(feature = "default")]
     pub(crate) fn is_full(&self, bytes: u64) -> bool {
         bytes > self.max_bytes
     }

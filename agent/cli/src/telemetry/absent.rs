@@ -11,7 +11,7 @@ impl Telemetry {
     pub(crate) fn start(settings: &Settings) -> Option<Self> {
         if settings.program().telemetry_endpoint.is_some() {
             notice::warning(
-                "this program exports no traces; remove telemetry.endpoint, or build the program with --features otel",
+                "this program exports no traces; remove telemetry.endpoint, or build the program with its default features",
             );
         }
         None

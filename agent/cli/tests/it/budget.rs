@@ -266,7 +266,7 @@ fn a_loop_ends_the_run() {
     assert_eq!(outcome(&ended)["calls"], 9);
 }
 
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 #[test]
 fn a_correlation_id_is_in_the_stream_and_in_the_journal() {
     let crib = Crib::new();

@@ -3,7 +3,7 @@
 mod limits;
 mod processes;
 mod service;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 mod sessions;
 #[cfg(unix)]
 mod unable;

@@ -1,10 +1,10 @@
 use serde_json::Value;
-#[cfg(feature = "models")]
+#[cfg(feature = "default")]
 use serde_json::json;
 
 use crate::Crib;
 use crate::config::write_user;
-#[cfg(feature = "models")]
+#[cfg(feature = "default")]
 use crate::model::{ANSWER, serve};
 
 fn names(documents: &[Value]) -> Vec<&str> {
@@ -103,14 +103,14 @@ fn doctor_says_what_the_definitions_cost_in_each_mode() {
 }
 
 /// The chunks of a turn with one call.
-#[cfg(feature = "models")]
+#[cfg(feature = "default")]
 fn calling(name: &str, arguments: &Value) -> &'static str {
     let call = json!({"index": 0, "id": "c", "type": "function", "function": {"name": name, "arguments": arguments.to_string()}});
     let chunk = json!({"id": "x", "choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]});
     format!("data: {chunk}\n\ndata: [DONE]\n\n").leak()
 }
 
-#[cfg(feature = "models")]
+#[cfg(feature = "default")]
 #[test]
 fn a_model_finds_a_tool_and_calls_it_and_each_step_is_shown() {
     let search = calling(
@@ -194,10 +194,10 @@ fn a_model_finds_a_tool_and_calls_it_and_each_step_is_shown() {
 }
 
 /// The most bytes of 2,500 tokens: tokenizers of small models need a token for about 3.2 bytes of definitions.
-#[cfg(feature = "models")]
+#[cfg(feature = "default")]
 const MOST_BYTES: usize = 8000;
 
-#[cfg(feature = "models")]
+#[cfg(feature = "default")]
 #[test]
 fn a_search_leaves_room_in_a_context_of_4096_tokens() {
     let (url, requests) = serve([Some(ANSWER)]);

@@ -24,11 +24,11 @@ fn tool_set(globs: &[&str], crib: &Crib) -> ToolSet {
     services.insert(tools_builtin::fs::Workspace::open(crib.root()).unwrap());
     services.insert(tools_builtin::exec::Sandbox::new());
     tools::Tasks::offer(&mut services);
-    #[cfg(feature = "memory")]
+    #[cfg(feature = "default")]
     services.insert(tools_builtin::memory::Memory::in_memory().unwrap());
-    #[cfg(feature = "cron")]
+    #[cfg(feature = "default")]
     services.insert(tools_builtin::cron::Jobs::in_memory("here").unwrap());
-    #[cfg(feature = "web")]
+    #[cfg(feature = "default")]
     {
         services.insert(tools_http::HttpClient::new());
         services.insert(tools_builtin::message::Channels::new());

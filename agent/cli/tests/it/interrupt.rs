@@ -49,7 +49,7 @@ fn an_interrupt_cancels_the_run_and_its_events_end_properly() {
     let hint = stderr
         .strip_prefix("error: cancelled\n")
         .unwrap_or_else(|| panic!("{stderr}"));
-    match cfg!(feature = "journal") {
+    match cfg!(feature = "default") {
         true => {
             let id = crib.run(&["sessions", "--json"]).expect(0).document()["id"]
                 .as_str()

@@ -16,7 +16,7 @@ fn the_built_in_tools_have_no_findings() {
 }
 
 #[test]
-#[cfg(all(feature = "tokens", feature = "web"))]
+#[cfg(feature = "default")]
 fn the_tables_of_the_readmes_are_what_lint_prints() {
     let own = include_str!("../../README.md");
     let top = include_str!("../../../../README.md");
@@ -114,7 +114,7 @@ fn json_has_the_form_of_each_tool_in_each_format() {
     assert_eq!(read["wires"]["anthropic"]["tokens_are_estimated"], true);
     assert_eq!(
         read["wires"]["openai-chat"]["tokens_are_estimated"],
-        Value::Bool(cfg!(not(feature = "tokens")))
+        Value::Bool(cfg!(not(feature = "default")))
     );
 }
 

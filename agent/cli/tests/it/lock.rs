@@ -96,7 +96,7 @@ fn no_command_writes_through_a_link_that_a_session_may_have_left() {
 }
 
 #[test]
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 fn the_lock_file_of_the_built_in_tools_is_current() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.lock");
     Crib::new()

@@ -6,7 +6,7 @@
 #[cfg(all(feature = "builtin", target_os = "linux"))]
 mod aside;
 mod audit;
-#[cfg(all(feature = "journal", feature = "models"))]
+#[cfg(feature = "default")]
 mod budget;
 mod call;
 mod chat;
@@ -14,123 +14,94 @@ mod chat;
 mod chat_terminal;
 #[cfg(feature = "builtin")]
 mod clauses;
-#[cfg(all(feature = "builtin", feature = "models", feature = "otel"))]
+#[cfg(feature = "default")]
 mod collector;
 mod config;
 mod config_effect;
 mod config_environment;
 mod config_mistake;
-#[cfg(feature = "cron")]
+#[cfg(feature = "default")]
 mod cron;
 #[cfg(feature = "builtin")]
 mod disclosure;
 mod doctor;
-#[cfg(all(feature = "builtin", feature = "models"))]
+#[cfg(feature = "default")]
 mod export;
-#[cfg(all(unix, feature = "cron", feature = "mcp", feature = "memory"))]
+#[cfg(all(unix, feature = "default"))]
 mod ineffective;
 #[cfg(unix)]
 mod interrupt;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 mod journal;
-#[cfg(not(feature = "journal"))]
+#[cfg(not(feature = "default"))]
 mod journal_absent;
 #[cfg(feature = "builtin")]
 mod lint;
 mod list;
-#[cfg(all(unix, feature = "journal", feature = "mcp", feature = "web"))]
+#[cfg(all(unix, feature = "default"))]
 mod listen;
-#[cfg(all(
-    unix,
-    feature = "journal",
-    feature = "mcp",
-    feature = "models",
-    feature = "web"
-))]
+#[cfg(all(unix, feature = "default"))]
 mod listen_life;
-#[cfg(all(
-    unix,
-    feature = "journal",
-    feature = "mcp",
-    feature = "models",
-    feature = "web"
-))]
+#[cfg(all(unix, feature = "default"))]
 mod listen_sessions;
 #[cfg(feature = "builtin")]
 mod lock;
-#[cfg(any(
-    feature = "web",
-    all(feature = "builtin", feature = "models", feature = "otel")
-))]
+#[cfg(feature = "default")]
 mod loopback;
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp;
-#[cfg(all(unix, feature = "builtin", feature = "mcp"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_code;
-#[cfg(all(unix, feature = "builtin", feature = "mcp"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_control;
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_fault;
-#[cfg(all(unix, feature = "builtin", feature = "mcp"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_home;
-#[cfg(all(unix, feature = "journal", feature = "mcp"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_kill;
-#[cfg(all(
-    unix,
-    feature = "builtin",
-    feature = "journal",
-    feature = "mcp",
-    feature = "models",
-    feature = "otel"
-))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_login;
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_mistake;
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_new_tool;
 mod mcp_output;
-#[cfg(all(unix, feature = "mcp", feature = "models"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_prompts;
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_question;
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_reach;
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_server;
-#[cfg(all(unix, feature = "journal", feature = "mcp"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_session;
-#[cfg(all(unix, feature = "journal", feature = "mcp", feature = "web"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_task;
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(all(unix, feature = "default"))]
 mod mcp_trust;
-#[cfg(all(feature = "memory", feature = "web"))]
+#[cfg(feature = "default")]
 mod memory;
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 mod messages;
-#[cfg(feature = "models")]
+#[cfg(feature = "default")]
 mod model;
-#[cfg(all(unix, feature = "builtin", feature = "models"))]
+#[cfg(all(unix, feature = "default"))]
 mod named_files;
 #[cfg(unix)]
 mod new;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 mod origin;
 mod output;
 #[cfg(unix)]
 mod own_files;
 #[cfg(all(unix, feature = "builtin"))]
 mod own_programs;
-#[cfg(all(
-    unix,
-    feature = "journal",
-    feature = "mcp",
-    feature = "memory",
-    feature = "models",
-    feature = "web"
-))]
+#[cfg(all(unix, feature = "default"))]
 mod planted;
 mod policy;
-#[cfg(any(feature = "journal", feature = "models"))]
+#[cfg(feature = "default")]
 mod prefix;
 #[cfg(all(feature = "builtin", target_os = "linux"))]
 mod programs;
@@ -139,51 +110,44 @@ mod programs_session;
 mod progress;
 #[cfg(all(feature = "builtin", target_os = "linux"))]
 mod protected_told;
-#[cfg(feature = "models")]
+#[cfg(feature = "default")]
 mod provider_choice;
-#[cfg(feature = "models")]
+#[cfg(feature = "default")]
 mod providers;
 #[cfg(unix)]
 mod readme;
 mod repository;
 mod run;
-#[cfg(all(feature = "builtin", feature = "mcp"))]
+#[cfg(feature = "default")]
 mod serve;
-#[cfg(all(feature = "builtin", feature = "mcp"))]
+#[cfg(feature = "default")]
 mod serve_hostile;
-#[cfg(all(feature = "builtin", feature = "mcp"))]
+#[cfg(feature = "default")]
 mod serve_model;
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 mod sessions;
 mod show;
-#[cfg(all(
-    unix,
-    feature = "builtin",
-    feature = "journal",
-    feature = "mcp",
-    feature = "models",
-    feature = "otel"
-))]
+#[cfg(all(unix, feature = "default"))]
 #[path = "../../../../tools/mcp/src/client/http/tests/site.rs"]
 mod site;
-#[cfg(all(unix, feature = "skill"))]
+#[cfg(all(unix, feature = "default"))]
 mod skills;
-#[cfg(all(unix, feature = "skill"))]
+#[cfg(all(unix, feature = "default"))]
 mod skills_commands;
-#[cfg(all(unix, feature = "skill"))]
+#[cfg(all(unix, feature = "default"))]
 mod skills_written;
-#[cfg(feature = "tts")]
+#[cfg(feature = "default")]
 mod speech;
-#[cfg(all(unix, feature = "memory"))]
+#[cfg(all(unix, feature = "default"))]
 mod strangers_files;
-#[cfg(all(unix, feature = "memory"))]
+#[cfg(all(unix, feature = "default"))]
 mod strangers_repository;
 mod stream;
 mod sub_agent;
 mod system;
-#[cfg(all(feature = "builtin", feature = "models", feature = "otel"))]
+#[cfg(feature = "default")]
 mod telemetry;
-#[cfg(not(feature = "otel"))]
+#[cfg(not(feature = "default"))]
 mod telemetry_absent;
 #[cfg(unix)]
 mod terminal;
@@ -202,15 +166,15 @@ mod trust;
 #[cfg(unix)]
 mod trust_content;
 mod usage;
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 mod web;
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 mod web_hosts;
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 mod web_search;
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 mod web_settings;
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 mod web_texts;
 mod why;
 
@@ -258,7 +222,7 @@ impl Crib {
     }
 
     /// Writes a file that only the user can read. Returns its path.
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     fn write_private(&self, name: &str, text: &str) -> String {
         let path = self.write(name, text);
         #[cfg(unix)]

@@ -268,7 +268,7 @@ fn serve_answers_and_ends_while_a_server_is_slow() {
     assert!(!mark.exists());
 }
 
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 #[test]
 fn a_command_that_looks_at_tools_connects_with_the_settings_of_the_user() {
     let crib = Crib::new();

@@ -103,12 +103,7 @@ fn a_server_with_a_grant_reads_no_file_outside_of_it() {
     }
 }
 
-#[cfg(all(
-    feature = "builtin",
-    feature = "skill",
-    feature = "web",
-    target_os = "linux"
-))]
+#[cfg(all(feature = "default", target_os = "linux"))]
 #[test]
 fn a_server_with_a_grant_reaches_no_secret_no_channel_and_no_skill_of_the_user() {
     let crib = Crib::new();

@@ -133,7 +133,7 @@ fn an_injected_page_leaves_no_trace_in_later_sessions_until_the_user_confirms_it
     );
 }
 
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 #[test]
 fn a_resumed_session_has_still_read_the_page() {
     let (crib, server) = (Crib::new(), page());
@@ -150,7 +150,7 @@ fn a_resumed_session_has_still_read_the_page() {
     assert_eq!(listed(&crib)[1], ("another fact".to_owned(), true));
 }
 
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 #[test]
 fn a_resumed_journal_of_elsewhere_may_have_text_of_strangers() {
     for is_of_user in [true, false] {

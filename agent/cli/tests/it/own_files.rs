@@ -223,7 +223,7 @@ fn a_file_that_runs_by_itself_must_be_named_by_a_flag_or_a_typed_call() {
     .expect(5);
 }
 
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 #[test]
 fn a_journal_inside_of_the_root_is_out_of_reach() {
     let crib = Crib::new();

@@ -1,16 +1,16 @@
 //! The beginning of the prompt, which services cache, in several processes.
 
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 use serde_json::json;
 
 use crate::Crib;
 
 /// Sends nothing that changes the body of the next request.
-#[cfg(feature = "models")]
+#[cfg(feature = "default")]
 const REFUSAL: &str =
     "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 2\r\n\r\nno";
 
-#[cfg(feature = "models")]
+#[cfg(feature = "default")]
 #[test]
 fn two_processes_send_the_same_bytes() {
     for provider in [
@@ -48,7 +48,7 @@ fn two_processes_send_the_same_bytes() {
 }
 
 /// The second request has the conversation too: the call, its id and its result.
-#[cfg(feature = "models")]
+#[cfg(feature = "default")]
 #[test]
 fn two_processes_go_on_with_the_same_bytes() {
     let crib = Crib::new();
@@ -73,7 +73,7 @@ fn two_processes_go_on_with_the_same_bytes() {
     assert!(first[1].contains("tool_calls") && !first[0].contains("tool_calls"));
 }
 
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 #[test]
 fn a_resumed_session_says_that_other_tools_make_another_prompt() {
     let crib = Crib::new();

@@ -411,7 +411,7 @@ fn a_call_without_a_session_says_that_its_program_ends() {
     );
 }
 
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 #[test]
 fn a_program_reaches_a_host_of_the_grant_and_of_the_settings() {
     let crib = Crib::new();
@@ -442,7 +442,7 @@ fn a_program_reaches_a_host_of_the_grant_and_of_the_settings() {
     }
 }
 
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 #[test]
 fn a_program_cannot_create_the_secret_or_the_inbox_of_a_channel() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -194,7 +194,7 @@ fn a_program_in_the_background_is_told_of_when_it_is_read_or_at_the_end() {
     }
 }
 
-#[cfg(all(feature = "journal", feature = "mcp", feature = "web"))]
+#[cfg(feature = "default")]
 #[test]
 fn listen_tells_it() {
     let post = crate::listen::Post::with_settings("provider = 'direct'\n");
@@ -207,7 +207,7 @@ fn listen_tells_it() {
     is_told(&post.crib, &listener.end("-TERM").expect(0).stderr);
 }
 
-#[cfg(feature = "mcp")]
+#[cfg(feature = "default")]
 #[tokio::test]
 async fn serve_tells_it() {
     use crate::serve::{Person, call, modes, over_http, over_stdio};
@@ -251,7 +251,7 @@ async fn serve_tells_it() {
     }
 }
 
-#[cfg(feature = "cron")]
+#[cfg(feature = "default")]
 #[test]
 fn cron_run_and_its_log_tell_it() {
     use tools_builtin::cron::{JobSpec, Work};

@@ -202,13 +202,13 @@ fn an_unknown_provider_is_not_found() {
     );
 }
 
-#[cfg(not(feature = "models"))]
+#[cfg(not(feature = "default"))]
 #[test]
 fn an_unlinked_model_provider_names_its_feature() {
     let ended = Crib::new()
         .run(&["run", "x", "--provider", "openai", "--model", "m"])
         .expect(3);
-    assert!(ended.stderr.contains("--features models"), "{ended:#?}");
+    assert!(ended.stderr.contains("default features"), "{ended:#?}");
 }
 
 #[test]

@@ -296,7 +296,7 @@ async fn a_message_that_is_no_json_is_answered_by_an_error() {
 }
 
 /// Returns the words of the command in a client's entry.
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 fn words_of(entry: &Value) -> Option<Vec<String>> {
     let list = |value: &Value| serde_json::from_value::<Vec<String>>(value.clone()).ok();
     match &entry["command"] {
@@ -305,7 +305,7 @@ fn words_of(entry: &Value) -> Option<Vec<String>> {
     }
 }
 
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 #[tokio::test]
 async fn the_entries_of_the_readme_start_a_server_for_each_client() {
     let readme = include_str!("../../README.md");
@@ -405,7 +405,7 @@ async fn a_grant_allows_calls_without_a_person() {
     assert_ne!(written.is_error, Some(true), "{written:?}");
 }
 
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 #[tokio::test]
 async fn calls_are_in_the_journal() {
     let crib = Crib::new();
@@ -434,7 +434,7 @@ async fn calls_are_in_the_journal() {
     crib.run(&["audit", "verify", &journal]).expect(0);
 }
 
-#[cfg(all(unix, feature = "journal"))]
+#[cfg(all(unix, feature = "default"))]
 #[tokio::test]
 async fn a_termination_during_a_call_lets_it_end_and_records_it() {
     let crib = Crib::new();

@@ -6,7 +6,7 @@ mod erase;
 mod fork;
 #[cfg(unix)]
 mod lock;
-#[cfg(feature = "models")]
+#[cfg(feature = "default")]
 mod model;
 #[cfg(unix)]
 mod privacy;

@@ -553,7 +553,7 @@ fn a_session_warns_of_the_skills_that_it_does_not_have() {
     assert!(!four.contains("waits for approval"), "{four}");
 }
 
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 #[test]
 fn a_channel_whose_file_is_a_folder_around_the_root_takes_no_skill_away() {
     let crib = Crib::new();

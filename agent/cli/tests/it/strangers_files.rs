@@ -442,7 +442,7 @@ fn a_program_can_show_every_file_that_it_may_read() {
     assert!(desk.is_clean_with("exec.run", cat(), &docs));
     let script = json!({"script": "cat a.md", "cwd": "docs"});
     assert!(desk.is_clean_with("exec.shell", script, &docs));
-    if cfg!(feature = "web") {
+    if cfg!(feature = "default") {
         let network = [&docs[..], &["--grant", "net:read:example.org"]].concat();
         assert!(
             !desk.is_clean_with("exec.run", cat(), &network),
@@ -540,7 +540,7 @@ fn a_file_tool_that_writes_into_the_folder_of_git_makes_all_files_a_strangers() 
     }
 }
 
-#[cfg(feature = "cron")]
+#[cfg(feature = "default")]
 #[test]
 fn a_job_of_a_session_that_read_a_strangers_file_counts_as_exposed() {
     let desk = Desk::new();

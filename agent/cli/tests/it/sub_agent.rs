@@ -104,7 +104,7 @@ fn a_sub_agent_in_the_background_answers_a_later_prompt() {
 }
 
 /// The turns of a session whose sub-agent, which plays them too, cannot start another one and runs the program.
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 fn sleeping(crib: &Crib) -> String {
     let spawn =
         json!({"name": "helper", "task": "sleep", "tools": ["exec.run"], "background": true});
@@ -119,7 +119,7 @@ fn sleeping(crib: &Crib) -> String {
     crib.write("sleep.json", &turns.to_string())
 }
 
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 #[test]
 fn a_session_that_was_killed_with_a_background_sub_agent_says_so_and_repeats_none_of_its_calls() {
     use std::io::{BufRead as _, BufReader};
@@ -270,7 +270,7 @@ fn a_changed_plan_is_shown() {
     );
 }
 
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 #[test]
 fn a_resumed_session_has_its_plan() {
     let crib = Crib::new();

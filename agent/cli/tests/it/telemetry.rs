@@ -368,7 +368,7 @@ fn a_sub_agent_that_fails_is_marked_and_its_run_goes_on() {
     assert_eq!(lines[0].2, "");
 }
 
-#[cfg(feature = "journal")]
+#[cfg(feature = "default")]
 #[test]
 fn a_resumed_session_is_a_second_trace_of_the_same_conversation() {
     let (crib, collector) = (Crib::new(), Collector::new("200 OK"));

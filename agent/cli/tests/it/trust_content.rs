@@ -240,7 +240,7 @@ fn a_file_that_is_not_trusted_does_not_hide_the_one_above_it() {
     }
 }
 
-#[cfg(feature = "memory")]
+#[cfg(feature = "default")]
 mod exposure {
     use super::*;
 

@@ -89,11 +89,11 @@ fn a_word_that_names_a_tool_instead_of_a_command_leads_to_the_tool() {
     for (words, tool) in [
         (&["time", "now"][..], None),
         (&["time.now"], Some("time.now")),
-        #[cfg(feature = "cron")]
+        #[cfg(feature = "default")]
         (&["cron", "add"], Some("cron.add")),
-        #[cfg(feature = "cron")]
+        #[cfg(feature = "default")]
         (&["cron", "frobnicate"], None),
-        #[cfg(feature = "memory")]
+        #[cfg(feature = "default")]
         (&["memory", "search", "--json"], Some("memory.search")),
     ] {
         let stderr = Crib::new().run(words).expect(2).stderr;
@@ -154,13 +154,13 @@ fn a_root_that_is_no_directory_is_a_usage_error() {
             &["call", "time.now"][..],
             &["run", "time.now"],
             &["show", "time.now"],
-            #[cfg(feature = "journal")]
+            #[cfg(feature = "default")]
             &["sessions"],
-            #[cfg(feature = "skill")]
+            #[cfg(feature = "default")]
             &["skills"],
-            #[cfg(feature = "mcp")]
+            #[cfg(feature = "default")]
             &["mcp"],
-            #[cfg(feature = "cron")]
+            #[cfg(feature = "default")]
             &["cron", "list"],
         ] {
             let ended = crib.run(&[arguments, &["--root", root]].concat()).expect(2);

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use tools_http::testing::{Received, TestServer};
 
-#[cfg(feature = "otel")]
+#[cfg(feature = "default")]
 use crate::collector::Collector;
 use crate::config::{trust, write_project, write_user};
 use crate::loopback::Loopback;
@@ -62,7 +62,7 @@ impl PageServer {
         )
     }
 
-    #[cfg(all(unix, feature = "journal", feature = "mcp", feature = "models"))]
+    #[cfg(all(unix, feature = "default"))]
     pub(crate) fn bodies(&self) -> Vec<String> {
         let received = self.server.received().into_iter();
         received
@@ -332,7 +332,7 @@ pub(crate) fn is_below(folder: &Path, needle: &str) -> bool {
     })
 }
 
-#[cfg(all(feature = "journal", feature = "otel"))]
+#[cfg(feature = "default")]
 #[test]
 fn a_secret_goes_to_its_own_host_and_is_in_no_output() {
     // Repeats the whole head of the request, as some services do.

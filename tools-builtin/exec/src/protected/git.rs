@@ -223,6 +223,13 @@ fn text(path: &Path) -> Option<String> {
     (metadata.is_file() && metadata.len() <= MAX_BYTES).then(|| fs::read_to_string(path).ok())?
 }
 
+/// Returns true for a file that makes git take its folder for a repository.
+pub(super) fn is_head(path: &str) -> bool {
+    path.rsplit('/')
+        .next()
+        .is_some_and(|name| name.eq_ignore_ascii_case("HEAD"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use tools_builtin::cron::{JobSpec, Jobs};
 
 use super::{ALL, WRITES, add, call, due, is_refused, jobs, log, run_to};
 use crate::Crib;
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 use crate::config::write_user;
 
 /// Takes the only job out of the store.
@@ -98,7 +98,7 @@ fn the_log_has_the_error_of_a_run_and_what_was_refused_before_it() {
     );
 }
 
-#[cfg(feature = "web")]
+#[cfg(feature = "default")]
 #[test]
 fn the_log_says_that_a_message_whose_call_ended_before_the_answer_may_have_been_sent() {
     let crib = Crib::new();
