@@ -170,13 +170,10 @@ impl ProgramSettings for Settings {
     fn request_policy(&self) -> (Timeouts, RetryPolicy) {
         let requests: &RequestKeys = self.of();
         let mut timeouts = Timeouts::default();
-        timeouts.connect = requests.connect.value;
         timeouts.first_byte = requests.first_byte.value;
         timeouts.idle = requests.idle.value;
         let mut retries = RetryPolicy::default();
         retries.max_retries = usize::try_from(requests.max_retries.value).unwrap_or(usize::MAX);
-        retries.first_delay = requests.first_delay.value;
-        retries.longest_delay = requests.longest_delay.value;
         (timeouts, retries)
     }
 

@@ -30,7 +30,7 @@ pub use file::{
 pub use key::{AnyKey, FileUse, FlagValue, Key, KeyAbout, KeyFlag};
 pub use kind::{
     Kind, accumulated, boolean, converted_tables, duration, float, integer, items, named_tables,
-    percent, printed, replaced, size, tables, text,
+    printed, replaced, size, tables, text,
 };
 pub use layer::Layer;
 /// Used by [`declare_keys!`].

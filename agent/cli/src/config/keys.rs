@@ -161,10 +161,6 @@ declare_keys! {
     pub(crate) caching: Option<Setting<bool>> = Key::new("generation.caching", boolean(), None, "true")
         .with_project(ProjectRule::if_unset());
 
-    /// Ask Anthropic to stream the arguments of calls as the model writes them; gateways may refuse it
-    pub(crate) eager_input_streaming: Option<Setting<bool>> = Key::new("generation.eager_input_streaming", boolean(), None, "false")
-        .with_project(ProjectRule::if_unset());
-
     /// Leave the tools that a session does not offer to the deferred tools of Anthropic or of OpenAI's Responses API; without it, the known models of the public services get them
     pub(crate) deferred_tools: Option<Setting<bool>> = Key::new("generation.deferred_tools", boolean(), None, "true")
         .with_project(ProjectRule::if_unset());
@@ -199,11 +195,6 @@ declare_keys! {
         .with_project(ProjectRule::bounds())
         .in_profiles();
 
-    /// The number of equal calls with equal results from which on the model gets a hint; 0 means never
-    pub(crate) repeat_hint: Setting<u32> =
-        Key::new("limits.repeat_hint", integer::<0, _>(), Setting::from_default(RepeatLimits::DEFAULT_HINT), "3")
-            .in_profiles();
-
     /// The number of equal calls with equal results that ends a run; 0 means never
     pub(crate) repeat_end: Setting<u32> =
         Key::new("limits.repeat_end", integer::<0, _>(), Setting::from_default(RepeatLimits::DEFAULT_END), "5")
@@ -235,9 +226,6 @@ declare_keys! {
     pub(crate) skill_folders: Vec<Setting<PathBuf>> = Key::new("skills.folders", items(directory), Vec::new(), r#"["~/skills"]"#)
         .with_project(ProjectRule::never(INSTRUCTS));
 
-    /// The maximum number of provider requests of all sessions in a day of UTC
-    pub(crate) daily_steps: Option<Setting<u32>> = Key::new("daily.max_steps", integer::<1, _>(), None, "500");
-
     /// The maximum number of calls of all sessions in a day of UTC
     pub(crate) daily_calls: Option<Setting<u32>> = Key::new("daily.max_calls", integer::<1, _>(), None, "2000");
 
@@ -246,9 +234,6 @@ declare_keys! {
 
     /// The maximum cost of tokens of all sessions in a day of UTC
     pub(crate) daily_cost: Option<Setting<Cost>> = Key::new("daily.max_cost", printed(cost), None, "\"20.00\"");
-
-    /// The maximum number of provider requests of all sessions in a month of UTC
-    pub(crate) monthly_steps: Option<Setting<u32>> = Key::new("monthly.max_steps", integer::<1, _>(), None, "500");
 
     /// The maximum number of calls of all sessions in a month of UTC
     pub(crate) monthly_calls: Option<Setting<u32>> = Key::new("monthly.max_calls", integer::<1, _>(), None, "2000");

@@ -38,12 +38,6 @@ pub(super) fn check(api: Api, generation: &GenerationOptions) -> Result<(), Prov
             "its models choose their calls freely; remove the tool choice, or select fewer tools",
         ),
         GenerationOptions {
-            eager_input_streaming: Some(true),
-            ..
-        } if api != Api::Anthropic => refused(
-            "generation.eager_input_streaming is a field of Anthropic's API alone; remove the option",
-        ),
-        GenerationOptions {
             deferred_tools: Some(true),
             ..
         } if !deferred::has_mechanism(api) => refused(

@@ -364,8 +364,7 @@ impl Model {
         fields.extend(mark.map(|mark| (deferred::MARK.to_owned(), mark.into())));
         // rig passes these tools on as they are. Its own definitions have no mode per tool, and fields that gateways refuse.
         if tools.list().len() > 0 {
-            let eager = self.generation.eager_input_streaming == Some(true);
-            fields.insert("tools".to_owned(), tools_field(self.api, tools, eager));
+            fields.insert("tools".to_owned(), tools_field(self.api, tools));
         }
         Ok(if fields.is_empty() {
             completion
@@ -414,17 +413,12 @@ fn openai(mut dialect: Dialect, key: &str, base_url: String) -> OpenAIConfig {
     OpenAIConfig::with_key(&dialect, key).with_base_url(base_url)
 }
 
-/// Returns the definitions as the service takes them: Gemini's are the functions of one tool, and Anthropic's may ask for `eager` arguments.
-fn tools_field(api: Api, tools: &WireToolSet, eager: bool) -> Value {
+/// Returns the definitions as the service takes them: Gemini's are the functions of one tool.
+fn tools_field(api: Api, tools: &WireToolSet) -> Value {
     let mut definitions = match api {
         Api::Gemini => json!([{"functionDeclarations": tools.value()}]),
         _ => tools.value().clone(),
     };
-    if api == Api::Anthropic && eager {
-        for definition in definitions.as_array_mut().into_iter().flatten() {
-            definition["eager_input_streaming"] = true.into();
-        }
-    }
     if let (true, Some(definitions)) = (tools.is_deferring(), definitions.as_array_mut()) {
         deferred::defer(api, tools, definitions);
     }

@@ -247,28 +247,6 @@ async fn a_forced_call_of_another_tool_is_offered() {
 }
 
 #[tokio::test]
-async fn eager_arguments_are_asked_for_offered_tools_alone() {
-    let format = Format::Anthropic;
-    let service = Service::new([answer(format, false)]).await;
-    let remote = remote(
-        format,
-        &service,
-        GenerationOptions::new().with_eager_input_streaming(true),
-    );
-    Driver::new(Arc::new(remote))
-        .run(&mut session(&shop(100)), "go")
-        .await
-        .unwrap();
-    for tool in service.body(0)["tools"].as_array().unwrap() {
-        assert_ne!(
-            tool["defer_loading"] == true,
-            tool["eager_input_streaming"] == true,
-            "{tool:#}"
-        );
-    }
-}
-
-#[tokio::test]
 async fn a_changed_definition_of_a_found_tool_changes_the_prefix() {
     let catalog = |description: &str, other: &str| {
         let mut catalog = shop(100);

@@ -146,41 +146,6 @@ fn deferred_tools_are_asked_of_a_gateway_on_request_alone() {
 }
 
 #[test]
-fn eager_input_streaming_is_asked_of_anthropic_on_request_alone() {
-    let crib = Crib::new();
-    let (url, requests) = serve([Some(UNKNOWN), Some(UNKNOWN)]);
-    let service = format!(
-        "provider = 'anthropic'\nmodel = 'm'\nbase_url = '{}'",
-        url.trim_end_matches("/v1")
-    );
-    for (settings, is_asked) in [
-        ("", false),
-        ("[generation]\neager_input_streaming = true", true),
-    ] {
-        write_user(&crib, &format!("{service}\n{settings}"));
-        run(&crib, &["run", "x"], &[]).expect(1);
-        let body = requests.recv().unwrap();
-        assert_eq!(
-            body.contains("\"eager_input_streaming\":true"),
-            is_asked,
-            "{body}"
-        );
-        assert!(body.contains("\"tools\""), "{body}");
-    }
-    write_user(
-        &crib,
-        &format!(
-            "provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\ngeneration.eager_input_streaming = true"
-        ),
-    );
-    let ended = run(&crib, &["run", "x"], &[]).expect(2);
-    assert!(
-        ended.stderr.contains("generation.eager_input_streaming"),
-        "{ended:#?}"
-    );
-}
-
-#[test]
 fn an_untrusted_project_sets_no_dialect_and_no_proxy_and_spends_no_more() {
     let crib = Crib::new();
     for text in [
