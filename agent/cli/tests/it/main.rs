@@ -63,6 +63,8 @@ mod lock;
     all(feature = "builtin", feature = "models", feature = "otel")
 ))]
 mod loopback;
+#[cfg(all(feature = "builtin", feature = "memory", target_os = "linux"))]
+mod lost_programs;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp;
 #[cfg(all(unix, feature = "builtin", feature = "mcp"))]
