@@ -82,8 +82,7 @@ fn reads_clean(desk: &Desk, root: &Path, file: &str) -> bool {
     let flags = [&["--grant", "memory:write:**"], &root[..]].concat();
     let ended = desk.session(&calls, &flags);
     assert!(ended.stdout.contains("saved as memory 1"), "{ended:#?}");
-    let list = desk.run(&[&["memory", "list", "--json"], &root[..]].concat());
-    let saved = list.expect(0).document();
+    let saved = desk.run(&["memory", "list", "--json"]).expect(0).document();
     fs::remove_dir_all(desk.crib.dir.path().join("data")).unwrap();
     saved["confirmed"] == true
 }
