@@ -47,6 +47,8 @@ pub(crate) struct Running {
     trees: Vec<PathBuf>,
     /// The paths in the trees that it may not write.
     kept: Vec<PathBuf>,
+    /// The devices and numbers of the folders of git among them.
+    spared: Vec<(u64, u64)>,
     /// The time in nanoseconds since 1970.
     pub(crate) from: u64,
     /// The process of its session.
@@ -57,10 +59,12 @@ pub(crate) struct Running {
 ///
 /// A person may have moved a repository away that it wrote, so only times tell it: those of the last changes of its files, which no
 /// program can choose. Later commits and `git gc` leave some of its files as they are, such as `config` and `HEAD`.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Lost {
     from: u64,
     pub(crate) until: u64,
+    /// The devices and numbers of folders of git that it could not write.
+    pub(crate) spared: Vec<(u64, u64)>,
 }
 
 /// The locked record of a program. A drop leaves it to other sessions, unless it was removed.
@@ -72,8 +76,13 @@ pub(crate) struct Recorded {
 }
 
 impl Running {
-    /// Describes a program that is about to start.
-    pub(crate) fn new(root: &Path, trees: &[PathBuf], kept: &[PathBuf]) -> Self {
+    /// Describes a program that is about to start. `spared` are the devices and numbers of the folders of git among the kept paths.
+    pub(crate) fn new(
+        root: &Path,
+        trees: &[PathBuf],
+        kept: &[PathBuf],
+        spared: Vec<(u64, u64)>,
+    ) -> Self {
         // A path that no record can have stands for the root, or is kept from no program.
         let is_text = |path: &&PathBuf| path.to_str().is_some();
         let text = |tree: &PathBuf| tree.to_str().map_or(root, Path::new).to_owned();
@@ -81,6 +90,7 @@ impl Running {
             root: root.to_owned(),
             trees: trees.iter().map(text).collect(),
             kept: kept.iter().filter(is_text).cloned().collect(),
+            spared,
             from: now().saturating_sub(CLOCK_LAG.as_nanos() as u64),
             process: process::id(),
         }
@@ -106,8 +116,25 @@ impl Running {
 
 impl Lost {
     /// Returns true if the program could write at that time.
-    pub(crate) fn contains(self, time: u64) -> bool {
+    pub(crate) fn contains(&self, time: u64) -> bool {
         (self.from..=self.until).contains(&time)
+    }
+
+    /// Adds the time of a later one.
+    fn extend(&mut self, later: &Self) {
+        self.until = self.until.max(later.until);
+        self.spared.retain(|spared| later.spared.contains(spared));
+    }
+}
+
+impl From<Running> for Lost {
+    /// Returns the time of a program that may have written until now.
+    fn from(program: Running) -> Self {
+        Self {
+            from: program.from,
+            until: now(),
+            spared: program.spared,
+        }
     }
 }
 
@@ -197,10 +224,7 @@ impl RunningPrograms {
     /// Returns an error if one cannot be read: it may be of any time.
     pub(crate) fn lost(&self) -> io::Result<Vec<Lost>> {
         let dead = self.all()?.into_iter().filter(|(_, _, is_alive)| !is_alive);
-        let unsettled = dead.map(|(_, program, _)| Lost {
-            from: program.from,
-            until: now(),
-        });
+        let unsettled = dead.map(|(_, program, _)| Lost::from(program));
         let settled = records::list(&self.folder, LOST)?;
         let settled = settled
             .iter()
@@ -216,32 +240,25 @@ impl RunningPrograms {
     pub(crate) fn settle(&self, settle: impl Fn(&Running) -> io::Result<()>) -> io::Result<()> {
         for (file, program, _) in self.all()?.into_iter().filter(|(_, _, is_alive)| !is_alive) {
             settle(&program)?;
-            let (from, until) = (program.from, now());
-            self.put_lost(Lost { from, until })?;
+            self.put_lost(&Lost::from(program))?;
             private::remove(&file)?;
         }
         Ok(())
     }
 
-    fn put_lost(&self, lost: Lost) -> io::Result<()> {
+    fn put_lost(&self, lost: &Lost) -> io::Result<()> {
         let file_of = |lost: &Lost| {
             let name = format!("{LOST}{:020}-{:020}.json", lost.from, lost.until);
             self.folder.join(name)
         };
-        records::write(&file_of(&lost), &lost)?;
+        records::write(&file_of(lost), lost)?;
         let mut files = records::list(&self.folder, LOST)?;
         files.sort_unstable();
         if let [first, second, ..] = &files[..]
             && files.len() > MAX_LOST
         {
-            let (from, until) = (
-                records::read::<Lost>(first)?,
-                records::read::<Lost>(second)?,
-            );
-            let both = Lost {
-                from: from.from,
-                until: from.until.max(until.until),
-            };
+            let mut both: Lost = records::read(first)?;
+            both.extend(&records::read(second)?);
             records::write(&file_of(&both), &both)?;
             for file in [first, second] {
                 if *file != file_of(&both) {

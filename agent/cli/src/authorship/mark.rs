@@ -15,7 +15,7 @@ use super::git::Git;
 use super::repository::{GIT, Repository};
 use super::stamp::{identity, is_changed, stamp, written_below};
 use crate::records::{self, now};
-use crate::running::{Running, RunningPrograms};
+use crate::running::{Lost, Running, RunningPrograms};
 
 /// The marks in the state folder of the user.
 ///
@@ -260,8 +260,9 @@ impl Marks {
         let Ok(mut lost) = self.programs.lost() else {
             return true;
         };
-        let trusted = self.trusted_at(repository);
-        lost.retain(|lost| trusted <= lost.until);
+        let (trusted, identity) = (self.trusted_at(repository), identity(&repository.git()));
+        let is_spared = |lost: &Lost| identity.is_some_and(|own| lost.spared.contains(&own));
+        lost.retain(|lost| trusted <= lost.until && !is_spared(lost));
         let is_then = |time| lost.iter().any(|lost| lost.contains(time));
         !lost.is_empty() && is_changed(&repository.git(), is_then)
     }

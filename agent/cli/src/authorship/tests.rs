@@ -40,12 +40,12 @@ impl Place {
 
     /// Begins a program that may write these trees.
     fn watch(&self, trees: &[PathBuf], kept: &[PathBuf]) -> Watch {
-        Watch::begin(&self.marks(), Running::new(&self.root(), trees, kept)).unwrap()
+        Watch::begin(&self.marks(), watch::program(&self.root(), trees, kept)).unwrap()
     }
 
     /// Begins a program that may write these trees. A drop does what the death of its session does: it ends the lock, and nothing else.
-    fn mortal(&self, trees: &[PathBuf]) -> Recorded {
-        let program = Running::new(&self.root(), trees, &[]);
+    fn mortal(&self, trees: &[PathBuf], kept: &[PathBuf]) -> Recorded {
+        let program = watch::program(&self.root(), trees, kept);
         let recorded = self.marks().programs.record(program).unwrap();
         self.marks().begin(&recorded.program).unwrap();
         recorded
@@ -482,7 +482,7 @@ fn a_repository_that_a_program_of_a_killed_session_wrote_is_marked_wherever_it_l
     let other = place.path().join("other");
     place.init(&other);
     std::thread::sleep(CLOCK_LAG * 3);
-    let mortal = place.mortal(&[place.root()]);
+    let mortal = place.mortal(&[place.root()], &[]);
     place.init(&new);
     commit(&old);
     drop(mortal);
@@ -518,7 +518,7 @@ fn a_repository_that_a_program_of_a_killed_session_wrote_is_marked_wherever_it_l
 fn a_settled_program_of_a_killed_session_marks_what_lies_where_it_was() {
     let place = Place::new();
     let new = place.root().join("new");
-    let mortal = place.mortal(&[place.root()]);
+    let mortal = place.mortal(&[place.root()], &[]);
     place.init(&new);
     drop(mortal);
     settle_lost(&place.marks()).unwrap();
@@ -558,6 +558,26 @@ fn a_program_whose_end_cannot_be_recorded_or_looked_at_is_lost() {
         assert!(place.is_marked(&moved), "{is_full}");
         assert_eq!(place.marks().programs.lost().unwrap().len(), 1);
     }
+}
+
+#[test]
+fn the_user_may_commit_where_a_lost_program_could_not() {
+    let place = Place::new();
+    let nested = place.root().join("nested");
+    place.init(&nested);
+    let kept = [place.root().join(".git"), nested.join(".git")];
+    let mortal = place.mortal(&[place.root()], &kept);
+    commit(&nested);
+    drop(mortal);
+    let moved = place.path().join("moved");
+    fs::rename(&nested, &moved).unwrap();
+    assert!(!place.is_marked(&moved));
+    settle_lost(&place.marks()).unwrap();
+    assert!(!place.is_marked(&moved));
+    // Another one could.
+    drop(place.mortal(&[place.root()], &[]));
+    commit(&moved);
+    assert!(place.is_marked(&moved));
 }
 
 #[test]
@@ -646,7 +666,7 @@ fn many_lost_programs_count_as_fewer_that_took_longer() {
     let place = Place::new();
     let times: Vec<u64> = (0..20)
         .map(|_| {
-            let from = place.mortal(&[place.root().join("src")]).program.from;
+            let from = place.mortal(&[place.root().join("src")], &[]).program.from;
             settle_lost(&place.marks()).unwrap();
             from
         })
