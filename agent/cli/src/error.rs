@@ -13,6 +13,7 @@ use tools_journal::AuditError;
 #[cfg(feature = "default")]
 use tools_mcp::server::HttpError;
 
+use crate::authorship::TrustError;
 use crate::config::SettingsError;
 use crate::exhausted;
 use crate::exit::Exit;
@@ -218,7 +219,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Record(#[from] RecordError),
     #[error(transparent)]
-    Repository(#[from] crate::authorship::TrustError),
+    Repository(#[from] TrustError),
     #[error(
         "the digest of {what} is {shown}, and not {given}; look again, and add --digest {shown} to approve it"
     )]
@@ -273,6 +274,7 @@ impl Error {
     /// Returns the exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
+            Self::Repository(TrustError::Written { .. }) => Exit::Refused,
             Self::Tool(error) | Self::Driver(DriverError::Tool(error)) => Exit::from(error.code()),
             Self::Refused { error, .. } => Exit::from(error.code()),
             Self::Argument(_) => Exit::InvalidArguments,

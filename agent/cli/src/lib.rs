@@ -67,6 +67,7 @@ mod records;
 mod refusal;
 mod reserved_files;
 mod root;
+mod running;
 mod sentence;
 mod session;
 #[cfg(feature = "default")]

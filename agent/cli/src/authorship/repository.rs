@@ -15,7 +15,7 @@ const FROM_ELSEWHERE: [&str; 5] = [
 ];
 
 /// Entries that are folders in a folder of git that is whole.
-const FOLDERS: [&str; 2] = ["objects", "refs"];
+pub(super) const FOLDERS: [&str; 2] = ["objects", "refs"];
 
 /// The repository to which the files of a workspace belong.
 #[derive(Debug)]

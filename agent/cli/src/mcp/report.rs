@@ -4,8 +4,7 @@ use serde::Serialize;
 
 /// A server in the report of `doctor`.
 #[derive(Debug, Serialize)]
-#[cfg_attr(
-    not(feature = "default"),
+#[cfg_attr(not(feature = "default"),
     allow(dead_code, reason = "there are no servers")
 )]
 pub(crate) struct ServerReport {

@@ -42,7 +42,7 @@ impl RunJobsArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let console: Arc<Console> = Arc::default();
         let token = interrupt::token(&console)?;
-        interrupt::cancel_on_termination(token.clone())?;
+        interrupt::cancel_on_termination(token.clone());
         let jobs = jobs::open(self.options.agent.host.root.workspace()?)?;
         let settings = self.options.settings().await?;
         if !self.once {

@@ -16,7 +16,7 @@ const GRACE: Duration = Duration::from_secs(2);
 pub struct Alive {
     running: Running<Output>,
     fault: Arc<OnceLock<StdioError>>,
-    /// Dropped after the process was told to end.
+    /// Dropped after the process has ended.
     _kept: Arc<dyn Any + Send + Sync>,
     remarks: Option<Arc<Remarks>>,
 }
@@ -28,6 +28,11 @@ impl Alive {
         kept: Arc<dyn Any + Send + Sync>,
         remarks: Option<Arc<Remarks>>,
     ) -> Self {
+        let (ended, of_process) = (running.ended(), kept.clone());
+        tokio::spawn(async move {
+            ended.await;
+            drop(of_process);
+        });
         Self {
             running,
             fault,
