@@ -1,8 +1,9 @@
 //! Ctrl-C: the first cancels the run, the second ends the program.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tools::CancellationToken;
+use tools::IgnorePoison as _;
 
 use crate::console::Console;
 use crate::error::Error;
@@ -109,7 +110,7 @@ impl Interrupts {
     }
 
     fn current(&self) -> MutexGuard<'_, Option<Attached>> {
-        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+        self.attached.lock().ignore_poison()
     }
 }
 
