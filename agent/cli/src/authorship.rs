@@ -16,8 +16,9 @@ mod watch;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use tools::IgnorePoison as _;
 use tools::Services;
 use tools::context::{FileAuthors, FileJudge, WriteWatch};
 
@@ -108,7 +109,7 @@ impl Authorship {
 
     fn committed(&self, git: &Git) -> Option<Arc<Committed>> {
         let head = git.head()?;
-        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut latest = self.latest.lock().ignore_poison();
         if let Some((_, committed)) = latest.as_ref().filter(|(of, _)| *of == head) {
             return committed.clone();
         }

@@ -1,9 +1,10 @@
 //! Ctrl-C and other signals: the first Ctrl-C cancels the run, the second ends the program, as `SIGTERM` and `SIGHUP` do.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use once_cell::sync::Lazy;
 use tools::CancellationToken;
+use tools::IgnorePoison as _;
 
 use crate::console::Console;
 use crate::error::Error;
@@ -157,7 +158,7 @@ impl Interrupts {
     }
 
     fn current(&self) -> MutexGuard<'_, Option<Attached>> {
-        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+        self.attached.lock().ignore_poison()
     }
 }
 

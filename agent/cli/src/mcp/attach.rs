@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use agent::Selection;
 use tokio::task::JoinSet;
+use tools::IgnorePoison as _;
 #[cfg(feature = "default")]
 use tools::Task;
 #[cfg(feature = "default")]
@@ -84,7 +85,7 @@ pub(super) struct Unlisted {
 
 impl PinsOfServers {
     pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Pins>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
 }
 

@@ -1,12 +1,13 @@
 //! [`Link`]: the connection to a server as its tools see it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::service::Peer;
 use tokio::sync::{Notify, watch};
+use tools::IgnorePoison as _;
 use tools::{Digest, ToolErrorKind, ToolName, visible_line};
 
 use super::calls::Calls;
@@ -126,7 +127,7 @@ impl Link {
 
     /// Sets the definitions of a list.
     pub(super) fn set_present(&self, present: HashMap<ToolName, Digest>) {
-        *self.present.lock().unwrap_or_else(PoisonError::into_inner) = present;
+        *self.present.lock().ignore_poison() = present;
         self.listed.send_replace(Listed::Done);
     }
 
@@ -212,12 +213,7 @@ impl Link {
     /// Returns [`ToolErrorKind::Unavailable`] if the host does not permit it, or if the server has another definition now.
     pub(super) fn check(&self, tool: &ToolName, digest: &Digest) -> Result<(), ToolErrorKind> {
         self.check_permitted(tool, digest)?;
-        let present = self
-            .present
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(tool)
-            .copied();
+        let present = self.present.lock().ignore_poison().get(tool).copied();
         // A server that lists a tool no more answers for itself.
         if present.is_some_and(|present| present != *digest) {
             let present = present.unwrap_or(*digest);

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::watch;
 use tokio_util::sync::DropGuard;
+use tools::IgnorePoison as _;
 use tools::tasks::StoredTask;
 use tools::{CancellationToken, Entry, SharedCatalog, Task};
 
@@ -87,15 +88,12 @@ impl Inner {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Running>> {
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.servers.lock().ignore_poison()
     }
 
     /// Registers the tool that reads resources, unless it is registered.
     fn read_resources(self: &Arc<Self>) {
-        let mut entry = self
-            .read_resource
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut entry = self.read_resource.lock().ignore_poison();
         if let (None, Some(tool)) = (&*entry, resource::definition()) {
             match self
                 .destination
@@ -110,10 +108,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let entry = self
-            .read_resource
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
+        let entry = self.read_resource.get_mut().ignore_poison();
         entry
             .iter()
             .for_each(|entry| self.destination.unregister(entry));

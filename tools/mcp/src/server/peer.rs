@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rmcp::model::{ClientCapabilities, InputRequest, TASKS_EXTENSION_ID};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
+use tools::IgnorePoison as _;
 use tools::call::AskError;
 use tools::{Progress, ToolContext};
 
@@ -312,7 +313,7 @@ impl Peer {
             .map_err(|reason| PeerError::Invalid { reason })?;
         let (answer, receiver) = oneshot::channel();
         let early = key.as_ref().and_then(|key| {
-            let mut early = self.0.early.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut early = self.0.early.lock().ignore_poison();
             early.remove(key).filter(|value| kind.accepts(value))
         });
         if let Some(early) = early {

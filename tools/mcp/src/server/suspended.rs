@@ -1,10 +1,11 @@
 //! [`Suspended`]: calls that wait for the next request of their client.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
+use tools::IgnorePoison as _;
 
 use super::calls::random_handle;
 use super::running::{AskedOf, Running};
@@ -75,6 +76,6 @@ impl Suspended {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
 }

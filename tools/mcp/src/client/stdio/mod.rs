@@ -14,9 +14,10 @@ use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncRead, AsyncWrite};
+use tools::IgnorePoison as _;
 use tools::{Secret, ToolError};
 use tools_exec::supervise::{Launch, start};
 
@@ -221,7 +222,7 @@ impl StdioServer {
             kept,
             remarks,
         } = self.launch().await?;
-        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = remarks.clone();
+        *self.latest.lock().ignore_poison() = remarks.clone();
         let (sink, source) = pipe();
         let log = log::Log::new(self.name.clone(), "stderr");
         let running = start(&launch, Output::Messages(sink), Output::Log(log)).await?;
@@ -236,11 +237,7 @@ impl StdioServer {
 
     /// Returns the remarks on the latest start.
     pub(in crate::client) fn remarks(&self) -> Vec<String> {
-        let latest = self
-            .latest
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let latest = self.latest.lock().ignore_poison().clone();
         latest.map(|remarks| remarks()).unwrap_or_default()
     }
 

@@ -3,11 +3,12 @@
 mod task;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use rmcp::model::{ErrorData, Task};
 use tokio::time::Instant;
+use tools::IgnorePoison as _;
 use tools::{CancellationToken, Progress};
 
 use self::task::{RunningTask, failed, size};
@@ -140,7 +141,7 @@ impl Tasks {
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
-        self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.table.lock().ignore_poison()
     }
 }
 
