@@ -13,13 +13,14 @@ use tools::{
     ToolResult, Violation,
 };
 
-use super::ServerTool;
-use super::defaults::fill;
-use super::failure::failure;
-use super::link::Link;
-use super::result::{readable_result, tool_result};
-use super::rounds::{self, Answers};
-use super::tasks;
+use crate::client::defaults::fill;
+use crate::client::failure::failure;
+use crate::client::link::Link;
+use crate::client::result::{readable_result, tool_result};
+use crate::client::rounds;
+use crate::client::rounds::Answers;
+use crate::client::server_tool::ServerTool;
+use crate::client::tasks;
 
 /// Runs a tool of a server.
 pub(super) struct RemoteTool {

@@ -6,12 +6,13 @@ use std::time::Duration;
 use rmcp::ClientLifecycleMode;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::ClientInitializeError;
-use rmcp::transport::DynamicTransportError;
 
-use super::link::Link;
-use super::server::{Connected, Failure};
-use super::service::Client;
-use super::{ImportError, Server};
+use crate::client::error::ImportError;
+use crate::client::link::Link;
+use crate::client::server::Server;
+use crate::client::server::{Connected, Failure};
+use crate::client::service::Client;
+use crate::client::transport_reason::{TransportReason, transport_reason};
 
 /// Opens a connection: revision 2026-07-28, or 2025-11-25 if the server does not speak the newer one.
 ///
@@ -23,7 +24,7 @@ pub(super) async fn connect(
     client: &Client,
     limit: Duration,
     is_legacy: &mut bool,
-) -> Result<Connected, ImportError> {
+) -> Result<Connected<Client>, ImportError> {
     let connecting = async {
         if !*is_legacy {
             match server.connect(client.clone(), automatic()).await {
@@ -101,17 +102,17 @@ fn import_error(link: &Link, failure: Failure) -> ImportError {
                     Some(transport_reason(error))
                 }
                 ClientInitializeError::ConnectionClosed(reason) => {
-                    Some(Transport::Broken(reason.clone()))
+                    Some(TransportReason::Broken(reason.clone()))
                 }
                 _ => None,
             };
             match (transport, end) {
-                (Some(Transport::Unreachable(reason)), _)
-                | (Some(Transport::Broken(_)), Some(reason)) => ImportError::Open {
+                (Some(TransportReason::Unreachable(reason)), _)
+                | (Some(TransportReason::Broken(_)), Some(reason)) => ImportError::Open {
                     name,
                     reason: link.shown(&reason),
                 },
-                (Some(Transport::Broken(reason)), None) => ImportError::Handshake {
+                (Some(TransportReason::Broken(reason)), None) => ImportError::Handshake {
                     name,
                     reason: link.shown(&reason),
                 },
@@ -125,55 +126,6 @@ fn import_error(link: &Link, failure: Failure) -> ImportError {
             }
         }
     }
-}
-
-/// The reason why a transport has failed.
-pub(super) enum Transport {
-    /// The server cannot be reached. The reason has the next step.
-    Unreachable(String),
-    /// The connection ended, or an answer was none of the protocol.
-    Broken(String),
-}
-
-impl Transport {
-    pub(super) fn into_reason(self) -> String {
-        match self {
-            Self::Unreachable(reason) | Self::Broken(reason) => reason,
-        }
-    }
-}
-
-/// Returns the reason of an error without the type of its transport.
-pub(super) fn transport_reason(error: &DynamicTransportError) -> Transport {
-    #[cfg(feature = "http")]
-    {
-        use rmcp::transport::streamable_http_client::StreamableHttpError;
-        use rmcp::transport::worker::WorkerQuitReason;
-        use tools_http::HttpError;
-
-        let failed = match error
-            .error
-            .downcast_ref::<WorkerQuitReason<StreamableHttpError<HttpError>>>()
-        {
-            Some(WorkerQuitReason::Fatal { error, .. }) => Some(error),
-            _ => error.error.downcast_ref::<StreamableHttpError<HttpError>>(),
-        };
-        match failed {
-            Some(StreamableHttpError::Client(error)) => {
-                return Transport::Unreachable(error.to_string());
-            }
-            Some(StreamableHttpError::HttpStatus(error)) => {
-                return Transport::Unreachable(format!("{error}; try again later"));
-            }
-            Some(error) => {
-                return Transport::Broken(format!(
-                    "{error}; check that its URL is that of an MCP endpoint"
-                ));
-            }
-            None => {}
-        }
-    }
-    Transport::Broken(error.error.to_string())
 }
 
 /// Returns the error of the last attempt.

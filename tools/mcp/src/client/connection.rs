@@ -11,12 +11,16 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tools::CancellationToken;
 
-use super::connect::connect;
-use super::link::{Link, State};
-use super::listing::{Listed, Listing, list};
-use super::registration::Registration;
-use super::service::Client;
-use super::{ImportError, Report, Server, Status};
+use crate::client::connect::connect;
+use crate::client::error::ImportError;
+use crate::client::link::{Link, State};
+use crate::client::listing::{Listed, Listing, list};
+use crate::client::registration::Registration;
+use crate::client::report::Report;
+use crate::client::server::Server;
+use crate::client::service::Client;
+use crate::client::status::Status;
+use crate::client::transport_reason::reason;
 
 /// The first delay before a new connection, without jitter.
 const SHORTEST: Duration = Duration::from_millis(500);
@@ -200,10 +204,7 @@ impl Connection {
                     .await
             }
             Err(error) => {
-                let (name, reason) = (
-                    self.link.name().clone(),
-                    self.link.shown(&super::failure::reason(&error)),
-                );
+                let (name, reason) = (self.link.name().clone(), self.link.shown(&reason(&error)));
                 tracing::warn!(
                     server = name.as_str(),
                     reason,

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use tools::{Tool, ToolName};
 
-use super::{Review, Server, ServerName, ServerTool};
+use crate::client::review::Review;
+use crate::client::server::Server;
+use crate::client::server_name::ServerName;
+use crate::client::server_tool::ServerTool;
 
 /// The settings of an import: a server, its name and the host's decisions about its tools.
 #[derive(Clone)]

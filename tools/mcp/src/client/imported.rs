@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::connection::Outcome;
-use super::failure::reason;
-use super::link::Link;
-use super::listing::list;
-use super::lists::OnDemand;
-use super::{ImportError, Items, Report, ServerName, Status};
+use crate::client::connection::Outcome;
+use crate::client::error::ImportError;
+use crate::client::link::Link;
+use crate::client::report::Report;
+use crate::client::server_name::ServerName;
+use crate::client::status::Status;
 
 /// The time limit of a list that is read again for a single name.
 const LISTING: Duration = Duration::from_secs(2);
@@ -47,37 +47,6 @@ impl Imported {
                 name: self.name().clone(),
             }),
         }
-    }
-
-    /// Returns a list of the server, which is read page by page and within limits unless the latest one is fresh.
-    pub(super) async fn items<T: OnDemand, U>(
-        &self,
-        item: impl Fn(T) -> U,
-    ) -> Result<Items<U>, ImportError> {
-        let failed = |reason| ImportError::List {
-            name: self.name().clone(),
-            what: T::KEY,
-            reason,
-        };
-        let peer = self
-            .link
-            .ready()
-            .await
-            .map_err(|error| failed(error.to_string()))?;
-        if !T::is_offered(&peer) {
-            return Ok(Items {
-                items: Vec::new(),
-                cut: None,
-            });
-        }
-        let read = T::kept(&self.link.lists)
-            .get_or_read(list::<T>(&peer))
-            .await;
-        let listing = read.map_err(|error| failed(self.link.shown(&reason(&error))))?;
-        Ok(Items {
-            items: listing.items.iter().flatten().cloned().map(item).collect(),
-            cut: listing.cut,
-        })
     }
 
     /// Reads the list of tools again, and waits for it up to a short limit, for example because a model knows a tool that the list has not.

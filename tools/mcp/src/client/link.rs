@@ -9,10 +9,17 @@ use rmcp::service::Peer;
 use tokio::sync::{Notify, watch};
 use tools::{Digest, ToolErrorKind, ToolName, visible_line};
 
-use super::calls::Calls;
-use super::failure::RECONNECTION;
-use super::lists::Lists;
-use super::{Import, ImportError, Review, Server, ServerName, Status};
+use crate::client::calls::Calls;
+use crate::client::error::ImportError;
+use crate::client::import::Import;
+use crate::client::lists::Lists;
+use crate::client::review::Review;
+use crate::client::server::Server;
+use crate::client::server_name::ServerName;
+use crate::client::status::Status;
+
+/// The time until a call on a new connection can succeed.
+pub(super) const RECONNECTION: Duration = Duration::from_secs(2);
 
 /// The maximum length of a text of a server in an error message, in characters.
 pub(super) const MAX_MESSAGE: usize = 500;

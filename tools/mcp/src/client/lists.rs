@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::model;
 use tokio::time::Instant;
 
-use super::listing::{Listed, Listing};
+use crate::client::listing::{Listed, Listing};
 
 /// The lists of a server that are read on demand, and kept as long as the server says that they are fresh. A report of a change, or
 /// another connection, expires them.

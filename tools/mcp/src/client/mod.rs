@@ -1,5 +1,6 @@
 //! Imports the tools of MCP servers into a catalog.
 
+mod asked;
 mod call;
 mod calls;
 mod connect;
@@ -17,6 +18,7 @@ mod import;
 mod imported;
 #[cfg(any(feature = "http", feature = "stdio"))]
 mod introduction;
+mod items;
 mod link;
 mod listing;
 mod lists;
@@ -25,6 +27,7 @@ mod loose_json;
 mod matching;
 mod message_limit;
 mod prompt;
+mod read_resource;
 #[cfg(any(feature = "http", feature = "stdio"))]
 mod reading;
 mod registration;
@@ -45,6 +48,7 @@ mod status;
 #[cfg(feature = "stdio")]
 mod stdio;
 mod tasks;
+mod transport_reason;
 mod unanswered;
 
 pub use error::ImportError;
@@ -54,9 +58,10 @@ pub use http::HttpServer;
 pub use http::LoginError;
 pub use import::Import;
 pub use imported::Imported;
+pub use items::Items;
 pub use prompt::{Prompt, PromptArgument, PromptMessage};
 pub use report::{Cut, Refusal, Refused, Report};
-pub use resource::{Items, Resource, ResourceTemplate};
+pub use resource::{Resource, ResourceTemplate};
 pub use review::Review;
 pub use sampling::{Sample, SampleFuture, SampleMessage, SampleRequest, Sampler, Sampling};
 pub use server::Server;

@@ -6,10 +6,13 @@ use serde_json::Value;
 use tools::protocol::Role;
 use tools::{Content, ToolContext, ToolErrorKind};
 
-use super::failure::failure;
-use super::result::{block, items, readable_block};
-use super::rounds::{self, Answers};
-use super::{ImportError, Imported, Items};
+use crate::client::error::ImportError;
+use crate::client::failure::failure;
+use crate::client::imported::Imported;
+use crate::client::items::Items;
+use crate::client::result::{block, items, readable_block};
+use crate::client::rounds;
+use crate::client::rounds::Answers;
 
 /// A prompt that a server lists.
 #[derive(Clone, Debug, PartialEq, Eq)]

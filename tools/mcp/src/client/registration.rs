@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use tools::protocol::wire::NameGrammar;
 use tools::{Digest, Entry, RegisterError, Tool, ToolName, visible_line};
 
-use super::call::RemoteTool;
-use super::definition::imported;
-use super::destination::Destination;
-use super::link::Link;
-use super::listing::Listing;
-use super::schema_repair::repaired;
-use super::{Refusal, Refused, Report, ServerTool};
+use crate::client::call::RemoteTool;
+use crate::client::definition::imported;
+use crate::client::destination::Destination;
+use crate::client::link::Link;
+use crate::client::listing::Listing;
+use crate::client::report::{Refusal, Refused, Report};
+use crate::client::schema_repair::repaired;
+use crate::client::server_tool::ServerTool;
 
 /// The maximum length of a name in a report, in characters.
 const MAX_SHOWN: usize = 128;

@@ -13,9 +13,9 @@ use serde_json::Value;
 use tokio::time::sleep;
 use tools::{ToolContext, ToolErrorKind};
 
-use super::elicitation::elicit;
-use super::link::Link;
-use super::sampling::{Refused, sample};
+use crate::client::elicitation::elicit;
+use crate::client::link::Link;
+use crate::client::sampling::{Refused, sample};
 
 /// The maximum number of times that a request is repeated with answers.
 const MAX_ROUNDS: usize = 10;

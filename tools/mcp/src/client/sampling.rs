@@ -12,9 +12,9 @@ use rmcp::model::{
 use tools::protocol::Role;
 use tools::{Content, ToolContext};
 
-use super::ServerName;
-use super::link::Link;
-use super::result::block;
+use crate::client::link::Link;
+use crate::client::result::block;
+use crate::client::server_name::ServerName;
 
 /// The maximum number of messages in a request.
 const MAX_MESSAGES: usize = 100;

@@ -9,17 +9,16 @@ use std::sync::Arc;
 use rmcp::service::{ClientInitializeError, RunningService};
 use rmcp::transport::IntoTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
+use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 #[cfg(feature = "http")]
-use super::HttpServer;
-use super::matching::Matched;
-use super::message_limit::MAX_MESSAGE_BYTES;
-use super::service::Client;
-use super::unanswered::Unanswered;
+use crate::client::http::HttpServer;
+use crate::client::matching::Matched;
+use crate::client::message_limit::MAX_MESSAGE_BYTES;
 #[cfg(feature = "stdio")]
-use super::{Alive, StdioServer};
+use crate::client::stdio::{Alive, StdioServer};
+use crate::client::unanswered::Unanswered;
 
 /// The way to reach an MCP server. It is used again for each new connection.
 #[derive(Clone, Debug)]
@@ -41,7 +40,7 @@ type Streams = (
 );
 
 /// A connection that speaks the protocol.
-pub(super) type Connected = (RunningService<RoleClient, Client>, Guard);
+pub(super) type Connected<C> = (RunningService<RoleClient, C>, Guard);
 
 /// The reason why there is no connection.
 pub(super) enum Failure {
@@ -96,11 +95,11 @@ impl Server {
     }
 
     /// Opens a connection in a mode.
-    pub(super) async fn connect(
+    pub(super) async fn connect<C: ClientHandler>(
         &self,
-        client: Client,
+        client: C,
         mode: ClientLifecycleMode,
-    ) -> Result<Connected, Failure> {
+    ) -> Result<Connected<C>, Failure> {
         match &self.0 {
             Kind::Streams(open) => {
                 let streams = open()
@@ -160,13 +159,14 @@ fn lines((read, write): Streams) -> impl rmcp::transport::Transport<RoleClient> 
     ))
 }
 
-async fn handshake<T, E, A>(
-    client: Client,
+async fn handshake<C, T, E, A>(
+    client: C,
     transport: T,
     mode: ClientLifecycleMode,
     guard: Guard,
-) -> Result<Connected, Failure>
+) -> Result<Connected<C>, Failure>
 where
+    C: ClientHandler,
     T: IntoTransport<RoleClient, E, A>,
     E: std::error::Error + Send + Sync + 'static,
 {

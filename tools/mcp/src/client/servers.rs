@@ -9,13 +9,16 @@ use tokio_util::sync::DropGuard;
 use tools::tasks::StoredTask;
 use tools::{CancellationToken, Entry, SharedCatalog, Task};
 
-use super::connection::Connection;
-use super::destination::Destination;
-use super::link::Link;
-use super::registration::Registration;
-use super::resource::{self, ReadResource};
-use super::tasks;
-use super::{Import, ImportError, Imported};
+use crate::client::connection::Connection;
+use crate::client::destination::Destination;
+use crate::client::error::ImportError;
+use crate::client::import::Import;
+use crate::client::imported::Imported;
+use crate::client::link::Link;
+use crate::client::read_resource;
+use crate::client::read_resource::ReadResource;
+use crate::client::registration::Registration;
+use crate::client::tasks;
 
 /// The imported servers of a catalog. Clones share them. When the last clone is dropped, all servers are removed.
 ///
@@ -68,7 +71,7 @@ use super::{Import, ImportError, Imported};
 #[derive(Clone)]
 pub struct Servers(Arc<Inner>);
 
-pub(super) struct Inner {
+struct Inner {
     destination: Destination,
     servers: Mutex<BTreeMap<String, Running>>,
     /// The tool that reads resources. `None` until a server has some, or if the host has a tool of this name.
@@ -76,14 +79,12 @@ pub(super) struct Inner {
 }
 
 impl Inner {
-    pub(super) fn get(&self, name: &str) -> Option<Imported> {
-        self.lock()
-            .get(name)
+    fn list(&self) -> Vec<Imported> {
+        let servers = self.lock();
+        servers
+            .values()
             .map(|running| running.imported.clone())
-    }
-
-    pub(super) fn names(&self) -> Vec<String> {
-        self.lock().keys().cloned().collect()
+            .collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Running>> {
@@ -96,11 +97,10 @@ impl Inner {
             .read_resource
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let (None, Some(tool)) = (&*entry, resource::definition()) {
-            match self
-                .destination
-                .register(tool, ReadResource(Arc::downgrade(self)))
-            {
+        if let (None, Some(tool)) = (&*entry, read_resource::definition()) {
+            let inner = Arc::downgrade(self);
+            let servers = move || inner.upgrade().map_or_else(Vec::new, |inner| inner.list());
+            match self.destination.register(tool, ReadResource::new(servers)) {
                 Ok(registered) => *entry = Some(registered),
                 Err(error) => tracing::warn!("resources of MCP servers cannot be read: {error}"),
             }
@@ -203,16 +203,13 @@ impl Servers {
 
     /// Returns the server with this name, or `None` if there is none.
     pub fn get(&self, name: &str) -> Option<Imported> {
-        self.0.get(name)
+        let servers = self.0.lock();
+        servers.get(name).map(|running| running.imported.clone())
     }
 
     /// Returns all servers, sorted by name.
     pub fn list(&self) -> Vec<Imported> {
-        self.0
-            .lock()
-            .values()
-            .map(|running| running.imported.clone())
-            .collect()
+        self.0.list()
     }
 
     /// Finds the task of an earlier process at its server. It has ended as lost if its server is none of these, or has forgotten it.
@@ -220,7 +217,7 @@ impl Servers {
     /// # Panics
     /// Panics outside of a tokio runtime.
     pub fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
-        tasks::restored(self, task)
+        tasks::restore(task, |name| self.get(name))
     }
 
     /// Removes a server and its tools, and waits until its connection has ended. Returns true if the name existed.

@@ -11,9 +11,9 @@ use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 use tools::{Progress, ToolContext, visible_line};
 
-use super::elicitation::elicit;
-use super::link::{Link, shown};
-use super::sampling::{Refused, sample};
+use crate::client::elicitation::elicit;
+use crate::client::link::{Link, shown};
+use crate::client::sampling::{Refused, sample};
 
 /// Answers the server of a link.
 #[derive(Clone)]

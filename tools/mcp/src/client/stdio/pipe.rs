@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use tools_exec::supervise::Collect;
 
-use super::log::Log;
+use crate::client::stdio::log::Log;
 
 /// The bytes from which on the process waits until some were read.
 const FULL: usize = 256 * 1024;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tools::{Task, Tasks, ToolContext, ToolErrorKind, ToolResult};
 
-use super::super::link::Link;
-use super::remote::RemoteTask;
+use crate::client::link::Link;
+use crate::client::tasks::remote::RemoteTask;
 
 /// The time in which a task can end so that the call has its result.
 const QUICK: Duration = Duration::from_secs(2);

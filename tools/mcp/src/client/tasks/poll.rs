@@ -9,8 +9,8 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 use tools::ToolErrorKind;
 
-use super::super::link::{Link, shown};
-use super::seen::Seen;
+use crate::client::link::{Link, shown};
+use crate::client::tasks::seen::Seen;
 
 /// The interval of a server that names none.
 const INTERVAL: Duration = Duration::from_secs(1);

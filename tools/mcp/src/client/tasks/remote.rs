@@ -12,11 +12,11 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tools::tasks::{TaskFuture, TaskState};
 use tools::{Json, Progress, Task, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
-use super::super::link::Link;
-use super::super::rounds;
-use super::poll::{Poll, interval};
-use super::seen::Seen;
-use super::stored::{Stored, milliseconds};
+use crate::client::link::{Link, shown};
+use crate::client::rounds;
+use crate::client::tasks::poll::{Poll, interval};
+use crate::client::tasks::seen::Seen;
+use crate::client::tasks::stored::{Stored, milliseconds};
 
 /// The maximum length of a task's id, in bytes.
 const MAX_ID: usize = 1024;
@@ -58,10 +58,7 @@ impl RemoteTask {
                 .unwrap_or_default(),
         );
         let expires_ms = task.ttl_ms.map(|ttl| now_ms.saturating_add(ttl));
-        let status = task
-            .status_message
-            .as_deref()
-            .map(super::super::link::shown);
+        let status = task.status_message.as_deref().map(shown);
         let first = interval(task.poll_interval_ms);
         Self::following(link, &task.task_id, expires_ms, status, first)
     }
