@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 #[cfg(feature = "journal")]
 use tools::Task;
 #[cfg(feature = "journal")]
-use tools::tasks::{Lost, StoredTask};
+use tools::tasks::StoredTask;
 use tools::{CancellationToken, ToolContext, ToolName};
 use tools_mcp::client::{Imported, Sampling, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
@@ -54,7 +54,7 @@ pub(crate) enum FirstList {
 /// tools that wait for approval.
 #[derive(Debug)]
 pub(crate) struct Attached {
-    pub(super) servers: Option<Servers>,
+    pub(super) servers: Servers,
     pub(super) pins: PinsOfServers,
     /// The tasks that wait for first lists and follow approvals. They end with the session.
     _following: JoinSet<()>,
@@ -77,7 +77,7 @@ pub(super) struct Members {
 
 /// A server whose tools are not known yet.
 pub(super) struct Unlisted {
-    imported: Imported,
+    imported: Arc<Imported>,
     /// The file whose presence tells that the server was too slow for an earlier session.
     slow: PathBuf,
 }
@@ -97,15 +97,15 @@ impl std::fmt::Debug for PinsOfServers {
 impl Attached {
     fn none() -> Self {
         Self {
-            servers: None,
+            servers: Servers::for_global(),
             pins: PinsOfServers::default(),
             _following: JoinSet::new(),
         }
     }
 
     /// Returns the servers, sorted by name.
-    pub(super) fn list(&self) -> Vec<Imported> {
-        self.servers.iter().flat_map(Servers::list).collect()
+    pub(super) fn list(&self) -> Vec<Arc<Imported>> {
+        self.servers.list()
     }
 
     /// Returns the note about a tool that waits for approval. Returns `None` for other tools.
@@ -124,13 +124,7 @@ impl Attached {
     /// Finds a task of an earlier process at its server.
     #[cfg(feature = "journal")]
     pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
-        match &self.servers {
-            Some(servers) => servers.restore(task),
-            None => Arc::new(Lost::unreachable(
-                task,
-                "the session has no MCP servers any more",
-            )),
-        }
+        self.servers.restore(task)
     }
 }
 
@@ -223,7 +217,7 @@ pub(crate) async fn attach(
     cancellation.run_until_cancelled(waiting.join_all()).await;
     following.spawn(members.follow(inventory, seen));
     Attached {
-        servers: Some(servers),
+        servers,
         pins,
         _following: following,
     }

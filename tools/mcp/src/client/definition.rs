@@ -20,7 +20,7 @@ const MAX_TITLE: usize = 200;
 ///
 /// Annotations and icons stay as they are, and so does all of the schemas that judges values. Invisible characters of the texts are made
 /// visible.
-pub(super) fn imported(
+pub(super) fn import_definition(
     server: &ServerName,
     name: &ToolName,
     tool: &ServerTool,
@@ -56,7 +56,7 @@ impl ServerTool {
         server: &ServerName,
         name: &ToolName,
     ) -> Result<Tool, InvalidName> {
-        imported(server, name, self).map(|(tool, _)| tool)
+        import_definition(server, name, self).map(|(tool, _)| tool)
     }
 }
 
@@ -137,7 +137,7 @@ mod tests {
     fn imported_from(definition: Value) -> Tool {
         let server = ServerName::new("s").unwrap();
         let name = server.tool_name("t", 1).unwrap();
-        imported(&server, &name, &ServerTool::from_json(definition).unwrap())
+        import_definition(&server, &name, &ServerTool::from_json(definition).unwrap())
             .unwrap()
             .0
     }

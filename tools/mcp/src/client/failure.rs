@@ -7,7 +7,7 @@ use rmcp::model::ErrorCode;
 use rmcp::service::ServiceError;
 use tools::ToolErrorKind;
 
-use crate::client::link::{Link, RECONNECTION, shown};
+use crate::client::imported::{Imported, RECONNECTION, shown};
 use crate::client::server_name::ServerName;
 use crate::client::transport_reason::transport_reason;
 
@@ -17,7 +17,7 @@ const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
 /// The time that a call waits for the reason why its connection has ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-impl Link {
+impl Imported {
     /// Returns the reason why the connection has ended, such as the last words of a process, if it is known soon.
     async fn end(&self) -> Option<Arc<str>> {
         tokio::time::timeout(LAST_WORDS, self.down()).await.ok()

@@ -29,8 +29,7 @@ impl Imported {
             reason,
         };
         let peer = self
-            .link
-            .ready()
+            .listed_peer()
             .await
             .map_err(|error| failed(error.to_string()))?;
         if !T::is_offered(&peer) {
@@ -39,10 +38,8 @@ impl Imported {
                 cut: None,
             });
         }
-        let read = T::kept(&self.link.lists)
-            .get_or_read(list::<T>(&peer))
-            .await;
-        let listing = read.map_err(|error| failed(self.link.shown(&reason(&error))))?;
+        let read = T::kept(&self.lists).get_or_read(list::<T>(&peer)).await;
+        let listing = read.map_err(|error| failed(self.shown(&reason(&error))))?;
         Ok(Items {
             items: listing.items.iter().flatten().cloned().map(item).collect(),
             cut: listing.cut,

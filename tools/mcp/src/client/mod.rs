@@ -19,7 +19,6 @@ mod imported;
 #[cfg(any(feature = "http", feature = "stdio"))]
 mod introduction;
 mod items;
-mod link;
 mod listing;
 mod lists;
 #[cfg(any(feature = "http", feature = "stdio"))]
@@ -64,7 +63,6 @@ pub use report::{Cut, Refusal, Refused, Report};
 pub use resource::{Resource, ResourceTemplate};
 pub use review::Review;
 pub use sampling::{Sample, SampleFuture, SampleMessage, SampleRequest, Sampler, Sampling};
-pub use server::Server;
 pub use server_name::{InvalidServerName, ServerName};
 pub use server_tool::ServerTool;
 pub use servers::Servers;

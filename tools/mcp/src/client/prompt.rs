@@ -85,13 +85,13 @@ impl Imported {
             .into_iter()
             .map(|(name, value)| (name, Value::String(value)))
             .collect();
-        let peer = self.link.peer()?;
+        let peer = self.peer()?;
         let make = |answers: Answers| {
             let mut params = GetPromptRequestParams::new(name).with_arguments(arguments.clone());
             (params.input_responses, params.request_state) = (answers.responses, answers.state);
             ClientRequest::from(GetPromptRequest::new(params))
         };
-        match rounds::request(&self.link, &peer, cx, make).await? {
+        match rounds::request(self, &peer, cx, make).await? {
             ServerResult::GetPromptResult(result) => {
                 Ok(result.messages.into_iter().map(message).collect())
             }

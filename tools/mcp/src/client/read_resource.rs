@@ -1,5 +1,7 @@
 //! [`ReadResource`]: the tool that reads resources of servers.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use tools::{
     Effects, Handler, HandlerFuture, Input, Tool, ToolContext, ToolErrorKind, ToolResult,
@@ -44,12 +46,12 @@ pub(super) fn definition() -> Option<Tool> {
 
 /// Reads resources of the servers of a set.
 pub(super) struct ReadResource {
-    servers: Box<dyn Fn() -> Vec<Imported> + Send + Sync>,
+    servers: Box<dyn Fn() -> Vec<Arc<Imported>> + Send + Sync>,
 }
 
 impl ReadResource {
     /// Creates the handler. `servers` lists the servers, sorted by name.
-    pub(super) fn new(servers: impl Fn() -> Vec<Imported> + Send + Sync + 'static) -> Self {
+    pub(super) fn new(servers: impl Fn() -> Vec<Arc<Imported>> + Send + Sync + 'static) -> Self {
         Self {
             servers: Box::new(servers),
         }

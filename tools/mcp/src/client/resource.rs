@@ -91,13 +91,13 @@ impl Imported {
         cx: &ToolContext,
         uri: &str,
     ) -> Result<Vec<Content>, ToolErrorKind> {
-        let peer = self.link.ready().await?;
+        let peer = self.listed_peer().await?;
         let make = |answers: Answers| {
             let mut params = ReadResourceRequestParams::new(uri);
             (params.input_responses, params.request_state) = (answers.responses, answers.state);
             ClientRequest::from(ReadResourceRequest::new(params))
         };
-        match rounds::request(&self.link, &peer, cx, make).await? {
+        match rounds::request(self, &peer, cx, make).await? {
             ServerResult::ReadResourceResult(result) => {
                 Ok(result.contents.into_iter().map(resource_content).collect())
             }

@@ -12,7 +12,7 @@ use rmcp::model::{
 use tools::protocol::Role;
 use tools::{Content, ToolContext};
 
-use crate::client::link::Link;
+use crate::client::imported::Imported;
 use crate::client::result::block;
 use crate::client::server_name::ServerName;
 
@@ -133,16 +133,18 @@ pub(super) struct Refused(pub(super) String);
 
 /// Answers a server's request with the sampler of the call it belongs to.
 pub(super) async fn sample(
-    link: &Link,
+    imported: &Imported,
     cx: Option<&ToolContext>,
     params: CreateMessageRequestParams,
 ) -> Result<CreateMessageResult, Refused> {
     let refused = |reason: &str| Refused(reason.to_owned());
     let cx = cx.ok_or_else(|| refused("the request belongs to no call"))?;
-    let sampling = cx.service::<Sampling>().filter(|_| link.has_sampling);
+    let sampling = cx
+        .service::<Sampling>()
+        .filter(|_| imported.import.has_sampling);
     let Sampling(sampler) = &*sampling
         .ok_or_else(|| refused("this session gives the server no access to its model"))?;
-    let request = request(link.name(), params)
+    let request = request(imported.name(), params)
         .ok_or_else(|| refused("the request has tools, or too many messages"))?;
     // The server cannot go on meanwhile, as while a person is asked.
     let sample = cx

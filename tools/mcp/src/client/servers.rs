@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::watch;
 use tokio_util::sync::DropGuard;
 use tools::tasks::StoredTask;
 use tools::{CancellationToken, Entry, SharedCatalog, Task};
@@ -14,7 +13,6 @@ use crate::client::destination::Destination;
 use crate::client::error::ImportError;
 use crate::client::import::Import;
 use crate::client::imported::Imported;
-use crate::client::link::Link;
 use crate::client::read_resource;
 use crate::client::read_resource::ReadResource;
 use crate::client::registration::Registration;
@@ -25,7 +23,7 @@ use crate::client::tasks;
 /// ```
 /// use serde_json::json;
 /// use tools::{Grant, SharedCatalog, ToolContext};
-/// use tools_mcp::client::{Import, Server, Servers};
+/// use tools_mcp::client::{Import, Servers};
 /// # use rmcp::{ServiceExt, ServerHandler, model};
 /// # struct Clock;
 /// # impl ServerHandler for Clock {
@@ -58,7 +56,7 @@ use crate::client::tasks;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let catalog = SharedCatalog::new();
 /// let servers = Servers::new(catalog.clone());
-/// let clock = servers.import(Import::new("clock".parse()?, Server::from_streams(open)))?;
+/// let clock = servers.import(Import::from_streams("clock".parse()?, open))?;
 /// let report = clock.ready().await?;
 /// assert_eq!(report.tools, ["mcp:clock/now"]);
 ///
@@ -79,7 +77,7 @@ struct Inner {
 }
 
 impl Inner {
-    fn list(&self) -> Vec<Imported> {
+    fn list(&self) -> Vec<Arc<Imported>> {
         let servers = self.lock();
         servers
             .values()
@@ -122,7 +120,7 @@ impl Drop for Inner {
 
 /// An imported server, which is removed when this is dropped.
 struct Running {
-    imported: Imported,
+    imported: Arc<Imported>,
     _stop: DropGuard,
 }
 
@@ -153,62 +151,45 @@ impl Servers {
     ///
     /// # Panics
     /// Panics outside of a tokio runtime.
-    pub fn import(&self, import: Import) -> Result<Imported, ImportError> {
-        let link = Arc::new(Link::new(&import));
-        let Import {
-            name,
-            server,
-            timeout: limit,
-            known,
-            has_resources,
-            ..
-        } = import;
+    pub fn import(&self, mut import: Import) -> Result<Arc<Imported>, ImportError> {
         let mut servers = self.0.lock();
-        if servers.contains_key(name.as_str()) {
-            return Err(ImportError::NameTaken { name });
+        if servers.contains_key(import.name.as_str()) {
+            return Err(ImportError::NameTaken { name: import.name });
         }
-        if has_resources {
+        if import.has_resources {
             self.0.read_resources();
         }
-        let (outcome, latest) = watch::channel(None);
+        let known = std::mem::take(&mut import.known);
+        let imported = Arc::new(Imported::new(import, !known.is_empty()));
         let stop = CancellationToken::new();
         let mut registration = Registration::new(self.0.destination.clone());
-        registration.add_known(&link, known);
-        let read_resources = {
-            let servers = Arc::downgrade(&self.0);
-            Box::new(move || servers.upgrade().iter().for_each(Inner::read_resources))
-        };
-        let stopped = stop.clone();
+        registration.add_known(&imported, known);
+        let inner = Arc::downgrade(&self.0);
         let connection = Connection {
-            link: link.clone(),
-            server,
-            limit,
+            imported: imported.clone(),
             registration,
-            read_resources,
-            outcome,
-            stop: stopped,
+            read_resources: Box::new(move || {
+                inner.upgrade().iter().for_each(Inner::read_resources);
+            }),
+            stop: stop.clone(),
         };
         tokio::spawn(connection.run());
-        let imported = Imported {
-            link,
-            outcome: latest,
-        };
         let running = Running {
             imported: imported.clone(),
             _stop: stop.drop_guard(),
         };
-        servers.insert(name.as_str().to_owned(), running);
+        servers.insert(imported.name().to_string(), running);
         Ok(imported)
     }
 
     /// Returns the server with this name, or `None` if there is none.
-    pub fn get(&self, name: &str) -> Option<Imported> {
+    pub fn get(&self, name: &str) -> Option<Arc<Imported>> {
         let servers = self.0.lock();
         servers.get(name).map(|running| running.imported.clone())
     }
 
     /// Returns all servers, sorted by name.
-    pub fn list(&self) -> Vec<Imported> {
+    pub fn list(&self) -> Vec<Arc<Imported>> {
         self.0.list()
     }
 
@@ -227,7 +208,7 @@ impl Servers {
             return false;
         };
         drop(_stop);
-        imported.link.closed().await;
+        imported.closed().await;
         true
     }
 }

@@ -60,7 +60,7 @@ async fn session(server: &HttpServer, scenario: &Value) -> Result<(), Failure> {
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
     let imported =
-        servers.import(Import::new("suite".parse()?, server.clone()).with_sampling(true))?;
+        servers.import(Import::from_http("suite".parse()?, server.clone()).with_sampling(true))?;
     let report = imported.ready().await?;
     let cx = ToolContext::new()
         .with_grant(Grant::parse(["world:write:mcp:suite/*"])?)

@@ -12,7 +12,7 @@ use crate::client::tasks::stored::Stored;
 /// Returns the task of an earlier process at the server with its name, or a lost one. It stays stored if its server may be one of a later session.
 pub(crate) fn restore(
     stored: &StoredTask,
-    server: impl FnOnce(&str) -> Option<Imported>,
+    server: impl FnOnce(&str) -> Option<Arc<Imported>>,
 ) -> Arc<dyn Task> {
     let lost = |reason: String| Arc::new(Lost::new(&*stored.title, reason));
     let data = match stored.data.deserialize::<Stored>() {
@@ -20,7 +20,7 @@ pub(crate) fn restore(
         Err(error) => return lost(format!("its data is unknown: {error}")),
     };
     match server(&data.server) {
-        Some(server) => match RemoteTask::from_stored(server.link, &data) {
+        Some(server) => match RemoteTask::from_stored(server, &data) {
             Ok(task) => Arc::new(task),
             Err(error) => lost(error.to_string()),
         },

@@ -9,7 +9,7 @@ use tools::tasks::TaskState;
 use tools::{ToolErrorKind, ToolResult};
 
 use crate::client::failure::failure;
-use crate::client::link::shown;
+use crate::client::imported::shown;
 use crate::client::result::readable_result;
 use crate::client::server_name::ServerName;
 
