@@ -16,7 +16,7 @@ use tools_mcp::client::{Imported, Sampling, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
 use tools_mcp::trust::Pins;
 
-use super::sampler::SessionSampler;
+use super::sampler::sample;
 use super::server::NESTED;
 use super::{Configured, Inventory, import};
 use crate::config::Settings;
@@ -363,5 +363,5 @@ fn warn(name: &str, owner: FileOwner, error: &Error) {
 
 /// Returns the context of a session with a model, which servers may ask for messages if the user permits it.
 pub(crate) fn with_sampling(cx: ToolContext) -> ToolContext {
-    cx.with_service(Sampling::new(SessionSampler))
+    cx.with_service(Sampling::new(sample))
 }

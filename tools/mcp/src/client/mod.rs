@@ -62,7 +62,7 @@ pub use prompt::{Prompt, PromptArgument, PromptMessage};
 pub use report::{Cut, Refusal, Refused, Report};
 pub use resource::{Resource, ResourceTemplate};
 pub use review::Review;
-pub use sampling::{Sample, SampleFuture, SampleMessage, SampleRequest, Sampler, Sampling};
+pub use sampling::{Sample, SampleMessage, SampleRequest, Sampling};
 pub use server_name::{InvalidServerName, ServerName};
 pub use server_tool::ServerTool;
 pub use servers::Servers;

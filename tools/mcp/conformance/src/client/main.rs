@@ -65,7 +65,7 @@ async fn session(server: &HttpServer, scenario: &Value) -> Result<(), Failure> {
     let cx = ToolContext::new()
         .with_grant(Grant::parse(["world:write:mcp:suite/*"])?)
         .with_person(Arc::new(user::User))
-        .with_service(Sampling::new(user::Model));
+        .with_service(Sampling::new(user::echo));
     tokio::time::sleep(PAUSE).await;
     let calls = match scenario["toolCalls"].as_array() {
         Some(calls) => calls::of_scenario(calls),
