@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use tools::IgnorePoison as _;
+
 use once_cell::sync::Lazy;
 use tools::CancellationToken;
 use tools::IgnorePoison as _;
@@ -46,7 +48,7 @@ fn listen_to_system() -> std::io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::spawn(async move {
         while terminate.recv().await.is_some() {
-            match &*TERMINATION.lock().unwrap_or_else(PoisonError::into_inner) {
+            match &*TERMINATION.lock().ignore_poison() {
                 Some(token) => token.cancel(),
                 None => end(),
             }
@@ -89,7 +91,7 @@ pub(crate) fn token(console: &Arc<Console>) -> Result<CancellationToken, Error> 
 /// Lets the command end by itself when the system asks the program to end: cancels the token.
 #[cfg(feature = "default")]
 pub(crate) fn cancel_on_termination(token: CancellationToken) {
-    *TERMINATION.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
+    *TERMINATION.lock().ignore_poison() = Some(token);
 }
 
 /// Handles Ctrl-C in a program that continues after it: the first cancels the attached token, a second one before the run has

@@ -5,7 +5,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+
+use tools::IgnorePoison as _;
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -166,7 +168,7 @@ impl RunningPrograms {
         lock.write_all(&serde_json::to_vec(&program)?)?;
         lock.lock()?;
         fs::rename(&draft, &file)?;
-        *OPEN.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *OPEN.lock().ignore_poison() += 1;
         Ok(Recorded {
             program,
             file,
@@ -302,14 +304,14 @@ impl Recorded {
 
 impl Drop for Recorded {
     fn drop(&mut self) {
-        *OPEN.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        *OPEN.lock().ignore_poison() -= 1;
         CHANGED.notify_all();
     }
 }
 
 /// Waits until the ends of all programs of this process are settled, but not for long.
 pub(crate) fn wait_for_ends() {
-    let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let open = OPEN.lock().ignore_poison();
     // A program that cannot be killed is left to the next session.
     let _ = CHANGED.wait_timeout_while(open, GRACE, |open| *open > 0);
 }

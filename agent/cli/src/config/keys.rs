@@ -161,10 +161,6 @@ declare_keys! {
     pub(crate) caching: Option<Setting<bool>> = Key::new("generation.caching", boolean(), None, "true")
         .with_project(ProjectRule::if_unset());
 
-    /// Leave the tools that a session does not offer to the deferred tools of Anthropic or of OpenAI's Responses API; without it, the known models of the public services get them
-    pub(crate) deferred_tools: Option<Setting<bool>> = Key::new("generation.deferred_tools", boolean(), None, "true")
-        .with_project(ProjectRule::if_unset());
-
     /// The maximum number of provider requests in a run
     pub(crate) max_steps: Setting<u32> =
         Key::new("limits.max_steps", integer::<1, _>(), Setting::from_default(DEFAULT_MAX_STEPS), "50")

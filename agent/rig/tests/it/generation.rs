@@ -123,7 +123,6 @@ async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_onc
     let warm = GenerationOptions::new()
         .with_reasoning_effort(ReasoningEffort::High)
         .with_temperature(0.5);
-    let deferred = GenerationOptions::new().with_deferred_tools(true);
     let [chat, gemini, ollama] = [Format::OpenAiChat, Format::Gemini, Format::Ollama];
     let plain = |format| options(format, &service, false);
     for (refused, name) in [
@@ -150,14 +149,6 @@ async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_onc
         (
             Remote::openai(&plain(chat).with_model("gpt-5.1").with_generation(warm)),
             "generation.temperature",
-        ),
-        (
-            Remote::openai(&plain(chat).with_generation(deferred.clone())),
-            "generation.deferred_tools",
-        ),
-        (
-            Remote::gemini(&plain(gemini).with_generation(deferred)),
-            "generation.deferred_tools",
         ),
     ] {
         let error = refused.unwrap_err();
@@ -228,10 +219,7 @@ async fn a_forced_call_of_a_tool_that_a_search_would_hide_is_made() {
     let mut catalog = catalog(&names.iter().map(String::as_str).collect::<Vec<_>>()).0;
     agent::tool::register(&mut catalog).unwrap();
     let all = ALL.into_iter().filter(|format| *format != Format::Ollama);
-    let cases = all.map(|format| (format, false));
-    for (format, is_deferring) in
-        cases.chain([(Format::Anthropic, true), (Format::OpenAiResponses, true)])
-    {
+    for format in all {
         let forced = Block::Call("a", "shop__item_777", json!({}));
         let service = Service::new([
             reply(format, false, &[forced]),
@@ -240,11 +228,6 @@ async fn a_forced_call_of_a_tool_that_a_search_would_hide_is_made() {
         .await;
         let generation =
             GenerationOptions::new().with_tool_choice(ToolChoice::Tool("shop.item_777".to_owned()));
-        let generation = if is_deferring {
-            generation.with_deferred_tools(true)
-        } else {
-            generation
-        };
         let model = remote(
             format,
             &options(format, &service, false).with_generation(generation),
@@ -268,18 +251,9 @@ async fn a_forced_call_of_a_tool_that_a_search_would_hide_is_made() {
                 .unwrap()
                 .iter()
                 .collect(),
-            _ => first
-                .as_array()
-                .unwrap()
-                .iter()
-                .filter(|tool| tool["defer_loading"].is_null())
-                .collect(),
+            _ => first.as_array().unwrap().iter().collect(),
         };
-        assert_eq!(
-            offered.len(),
-            if is_deferring { 2 } else { 3 },
-            "{format}: {offered:?}"
-        );
+        assert_eq!(offered.len(), 3, "{format}: {offered:?}");
         assert!(
             format!("{offered:?}").contains("shop__item_777"),
             "{format}: {offered:?}"

@@ -7,7 +7,7 @@ use rmcp::model;
 use tokio::time::Instant;
 use tools::IgnorePoison as _;
 
-use super::listing::{Listed, Listing};
+use crate::client::listing::{Listed, Listing};
 
 /// The lists of a server that are read on demand, and kept as long as the server says that they are fresh. A report of a change, or
 /// another connection, expires them.

@@ -11,9 +11,9 @@ use tools::IgnorePoison as _;
 use tools::call::AskError;
 use tools::{Progress, ToolContext};
 
-use super::log_level::LogLevel;
-use super::permit::Permit;
-use super::request_kind::RequestKind;
+use crate::server::log_level::LogLevel;
+use crate::server::permit::Permit;
+use crate::server::request_kind::RequestKind;
 
 /// The number of messages that a call may have ready for its client. Further progress and log messages are dropped.
 const MAX_MESSAGES: usize = 256;

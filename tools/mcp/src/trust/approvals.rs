@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tools::Digest;
 
-use super::{Change, Subject, TrustError};
 use crate::private_file;
+use crate::trust::error::TrustError;
+use crate::trust::subject::{Change, Subject};
 
 /// The maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;

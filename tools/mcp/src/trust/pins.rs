@@ -11,11 +11,11 @@ use similar::TextDiff;
 use tools::IgnorePoison as _;
 use tools::{Digest, Tool, ToolName};
 
-use super::TrustError;
-use super::pending_file::PendingFile;
 use crate::client::{Review, ServerName, ServerTool};
 use crate::config::{EffectsRemark, ServerSettings};
 use crate::private_file;
+use crate::trust::error::TrustError;
+use crate::trust::pending_file::PendingFile;
 
 /// The maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;

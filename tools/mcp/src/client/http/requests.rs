@@ -17,10 +17,10 @@ use tools_http::{
     ResponseStream, StatusCode,
 };
 
-use super::super::message_limit::MAX_MESSAGE_BYTES;
-use super::super::unanswered::Count;
-use super::events::events;
-use super::url_secrets::UrlSecrets;
+use crate::client::http::events::events;
+use crate::client::http::url_secrets::UrlSecrets;
+use crate::client::message_limit::MAX_MESSAGE_BYTES;
+use crate::client::unanswered::Count;
 
 pub(super) type Failure = StreamableHttpError<HttpError>;
 type Headers = HashMap<HeaderName, HeaderValue>;

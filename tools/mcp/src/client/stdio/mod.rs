@@ -21,9 +21,10 @@ use tools::IgnorePoison as _;
 use tools::{Secret, ToolError};
 use tools_exec::supervise::{Launch, start};
 
-use self::environment::environment;
-use self::messages::Messages;
-use self::pipe::{Output, pipe};
+use crate::client::stdio::alive::Remarks;
+use crate::client::stdio::environment::environment;
+use crate::client::stdio::messages::Messages;
+use crate::client::stdio::pipe::{Output, pipe};
 
 pub use self::alive::Alive;
 pub use self::error::StdioError;
@@ -40,9 +41,6 @@ pub struct Launched {
     kept: Arc<dyn Any + Send + Sync>,
     remarks: Option<Arc<Remarks>>,
 }
-
-/// Returns sentences that an error of the server shows.
-pub(super) type Remarks = dyn Fn() -> Vec<String> + Send + Sync;
 
 type Launcher =
     dyn Fn() -> Pin<Box<dyn Future<Output = Result<Launched, ToolError>> + Send>> + Send + Sync;

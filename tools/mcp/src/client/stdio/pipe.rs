@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tools::IgnorePoison as _;
 use tools_exec::supervise::Collect;
 
-use super::log::Log;
+use crate::client::stdio::log::Log;
 
 /// The bytes from which on the process waits until some were read.
 const FULL: usize = 256 * 1024;

@@ -14,7 +14,7 @@ use rmcp::transport::streamable_http_server::session::{
 };
 use tools::IgnorePoison as _;
 
-use super::HttpOptions;
+use crate::server::http::options::HttpOptions;
 
 /// The sessions of a listener, in a limited number. A new one takes the place of the one that has been idle for longest, as many clients
 /// never end theirs. Its client begins another when it comes back.

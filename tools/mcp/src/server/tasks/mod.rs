@@ -11,9 +11,9 @@ use tokio::time::Instant;
 use tools::IgnorePoison as _;
 use tools::{CancellationToken, Progress};
 
-use self::task::{RunningTask, failed, size};
-use super::calls::random_handle;
-use super::running::Running;
+use crate::server::running::Running;
+use crate::server::suspended::random_handle;
+use crate::server::tasks::task::{RunningTask, failed, size};
 
 /// The time that a result stays at least, if tasks may live that long.
 const KEPT: Duration = Duration::from_secs(300);

@@ -12,8 +12,8 @@ use serde_json::Value;
 use tools::IgnorePoison as _;
 use tools::{CancellationToken, Progress};
 
-use super::super::peer::{Ask, Message};
-use super::super::running::{Finished, Running, Step, Waiting, name_lacking};
+use crate::server::peer::{Ask, Message};
+use crate::server::running::{Finished, Running, Step, Waiting, name_lacking};
 
 /// The time between two requests of a client for the state of a task.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);

@@ -12,7 +12,7 @@ use tools::protocol::{Access, Target};
 use tools::{Grant, ToolContext};
 use tools_http::{HttpClient, Method, Request, Response, Url};
 
-use super::super::target;
+use crate::client::http::host::target;
 
 /// The fields of a form whose values are secrets.
 const SECRET_FIELDS: [&str; 4] = ["client_secret", "code", "code_verifier", "refresh_token"];

@@ -16,7 +16,7 @@ use tools::protocol::Digest;
 use tools_http::Url;
 use tools_store::private;
 
-use super::exchange::Registration;
+use crate::client::http::oauth::exchange::Registration;
 use crate::private_file;
 
 /// The maximum size of the file, in bytes.
