@@ -131,3 +131,34 @@ fn the_users_settings_of_git_are_protected_wherever_they_are() {
     }
     assert!(!write(&crib, "dot/free", &[]).stderr.contains("control"));
 }
+
+#[test]
+fn a_file_that_the_users_settings_of_git_name_among_other_words_is_protected() {
+    let crib = Crib::new();
+    let root = crib.root().canonicalize().unwrap();
+    let at = root.display();
+    let settings = format!(
+        "[alias]\n\tx = \"!{at}/sc/alias --foo\"\n\ty = \"!sh {at}/sc/y.sh\"\n[core]\n\tpager = \\\n\t\t\"{at}/sc/pager\" -R\n\
+         \tsshCommand = ssh -F{at}/sc/sshconf -o X=1\n\tfsmonitor = {at}/new/fsm\n\thooksPath = githooks # mine\n\
+         [filter \"l=]\"] clean = {at}/sc/clean %f\n[merge \"foo\"]\n\tdriver = \"sh -c '\\\"{at}/sc/m d\\\" $1'\"\n\
+         [sequence]\n\teditor = sh -c '{at}/sc/seq $1' --\n[credential]\n\thelper = \"!f() {{ {at}/sc/cred|cat; }}; f\"\n\
+         [gpg]\n\tprogram = scripts/gpg -x\n[x]\n\ty = --config={at}/sc/option\n"
+    );
+    put(&crib.dir.path().join("home/.gitconfig"), &settings);
+    let existing = [
+        "alias", "y.sh", "pager", "sshconf", "clean", "m d", "seq", "cred", "option",
+    ];
+    for name in existing {
+        put(&root.join("sc").join(name), "");
+    }
+    let existing = existing.map(|name| format!("sc/{name}"));
+    let missing = ["new/fsm", "scripts/gpg", "githooks/pre-push"].map(str::to_owned);
+    let paths: Vec<_> = existing
+        .iter()
+        .chain(&missing)
+        .map(String::as_str)
+        .collect();
+    assert_protected(&crib, &paths, &[]);
+    write(&crib, "f", &[]).expect(0);
+    write(&crib, "mine", &[]).expect(0);
+}
