@@ -42,7 +42,7 @@ pub(crate) fn of_remove(cx: &ToolContext, path: RelativePath, recursive: bool) -
         return Vec::new();
     };
     let reason = if counts(cx, &workspace, &path) {
-        "it runs or configures programs by itself, and nothing would protect its place afterwards"
+        "it runs or configures programs by itself, or leads to a file that does, and nothing would protect its place afterwards"
     } else if recursive && has_at_top(cx, &workspace, &path) {
         "the folder has something at its top that runs or configures programs by itself"
     } else {
