@@ -59,6 +59,7 @@ use tools::{Catalog, RegisterError};
 
 pub use kind::Kind;
 pub use listing::DirEntry;
+pub use new_script::reads_as_script;
 pub use removal_question::is_output;
 pub use repository::is_repository_setting;
 pub use workspace::Workspace;

@@ -282,7 +282,9 @@ async fn a_new_script_in_the_root_asks_unless_a_clause_without_wildcards_names_i
             "{path}"
         );
     }
-    assert_eq!(concern(write("run", "#!/bin/sh\n").await), "fs:write:run");
+    for script in ["#!/bin/sh\n", "\u{FEFF}#!/bin/sh\n"] {
+        assert_eq!(concern(write("run", script).await), "fs:write:run");
+    }
     for (from, to) in [("dir/run", "run"), ("dir/plain", "a.config.ts")] {
         assert_eq!(
             concern(bench.call("fs.move", json!({"from": from, "to": to})).await),
@@ -341,6 +343,7 @@ async fn a_file_that_can_be_started_becomes_no_script_unasked() {
         .unwrap();
     }
     std::os::unix::fs::symlink("run", bench.root().join("link")).unwrap();
+    std::os::unix::fs::symlink(".", bench.root().join("here")).unwrap();
     let write = async |path: &str| {
         bench
             .call(
@@ -354,6 +357,14 @@ async fn a_file_that_can_be_started_becomes_no_script_unasked() {
             .call("fs.edit", json!({"path": "run", "old": "X", "new": new}))
             .await
     };
+    // A move takes the permission with it.
+    for to in ["run2", "plain", "here/run2"] {
+        let arguments = json!({"from": "sub/run", "to": to, "overwrite": true});
+        bench.call("fs.move", arguments).await.unwrap_err();
+    }
+    let arguments = json!({"from": "sub/run", "to": "sub/run2"});
+    bench.call("fs.move", arguments).await.unwrap();
+    bench.put("sub/run", "x");
     assert_eq!(concern(write("run").await), "fs:write:run");
     assert_eq!(concern(edit("#").await), "fs:write:run");
     write("link").await.unwrap_err();
