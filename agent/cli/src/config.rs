@@ -111,15 +111,13 @@ impl ConfigOptions {
         let settings = settings.edit(|keys: &mut ProgramKeys| {
             keys.provider = keys.provider.take().or_else(|| environment::provider(None));
         });
-        match settings::unapplied() {
-            Ok(unapplied) => Ok(settings.with_unapplied(unapplied)),
-            Err(error) => {
-                notice::warning(&format!(
-                    "{error}; the files that it names are not protected in this session"
-                ));
-                Ok(settings)
-            }
+        let (unapplied, mistake) = settings::unapplied();
+        if let Some(error) = mistake {
+            notice::warning(&format!(
+                "{error}; some of the files that it names may not be protected in this session"
+            ));
         }
+        Ok(settings.with_unapplied(unapplied))
     }
 }
 

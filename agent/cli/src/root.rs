@@ -110,7 +110,7 @@ impl RootOption {
             settings.secret_files().iter().map(PathBuf::as_path),
         )?;
         let of_skills = skills::control_files(&library, Path::new(&workspace));
-        let of_git = git_settings::files();
+        let of_git = git_settings::files(Path::new(&workspace));
         let others = of_servers.iter().chain(&of_skills).chain(&of_git);
         let control = settings.control_files().chain(others.map(PathBuf::as_path));
         Ok(in_workspace(

@@ -27,13 +27,17 @@ pub(super) struct Repository {
 impl Repository {
     /// Finds the repository at or above a folder. Returns `None` if there is none, or if its history may come from elsewhere.
     pub(super) fn find(folder: &Path) -> Option<Self> {
+        Self::nearest(folder).filter(Self::is_plain)
+    }
+
+    /// Finds the repository at or above a folder, wherever its history comes from.
+    pub(super) fn nearest(folder: &Path) -> Option<Self> {
         let top = folder
             .ancestors()
             .find(|folder| folder.join(GIT).symlink_metadata().is_ok())?;
         Some(Self {
             top: top.to_owned(),
         })
-        .filter(Self::is_plain)
     }
 
     /// Returns the folder of git.
