@@ -12,7 +12,6 @@ use tools::policy::{Rule, Verdict};
 use tools::{CancellationToken, Clause, OutputStore, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
-use crate::aside;
 use crate::config::{
     ConfigOptions, KeyFlags, Origin, ProgramSettings as _, Setting, Settings, SettingsError,
     ToolFlags, Values,
@@ -60,7 +59,7 @@ impl HostOptions {
     /// Returns the effective settings: these options together with the other flags and the files.
     pub(crate) fn settings(&self, mut flags: Values) -> Result<Settings, Error> {
         // Before any file of the workspace is read.
-        aside::recover(self.root.workspace().ok().map(PathBuf::from).as_deref());
+        host::recover(self.root.workspace().ok().map(PathBuf::from).as_deref());
         flags.merge(self.keys.values()?);
         flags
             .of_mut::<AccessKeys>()

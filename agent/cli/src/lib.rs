@@ -17,7 +17,6 @@
 mod approval_option;
 mod approver;
 mod argument;
-mod aside;
 mod authorship;
 mod budget;
 #[cfg(test)]
@@ -65,7 +64,6 @@ mod provider_options;
 mod quote;
 mod records;
 mod refusal;
-mod reserved_files;
 mod root;
 mod sentence;
 mod session;

@@ -11,8 +11,6 @@ use agent::{Direct, Models, Plan, SubAgents, ToolFinder};
 use clap::Args;
 use tools::{OutputStore, Services, Tasks, ToolContext};
 
-#[cfg(feature = "builtin")]
-use crate::aside;
 use crate::authorship;
 use crate::config::{ProgramSettings as _, Setting, Settings};
 use crate::error::Error;
@@ -21,11 +19,8 @@ use crate::git_settings;
 use crate::jobs;
 use crate::memory;
 #[cfg(feature = "builtin")]
-use crate::notice;
-#[cfg(feature = "builtin")]
 use crate::own_programs;
 use crate::program;
-use crate::reserved_files;
 use crate::skills::{self, Library};
 use host::folders;
 
@@ -105,18 +100,12 @@ impl RootOption {
         let library = Library::load(workspace.clone(), reads_project, settings);
         let services =
             self.services_hiding(settings.files_hidden_in(&workspace), settings, &library)?;
-        reserved_files::create(
-            &services,
-            settings.secret_files().iter().map(PathBuf::as_path),
-        )?;
         let of_skills = skills::control_files(&library, Path::new(&workspace));
         let of_git = git_settings::files();
         let others = of_servers.iter().chain(&of_skills).chain(&of_git);
         let control = settings.control_files().chain(others.map(PathBuf::as_path));
-        Ok(in_workspace(
-            ToolContext::new().with_services(services),
-            control,
-        ))
+        let cx = in_workspace(ToolContext::new().with_services(services), control);
+        Ok(host::prepare_context(settings, cx)?)
     }
 
     /// Returns the services for tools, which hide these files and the program's own folders.
@@ -138,7 +127,6 @@ impl RootOption {
             self.root.as_deref().unwrap_or(Path::new(".")),
             hidden,
         )?;
-        insert_sandbox(&mut services, settings, library);
         authorship::insert(&mut services, Path::new(&self.workspace()?));
         memory::insert(
             &mut services,
@@ -146,7 +134,10 @@ impl RootOption {
         );
         #[cfg(feature = "default")]
         jobs::insert(&mut services, self.workspace()?);
-        host::insert_services(settings, &mut services)?;
+        let settings = settings
+            .clone()
+            .with_reserved_folders(library.places().iter().cloned());
+        host::insert_services(&settings, &mut services)?;
         skills::insert(&mut services, library);
         Ok(services)
     }
@@ -191,41 +182,6 @@ fn insert_workspace(
     services.insert(workspace);
     Ok(())
 }
-
-/// Adds the sandbox of programs, with the toolchains of the user.
-#[cfg(feature = "builtin")]
-fn insert_sandbox(services: &mut Services, settings: &Settings, library: &Library) {
-    use tools_builtin::exec::Sandbox;
-
-    if services.get::<Sandbox>().is_some() {
-        return;
-    }
-    let reserved = folders::own_folders().chain(library.places().iter().cloned());
-    let mut sandbox = Sandbox::new()
-        .with_unconfined(settings.program().unconfined.value)
-        .with_reserved(reserved);
-    // Where the call has no observer that shows it, such as behind `serve`.
-    sandbox = sandbox.with_teller(|files| {
-        files
-            .iter()
-            .for_each(|file| notice::warning(&file.to_string()))
-    });
-    if let Some(aside) = aside::folder() {
-        sandbox = sandbox.with_aside(aside);
-    }
-    if let Some((home, cache)) = folders::toolchains() {
-        let toolchains = settings
-            .program()
-            .toolchains
-            .iter()
-            .filter_map(|name| name.value.parse().ok());
-        sandbox = sandbox.with_toolchains(toolchains, &home, &cache);
-    }
-    services.insert(sandbox);
-}
-
-#[cfg(not(feature = "builtin"))]
-fn insert_sandbox(_services: &mut Services, _settings: &Settings, _library: &Library) {}
 
 #[cfg(not(feature = "builtin"))]
 fn insert_workspace(

@@ -1,11 +1,11 @@
 //! [`Extension`]: the link-time record of a family of tools.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
 use tools::linked::{self, NamedSubmission};
-use tools::{Clause, Services, Source};
+use tools::{Clause, Services, Source, ToolContext};
 
 use crate::finding::{FamilyReport, Finding};
 use crate::settings::{KeySet, Settings, SettingsError, Values};
@@ -40,8 +40,11 @@ pub struct Extension {
     pub(crate) default_grants: &'static [&'static str],
     pub(crate) keys: fn() -> Vec<Box<dyn KeySet>>,
     pub(crate) secret_files: fn(&Values) -> Vec<PathBuf>,
+    start: fn(),
+    recovery: fn(Option<&Path>),
     after: &'static [&'static str],
     services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
+    context: fn(&Settings, ToolContext) -> Result<ToolContext, SettingsError>,
     access: fn(Settings) -> Result<Settings, SettingsError>,
     notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
     clause_fault: fn(&Clause, &Settings) -> Option<String>,
@@ -67,8 +70,11 @@ impl Extension {
             default_grants: &[],
             keys: Vec::new,
             secret_files: |_| Vec::new(),
+            start: || {},
+            recovery: |_| {},
             after: &[],
             services: |_, _| Ok(()),
+            context: |_, cx| Ok(cx),
             access: Ok,
             notices: |_| Ok(Vec::new()),
             clause_fault: |_, _| None,
@@ -99,6 +105,22 @@ impl Extension {
         self
     }
 
+    /// Sets the function that runs before anything else in the process, such as for a process that the family has started as its own. It may
+    /// end the process.
+    #[must_use]
+    pub const fn with_start(mut self, start: fn()) -> Self {
+        self.start = start;
+        self
+    }
+
+    /// Sets the function that repairs the workspace after processes that died. It runs before a file of the workspace is read, and gets the
+    /// root if there is one.
+    #[must_use]
+    pub const fn with_recovery(mut self, recovery: fn(Option<&Path>)) -> Self {
+        self.recovery = recovery;
+        self
+    }
+
     /// Sets the function that adds the services of a session. Those of the families named in `after` are there already, and a service
     /// that the program brings itself stays.
     #[must_use]
@@ -108,6 +130,16 @@ impl Extension {
         services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
     ) -> Self {
         (self.after, self.services) = (after, services);
+        self
+    }
+
+    /// Sets the function that prepares the context of calls, which has the services of all families.
+    #[must_use]
+    pub const fn with_context(
+        mut self,
+        context: fn(&Settings, ToolContext) -> Result<ToolContext, SettingsError>,
+    ) -> Self {
+        self.context = context;
         self
     }
 
@@ -183,6 +215,22 @@ pub fn list() -> Vec<&'static Extension> {
     linked::list()
 }
 
+/// Runs the first code of all linked families. Call it before anything else in the process.
+///
+/// Families whose names are in conflict run too: a process that one of them started is not to go on as a program.
+pub fn start() {
+    inventory::iter::<Extension>
+        .into_iter()
+        .for_each(|extension| (extension.start)());
+}
+
+/// Repairs the workspace after processes that died. Call it before a file of the workspace is read.
+pub fn recover(root: Option<&Path>) {
+    list()
+        .into_iter()
+        .for_each(|extension| (extension.recovery)(root));
+}
+
 /// Adds the services of all linked families for a session with these settings.
 ///
 /// # Errors
@@ -206,6 +254,16 @@ pub fn insert_services(settings: &Settings, services: &mut Services) -> Result<(
         waiting.retain(|extension| !ready.iter().any(|ready| ready.name == extension.name));
     }
     Ok(())
+}
+
+/// Prepares the context of calls with these settings for all linked families.
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub fn prepare_context(settings: &Settings, cx: ToolContext) -> Result<ToolContext, SettingsError> {
+    list()
+        .into_iter()
+        .try_fold(cx, |cx, extension| (extension.context)(settings, cx))
 }
 
 /// Returns the settings with the grants and rules that follow from those of the linked families.

@@ -33,6 +33,10 @@ pub struct Settings {
     hidden: Vec<PathBuf>,
     /// Files of the command that decide what tools may do.
     control: Vec<PathBuf>,
+    /// The root of the session, with links resolved.
+    root: Option<PathBuf>,
+    /// Folders that no program may create.
+    reserved: Vec<PathBuf>,
     /// The searched files, existing or not.
     files: Vec<SettingsFile>,
 }
@@ -200,6 +204,32 @@ impl Settings {
             job: Some((grant, rules)),
             ..self
         }
+    }
+
+    /// Sets the root of the session, with links resolved.
+    #[must_use]
+    pub fn with_root(self, root: PathBuf) -> Self {
+        Self {
+            root: Some(root),
+            ..self
+        }
+    }
+
+    /// Returns the root of the session. Returns `None` if there is none that can be used.
+    pub fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
+    /// Adds folders that programs in the root may not create, because the next session reads them.
+    #[must_use]
+    pub fn with_reserved_folders(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.reserved.extend(folders);
+        self
+    }
+
+    /// Returns the folders that no program may create.
+    pub fn reserved_folders(&self) -> &[PathBuf] {
+        &self.reserved
     }
 
     /// Hides these files of the command from tools, inside or outside the root.
