@@ -25,8 +25,7 @@ use committed::Committed;
 use git::Git;
 use host::folders;
 use mark::Marks;
-#[cfg(feature = "builtin")]
-pub(crate) use named::{NamedPath, named_paths};
+pub(crate) use named::named_paths;
 use repository::Repository;
 pub(crate) use trust::{ChangedRef, Pending, TrustError, clear, pending};
 

@@ -51,8 +51,6 @@ mod output;
 mod output_file;
 mod output_format;
 mod own_path;
-#[cfg(feature = "builtin")]
-mod own_programs;
 mod parameter;
 mod person;
 mod policy;

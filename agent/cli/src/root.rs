@@ -5,10 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-#[cfg(feature = "builtin")]
-use agent::WorkspaceDomain;
 use agent::{Direct, Models, Plan, SubAgents, ToolFinder};
 use clap::Args;
+use host::settings::SensitivePlace;
 use tools::{OutputStore, Services, Tasks, ToolContext};
 
 use crate::authorship;
@@ -18,11 +17,8 @@ use crate::git_settings;
 #[cfg(feature = "default")]
 use crate::jobs;
 use crate::memory;
-#[cfg(feature = "builtin")]
-use crate::own_programs;
 use crate::program;
 use crate::skills::{self, Library};
-use host::folders;
 
 /// The option of commands that open the workspace.
 #[derive(Args, Clone, Debug, Default)]
@@ -79,7 +75,7 @@ impl RootOption {
         settings: &Settings,
         library: &Library,
     ) -> Result<Services, Error> {
-        let mut services = self.services_hiding(Vec::new(), settings, library)?;
+        let mut services = self.services_of_calls(settings, library)?;
         services.insert(Plan::new());
         services.insert(unused_models());
         services.insert_absent::<ToolFinder>(
@@ -96,46 +92,35 @@ impl RootOption {
         settings: &Settings,
         of_servers: &[PathBuf],
     ) -> Result<ToolContext, Error> {
-        let workspace = self.workspace()?;
-        let library = Library::load(workspace.clone(), reads_project, settings);
-        let services =
-            self.services_hiding(settings.files_hidden_in(&workspace), settings, &library)?;
-        let of_skills = skills::control_files(&library, Path::new(&workspace));
-        let of_git = git_settings::files();
-        let others = of_servers.iter().chain(&of_skills).chain(&of_git);
-        let control = settings.control_files().chain(others.map(PathBuf::as_path));
-        let cx = in_workspace(ToolContext::new().with_services(services), control);
-        Ok(host::prepare_context(settings, cx)?)
+        let workspace = PathBuf::from(self.workspace()?);
+        let library = Library::load(self.workspace()?, reads_project, settings);
+        let of_skills = skills::control_files(&library, &workspace);
+        let control = of_servers.iter().cloned().chain(of_skills);
+        let settings = settings
+            .clone()
+            .with_root(workspace.clone())
+            .with_control_files(control.chain(git_settings::files()))
+            .with_sensitive_places(places_of_git(&workspace));
+        let cx = ToolContext::new().with_services(self.services_of_calls(&settings, &library)?);
+        Ok(host::prepare_context(&settings, cx)?)
     }
 
-    /// Returns the services for tools, which hide these files and the program's own folders.
-    fn services_hiding(
-        &self,
-        hidden: Vec<PathBuf>,
-        settings: &Settings,
-        library: &Library,
-    ) -> Result<Services, Error> {
+    /// Returns the services for tools.
+    fn services_of_calls(&self, settings: &Settings, library: &Library) -> Result<Services, Error> {
+        let root = PathBuf::from(self.workspace()?);
         let mut services = program::services();
         if services.get::<SubAgents>().is_none() {
             services.insert(SubAgents::new());
         }
         services.insert(OutputStore::new());
         Tasks::offer(&mut services);
-        let hidden = folders::own().chain(hidden);
-        insert_workspace(
-            &mut services,
-            self.root.as_deref().unwrap_or(Path::new(".")),
-            hidden,
-        )?;
-        authorship::insert(&mut services, Path::new(&self.workspace()?));
-        memory::insert(
-            &mut services,
-            self.root.as_deref().unwrap_or(Path::new(".")),
-        );
+        authorship::insert(&mut services, &root);
+        memory::insert(&mut services, &root);
         #[cfg(feature = "default")]
         jobs::insert(&mut services, self.workspace()?);
         let settings = settings
             .clone()
+            .with_root(root)
             .with_reserved_folders(library.places().iter().cloned());
         host::insert_services(&settings, &mut services)?;
         skills::insert(&mut services, library);
@@ -143,62 +128,23 @@ impl RootOption {
     }
 }
 
+/// Returns the files below a root that git runs or obeys because its settings name them.
+fn places_of_git(root: &Path) -> impl Iterator<Item = SensitivePlace> {
+    authorship::named_paths(root)
+        .into_iter()
+        .map(|named| SensitivePlace {
+            path: named.path,
+            is_folder: named.is_folder,
+            note: "named by a setting of git, which runs or obeys it",
+        })
+}
+
 /// Returns the models of a session that makes no calls: the provider without a model stands for its own.
 pub(crate) fn unused_models() -> Models {
     Models::new(Arc::new(Direct))
 }
 
-/// Puts the context into the domain of its workspace, with the control files.
-#[cfg(feature = "builtin")]
-fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) -> ToolContext {
-    let Some(workspace) = cx.service::<tools_builtin::fs::Workspace>() else {
-        return cx;
-    };
-    let files = control.flat_map(|file| workspace.paths_to(file));
-    // The built-in table has the settings files of `toolcrib` alone.
-    let domain = WorkspaceDomain::new(workspace.identity()).with_control_files(files);
-    let cx = domain.with_control_name(folders::settings_name()).enter(cx);
-    own_programs::protect(cx, &workspace)
-}
-
-#[cfg(not(feature = "builtin"))]
-fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &'a Path>) -> ToolContext {
-    cx
-}
-
-#[cfg(feature = "builtin")]
-fn insert_workspace(
-    services: &mut Services,
-    root: &Path,
-    hidden: impl Iterator<Item = PathBuf>,
-) -> Result<(), Error> {
-    let workspace = tools_builtin::fs::Workspace::open(root)
-        .and_then(|workspace| workspace.with_hidden(hidden));
-    let workspace = workspace.map_err(|error| Error::Root {
-        path: root.to_owned(),
-        reason: error.to_string(),
-    })?;
-    services.insert(tools::call::FileRoot::new(workspace.root()));
-    services.insert(workspace);
-    Ok(())
-}
-
-#[cfg(not(feature = "builtin"))]
-fn insert_workspace(
-    _services: &mut Services,
-    root: &Path,
-    _hidden: impl Iterator<Item = PathBuf>,
-) -> Result<(), Error> {
-    let refused = |reason: String| Error::Root {
-        path: root.to_owned(),
-        reason,
-    };
-    std::fs::read_dir(root)
-        .map(drop)
-        .map_err(|error| refused(error.to_string()))
-}
-
-#[cfg(all(test, feature = "builtin"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -226,15 +172,11 @@ mod tests {
     fn calls_in_different_roots_do_not_wait_for_each_other() {
         let [one, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let domain_of = |root: PathBuf| {
-            let services = RootOption { root: Some(root) }
-                .services(&Settings::default())
-                .unwrap();
-            in_workspace(
-                ToolContext::new().with_services(services),
-                std::iter::empty(),
-            )
-            .domain("fs")
-            .to_owned()
+            RootOption { root: Some(root) }
+                .context(true, &Settings::default(), &[])
+                .unwrap()
+                .domain("fs")
+                .to_owned()
         };
         let [domain, again] = [(); 2].map(|()| domain_of(one.path().join(".")));
         assert_eq!(domain, again);

@@ -20,7 +20,7 @@ inventory::submit! {
         .with_keys(|| vec![Box::new(SandboxKeys::default())])
         .with_start(enter)
         .with_recovery(aside::recover)
-        .with_services(&[], insert)
+        .with_services(&["fs"], insert)
         .with_context(prepare)
         .with_report(|settings, _| Box::pin(async { Ok(report::report(settings)) }))
 }
@@ -61,5 +61,5 @@ fn prepare(settings: &Settings, cx: ToolContext) -> Result<ToolContext, Settings
         return Ok(cx);
     };
     reserved_files::create(&workspace, &settings.secret_files()).map_err(SettingsError::service)?;
-    Ok(path_programs::protect(cx, &workspace))
+    Ok(workspace.protect(cx, &path_programs::places(workspace.root())))
 }

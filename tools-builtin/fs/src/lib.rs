@@ -40,6 +40,7 @@ mod repository;
 mod resolved_entry;
 mod scan;
 mod search;
+mod settings;
 mod slot;
 mod subtree;
 mod tail;

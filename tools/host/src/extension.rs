@@ -1,6 +1,8 @@
 //! [`Extension`]: the link-time record of a family of tools.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
@@ -45,6 +47,8 @@ pub struct Extension {
     after: &'static [&'static str],
     services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
     context: fn(&Settings, ToolContext) -> Result<ToolContext, SettingsError>,
+    section: Option<(&'static str, fn(&ToolContext) -> String)>,
+    open_file: fn(&ToolContext, &str) -> Option<File>,
     access: fn(Settings) -> Result<Settings, SettingsError>,
     notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
     clause_fault: fn(&Clause, &Settings) -> Option<String>,
@@ -75,6 +79,8 @@ impl Extension {
             after: &[],
             services: |_, _| Ok(()),
             context: |_, cx| Ok(cx),
+            section: None,
+            open_file: |_, _| None,
             access: Ok,
             notices: |_| Ok(Vec::new()),
             clause_fault: |_, _| None,
@@ -143,10 +149,33 @@ impl Extension {
         self
     }
 
+    /// Sets the name of a section of a session's system text, and the function that returns its text.
+    #[must_use]
+    pub const fn with_section(
+        mut self,
+        name: &'static str,
+        text: fn(&ToolContext) -> String,
+    ) -> Self {
+        self.section = Some((name, text));
+        self
+    }
+
+    /// Sets the function that opens a file of the workspace as tools do: links do not lead out, and the grant must cover reading it.
+    #[must_use]
+    pub const fn with_open_file(
+        mut self,
+        open_file: fn(&ToolContext, &str) -> Option<File>,
+    ) -> Self {
+        self.open_file = open_file;
+        self
+    }
+
     /// Sets the function that adds the grants and rules that follow from settings, such as those for the host of a service.
     #[must_use]
     pub const fn with_access(
         mut self,
+        section: Option<(&'static str, fn(&ToolContext) -> String)>,
+        open_file: fn(&ToolContext, &str) -> Option<File>,
         access: fn(Settings) -> Result<Settings, SettingsError>,
     ) -> Self {
         self.access = access;
@@ -264,6 +293,22 @@ pub fn prepare_context(settings: &Settings, cx: ToolContext) -> Result<ToolConte
     list()
         .into_iter()
         .try_fold(cx, |cx, extension| (extension.context)(settings, cx))
+}
+
+/// Returns the sections of a session's system text that the linked families add, by their names.
+pub fn sections(cx: &ToolContext) -> BTreeMap<&'static str, String> {
+    list()
+        .into_iter()
+        .filter_map(|extension| extension.section)
+        .map(|(name, text)| (name, text(cx)))
+        .collect()
+}
+
+/// Opens a file of the workspace as tools do. Returns `None` if they cannot read it.
+pub fn open_file(cx: &ToolContext, path: &str) -> Option<File> {
+    list()
+        .into_iter()
+        .find_map(|extension| (extension.open_file)(cx, path))
 }
 
 /// Returns the settings with the grants and rules that follow from those of the linked families.

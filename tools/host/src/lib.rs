@@ -11,7 +11,7 @@ pub mod trust;
 
 pub use extension::{
     Extension, Report, ReportFuture, clause_fault, faults, insert_services, list, notices,
-    prepare_context, recover, reports, start, with_access,
+    open_file, prepare_context, recover, reports, sections, start, with_access,
 };
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].

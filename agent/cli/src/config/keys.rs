@@ -34,11 +34,10 @@ host::inventory::submit! {
     })
 }
 
-/// The default grants: reading below the root, reading the clock, asking the user, reading skills, using the
+/// The default grants: reading the clock, asking the user, reading skills, using the
 /// tasks of the session, and reading the memories of its project and of the user. A session adds asking its model, and a search
 /// backend its targets.
-const DEFAULT_GRANTS: [&str; 8] = [
-    "fs:read:**",
+const DEFAULT_GRANTS: [&str; 7] = [
     "clock:read:**",
     "user:read:**",
     "skill:read:**",

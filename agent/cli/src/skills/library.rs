@@ -55,7 +55,7 @@ impl Library {
     /// Looks for the skills, which is done once for each session. Unless the project's files are read, those in its own folders
     /// are not looked for, and none inside the workspace is usable. No skill has a file that tools cannot reach.
     pub(crate) fn load(workspace: String, reads_project: bool, settings: &Settings) -> Self {
-        let hidden = folders::own().chain(settings.files_hidden_in(&workspace));
+        let hidden = settings.paths_hidden_in(Path::new(&workspace));
         let mut discovery = Discovery::new()
             .with_workspace(&workspace)
             .with_hidden(hidden);

@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tools::ToolContext;
-use tools::policy::{SensitivePath, Sensitivity};
-use tools_fs::Workspace;
+use host::settings::SensitivePlace;
 
 /// The note of a program.
 const NOTE: &str = "a program in a folder of the PATH, which shells run by its name";
@@ -12,20 +10,14 @@ const NOTE: &str = "a program in a folder of the PATH, which shells run by its n
 /// The name of a folder for programs. The others on a path, such as those of build outputs, are written by the tools that own them.
 const PROGRAMS: &str = "bin";
 
-/// Adds the programs to the sensitive paths of a context.
-pub(super) fn protect(cx: ToolContext, workspace: &Workspace) -> ToolContext {
-    let below = folders(workspace.root())
-        .into_iter()
-        .flat_map(|folder| workspace.paths_to(folder))
-        .filter(|below| below != ".");
-    let entries = below.filter_map(|below| {
-        SensitivePath::new(format!("/{below}/**"), Sensitivity::RunsByItself, NOTE).ok()
-    });
-    let paths = cx
-        .sensitive_paths()
-        .clone()
-        .with_paths(entries.collect::<Vec<_>>());
-    cx.with_sensitive_paths(paths)
+/// Returns the folders of programs as places whose content shells run.
+pub(super) fn places(root: &Path) -> Vec<SensitivePlace> {
+    let place = |path| SensitivePlace {
+        path,
+        is_folder: true,
+        note: NOTE,
+    };
+    folders(root).into_iter().map(place).collect()
 }
 
 /// Returns the folders for programs on the `PATH` below a root, and the one that login shells add. Those in a dot folder are in the table.
