@@ -38,8 +38,6 @@ mod host_options;
 mod ineffective;
 mod instructions;
 mod interrupt;
-#[cfg(feature = "default")]
-mod jobs;
 mod journal;
 mod linked;
 mod lock_file;

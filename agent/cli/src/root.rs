@@ -14,8 +14,6 @@ use crate::authorship;
 use crate::config::{ProgramSettings as _, Setting, Settings};
 use crate::error::Error;
 use crate::git_settings;
-#[cfg(feature = "default")]
-use crate::jobs;
 use crate::memory;
 use crate::program;
 use crate::skills::{self, Library};
@@ -116,8 +114,6 @@ impl RootOption {
         Tasks::offer(&mut services);
         authorship::insert(&mut services, &root);
         memory::insert(&mut services, &root);
-        #[cfg(feature = "default")]
-        jobs::insert(&mut services, self.workspace()?);
         let settings = settings
             .clone()
             .with_root(root)

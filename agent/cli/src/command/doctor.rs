@@ -55,7 +55,7 @@ impl DoctorArgs {
         let session = Session::new(&self.root, found.unwrap_or(&default)).await;
         let mut findings = session.findings(found.unwrap_or(&default));
         let reported = match settings {
-            Ok(settings) => session.facts(&settings, &self.root).await,
+            Ok(settings) => session.facts(&settings).await,
             Err(error) => Err(error),
         };
         let (facts, families) = reported.unwrap_or_else(|error| {
@@ -176,7 +176,6 @@ impl Session {
     async fn facts(
         &self,
         settings: &Settings,
-        root: &RootOption,
     ) -> Result<(Vec<String>, Vec<FamilyReport>), SettingsError> {
         let families = host::reports(settings, self.services.as_ref().ok()).await?;
         let choice = ProviderChoice::from_settings(settings);
@@ -191,7 +190,6 @@ impl Session {
                     .iter()
                     .flat_map(|report| report.lines.iter().cloned()),
             )
-            .chain(jobs(root))
             .chain(memory::report())
             .chain(skills::report(&self.library));
         Ok((
@@ -199,17 +197,6 @@ impl Session {
             families,
         ))
     }
-}
-
-/// Returns the line on jobs.
-#[cfg(feature = "default")]
-fn jobs(root: &RootOption) -> Option<String> {
-    root.workspace().ok().map(crate::jobs::report)
-}
-
-#[cfg(not(feature = "default"))]
-fn jobs(_root: &RootOption) -> Option<String> {
-    None
 }
 
 /// Returns the line on an MCP server.
