@@ -10,7 +10,7 @@ mod parser;
 #[cfg(test)]
 mod untrusted;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use agent::{InvalidSelection, RetryPolicy, Selection, Timeouts};
 use clap::Args;

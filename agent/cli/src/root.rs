@@ -11,7 +11,7 @@ use host::settings::SensitivePlace;
 use tools::{OutputStore, Services, Tasks, ToolContext};
 
 use crate::authorship;
-use crate::config::{ProgramSettings as _, Setting, Settings};
+use crate::config::{Setting, Settings};
 use crate::error::Error;
 use crate::git_settings;
 use crate::memory;

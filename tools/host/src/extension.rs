@@ -47,7 +47,7 @@ pub struct Extension {
     after: &'static [&'static str],
     services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
     context: fn(&Settings, ToolContext) -> Result<ToolContext, SettingsError>,
-    section: Option<(&'static str, fn(&ToolContext) -> String)>,
+    section: Option<Section>,
     open_file: fn(&ToolContext, &str) -> Option<File>,
     access: fn(Settings) -> Result<Settings, SettingsError>,
     notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
@@ -55,6 +55,9 @@ pub struct Extension {
     report: Option<Report>,
     faults: fn() -> Vec<Finding>,
 }
+
+/// The name of a section of the system text, and the function that returns its text.
+type Section = (&'static str, fn(&ToolContext) -> String);
 
 /// The report of a family for `doctor`: its settings, and the services of a session, unless these cannot be made.
 pub type Report = for<'a> fn(&'a Settings, Option<&'a Services>) -> ReportFuture<'a>;
@@ -174,8 +177,6 @@ impl Extension {
     #[must_use]
     pub const fn with_access(
         mut self,
-        section: Option<(&'static str, fn(&ToolContext) -> String)>,
-        open_file: fn(&ToolContext, &str) -> Option<File>,
         access: fn(Settings) -> Result<Settings, SettingsError>,
     ) -> Self {
         self.access = access;

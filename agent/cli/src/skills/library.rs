@@ -1,7 +1,7 @@
 //! [`Library`]: the skills of the user and of the project, and which of them sessions may use.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 use tools_builtin::skill::{Clash, Contents, Discovery, Origin, Skill, Skills, named_files};
