@@ -35,7 +35,6 @@ mod trace;
 pub mod visible;
 mod wire_options;
 mod wire_tool_set;
-mod workspace_domain;
 
 pub use argument::{ArgumentError, arguments_from_pairs, pairs_from_arguments};
 pub use budget::{
@@ -71,7 +70,7 @@ pub use sub_agents::SubAgents;
 pub use system::SystemText;
 pub use tool_set::ToolSet;
 pub use tools;
+pub use tools::policy::WorkspaceDomain;
 pub use tools_search;
 pub use wire_options::WireOptions;
 pub use wire_tool_set::WireToolSet;
-pub use workspace_domain::WorkspaceDomain;

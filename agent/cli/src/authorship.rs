@@ -28,9 +28,7 @@ use committed::Committed;
 use git::Git;
 use host::folders;
 use mark::Marks;
-#[cfg(feature = "builtin")]
-pub(crate) use named::{NamedPath, named_paths};
-pub(crate) use named::{file, place, words};
+pub(crate) use named::{file, named_paths, place, words};
 use repository::Repository;
 pub(crate) use trust::{ChangedRef, Pending, TrustError, clear, pending};
 use watch::{Watch, settle_lost};

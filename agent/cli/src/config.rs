@@ -10,7 +10,7 @@ mod parser;
 #[cfg(test)]
 mod untrusted;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use agent::{InvalidSelection, RetryPolicy, Selection, Timeouts};
 use clap::Args;
@@ -141,10 +141,6 @@ pub(crate) trait ProgramSettings {
 
     /// Returns the timeouts and retries of provider requests.
     fn request_policy(&self) -> (Timeouts, RetryPolicy);
-
-    /// Returns the files that a session in this root hides: those of the command, and those that hold secrets. Leaves out a folder
-    /// around the root, which is a mistake: the channel or the secret says so where it is used.
-    fn files_hidden_in(&self, root: &str) -> Vec<PathBuf>;
 }
 
 impl ProgramSettings for Settings {
@@ -173,20 +169,5 @@ impl ProgramSettings for Settings {
         let mut retries = RetryPolicy::default();
         retries.max_retries = usize::try_from(requests.max_retries.value).unwrap_or(usize::MAX);
         (timeouts, retries)
-    }
-
-    fn files_hidden_in(&self, root: &str) -> Vec<PathBuf> {
-        let is_around = |file: &PathBuf| {
-            file.canonicalize()
-                .is_ok_and(|file| Path::new(root).starts_with(file))
-        };
-        let of_secrets = self
-            .secret_files()
-            .into_iter()
-            .filter(|file| !is_around(file));
-        self.hidden_files()
-            .map(PathBuf::from)
-            .chain(of_secrets)
-            .collect()
     }
 }

@@ -49,13 +49,6 @@ pub(crate) enum Error {
     NotLinked(#[from] NotLinked),
     #[error("cannot use {} as the root: {reason}; choose a directory with --root", path.display())]
     Root { path: PathBuf, reason: String },
-    #[cfg(feature = "builtin")]
-    #[error(
-        "{} is missing, and a program that runs in the root could create it: {reason}; create the file, or name one outside of \
-         the root in the settings",
-        path.display()
-    )]
-    Reserved { path: PathBuf, reason: String },
     #[error("cannot read the arguments from standard input: {0}; pass them as JSON text in UTF-8")]
     Input(io::Error),
     #[error("cannot read a prompt: {0}; check the source of standard input")]
@@ -294,8 +287,6 @@ impl Error {
             | Self::NoState
             | Self::Record(_)
             | Self::Repository(_) => Exit::Usage,
-            #[cfg(feature = "builtin")]
-            Self::Reserved { .. } => Exit::Usage,
             #[cfg(feature = "default")]
             Self::Jobs(CronError::Unknown { .. }) => Exit::NotFound,
             #[cfg(feature = "default")]

@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use tools::IgnorePoison as _;
-
 use once_cell::sync::Lazy;
 use tools::CancellationToken;
 use tools::IgnorePoison as _;

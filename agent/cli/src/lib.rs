@@ -17,7 +17,6 @@
 mod approval_option;
 mod approver;
 mod argument;
-mod aside;
 mod authorship;
 mod budget;
 #[cfg(test)]
@@ -39,8 +38,6 @@ mod host_options;
 mod ineffective;
 mod instructions;
 mod interrupt;
-#[cfg(feature = "default")]
-mod jobs;
 mod journal;
 mod linked;
 mod lock_file;
@@ -52,8 +49,6 @@ mod output;
 mod output_file;
 mod output_format;
 mod own_path;
-#[cfg(feature = "builtin")]
-mod own_programs;
 mod parameter;
 mod person;
 mod policy;
@@ -65,7 +60,6 @@ mod provider_options;
 mod quote;
 mod records;
 mod refusal;
-mod reserved_files;
 mod root;
 mod running;
 mod sentence;

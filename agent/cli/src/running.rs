@@ -5,12 +5,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-use tools::IgnorePoison as _;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tools::IgnorePoison as _;
 use tools_store::private;
 
 use crate::records::{self, now};

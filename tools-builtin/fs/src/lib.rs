@@ -41,6 +41,7 @@ mod repository;
 mod resolved_entry;
 mod scan;
 mod search;
+mod settings;
 mod slot;
 mod subtree;
 mod tail;

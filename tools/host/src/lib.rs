@@ -10,8 +10,8 @@ mod size;
 pub mod trust;
 
 pub use extension::{
-    Extension, Report, ReportFuture, clause_fault, faults, insert_services, list, notices, reports,
-    with_access,
+    Extension, Report, ReportFuture, clause_fault, faults, insert_services, list, notices,
+    open_file, prepare_context, recover, reports, sections, start, with_access,
 };
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].

@@ -15,6 +15,7 @@ mod project;
 mod project_file;
 mod reader;
 mod section;
+mod sensitive_place;
 #[expect(clippy::module_inception, reason = "the file is called after its type")]
 mod settings;
 mod slot;
@@ -46,6 +47,7 @@ pub use project::{
 };
 pub use reader::layer;
 pub use section::{Section, TomlType};
+pub use sensitive_place::SensitivePlace;
 pub use settings::Settings;
 pub use slot::{AnySlot, Document, Slot};
 pub use trust::check;

@@ -1,18 +1,15 @@
 //! `toolcrib doctor`
 
-mod programs;
 mod skipped;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use agent::provider;
 use clap::Args;
 use host::{FamilyReport, Finding};
 use tools::Services;
 
-use self::programs::Programs;
 use self::skipped::{unmet, unsent};
-use crate::aside;
 use crate::config::{ConfigOptions, Settings, SettingsError, Values};
 use crate::disclosure;
 use crate::error::Error;
@@ -48,13 +45,17 @@ pub(super) struct DoctorArgs {
 impl DoctorArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let workspace = self.root.workspace().ok().map(PathBuf::from);
-        aside::recover(workspace.as_deref());
+        host::recover(workspace.as_deref());
         let settings = self.config.settings(Values::default());
+        let settings = settings.map(|settings| match &workspace {
+            Some(root) => settings.with_root(root.clone()),
+            None => settings,
+        });
         let (found, default) = (settings.as_ref().ok(), Settings::default());
         let session = Session::new(&self.root, found.unwrap_or(&default)).await;
         let mut findings = session.findings(found.unwrap_or(&default));
         let reported = match settings {
-            Ok(settings) => session.facts(&settings, &self.root).await,
+            Ok(settings) => session.facts(&settings).await,
             Err(error) => Err(error),
         };
         let (facts, families) = reported.unwrap_or_else(|error| {
@@ -101,7 +102,6 @@ impl DoctorArgs {
 struct Session {
     library: Library,
     services: Result<Services, Error>,
-    programs: Programs,
 }
 
 impl Session {
@@ -113,11 +113,7 @@ impl Session {
             Ok(library) => (root.services_with(settings, &library), library),
             Err(error) => (Err(error), Library::default()),
         };
-        Self {
-            library,
-            services,
-            programs: Programs::probe(),
-        }
+        Self { library, services }
     }
 
     fn findings(&self, settings: &Settings) -> Vec<Finding> {
@@ -154,7 +150,6 @@ impl Session {
             };
             findings.push(Finding::new(check, error.to_string()));
         }
-        findings.extend(self.programs.findings.iter().cloned());
         findings.extend(memory::fault().map(|message| Finding::new("memory", message)));
         findings.extend(
             skills::findings(&self.library)
@@ -167,6 +162,9 @@ impl Session {
                 findings.extend(unmet(services));
                 findings.extend(unsent(services));
             }
+            Err(error @ Error::Config(SettingsError::Service(_))) => {
+                findings.push(Finding::new("root", error.to_string()));
+            }
             // The mistake of a setting is a finding of its own.
             Err(Error::Config(_)) => {}
             Err(error) => findings.push(Finding::new("root", error.to_string())),
@@ -178,7 +176,6 @@ impl Session {
     async fn facts(
         &self,
         settings: &Settings,
-        root: &RootOption,
     ) -> Result<(Vec<String>, Vec<FamilyReport>), SettingsError> {
         let families = host::reports(settings, self.services.as_ref().ok()).await?;
         let choice = ProviderChoice::from_settings(settings);
@@ -188,34 +185,18 @@ impl Session {
         );
         let lines = std::iter::once(provider)
             .chain(disclosure::report(self.services.as_ref().ok(), settings))
-            .chain(self.programs.lines.iter().cloned())
-            .chain(aside::report(
-                root.workspace().ok().as_deref().map(Path::new),
-            ))
-            .chain(jobs(root))
-            .chain(memory::report())
             .chain(
                 families
                     .iter()
                     .flat_map(|report| report.lines.iter().cloned()),
             )
+            .chain(memory::report())
             .chain(skills::report(&self.library));
         Ok((
             lines.map(|line| visible(&line).into_owned()).collect(),
             families,
         ))
     }
-}
-
-/// Returns the line on jobs.
-#[cfg(feature = "default")]
-fn jobs(root: &RootOption) -> Option<String> {
-    root.workspace().ok().map(crate::jobs::report)
-}
-
-#[cfg(not(feature = "default"))]
-fn jobs(_root: &RootOption) -> Option<String> {
-    None
 }
 
 /// Returns the line on an MCP server.

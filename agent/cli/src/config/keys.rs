@@ -12,9 +12,9 @@ use agent::driver::DEFAULT_MAX_STEPS;
 use agent::{Cost, KeySource, ReasoningEffort, RepeatLimits, ToolChoice};
 use host::settings::FlagValue::{Implied, Named};
 use host::settings::{
-    EXPORTS, INSTRUCTS, Key, ProjectRule, REDIRECTS, RUNS, SPENDS, Setting, boolean, directory,
-    duration, file, filled, float, integer, items, key_source, printed, proxy_url, replaced, size,
-    tables, text, url, variable,
+    EXPORTS, INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, boolean, directory, duration,
+    file, filled, float, integer, items, key_source, printed, proxy_url, replaced, size, tables,
+    text, url, variable,
 };
 use host::{Extension, Size, declare_keys};
 use tools::{Approval, source};
@@ -22,7 +22,7 @@ use tools::{Approval, source};
 use self::disclosure::DisclosureKeys;
 use self::requests::RequestKeys;
 use super::model_price::ModelPrice;
-use super::parser::{choice, cost, degree, effort, glob, toolchain};
+use super::parser::{choice, cost, degree, effort, glob};
 
 host::inventory::submit! {
     Extension::new("program", source!()).with_default_grants(&DEFAULT_GRANTS).with_keys(|| {
@@ -34,15 +34,12 @@ host::inventory::submit! {
     })
 }
 
-/// The default grants: reading below the root, reading the clock, asking the user, reading skills, using the programs and
-/// other tasks of the session, and reading the memories of its project and of the user. A session adds asking its model, and a search
+/// The default grants: reading the clock, asking the user, reading skills, using the
+/// tasks of the session, and reading the memories of its project and of the user. A session adds asking its model, and a search
 /// backend its targets.
-const DEFAULT_GRANTS: [&str; 10] = [
-    "fs:read:**",
+const DEFAULT_GRANTS: [&str; 7] = [
     "clock:read:**",
     "user:read:**",
-    "program:read:**",
-    "program:write:**",
     "skill:read:**",
     "task:read:**",
     "task:write:**",
@@ -208,15 +205,6 @@ declare_keys! {
             .with_flag(APPROVAL_TIMEOUT, Named("DURATION"))
             .with_project(ProjectRule::lower())
             .in_profiles();
-
-    /// The toolchains that programs may use outside of the workspace: rust, node or python
-    pub(crate) toolchains: Vec<Setting<String>> = Key::new("programs.toolchains", items(toolchain), Vec::new(), r#"["rust"]"#)
-        .with_project(ProjectRule::never(RUNS));
-
-    /// Run programs without walls on a machine that cannot confine them; they can then read and change everything
-    pub(crate) unconfined: Setting<bool> =
-        Key::new("programs.unconfined", boolean(), Setting::from_default(false), "true")
-            .with_project(ProjectRule::never(RUNS));
 
     /// More folders of skills, with those below; a folder in the workspace is one of the project
     pub(crate) skill_folders: Vec<Setting<PathBuf>> = Key::new("skills.folders", items(directory), Vec::new(), r#"["~/skills"]"#)

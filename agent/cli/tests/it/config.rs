@@ -82,7 +82,7 @@ fn without_a_file_the_defaults_hold() {
         ("model", Value::Null),
         ("key", Value::Null),
         ("select", Value::Null),
-        ("grants", json!("fs:read:**")),
+        ("grants", json!("program:read:**")),
         ("limits.max_steps", json!(50)),
         ("limits.call_timeout", Value::Null),
         ("timeouts.idle", json!("90s")),
