@@ -19,7 +19,6 @@ use crate::error::Error;
 use crate::git_settings;
 #[cfg(feature = "default")]
 use crate::jobs;
-use crate::memory;
 #[cfg(feature = "builtin")]
 use crate::notice;
 #[cfg(feature = "builtin")]
@@ -27,7 +26,7 @@ use crate::own_programs;
 use crate::program;
 use crate::reserved_files;
 use crate::skills::{self, Library};
-use host::folders;
+use host::{SessionRoot, folders};
 
 /// The option of commands that open the workspace.
 #[derive(Args, Clone, Debug, Default)]
@@ -140,10 +139,9 @@ impl RootOption {
         )?;
         insert_sandbox(&mut services, settings, library);
         authorship::insert(&mut services, Path::new(&self.workspace()?));
-        memory::insert(
-            &mut services,
-            self.root.as_deref().unwrap_or(Path::new(".")),
-        );
+        services.insert(SessionRoot {
+            path: self.workspace()?.into(),
+        });
         #[cfg(feature = "default")]
         jobs::insert(&mut services, self.workspace()?);
         host::insert_services(settings, &mut services)?;

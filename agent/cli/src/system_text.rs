@@ -4,7 +4,7 @@ use agent::{SystemText, ToolSet, tool_guidance};
 use tools::ToolContext;
 
 use crate::instructions;
-use crate::memory;
+use crate::notice;
 use crate::skills;
 use host::trust::Content;
 
@@ -19,15 +19,22 @@ pub(crate) fn build(
     tools: &ToolSet,
     instructions: Option<&Content>,
 ) -> SystemText {
-    SystemText::new()
+    let text = SystemText::new()
         .with_section("identity", IDENTITY)
         .with_section("workspace", workspace(cx))
         .with_section(
             "instructions",
             instructions.map(instructions::section).unwrap_or_default(),
-        )
-        .with_section("memories", memory::digest(cx))
-        .with_section("skills", skills::section(cx, tools))
+        );
+    let families = host::sections(cx, &|name| tools.contains(name));
+    let text = families.into_iter().fold(text, |text, (name, section)| {
+        let section = section.unwrap_or_else(|warning| {
+            notice::warning(&warning);
+            String::new()
+        });
+        text.with_section(name, section)
+    });
+    text.with_section("skills", skills::section(cx, tools))
         .with_section("channels", channels(cx))
         .with_tool_section("tools", tool_guidance)
 }

@@ -1,14 +1,21 @@
 //! [`Extension`]: the link-time record of a family of tools.
 
+mod command;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 
 use tools::linked::{self, NamedSubmission};
-use tools::{Clause, Services, Source};
+use tools::{Clause, Services, Source, ToolContext};
 
 use crate::finding::{FamilyReport, Finding};
 use crate::settings::{KeySet, Settings, SettingsError, Values};
+
+pub use command::{
+    Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, Run, ValueForm,
+    ValueKind,
+};
 
 /// The link-time record of a family of tools: everything by which it joins a program, besides its tools. Register it with
 /// [`inventory::submit!`](inventory::submit). A program that links the family's crate has its settings and grants.
@@ -47,7 +54,12 @@ pub struct Extension {
     clause_fault: fn(&Clause, &Settings) -> Option<String>,
     report: Option<Report>,
     faults: fn() -> Vec<Finding>,
+    section: Option<(&'static str, Section)>,
+    commands: &'static [Command],
 }
+
+/// The text of a section of the system text, for a session in this context whose tools have these names. An error is a warning.
+pub type Section = fn(&ToolContext, &dyn Fn(&str) -> bool) -> Result<String, String>;
 
 /// The report of a family for `doctor`: its settings, and the services of a session, unless these cannot be made.
 pub type Report = for<'a> fn(&'a Settings, Option<&'a Services>) -> ReportFuture<'a>;
@@ -74,6 +86,8 @@ impl Extension {
             clause_fault: |_, _| None,
             report: None,
             faults: Vec::new,
+            section: None,
+            commands: &[],
         }
     }
 
@@ -153,6 +167,20 @@ impl Extension {
     #[must_use]
     pub const fn with_faults(mut self, faults: fn() -> Vec<Finding>) -> Self {
         self.faults = faults;
+        self
+    }
+
+    /// Sets the section of the system text with this name. An empty text is left out.
+    #[must_use]
+    pub const fn with_section(mut self, name: &'static str, section: Section) -> Self {
+        self.section = Some((name, section));
+        self
+    }
+
+    /// Sets the commands.
+    #[must_use]
+    pub const fn with_commands(mut self, commands: &'static [Command]) -> Self {
+        self.commands = commands;
         self
     }
 }
@@ -266,4 +294,21 @@ pub fn faults() -> Vec<Finding> {
                 .flat_map(|extension| (extension.faults)()),
         )
         .collect()
+}
+
+/// Returns the sections of the system text of all linked families, in the order of the families' names.
+pub fn sections(
+    cx: &ToolContext,
+    has_tool: &dyn Fn(&str) -> bool,
+) -> Vec<(&'static str, Result<String, String>)> {
+    list()
+        .into_iter()
+        .filter_map(|extension| extension.section)
+        .map(|(name, section)| (name, section(cx, has_tool)))
+        .collect()
+}
+
+/// Returns the commands of all linked families, in the order of the families' names.
+pub fn commands() -> impl Iterator<Item = &'static Command> {
+    list().into_iter().flat_map(|extension| extension.commands)
 }

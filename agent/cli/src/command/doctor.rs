@@ -20,7 +20,6 @@ use crate::exit::Exit;
 use crate::fit;
 use crate::linked;
 use crate::mcp::{self, ServerReport};
-use crate::memory;
 use crate::notice::{BAD, GOOD, STRONG, styled};
 use crate::output;
 use crate::provider_choice::ProviderChoice;
@@ -155,13 +154,13 @@ impl Session {
             findings.push(Finding::new(check, error.to_string()));
         }
         findings.extend(self.programs.findings.iter().cloned());
-        findings.extend(memory::fault().map(|message| Finding::new("memory", message)));
         findings.extend(
             skills::findings(&self.library)
                 .into_iter()
                 .map(|fault| Finding::new("skill", fault)),
         );
         findings.extend(host::faults());
+        findings.extend(super::family::findings());
         match &self.services {
             Ok(services) => {
                 findings.extend(unmet(services));
@@ -193,7 +192,6 @@ impl Session {
                 root.workspace().ok().as_deref().map(Path::new),
             ))
             .chain(jobs(root))
-            .chain(memory::report())
             .chain(
                 families
                     .iter()

@@ -34,10 +34,9 @@ host::inventory::submit! {
     })
 }
 
-/// The default grants: reading below the root, reading the clock, asking the user, reading skills, using the programs and
-/// other tasks of the session, and reading the memories of its project and of the user. A session adds asking its model, and a search
-/// backend its targets.
-const DEFAULT_GRANTS: [&str; 10] = [
+/// The default grants: reading below the root, reading the clock, asking the user, reading skills, and using the programs and
+/// other tasks of the session. A session adds asking its model, and families add their own.
+const DEFAULT_GRANTS: [&str; 8] = [
     "fs:read:**",
     "clock:read:**",
     "user:read:**",
@@ -46,8 +45,6 @@ const DEFAULT_GRANTS: [&str; 10] = [
     "skill:read:**",
     "task:read:**",
     "task:write:**",
-    "memory:read:project",
-    "memory:read:user",
 ];
 
 /// The flag for the tools of a session.
