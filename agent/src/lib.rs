@@ -32,7 +32,6 @@ mod system;
 pub mod tool;
 mod tool_set;
 mod trace;
-pub mod visible;
 mod wire_options;
 mod wire_tool_set;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 use tools::schema::{AcceptedValues, accepted_values, describe_schema};
 
-use crate::visible::visible;
+use tools::visible::visible;
 
 /// A parameter of a tool. All texts are single lines in which [invisible](tools::protocol::is_invisible) characters are escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]

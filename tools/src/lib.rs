@@ -55,6 +55,7 @@ mod thread_number;
 mod timer;
 mod tool_error;
 pub mod trees;
+pub mod visible;
 mod visible_line;
 mod visible_text;
 mod whole_output;

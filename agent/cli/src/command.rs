@@ -9,6 +9,7 @@ mod config;
 mod cron;
 mod doctor;
 mod export;
+mod family;
 mod lint;
 mod list;
 #[cfg(feature = "default")]
@@ -16,8 +17,6 @@ mod listen;
 mod lock;
 #[cfg(feature = "default")]
 mod mcp;
-#[cfg(feature = "default")]
-mod memory;
 mod new;
 mod providers;
 mod run;
@@ -67,8 +66,8 @@ enum Command {
     Serve(serve::ServeArgs),
     #[cfg(feature = "default")]
     Mcp(mcp::McpArgs),
-    #[cfg(feature = "default")]
-    Memory(memory::MemoryArgs),
+    #[command(flatten)]
+    Family(family::FamilyCommand),
     #[cfg(feature = "default")]
     Skills(skills::SkillsArgs),
     Config(config::ConfigArgs),
@@ -106,8 +105,7 @@ impl Cli {
             Command::Serve(serve) => on_runtime(serve.run()),
             #[cfg(feature = "default")]
             Command::Mcp(mcp) => on_runtime(mcp.run()),
-            #[cfg(feature = "default")]
-            Command::Memory(memory) => memory.run(),
+            Command::Family(family) => on_runtime(family.run()),
             #[cfg(feature = "default")]
             Command::Skills(skills) => on_runtime(skills.run()),
             Command::Config(config) => on_runtime(config.run()),
@@ -136,4 +134,18 @@ fn on_runtime(work: impl Future<Output = Result<Exit, Error>>) -> Result<Exit, E
     // An abandoned blocking tool may never return, so the shutdown does not wait for it.
     runtime.shutdown_background();
     outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_has_the_same_table() {
+        let readme = include_str!("../README.md");
+        for (exit, meaning) in Exit::MEANINGS {
+            let row = format!("| {} | {meaning} |", exit as u8);
+            assert!(readme.contains(&row), "the README lacks the row {row}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use agent::{ArgumentError, DriverError, Exhausted, InvalidSelection, ProviderError, Repeated};
+use host::CommandError;
 use tools::linked::{LookupError, NotLinked};
 use tools::{ErrorCode, ToolError};
 #[cfg(feature = "default")]
@@ -245,15 +246,8 @@ pub(crate) enum Error {
     #[cfg(feature = "default")]
     #[error(transparent)]
     Login(#[from] tools_mcp::client::LoginError),
-    #[cfg(feature = "default")]
     #[error(transparent)]
-    Memory(#[from] tools_builtin::memory::MemoryError),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    ImportMemories(#[from] tools_builtin::memory::ImportError),
-    #[cfg(feature = "default")]
-    #[error("cannot read {}: {source}; check the path", path.display())]
-    MemoryFile { path: PathBuf, source: io::Error },
+    Command(#[from] CommandError),
     #[cfg(feature = "default")]
     #[error("the channel {channel} cannot be listened to: {reason}")]
     Channel { channel: String, reason: String },
@@ -322,8 +316,7 @@ impl Error {
             Self::BrokenContent { .. } => Exit::Failed,
             #[cfg(feature = "default")]
             Self::Login(_) => Exit::Failed,
-            #[cfg(feature = "default")]
-            Self::Memory(_) | Self::ImportMemories(_) | Self::MemoryFile { .. } => Exit::Usage,
+            Self::Command(error) => error.exit,
             #[cfg(feature = "default")]
             Self::NoData => Exit::Usage,
             Self::Unusable(_) => Exit::Problems,
@@ -383,7 +376,10 @@ impl Error {
         if let Self::Refused { hints, .. } = self {
             hints.iter().for_each(|hint| notice::hint(hint));
         }
-        if let Self::Unfinished { hint, .. } = self
+        if let Self::Unfinished { hint, .. }
+        | Self::Command(CommandError {
+            hint: Some(hint), ..
+        }) = self
             && exit != Exit::Success
         {
             notice::hint(hint);
@@ -415,5 +411,11 @@ fn provider_exit(error: &ProviderError) -> Exit {
         | ProviderError::Script { .. } => Exit::Usage,
         ProviderError::Arguments { .. } => Exit::InvalidArguments,
         _ => Exit::Failed,
+    }
+}
+
+impl From<Error> for CommandError {
+    fn from(error: Error) -> Self {
+        Self::new(error.exit(), error)
     }
 }

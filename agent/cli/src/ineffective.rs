@@ -4,8 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Once;
 
-use serde_json::json;
-use tools::{Clause, Effects, ErrorCode};
+use tools::{Clause, Effects};
 
 use crate::config::{Origin, ProgramSettings as _, Settings};
 use crate::root::RootOption;
@@ -113,12 +112,7 @@ fn fault(clause: &Clause, known: &BTreeSet<String>, settings: &Settings) -> Opti
     if pattern.contains(['*', '?', '[', '{', '\\']) {
         return None;
     }
-    match scheme {
-        "memory" if !is_scope(pattern) => {
-            Some("the scopes of memories are user, project and project/NAME".to_owned())
-        }
-        _ => host::clause_fault(clause, settings),
-    }
+    host::clause_fault(clause, settings)
 }
 
 /// Returns the schemes of the targets of these effects.
@@ -131,12 +125,4 @@ fn schemes(effects: impl IntoIterator<Item = Effects>) -> BTreeSet<String> {
         _ => Vec::new(),
     };
     effects.into_iter().flat_map(of_one).collect()
-}
-
-/// Returns true if the tools take this text as a scope of memories.
-fn is_scope(text: &str) -> bool {
-    let refused = tools::validate("memory.list", json!({"scope": text}));
-    refused
-        .err()
-        .is_none_or(|error| error.code() != ErrorCode::InvalidArguments)
 }

@@ -31,7 +31,6 @@ mod dialogue;
 mod disclosure;
 mod error;
 mod exhausted;
-mod exit;
 mod fit;
 mod git_settings;
 mod host_options;
@@ -42,7 +41,6 @@ mod journal;
 mod linked;
 mod lock_file;
 mod mcp;
-mod memory;
 mod notice;
 mod observer;
 mod output;
@@ -84,8 +82,9 @@ mod written;
 
 use std::process::ExitCode;
 
-use agent::visible;
+use host::exit;
 pub use program::Program;
+use tools::visible;
 
 // A panicking tool must end its call, not the program.
 const _: () = assert!(

@@ -1,32 +1,16 @@
 //! Styles, and labelled messages on standard error: errors, hints, warnings and notes.
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use agent::{Driver, Selection, SkippedTool, ToolSet, WireToolSet};
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
+pub(crate) use host::style::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use tools::Entry;
 
 use crate::{fit, program, visible};
 use tools::counted;
-
-/// The style of tool names and headings.
-pub(crate) const STRONG: Style = Style::new().bold();
-/// The style of details.
-pub(crate) const FAINT: Style = Style::new().dimmed();
-/// The style of success.
-pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// The style of failure.
-pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
-/// The style of warnings.
-pub(crate) const ALERT: Style = AnsiColor::Yellow.on_default().bold();
-
-/// Returns the text in a style.
-pub(crate) fn styled(style: Style, text: impl Display) -> String {
-    format!("{style}{text}{style:#}")
-}
 
 /// Writes text composed by this program to standard error. The text may contain styles.
 pub(crate) fn write(text: &str) {

@@ -28,13 +28,16 @@ pub(crate) fn json(document: &impl Serialize) -> Result<(), Error> {
 /// Returns a JSON document as one line without control characters. On a terminal other invisible characters are escaped, too.
 pub(crate) fn json_text(document: &impl Serialize) -> Result<String, Error> {
     let text = serde_json::to_string(document).map_err(|error| Error::Output(error.into()))?;
-    let is_terminal = io::stdout().is_terminal();
-    Ok(if is_terminal {
-        visible_json(&text)
+    Ok(escaped_json(&text).into_owned())
+}
+
+/// Returns a JSON text without control characters. On a terminal other invisible characters are escaped, too.
+pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
+    if io::stdout().is_terminal() {
+        visible_json(text)
     } else {
-        harmless_json(&text)
+        harmless_json(text)
     }
-    .into_owned())
 }
 
 /// Writes a JSON text byte by byte, and ends its line. On a terminal its invisible characters are escaped.

@@ -14,7 +14,6 @@ use crate::authorship;
 use crate::config::{Setting, Settings};
 use crate::error::Error;
 use crate::git_settings;
-use crate::memory;
 use crate::program;
 use crate::skills::{self, Library};
 
@@ -113,7 +112,6 @@ impl RootOption {
         services.insert(OutputStore::new());
         Tasks::offer(&mut services);
         authorship::insert(&mut services, &root);
-        memory::insert(&mut services, &root);
         let settings = settings
             .clone()
             .with_root(root)

@@ -4,7 +4,7 @@ use agent::{SystemText, ToolSet, tool_guidance};
 use tools::ToolContext;
 
 use crate::instructions;
-use crate::memory;
+use crate::notice;
 use crate::skills;
 use host::trust::Content;
 
@@ -19,22 +19,31 @@ pub(crate) fn build(
     tools: &ToolSet,
     instructions: Option<&Content>,
 ) -> SystemText {
-    let mut sections = host::sections(cx);
-    let mut take = |name| sections.remove(name).unwrap_or_default();
-    let text = SystemText::new()
-        .with_section("identity", IDENTITY)
-        .with_section("workspace", take("workspace"))
-        .with_section(
-            "instructions",
-            instructions.map(instructions::section).unwrap_or_default(),
-        )
-        .with_section("memories", memory::digest(cx))
-        .with_section("skills", skills::section(cx, tools))
-        .with_section("channels", take("channels"));
-    sections
+    let sections = host::sections(cx, &|name| tools.contains(name));
+    // The paths in instructions are those of the workspace.
+    let (workspace, others): (Vec<_>, Vec<_>) = sections
         .into_iter()
-        .fold(text, |text, (name, section)| {
-            text.with_section(name, section)
-        })
+        .partition(|(name, _)| *name == "workspace");
+    let text = SystemText::new().with_section("identity", IDENTITY);
+    let text = with_sections(text, workspace).with_section(
+        "instructions",
+        instructions.map(instructions::section).unwrap_or_default(),
+    );
+    with_sections(text, others)
+        .with_section("skills", skills::section(cx, tools))
         .with_tool_section("tools", tool_guidance)
+}
+
+/// Adds sections of families. An error is a warning for the person.
+fn with_sections(
+    text: SystemText,
+    sections: Vec<(&'static str, Result<String, String>)>,
+) -> SystemText {
+    sections.into_iter().fold(text, |text, (name, section)| {
+        let section = section.unwrap_or_else(|warning| {
+            notice::warning(&warning);
+            String::new()
+        });
+        text.with_section(name, section)
+    })
 }

@@ -8,7 +8,7 @@ use tools::protocol::{ApprovalDefault, Normaliser, has_other_script};
 use tools::{Approval, Basis, Json, Preview, Target};
 
 use super::remembered::is_only_unnamed;
-use crate::visible::visible;
+use tools::visible::visible;
 
 /// The remark on a call whose content is not the one that was approved before.
 pub const CHANGED: &str = "asked again: its files are not those that you allowed before";

@@ -12,6 +12,9 @@ pub enum MemoryError {
     /// The store cannot be opened or used.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The user has no data folder.
+    #[error("there is no folder for the data of this user; set HOME or XDG_DATA_HOME")]
+    NoFolder,
     /// There is no workspace, so there is no project.
     #[error(
         "there is no workspace here, so there are no memories of a project; use the scope \"user\""

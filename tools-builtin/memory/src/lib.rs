@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod command;
 mod digest;
 mod error;
 mod forget;
@@ -13,6 +14,7 @@ mod save;
 mod schema;
 mod scope;
 mod search;
+mod settings;
 mod shown;
 mod transfer;
 

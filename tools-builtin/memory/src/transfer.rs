@@ -1,6 +1,7 @@
 //! Export and import of memories as JSON lines.
 
 use std::io::{self, BufRead, Read as _};
+use std::path::PathBuf;
 
 use tools_text::decode_input;
 
@@ -19,6 +20,14 @@ const AUTHOR: &str = "an import";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
+    /// The file cannot be opened.
+    #[error("cannot read {}: {source}; check the path", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
     /// The input cannot be read.
     #[error("cannot read the memories: {0}; check the file")]
     Read(#[from] io::Error),

@@ -1,6 +1,7 @@
 //! [`Extension`]: the link-time record of a family of tools.
 
-use std::collections::BTreeMap;
+mod command;
+
 use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,11 @@ use tools::{Clause, Services, Source, ToolContext};
 
 use crate::finding::{FamilyReport, Finding};
 use crate::settings::{KeySet, Settings, SettingsError, Values};
+
+pub use command::{
+    Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, Run, ValueForm,
+    ValueKind,
+};
 
 /// The link-time record of a family of tools: everything by which it joins a program, besides its tools. Register it with
 /// [`inventory::submit!`](inventory::submit). A program that links the family's crate has its settings and grants.
@@ -47,17 +53,18 @@ pub struct Extension {
     after: &'static [&'static str],
     services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
     context: fn(&Settings, ToolContext) -> Result<ToolContext, SettingsError>,
-    section: Option<Section>,
     open_file: fn(&ToolContext, &str) -> Option<File>,
     access: fn(Settings) -> Result<Settings, SettingsError>,
     notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
     clause_fault: fn(&Clause, &Settings) -> Option<String>,
     report: Option<Report>,
     faults: fn() -> Vec<Finding>,
+    section: Option<(&'static str, Section)>,
+    commands: &'static [Command],
 }
 
-/// The name of a section of the system text, and the function that returns its text.
-type Section = (&'static str, fn(&ToolContext) -> String);
+/// The text of a section of the system text, for a session in this context whose tools have these names. An error is a warning.
+pub type Section = fn(&ToolContext, &dyn Fn(&str) -> bool) -> Result<String, String>;
 
 /// The report of a family for `doctor`: its settings, and the services of a session, unless these cannot be made.
 pub type Report = for<'a> fn(&'a Settings, Option<&'a Services>) -> ReportFuture<'a>;
@@ -82,13 +89,14 @@ impl Extension {
             after: &[],
             services: |_, _| Ok(()),
             context: |_, cx| Ok(cx),
-            section: None,
             open_file: |_, _| None,
             access: Ok,
             notices: |_| Ok(Vec::new()),
             clause_fault: |_, _| None,
             report: None,
             faults: Vec::new,
+            section: None,
+            commands: &[],
         }
     }
 
@@ -152,17 +160,6 @@ impl Extension {
         self
     }
 
-    /// Sets the name of a section of a session's system text, and the function that returns its text.
-    #[must_use]
-    pub const fn with_section(
-        mut self,
-        name: &'static str,
-        text: fn(&ToolContext) -> String,
-    ) -> Self {
-        self.section = Some((name, text));
-        self
-    }
-
     /// Sets the function that opens a file of the workspace as tools do: links do not lead out, and the grant must cover reading it.
     #[must_use]
     pub const fn with_open_file(
@@ -215,6 +212,20 @@ impl Extension {
     #[must_use]
     pub const fn with_faults(mut self, faults: fn() -> Vec<Finding>) -> Self {
         self.faults = faults;
+        self
+    }
+
+    /// Sets the section of the system text with this name. An empty text is left out.
+    #[must_use]
+    pub const fn with_section(mut self, name: &'static str, section: Section) -> Self {
+        self.section = Some((name, section));
+        self
+    }
+
+    /// Sets the commands.
+    #[must_use]
+    pub const fn with_commands(mut self, commands: &'static [Command]) -> Self {
+        self.commands = commands;
         self
     }
 }
@@ -296,15 +307,6 @@ pub fn prepare_context(settings: &Settings, cx: ToolContext) -> Result<ToolConte
         .try_fold(cx, |cx, extension| (extension.context)(settings, cx))
 }
 
-/// Returns the sections of a session's system text that the linked families add, by their names.
-pub fn sections(cx: &ToolContext) -> BTreeMap<&'static str, String> {
-    list()
-        .into_iter()
-        .filter_map(|extension| extension.section)
-        .map(|(name, text)| (name, text(cx)))
-        .collect()
-}
-
 /// Opens a file of the workspace as tools do. Returns `None` if they cannot read it.
 pub fn open_file(cx: &ToolContext, path: &str) -> Option<File> {
     list()
@@ -370,4 +372,21 @@ pub fn faults() -> Vec<Finding> {
                 .flat_map(|extension| (extension.faults)()),
         )
         .collect()
+}
+
+/// Returns the sections of the system text of all linked families, in the order of the families' names.
+pub fn sections(
+    cx: &ToolContext,
+    has_tool: &dyn Fn(&str) -> bool,
+) -> Vec<(&'static str, Result<String, String>)> {
+    list()
+        .into_iter()
+        .filter_map(|extension| extension.section)
+        .map(|(name, section)| (name, section(cx, has_tool)))
+        .collect()
+}
+
+/// Returns the commands of all linked families, in the order of the families' names.
+pub fn commands() -> impl Iterator<Item = &'static Command> {
+    list().into_iter().flat_map(|extension| extension.commands)
 }

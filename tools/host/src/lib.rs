@@ -1,17 +1,22 @@
 #![doc = include_str!("../README.md")]
 
 pub mod duration;
+pub mod exit;
 mod extension;
 mod finding;
 pub mod folders;
 pub mod program;
 pub mod settings;
 mod size;
+pub mod style;
 pub mod trust;
 
+pub use exit::Exit;
 pub use extension::{
-    Extension, Report, ReportFuture, clause_fault, faults, insert_services, list, notices,
-    open_file, prepare_context, recover, reports, sections, start, with_access,
+    Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, Extension, Report,
+    ReportFuture, Run, Section, ValueForm, ValueKind, clause_fault, commands, faults,
+    insert_services, list, notices, open_file, prepare_context, recover, reports, sections, start,
+    with_access,
 };
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].

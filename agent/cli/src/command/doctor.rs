@@ -17,7 +17,6 @@ use crate::exit::Exit;
 use crate::fit;
 use crate::linked;
 use crate::mcp::{self, ServerReport};
-use crate::memory;
 use crate::notice::{BAD, GOOD, STRONG, styled};
 use crate::output;
 use crate::provider_choice::ProviderChoice;
@@ -150,13 +149,13 @@ impl Session {
             };
             findings.push(Finding::new(check, error.to_string()));
         }
-        findings.extend(memory::fault().map(|message| Finding::new("memory", message)));
         findings.extend(
             skills::findings(&self.library)
                 .into_iter()
                 .map(|fault| Finding::new("skill", fault)),
         );
         findings.extend(host::faults());
+        findings.extend(super::family::findings());
         match &self.services {
             Ok(services) => {
                 findings.extend(unmet(services));
@@ -190,7 +189,6 @@ impl Session {
                     .iter()
                     .flat_map(|report| report.lines.iter().cloned()),
             )
-            .chain(memory::report())
             .chain(skills::report(&self.library));
         Ok((
             lines.map(|line| visible(&line).into_owned()).collect(),

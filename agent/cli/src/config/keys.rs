@@ -34,17 +34,14 @@ host::inventory::submit! {
     })
 }
 
-/// The default grants: reading the clock, asking the user, reading skills, using the
-/// tasks of the session, and reading the memories of its project and of the user. A session adds asking its model, and a search
-/// backend its targets.
-const DEFAULT_GRANTS: [&str; 7] = [
+/// The default grants: reading the clock, asking the user, reading skills, and using the tasks of the session. A session adds asking its
+/// model, and families add their own.
+const DEFAULT_GRANTS: [&str; 5] = [
     "clock:read:**",
     "user:read:**",
     "skill:read:**",
     "task:read:**",
     "task:write:**",
-    "memory:read:project",
-    "memory:read:user",
 ];
 
 /// The flag for the tools of a session.

@@ -82,7 +82,6 @@ fn without_a_file_the_defaults_hold() {
         ("model", Value::Null),
         ("key", Value::Null),
         ("select", Value::Null),
-        ("grants", json!("program:read:**")),
         ("limits.max_steps", json!(50)),
         ("limits.call_timeout", Value::Null),
         ("timeouts.idle", json!("90s")),
@@ -94,6 +93,11 @@ fn without_a_file_the_defaults_hold() {
             "{key}"
         );
     }
+    let is_default_grant = |row: &Value| {
+        row["key"] == "grants" && row["value"] == "fs:read:**" && row["origin"]["kind"] == "default"
+    };
+    let rows = document["settings"].as_array().unwrap();
+    assert!(rows.iter().any(is_default_grant), "{document}");
     assert_eq!(document["files"][0]["role"], "user");
     assert_eq!(document["files"][0]["state"], "missing");
     let page = crib.run(&["config"]).expect(0).stdout;

@@ -27,6 +27,8 @@ mod disclosure;
 mod doctor;
 #[cfg(feature = "default")]
 mod export;
+#[cfg(feature = "default")]
+mod family_help;
 #[cfg(all(unix, feature = "default"))]
 mod ineffective;
 #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use tools::protocol::is_invisible;
+use protocol::is_invisible;
 
 /// Escapes [invisible](is_invisible) characters as `\u{…}`, including line breaks and tabs. Used for text in questions, so that a
 /// person sees every character.

@@ -1,0 +1,283 @@
+//! [`FamilyCommand`]: the commands of the linked families, as a part of the command line.
+
+use std::ffi::OsStr;
+
+use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
+use host::{
+    Argument, Arguments, CommandContext, CommandError, CommandFuture, Finding, ValueForm, ValueKind,
+};
+use tools::Digest;
+
+use super::approval::is_approved;
+use crate::config::{ConfigOptions, Settings, Values};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::notice;
+use crate::output;
+use crate::root::RootOption;
+
+/// The names of the program's own commands.
+const OWN: [&str; 23] = [
+    "audit",
+    "call",
+    "chat",
+    "config",
+    "cron",
+    "doctor",
+    "export",
+    "help",
+    "lint",
+    "list",
+    "listen",
+    "lock",
+    "mcp",
+    "new",
+    "providers",
+    "run",
+    "search",
+    "serve",
+    "sessions",
+    "show",
+    "system",
+    "trust",
+    "why",
+];
+
+/// A command of a family with its arguments.
+#[derive(Debug)]
+pub(super) struct FamilyCommand {
+    command: &'static host::Command,
+    arguments: Arguments,
+    options: Options,
+}
+
+/// The options that a command can have in common with those of the program.
+#[derive(Debug, Default)]
+struct Options {
+    root: RootOption,
+    config: ConfigOptions,
+}
+
+impl FamilyCommand {
+    pub(super) async fn run(self) -> Result<Exit, Error> {
+        match self.command.run {
+            Some(run) => Ok(run(&self.arguments, &self.options).await?),
+            // The command line demands one of the commands below.
+            None => Ok(Exit::Success),
+        }
+    }
+
+    fn new(command: &'static host::Command, matches: &ArgMatches) -> Result<Self, clap::Error> {
+        if let Some((name, below)) = matches.subcommand()
+            && let Some(command) = command.commands.iter().find(|below| below.name == name)
+        {
+            return Self::new(command, below);
+        }
+        let (mut values, mut options) = (Vec::new(), Options::default());
+        for argument in command.arguments {
+            match argument {
+                Argument::Root => options.root = RootOption::from_arg_matches(matches)?,
+                Argument::Settings => options.config = ConfigOptions::from_arg_matches(matches)?,
+                Argument::Flag { name, .. } if matches.get_flag(name) => {
+                    values.push((*name, Vec::new()));
+                }
+                Argument::Flag { .. } => {}
+                Argument::Value { name, .. } => {
+                    let given = matches.get_raw(name).into_iter();
+                    values.extend(given.map(|raw| (*name, raw.map(OsStr::to_owned).collect())));
+                }
+            }
+        }
+        Ok(Self {
+            command,
+            arguments: Arguments::new(values),
+            options,
+        })
+    }
+}
+
+impl Subcommand for FamilyCommand {
+    fn augment_subcommands(command: Command) -> Command {
+        command.subcommands(by_availability().0.into_iter().map(subcommand))
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        find(name).is_some()
+    }
+}
+
+impl FromArgMatches for FamilyCommand {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let named = matches
+            .subcommand()
+            .and_then(|(name, below)| Some(Self::new(find(name)?, below)));
+        named.unwrap_or_else(|| Err(clap::Error::new(clap::error::ErrorKind::InvalidSubcommand)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Returns the problems of commands with names that are taken.
+pub(super) fn findings() -> Vec<Finding> {
+    let taken = by_availability().1.into_iter();
+    let message = |command: &host::Command| {
+        format!(
+            "several commands are called {}; unlink or rename one of them",
+            command.name
+        )
+    };
+    taken
+        .map(|command| Finding::new("conflict", message(command)))
+        .collect()
+}
+
+fn find(name: &str) -> Option<&'static host::Command> {
+    by_availability()
+        .0
+        .into_iter()
+        .find(|command| command.name == name)
+}
+
+/// Returns the commands of families, and those that are left out because their names are taken.
+fn by_availability() -> (Vec<&'static host::Command>, Vec<&'static host::Command>) {
+    let mut taken = OWN.to_vec();
+    host::commands().partition(|command| {
+        let is_free = !taken.contains(&command.name);
+        taken.push(command.name);
+        is_free
+    })
+}
+
+fn subcommand(record: &'static host::Command) -> Command {
+    let mut command = Command::new(record.name).about(record.about);
+    if !record.details.is_empty() {
+        command = command.long_about(format!("{}\n\n{}", record.about, record.details));
+    }
+    command = match record.run {
+        Some(_) => command.args_conflicts_with_subcommands(!record.commands.is_empty()),
+        None => command
+            .subcommand_required(true)
+            .arg_required_else_help(true),
+    };
+    let arguments = record.arguments.iter();
+    arguments
+        .fold(command, with_argument)
+        .subcommands(record.commands.iter().map(subcommand))
+}
+
+fn with_argument(command: Command, argument: &'static Argument) -> Command {
+    match argument {
+        Argument::Root => RootOption::augment_args(command),
+        Argument::Settings => ConfigOptions::augment_args(command),
+        Argument::Flag { name, help } => {
+            let flag = Arg::new(*name).long(*name).help(*help);
+            command.arg(flag.action(ArgAction::SetTrue))
+        }
+        Argument::Value {
+            name,
+            value,
+            form,
+            kind,
+            help,
+        } => {
+            let argument = Arg::new(*name).value_name(*value).help(*help);
+            let argument = match *kind {
+                ValueKind::Path => argument.value_parser(clap::value_parser!(std::path::PathBuf)),
+                ValueKind::Text(check) => {
+                    argument.value_parser(move |text: &str| check(text).map(|()| text.to_owned()))
+                }
+            };
+            command.arg(match form {
+                ValueForm::Named => argument.long(*name),
+                ValueForm::NamedMany => argument.long(*name).action(ArgAction::Append),
+                ValueForm::Optional => argument,
+                ValueForm::Required => argument.required(true),
+                ValueForm::Many => argument
+                    .required(true)
+                    .num_args(1..)
+                    .action(ArgAction::Append),
+            })
+        }
+    }
+}
+
+impl CommandContext for Options {
+    fn workspace(&self) -> Result<String, CommandError> {
+        Ok(self.root.workspace()?)
+    }
+
+    fn settings(&self) -> Result<Settings, CommandError> {
+        Ok(self
+            .config
+            .settings(Values::default())
+            .map_err(Error::from)?)
+    }
+
+    fn write_page(&self, text: &str) -> Result<(), CommandError> {
+        Ok(output::page(text)?)
+    }
+
+    fn write_json_text(&self, text: &str) -> Result<(), CommandError> {
+        Ok(output::line(&output::escaped_json(text))?)
+    }
+
+    fn note(&self, message: &str) {
+        notice::note(message);
+    }
+
+    fn hint(&self, message: &str) {
+        notice::hint(message);
+    }
+
+    fn warn(&self, message: &str) {
+        notice::warning(message);
+    }
+
+    fn is_approved<'a>(
+        &'a self,
+        digests: &'a [Digest],
+        shown: &'a Digest,
+        noun: &'static str,
+    ) -> CommandFuture<'a, bool> {
+        Box::pin(async move { Ok(is_approved(digests, shown, noun).await?) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use host::{Extension, inventory};
+    use tools::source;
+
+    use super::*;
+    use crate::command::Cli;
+
+    inventory::submit! {
+        Extension::new("taken", source!())
+            .with_commands(&[host::Command::new("list"), host::Command::new("fan"), host::Command::new("fan")])
+    }
+
+    #[test]
+    fn a_command_with_a_taken_name_is_left_out_and_a_finding() {
+        assert!(find("list").is_none() && find("fan").is_some());
+        assert_eq!(findings().len(), 2);
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_own_names_are_those_of_the_program() {
+        let cli = Cli::command();
+        let names = cli.get_subcommands().map(Command::get_name);
+        let unknown: Vec<_> = names
+            .filter(|name| find(name).is_none() && !OWN.contains(name))
+            .collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+    }
+}

@@ -1,0 +1,80 @@
+//! The memories of the user: how the family joins a program.
+
+use host::settings::{Settings, SettingsError};
+use host::{Extension, FamilyReport, Finding, folders, inventory, program};
+use tools::{Clause, Services, ToolContext, source};
+
+use crate::command::MEMORY;
+use crate::scope::Scope;
+use crate::{Memory, MemoryError};
+
+inventory::submit! {
+    Extension::new("memory", source!())
+        .with_default_grants(&["memory:read:project", "memory:read:user"])
+        .with_services(&[], insert)
+        .with_clause_fault(clause_fault)
+        .with_report(|_, _| Box::pin(async { Ok(report()) }))
+        .with_section("memories", section)
+        .with_commands(&[MEMORY])
+}
+
+/// Returns the memories of the user, in the data folder.
+///
+/// # Errors
+/// Returns an error if there is no folder for them.
+pub(crate) fn own() -> Result<Memory, MemoryError> {
+    let folder = folders::data().ok_or(MemoryError::NoFolder)?;
+    Ok(Memory::new(folder.join("memory.sqlite")))
+}
+
+/// Adds the memories of a session, unless the program has its own.
+fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
+    if services.get::<Memory>().is_some() {
+        return Ok(());
+    }
+    match (own(), settings.root()) {
+        (Ok(memory), Some(root)) => services.insert(memory.with_project(root)),
+        (Ok(memory), None) => services.insert(memory),
+        (Err(error), _) => services.insert_absent::<Memory>(error.to_string()),
+    }
+    Ok(())
+}
+
+fn clause_fault(clause: &Clause, _settings: &Settings) -> Option<String> {
+    let scope = clause.pattern();
+    let is_scope = scope == "project" || Scope::from_stored(scope).is_ok();
+    (clause.scheme() == Some("memory") && !is_scope)
+        .then(|| "the scopes of memories are user, project and project/NAME".to_owned())
+}
+
+fn report() -> FamilyReport {
+    let mut report = FamilyReport::default();
+    match own().and_then(|memory| memory.counts()) {
+        Ok(counts) => {
+            let mut line = format!("memories: {}", counts.all);
+            if counts.unconfirmed > 0 {
+                line += &format!(
+                    ", {} of them not confirmed: {} memory list --unconfirmed",
+                    counts.unconfirmed,
+                    program::name()
+                );
+            }
+            report.lines.push(line);
+        }
+        Err(error) => report
+            .findings
+            .push(Finding::new("memory", error.to_string())),
+    }
+    report
+}
+
+/// Returns the memories with which a session begins.
+fn section(cx: &ToolContext, _has_tool: &dyn Fn(&str) -> bool) -> Result<String, String> {
+    let Some(memory) = cx.service::<Memory>() else {
+        return Ok(String::new());
+    };
+    match memory.digest(cx) {
+        Ok(digest) => Ok(digest.unwrap_or_default()),
+        Err(error) => Err(format!("the session begins without memories: {error}")),
+    }
+}

@@ -1,0 +1,261 @@
+//! [`Command`]: a command of a family, as data.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::str::FromStr;
+
+use serde::Serialize;
+use tools::Digest;
+
+use crate::exit::Exit;
+use crate::settings::Settings;
+
+/// A command of a family. The program turns it into a part of its command line.
+///
+/// ```
+/// use host::{Argument, Command, Exit};
+///
+/// const FAN: Command = Command {
+///     about: "Stop a fan",
+///     arguments: &[Argument::Value {
+///         name: "room",
+///         value: "ROOM",
+///         form: host::ValueForm::Required,
+///         kind: host::ValueKind::text::<String>(),
+///         help: "The room",
+///     }],
+///     run: Some(|arguments, cx| Box::pin(async move {
+///         cx.note(&format!("stopped in {}", arguments.value::<String>("room")?.unwrap_or_default()));
+///         Ok(Exit::Success)
+///     })),
+///     ..Command::new("fan")
+/// };
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Command {
+    /// The word on the command line.
+    pub name: &'static str,
+    /// The line in the list of commands.
+    pub about: &'static str,
+    /// The paragraph that `--help` adds.
+    pub details: &'static str,
+    /// The arguments, in the order of the help.
+    pub arguments: &'static [Argument],
+    /// The commands below this one.
+    pub commands: &'static [Command],
+    /// The function that runs it. `None` if one of the commands below must be named.
+    pub run: Option<Run>,
+}
+
+/// The function of a command.
+pub type Run = for<'a> fn(&'a Arguments, &'a dyn CommandContext) -> CommandFuture<'a, Exit>;
+
+/// The future of a command's function, or of a part of it.
+pub type CommandFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, CommandError>> + 'a>>;
+
+/// An argument of a command.
+#[derive(Clone, Copy, Debug)]
+pub enum Argument {
+    /// The option `--root`, which sets the [workspace](CommandContext::workspace).
+    Root,
+    /// The options `--config` and `--no-config`, which set the files of the [settings](CommandContext::settings).
+    Settings,
+    /// An option without a value.
+    Flag {
+        /// The name, which is the option without `--`.
+        name: &'static str,
+        /// The line in the help.
+        help: &'static str,
+    },
+    /// An argument with a value.
+    Value {
+        /// The name.
+        name: &'static str,
+        /// The word for the value in the help.
+        value: &'static str,
+        /// Whether it is an option, and how many values it has.
+        form: ValueForm,
+        /// The values that the command line takes.
+        kind: ValueKind,
+        /// The line in the help.
+        help: &'static str,
+    },
+}
+
+/// Whether an argument is an option, and how many values it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueForm {
+    /// An option that is given at most once.
+    Named,
+    /// An option that is repeated.
+    NamedMany,
+    /// An argument that may be left out.
+    Optional,
+    /// An argument.
+    Required,
+    /// One or more arguments.
+    Many,
+}
+
+/// The values that the command line takes.
+#[derive(Clone, Copy, Debug)]
+pub enum ValueKind {
+    /// Texts for which the function returns no error.
+    Text(fn(&str) -> Result<(), String>),
+    /// Paths.
+    Path,
+}
+
+/// The arguments of a call of a command.
+#[derive(Clone, Debug, Default)]
+pub struct Arguments(BTreeMap<&'static str, Vec<OsString>>);
+
+/// The program that runs a command.
+pub trait CommandContext {
+    /// Returns the path of the root with links resolved.
+    ///
+    /// # Errors
+    /// Returns an error if it is not a directory, or not UTF-8.
+    fn workspace(&self) -> Result<String, CommandError>;
+
+    /// Returns the effective settings.
+    ///
+    /// # Errors
+    /// Returns the first mistake in the settings.
+    fn settings(&self) -> Result<Settings, CommandError>;
+
+    /// Writes text composed by the command to standard output. Its [styles](crate::style) are kept on terminals only.
+    ///
+    /// # Errors
+    /// Returns an error if standard output cannot be written.
+    fn write_page(&self, text: &str) -> Result<(), CommandError>;
+
+    /// Writes a JSON text on one line. Characters that a terminal obeys or hides are escaped.
+    ///
+    /// # Errors
+    /// Returns an error if standard output cannot be written.
+    fn write_json_text(&self, text: &str) -> Result<(), CommandError>;
+
+    /// Prints a note on standard error.
+    fn note(&self, message: &str);
+
+    /// Prints a hint on standard error: the next step.
+    fn hint(&self, message: &str);
+
+    /// Prints a warning on standard error.
+    fn warn(&self, message: &str);
+
+    /// Returns true if one of the digests that the command line names, or the person at the terminal, approves the content that was shown.
+    /// The noun, such as `this skill`, is a part of the question.
+    ///
+    /// # Errors
+    /// Returns an error if all digests on the command line are others.
+    fn is_approved<'a>(
+        &'a self,
+        digests: &'a [Digest],
+        shown: &'a Digest,
+        noun: &'static str,
+    ) -> CommandFuture<'a, bool>;
+}
+
+/// The failure of a command.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct CommandError {
+    /// The exit code of the program. With [`Exit::Success`], nothing is printed.
+    pub exit: Exit,
+    error: Box<dyn Error + Send + Sync>,
+    /// The next step, if the message does not say it.
+    pub hint: Option<String>,
+}
+
+impl Command {
+    /// Creates a command without arguments, which does nothing.
+    pub const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            about: "",
+            details: "",
+            arguments: &[],
+            commands: &[],
+            run: None,
+        }
+    }
+}
+
+impl ValueKind {
+    /// Returns the texts that are read as this type.
+    pub const fn text<T: FromStr<Err: Display>>() -> Self {
+        Self::Text(|text| {
+            text.parse::<T>()
+                .map(drop)
+                .map_err(|error| error.to_string())
+        })
+    }
+}
+
+impl Arguments {
+    /// Creates the arguments from their names and values. A flag has no value.
+    pub fn new(values: impl IntoIterator<Item = (&'static str, Vec<OsString>)>) -> Self {
+        Self(values.into_iter().collect())
+    }
+
+    /// Returns true if the argument is given.
+    pub fn is_given(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Returns the path. Returns `None` if it is not given.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        Some(self.0.get(name)?.first()?.into())
+    }
+
+    /// Returns the first value. Returns `None` if there is none.
+    ///
+    /// # Errors
+    /// Returns an error if it is not of this type, although the [kind](ValueKind) permits it.
+    pub fn value<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, CommandError> {
+        Ok(self.values(name)?.into_iter().next())
+    }
+
+    /// Returns all values.
+    ///
+    /// # Errors
+    /// Returns an error if one is not of this type, although the [kind](ValueKind) permits it.
+    pub fn values<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Vec<T>, CommandError> {
+        let parsed = |value: &OsString| {
+            value
+                .to_string_lossy()
+                .parse()
+                .map_err(|error: T::Err| CommandError::new(Exit::Usage, error.to_string()))
+        };
+        self.0.get(name).into_iter().flatten().map(parsed).collect()
+    }
+}
+
+impl dyn CommandContext + '_ {
+    /// Writes one JSON document on one line.
+    ///
+    /// # Errors
+    /// Returns an error if it is no JSON, or if standard output cannot be written.
+    pub fn write_json(&self, document: &impl Serialize) -> Result<(), CommandError> {
+        let text = serde_json::to_string(document)
+            .map_err(|error| CommandError::new(Exit::Internal, error))?;
+        self.write_json_text(&text)
+    }
+}
+
+impl CommandError {
+    /// Creates a failure with an exit code.
+    pub fn new(exit: Exit, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            exit,
+            error: error.into(),
+            hint: None,
+        }
+    }
+}
