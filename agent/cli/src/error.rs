@@ -78,9 +78,6 @@ pub(crate) enum Error {
         "job {0} is a prompt, and no provider is configured; choose one with --provider, or set the key of one"
     )]
     NoProvider(i64),
-    #[cfg(feature = "default")]
-    #[error("there is no folder for the data of this user; set HOME or XDG_DATA_HOME")]
-    NoData,
     #[cfg(not(feature = "default"))]
     #[error("this program was built without journals; rebuild it with its default features")]
     NoJournal,
@@ -317,8 +314,6 @@ impl Error {
             #[cfg(feature = "default")]
             Self::Login(_) => Exit::Failed,
             Self::Command(error) => error.exit,
-            #[cfg(feature = "default")]
-            Self::NoData => Exit::Usage,
             Self::Unusable(_) => Exit::Problems,
             #[cfg(not(feature = "default"))]
             Self::NoJournal => Exit::Usage,

@@ -55,7 +55,8 @@ pub(crate) enum RunInput {
 }
 
 /// The end of a run.
-#[cfg_attr(not(feature = "default"),
+#[cfg_attr(
+    not(feature = "default"),
     allow(dead_code, reason = "only jobs read all of it")
 )]
 pub(crate) struct RunReport {

@@ -14,7 +14,8 @@ pub(crate) type HowToGrant = Arc<dyn Fn(&Ungranted<'_>) -> String + Send + Sync>
 pub(crate) struct Ungranted<'a> {
     pub(crate) needed: &'a [Target],
     /// The needed targets that today's flags and settings do not permit without a question.
-    #[cfg_attr(not(feature = "default"),
+    #[cfg_attr(
+        not(feature = "default"),
         allow(dead_code, reason = "only `listen` reads it")
     )]
     pub(crate) missing: &'a [Target],

@@ -66,7 +66,8 @@ pub(crate) struct SessionOptions {
 }
 
 /// The chat of a session whose messages come from outside.
-#[cfg_attr(not(feature = "default"),
+#[cfg_attr(
+    not(feature = "default"),
     allow(dead_code, reason = "only `listen` has chats")
 )]
 #[derive(Clone, Debug)]

@@ -37,7 +37,8 @@ const ROOT: &str = "root";
 pub(crate) struct Written {
     folder: PathBuf,
     /// The programs whose files are not known yet.
-    #[cfg_attr(not(feature = "default"),
+    #[cfg_attr(
+        not(feature = "default"),
         allow(dead_code, reason = "only servers read them")
     )]
     programs: RunningPrograms,

@@ -2,7 +2,8 @@
 
 /// A prompt of a server that a person chose in a chat.
 #[derive(Debug, PartialEq, Eq)]
-#[cfg_attr(not(feature = "default"),
+#[cfg_attr(
+    not(feature = "default"),
     allow(dead_code, reason = "no server has prompts")
 )]
 pub(crate) struct PromptCall {

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 /// A server in the report of `doctor`.
 #[derive(Debug, Serialize)]
-#[cfg_attr(not(feature = "default"),
+#[cfg_attr(
+    not(feature = "default"),
     allow(dead_code, reason = "there are no servers")
 )]
 pub(crate) struct ServerReport {

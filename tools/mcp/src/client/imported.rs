@@ -240,12 +240,7 @@ impl Imported {
     /// Returns [`ToolErrorKind::Unavailable`] if the host does not permit it, or if the server has another definition now.
     pub(super) fn check(&self, tool: &ToolName, digest: &Digest) -> Result<(), ToolErrorKind> {
         self.check_permitted(tool, digest)?;
-        let present = self
-            .present
-            .lock()
-            .ignore_poison()
-            .get(tool)
-            .copied();
+        let present = self.present.lock().ignore_poison().get(tool).copied();
         // A server that lists a tool no more answers for itself.
         if present.is_some_and(|present| present != *digest) {
             let present = present.unwrap_or(*digest);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{UNKNOWN, run};
+use super::run;
 use crate::Crib;
 use crate::config::{config, refused, setting, write_project, write_user};
 use crate::model::{ANSWER, serve};
