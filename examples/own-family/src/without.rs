@@ -1,0 +1,7 @@
+//! The program without the family.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    toolcrib::main()
+}
