@@ -4,6 +4,7 @@
 //! command, and the scripts that they name, are searched for names of files. A program can run further files, so an approval of a command
 //! that runs code has a [`Reach`] beyond them.
 
+mod content;
 mod kind;
 mod tree;
 
@@ -15,8 +16,9 @@ use tools::protocol::{Normaliser, Word, Words};
 use tools::{Basis, Digest, ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
 
+use self::content::{content, script};
 use self::kind::{is_of_project, is_script};
-use self::tree::{Reach, changed};
+use self::tree::Reach;
 use crate::Sandbox;
 use crate::lookup;
 
@@ -28,12 +30,6 @@ const MAX_FOLDERS: usize = 32;
 
 /// The most names that are looked up.
 const MAX_NAMES: usize = 100_000;
-
-/// The most bytes of a file whose content is compared. Of a longer one it is the length and the time of the last change.
-const MAX_CONTENT: u64 = 8 * 1024 * 1024;
-
-/// The most bytes of a script that is searched for names.
-const MAX_SCRIPT: usize = 256 * 1024;
 
 /// The names that a preview shows.
 const SHOWN: usize = 10;
@@ -484,34 +480,4 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
             .into_iter()
             .flatten()
     })
-}
-
-/// Returns the text of a script that is short enough to be searched.
-fn script(path: &Path) -> Option<String> {
-    let metadata = fs::metadata(path)
-        .ok()
-        .filter(|metadata| metadata.is_file())?;
-    if metadata.len() > MAX_SCRIPT as u64 {
-        return None;
-    }
-    // A byte that is not UTF-8 stops no interpreter.
-    let bytes = fs::read(path).ok().filter(|bytes| !bytes.contains(&0))?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Returns a text for the content of a file, which differs from that of another content.
-fn content(path: &Path) -> String {
-    let Ok(metadata) = fs::metadata(path) else {
-        return "missing".to_owned();
-    };
-    if !metadata.is_file() {
-        return "no file".to_owned();
-    }
-    if metadata.len() <= MAX_CONTENT {
-        return fs::read(path).map_or_else(
-            |_| "unreadable".to_owned(),
-            |bytes| Digest::hash_bytes(&bytes).to_string(),
-        );
-    }
-    format!("{} {:?}", metadata.len(), changed(&metadata))
 }
