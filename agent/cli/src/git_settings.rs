@@ -36,7 +36,8 @@ pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
     for (name, value) in std::env::vars_os() {
         let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
         if name.starts_with("GIT_") || COMMANDS.contains(&&*name) {
-            named.extend(words(&value).filter_map(|word| file(root, word)));
+            let paths = words(&value).filter(|word| word.contains('/'));
+            named.extend(paths.filter_map(|word| file(root, word)));
         }
     }
     while read < files.len().min(MAX_FILES) {

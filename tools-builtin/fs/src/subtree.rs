@@ -72,6 +72,8 @@ fn enter(
         }
         names.push(entry.map_err(FsError::io(path))?.file_name());
     }
+    // A removal that stops on the way leaves the `HEAD` by which the rest of a repository is known.
+    names.sort_by_key(|name| name.eq_ignore_ascii_case("HEAD"));
     for name in names {
         cx.check_cancelled()?;
         let invalid_name = || FsError::InvalidName { path: path.clone() };

@@ -1,4 +1,4 @@
-//! The content of files that a program runs.
+//! The contents of files that a command runs.
 
 use std::fs;
 use std::path::Path;

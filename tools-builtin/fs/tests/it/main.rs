@@ -10,6 +10,7 @@ mod crash;
 mod listing_size;
 #[cfg(unix)]
 mod plugin;
+mod removal;
 mod sensitive;
 #[cfg(unix)]
 mod trap;

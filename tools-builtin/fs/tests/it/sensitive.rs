@@ -9,9 +9,9 @@ use tools::{Catalog, Decision, RegisterError, ToolContext, ToolError, ToolErrorK
 use tools_fs::Workspace;
 use tools_testkit::{RecordedApproval, RecordingApprover, TempWorkspace, TestHost};
 
-struct Bench {
-    files: TempWorkspace,
-    host: TestHost,
+pub(crate) struct Bench {
+    pub(crate) files: TempWorkspace,
+    pub(crate) host: TestHost,
 }
 
 /// Returns the only target of a request with its note.
@@ -24,11 +24,11 @@ fn described(request: &RecordedApproval) -> String {
 
 fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     tools_fs::register(catalog)?;
-    catalog.submit(&[&SAVE_TOOL, &DROP_NOTE_TOOL])
+    catalog.submit(&[&SAVE_TOOL, &crate::removal::DROP_NOTE_TOOL])
 }
 
 impl Bench {
-    fn new(clauses: &[&str]) -> Self {
+    pub(crate) fn new(clauses: &[&str]) -> Self {
         let files = TempWorkspace::new();
         let workspace = Workspace::open(files.path()).unwrap();
         let host = TestHost::new(register)
@@ -37,19 +37,19 @@ impl Bench {
         Self { files, host }
     }
 
-    fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         self.files.path()
     }
 
-    fn put(&self, path: &str, text: &str) {
+    pub(crate) fn put(&self, path: &str, text: &str) {
         self.files.write(path, text);
     }
 
-    fn has(&self, path: &str) -> bool {
+    pub(crate) fn has(&self, path: &str) -> bool {
         self.files.contains(path)
     }
 
-    async fn call(&self, tool: &str, arguments: Value) -> Result<ToolResult, ToolError> {
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Result<ToolResult, ToolError> {
         self.host.call(tool, arguments).await
     }
 
@@ -80,7 +80,7 @@ impl Bench {
             .collect()
     }
 
-    fn approved_by(self, approver: &RecordingApprover) -> Self {
+    pub(crate) fn approved_by(self, approver: &RecordingApprover) -> Self {
         Self {
             host: self.host.with_approver(approver.clone()),
             ..self
@@ -243,7 +243,7 @@ async fn a_moved_directory_with_a_dot_file_needs_an_approval_of_the_directory() 
     assert_eq!(Bench::unapproved(outcome), ["fs:write:project/.unheard-of"]);
 }
 
-fn concern(outcome: Result<ToolResult, ToolError>) -> String {
+pub(crate) fn concern(outcome: Result<ToolResult, ToolError>) -> String {
     let error = outcome.unwrap_err();
     let ToolErrorKind::Unapproved {
         concern: Some(concern),
@@ -410,7 +410,7 @@ async fn no_link_leads_to_a_new_script_in_the_root_unasked() {
 }
 
 /// Makes a repository that is no folder `.git`, as `git init --bare` and `git init --separate-git-dir` do.
-fn put_repository(bench: &Bench, path: &str) {
+pub(crate) fn put_repository(bench: &Bench, path: &str) {
     for (name, content) in [
         ("HEAD", "ref: refs/heads/main\n"),
         ("config", "[core]\n\tbare = true\n"),
@@ -498,121 +498,6 @@ async fn no_link_and_no_tool_of_another_crate_leads_into_such_a_repository_unask
     assert!(!bench.has("store/hooks/update") && bench.files.read("store/config").contains("bare"));
     bench.write("store/config").await.unwrap();
     assert_eq!(bench.files.read("store/config"), "x");
-}
-
-#[tokio::test]
-async fn the_removal_of_a_file_by_which_programs_run_asks_unless_a_clause_spells_it() {
-    let clauses = ["*:*:**", "fs:destroy:**/.git/**", "fs:destroy:gone.md"];
-    let bench = Bench::new(&[&clauses[..], &["fs:destroy:old/AGENTS.md"]].concat());
-    let named = SensitivePath::new("/scripts/fsm", Sensitivity::RunsByItself, "of git").unwrap();
-    let paths = SensitivePaths::default().with_path(named);
-    let bench = Bench {
-        host: bench.host.with_context(|cx| cx.with_sensitive_paths(paths)),
-        ..bench
-    };
-    put_repository(&bench, "store");
-    put_repository(&bench, "deep/in/store");
-    for path in [
-        ".git/HEAD",
-        ".git/config",
-        "sub/AGENTS.md",
-        "old/AGENTS.md",
-        ".envrc",
-        "scripts/fsm",
-        "scripts/other",
-        "gone.md",
-        ".unheard-of",
-        "target/x/.envrc",
-        "node_modules/.bin/x",
-        ".venv/bin/activate",
-        ".venv/pyvenv.cfg",
-        "app/src/.npmrc",
-        "Makefile",
-        "box/build/pyvenv.cfg",
-    ] {
-        bench.put(path, "x");
-    }
-    let remove = async |path: &str| {
-        bench
-            .call("fs.remove", json!({"path": path, "recursive": true}))
-            .await
-    };
-    for path in [
-        "store/HEAD",
-        "store/config",
-        "store/objects",
-        "store",
-        "deep/in/store",
-        ".git/HEAD",
-        ".git/config",
-        ".git",
-        "sub/AGENTS.md",
-        "sub",
-        ".envrc",
-        "scripts/fsm",
-        "scripts",
-        "Sub/../.ENVRC",
-        "app/src",
-        "old",
-    ] {
-        let asked = concern(remove(path).await);
-        assert_eq!(
-            asked.to_lowercase(),
-            format!(
-                "fs:destroy:{}",
-                path.trim_start_matches("Sub/../").to_lowercase()
-            )
-        );
-    }
-    #[cfg(unix)]
-    for (link, target, below) in [
-        ("notes", "store", "HEAD"),
-        ("ways", "scripts", "fsm"),
-        ("here", ".", "scripts"),
-    ] {
-        std::os::unix::fs::symlink(target, bench.root().join(link)).unwrap();
-        let path = format!("{link}/{below}");
-        remove(&path).await.unwrap_err();
-        assert!(bench.has(&path), "{path}");
-    }
-    let path = json!({"path": "store/HEAD"});
-    bench.call("note.drop", path).await.unwrap_err();
-    assert!(bench.has("store/HEAD") && bench.has(".git/config"));
-    // Deeper files go with their folder, and outputs as they are.
-    for path in [
-        "old/AGENTS.md",
-        "old",
-        "scripts/other",
-        "gone.md",
-        ".unheard-of",
-        "target",
-        "node_modules",
-        ".venv",
-        "app",
-        "Makefile",
-        "box",
-        "deep",
-    ] {
-        remove(path).await.unwrap();
-        assert!(!bench.has(path), "{path}");
-    }
-    let approver = RecordingApprover::new(Decision::Allow);
-    let bench = bench.approved_by(&approver);
-    for path in ["store", ".git"] {
-        let path = json!({"path": path, "recursive": true});
-        bench.call("fs.remove", path).await.unwrap();
-    }
-    assert!(!bench.has("store") && !bench.has(".git") && approver.requests().len() == 2);
-}
-
-/// Removes a file through the workspace, like tools of other crates.
-#[tools::tool(name = "note.drop", destroys = "fs:{path}", needs = Workspace)]
-fn drop_note(
-    cx: &ToolContext,
-    /// The path.
-    path: String,
-) -> Result<(), ToolError> {
-    cx.need::<Workspace>()?.remove(cx, &path)
 }
 
 /// Writes a file through the workspace, like tools of other crates.
