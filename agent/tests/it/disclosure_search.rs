@@ -1,12 +1,10 @@
 //! The results of `tools.search`.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use agent::{Disclosure, DisclosureBudget, Event, Selection, Session, ToolFinder, Turn};
 use serde_json::{Value, json};
-use tokio::time::Instant;
-use tools::{Catalog, Effects, Grant, Tool, ToolContext, ToolName};
+use tools::{Catalog, Effects, Grant, Tool, ToolContext};
 
 use crate::disclosure::{Model, entries, session, shop, turn};
 use crate::workshop::{EventLog, results};
