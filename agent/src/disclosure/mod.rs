@@ -1,6 +1,7 @@
 //! [`Disclosure`]: the tools of a session that requests offer, and those that the model finds.
 
 mod cost;
+mod definition;
 mod finder;
 mod hidden;
 mod own;
@@ -11,8 +12,9 @@ use std::num::NonZeroU32;
 use crate::Selection;
 
 pub use self::cost::DefinitionCosts;
+pub(crate) use self::definition::definition;
 pub use self::finder::{FoundTool, ToolFinder, ToolSearch};
-pub(crate) use self::hidden::{Hidden, definition};
+pub(crate) use self::hidden::Hidden;
 pub(crate) use self::own::is_of_search;
 pub(crate) use self::state::SessionDisclosure;
 

@@ -4,7 +4,7 @@ use std::any::TypeId;
 
 use tools::Entry;
 
-use super::ToolFinder;
+use super::finder::ToolFinder;
 use crate::found::SEARCHER;
 use crate::inner_call::CALLER;
 

@@ -7,7 +7,6 @@ use tools::protocol::{Message, Role};
 
 use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::replaced_results::{replace_all, replace_largest};
-use super::summary::head;
 use super::{Driver, DriverError, RunContext};
 use crate::found::known;
 use crate::provider::guarded;
@@ -322,6 +321,12 @@ pub(super) fn turn_starts(messages: &[Message]) -> impl Iterator<Item = usize> {
         _ => true,
     };
     (stable_prefix(messages)..messages.len()).filter(is_start)
+}
+
+/// Returns the beginning of a text, with at most this many bytes.
+pub(super) fn head(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rfind(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or_default()]
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 //! in `doctor` and its command.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use host::settings::{Key, Setting, Settings, SettingsError, declare_keys, filled, integer, items};
 use host::{Argument, Command, Exit, Extension, FamilyReport, inventory};
-use tools::{Services, ToolContext, ToolError, source, tool};
+use tools::{IgnorePoison as _, Services, ToolContext, ToolError, source, tool};
 
 inventory::submit! {
     Extension::new("garden", source!())
@@ -57,7 +57,7 @@ fn water(
     bed: String,
 ) -> Result<String, ToolError> {
     let garden = cx.need::<Garden>()?;
-    let mut beds = garden.beds.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut beds = garden.beds.lock().ignore_poison();
     let Some(minutes) = beds.get_mut(&bed) else {
         let names: Vec<_> = beds.keys().map(String::as_str).collect();
         return Err(ToolError::execution_failed(format!(

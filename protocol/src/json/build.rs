@@ -2,7 +2,7 @@
 
 use serde_json::Number;
 
-use super::parse::{ParseError, inside, syntax};
+use super::error::{ParseError, inside, syntax};
 use super::tree::{MAX_UNSORTED, Mark, Tree};
 use super::{InvalidJson, MAX_DEPTH};
 

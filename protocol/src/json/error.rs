@@ -28,3 +28,23 @@ pub enum InvalidJson {
     #[error("the JSON has more than 4 GiB; send less")]
     TooLarge,
 }
+
+/// The error under construction. Its pointer grows towards the root while the parser returns; its message is set last.
+pub(super) type ParseError = Box<InvalidJson>;
+
+pub(super) fn syntax() -> ParseError {
+    Box::new(InvalidJson::Syntax {
+        message: String::new(),
+    })
+}
+
+/// Prepends a token to the pointer of the error.
+pub(super) fn inside(mut error: ParseError, token: &str) -> ParseError {
+    if let InvalidJson::RepeatedKey { pointer } | InvalidJson::TooDeep { pointer } = &mut *error {
+        pointer.insert_str(
+            0,
+            &format!("/{}", token.replace('~', "~0").replace('/', "~1")),
+        );
+    }
+    error
+}

@@ -8,6 +8,7 @@ use serde_json::{Number, Value};
 
 use super::InvalidJson;
 use super::build::TreeBuilder;
+use super::error::{ParseError, inside, syntax};
 use super::tree::{MAX_UNSORTED, Mark, Tree};
 
 /// Parses a whole text. Repeated keys and nesting deeper than [`MAX_DEPTH`](super::MAX_DEPTH) are errors.
@@ -31,26 +32,6 @@ pub(super) fn parse(text: String) -> Result<Tree, InvalidJson> {
             other => other,
         }),
     }
-}
-
-/// The error under construction. Its pointer grows towards the root while the parser returns; its message is set last.
-pub(super) type ParseError = Box<InvalidJson>;
-
-pub(super) fn syntax() -> ParseError {
-    Box::new(InvalidJson::Syntax {
-        message: String::new(),
-    })
-}
-
-/// Prepends a token to the pointer of the error.
-pub(super) fn inside(mut error: ParseError, token: &str) -> ParseError {
-    if let InvalidJson::RepeatedKey { pointer } | InvalidJson::TooDeep { pointer } = &mut *error {
-        pointer.insert_str(
-            0,
-            &format!("/{}", token.replace('~', "~0").replace('/', "~1")),
-        );
-    }
-    error
 }
 
 /// Each method takes a start offset and returns the end offset, so that offsets stay in registers.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::Format;
+use super::call::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::definition::{Fields, Parts};
-use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::piece::{Image, Piece};
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References};
 use crate::{Content, ToolCall, ToolResult};

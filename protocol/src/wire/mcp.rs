@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::call::{ReadCall, WireResult, arguments_object, list, parse_call};
 use super::definition::{Fields, Parts};
-use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call};
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References};
 use crate::{Content, ToolCall, ToolResult};
 

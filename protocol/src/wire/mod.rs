@@ -1,6 +1,7 @@
 //! Tools, calls and results in the formats of model services and MCP.
 
 mod anthropic;
+mod call;
 mod definition;
 mod exchange;
 mod format;
@@ -12,12 +13,13 @@ mod ollama;
 mod openai_chat;
 mod openai_responses;
 mod piece;
+mod render;
 pub mod schema;
 mod shown_result;
 mod strict_limits;
 
+pub use call::{InvalidCall, WireCall, WireResult};
 pub use definition::WireTool;
-pub use exchange::{InvalidCall, WireCall, WireResult};
 pub use format::{Format, FormatCell, Strictness, UnknownFormat};
 pub use name::NameGrammar;
 pub use name_table::{NameCollision, WireNames};

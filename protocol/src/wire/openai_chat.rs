@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::Format;
+use super::call::{ReadCall, WireResult, list, parse_call, text_field};
 use super::definition::{Fields, Parts};
-use super::exchange::{ReadCall, WireResult, list, parse_call, text_field};
 use super::piece::Piece;
 use super::schema::{
     Dialect, Enums, KeyGrammar, Keywords, Patterns, References, SchemaLimits, StrictRules,

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::Format;
+use super::call::{ReadCall, WireResult, parse_call, text_field};
 use super::definition::{Fields, Parts};
-use super::exchange::{ReadCall, WireResult, parse_call, text_field};
 use super::piece::{Piece, image_from_url};
 use crate::{Content, ToolCall, ToolResult};
 

@@ -99,6 +99,7 @@ mod shuttle_tests;
 pub(crate) mod span;
 mod supply;
 mod targets;
+mod traced;
 mod validate;
 mod verify;
 
@@ -218,7 +219,7 @@ pub(crate) fn execute_in(
             (None, None) => Execution::refused(error),
         },
     };
-    span::in_span(span, execution)
+    traced::in_span(span, execution)
 }
 
 /// Records that a host refused a call instead of passing it to the pipeline: in a span of its own, and in the journal if the context has

@@ -1,9 +1,6 @@
 //! Span: the `tracing` span of a call, from resolving the tool to the bounded result.
 
 use std::fmt::Display;
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
 
 use protocol::{ErrorCode, ToolName, ToolResult};
 use tracing::field::{Empty, display};
@@ -15,7 +12,6 @@ use super::convention::{
     OPERATION_NAME, OTEL_KIND, OTEL_NAME, OTEL_STATUS_CODE, OTEL_STATUS_DESCRIPTION,
     TOOL_CALL_ARGUMENTS, TOOL_CALL_ID, TOOL_CALL_RESULT, TOOL_DESCRIPTION, TOOL_NAME, TOOL_TYPE,
 };
-use super::execution::Execution;
 use crate::context::ScopeSpan;
 use crate::{Entry, Input, Resolve as _, Scope, ToolContext, ToolError};
 
@@ -27,8 +23,8 @@ const LEVEL: Level = Level::INFO;
 #[derive(Clone, Default)]
 pub struct CallSpan {
     /// The span of the call, or else the caller's current span if no subscriber enables that of the call.
-    span: ScopeSpan,
-    is_own: bool,
+    pub(super) span: ScopeSpan,
+    pub(super) is_own: bool,
     records_content: bool,
 }
 
@@ -39,16 +35,6 @@ pub(super) fn open(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> CallS
         opened(cx, name, entry)
     } else {
         CallSpan::default()
-    }
-}
-
-/// Runs a call in its span, if it has one.
-#[inline]
-pub(super) fn in_span(open: CallSpan, call: Execution) -> Execution {
-    if open.span.is_traced() {
-        traced(open, call)
-    } else {
-        call
     }
 }
 
@@ -64,21 +50,6 @@ pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, scope: &Scope, a
         };
         Span::current().record(TOOL_CALL_ARGUMENTS, text);
     }
-}
-
-#[cold]
-fn traced(open: CallSpan, call: Execution) -> Execution {
-    let span = if open.is_own {
-        open.span.get()
-    } else {
-        Span::none()
-    };
-    Execution::new(Traced {
-        span,
-        open: open.clone(),
-        call: Some(call),
-    })
-    .with_span(open)
 }
 
 #[cold]
@@ -131,7 +102,7 @@ impl CallSpan {
         self.close(|span, records_content| fail(span, code, records_content.then_some(reason)));
     }
 
-    fn end(&self, outcome: &Result<ToolResult, ToolError>) {
+    pub(super) fn end(&self, outcome: &Result<ToolResult, ToolError>) {
         match outcome {
             Err(error) => self.fail(error.code(), error),
             Ok(result) => self.close(|span, records_content| {
@@ -167,42 +138,6 @@ fn fail(span: &Span, code: ErrorCode, reason: Option<&dyn Display>) {
     span.record(ERROR_TYPE, display(code));
     if let Some(reason) = reason {
         span.record(OTEL_STATUS_DESCRIPTION, content::text(reason.to_string()));
-    }
-}
-
-/// A call that enters its span during each poll.
-struct Traced {
-    span: Span,
-    open: CallSpan,
-    /// `None` after completion.
-    call: Option<Execution>,
-}
-
-impl Future for Traced {
-    type Output = Result<ToolResult, ToolError>;
-
-    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { span, open, call } = &mut *self;
-        let Some(running) = call else {
-            return Poll::Pending;
-        };
-        let inside = span.enter();
-        let outcome = ready!(Pin::new(running).poll(task));
-        *call = None;
-        drop(inside);
-        *span = Span::none();
-        open.end(&outcome);
-        Poll::Ready(outcome)
-    }
-}
-
-impl Drop for Traced {
-    fn drop(&mut self) {
-        if let Some(call) = self.call.take() {
-            self.span.in_scope(|| drop(call));
-            // The caller dropped the future, which cancels the call.
-            self.open.fail(ErrorCode::Cancelled, &ErrorCode::Cancelled);
-        }
     }
 }
 

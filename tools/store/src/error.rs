@@ -2,8 +2,10 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use crate::open::BUSY_TIMEOUT;
+/// The time a writer waits for another one, of any process.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An error from opening or using a store.
 #[derive(Debug, thiserror::Error)]

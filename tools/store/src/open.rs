@@ -7,13 +7,11 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
+use crate::error::BUSY_TIMEOUT;
 use crate::{Schema, StoreError, file};
 
 /// The first bytes of every SQLite file: <https://www.sqlite.org/fileformat2.html>, 1.3.1.
 const HEADER: &[u8] = b"SQLite format 3\0";
-
-/// The time a writer waits for another one, of any process.
-pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The pause between two attempts to switch to a write-ahead log, which SQLite does not retry itself.
 const RETRY_PAUSE: Duration = Duration::from_millis(5);

@@ -10,7 +10,7 @@ use rustyline::{
 };
 
 use super::history;
-use super::input::{Line, prompt};
+use super::line::{Line, prompt};
 use crate::error::Error;
 use crate::notice;
 

@@ -4,26 +4,12 @@ use std::io::{self, IsTerminal as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::editor::Editor;
+use super::line::Line;
 use super::line_reader::LineReader;
 use crate::error::Error;
-use crate::program;
-
-/// Returns the prompt of the terminal.
-pub(super) fn prompt() -> String {
-    format!("{}> ", program::name())
-}
 
 /// Values of `TERM` without line editing.
 const PLAIN: [&str; 3] = ["dumb", "cons25", "emacs"];
-
-/// A line of input.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
-    Text(String),
-    /// Discarded with Ctrl-C.
-    Interrupted,
-    End,
-}
 
 /// The lines of a chat, from a line editor or from standard input.
 pub(crate) struct Input {

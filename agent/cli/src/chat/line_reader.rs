@@ -4,7 +4,7 @@ use std::io::{BufRead, Read as _};
 
 use tools_text::decode_input;
 
-use super::input::{Line, prompt};
+use super::line::{Line, prompt};
 use crate::error::Error;
 use crate::notice;
 use crate::standard_input::MAX_PROMPT_BYTES as MAX_BYTES;

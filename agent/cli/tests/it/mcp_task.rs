@@ -189,7 +189,7 @@ fn the_task_of_a_killed_session_is_read_when_the_session_goes_on() {
 fn a_task_that_is_gone_says_so_when_its_session_goes_on() {
     for (is_removed, reason) in [
         (false, "does not know the task any more"),
-        (true, "no MCP servers any more"),
+        (true, "is not one of this session any more"),
     ] {
         let (crib, (slow, server)) = (Crib::new(), served());
         configure(&crib, &server);

@@ -19,11 +19,14 @@ const FOLDERS: [&str; 4] = [
     "/run/current-system/sw/bin",
 ];
 
-pub(super) fn probe() -> Layers {
-    Layers {
-        landlock: landlock(),
-        seccomp: seccomp(),
-        bubblewrap: bubblewrap(),
+impl Layers {
+    /// Asks the kernel and bubblewrap. Starts `bwrap` twice if it is installed.
+    pub fn probe() -> Self {
+        Self {
+            landlock: landlock(),
+            seccomp: seccomp(),
+            bubblewrap: bubblewrap(),
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::tokens::known_name;
+/// The maximum length of a name in bytes: more than that of any known element or attribute.
+const MAX_NAME: usize = 16;
 
 /// The maximum length of a value in bytes. Longer values are dropped.
 const MAX_VALUE: usize = 4096;
@@ -121,6 +122,15 @@ impl Attributes {
             .find_map(|name| self.value(name).filter(|label| !label.is_empty()))
             .unwrap_or_default()
     }
+}
+
+/// Looks a name up in lower case. Returns `None` if it is too long to be known.
+pub(super) fn known_name<T>(name: &str, find: impl FnOnce(&[u8]) -> T) -> Option<T> {
+    let mut lower = [0; MAX_NAME];
+    let lower = lower.get_mut(..name.len())?;
+    lower.copy_from_slice(name.as_bytes());
+    lower.make_ascii_lowercase();
+    Some(find(lower))
 }
 
 #[cfg(test)]

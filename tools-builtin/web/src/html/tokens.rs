@@ -5,12 +5,9 @@
 
 use memchr::{memchr, memchr2, memmem};
 
-use super::attributes::Attributes;
+use super::attributes::{Attributes, known_name};
 use super::element::Element;
 use super::references::{decoded, decoded_value, normalized};
-
-/// The maximum length of a name in bytes: more than that of any known element or attribute.
-const MAX_NAME: usize = 16;
 
 /// The receiver of tokens.
 pub(crate) trait Sink {
@@ -253,15 +250,6 @@ fn name_length(rest: &str) -> usize {
     rest.bytes()
         .position(|byte| is_space(byte) || matches!(byte, b'/' | b'>'))
         .unwrap_or(rest.len())
-}
-
-/// Looks a name up in lower case. Returns `None` if it is too long to be known.
-pub(super) fn known_name<T>(name: &str, find: impl FnOnce(&[u8]) -> T) -> Option<T> {
-    let mut lower = [0; MAX_NAME];
-    let lower = lower.get_mut(..name.len())?;
-    lower.copy_from_slice(name.as_bytes());
-    lower.make_ascii_lowercase();
-    Some(find(lower))
 }
 
 fn raw_text(element: Element) -> Option<RawText> {

@@ -7,7 +7,7 @@ use tools::Source;
 use tools::linked::NamedSubmission;
 use tools_http::{Request, Response, StatusCode};
 
-use super::{SearchError, SearchFault, SearchQuery, SearchResult};
+use super::{SearchError, SearchFault, SearchOption, SearchQuery, SearchResult};
 
 /// The link-time record of a search service. Every program that links its crate finds it by name. Register it with
 /// [`inventory::submit!`](super::inventory::submit).
@@ -48,16 +48,6 @@ pub struct SearchKey {
     pub is_required: bool,
 }
 
-/// An option of a search, which not every service knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SearchOption {
-    /// The language of the results.
-    Language,
-    /// The filter of adult content.
-    SafeSearch,
-}
-
 inventory::collect!(SearchBackend);
 
 impl NamedSubmission for SearchBackend {
@@ -78,14 +68,5 @@ impl fmt::Debug for SearchBackend {
             .field("name", &self.name)
             .field("source", &self.source)
             .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Display for SearchOption {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Language => "language",
-            Self::SafeSearch => "safe search",
-        })
     }
 }

@@ -43,6 +43,7 @@ mod brave;
 mod duckduckgo;
 mod error;
 mod fault;
+mod option;
 mod plain_text;
 mod query;
 mod result;
@@ -54,11 +55,12 @@ mod tool;
 use tools::linked::{self, LookupError, NameConflict, UnusableName};
 
 pub use answer::{items, json_answer, missing};
-pub use backend::{SearchBackend, SearchKey, SearchOption};
+pub use backend::{SearchBackend, SearchKey};
 pub use error::SearchError;
 pub use fault::SearchFault;
 /// Re-exported for `inventory::submit!` of a [`SearchBackend`].
 pub use inventory;
+pub use option::SearchOption;
 pub use plain_text::text_of_html;
 pub use query::{SafeSearch, SearchQuery, UnknownSafeSearch};
 pub use result::SearchResult;

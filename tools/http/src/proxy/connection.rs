@@ -1,8 +1,6 @@
 //! A connection of a program to the proxy.
 
 use std::convert::Infallible;
-use std::future::Future;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::{Method, Request, Response};
@@ -11,33 +9,16 @@ use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::task::JoinSet;
-use tools::IgnorePoison as _;
 
 use super::answer::{self, Body};
 use super::refused::Refusal;
+use super::tasks::Tasks;
 use super::{Proxy, forward, tunnel};
 
 /// The limits of the head of a request, and of the time until it is complete.
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_HEADERS: usize = 200;
 const HEAD_TIME: Duration = Duration::from_secs(30);
-
-/// The tasks of a connection, which end with it.
-#[derive(Clone, Default)]
-pub(super) struct Tasks(Arc<Mutex<JoinSet<()>>>);
-
-impl Tasks {
-    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let mut tasks = self.0.lock().ignore_poison();
-        while tasks.try_join_next().is_some() {}
-        tasks.spawn(task);
-    }
-
-    fn take(&self) -> JoinSet<()> {
-        std::mem::take(&mut *self.0.lock().ignore_poison())
-    }
-}
 
 /// Answers the requests of a connection, and carries its tunnel.
 pub(super) async fn serve(

@@ -10,8 +10,8 @@ use url::Url;
 
 use super::Proxy;
 use super::answer::{Body, remove_connection_headers};
-use super::connection::Tasks;
 use super::refused::Refusal;
+use super::tasks::Tasks;
 use crate::{HttpError, location};
 
 /// Sends the request to the host of its URL, on a connection of its own, and returns the answer.

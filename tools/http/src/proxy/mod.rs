@@ -4,6 +4,7 @@ mod answer;
 mod connection;
 mod forward;
 mod refused;
+mod tasks;
 mod tunnel;
 
 use std::collections::BTreeMap;

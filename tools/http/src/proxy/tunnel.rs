@@ -13,8 +13,8 @@ use url::{Host, Url};
 
 use super::Proxy;
 use super::answer::{self, Body};
-use super::connection::Tasks;
 use super::refused::Refusal;
+use super::tasks::Tasks;
 use crate::location;
 
 /// The limits of the first message of a tunnel.

@@ -8,7 +8,6 @@ use rmcp::RoleClient;
 use rmcp::model::{self, ErrorCode, ServerNotification, SubscriptionFilter};
 use rmcp::service::{Peer, RunningService, ServiceError, Subscription};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
-use tools::CancellationToken;
 
 use crate::client::connect::connect;
 use crate::client::error::ImportError;
@@ -52,7 +51,6 @@ pub(super) struct Connection {
     pub(super) registration: Registration,
     /// Registers the tool that reads resources, for the first server that has some.
     pub(super) read_resources: Box<dyn Fn() + Send + Sync>,
-    pub(super) stop: CancellationToken,
 }
 
 impl Connection {
@@ -61,14 +59,15 @@ impl Connection {
         let client = Client::new(self.imported.clone());
         let (mut is_legacy, mut failures, mut delays) = (false, 0, delays());
         if self.imported.status() == Status::Idle {
-            self.stop
+            self.imported
+                .stop
                 .run_until_cancelled(self.imported.wanted.notified())
                 .await;
             self.imported.set(State::Connecting);
         }
-        while !self.stop.is_cancelled() {
+        while !self.imported.stop.is_cancelled() {
             let connecting = connect(&self.imported, &client, &mut is_legacy);
-            let Some(connected) = self.stop.run_until_cancelled(connecting).await else {
+            let Some(connected) = self.imported.stop.run_until_cancelled(connecting).await else {
                 break;
             };
             let started = Instant::now();
@@ -104,7 +103,7 @@ impl Connection {
                     self.imported.wanted.notified().await;
                 }
             };
-            self.stop.run_until_cancelled(wait).await;
+            self.imported.stop.run_until_cancelled(wait).await;
         }
         drop(self.registration);
         let name = self.imported.name().clone();
@@ -125,7 +124,7 @@ impl Connection {
         }
         tokio::select! {
             _ = &mut ended => return,
-            () = self.stop.clone().cancelled_owned() => {}
+            () = self.imported.stop.clone().cancelled_owned() => {}
             () = self.follow(&peer) => {}
         }
         end.cancel();

@@ -9,7 +9,7 @@ use rmcp::RoleClient;
 use rmcp::service::Peer;
 use tokio::sync::{Notify, watch};
 use tools::IgnorePoison as _;
-use tools::{Digest, ToolErrorKind, ToolName, visible_line};
+use tools::{CancellationToken, Digest, ToolErrorKind, ToolName, visible_line};
 
 use crate::client::calls::Calls;
 use crate::client::error::ImportError;
@@ -43,6 +43,8 @@ pub struct Imported {
     /// Notified when the server's list of tools may have changed.
     pub(super) changed: Notify,
     pub(super) lists: Lists,
+    /// Cancelled when the server is removed.
+    pub(super) stop: CancellationToken,
 }
 
 /// The state of a connection.
@@ -89,6 +91,7 @@ impl Imported {
             wanted: Notify::new(),
             changed: Notify::new(),
             lists: Lists::default(),
+            stop: CancellationToken::new(),
         }
     }
 

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use tokio_util::sync::DropGuard;
 use tools::IgnorePoison as _;
 use tools::tasks::StoredTask;
-use tools::{CancellationToken, Entry, SharedCatalog, Task};
+use tools::{Entry, SharedCatalog, Task};
 
 use crate::client::connection::Connection;
 use crate::client::destination::Destination;
@@ -72,21 +71,17 @@ pub struct Servers(Arc<Inner>);
 
 struct Inner {
     destination: Destination,
-    servers: Mutex<BTreeMap<String, Running>>,
+    servers: Mutex<BTreeMap<String, Arc<Imported>>>,
     /// The tool that reads resources. `None` until a server has some, or if the host has a tool of this name.
     read_resource: Mutex<Option<Arc<Entry>>>,
 }
 
 impl Inner {
     fn list(&self) -> Vec<Arc<Imported>> {
-        let servers = self.lock();
-        servers
-            .values()
-            .map(|running| running.imported.clone())
-            .collect()
+        self.lock().values().cloned().collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Running>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Imported>>> {
         self.servers.lock().ignore_poison()
     }
 
@@ -106,17 +101,14 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        self.lock()
+            .values()
+            .for_each(|imported| imported.stop.cancel());
         let entry = self.read_resource.get_mut().ignore_poison();
         entry
             .iter()
             .for_each(|entry| self.destination.unregister(entry));
     }
-}
-
-/// An imported server, which is removed when this is dropped.
-struct Running {
-    imported: Arc<Imported>,
-    _stop: DropGuard,
 }
 
 impl Servers {
@@ -156,7 +148,6 @@ impl Servers {
         }
         let known = std::mem::take(&mut import.known);
         let imported = Arc::new(Imported::new(import, !known.is_empty()));
-        let stop = CancellationToken::new();
         let mut registration = Registration::new(self.0.destination.clone());
         registration.add_known(&imported, known);
         let inner = Arc::downgrade(&self.0);
@@ -166,21 +157,15 @@ impl Servers {
             read_resources: Box::new(move || {
                 inner.upgrade().iter().for_each(Inner::read_resources);
             }),
-            stop: stop.clone(),
         };
         tokio::spawn(connection.run());
-        let running = Running {
-            imported: imported.clone(),
-            _stop: stop.drop_guard(),
-        };
-        servers.insert(imported.name().to_string(), running);
+        servers.insert(imported.name().to_string(), imported.clone());
         Ok(imported)
     }
 
     /// Returns the server with this name, or `None` if there is none.
     pub fn get(&self, name: &str) -> Option<Arc<Imported>> {
-        let servers = self.0.lock();
-        servers.get(name).map(|running| running.imported.clone())
+        self.0.lock().get(name).cloned()
     }
 
     /// Returns all servers, sorted by name.
@@ -199,10 +184,10 @@ impl Servers {
     /// Removes a server and its tools, and waits until its connection has ended. Returns true if the name existed.
     pub async fn remove(&self, name: &str) -> bool {
         let removed = self.0.lock().remove(name);
-        let Some(Running { imported, _stop }) = removed else {
+        let Some(imported) = removed else {
             return false;
         };
-        drop(_stop);
+        imported.stop.cancel();
         imported.closed().await;
         true
     }
