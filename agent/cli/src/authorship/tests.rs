@@ -690,6 +690,7 @@ fn many_lost_programs_count_as_fewer_that_took_longer() {
         .map(|_| {
             let from = place.mortal(&[place.root().join("src")], &[]).program.from;
             settle_lost(&place.marks()).unwrap();
+            std::thread::sleep(CLOCK_LAG);
             from + CLOCK_LAG.as_nanos() as u64
         })
         .collect();
