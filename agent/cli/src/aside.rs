@@ -10,6 +10,7 @@ use std::sync::Once;
 #[cfg(feature = "builtin")]
 use tools_builtin::exec::{Aside, SetAside};
 
+#[cfg(feature = "builtin")]
 use crate::{notice, shell};
 #[cfg(feature = "builtin")]
 use host::folders;
