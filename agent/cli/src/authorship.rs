@@ -7,6 +7,7 @@ mod committed;
 mod content;
 mod git;
 mod mark;
+#[cfg(feature = "builtin")]
 mod named;
 mod repository;
 mod stamp;
@@ -89,6 +90,8 @@ impl Authorship {
         let Some(marks) = &self.marks else {
             return false;
         };
+        // The session of another program may have died. One that cannot be settled is lost.
+        let _ = settle_lost(marks);
         let Some(repository) = Repository::find(&self.root) else {
             return false;
         };
@@ -98,8 +101,6 @@ impl Authorship {
         let Some(committed) = self.committed(&git) else {
             return false;
         };
-        // The session of another program may have died. One that cannot be settled is lost.
-        let _ = settle_lost(marks);
         // A program may still run, so the marks are looked at last.
         check(&repository, &git, &committed)
             && repository.is_plain()

@@ -23,10 +23,8 @@ pub(crate) async fn until_end(
 ) -> Result<Exit, Error> {
     #[cfg(unix)]
     listen_to_system().map_err(Error::Runtime)?;
-    tokio::select! {
-        ended = work => ended,
-        () = END.cancelled() => Err(Error::Cancelled),
-    }
+    let ended = END.run_until_cancelled(work).await;
+    ended.unwrap_or(Err(Error::Cancelled))
 }
 
 /// Ends the program, also if its work blocks.

@@ -562,22 +562,44 @@ fn a_program_whose_end_cannot_be_recorded_or_looked_at_is_lost() {
 
 #[test]
 fn the_user_may_commit_where_a_lost_program_could_not() {
+    for is_settled in [false, true] {
+        let place = Place::new();
+        let nested = place.root().join("nested");
+        place.init(&nested);
+        let kept = [place.root().join(".git"), nested.join(".git")];
+        let mortal = place.mortal(&[place.root()], &kept);
+        commit(&nested);
+        drop(mortal);
+        if is_settled {
+            settle_lost(&place.marks()).unwrap();
+        }
+        let moved = place.path().join("moved");
+        fs::rename(&nested, &moved).unwrap();
+        assert!(!place.is_marked(&moved), "{is_settled}");
+        // Another one could.
+        drop(place.mortal(&[place.root()], &[]));
+        commit(&moved);
+        assert!(place.is_marked(&moved), "{is_settled}");
+    }
+}
+
+#[test]
+fn a_look_at_files_or_at_a_repository_settles_the_programs_of_killed_sessions() {
     let place = Place::new();
-    let nested = place.root().join("nested");
-    place.init(&nested);
-    let kept = [place.root().join(".git"), nested.join(".git")];
-    let mortal = place.mortal(&[place.root()], &kept);
-    commit(&nested);
-    drop(mortal);
-    let moved = place.path().join("moved");
-    fs::rename(&nested, &moved).unwrap();
-    assert!(!place.is_marked(&moved));
-    settle_lost(&place.marks()).unwrap();
-    assert!(!place.is_marked(&moved));
-    // Another one could.
+    let judge = Authorship {
+        root: place.root(),
+        marks: Some(place.marks()),
+        latest: Mutex::default(),
+    };
+    std::thread::sleep(CLOCK_LAG * 3);
+    drop(place.mortal(&[place.root().join("src")], &[]));
+    judge.is_content_of_user(&[place.root().join("file")]);
+    commit(&place.root());
+    assert!(!place.is_marked(&place.root()), "it was dead by then");
     drop(place.mortal(&[place.root()], &[]));
-    commit(&moved);
-    assert!(place.is_marked(&moved));
+    commit(&place.root());
+    assert!(place.trust(&place.root()).unwrap());
+    assert!(!place.is_marked(&place.root()));
 }
 
 #[test]
@@ -668,7 +690,8 @@ fn many_lost_programs_count_as_fewer_that_took_longer() {
         .map(|_| {
             let from = place.mortal(&[place.root().join("src")], &[]).program.from;
             settle_lost(&place.marks()).unwrap();
-            from
+            std::thread::sleep(CLOCK_LAG);
+            from + CLOCK_LAG.as_nanos() as u64
         })
         .collect();
     let lost = place.marks().programs.lost().unwrap();
