@@ -52,7 +52,7 @@ pub(crate) fn recover(workspace: Option<&Path>) {
                     .place
                     .as_ref()
                     .and_then(|place| place.parent()?.parent())
-                    .map(quoted);
+                    .map(quote_path);
                 format!(
                     "{}, and rm -r {} forgets all",
                     way_back(first),
@@ -94,7 +94,7 @@ fn count(lying: &[SetAside]) -> Option<String> {
 /// Returns the command that puts a file back, if a record knows the file and no link leads elsewhere.
 #[cfg(feature = "builtin")]
 fn way_back(file: &SetAside) -> String {
-    let place = file.place.as_ref().map(quoted).unwrap_or_default();
+    let place = file.place.as_ref().map(quote_path).unwrap_or_default();
     if file.is_in_workspace() {
         return format!("{place} may be anybody's, so look at it, and remove it or rename it");
     }
@@ -106,13 +106,13 @@ fn way_back(file: &SetAside) -> String {
     }
     format!(
         "mv {place} {} puts back {}",
-        quoted(&file.origin),
+        quote_path(&file.origin),
         file.path
     )
 }
 
 #[cfg(feature = "builtin")]
-fn quoted(path: impl AsRef<std::path::Path>) -> String {
+fn quote_path(path: impl AsRef<std::path::Path>) -> String {
     shell::quoted(&path.as_ref().to_string_lossy()).into_owned()
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use tools::head;
 use tools::protocol::{Message, Role};
 
 use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::replaced_results::{replace_all, replace_largest};
-use super::summary::head;
 use super::{Driver, DriverError, RunContext};
 use crate::found::known;
 use crate::provider::guarded;

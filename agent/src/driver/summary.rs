@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use tools::head;
 use tools::protocol::{Message, Role};
 
 use super::compact::{Room, is_context_length, stable_prefix, turn_starts};
@@ -230,12 +231,6 @@ fn found_text(run: &Run, messages: &[Message], run_cx: &RunContext<'_>) -> Strin
         .map(|name| run_cx.cx.spelling(name))
         .collect::<Vec<_>>()
         .join(", ")
-}
-
-/// Returns the beginning of a text, with at most this many bytes.
-pub(super) fn head(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rfind(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or_default()]
 }
 
 /// Returns the numbers of calls by tool, for a model that wrote no summary.

@@ -19,7 +19,7 @@ use tools::protocol::{Access, Target};
 use tools::{Grant, Secret, ToolContext};
 use tools_http::{
     BoundSecret, HeaderMap, HeaderName, HeaderValue, HttpError, HttpLimits, HttpOptions, Method,
-    Request, Url,
+    Request, Url, private_host,
 };
 
 #[cfg(feature = "oauth")]
@@ -166,9 +166,7 @@ impl HttpServer {
     fn requests(&self) -> Result<Requests, HttpError> {
         let target = target(&self.url);
         let mut options = self.options.clone();
-        if is_private(&self.url) {
-            options = options.with_private_host(target.clone());
-        }
+        options.private_hosts.extend(private_host(&self.url));
         let origin = self.url.origin().ascii_serialization();
         for (name, value) in &self.secrets {
             let (prefix, secret) = split(value.expose());
@@ -221,16 +219,6 @@ impl fmt::Debug for HttpServer {
             .field("url", &self.url_secrets.shown(&self.url))
             .field("headers", &names)
             .finish_non_exhaustive()
-    }
-}
-
-/// Returns true if the URL itself says that its host is this machine or in the user's network.
-fn is_private(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    match host.trim_start_matches('[').trim_end_matches(']').parse() {
-        Ok(std::net::IpAddr::V4(address)) => address.is_loopback() || address.is_private(),
-        Ok(std::net::IpAddr::V6(address)) => address.is_loopback() || address.is_unique_local(),
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
     }
 }
 

@@ -16,13 +16,13 @@ use rmcp::transport::auth::{
 use serde_json::json;
 use tokio::time::timeout;
 use tools::{Secret, visible_line};
-use tools_http::{HttpClient, HttpError, HttpLimits, Method, Request, Url};
+use tools_http::{HttpClient, HttpError, HttpLimits, Method, Request, Url, private_host};
 
 use self::exchange::{Exchange, Registration};
 use self::redirect::Redirect;
 use self::store::Store;
+use super::HttpServer;
 use super::challenges::Challenges;
-use super::{HttpServer, is_private};
 
 /// The name under which the program registers itself.
 const CLIENT_NAME: &str = "Toolcrib";
@@ -260,7 +260,7 @@ impl HttpServer {
         let mut options = self.options.clone();
         // The authorisation server is another party, even on the server's host.
         options.secrets.clear();
-        if is_private(&self.url) {
+        if private_host(&self.url).is_some() {
             // The authorisation server of a local server is another port of the same host.
             options = options.with_private_host(self.url.host_str().unwrap_or_default());
         }
