@@ -3,17 +3,20 @@
 mod cost;
 mod finder;
 mod hidden;
-mod own;
 mod state;
 
+use std::any::TypeId;
 use std::num::NonZeroU32;
 
+use tools::Entry;
+
 use crate::Selection;
+use crate::found::SEARCHER;
+use crate::inner_call::CALLER;
 
 pub use self::cost::DefinitionCosts;
 pub use self::finder::{FoundTool, ToolFinder, ToolSearch};
 pub(crate) use self::hidden::{Hidden, definition};
-pub(crate) use self::own::is_of_search;
 pub(crate) use self::state::SessionDisclosure;
 
 /// The tools of a session whose definitions a request has.
@@ -116,4 +119,14 @@ impl Default for DisclosureBudget {
             found_turns: FOUND_TURNS,
         }
     }
+}
+
+/// Returns true if this is `tools.search` or `tools.call`, neither another tool of its name nor one that finds tools as they do.
+pub(crate) fn is_of_search(entry: &Entry) -> bool {
+    let is_named = entry.name() == SEARCHER || entry.name() == CALLER;
+    is_named
+        && entry
+            .needs()
+            .iter()
+            .any(|need| need.id() == TypeId::of::<ToolFinder>())
 }

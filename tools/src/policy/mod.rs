@@ -7,10 +7,11 @@ mod rule;
 mod ruling;
 mod sensitive;
 mod tool_glob;
-mod verdict;
+
+use std::fmt;
 
 use protocol::{ApprovalDefault, Target, ToolNames};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub use error::InvalidRule;
 pub use reason::Reason;
@@ -18,7 +19,6 @@ pub use rule::Rule;
 pub use ruling::Ruling;
 pub use sensitive::{SensitivePath, SensitivePaths, Sensitivity};
 pub use tool_glob::ToolGlob;
-pub use verdict::Verdict;
 
 /// A list of rules about calls, with a default. No rule allows access beyond the grant.
 ///
@@ -116,5 +116,24 @@ impl Policy {
 impl From<Vec<Rule>> for Policy {
     fn from(rules: Vec<Rule>) -> Self {
         Self::by_effects().with_rules(rules)
+    }
+}
+
+/// The decision of a rule about a call, ordered by strictness. Of several verdicts the greatest holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The call runs if it is granted.
+    Allow,
+    /// The call needs approval.
+    Ask,
+    /// The call is refused.
+    Deny,
+}
+
+/// Writes `allow`, `ask` or `deny`.
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
