@@ -120,10 +120,12 @@ impl Selection {
     /// Returns false if no tool whose name begins with this prefix is selected. Returns true if one may be.
     pub fn may_match(&self, prefix: &str) -> bool {
         let is_left_out = |glob: &ToolGlob| {
-            glob.as_str().strip_suffix('*') == Some(head(glob)) && prefix.starts_with(head(glob))
+            glob.as_str().strip_suffix('*') == Some(literal_start(glob))
+                && prefix.starts_with(literal_start(glob))
         };
-        let may_include =
-            |glob: &ToolGlob| prefix.starts_with(head(glob)) || head(glob).starts_with(prefix);
+        let may_include = |glob: &ToolGlob| {
+            prefix.starts_with(literal_start(glob)) || literal_start(glob).starts_with(prefix)
+        };
         !self.is_none
             && (self.include.is_empty() || self.include.iter().any(may_include))
             && !self.exclude.iter().any(is_left_out)
@@ -174,7 +176,7 @@ fn compile(text: &str) -> Result<ToolGlob, InvalidSelection> {
 }
 
 /// Returns the text before the first special character.
-fn head(glob: &ToolGlob) -> &str {
+fn literal_start(glob: &ToolGlob) -> &str {
     glob.as_str()
         .split(['*', '?', '[', '{', '\\'])
         .next()

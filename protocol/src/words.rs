@@ -1,12 +1,10 @@
 //! [`Words`]: the value of a target of scheme `exec`.
 
-mod archive_bundle;
 mod awk;
 mod config;
 mod coverage;
 mod launcher;
 mod lexer;
-mod npm_config;
 mod option_name;
 mod pattern;
 mod plainer;

@@ -51,14 +51,12 @@ mod subscription;
 mod sync;
 pub mod tasks;
 mod text_ends;
-mod thread_number;
 mod timer;
 mod tool_error;
 pub mod trees;
 pub mod visible;
 mod visible_line;
 mod visible_text;
-mod whole_output;
 
 #[doc(hidden)]
 #[path = "macro_support.rs"]
@@ -94,7 +92,7 @@ pub use global::{
 pub use handler::{Handler, HandlerFuture, Targets};
 pub use input::Input;
 pub use journal::Journal;
-pub use output_store::OutputStore;
+pub use output_store::{OutputStore, WholeOutput};
 pub use outside_text::OutsideText;
 pub use plain_url::is_plain_url;
 pub use policy::Policy;
@@ -120,9 +118,9 @@ pub use submission::Submission;
 pub use subscription::Subscription;
 pub use sync::IgnorePoison;
 pub use tasks::{Task, Tasks};
+pub use text_ends::head;
 pub use tokio_util::sync::CancellationToken;
 pub use tool_error::{ToolError, ToolErrorKind};
 pub use toolcrib_macros::tool;
-pub use visible_line::visible_line;
+pub use visible_line::{quote_after_colon, visible_line};
 pub use visible_text::visible_text;
-pub use whole_output::WholeOutput;

@@ -162,6 +162,11 @@ impl fmt::Debug for OutputStore {
     }
 }
 
+/// A service by which a host takes results as the tool returns them, such as a program that prints them for a person. Without it, a result
+/// is truncated to the tool's limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WholeOutput;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,9 +1,7 @@
 //! [`Question`]: a question of a tool to the person at the host.
 
-mod answer;
 mod error;
 
-pub use answer::Answer;
 pub use error::InvalidQuestion;
 
 /// A question to a [`Person`](crate::Person): a text, and the kind of its answer. See [`ToolContext::ask`](crate::ToolContext::ask).
@@ -135,4 +133,19 @@ fn check_options(options: &[String]) -> Result<(), InvalidQuestion> {
         }
     }
     Ok(())
+}
+
+/// The answer of a [`Person`](crate::Person) to a [`Question`](crate::Question). It is data from a user: a tool must not take it for an
+/// approval of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Answer {
+    /// The text as typed, without the line break.
+    Text(String),
+    /// The chosen option.
+    Choice(String),
+    /// True for yes.
+    Confirmation(bool),
+    /// The person is there and does not want to answer.
+    Declined,
 }

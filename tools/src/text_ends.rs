@@ -1,7 +1,7 @@
 //! The beginning and the end of a text, cut at whole characters.
 
 /// Returns the longest prefix of whole characters with at most `most` bytes.
-pub(crate) fn head(text: &str, most: usize) -> &str {
+pub fn head(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rfind(|at| text.is_char_boundary(*at));
     &text[..end.unwrap_or(0)]
 }

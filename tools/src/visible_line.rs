@@ -29,6 +29,14 @@ pub fn visible_line(text: &str, max_chars: usize) -> String {
     line
 }
 
+/// Returns a message from outside in quotes after a colon, or nothing for an empty one.
+pub fn quote_after_colon(message: &str) -> String {
+    if message.is_empty() {
+        return String::new();
+    }
+    format!(": {message:?}")
+}
+
 /// Appends a character as `<U+202E>`.
 pub(crate) fn push_escaped(out: &mut String, c: char) {
     *out += &format!("<U+{:04X}>", u32::from(c));

@@ -9,7 +9,7 @@ use tools::{Answer, Person, Question, ToolContext};
 
 use crate::dialogue::Dialogue;
 use crate::notice::{STRONG, styled, width};
-use crate::quote::quoted;
+use crate::quote::mark_rows;
 use crate::visible::visible;
 
 /// The person at the terminal. An empty line declines a question, unless it may be empty; then `-` declines.
@@ -53,7 +53,7 @@ fn shown(question: &Question, cx: &ToolContext, width: usize) -> String {
         .map(|agent| format!(" of the sub-agent {}", visible(agent)))
         .unwrap_or_default();
     let mut text = format!("{} asks you:\n", styled(STRONG, format!("{tool}{agent}")));
-    let quoted = |line: &str| quoted(&visible(line), Style::new(), width);
+    let quoted = |line: &str| mark_rows(&visible(line), Style::new(), width);
     text.extend(question.text().lines().map(quoted));
     if let AnswerKind::Choice { options } = question.kind() {
         // Each on one line, because a line break could add a number.

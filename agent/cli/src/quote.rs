@@ -1,4 +1,4 @@
-//! [`quoted`]: untrusted words, marked on each line.
+//! [`mark_rows`]: untrusted words, marked on each line.
 
 use anstyle::Style;
 
@@ -12,7 +12,7 @@ const MIN_ROOM: usize = 16;
 
 /// Returns one line of untrusted words, with a mark before each row. The caller escapes it and may keep tabs. The line is broken
 /// before the terminal breaks it, which would start a row without a mark.
-pub(crate) fn quoted(line: &str, style: Style, width: usize) -> String {
+pub(crate) fn mark_rows(line: &str, style: Style, width: usize) -> String {
     let room = width.saturating_sub(1).max(MARK.len() + MIN_ROOM) - MARK.len();
     let rows = fit::rows(line, MARK.len(), room).into_iter();
     rows.map(|row| format!("{MARK}{}\n", styled(style, row)))
@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn every_row_is_marked_and_shorter_than_the_terminal() {
-        let quoted = |line: &str, width| quoted(line, Style::new(), width);
+        let quoted = |line: &str, width| mark_rows(line, Style::new(), width);
         assert_eq!(quoted("", 80), "  | \n");
         assert_eq!(
             quoted(&"x".repeat(20), 21),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use tools::head;
 use tools::protocol::{Message, Role};
 
 use super::metering::{request_bytes, shown_bytes, summarised_bytes};

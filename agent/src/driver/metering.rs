@@ -4,13 +4,15 @@ use std::ops::Range;
 use std::slice::from_ref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tools::call::{Isolated, Panic};
 use tools::protocol::{Message, Part};
 use tools::{Content, ToolContext, ToolResult};
+use tracing::Instrument as _;
 
-use super::request_turn::request_turn;
 use super::{Driver, DriverError, RunContext};
 use crate::provider::guarded;
 use crate::run::{BYTES_PER_TOKEN, Compaction};
+use crate::trace::{end_chat, open_chat};
 use crate::{
     Budget, BudgetError, Cost, Exhausted, FailureKind, LostReplySink, Price, Provider,
     ProviderError, Request, Run, Spending, Step, TextSink, Turn, Usage,
@@ -256,6 +258,28 @@ pub(super) async fn charge(
         Err(BudgetError::Exhausted(exhausted)) => Ok(Some(exhausted)),
         Err(error) => Err(DriverError::Budget(error)),
     }
+}
+
+/// Requests a turn in a span. A panic while the future is created, polled or dropped becomes [`ProviderError::Panicked`].
+async fn request_turn(
+    provider: &dyn Provider,
+    request: Request<'_>,
+    cx: &ToolContext,
+) -> Result<Turn, ProviderError> {
+    let open = open_chat(provider, &request, cx);
+    let span = open.span().clone();
+    let turn = async { Isolated::new(|| provider.complete(request)).await }
+        .instrument(span)
+        .await;
+    let panicked = |Panic(message)| {
+        Err(ProviderError::Panicked {
+            provider: guarded::name(provider),
+            message,
+        })
+    };
+    let turn = turn.unwrap_or_else(panicked);
+    end_chat(open, turn.as_ref(), &request, cx);
+    turn
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ mod guarded_sink;
 mod metering;
 mod rejected_reply;
 mod replaced_results;
-mod request_turn;
 mod setup;
 mod summary;
 mod task_news;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use tools::head;
 use tools::protocol::{Message, Role};
 
 use super::compact::{Room, head, is_context_length, stable_prefix, turn_starts};

@@ -8,7 +8,6 @@ mod content;
 mod convention;
 mod invoke_agent;
 mod open_span;
-mod server;
 
 use tracing::Level;
 

@@ -12,7 +12,6 @@ mod git;
 mod interpreters;
 mod launchers;
 mod network;
-mod others;
 mod plain;
 mod quality;
 mod search;
@@ -25,7 +24,8 @@ use std::sync::LazyLock;
 
 use super::row::Row;
 
-pub(super) use self::others::OTHERS;
+/// The row of other programs: their options are judged by their names alone.
+pub(super) const OTHERS: Row = Row::of("");
 
 const FILES: &[&[Row]] = &[
     archives::ROWS,

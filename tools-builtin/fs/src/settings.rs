@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use host::settings::{SensitivePlace, Settings, SettingsError};
 use host::{Extension, folders, inventory};
 use tools::call::FileRoot;
-use tools::policy::{SensitivePath, Sensitivity, WorkspaceDomain};
+use tools::context::WorkspaceDomain;
+use tools::policy::{SensitivePath, Sensitivity};
 use tools::protocol::is_invisible;
 use tools::{Services, ToolContext, source};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tools::{ToolError, ToolErrorKind};
+use tools::{ToolError, ToolErrorKind, quote_after_colon};
 use tools_http::HttpError;
 
 /// The error of speech or of its configuration.
@@ -18,7 +18,7 @@ pub enum SpeechError {
         install: &'static str,
     },
     /// The program failed.
-    #[error("{program} failed ({how}){}{}", quoted(message), next(*advice))]
+    #[error("{program} failed ({how}){}{}", quote_after_colon(message), next(*advice))]
     Program {
         /// The program.
         program: &'static str,
@@ -97,7 +97,7 @@ pub enum SpeechError {
     /// The service answered with an error status.
     #[error(
         "{host} refused to speak with status {status}{}; {advice}",
-        quoted(message)
+        quote_after_colon(message)
     )]
     Status {
         /// The host of the service.
@@ -148,13 +148,4 @@ fn next(advice: Option<&str>) -> String {
     advice
         .map(|advice| format!("; for the voice, {advice}"))
         .unwrap_or_default()
-}
-
-/// Returns a message in quotes after a colon, or nothing for an empty one.
-fn quoted(message: &str) -> String {
-    if message.is_empty() {
-        String::new()
-    } else {
-        format!(": {message:?}")
-    }
 }

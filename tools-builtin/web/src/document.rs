@@ -9,8 +9,6 @@ use url::Url;
 use crate::feed::Feed;
 use crate::markdown::Notation;
 use crate::media::Media;
-#[cfg(feature = "pdf")]
-use crate::pdf::{self, PdfText};
 use crate::stop::Stop;
 use crate::{html, json, xml};
 
@@ -85,15 +83,13 @@ pub enum DocumentError {
         /// The size in bytes.
         size: usize,
     },
-    /// The document is a PDF that cannot be read.
+    /// The document is a PDF.
     #[error(
-        "it is a PDF of {size} bytes, which cannot be read: {reason}; look for a version of it in HTML"
+        "it is a PDF of {size} bytes, and PDFs are not read; fetch a version of it in HTML or plain text, or ask the user to convert it"
     )]
     Pdf {
         /// The size in bytes.
         size: usize,
-        /// The fault.
-        reason: String,
     },
 }
 
@@ -103,7 +99,7 @@ impl Document {
     /// Time and memory are linear in the length, and nesting does not matter.
     ///
     /// # Errors
-    /// Returns [`DocumentError`] if the document is binary, or a PDF that cannot be read.
+    /// Returns [`DocumentError`] if the document has no text.
     ///
     /// ```
     /// use tools_web::{Document, Format, Source};
@@ -123,11 +119,10 @@ impl Document {
     }
 
     /// Converts a document like [`Self::from_source`], but ends early when `is_over` returns true, which is asked often. The document
-    /// is then cut, and a note says so. JSON and XML other than feeds are converted whole. A PDF is cut between
-    /// pages, forms and operations, once it is loaded.
+    /// is then cut, and a note says so. JSON and XML other than feeds are converted whole.
     ///
     /// # Errors
-    /// Returns [`DocumentError`] if the document is binary, or a PDF that cannot be read or is stopped before its text.
+    /// Returns [`DocumentError`] if the document has no text.
     pub fn from_source_until(
         source: Source<'_>,
         format: Format,
@@ -146,7 +141,7 @@ impl Document {
         match media {
             Media::Image(_) if size > MAX_IMAGE_BYTES => return Err(DocumentError::Image { size }),
             Media::Image(mime_type) => return Ok(Self::Image { mime_type }),
-            Media::Pdf => return Self::from_pdf(bytes, stop),
+            Media::Pdf => return Err(DocumentError::Pdf { size }),
             Media::Binary(media_type) => return Err(DocumentError::Binary { media_type, size }),
             Media::Html | Media::Json | Media::Xml | Media::Text => {}
         }
@@ -167,26 +162,6 @@ impl Document {
                 None => Self::from_text(xml::pretty(&text)),
             },
             _ => Self::from_text(text.into_owned()),
-        })
-    }
-
-    #[cfg(feature = "pdf")]
-    fn from_pdf(bytes: &[u8], stop: Stop<'_>) -> Result<Self, DocumentError> {
-        let PdfText { title, text, notes } =
-            pdf::read(bytes, stop).map_err(|reason| DocumentError::Pdf {
-                size: bytes.len(),
-                reason,
-            })?;
-        Ok(Self::Text { title, text, notes })
-    }
-
-    #[cfg(not(feature = "pdf"))]
-    fn from_pdf(bytes: &[u8], _: Stop<'_>) -> Result<Self, DocumentError> {
-        let reason = "this program was built without the feature `pdf` of toolcrib, toolcrib-builtin and toolcrib-web"
-            .to_owned();
-        Err(DocumentError::Pdf {
-            size: bytes.len(),
-            reason,
         })
     }
 

@@ -9,8 +9,6 @@ mod html;
 mod json;
 mod markdown;
 mod media;
-#[cfg(feature = "pdf")]
-mod pdf;
 pub mod search;
 pub mod settings;
 mod stop;

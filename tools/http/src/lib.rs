@@ -35,6 +35,7 @@ mod stream;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use address::private_host;
 pub use bytes::Bytes;
 pub use client::HttpClient;
 pub use connection::Connection;

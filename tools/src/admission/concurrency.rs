@@ -1,7 +1,8 @@
 //! [`ConcurrencyLimit`]: a lock-free limit on concurrent calls.
 
+use std::cell::Cell;
+
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use crate::thread_number::thread_number;
 
 /// The maximum number of shards, which keep threads from contending for one cache line.
 const MAX_SHARDS: usize = 8;
@@ -97,4 +98,21 @@ impl Shard {
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more)
             .is_ok()
     }
+}
+
+/// Returns the number of this thread. Under the model checker it is 0 for all threads, so that they share a shard.
+fn thread_number() -> usize {
+    static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(1);
+    thread_local! {
+        static NUMBER: Cell<usize> = const { Cell::new(0) };
+    }
+    if cfg!(shuttle) {
+        return 0;
+    }
+    NUMBER.with(|number| {
+        if number.get() == 0 {
+            number.set(NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+        }
+        number.get()
+    })
 }

@@ -25,6 +25,7 @@ mod scope;
 mod scope_span;
 mod service;
 mod spelling;
+mod workspace_domain;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -55,6 +56,7 @@ pub use protected_file::{ProtectedFate, ProtectedFile};
 pub(crate) use scope::{CallScope, QueueNumber};
 pub(crate) use scope_span::ScopeSpan;
 pub use service::Services;
+pub use workspace_domain::WorkspaceDomain;
 pub(crate) use spelling::error_result;
 
 /// The facts of a call: its caller, grant, deadline, cancellation token and services.

@@ -6,11 +6,11 @@
 mod examples;
 mod fault;
 mod schema;
-mod wire;
 mod wording;
 
 use std::sync::Arc;
 
+use protocol::wire::{Format, Strictness};
 use serde_json::Value;
 
 use crate::{Catalog, Effects, Entry, RegisterError, Tool, ToolContext};
@@ -85,7 +85,7 @@ impl Lint {
         for entry in &entries {
             wording::check(&entries, entry, self.prefix.as_deref(), &mut faults);
             schema::check(entry, &mut faults);
-            wire::check(entry, &mut faults);
+            check_wires(entry, &mut faults);
             if entry.tool().effects.is_undeclared() {
                 let message = "it declares no effects; declare them, such as with Effects::Pure";
                 faults.push(Fault::warning(entry, LintRule::Effects, message));
@@ -138,4 +138,14 @@ fn unusable(catalog: &Catalog) -> Vec<Fault> {
         .iter()
         .map(|it| Fault::from_conflict(&it.name, &it.sources, it.to_string()));
     problems.map(Fault::from_problem).chain(conflicts).collect()
+}
+
+/// Reports the formats in which a tool cannot be sent.
+fn check_wires(entry: &Entry, faults: &mut Vec<Fault>) {
+    for format in Format::ALL {
+        if let Err(reason) = entry.wire(format, Strictness::Relaxed) {
+            let message = format!("it cannot be sent as {format}: {reason}");
+            faults.push(Fault::error(entry, LintRule::Wire, message));
+        }
+    }
 }

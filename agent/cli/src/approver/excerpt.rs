@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use crate::quote::quoted;
+use crate::quote::mark_rows;
 
 /// Text of a question that may be cut.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Excerpt {
         match line.char_indices().nth(most) {
             Some((end, _)) => {
                 let more = line[end..].chars().count();
-                let shown = quoted(&line[..end], style, width);
+                let shown = mark_rows(&line[..end], style, width);
                 Self {
                     text: format!("{shown}… and {more} more characters, [v] to view them\n"),
                     is_cut: true,
@@ -31,7 +31,7 @@ impl Excerpt {
                 }
             }
             None => Self {
-                text: quoted(line, style, width),
+                text: mark_rows(line, style, width),
                 ..Self::default()
             },
         }

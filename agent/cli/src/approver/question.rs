@@ -10,7 +10,7 @@ use super::excerpt::Excerpt;
 use super::preview;
 use crate::fit;
 use crate::notice::{ALERT, BAD, STRONG, styled, width};
-use crate::quote::quoted;
+use crate::quote::mark_rows;
 use crate::visible::visible;
 
 /// The number of characters of the arguments shown at first.
@@ -66,7 +66,7 @@ pub(super) fn question(
         } else {
             ALERT
         };
-        text += &quoted(
+        text += &mark_rows(
             &format!(
                 "{}{}",
                 visible(&target.to_string()),
@@ -101,7 +101,7 @@ pub(super) fn question(
     // A URL carries data out by any of its characters, so an excerpt does not suffice.
     for url in question.urls().into_iter().filter(|_| asked.is_cut) {
         asked.text += "the whole URL:\n";
-        asked.text += &quoted(&visible(url), ALERT, width);
+        asked.text += &mark_rows(&visible(url), ALERT, width);
     }
     match preview {
         Some(Ok(preview)) => {
@@ -111,7 +111,7 @@ pub(super) fn question(
         Some(Err(error)) => {
             asked.is_hidden = question.needs_preview();
             let _ = writeln!(asked.text, "{}", styled(ALERT, "no preview:"));
-            asked.text += &quoted(&visible(&error.to_string()), Style::new(), width);
+            asked.text += &mark_rows(&visible(&error.to_string()), Style::new(), width);
         }
         None => {}
     }

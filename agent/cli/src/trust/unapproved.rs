@@ -12,7 +12,7 @@ use host::trust::Unapproved;
 use super::difference;
 use crate::notice::{self, STRONG, styled};
 use crate::program;
-use crate::quote::quoted;
+use crate::quote::mark_rows;
 use crate::visible::visible;
 use tools::counted;
 
@@ -28,7 +28,7 @@ static TOLD: Mutex<BTreeSet<Digest>> = Mutex::new(BTreeSet::new());
 /// Returns the page on the content: its effects, the difference from the approved one or else the text, and the digest.
 pub(crate) fn page(unapproved: &Unapproved, width: usize) -> String {
     let path = unapproved.content().path().to_string_lossy();
-    let quoted = |line: &String| quoted(&visible(line), Style::new(), width);
+    let quoted = |line: &String| mark_rows(&visible(line), Style::new(), width);
     let mut page = format!("{}\n", styled(STRONG, visible(&path)));
     page.extend(unapproved.content().effects().iter().map(quoted));
     if unapproved.is_recent() {

@@ -6,6 +6,7 @@ use rig_reqwest::reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use rig_reqwest::reqwest::redirect::Policy;
 use rig_reqwest::reqwest::{self, Client, Url};
 use secrecy::{ExposeSecret, SecretString};
+use tools::protocol::HostPlace;
 
 use super::Api;
 use crate::Timeouts;
@@ -123,22 +124,10 @@ pub(super) fn check(api: Api, proxy: Option<&Proxy>) -> Result<(), ProviderError
 }
 
 fn is_loopback(url: &str) -> bool {
-    let Ok(url) = Url::parse(url) else {
-        return false;
-    };
-    let host = url
-        .host_str()
-        .unwrap_or_default()
-        .trim_matches(['[', ']'])
-        .trim_end_matches('.')
-        .to_owned();
-    let address = host
-        .parse::<std::net::IpAddr>()
-        .map(|address| address.to_canonical());
-    address.map_or_else(
-        |_| host == "localhost" || host.ends_with(".localhost"),
-        |address| address.is_loopback(),
-    )
+    let host = Url::parse(url)
+        .ok()
+        .and_then(|url| Some(url.host_str()?.to_owned()));
+    host.is_some_and(|host| HostPlace::from_host(&host) == HostPlace::ThisMachine)
 }
 
 #[cfg(test)]

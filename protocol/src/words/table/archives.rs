@@ -1,7 +1,8 @@
 //! Archives and compression.
 
-use crate::words::archive_bundle;
+use crate::words::Word;
 use crate::words::row::Row;
+use crate::words::special::Special;
 
 pub(super) const ROWS: &[Row] = &[
     // tar(1), "-I", "-F", "--to-command", "--checkpoint-action" …; extraction and creation write files by an option.
@@ -17,7 +18,7 @@ pub(super) const ROWS: &[Row] = &[
         )
         .plain("--to-stdout --check-links")
         .valued("fCTXbHKLNV")
-        .reader(archive_bundle::read),
+        .reader(read_tar_letters),
     // cpio(1), "-o", "-i", "-p", "-F", "--rsh-command", "--to-stdout"; pax(1)
     Row::of("cpio pax").runs("--rsh-command").writes(
         "-i --extract -o --create -p --pass-through -F -O \
@@ -52,3 +53,27 @@ pub(super) const ROWS: &[Row] = &[
         .loads("--config --rc*")
         .writes("--log-file --output*"),
 ];
+
+/// Adds the first argument of tar if its letters are special with a dash before them: `tar xf a.tar`. Each is an option, and none takes the
+/// rest as its value.
+fn read_tar_letters(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
+    let index = command.1 + 1;
+    let Some(Word::Known(word)) = words.get(index) else {
+        return;
+    };
+    if word.starts_with('-') {
+        return;
+    }
+    let Some(row) = super::row("tar") else { return };
+    let effects = word
+        .chars()
+        .filter_map(|letter| row.effect(&format!("-{letter}")));
+    if let Some((effect, _)) = effects.min_by_key(|(effect, _)| *effect as u8) {
+        found.push(Special {
+            index,
+            length: usize::MAX,
+            effect,
+            command,
+        });
+    }
+}

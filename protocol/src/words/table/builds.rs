@@ -1,7 +1,9 @@
 //! Build tools and package managers. They run what a project says; the words here make them run something else.
 
+use crate::words::Word;
 use crate::words::row::Effect::{Loads, Runs};
 use crate::words::row::Row;
+use crate::words::special::Special;
 
 pub(super) const ROWS: &[Row] = &[
     // make(1), "--eval", "-f", "-I"; a variable such as SHELL, CC or MAKEFLAGS is a program.
@@ -106,7 +108,7 @@ pub(super) const ROWS: &[Row] = &[
             --report-summary --run --shell-emulator --side-effects-cache",
         )
         .commands(&[
-            Row::of("config c set pkg").reader(crate::words::npm_config::read),
+            Row::of("config c set pkg").reader(read_npm_config),
             Row::of("exec x dlx explore edit create cr bugs docs repo home set-script env node plugin policies")
                 .itself(Runs),
             // npm-init(1): an operand is a program `create-x`.
@@ -259,3 +261,18 @@ pub(super) const ROWS: &[Row] = &[
     )
     .writes("--downloaddir --destdir --output"),
 ];
+
+/// Adds the subcommand of `npm config` or `npm pkg`, unless it only reads: settings such as `script-shell` and the scripts of a package are programs.
+fn read_npm_config(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
+    let next = words.get(command.1 + 1);
+    let only_reads =
+        matches!(next, Some(Word::Known(word)) if ["get", "list", "ls"].contains(&&**word));
+    if !only_reads {
+        found.push(Special {
+            index: command.1,
+            length: usize::MAX,
+            effect: Loads,
+            command,
+        });
+    }
+}

@@ -41,7 +41,7 @@ pub(super) fn recover(workspace: Option<&Path>) {
                     .place
                     .as_ref()
                     .and_then(|place| place.parent()?.parent())
-                    .map(quoted);
+                    .map(quote_path);
                 format!(
                     "{}, and rm -r {} forgets all",
                     way_back(first),
@@ -79,7 +79,7 @@ fn count(lying: &[SetAside]) -> Option<String> {
 
 /// Returns the command that puts a file back, if a record knows the file and no link leads elsewhere.
 fn way_back(file: &SetAside) -> String {
-    let place = file.place.as_ref().map(quoted).unwrap_or_default();
+    let place = file.place.as_ref().map(quote_path).unwrap_or_default();
     if file.is_in_workspace() {
         return format!("{place} may be anybody's, so look at it, and remove it or rename it");
     }
@@ -91,11 +91,11 @@ fn way_back(file: &SetAside) -> String {
     }
     format!(
         "mv {place} {} puts back {}",
-        quoted(&file.origin),
+        quote_path(&file.origin),
         file.path
     )
 }
 
-fn quoted(path: impl AsRef<Path>) -> String {
+fn quote_path(path: impl AsRef<Path>) -> String {
     Word::Known(path.as_ref().to_string_lossy().into_owned()).to_string()
 }

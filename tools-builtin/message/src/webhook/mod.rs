@@ -8,10 +8,10 @@ mod signature;
 mod slack;
 
 use std::fmt;
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tools::protocol::HostPlace;
 use tools::source;
 use tools_http::{Method, Request, Url};
 
@@ -87,7 +87,8 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
                 )
             };
             let url = request.map_err(refused)?.url().clone();
-            if url.scheme() == "http" && !is_of_this_machine(&url) {
+            let place = HostPlace::from_host(url.host_str().unwrap_or_default());
+            if url.scheme() == "http" && place != HostPlace::ThisMachine {
                 return Err(field(
                     "url",
                     "would be sent without encryption; write https",
@@ -221,15 +222,6 @@ impl Webhook {
         }
         Ok(body)
     }
-}
-
-/// Returns true if the host is this machine.
-fn is_of_this_machine(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host.parse().map_or_else(
-        |_| host == "localhost" || host.ends_with(".localhost"),
-        |address: IpAddr| address.is_loopback(),
-    )
 }
 
 impl fmt::Debug for Webhook {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tools::ToolError;
+use tools::{ToolError, quote_after_colon};
 use tools_http::{HttpError, StatusCode};
 
 use super::{SearchFault, SearchOption};
@@ -54,7 +54,7 @@ pub enum SearchError {
         reason: String,
     },
     /// The service answered with an error status.
-    #[error("{host} refused the search with status {}{}; {}", status.as_u16(), quoted(message), fault.advice())]
+    #[error("{host} refused the search with status {}{}; {}", status.as_u16(), quote_after_colon(message), fault.advice())]
     Status {
         /// The host of the service.
         host: String,
@@ -70,7 +70,7 @@ pub enum SearchError {
     /// The service reported an error in an answer with the status of success.
     #[error(
         "{host} reported an error{}; change the query, or tell the user",
-        quoted(message)
+        quote_after_colon(message)
     )]
     Reported {
         /// The host of the service.
@@ -81,7 +81,7 @@ pub enum SearchError {
     /// The service asked other services, of which none answered.
     #[error(
         "{host} had no answer from its search engines{}; try again later",
-        quoted(message)
+        quote_after_colon(message)
     )]
     Engines {
         /// The host of the service.
@@ -119,14 +119,5 @@ impl From<SearchError> for ToolError {
             SearchError::Engines { .. } => Self::transient(error.to_string()),
             error => Self::execution_failed(error.to_string()),
         }
-    }
-}
-
-/// Returns a message in quotes after a colon, or nothing for an empty one.
-fn quoted(message: &str) -> String {
-    if message.is_empty() {
-        String::new()
-    } else {
-        format!(": {message:?}")
     }
 }

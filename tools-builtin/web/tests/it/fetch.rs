@@ -237,11 +237,10 @@ async fn what_has_no_text_is_refused_with_type_and_size() {
             ["application/zip", "7 bytes"],
         ),
         ("application/pdf", b"%PDF-1.7 ".to_vec(), ["PDF", "9 bytes"]),
-        #[cfg(not(feature = "pdf"))]
         (
-            "application/pdf",
+            "application/octet-stream",
             b"%PDF-1.7 ".to_vec(),
-            ["feature `pdf`", "toolcrib-web"],
+            ["PDF", "HTML"],
         ),
         (
             "image/png",

@@ -7,8 +7,6 @@ mod feed;
 mod fetch;
 mod known_texts;
 mod outline;
-#[cfg(feature = "pdf")]
-mod pdf;
 mod property;
 mod search;
 mod shapes;

@@ -5,4 +5,5 @@ mod private_host;
 mod reserved;
 
 pub(crate) use filter::{AddressFilter, PrivateAddress, check_resolved};
+pub use private_host::private_host;
 use reserved::is_public;

@@ -3,8 +3,19 @@
 use std::net::IpAddr;
 
 use ipnet::IpNet;
-use tools::protocol::{InvalidTarget, Normaliser};
+use tools::protocol::{HostPlace, InvalidTarget, Normaliser};
 use url::{Host, Url};
+
+/// Returns the entry of [`HttpOptions::private_hosts`](crate::HttpOptions::private_hosts) for the host and the port of a URL, if the
+/// spelling says that the host is this machine or in a private network. Another name may be public: it is looked up, and must not lead
+/// to a private address.
+pub fn private_host(url: &Url) -> Option<String> {
+    let host = url.host_str()?;
+    let port = url.port_or_known_default()?;
+    let entry = format!("{host}:{port}");
+    let is_near = HostPlace::from_host(host) != HostPlace::Elsewhere;
+    (is_near && PrivateHost::parse(&entry).is_ok()).then_some(entry)
+}
 
 /// An entry of [`HttpOptions::private_hosts`](crate::HttpOptions::private_hosts).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +113,33 @@ impl PrivateHost {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_is_private_only_if_its_spelling_says_so() {
+        let private = |url: &str| private_host(&url.parse().unwrap());
+        for (url, expected) in [
+            ("http://localhost:8888", "localhost:8888"),
+            ("http://search.localhost", "search.localhost:80"),
+            ("http://127.0.0.1:1/base", "127.0.0.1:1"),
+            ("https://10.1.2.3", "10.1.2.3:443"),
+            ("http://[::1]:8888", "[::1]:8888"),
+            ("http://[fd00::5]:1", "[fd00::5]:1"),
+        ] {
+            assert_eq!(private(url).as_deref(), Some(expected), "{url}");
+        }
+        for url in [
+            "https://searx.example",
+            "http://nas",
+            "http://169.254.169.254",
+            "http://8.8.8.8",
+            "http://localhost.evil.example",
+            // These are private, but no entry can name them.
+            "http://localhost.",
+            "http://[::ffff:127.0.0.1]",
+        ] {
+            assert_eq!(private(url), None, "{url}");
+        }
+    }
 
     #[test]
     fn an_entry_names_its_host_and_port_only() {

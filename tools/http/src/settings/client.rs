@@ -3,13 +3,13 @@
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 use host::settings::{Setting, Settings, SettingsError};
 
 use super::keys::HttpKeys;
 use super::place::SecretPlace;
+use crate::address::private_host;
 use crate::{BoundSecret, HttpClient, HttpError, HttpLimits, HttpOptions, Url};
 
 /// The most bytes of a file of certificates.
@@ -126,19 +126,6 @@ fn bound(secret: &Setting<SecretPlace>) -> Result<Option<BoundSecret>, SettingsE
         .map_err(|error| secret_error(secret, error))
 }
 
-/// Returns the host with its port if its spelling says that it is private: `localhost`, or an address of this machine or of a private
-/// network. Another name may be public: it is looked up, and must not lead to a private address.
-fn private_host(url: &Url) -> Option<String> {
-    let host = url.host_str()?;
-    let is_private = match host.trim_matches(['[', ']']).parse() {
-        Ok(IpAddr::V4(address)) => address.is_loopback() || address.is_private(),
-        Ok(IpAddr::V6(address)) => address.is_loopback() || address.is_unique_local(),
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
-    };
-    let port = url.port_or_known_default().filter(|_| is_private)?;
-    Some(format!("{host}:{port}"))
-}
-
 fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, SettingsError> {
     let read = || {
         let mut bytes = Vec::new();
@@ -219,29 +206,5 @@ mod tests {
     #[test]
     fn the_default_limits_are_those_of_the_client() {
         assert_eq!(limits(&Settings::default()), HttpLimits::default());
-    }
-
-    #[test]
-    fn a_host_is_private_only_if_its_spelling_says_so() {
-        let private = |url: &str| private_host(&Url::parse(url).unwrap());
-        for (url, expected) in [
-            ("http://localhost:8888", "localhost:8888"),
-            ("http://search.localhost", "search.localhost:80"),
-            ("http://127.0.0.1:1/base", "127.0.0.1:1"),
-            ("https://10.1.2.3", "10.1.2.3:443"),
-            ("http://[::1]:8888", "[::1]:8888"),
-            ("http://[fd00::5]:1", "[fd00::5]:1"),
-        ] {
-            assert_eq!(private(url).as_deref(), Some(expected), "{url}");
-        }
-        for url in [
-            "https://searx.example",
-            "http://nas",
-            "http://169.254.169.254",
-            "http://8.8.8.8",
-            "http://localhost.evil.example",
-        ] {
-            assert_eq!(private(url), None, "{url}");
-        }
     }
 }

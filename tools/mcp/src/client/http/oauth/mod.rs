@@ -17,11 +17,10 @@ use rmcp::transport::auth::{
 use serde_json::json;
 use tokio::time::timeout;
 use tools::{Secret, visible_line};
-use tools_http::{HttpClient, HttpError, HttpLimits, Method, Request, Url};
+use tools_http::{HttpClient, HttpError, HttpLimits, Method, Request, Url, private_host};
 
 use crate::client::http::HttpServer;
 use crate::client::http::challenges::Challenges;
-use crate::client::http::host::is_private;
 use crate::client::http::oauth::exchange::{Exchange, Registration};
 use crate::client::http::oauth::redirect::Redirect;
 use crate::client::http::oauth::store::Store;
@@ -248,7 +247,7 @@ impl HttpServer {
         let mut options = self.options.clone();
         // The authorisation server is another party, even on the server's host.
         options.secrets.clear();
-        if is_private(&self.url) {
+        if private_host(&self.url).is_some() {
             // The authorisation server of a local server is another port of the same host.
             options = options.with_private_host(self.url.host_str().unwrap_or_default());
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{SensitivePath, Sensitivity};
+use crate::policy::{SensitivePath, Sensitivity};
 use crate::ToolContext;
 
 /// The description of a control file in approval requests and refusals.
@@ -15,7 +15,7 @@ const CONTROL_FILE: &str = "a control file of this session, which decides what t
 ///
 /// ```
 /// use tools::ToolContext;
-/// use tools::policy::WorkspaceDomain;
+/// use tools::context::WorkspaceDomain;
 ///
 /// // `Workspace` of `toolcrib-fs` returns both: `identity()` and `paths_to(file)`.
 /// let domain = WorkspaceDomain::new("device 1, inode 2").with_control_files(["conf/rules.toml"]);
