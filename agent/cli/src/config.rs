@@ -10,7 +10,7 @@ mod parser;
 #[cfg(test)]
 mod untrusted;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use agent::{InvalidSelection, RetryPolicy, Selection, Timeouts};
 use clap::Args;
@@ -143,10 +143,6 @@ pub(crate) trait ProgramSettings {
 
     /// Returns the timeouts and retries of provider requests.
     fn request_policy(&self) -> (Timeouts, RetryPolicy);
-
-    /// Returns the files that a session in this root hides: those of the command, and those that hold secrets. Leaves out a folder
-    /// around the root, which is a mistake: the channel or the secret says so where it is used.
-    fn files_hidden_in(&self, root: &str) -> Vec<PathBuf>;
 }
 
 impl ProgramSettings for Settings {
@@ -178,20 +174,5 @@ impl ProgramSettings for Settings {
         retries.first_delay = requests.first_delay.value;
         retries.longest_delay = requests.longest_delay.value;
         (timeouts, retries)
-    }
-
-    fn files_hidden_in(&self, root: &str) -> Vec<PathBuf> {
-        let is_around = |file: &PathBuf| {
-            file.canonicalize()
-                .is_ok_and(|file| Path::new(root).starts_with(file))
-        };
-        let of_secrets = self
-            .secret_files()
-            .into_iter()
-            .filter(|file| !is_around(file));
-        self.hidden_files()
-            .map(PathBuf::from)
-            .chain(of_secrets)
-            .collect()
     }
 }

@@ -25,8 +25,7 @@ use crate::notice;
 use crate::own_programs;
 use crate::program;
 use crate::reserved_files;
-use crate::skills::{self, Library};
-use host::{SessionRoot, folders};
+use host::{ControlFolders, SessionRoot, folders};
 
 /// The option of commands that open the workspace.
 #[derive(Args, Clone, Debug, Default)]
@@ -74,16 +73,7 @@ impl RootOption {
 
     /// Returns the services of a session that makes no calls.
     pub(crate) fn services(&self, settings: &Settings) -> Result<Services, Error> {
-        self.services_with(settings, &Library::load(self.workspace()?, true, settings))
-    }
-
-    /// Returns the services of a session that makes no calls, with these skills.
-    pub(crate) fn services_with(
-        &self,
-        settings: &Settings,
-        library: &Library,
-    ) -> Result<Services, Error> {
-        let mut services = self.services_hiding(Vec::new(), settings, library)?;
+        let mut services = self.services_hiding(Vec::new(), true, settings)?;
         services.insert(Plan::new());
         services.insert(unused_models());
         services.insert_absent::<ToolFinder>(
@@ -93,7 +83,7 @@ impl RootOption {
     }
 
     /// Returns a context over the root. Tools and their programs reach none of the files that the settings hide. A write of a control file
-    /// asks: those of the settings and of git's, these of MCP servers, and the skills of the user.
+    /// asks: those of the settings and of git's, these of MCP servers, and the folders of families.
     pub(crate) fn context(
         &self,
         reads_project: bool,
@@ -101,16 +91,15 @@ impl RootOption {
         of_servers: &[PathBuf],
     ) -> Result<ToolContext, Error> {
         let workspace = self.workspace()?;
-        let library = Library::load(workspace.clone(), reads_project, settings);
-        let services =
-            self.services_hiding(settings.files_hidden_in(&workspace), settings, &library)?;
+        let hidden = settings.files_hidden_in(&workspace);
+        let services = self.services_hiding(hidden, reads_project, settings)?;
         reserved_files::create(
             &services,
             settings.secret_files().iter().map(PathBuf::as_path),
         )?;
-        let of_skills = skills::control_files(&library, Path::new(&workspace));
+        let of_families = control_files(&services, Path::new(&workspace));
         let of_git = git_settings::files();
-        let others = of_servers.iter().chain(&of_skills).chain(&of_git);
+        let others = of_servers.iter().chain(&of_families).chain(&of_git);
         let control = settings.control_files().chain(others.map(PathBuf::as_path));
         Ok(in_workspace(
             ToolContext::new().with_services(services),
@@ -122,8 +111,8 @@ impl RootOption {
     fn services_hiding(
         &self,
         hidden: Vec<PathBuf>,
+        reads_project: bool,
         settings: &Settings,
-        library: &Library,
     ) -> Result<Services, Error> {
         let mut services = program::services();
         if services.get::<SubAgents>().is_none() {
@@ -137,17 +126,36 @@ impl RootOption {
             self.root.as_deref().unwrap_or(Path::new(".")),
             hidden,
         )?;
-        insert_sandbox(&mut services, settings, library);
-        authorship::insert(&mut services, Path::new(&self.workspace()?));
         services.insert(SessionRoot {
-            path: self.workspace()?.into(),
+            workspace: self.workspace()?,
+            reads_project,
         });
+        host::insert_control_folders(settings, &mut services);
+        insert_sandbox(&mut services, settings);
+        authorship::insert(&mut services, Path::new(&self.workspace()?));
         #[cfg(feature = "default")]
         jobs::insert(&mut services, self.workspace()?);
         host::insert_services(settings, &mut services)?;
-        skills::insert(&mut services, library);
         Ok(services)
     }
+}
+
+/// Returns the folders of families that tools must not change without a question, and everything in them.
+fn control_files(services: &Services, root: &Path) -> Vec<PathBuf> {
+    let content = |folder: &Path| match folder.canonicalize() {
+        Ok(real) if root.starts_with(&real) => root.join("**"),
+        _ => folder.join("**"),
+    };
+    // No tool reaches the program's own folders, except by the links in them.
+    let is_own = |path: &Path| {
+        folders::own_folders().any(|own| path.starts_with(own))
+            && !path.ancestors().any(Path::is_symlink)
+    };
+    let folders = services.get::<ControlFolders>().unwrap_or_default();
+    let folders = folders.0.iter().filter(|folder| !is_own(folder));
+    folders
+        .flat_map(|folder| [content(folder), folder.clone()])
+        .collect()
 }
 
 /// Returns the models of a session that makes no calls: the provider without a model stands for its own.
@@ -192,13 +200,14 @@ fn insert_workspace(
 
 /// Adds the sandbox of programs, with the toolchains of the user.
 #[cfg(feature = "builtin")]
-fn insert_sandbox(services: &mut Services, settings: &Settings, library: &Library) {
+fn insert_sandbox(services: &mut Services, settings: &Settings) {
     use tools_builtin::exec::Sandbox;
 
     if services.get::<Sandbox>().is_some() {
         return;
     }
-    let reserved = folders::own_folders().chain(library.places().iter().cloned());
+    let control = services.get::<ControlFolders>().unwrap_or_default();
+    let reserved = folders::own_folders().chain(control.0.iter().cloned());
     let mut sandbox = Sandbox::new()
         .with_unconfined(settings.program().unconfined.value)
         .with_reserved(reserved);
@@ -223,7 +232,7 @@ fn insert_sandbox(services: &mut Services, settings: &Settings, library: &Librar
 }
 
 #[cfg(not(feature = "builtin"))]
-fn insert_sandbox(_services: &mut Services, _settings: &Settings, _library: &Library) {}
+fn insert_sandbox(_services: &mut Services, _settings: &Settings) {}
 
 #[cfg(not(feature = "builtin"))]
 fn insert_workspace(

@@ -5,7 +5,6 @@ use tools::ToolContext;
 
 use crate::instructions;
 use crate::notice;
-use crate::skills;
 use host::trust::Content;
 
 const IDENTITY: &str = "You are the agent of Toolcrib, a program that runs your tool calls and returns their results. You can \
@@ -34,8 +33,7 @@ pub(crate) fn build(
         });
         text.with_section(name, section)
     });
-    text.with_section("skills", skills::section(cx, tools))
-        .with_section("channels", channels(cx))
+    text.with_section("channels", channels(cx))
         .with_tool_section("tools", tool_guidance)
 }
 

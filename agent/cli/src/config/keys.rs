@@ -12,9 +12,9 @@ use agent::driver::DEFAULT_MAX_STEPS;
 use agent::{Cost, KeySource, ReasoningEffort, RepeatLimits, ToolChoice};
 use host::settings::FlagValue::{Implied, Named};
 use host::settings::{
-    EXPORTS, INSTRUCTS, Key, ProjectRule, REDIRECTS, RUNS, SPENDS, Setting, boolean, directory,
-    duration, file, filled, float, integer, items, key_source, printed, proxy_url, replaced, size,
-    tables, text, url, variable,
+    EXPORTS, INSTRUCTS, Key, ProjectRule, REDIRECTS, RUNS, SPENDS, Setting, boolean, duration,
+    file, filled, float, integer, items, key_source, printed, proxy_url, replaced, size, tables,
+    text, url, variable,
 };
 use host::{Extension, Size, declare_keys};
 use tools::{Approval, source};
@@ -34,15 +34,14 @@ host::inventory::submit! {
     })
 }
 
-/// The default grants: reading below the root, reading the clock, asking the user, reading skills, and using the programs and
+/// The default grants: reading below the root, reading the clock, asking the user, and using the programs and
 /// other tasks of the session. A session adds asking its model, and families add their own.
-const DEFAULT_GRANTS: [&str; 8] = [
+const DEFAULT_GRANTS: [&str; 7] = [
     "fs:read:**",
     "clock:read:**",
     "user:read:**",
     "program:read:**",
     "program:write:**",
-    "skill:read:**",
     "task:read:**",
     "task:write:**",
 ];
@@ -227,10 +226,6 @@ declare_keys! {
     pub(crate) unconfined: Setting<bool> =
         Key::new("programs.unconfined", boolean(), Setting::from_default(false), "true")
             .with_project(ProjectRule::never(RUNS));
-
-    /// More folders of skills, with those below; a folder in the workspace is one of the project
-    pub(crate) skill_folders: Vec<Setting<PathBuf>> = Key::new("skills.folders", items(directory), Vec::new(), r#"["~/skills"]"#)
-        .with_project(ProjectRule::never(INSTRUCTS));
 
     /// The maximum number of provider requests of all sessions in a day of UTC
     pub(crate) daily_steps: Option<Setting<u32>> = Key::new("daily.max_steps", integer::<1, _>(), None, "500");

@@ -275,6 +275,23 @@ impl Settings {
         self.named.iter().flat_map(files_of).collect()
     }
 
+    /// Returns the files that a session in this root hides: those of the command, and those that hold secrets. Leaves out a folder
+    /// around the root, which is a mistake: the channel or the secret says so where it is used.
+    pub fn files_hidden_in(&self, root: &str) -> Vec<PathBuf> {
+        let is_around = |file: &PathBuf| {
+            file.canonicalize()
+                .is_ok_and(|file| Path::new(root).starts_with(file))
+        };
+        let of_secrets = self
+            .secret_files()
+            .into_iter()
+            .filter(|file| !is_around(file));
+        self.hidden_files()
+            .map(PathBuf::from)
+            .chain(of_secrets)
+            .collect()
+    }
+
     /// Returns the files of the command that no tool may reach.
     pub fn hidden_files(&self) -> impl Iterator<Item = &Path> {
         self.hidden.iter().map(PathBuf::as_path)
