@@ -329,6 +329,7 @@ mod tests {
         let conflicts: Vec<_> = findings
             .iter()
             .filter(|finding| finding.check == "conflict")
+            .filter(|finding| finding.tool.is_some() || finding.provider.is_some())
             .collect();
         let [of_tool, of_provider] = &conflicts[..] else {
             panic!("{conflicts:?}")
