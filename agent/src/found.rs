@@ -56,43 +56,11 @@ pub(crate) fn known(messages: &[Message], turns: u32) -> BTreeSet<String> {
 }
 
 /// Returns the ids of the searches among the calls.
-pub(crate) fn searches(messages: &[Message]) -> HashSet<&str> {
+fn searches(messages: &[Message]) -> HashSet<&str> {
     let calls = messages.iter().flat_map(Message::calls);
     calls
         .filter(|call| inner_call::name(call) == SEARCHER)
         .map(|call| call.id.as_str())
-        .collect()
-}
-
-/// Returns the names that the results of all searches have.
-pub(crate) fn all_found(messages: &[Message]) -> BTreeSet<&str> {
-    let searches = searches(messages);
-    messages
-        .iter()
-        .flat_map(|message| &message.parts)
-        .flat_map(|part| searched(part, &searches))
-        .collect()
-}
-
-/// Returns the ids of the searches whose results have one of these names.
-pub(crate) fn searches_for<'m>(
-    messages: &'m [Message],
-    names: &BTreeSet<String>,
-) -> HashSet<&'m str> {
-    let searches = searches(messages);
-    let has_name = |part: &&Part| searched(part, &searches).any(|name| names.contains(name));
-    let parts = messages
-        .iter()
-        .flat_map(|message| &message.parts)
-        .filter(has_name);
-    parts
-        .filter_map(|part| {
-            if let Part::ToolResult { id, .. } = part {
-                Some(id.as_str())
-            } else {
-                None
-            }
-        })
         .collect()
 }
 
@@ -109,10 +77,7 @@ fn searched<'m>(part: &'m Part, searches: &HashSet<&str>) -> impl Iterator<Item 
 
 /// Returns the names that the result of a call of this tool has. Returns `None` if it is not the result of a search: calls of other
 /// programs may share an id, and other tools of theirs the name of ours.
-pub(crate) fn named_in<'r>(
-    called: &str,
-    result: &'r ToolResult,
-) -> Option<impl Iterator<Item = &'r str>> {
+fn named_in<'r>(called: &str, result: &'r ToolResult) -> Option<impl Iterator<Item = &'r str>> {
     let names = result
         .structured
         .as_ref()

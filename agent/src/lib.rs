@@ -34,7 +34,6 @@ mod tool_set;
 mod trace;
 mod wire_options;
 mod wire_tool_set;
-mod workspace_domain;
 
 pub use argument::{ArgumentError, arguments_from_pairs, pairs_from_arguments};
 pub use budget::{
@@ -70,7 +69,7 @@ pub use sub_agents::SubAgents;
 pub use system::SystemText;
 pub use tool_set::ToolSet;
 pub use tools;
+pub use tools::policy::WorkspaceDomain;
 pub use tools_search;
 pub use wire_options::WireOptions;
 pub use wire_tool_set::WireToolSet;
-pub use workspace_domain::WorkspaceDomain;

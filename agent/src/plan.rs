@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
+use tools::IgnorePoison as _;
 use tools::JsonSchema;
 use tools::protocol::{Message, Part};
 
@@ -72,7 +73,7 @@ impl Plan {
     }
 
     fn locked(&self) -> MutexGuard<'_, Vec<PlanItem>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
 }
 

@@ -35,9 +35,6 @@ pub struct PrefixChange {
 pub(crate) struct Prefix {
     /// The digests of the definitions.
     definitions: Arc<BTreeMap<ToolName, u64>>,
-    /// The digests of the found tools that the service defers. Their definitions are in the conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    found: Option<BTreeMap<ToolName, u64>>,
     system: Option<u64>,
     format: Option<String>,
     provider: String,
@@ -57,7 +54,6 @@ impl Prefix {
         );
         Self {
             definitions: definitions.clone(),
-            found: wire.and_then(|wire| wire.found_digests(messages)),
             system: system.map(|message| fingerprint(&message.to_text())),
             format: wire.map(|wire| wire.format().name().to_owned()),
             provider: guarded::name(provider),
@@ -77,27 +73,14 @@ impl Prefix {
         let is_changed = |(name, digest): &(&ToolName, &u64)| {
             before.get(*name).is_some_and(|before| before != *digest)
         };
-        let mut removed = missing(before, now);
-        let mut changed: Vec<_> = now
+        let changed = now
             .iter()
             .filter(is_changed)
             .map(|(name, _)| name.clone())
             .collect();
-        if let (Some(now), Some(before)) = (&self.found, &earlier.found) {
-            let is_offered = |name: &ToolName| self.definitions.contains_key(name);
-            for (name, digest) in before.iter().filter(|(name, _)| !is_offered(name)) {
-                match now.get(name) {
-                    None => removed.push(name.clone()),
-                    Some(now) if now != digest => changed.push(name.clone()),
-                    Some(_) => {}
-                }
-            }
-        }
-        removed.sort();
-        changed.sort();
         let change = PrefixChange {
             added: missing(now, before),
-            removed,
+            removed: missing(before, now),
             changed,
             system: self.system != earlier.system,
             format: self.format != earlier.format,

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tools::context::{Exposure, KnownTexts};
 use tools::protocol::{Message, Role};
 use tools::{Arguments, Entry, Execution, Grant, Policy, Services, ToolContext};
-use tools_search::Reranker;
 
 use crate::disclosure::{SessionDisclosure, is_of_search};
 use crate::models::with_session_model;
@@ -114,13 +113,6 @@ impl Session {
     #[must_use]
     pub fn with_disclosure(mut self, disclosure: Disclosure) -> Self {
         self.disclosure.set_disclosure(disclosure);
-        self
-    }
-
-    /// Sets the second ranking stage of the model's searches. It has [a part of the time](crate::ToolFinder::search) of a search.
-    #[must_use]
-    pub fn with_reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
-        self.disclosure.set_reranker(reranker);
         self
     }
 

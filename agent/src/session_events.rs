@@ -1,7 +1,9 @@
 //! [`SessionEvents`]: sends events of work that outlives a run to the run that its session has then.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use tools::IgnorePoison as _;
 
 use crate::{Event, EventSink};
 
@@ -35,7 +37,7 @@ impl SessionEvents {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Arc<dyn EventSink>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
 }
 

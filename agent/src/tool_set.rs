@@ -56,8 +56,6 @@ struct Offer {
     entries: Vec<Arc<Entry>>,
     /// The tools that find and call the others.
     of_search: Vec<Arc<Entry>>,
-    /// True if the service defers the others, so that its model calls them by their names.
-    is_deferring: bool,
 }
 
 impl ToolSet {
@@ -108,12 +106,10 @@ impl ToolSet {
         }))
     }
 
-    /// Returns the same tools with those of a search, of which requests offer these and the chosen ones. A service that defers the others
-    /// is not offered the tool that calls them, unless it is a chosen one. Returns `None` if another tool has the name of one of them.
+    /// Returns the same tools with those of a search, of which requests offer these and the chosen ones. Returns `None` if another tool has the name of one of them.
     pub(crate) fn disclosing(
         &self,
         of_search: &[Arc<Entry>],
-        is_deferring: bool,
         is_offered: impl Fn(&Entry) -> bool,
     ) -> Option<Self> {
         let has_name = |name: &ToolName| {
@@ -130,20 +126,16 @@ impl ToolSet {
             entries
         };
         let entries = with_search(self.list().to_vec());
-        let mut offered = with_search(
+        let offered = with_search(
             self.list()
                 .iter()
                 .filter(|entry| is_offered(entry))
                 .cloned()
                 .collect(),
         );
-        offered.retain(|entry| {
-            !is_deferring || *entry.name() != *inner_call::CALLER || is_offered(entry)
-        });
         let offer = Offer {
             entries: offered,
             of_search: of_search.to_vec(),
-            is_deferring,
         };
         Some(Self::assemble(
             entries,
@@ -208,15 +200,6 @@ impl ToolSet {
         self.0.offer.is_some()
     }
 
-    /// Returns true if the service defers the definitions of the tools that requests do not offer, so that its model calls a found one by
-    /// its name.
-    pub fn is_deferring(&self) -> bool {
-        self.0
-            .offer
-            .as_ref()
-            .is_some_and(|offer| offer.is_deferring)
-    }
-
     /// Returns the tool of this name or former name if requests do not offer it.
     pub(crate) fn hidden(&self, name: &str) -> Option<Arc<Entry>> {
         let offer = self.0.offer.as_ref()?;
@@ -251,14 +234,7 @@ impl ToolSet {
                 .cloned()
                 .collect();
             let (of_search, skipped) = (self.of_search(), self.skipped().to_vec());
-            WireToolSet::new(
-                self.offered(),
-                &hidden,
-                of_search,
-                self.is_deferring(),
-                skipped,
-                options,
-            )
+            WireToolSet::new(self.offered(), &hidden, of_search, skipped, options)
         })
     }
 

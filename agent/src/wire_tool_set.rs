@@ -1,7 +1,5 @@
 //! [`WireToolSet`]: the tools of a set as a service takes them.
 
-mod deferred;
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -56,13 +54,10 @@ pub struct WireToolSet {
     hidden: Vec<(Arc<Entry>, Arc<WireTool>)>,
     /// True if a tool that is not part of a search has the name of the one that calls others.
     has_own_caller: bool,
-    /// True if the service defers the hidden tools.
-    is_deferring: bool,
     names: WireNames,
     skipped: Vec<SkippedTool>,
     definitions: OnceLock<Arc<str>>,
     value: OnceLock<Value>,
-    deferred_values: OnceLock<Vec<Value>>,
     digests: OnceLock<Arc<BTreeMap<ToolName, u64>>>,
 }
 
@@ -71,13 +66,11 @@ type Render = fn(&Entry, Format, Strictness) -> Result<&Arc<WireTool>, &Unsendab
 
 impl WireToolSet {
     /// Creates the set of these entries, which are sorted by name. `hidden` are entries that can be called and are not offered, and
-    /// `of_search` the ones that find and call them. The service defers the hidden ones if `is_deferring`: only `tools.call` could call one
-    /// without a form on the wire. `skipped` are the tools that no service is offered.
+    /// `of_search` the ones that find and call them. `skipped` are the tools that no service is offered.
     pub(crate) fn new(
         entries: &[Arc<Entry>],
         hidden: &[Arc<Entry>],
         of_search: &[Arc<Entry>],
-        is_deferring: bool,
         mut skipped: Vec<SkippedTool>,
         options: WireOptions,
     ) -> Self {
@@ -97,12 +90,12 @@ impl WireToolSet {
         collect(entries, &mut tools, &mut skipped, |entry| {
             wire(entry, format, strictness, render, &mut limits)
         });
-        let (mut found, mut unfit) = (Vec::with_capacity(hidden.len()), Vec::new());
-        collect(hidden, &mut found, &mut unfit, |entry| {
+        let mut found = Vec::with_capacity(hidden.len());
+        // One without a form on the wire can be called by `tools.call` alone.
+        collect(hidden, &mut found, &mut Vec::new(), |entry| {
             wire(entry, format, Strictness::Relaxed, render, &mut None)
         });
         let mut hidden = found;
-        skipped.extend(unfit.into_iter().filter(|_| is_deferring));
         let names = loop {
             // The other names need no table.
             let all = || tools.iter().chain(&hidden);
@@ -141,12 +134,10 @@ impl WireToolSet {
             tools,
             hidden,
             has_own_caller,
-            is_deferring,
             names,
             skipped,
             definitions: OnceLock::new(),
             value: OnceLock::new(),
-            deferred_values: OnceLock::new(),
             digests: OnceLock::new(),
         }
     }

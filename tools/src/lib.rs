@@ -118,6 +118,7 @@ pub use shared::SharedCatalog;
 pub use source::Source;
 pub use submission::Submission;
 pub use subscription::Subscription;
+pub use sync::IgnorePoison;
 pub use tasks::{Task, Tasks};
 pub use tokio_util::sync::CancellationToken;
 pub use tool_error::{ToolError, ToolErrorKind};

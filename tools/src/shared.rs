@@ -8,13 +8,14 @@
 mod shuttle_tests;
 
 use std::ops::Deref;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use protocol::{Tool, ToolName};
 
 use crate::call::{self, Execution};
 use crate::catalog::built;
 use crate::slot::Slot;
+use crate::sync::IgnorePoison as _;
 use crate::sync::{RwLock, RwLockReadGuard};
 use crate::{
     Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Scope,
@@ -155,7 +156,7 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
     /// Returns the outcome, so that the caller drops replaced handlers without the lock: dropping one runs foreign code, which may
     /// change the catalog.
     fn change<T>(&self, change: impl FnOnce(&mut Catalog) -> T) -> T {
-        let mut catalog = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut catalog = self.0.write().ignore_poison();
         let outcome = change(&mut catalog);
         let (publisher, generation) = catalog.publication();
         drop(catalog);
@@ -165,7 +166,7 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
 }
 
 fn read(lock: &RwLock<Catalog>) -> RwLockReadGuard<'_, Catalog> {
-    lock.read().unwrap_or_else(PoisonError::into_inner)
+    lock.read().ignore_poison()
 }
 
 impl Default for SharedCatalog {

@@ -18,9 +18,29 @@ pub(crate) use shuttle::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, atomi
 #[cfg(shuttle)]
 pub(crate) use shuttle::thread_local;
 
-use std::sync::PoisonError;
+use std::sync::{LockResult, PoisonError};
 
-/// Locks a mutex and ignores poisoning: the guarded data is consistent at every point where foreign code could panic.
+/// Ignores that a panic poisoned a lock.
+///
+/// The pipeline catches the panics of tools, so that one of them must not end all calls that share a lock. Hold a lock only while its
+/// data is consistent wherever foreign code could panic.
+pub trait IgnorePoison {
+    /// A lock that is held.
+    type Guard;
+
+    /// Returns the guard, even if a thread panicked while it held the lock.
+    fn ignore_poison(self) -> Self::Guard;
+}
+
+impl<G> IgnorePoison for LockResult<G> {
+    type Guard = G;
+
+    fn ignore_poison(self) -> G {
+        self.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Locks a mutex and ignores poisoning.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock().ignore_poison()
 }

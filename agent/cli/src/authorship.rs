@@ -12,23 +12,26 @@ mod repository;
 mod stamp;
 mod trust;
 mod walk;
+mod watch;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use tools::IgnorePoison as _;
 use tools::Services;
 use tools::context::{FileAuthors, FileJudge, WriteWatch};
 
+use crate::running::RunningPrograms;
 use crate::written::Written;
 use committed::Committed;
 use git::Git;
 use host::folders;
 use mark::Marks;
-#[cfg(feature = "builtin")]
-pub(crate) use named::{NamedPath, named_paths};
+pub(crate) use named::{file, named_paths, place, words};
 use repository::Repository;
 pub(crate) use trust::{ChangedRef, Pending, TrustError, clear, pending};
+use watch::{Watch, settle_lost};
 
 /// Names of folders and files that tools make, and that no text can hide in.
 const KNOWN_NAMES: [&str; 16] = [
@@ -50,19 +53,25 @@ const KNOWN_NAMES: [&str; 16] = [
     "venv",
 ];
 
-/// Adds the judge of the files in a workspace, whose path has no links.
+/// Adds the judge of the files in a workspace, whose path has no links. Settles the programs of sessions that have died.
 pub(crate) fn insert(services: &mut Services, root: &Path) {
     let judge = Authorship {
         root: root.to_owned(),
         marks: marks(),
         latest: Mutex::default(),
     };
+    // A program that cannot be settled is lost.
+    judge
+        .marks
+        .iter()
+        .for_each(|marks| drop(settle_lost(marks)));
     services.insert(FileAuthors::new(judge));
 }
 
 /// Returns the marks of the user. Returns `None` without a state folder.
 fn marks() -> Option<Marks> {
-    Some(Marks::new(folders::state()?.join("authorship")))
+    let folder = folders::state()?.join("authorship");
+    Some(Marks::new(folder, RunningPrograms::own()?))
 }
 
 /// The judge of the files in a workspace.
@@ -89,6 +98,8 @@ impl Authorship {
         let Some(committed) = self.committed(&git) else {
             return false;
         };
+        // The session of another program may have died. One that cannot be settled is lost.
+        let _ = settle_lost(marks);
         // A program may still run, so the marks are looked at last.
         check(&repository, &git, &committed)
             && repository.is_plain()
@@ -97,7 +108,7 @@ impl Authorship {
 
     fn committed(&self, git: &Git) -> Option<Arc<Committed>> {
         let head = git.head()?;
-        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut latest = self.latest.lock().ignore_poison();
         if let Some((_, committed)) = latest.as_ref().filter(|(of, _)| *of == head) {
             return committed.clone();
         }
@@ -165,15 +176,12 @@ impl FileJudge for Authorship {
     }
 
     fn watch_writes(&self, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<WriteWatch> {
-        let written = Written::own()
-            .map(|written| written.watch(&self.root, trees))
-            .transpose()?;
-        let marked = self
+        let program = watch::program(&self.root, trees, kept);
+        let watch = self
             .marks
             .as_ref()
-            .map(|marks| marks.watch(&self.root, trees, kept))
-            .transpose()?;
-        Ok(Box::new((written, marked)))
+            .map(|marks| Watch::begin(marks, program));
+        Ok(Box::new(watch.transpose()?))
     }
 }
 

@@ -16,13 +16,9 @@ pub(crate) fn run_options(
     settings: &Settings,
     model: Option<&str>,
 ) -> Result<RunOptions, SettingsError> {
-    let repeats = |times: &Setting<u32>| Some(times.value).filter(|times| *times > 0);
-    let repeats = RepeatLimits::new(
-        repeats(&settings.program().repeat_hint),
-        repeats(&settings.program().repeat_end),
-    );
+    let end = Some(settings.program().repeat_end.value).filter(|times| *times > 0);
+    let repeats = RepeatLimits::new(Some(RepeatLimits::DEFAULT_HINT), end);
     let mut limits = limits(
-        None,
         &settings.program().max_calls,
         &settings.program().max_tokens,
         &settings.program().max_cost,
@@ -88,13 +84,11 @@ pub(crate) fn needs_price(model: &str) -> String {
 /// Returns the budget that all sessions share. Returns `None` if no window has a limit.
 pub(crate) fn shared(settings: &Settings) -> Result<Option<Budget>, Error> {
     let day = limits(
-        settings.program().daily_steps.as_ref(),
         &settings.program().daily_calls,
         &settings.program().daily_tokens,
         &settings.program().daily_cost,
     );
     let month = limits(
-        settings.program().monthly_steps.as_ref(),
         &settings.program().monthly_calls,
         &settings.program().monthly_tokens,
         &settings.program().monthly_cost,
@@ -122,16 +116,13 @@ fn open(_day: BudgetLimits, _month: BudgetLimits) -> Result<Budget, Error> {
 }
 
 fn limits(
-    steps: Option<&Setting<u32>>,
     calls: &Option<Setting<u32>>,
     tokens: &Option<Setting<u32>>,
     cost: &Option<Setting<Cost>>,
 ) -> BudgetLimits {
-    let number = |limit: &Setting<u32>| u64::from(limit.value);
     let mut limits = BudgetLimits::new();
-    limits.steps = steps.map(number);
-    limits.calls = calls.as_ref().map(number);
-    limits.tokens = tokens.as_ref().map(number);
+    limits.calls = calls.as_ref().map(|calls| calls.value.into());
+    limits.tokens = tokens.as_ref().map(|tokens| tokens.value.into());
     limits.cost = cost.as_ref().map(|cost| cost.value);
     limits
 }

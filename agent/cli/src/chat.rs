@@ -51,7 +51,7 @@ impl Chat {
         loop {
             // A question of a sub-agent in the background waits for the end of the line.
             let reader = self.runner.console.reader().await;
-            let line = tokio::task::block_in_place(|| self.input.line())?;
+            let line = self.input.line().await?;
             drop(reader);
             if generation != changes.generation() {
                 generation = changes.generation();

@@ -111,15 +111,13 @@ impl ConfigOptions {
         let settings = settings.edit(|keys: &mut ProgramKeys| {
             keys.provider = keys.provider.take().or_else(|| environment::provider(None));
         });
-        match settings::unapplied() {
-            Ok(unapplied) => Ok(settings.with_unapplied(unapplied)),
-            Err(error) => {
-                notice::warning(&format!(
-                    "{error}; the files that it names are not protected in this session"
-                ));
-                Ok(settings)
-            }
+        let (unapplied, mistake) = settings::unapplied();
+        if let Some(error) = mistake {
+            notice::warning(&format!(
+                "{error}; some of the files that it names may not be protected in this session"
+            ));
         }
+        Ok(settings.with_unapplied(unapplied))
     }
 }
 
@@ -166,13 +164,10 @@ impl ProgramSettings for Settings {
     fn request_policy(&self) -> (Timeouts, RetryPolicy) {
         let requests: &RequestKeys = self.of();
         let mut timeouts = Timeouts::default();
-        timeouts.connect = requests.connect.value;
         timeouts.first_byte = requests.first_byte.value;
         timeouts.idle = requests.idle.value;
         let mut retries = RetryPolicy::default();
         retries.max_retries = usize::try_from(requests.max_retries.value).unwrap_or(usize::MAX);
-        retries.first_delay = requests.first_delay.value;
-        retries.longest_delay = requests.longest_delay.value;
         (timeouts, retries)
     }
 }

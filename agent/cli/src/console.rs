@@ -1,10 +1,11 @@
 //! [`Console`]: the terminal of a run.
 
 use std::io::{self, IsTerminal as _};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use tools::IgnorePoison as _;
 
 use crate::error::Error;
 use crate::notice::{write as write_stderr, write_line};
@@ -135,7 +136,7 @@ impl Console {
     }
 
     fn state(&self) -> MutexGuard<'_, ConsoleState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 }
 

@@ -1,6 +1,5 @@
 //! The tools that the requests of a session offer.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use agent::{
@@ -33,11 +32,7 @@ pub(crate) fn from_settings(settings: &Settings) -> Result<Disclosure, InvalidSe
         Some(globs) => Selection::parse(&globs.value)?,
         None => Selection::parse(ALWAYS)?,
     };
-    let budget = DisclosureBudget::default()
-        .with_tools(tools)
-        .with_context_percent(u8::try_from(settings.context_percent.value).unwrap_or(u8::MAX))
-        .with_search_tokens(settings.search_tokens.value.into())
-        .with_found_turns(NonZeroU32::new(settings.found_turns.value).unwrap_or(NonZeroU32::MIN));
+    let budget = DisclosureBudget::default().with_tools(tools);
     Ok(Disclosure::Search { always, budget })
 }
 

@@ -14,6 +14,7 @@ use tools_journal::AuditError;
 #[cfg(feature = "default")]
 use tools_mcp::server::HttpError;
 
+use crate::authorship::TrustError;
 use crate::config::SettingsError;
 use crate::exhausted;
 use crate::exit::Exit;
@@ -49,13 +50,6 @@ pub(crate) enum Error {
     NotLinked(#[from] NotLinked),
     #[error("cannot use {} as the root: {reason}; choose a directory with --root", path.display())]
     Root { path: PathBuf, reason: String },
-    #[cfg(feature = "builtin")]
-    #[error(
-        "{} is missing, and a program that runs in the root could create it: {reason}; create the file, or name one outside of \
-         the root in the settings",
-        path.display()
-    )]
-    Reserved { path: PathBuf, reason: String },
     #[error("cannot read the arguments from standard input: {0}; pass them as JSON text in UTF-8")]
     Input(io::Error),
     #[error("cannot read a prompt: {0}; check the source of standard input")]
@@ -84,9 +78,6 @@ pub(crate) enum Error {
         "job {0} is a prompt, and no provider is configured; choose one with --provider, or set the key of one"
     )]
     NoProvider(i64),
-    #[cfg(feature = "default")]
-    #[error("there is no folder for the data of this user; set HOME or XDG_DATA_HOME")]
-    NoData,
     #[cfg(not(feature = "default"))]
     #[error("this program was built without journals; rebuild it with its default features")]
     NoJournal,
@@ -219,7 +210,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Record(#[from] RecordError),
     #[error(transparent)]
-    Repository(#[from] crate::authorship::TrustError),
+    Repository(#[from] TrustError),
     #[error(
         "the digest of {what} is {shown}, and not {given}; look again, and add --digest {shown} to approve it"
     )]
@@ -255,6 +246,7 @@ impl Error {
     /// Returns the exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
+            Self::Repository(TrustError::Written { .. }) => Exit::Refused,
             Self::Tool(error) | Self::Driver(DriverError::Tool(error)) => Exit::from(error.code()),
             Self::Refused { error, .. } => Exit::from(error.code()),
             Self::Argument(_) => Exit::InvalidArguments,
@@ -274,8 +266,6 @@ impl Error {
             | Self::NoState
             | Self::Record(_)
             | Self::Repository(_) => Exit::Usage,
-            #[cfg(feature = "builtin")]
-            Self::Reserved { .. } => Exit::Usage,
             #[cfg(feature = "default")]
             Self::Jobs(CronError::Unknown { .. }) => Exit::NotFound,
             #[cfg(feature = "default")]
@@ -308,8 +298,6 @@ impl Error {
             #[cfg(feature = "default")]
             Self::Login(_) => Exit::Failed,
             Self::Command(error) => error.exit,
-            #[cfg(feature = "default")]
-            Self::NoData => Exit::Usage,
             Self::Unusable(_) => Exit::Problems,
             #[cfg(not(feature = "default"))]
             Self::NoJournal => Exit::Usage,

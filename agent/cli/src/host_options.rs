@@ -12,7 +12,6 @@ use tools::policy::{Rule, Verdict};
 use tools::{CancellationToken, Clause, OutputStore, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
-use crate::aside;
 use crate::config::{
     ConfigOptions, KeyFlags, Origin, ProgramSettings as _, Setting, Settings, SettingsError,
     ToolFlags, Values,
@@ -60,7 +59,8 @@ impl HostOptions {
     /// Returns the effective settings: these options together with the other flags and the files.
     pub(crate) fn settings(&self, mut flags: Values) -> Result<Settings, Error> {
         // Before any file of the workspace is read.
-        aside::recover(self.root.workspace().ok().map(PathBuf::from).as_deref());
+        let root = self.root.workspace().ok().map(PathBuf::from);
+        host::recover(root.as_deref());
         flags.merge(self.keys.values()?);
         flags
             .of_mut::<AccessKeys>()
@@ -90,6 +90,7 @@ impl HostOptions {
         flags.of_mut::<AccessKeys>().grants.extend(grants);
         flags.of_mut::<AccessKeys>().policy.extend(rules);
         let settings = host::with_access(self.config.settings(flags)?)?;
+        let settings = root.into_iter().fold(settings, Settings::with_root);
         let settings = settings.with_control_files(self.policy.policy.clone());
         let reads = reads.into_iter().map(Setting::from_default);
         let settings = reads.fold(settings, Settings::with_default_grant);

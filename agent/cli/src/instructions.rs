@@ -1,9 +1,11 @@
 //! The workspace's file of instructions for agents, which is a part of the system text.
 
-#[cfg(feature = "builtin")]
-use tools::Grant;
-use tools::ToolContext;
+use std::io::Read as _;
+use std::path::Path;
 
+use tools::{Grant, Services, ToolContext};
+
+use crate::config::Settings;
 use host::trust::Content;
 
 /// The name of the file.
@@ -12,40 +14,26 @@ const FILE: &str = "AGENTS.md";
 /// The maximum number of bytes of the instructions, since every session sends them to the model.
 const MAX_BYTES: u64 = 32 * 1024;
 
-/// Reads the instructions like a tool, through the workspace and the grant: links do not lead out, and reading must be granted.
-#[cfg(feature = "builtin")]
-pub(crate) fn read(cx: &ToolContext) -> Option<Content> {
-    use std::io::Read as _;
-
-    let workspace = cx.service::<tools_builtin::fs::Workspace>()?;
-    let file = workspace.open_file(cx, FILE).ok()?;
+/// Reads the instructions in the root like a tool: links do not lead out, and reading must be granted.
+pub(crate) fn read(root: &Path, cx: &ToolContext) -> Option<Content> {
+    let file = host::open_file(cx, FILE)?;
     let mut bytes = Vec::new();
     // A text of UTF-16 has half of its bytes, or more.
     file.take(2 * MAX_BYTES + 4).read_to_end(&mut bytes).ok()?;
-    let content = Content::new("instructions", &workspace.root().join(FILE), &bytes);
+    let content = Content::new("instructions", &root.join(FILE), &bytes);
     let effect = "every session here sends it to the model; once you approve it, it no longer counts as text of strangers";
     (!content.text().trim().is_empty()).then(|| content.with_effects(vec![effect.to_owned()]))
 }
 
-#[cfg(not(feature = "builtin"))]
-pub(crate) fn read(_cx: &ToolContext) -> Option<Content> {
-    None
-}
-
-/// Reads the instructions of a root for a person.
-#[cfg(feature = "builtin")]
-pub(crate) fn of_root(root: &std::path::Path) -> Option<Content> {
-    let workspace = tools_builtin::fs::Workspace::open(root).ok()?;
-    read(
-        &ToolContext::new()
-            .with_service(workspace)
-            .with_grant(Grant::all()),
-    )
-}
-
-#[cfg(not(feature = "builtin"))]
-pub(crate) fn of_root(_root: &std::path::Path) -> Option<Content> {
-    None
+/// Reads the instructions of a root, which has no links, for a person.
+pub(crate) fn of_root(root: &Path) -> Option<Content> {
+    let mut services = Services::new();
+    let settings = Settings::default().with_root(root.to_owned());
+    host::insert_services(&settings, &mut services).ok()?;
+    let cx = ToolContext::new()
+        .with_services(services)
+        .with_grant(Grant::all());
+    read(root, &cx)
 }
 
 /// Returns the instructions below a notice that they are advice only, because anyone with write access may have written them.

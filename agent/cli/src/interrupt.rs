@@ -1,12 +1,77 @@
-//! Ctrl-C: the first cancels the run, the second ends the program.
+//! Ctrl-C and other signals: the first Ctrl-C cancels the run, the second ends the program, as `SIGTERM` and `SIGHUP` do.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use once_cell::sync::Lazy;
 use tools::CancellationToken;
+use tools::IgnorePoison as _;
 
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::running;
+
+/// Cancelled when the program has to end.
+static END: Lazy<CancellationToken> = Lazy::new(CancellationToken::new);
+
+/// The token of a command that ends by itself when the system asks it to.
+static TERMINATION: Mutex<Option<CancellationToken>> = Mutex::new(None);
+
+/// Does the work of a command until a signal ends the program. Dropped work ends its background programs.
+pub(crate) async fn until_end(
+    work: impl Future<Output = Result<Exit, Error>>,
+) -> Result<Exit, Error> {
+    #[cfg(unix)]
+    listen_to_system().map_err(Error::Runtime)?;
+    tokio::select! {
+        ended = work => ended,
+        () = END.cancelled() => Err(Error::Cancelled),
+    }
+}
+
+/// Ends the program, also if its work blocks.
+fn end() {
+    END.cancel();
+    std::thread::spawn(|| {
+        running::wait_for_ends();
+        std::process::exit(i32::from(Exit::Cancelled as u8));
+    });
+}
+
+/// Ends the program when the system asks for it or the terminal is closed, unless the person started it so that it goes on then.
+#[cfg(unix)]
+fn listen_to_system() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::spawn(async move {
+        while terminate.recv().await.is_some() {
+            match &*TERMINATION.lock().ignore_poison() {
+                Some(token) => token.cancel(),
+                None => end(),
+            }
+        }
+    });
+    if ignores_hangup() {
+        return Ok(());
+    }
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            end();
+        }
+    });
+    Ok(())
+}
+
+/// Returns true if the process ignores `SIGHUP`, as `nohup` asks for, or if that is not known.
+#[cfg(unix)]
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    ignored.is_none_or(|set| set & 1 == 1)
+}
 
 /// Returns a token that the first Ctrl-C cancels. The signal handler is installed when this returns.
 pub(crate) fn token(console: &Arc<Console>) -> Result<CancellationToken, Error> {
@@ -21,22 +86,10 @@ pub(crate) fn token(console: &Arc<Console>) -> Result<CancellationToken, Error> 
     Ok(token)
 }
 
-/// Cancels the token when the system asks the program to end.
+/// Lets the command end by itself when the system asks the program to end: cancels the token.
 #[cfg(feature = "default")]
-pub(crate) fn cancel_on_termination(token: CancellationToken) -> Result<(), Error> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-
-        let mut terminate = signal(SignalKind::terminate()).map_err(Error::Runtime)?;
-        tokio::spawn(async move {
-            terminate.recv().await;
-            token.cancel();
-        });
-    }
-    #[cfg(not(unix))]
-    drop(token);
-    Ok(())
+pub(crate) fn cancel_on_termination(token: CancellationToken) {
+    *TERMINATION.lock().ignore_poison() = Some(token);
 }
 
 /// Handles Ctrl-C in a program that continues after it: the first cancels the attached token, a second one before the run has
@@ -91,7 +144,7 @@ impl Interrupts {
                         attached.token.cancel();
                     }
                     None if ignores_idle => {}
-                    Some(_) | None => std::process::exit(i32::from(Exit::Cancelled as u8)),
+                    Some(_) | None => end(),
                 }
             }
         });
@@ -105,7 +158,7 @@ impl Interrupts {
     }
 
     fn current(&self) -> MutexGuard<'_, Option<Attached>> {
-        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+        self.attached.lock().ignore_poison()
     }
 }
 

@@ -17,7 +17,6 @@
 mod approval_option;
 mod approver;
 mod argument;
-mod aside;
 mod authorship;
 mod budget;
 #[cfg(test)]
@@ -38,8 +37,6 @@ mod host_options;
 mod ineffective;
 mod instructions;
 mod interrupt;
-#[cfg(feature = "default")]
-mod jobs;
 mod journal;
 mod linked;
 mod lock_file;
@@ -50,8 +47,6 @@ mod output;
 mod output_file;
 mod output_format;
 mod own_path;
-#[cfg(feature = "builtin")]
-mod own_programs;
 mod parameter;
 mod person;
 mod policy;
@@ -63,8 +58,8 @@ mod provider_options;
 mod quote;
 mod records;
 mod refusal;
-mod reserved_files;
 mod root;
+mod running;
 mod sentence;
 mod session;
 #[cfg(feature = "default")]

@@ -4,13 +4,14 @@ mod event_line;
 mod run_state;
 mod sub_agent;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use agent::refusal::Refusal;
 use agent::{Direct, Event};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
+use tools::IgnorePoison as _;
 use tools::protocol::{Message, Part, Role};
 use tools::{CancellationToken, ErrorCode, ToolCall, ToolResult, visible_line};
 
@@ -227,7 +228,7 @@ impl Observer {
     }
 
     fn state(&self) -> MutexGuard<'_, RunState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
     /// Tells that text of a failed reply does not count.

@@ -10,6 +10,8 @@ pub(crate) use host::program::{name, services, variable, version};
 use once_cell::sync::OnceCell;
 use tools::Services;
 
+use crate::notice;
+
 /// The running program. [`Program::main`] sets it once; unit tests have the default.
 static RUNNING: OnceCell<Program> = OnceCell::new();
 
@@ -44,6 +46,8 @@ impl Program {
                 version: env!("CARGO_PKG_VERSION"),
                 settings: "",
                 services: Services::new(),
+                warn: notice::warning,
+                note: notice::note,
             },
             providers: Vec::new(),
         }

@@ -141,8 +141,6 @@ fn generation(settings: &Settings, mut generation: GenerationOptions) -> Generat
     generation.parallel_calls = value(&settings.program().parallel_calls);
     generation.reasoning_effort = value(&settings.program().reasoning_effort);
     generation.caching = value(&settings.program().caching);
-    generation.eager_input_streaming = value(&settings.program().eager_input_streaming);
-    generation.deferred_tools = value(&settings.program().deferred_tools);
     generation
 }
 

@@ -5,27 +5,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-#[cfg(feature = "builtin")]
-use agent::WorkspaceDomain;
 use agent::{Direct, Models, Plan, SubAgents, ToolFinder};
 use clap::Args;
+use host::settings::SensitivePlace;
+use host::{ControlFolders, folders};
 use tools::{OutputStore, Services, Tasks, ToolContext};
 
-#[cfg(feature = "builtin")]
-use crate::aside;
 use crate::authorship;
-use crate::config::{ProgramSettings as _, Setting, Settings};
+use crate::config::{Setting, Settings};
 use crate::error::Error;
 use crate::git_settings;
-#[cfg(feature = "default")]
-use crate::jobs;
-#[cfg(feature = "builtin")]
-use crate::notice;
-#[cfg(feature = "builtin")]
-use crate::own_programs;
 use crate::program;
-use crate::reserved_files;
-use host::{ControlFolders, SessionRoot, folders};
 
 /// The option of commands that open the workspace.
 #[derive(Args, Clone, Debug, Default)]
@@ -73,7 +63,8 @@ impl RootOption {
 
     /// Returns the services of a session that makes no calls.
     pub(crate) fn services(&self, settings: &Settings) -> Result<Services, Error> {
-        let mut services = self.services_hiding(Vec::new(), true, settings)?;
+        let settings = settings.clone().with_root(self.workspace()?.into());
+        let mut services = self.services_of_calls(&settings)?;
         services.insert(Plan::new());
         services.insert(unused_models());
         services.insert_absent::<ToolFinder>(
@@ -83,59 +74,39 @@ impl RootOption {
     }
 
     /// Returns a context over the root. Tools and their programs reach none of the files that the settings hide. A write of a control file
-    /// asks: those of the settings and of git's, these of MCP servers, and the folders of families.
+    /// asks: those of the settings and of git's, these of MCP servers, and the skills of the user.
     pub(crate) fn context(
         &self,
         reads_project: bool,
         settings: &Settings,
         of_servers: &[PathBuf],
     ) -> Result<ToolContext, Error> {
-        let workspace = self.workspace()?;
-        let hidden = settings.files_hidden_in(&workspace);
-        let services = self.services_hiding(hidden, reads_project, settings)?;
-        reserved_files::create(
-            &services,
-            settings.secret_files().iter().map(PathBuf::as_path),
-        )?;
-        let of_families = control_files(&services, Path::new(&workspace));
-        let of_git = git_settings::files();
-        let others = of_servers.iter().chain(&of_families).chain(&of_git);
-        let control = settings.control_files().chain(others.map(PathBuf::as_path));
-        Ok(in_workspace(
-            ToolContext::new().with_services(services),
-            control,
-        ))
+        let workspace = PathBuf::from(self.workspace()?);
+        let settings = settings
+            .clone()
+            .with_root(workspace.clone())
+            .with_project_files(reads_project)
+            .with_sensitive_places(places_of_git(&workspace));
+        let services = self.services_of_calls(&settings)?;
+        let of_families = control_files(&services, &workspace);
+        let control = of_servers.iter().cloned().chain(of_families);
+        let settings = settings.with_control_files(control.chain(git_settings::files(&workspace)));
+        let cx = ToolContext::new().with_services(services);
+        Ok(host::prepare_context(&settings, cx)?)
     }
 
-    /// Returns the services for tools, which hide these files and the program's own folders.
-    fn services_hiding(
-        &self,
-        hidden: Vec<PathBuf>,
-        reads_project: bool,
-        settings: &Settings,
-    ) -> Result<Services, Error> {
+    /// Returns the services for tools, with these settings of the root.
+    fn services_of_calls(&self, settings: &Settings) -> Result<Services, Error> {
         let mut services = program::services();
         if services.get::<SubAgents>().is_none() {
             services.insert(SubAgents::new());
         }
         services.insert(OutputStore::new());
         Tasks::offer(&mut services);
-        let hidden = folders::own().chain(hidden);
-        insert_workspace(
-            &mut services,
-            self.root.as_deref().unwrap_or(Path::new(".")),
-            hidden,
-        )?;
-        services.insert(SessionRoot {
-            workspace: self.workspace()?,
-            reads_project,
-        });
-        host::insert_control_folders(settings, &mut services);
-        insert_sandbox(&mut services, settings);
         authorship::insert(&mut services, Path::new(&self.workspace()?));
-        #[cfg(feature = "default")]
-        jobs::insert(&mut services, self.workspace()?);
-        host::insert_services(settings, &mut services)?;
+        let control = host::insert_control_folders(settings, &mut services);
+        let settings = settings.clone().with_reserved_folders(control);
+        host::insert_services(&settings, &mut services)?;
         Ok(services)
     }
 }
@@ -158,98 +129,23 @@ fn control_files(services: &Services, root: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Returns the files below a root that git runs or obeys because its settings name them.
+fn places_of_git(root: &Path) -> impl Iterator<Item = SensitivePlace> {
+    authorship::named_paths(root)
+        .into_iter()
+        .map(|named| SensitivePlace {
+            path: named.path,
+            is_folder: named.is_folder,
+            note: "named by a setting of git, which runs or obeys it",
+        })
+}
+
 /// Returns the models of a session that makes no calls: the provider without a model stands for its own.
 pub(crate) fn unused_models() -> Models {
     Models::new(Arc::new(Direct))
 }
 
-/// Puts the context into the domain of its workspace, with the control files.
-#[cfg(feature = "builtin")]
-fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) -> ToolContext {
-    let Some(workspace) = cx.service::<tools_builtin::fs::Workspace>() else {
-        return cx;
-    };
-    let files = control.flat_map(|file| workspace.paths_to(file));
-    // The built-in table has the settings files of `toolcrib` alone.
-    let domain = WorkspaceDomain::new(workspace.identity()).with_control_files(files);
-    let cx = domain.with_control_name(folders::settings_name()).enter(cx);
-    own_programs::protect(cx, &workspace)
-}
-
-#[cfg(not(feature = "builtin"))]
-fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &'a Path>) -> ToolContext {
-    cx
-}
-
-#[cfg(feature = "builtin")]
-fn insert_workspace(
-    services: &mut Services,
-    root: &Path,
-    hidden: impl Iterator<Item = PathBuf>,
-) -> Result<(), Error> {
-    let workspace = tools_builtin::fs::Workspace::open(root)
-        .and_then(|workspace| workspace.with_hidden(hidden));
-    let workspace = workspace.map_err(|error| Error::Root {
-        path: root.to_owned(),
-        reason: error.to_string(),
-    })?;
-    services.insert(tools::call::FileRoot::new(workspace.root()));
-    services.insert(workspace);
-    Ok(())
-}
-
-/// Adds the sandbox of programs, with the toolchains of the user.
-#[cfg(feature = "builtin")]
-fn insert_sandbox(services: &mut Services, settings: &Settings) {
-    use tools_builtin::exec::Sandbox;
-
-    if services.get::<Sandbox>().is_some() {
-        return;
-    }
-    let control = services.get::<ControlFolders>().unwrap_or_default();
-    let reserved = folders::own_folders().chain(control.0.iter().cloned());
-    let mut sandbox = Sandbox::new()
-        .with_unconfined(settings.program().unconfined.value)
-        .with_reserved(reserved);
-    // Where the call has no observer that shows it, such as behind `serve`.
-    sandbox = sandbox.with_teller(|files| {
-        files
-            .iter()
-            .for_each(|file| notice::warning(&file.to_string()))
-    });
-    if let Some(aside) = aside::folder() {
-        sandbox = sandbox.with_aside(aside);
-    }
-    if let Some((home, cache)) = folders::toolchains() {
-        let toolchains = settings
-            .program()
-            .toolchains
-            .iter()
-            .filter_map(|name| name.value.parse().ok());
-        sandbox = sandbox.with_toolchains(toolchains, &home, &cache);
-    }
-    services.insert(sandbox);
-}
-
-#[cfg(not(feature = "builtin"))]
-fn insert_sandbox(_services: &mut Services, _settings: &Settings) {}
-
-#[cfg(not(feature = "builtin"))]
-fn insert_workspace(
-    _services: &mut Services,
-    root: &Path,
-    _hidden: impl Iterator<Item = PathBuf>,
-) -> Result<(), Error> {
-    let refused = |reason: String| Error::Root {
-        path: root.to_owned(),
-        reason,
-    };
-    std::fs::read_dir(root)
-        .map(drop)
-        .map_err(|error| refused(error.to_string()))
-}
-
-#[cfg(all(test, feature = "builtin"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -277,15 +173,11 @@ mod tests {
     fn calls_in_different_roots_do_not_wait_for_each_other() {
         let [one, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let domain_of = |root: PathBuf| {
-            let services = RootOption { root: Some(root) }
-                .services(&Settings::default())
-                .unwrap();
-            in_workspace(
-                ToolContext::new().with_services(services),
-                std::iter::empty(),
-            )
-            .domain("fs")
-            .to_owned()
+            RootOption { root: Some(root) }
+                .context(true, &Settings::default(), &[])
+                .unwrap()
+                .domain("fs")
+                .to_owned()
         };
         let [domain, again] = [(); 2].map(|()| domain_of(one.path().join(".")));
         assert_eq!(domain, again);

@@ -16,8 +16,7 @@ impl Program {
     /// A process runs one program: a second call, or a name of other characters, ends with an error.
     pub fn main(self) -> ExitCode {
         // Before anything else: the sandbox starts this binary again.
-        #[cfg(feature = "builtin")]
-        tools_builtin::exec::enter();
+        host::start();
         let Some((name, version)) = self.install() else {
             notice::error("a program is running in this process already; call `main` once");
             return Exit::Internal.into();

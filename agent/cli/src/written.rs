@@ -3,10 +3,8 @@
 mod walk;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-use std::{io, process};
 
 use serde::{Deserialize, Serialize};
 use tools::Digest;
@@ -14,6 +12,7 @@ use tools_store::private;
 
 pub(crate) use self::walk::change_time;
 use crate::records::{self, now};
+use crate::running::{Running, RunningPrograms};
 use host::folders;
 
 /// The most files of one program. More are recorded as the folders in which they are.
@@ -21,9 +20,6 @@ const MAX_OF_PROGRAM: usize = 64;
 
 /// The most records of a workspace. More are replaced by one that is about the whole workspace.
 const MAX_RECORDS: usize = 2000;
-
-/// The time by which the clock of files may be behind that of the system.
-pub(crate) const CLOCK_LAG: Duration = Duration::from_millis(50);
 
 /// The ends of the names of documents, which no program takes for code.
 const DOCUMENTS: [&str; 8] = ["adoc", "gif", "jpeg", "jpg", "md", "pdf", "png", "rst"];
@@ -35,13 +31,17 @@ const DOCUMENT: &str = "document-";
 /// The name of the file with the path of a root.
 const ROOT: &str = "root";
 
-/// The files that sessions wrote, in the state folder of the user. Each root of a session has a folder:
-///
-/// - `file-*.json` is a [`WrittenFile`], with the time at which it was written last, and `document-*.json` one of documents.
-/// - `program-*.json` is a [`Running`] program, whose files are not known yet.
+/// The files that sessions wrote, in the state folder of the user. Each root of a session has a folder, in which `file-*.json` is a
+/// [`WrittenFile`], with the time at which it was written last, and `document-*.json` one of documents.
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
     folder: PathBuf,
+    /// The programs whose files are not known yet.
+    #[cfg_attr(
+        not(feature = "default"),
+        allow(dead_code, reason = "only servers read them")
+    )]
+    programs: RunningPrograms,
 }
 
 /// A file or folder that a session wrote.
@@ -58,30 +58,16 @@ pub(crate) struct WrittenFile {
     pub(crate) is_document: bool,
 }
 
-/// A program that may write these trees.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Running {
-    trees: Vec<PathBuf>,
-    from: u64,
-    process: u32,
-}
-
-/// The time in which a program may write. A drop records the files that it wrote.
-#[derive(Debug)]
-pub(crate) struct Watch {
-    written: Written,
-    root: PathBuf,
-    file: PathBuf,
-}
-
 impl Written {
     /// Returns the record of the user. Returns `None` if the user has no servers, because nothing reads it then.
     pub(crate) fn own() -> Option<Self> {
         let state = folders::state()?;
         let has_servers =
             state.join("mcp").exists() || folders::servers().is_some_and(|file| file.exists());
+        let programs = RunningPrograms::own()?;
         has_servers.then(|| Self {
             folder: state.join("written"),
+            programs,
         })
     }
 
@@ -103,49 +89,13 @@ impl Written {
         )
     }
 
-    /// Notes that a program may write these trees until the returned value is dropped.
-    ///
-    /// # Errors
-    /// Returns an error if it cannot be recorded.
-    pub(crate) fn watch(&self, root: &Path, trees: &[PathBuf]) -> io::Result<Watch> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let from = now().saturating_sub(CLOCK_LAG.as_nanos() as u64);
-        let inside = trees
-            .iter()
-            .filter(|tree| tree.starts_with(root) || root.starts_with(tree));
-        let trees = inside
-            .map(|tree| {
-                if root.starts_with(tree) {
-                    root.to_owned()
-                } else {
-                    tree.clone()
-                }
-            })
-            .collect();
-        let running = Running {
-            trees,
-            from,
-            process: process::id(),
-        };
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let file = self
-            .prepared(root)?
-            .join(format!("program-{from}-{}-{count}.json", process::id()));
-        records::write(&file, &running)?;
-        Ok(Watch {
-            written: self.clone(),
-            root: root.to_owned(),
-            file,
-        })
-    }
-
     /// Returns the roots in which sessions wrote files.
     ///
     /// # Errors
     /// Returns an error if they cannot be read.
     #[cfg(feature = "default")]
     pub(crate) fn roots(&self) -> io::Result<Vec<PathBuf>> {
-        let mut roots = Vec::new();
+        let mut roots = self.programs.roots()?;
         for folder in records::entries(&self.folder)? {
             match records::read::<PathBuf>(&folder.join(ROOT)) {
                 // A full disk leaves a folder that has no record yet, because the root is written first.
@@ -155,20 +105,23 @@ impl Written {
                 root => roots.push(root?),
             }
         }
+        roots.sort_unstable();
+        roots.dedup();
         Ok(roots)
     }
 
-    /// Returns the files that sessions wrote below a root, also those of programs that still run. A record that cannot be read stands for
-    /// all files.
+    /// Returns the files that sessions wrote below a root, also those of programs that still run. A record of files that cannot be read
+    /// stands for all files.
     ///
     /// # Errors
     /// Returns an error if they cannot be read or recorded.
     #[cfg(feature = "default")]
     pub(crate) fn below(&self, root: &Path) -> io::Result<Vec<WrittenFile>> {
         let folder = self.folder_of(root);
-        for file in records::list(&folder, "program-")? {
-            self.settle(root, &file)?;
-        }
+        self.programs
+            .of(root)?
+            .iter()
+            .try_for_each(|program| self.settle(program))?;
         let whole = || WrittenFile {
             path: String::new(),
             at: 0,
@@ -184,31 +137,21 @@ impl Written {
             .collect())
     }
 
-    /// Records the files that a program has written until now. Forgets the program if its session has ended.
-    fn settle(&self, root: &Path, file: &Path) -> io::Result<()> {
-        let running = match records::read::<Running>(file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            // It may have written all of it.
-            other => other.unwrap_or_else(|_| Running {
-                trees: vec![root.to_owned()],
-                from: 0,
-                process: 0,
-            }),
-        };
+    /// Records the files that a program has written until now.
+    ///
+    /// # Errors
+    /// Returns an error if they cannot be recorded.
+    pub(crate) fn settle(&self, program: &Running) -> io::Result<()> {
         let mut found = BTreeMap::new();
-        for tree in &running.trees {
-            walk::changed(root, tree, running.from, &mut found);
+        for tree in program.trees() {
+            walk::changed(&program.root, tree, program.from, &mut found);
         }
         let (documents, files): (BTreeMap<_, _>, _) =
             found.into_iter().partition(|(_, file)| file.is_document);
-        for found in [files, documents] {
-            self.put(root, &folded(found).into_values().collect::<Vec<_>>())?;
-        }
-        if crate::process::is_alive(running.process) {
-            Ok(())
-        } else {
-            private::remove(file).map(drop)
-        }
+        [files, documents].into_iter().try_for_each(|found| {
+            let folded: Vec<_> = folded(found).into_values().collect();
+            self.put(&program.root, &folded)
+        })
     }
 
     /// Records files, of which either all are documents or none.
@@ -259,15 +202,6 @@ impl Written {
     fn folder_of(&self, root: &Path) -> PathBuf {
         self.folder
             .join(Digest::hash_bytes(root.as_os_str().as_encoded_bytes()).to_string())
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        // The record stays if this fails, and the next reader tries again.
-        if self.written.settle(&self.root, &self.file).is_ok() {
-            let _ = private::remove(&self.file);
-        }
     }
 }
 
@@ -337,6 +271,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::running::{CLOCK_LAG, Recorded};
 
     /// A record, and a root beside it.
     fn place(folder: &Path) -> (Written, PathBuf) {
@@ -345,9 +280,21 @@ mod tests {
         (
             Written {
                 folder: folder.join("state"),
+                programs: RunningPrograms::new(folder.join("programs")),
             },
             root,
         )
+    }
+
+    /// Records a program that may write these trees.
+    fn start(written: &Written, root: &Path, trees: &[PathBuf]) -> Recorded {
+        let program = Running::new(root, trees, &[], Vec::new());
+        written.programs.record(program).unwrap()
+    }
+
+    fn end(written: &Written, recorded: &Recorded) {
+        written.settle(&recorded.program).unwrap();
+        recorded.remove();
     }
 
     fn paths(written: &Written, root: &Path) -> Vec<String> {
@@ -367,18 +314,17 @@ mod tests {
         let (written, root) = place(folder.path());
         fs::write(root.join("before"), "").unwrap();
         std::thread::sleep(CLOCK_LAG * 3);
-        let watch = written.watch(&root, &[PathBuf::from("/")]).unwrap();
+        let recorded = start(&written, &root, &[PathBuf::from("/")]);
         assert_eq!(paths(&written, &root), Vec::<String>::new());
+        assert_eq!(written.roots().unwrap(), std::slice::from_ref(&root));
         fs::write(root.join("during"), "").unwrap();
         assert_eq!(paths(&written, &root), ["", "during"]);
-        // A host that has died leaves its record, with a process that is no more.
-        let mut running: Running = records::read(&watch.file).unwrap();
-        running.process = i32::MAX as u32;
-        records::write(&watch.file, &running).unwrap();
+        // A host that has died leaves its record.
+        drop(recorded);
         fs::write(root.join("later"), "").unwrap();
         assert_eq!(paths(&written, &root), ["", "during", "later"]);
-        assert!(!watch.file.exists());
-        drop(watch);
+        let programs = &written.programs;
+        programs.settle(|program| written.settle(program)).unwrap();
         fs::write(root.join("after"), "").unwrap();
         assert_eq!(paths(&written, &root), ["", "during", "later"]);
     }
@@ -395,11 +341,11 @@ mod tests {
             .for_each(|name| fs::write(root.join(name), "").unwrap());
         fs::hard_link(root.join("lib/code.py"), root.join("docs/linked.md")).unwrap();
         std::thread::sleep(CLOCK_LAG * 3);
-        let watch = written.watch(&root, &[root.join("docs")]).unwrap();
+        let recorded = start(&written, &root, &[root.join("docs")]);
         ["alone", "linked"]
             .iter()
             .for_each(|name| fs::write(root.join(format!("docs/{name}.md")), "evil").unwrap());
-        drop(watch);
+        end(&written, &recorded);
         let code = written
             .below(&root)
             .unwrap()
@@ -417,11 +363,11 @@ mod tests {
         let (written, root) = place(folder.path());
         fs::create_dir(root.join("in")).unwrap();
         std::thread::sleep(CLOCK_LAG * 3);
-        let watch = written.watch(&root, &[root.join("in")]).unwrap();
+        let recorded = start(&written, &root, &[root.join("in")]);
         ["in/a", "out"]
             .iter()
             .for_each(|file| fs::write(root.join(file), "").unwrap());
-        drop(watch);
+        end(&written, &recorded);
         assert_eq!(paths(&written, &root), ["in", "in/a"]);
     }
 
@@ -431,9 +377,9 @@ mod tests {
         let (written, root) = place(folder.path());
         fs::create_dir_all(root.join("a/b")).unwrap();
         std::thread::sleep(CLOCK_LAG * 3);
-        let watch = written.watch(&root, std::slice::from_ref(&root)).unwrap();
+        let recorded = start(&written, &root, std::slice::from_ref(&root));
         (0..100).for_each(|number| fs::write(root.join(format!("a/b/{number}")), "").unwrap());
-        drop(watch);
+        end(&written, &recorded);
         assert_eq!(paths(&written, &root), ["a/b"]);
         assert!(written.below(&root).unwrap()[0].is_whole);
         for number in 0..=MAX_RECORDS {
@@ -472,12 +418,12 @@ mod tests {
         );
         (0..100).for_each(|number| fs::write(root.join(format!("a/{number}")), "").unwrap());
         std::thread::sleep(CLOCK_LAG * 3);
-        let watch = written.watch(&root, std::slice::from_ref(&root)).unwrap();
+        let recorded = start(&written, &root, std::slice::from_ref(&root));
         (0..100).for_each(|number| fs::write(root.join(format!("a/{number}")), "x").unwrap());
-        drop(watch);
-        let watch = written.watch(&root, std::slice::from_ref(&root)).unwrap();
+        end(&written, &recorded);
+        let recorded = start(&written, &root, std::slice::from_ref(&root));
         (0..100).for_each(|number| fs::write(root.join(format!("a/{number}.PDF")), "x").unwrap());
-        drop(watch);
+        end(&written, &recorded);
         assert_eq!(
             (of(false), of(true)),
             (
@@ -502,10 +448,10 @@ mod tests {
             .iter()
             .for_each(|folder| fs::create_dir_all(root.join(folder)).unwrap());
         std::thread::sleep(CLOCK_LAG * 3);
-        let watch = written.watch(&root, std::slice::from_ref(&root)).unwrap();
+        let recorded = start(&written, &root, std::slice::from_ref(&root));
         (0..100).for_each(|number| fs::write(root.join(format!("a/b/{number}")), "").unwrap());
         fs::write(root.join("other/lib.py"), "").unwrap();
-        drop(watch);
+        end(&written, &recorded);
         assert_eq!(paths(&written, &root), ["a/b", "other", "other/lib.py"]);
     }
 
@@ -533,10 +479,9 @@ mod tests {
             panic!("one record")
         };
         assert!(whole.path.is_empty() && whole.is_whole && !whole.is_document);
-        // So does that of a program.
-        fs::remove_file(&files[0]).unwrap();
-        fs::write(written.folder_of(&root).join("program-1.json"), "{").unwrap();
-        fs::write(root.join("of-long-ago"), "").unwrap();
-        assert!(paths(&written, &root).contains(&"of-long-ago".to_owned()));
+        // That of a program may be of any root.
+        fs::create_dir(folder.path().join("programs")).unwrap();
+        fs::write(folder.path().join("programs/program-1.json"), "{").unwrap();
+        written.below(&root).unwrap_err();
     }
 }

@@ -159,11 +159,9 @@ impl Remote {
 
     fn sent<'s>(&self, tools: &'s ToolSet) -> &'s WireToolSet {
         let options = WireOptions::new(self.api.format()).with_strictness(self.strictness);
-        // Anthropic refuses the field of examples beside deferred tools.
-        let is_refused = tools.is_deferring() && self.api.format().takes_examples();
         tools.wire_as(
             options
-                .with_examples(self.examples && !is_refused)
+                .with_examples(self.examples)
                 .with_limit(self.is_limited),
         )
     }
@@ -258,10 +256,6 @@ impl Provider for Remote {
 
     fn reserved_tokens(&self) -> u64 {
         self.model.reserved_tokens()
-    }
-
-    fn defers_tools(&self, tools: &ToolSet) -> bool {
-        self.model.defers_tools(tools)
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {

@@ -9,9 +9,10 @@ mod window;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::time::Instant;
+use tools::IgnorePoison as _;
 use tools::call::PersonClock;
 
 pub use self::exhausted::{BudgetError, BudgetScope, Exhausted, Resource};
@@ -186,7 +187,7 @@ impl Budget {
     }
 
     fn lock(&self) -> impl Drop {
-        self.0.tree.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.tree.lock().ignore_poison()
     }
 
     fn window(&self) -> Option<&Arc<dyn BudgetWindow>> {

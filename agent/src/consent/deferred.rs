@@ -1,8 +1,9 @@
 //! [`DeferredConsent`]: an approver that ends the run instead of waiting for a person.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use tools::IgnorePoison as _;
 use tools::context::ApprovalFuture;
 use tools::{Approval, Approver, Basis, Decision, ToolContext};
 
@@ -145,5 +146,5 @@ impl fmt::Debug for DeferredConsent {
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock().ignore_poison()
 }

@@ -1,7 +1,8 @@
 //! [`DeferredRequests`]: the deferred requests of a run.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use tools::IgnorePoison as _;
 use tools::ToolContext;
 
 use super::{ApprovalKey, ApprovalRequest};
@@ -43,6 +44,6 @@ impl DeferredRequests {
     }
 
     fn locked(&self) -> MutexGuard<'_, Vec<ApprovalRequest>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+        self.requests.lock().ignore_poison()
     }
 }

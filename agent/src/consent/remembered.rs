@@ -1,8 +1,9 @@
 //! [`Remembered`]: the approvals that hold for a session.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use tools::IgnorePoison as _;
 use tools::policy::{Reason, Ruling};
 use tools::{Approval, Basis, Digest, Target};
 
@@ -80,7 +81,7 @@ impl Remembered {
     }
 
     fn locked(&self) -> MutexGuard<'_, HashMap<ConsentKey, HashSet<Basis>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
 }
 

@@ -17,7 +17,7 @@ pub struct DefinitionCosts {
     pub tokens: u64,
     /// The number of tools that are offered if the others are searched.
     pub search_tools: usize,
-    /// The estimated tokens of their definitions. One that the service [defers](crate::Provider::defers_tools) costs none.
+    /// The estimated tokens of their definitions.
     pub search_tokens: u64,
     /// True if the session offers these alone.
     pub is_search: bool,

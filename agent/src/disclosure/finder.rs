@@ -1,26 +1,16 @@
 //! [`ToolFinder`]: searches the tools of a session.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::time::{Instant, timeout};
-use tools::call::Isolated;
 use tools::policy::Verdict;
 use tools::{Entry, ToolContext, ToolName, visible_line};
-use tools_search::{Found, Match, Reranker};
+use tools_search::{Found, Match};
 
 use super::hidden::described;
 use crate::found::SEARCHER;
 use crate::run::BYTES_PER_TOKEN;
 use crate::{DisclosureBudget, ToolSet, WireToolSet};
-
-/// The most tools that are ranked a second time.
-const CANDIDATES: usize = 50;
-
-/// The most time of the second ranking stage.
-const RERANK_TIME: Duration = Duration::from_secs(10);
 
 /// The most bytes of the definitions in a result, so that the output limit of `tools.search` cuts none.
 const MAX_BYTES: u64 = 240 * 1024;
@@ -34,8 +24,6 @@ const DESCRIPTION_CHARS: usize = 300;
 pub struct ToolFinder {
     tools: ToolSet,
     budget: DisclosureBudget,
-    reranker: Option<Arc<dyn Reranker>>,
-    left_out: BTreeSet<ToolName>,
 }
 
 /// The result of a search.
@@ -73,8 +61,6 @@ impl ToolFinder {
         Self {
             tools,
             budget: DisclosureBudget::default(),
-            reranker: None,
-            left_out: BTreeSet::new(),
         }
     }
 
@@ -84,41 +70,16 @@ impl ToolFinder {
         Self { budget, ..self }
     }
 
-    /// Sets the second ranking stage.
-    #[must_use]
-    pub fn with_reranker(self, reranker: Option<Arc<dyn Reranker>>) -> Self {
-        Self { reranker, ..self }
-    }
-
-    /// Leaves out these tools, which the model could not call.
-    pub(crate) fn without(self, left_out: impl IntoIterator<Item = ToolName>) -> Self {
-        Self {
-            left_out: left_out.into_iter().collect(),
-            ..self
-        }
-    }
-
     /// Returns the tools whose definitions match the query best, among those whose calls can pass in this context. A call can pass if
     /// the grant may permit its targets, or an approver can be asked, and no rule of the policy denies the tool.
     ///
-    /// These tools are chosen before the ranking, so no other tool has an influence on the result. The second ranking stage has half of
-    /// the time to the deadline of the call, at most 10 seconds. If it fails or takes longer, the first ranking holds.
-    ///
-    /// # Panics
-    /// Panics with a second ranking stage outside of a Tokio runtime with timers.
-    pub async fn search(&self, cx: &ToolContext, query: &str, limit: usize) -> ToolSearch {
+    /// These tools are chosen before the ranking, so no other tool has an influence on the result.
+    pub fn search(&self, cx: &ToolContext, query: &str, limit: usize) -> ToolSearch {
         let may_call = |name: &ToolName| {
-            self.tools
-                .get(name)
-                .is_ok_and(|entry| access(cx, &entry).is_some())
+            let entry = self.tools.get(name);
+            entry.is_ok_and(|entry| access(cx, &entry).is_some())
         };
-        let may = |name: &ToolName| !self.left_out.contains(name) && may_call(name);
-        let (ranked, number) =
-            self.tools
-                .index()
-                .search_and_count(query, limit.max(CANDIDATES), may);
-        let mut ranked = self.reranked(cx, query, ranked).await;
-        ranked.truncate(limit);
+        let (ranked, number) = self.tools.index().search_and_count(query, limit, may_call);
         let others = number.saturating_sub(ranked.len());
         let found = ranked
             .into_iter()
@@ -134,30 +95,6 @@ impl ToolFinder {
         ToolSearch {
             found: found.collect(),
             others,
-        }
-    }
-
-    /// Returns the results in the order of the second stage, without those that the first stage did not have.
-    async fn reranked(&self, cx: &ToolContext, query: &str, ranked: Vec<Found>) -> Vec<Found> {
-        let Some(reranker) = &self.reranker else {
-            return ranked;
-        };
-        let mut left: BTreeSet<_> = ranked.iter().map(|found| found.name.clone()).collect();
-        let time = cx
-            .deadline()
-            .map(|end| Instant::from_std(end).saturating_duration_since(Instant::now()) / 2);
-        let time = time.map_or(RERANK_TIME, |time| time.min(RERANK_TIME));
-        match timeout(
-            time,
-            Isolated::new(|| reranker.rerank(query, ranked.clone())),
-        )
-        .await
-        {
-            Ok(Ok(Ok(reranked))) => reranked
-                .into_iter()
-                .filter(|found| left.remove(&found.name))
-                .collect(),
-            _ => ranked,
         }
     }
 
@@ -180,12 +117,7 @@ impl ToolFinder {
             .min(MAX_BYTES);
         let text = |found: &FoundTool| {
             let (definition, line) = (found.definition(wire), found.line(cx));
-            // A service that defers tools is sent their whole definitions.
-            let whole = wire
-                .filter(|wire| wire.is_deferring())
-                .and_then(|wire| wire.get(found.entry.name()));
-            let whole = whole.map_or(0, |wire| wire.definition.len());
-            let size = (definition.len().max(whole) + line.len()) as u64;
+            let size = (definition.len() + line.len()) as u64;
             (definition, line, size)
         };
         let texts: Vec<_> = search.found.iter().map(text).collect();

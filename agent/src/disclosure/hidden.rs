@@ -9,7 +9,7 @@ use tools::{Entry, ToolContext, ToolName};
 use super::is_of_search;
 use crate::found::found;
 use crate::inner_call::CALLER;
-use crate::{PendingCall, Run, ToolFinder, ToolSet, WireToolSet};
+use crate::{PendingCall, Run, ToolSet, WireToolSet};
 
 /// Looks at the calls of a turn when it arrives.
 pub(crate) struct Hidden<'a> {
@@ -51,15 +51,10 @@ impl Hidden<'_> {
 
     /// Returns the answer to a call of a tool that the model has not seen.
     fn answer(&self, entry: &Entry) -> String {
-        let [name, caller, search] =
-            [entry.name(), CALLER, ToolFinder::SEARCH].map(|name| self.cx.spelling(name));
-        let otherwise = match self.tools.is_deferring() {
-            true => format!("find it with {search} first"),
-            false => format!("make it with {caller}"),
-        };
+        let [name, caller] = [entry.name().as_str(), CALLER].map(|name| self.cx.spelling(name));
         format!(
             "the call of {name} was not run, because no recent search or call has shown its definition. It follows; check the arguments, and \
-             make the call again. If {name} is not among your tools, {otherwise}:\n{}",
+             make the call again. If {name} is not among your tools, make it with {caller}:\n{}",
             definition(entry, self.wire)
         )
     }

@@ -32,7 +32,7 @@ pub enum Disclosure {
     /// Requests offer every tool.
     All,
     /// Requests offer every tool within the budget. Above it, they offer the tools of `always`, `tools.search`, which finds the others, and
-    /// `tools.call`, which calls them. A provider that [defers](crate::Provider::defers_tools) tools needs no `tools.call`.
+    /// `tools.call`, which calls them.
     ///
     /// A provider without a model is offered every tool. So is one for which a search would cost more tokens. The tool that the
     /// provider's [tool choice](crate::ToolChoice::Tool) names is always offered.

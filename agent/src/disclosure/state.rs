@@ -4,21 +4,18 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use tools::{Entry, ToolContext};
-use tools_search::Reranker;
 
 use super::cost::{costs, offer};
 use super::is_of_search;
-use crate::provider::guarded::{defers_tools, generation};
+use crate::provider::guarded::generation;
 use crate::{
     DefinitionCosts, Disclosure, DisclosureBudget, Provider, ToolChoice, ToolFinder, ToolSet,
-    WireToolSet,
 };
 
 /// The disclosure of one session.
 #[derive(Clone, Default)]
 pub(crate) struct SessionDisclosure {
     disclosure: Disclosure,
-    reranker: Option<Arc<dyn Reranker>>,
     /// `tools.search` and `tools.call`, if the catalog of the session has them.
     of_search: Vec<Arc<Entry>>,
     narrowed: OnceLock<Narrowed>,
@@ -29,8 +26,6 @@ pub(crate) struct SessionDisclosure {
 struct Narrowed {
     /// The tool of which the provider forces a call.
     forced: Option<String>,
-    /// True if the provider defers tools.
-    is_deferring: bool,
     /// `None` if there can be no search.
     tools: Option<ToolSet>,
 }
@@ -39,10 +34,6 @@ impl SessionDisclosure {
     pub(crate) fn set_disclosure(&mut self, disclosure: Disclosure) {
         self.disclosure = disclosure;
         self.forget_tools();
-    }
-
-    pub(crate) fn set_reranker(&mut self, reranker: Arc<dyn Reranker>) {
-        self.reranker = Some(reranker);
     }
 
     /// Sets the tools of a search from those of a catalog. The tools of the session are others from now on.
@@ -111,24 +102,12 @@ impl SessionDisclosure {
 
     /// Adds the finder of the tools to the services of a run's calls, if requests do not offer all of them. It also replaces the finder
     /// that a sub-agent has from its parent, whose tools are not all its own.
-    pub(crate) fn enter(
-        &self,
-        cx: ToolContext,
-        tools: &ToolSet,
-        wire: Option<&WireToolSet>,
-    ) -> ToolContext {
+    pub(crate) fn enter(&self, cx: ToolContext, tools: &ToolSet) -> ToolContext {
         let is_inherited = cx.depth() > 0 && cx.service::<ToolFinder>().is_some();
         if !tools.is_disclosing() && !is_inherited {
             return cx;
         }
-        let finder = ToolFinder::new(tools.clone())
-            .with_budget(self.budget())
-            .with_reranker(self.reranker.clone());
-        let skipped = wire
-            .filter(|wire| wire.is_deferring())
-            .into_iter()
-            .flat_map(WireToolSet::skipped);
-        cx.with_service(finder.without(skipped.map(|tool| tool.name.clone())))
+        cx.with_service(ToolFinder::new(tools.clone()).with_budget(self.budget()))
     }
 
     fn narrowed(&self, tools: &ToolSet, provider: &dyn Provider) -> Option<ToolSet> {
@@ -136,7 +115,6 @@ impl SessionDisclosure {
             Some(ToolChoice::Tool(name)) => Some(name),
             _ => None,
         };
-        let is_deferring = defers_tools(provider, tools);
         let is_always = |entry: &Entry| match &self.disclosure {
             Disclosure::All => false,
             Disclosure::Search { always, .. } => always.matches(entry),
@@ -148,17 +126,14 @@ impl SessionDisclosure {
         };
         let narrow = || {
             let of_search = Some(&*self.of_search).filter(|of_search| of_search.len() == 2)?;
-            tools.disclosing(of_search, is_deferring, |entry| {
-                is_always(entry) || is_forced(entry)
-            })
+            tools.disclosing(of_search, |entry| is_always(entry) || is_forced(entry))
         };
         let known = self.narrowed.get_or_init(|| Narrowed {
             forced: forced.clone(),
-            is_deferring,
             tools: narrow(),
         });
         // One session seldom has providers that differ in this.
-        if known.forced == forced && known.is_deferring == is_deferring {
+        if known.forced == forced {
             known.tools.clone()
         } else {
             narrow()

@@ -1,8 +1,9 @@
 //! [`ActiveRun`]: the run of a call, as a service for the tools of this crate.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
+use tools::IgnorePoison as _;
 use tools::{CancellationToken, ToolContext, ToolResult};
 
 use super::guarded_sink::GuardedSink;
@@ -83,10 +84,7 @@ impl ActiveRun {
 
     /// Sends an event of the run, unless the run has ended. The event is built only if there is a sink.
     pub(crate) fn send(&self, event: impl FnOnce() -> Event) {
-        let has_ended = self
-            .has_ended
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let has_ended = self.has_ended.read().ignore_poison();
         if !*has_ended {
             self.sink.send(event);
         }
@@ -94,10 +92,7 @@ impl ActiveRun {
 
     /// Ends the run after the results of its calls, because a request of a call found the budget used up or broken.
     pub(crate) fn end_by_budget(&self, error: BudgetError) {
-        self.budget_end
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert(error);
+        self.budget_end.lock().ignore_poison().get_or_insert(error);
     }
 
     /// Ends the run if a call met the end of its budget.
@@ -105,12 +100,7 @@ impl ActiveRun {
     /// # Errors
     /// Returns [`DriverError::Budget`] if the budget is broken.
     pub(super) fn settle_budget(&self, run: &mut Run) -> Result<(), DriverError> {
-        match self
-            .budget_end
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-        {
+        match self.budget_end.lock().ignore_poison().take() {
             None => {}
             Some(BudgetError::Exhausted(exhausted)) => run.exhaust(exhausted),
             Some(error) => return Err(DriverError::Budget(error)),
@@ -120,23 +110,17 @@ impl ActiveRun {
 
     /// Sets the results that the calls of a turn can read.
     pub(super) fn set_results(&self, results: PastResults) {
-        *self.results.write().unwrap_or_else(PoisonError::into_inner) = results;
+        *self.results.write().ignore_poison() = results;
     }
 
     /// Returns the result of an earlier call of the conversation, also if requests leave it out.
     pub(crate) fn past_result(&self, id: &str) -> Option<ToolResult> {
-        self.results
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .find(id)
+        self.results.read().ignore_poison().find(id)
     }
 
     /// Ends the events of calls. A call that was abandoned may still be polled.
     pub(super) fn end(&self) {
-        *self
-            .has_ended
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = true;
+        *self.has_ended.write().ignore_poison() = true;
     }
 
     /// Makes this the run that receives the events of the session's sub-agents in the background.

@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
+use tools::IgnorePoison as _;
 
 /// The alarms of the process.
 static ALARMS: Alarms = Alarms::new();
@@ -110,16 +111,12 @@ impl Alarms {
             let left = state
                 .wakes_at
                 .map_or(Duration::MAX, |at| at.saturating_duration_since(now));
-            state = self
-                .changed
-                .wait_timeout(state, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            state = self.changed.wait_timeout(state, left).ignore_poison().0;
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 }
 

@@ -1,8 +1,9 @@
 //! [`CallReporter`]: sends the events of one call in the order that [`Event`] guarantees.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::time::Instant;
+use tools::IgnorePoison as _;
 use tools::call::PersonClock;
 use tools::{
     ErrorCode, Json, Progress, ProgressSink, ProtectedFile, Target, ToolCall, ToolContext,
@@ -69,7 +70,7 @@ impl CallReporter {
 
     /// Sends that the call is abandoned. `abandoned` is the number of abandoned calls, including this one.
     pub(super) fn abandon(&self, abandoned: usize) {
-        let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_open = self.is_open.lock().ignore_poison();
         if *is_open {
             self.sink.send(|| Event::Abandoned {
                 id: self.id.clone(),
@@ -81,7 +82,7 @@ impl CallReporter {
 
     /// Sends that the call waits for an approval, and closes the reporter.
     pub(super) fn defer(&self, request: &ApprovalRequest) {
-        let mut is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_open = self.is_open.lock().ignore_poison();
         if std::mem::replace(&mut *is_open, false) {
             self.sink.send(|| Event::ApprovalDeferred {
                 id: self.id.clone(),
@@ -92,7 +93,7 @@ impl CallReporter {
 
     /// Sends the result and closes the reporter: later events of this call are dropped.
     pub(super) fn finish(&self, result: &ToolResult) {
-        let mut is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_open = self.is_open.lock().ignore_poison();
         if std::mem::replace(&mut *is_open, false) {
             let duration = self
                 .started
@@ -118,7 +119,7 @@ impl CallReporter {
 
 impl ProgressSink for CallReporter {
     fn report(&self, cx: &ToolContext, progress: Progress) {
-        let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_open = self.is_open.lock().ignore_poison();
         if *is_open {
             let name = cx
                 .tool()
@@ -132,7 +133,7 @@ impl ProgressSink for CallReporter {
     }
 
     fn protected_files(&self, cx: &ToolContext, files: &[ProtectedFile]) -> bool {
-        let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_open = self.is_open.lock().ignore_poison();
         if *is_open {
             let name = cx
                 .tool()

@@ -1,11 +1,12 @@
 //! [`GatedExecution`]: a call that is polled through the [`WorkerGate`](super::worker_gate). [`DeadlineAlarm`]: sets its alarm.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
+use tools::IgnorePoison as _;
 use tools::call::DeadlineObserver;
 use tools::{Execution, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
@@ -149,7 +150,7 @@ impl DeadlineObserver for DeadlineAlarm {
 
     fn moved(&self, cx: &ToolContext) {
         if let Some(pending) = self.pending.get() {
-            let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut pending = pending.lock().ignore_poison();
             pending.alarm = self.alarm(cx, pending.limit);
         }
     }

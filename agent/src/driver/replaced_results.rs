@@ -1,7 +1,6 @@
 //! Replaces the results of calls by notices with handles, which `tools.output` reads.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::ops::Range;
 
 use tools::protocol::Part;
@@ -10,7 +9,6 @@ use tools::{OutputStore, ToolResult};
 use super::RunContext;
 use super::metering::result_bytes;
 use crate::Run;
-use crate::found;
 use crate::run::{is_media, text_of};
 
 /// The bytes up to which a result stays, because a notice is hardly shorter.
@@ -25,22 +23,13 @@ struct ShownResult {
     size: String,
 }
 
-/// Replaces the large results of these messages. Returns the ids of their calls. A service that defers tools keeps the searches for those
-/// that the model knows, because it cannot call them without.
+/// Replaces the large results of these messages. Returns the ids of their calls.
 pub(super) fn replace_all(
     run: &mut Run,
     messages: Range<usize>,
     run_cx: &RunContext<'_>,
 ) -> Vec<String> {
-    let needed: HashSet<_> = match run_cx.tools.is_deferring() {
-        true => found::searches_for(run.messages(), &run_cx.known_tools(run)),
-        false => HashSet::new(),
-    };
-    let is_needed = |result: &ShownResult| needed.contains(result.id.as_str());
-    let large: Vec<_> = large_results(run, messages)
-        .into_iter()
-        .filter(|result| !is_needed(result))
-        .collect();
+    let large = large_results(run, messages);
     for result in &large {
         replace(run, result, run_cx);
     }

@@ -51,9 +51,7 @@ impl Driver {
     ) -> ToolContext {
         let format = self.wire();
         let cx = session.context().clone().with_service(budget.clone());
-        let cx = session
-            .session_disclosure()
-            .enter(cx, tools, self.wire_tools(tools));
+        let cx = session.session_disclosure().enter(cx, tools);
         let cx = self
             .options
             .correlation_id

@@ -4,10 +4,11 @@
 //! at a time. The last worker keeps other tasks, timers and sockets running.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::Waker;
 
 use tokio::runtime::{Handle, Id};
+use tools::IgnorePoison as _;
 
 /// The gates by runtime.
 static GATES: Mutex<Vec<(Id, Weak<WorkerGate>)>> = Mutex::new(Vec::new());
@@ -229,7 +230,7 @@ impl Drop for PollSlot<'_> {
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock().ignore_poison()
 }
 
 #[cfg(test)]

@@ -24,12 +24,6 @@ pub struct GenerationOptions {
     /// True to ask the service to cache the tools, the system text and the conversation, where it caches only on request. Defaults to
     /// true for Anthropic's public service only, because gateways may refuse the field.
     pub caching: Option<bool>,
-    /// True to ask Anthropic to stream the arguments of calls as the model writes them, not checked as JSON before. Off by default,
-    /// because gateways may refuse the field of the tools.
-    pub eager_input_streaming: Option<bool>,
-    /// True to leave the tools that a session does not offer to the deferred tools of Anthropic or of OpenAI's Responses API. Defaults to
-    /// true for the models of the public services that are known to have them.
-    pub deferred_tools: Option<bool>,
 }
 
 /// The calls that a model may or must make.
@@ -188,20 +182,6 @@ impl GenerationOptions {
     #[must_use]
     pub fn with_caching(mut self, caching: bool) -> Self {
         self.caching = Some(caching);
-        self
-    }
-
-    /// Sets whether Anthropic streams the arguments of calls as the model writes them.
-    #[must_use]
-    pub fn with_eager_input_streaming(mut self, eager: bool) -> Self {
-        self.eager_input_streaming = Some(eager);
-        self
-    }
-
-    /// Sets whether the deferred tools of the service are used.
-    #[must_use]
-    pub fn with_deferred_tools(mut self, deferred: bool) -> Self {
-        self.deferred_tools = Some(deferred);
         self
     }
 }

@@ -32,11 +32,6 @@ pub(crate) fn reserved_tokens(provider: &dyn Provider) -> u64 {
     Panic::catch(|| provider.reserved_tokens()).unwrap_or_default()
 }
 
-/// Returns true if the service can defer the definitions of these tools. Returns false after a panic.
-pub(crate) fn defers_tools(provider: &dyn Provider, tools: &ToolSet) -> bool {
-    Panic::catch(|| provider.defers_tools(tools)).unwrap_or_default()
-}
-
 /// Returns true if the tokens of requests are estimated. Also returns true after a panic.
 pub(crate) fn is_metered(provider: &dyn Provider) -> bool {
     Panic::catch(|| provider.is_metered()).unwrap_or(true)

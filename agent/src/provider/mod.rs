@@ -108,13 +108,6 @@ pub trait Provider: Send + Sync {
         0
     }
 
-    /// Returns true if the service itself can defer the definitions of a session with these tools: its requests then have the tools that
-    /// a search found as the service takes them, and its model calls them by their names. The same tools always have the same answer.
-    /// The default is false.
-    fn defers_tools(&self, _tools: &ToolSet) -> bool {
-        false
-    }
-
     /// Returns true if a model uses tokens for the turns, so that those without a [`Usage`] are estimated for budgets.
     fn is_metered(&self) -> bool {
         true

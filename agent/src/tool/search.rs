@@ -42,11 +42,8 @@ pub(crate) async fn search(
     let wire = run
         .as_ref()
         .and_then(|run| wire_tools(&*run.provider, finder.tools()));
-    let search = finder
-        .search(cx, &query, usize::try_from(limit).unwrap_or(usize::MAX))
-        .await;
+    let search = finder.search(cx, &query, usize::try_from(limit).unwrap_or(usize::MAX));
     let (definitions, lines, names) = finder.text(&search, cx, wire);
-    // A service that defers tools loads the definitions instead of the first text. The others have nothing that another party wrote.
     let content = if names.is_empty() {
         [
             "No tool matches these words.",
@@ -55,11 +52,10 @@ pub(crate) async fn search(
         .map(Content::text)
         .to_vec()
     } else {
-        let how = match finder.tools().is_deferring() {
-            true => "by its name".to_owned(),
-            false => format!("with {}, by its name and", cx.spelling(CALLER)),
-        };
-        let how = format!("Call a found tool {how} with the arguments that its parameters define.");
+        let how = format!(
+            "Call a found tool with {}, by its name and with the arguments that its parameters define.",
+            cx.spelling(CALLER)
+        );
         vec![
             Content::text(definitions + &how),
             Content::text(lines.trim_end()),

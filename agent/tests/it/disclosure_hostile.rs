@@ -308,10 +308,7 @@ async fn a_fork_knows_the_tools_that_were_found_before_it() {
 /// Finds tools in a way of its own.
 #[tools::tool(name = "own.seek", pure, needs = ToolFinder)]
 async fn own_seek(cx: &ToolContext) -> Result<String, ToolError> {
-    let search = cx
-        .need::<ToolFinder>()?
-        .search(cx, "invoice mail", 50)
-        .await;
+    let search = cx.need::<ToolFinder>()?.search(cx, "invoice mail", 50);
     Ok(search
         .found
         .iter()

@@ -220,7 +220,6 @@ proptest! {
         let session = Session::new(catalog.list(), selection.clone(), ToolContext::new().with_grant(grant.clone()));
         let finder = ToolFinder::new(session.tools().clone());
         let search = finder.search(session.context(), "does the work of a tool", 100);
-        let search = futures_now(search);
         let mut found: Vec<_> = search.found.iter().map(|found| found.entry.name().to_string()).collect();
         found.sort();
         let selected = |made: &&Made| selection.matches(&catalog.get(&made.name).unwrap());
@@ -229,7 +228,7 @@ proptest! {
         expected.sort();
         prop_assert_eq!(&found, &expected, "{}", grant);
         // Others neither displace a result nor are they counted.
-        let first = futures_now(finder.search(session.context(), "does the work of a tool", 1));
+        let first = finder.search(session.context(), "does the work of a tool", 1);
         prop_assert_eq!((first.found.len(), first.found.len() + first.others), (expected.len().min(1), expected.len()));
         for made in made.iter().filter(selected) {
             let (is_found, passes) = (found.contains(&made.name), made.passes(&grant));
@@ -237,12 +236,4 @@ proptest! {
             prop_assert!(passes || !is_found || made.shares_arguments(), "{} {:?}", grant, made);
         }
     }
-}
-
-/// Awaits a future that does not wait for anything.
-fn futures_now<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
-    runtime.block_on(future)
 }

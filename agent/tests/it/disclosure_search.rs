@@ -1,13 +1,10 @@
 //! The results of `tools.search`.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use agent::tools_search::{Found, RerankFuture, Reranker};
 use agent::{Disclosure, DisclosureBudget, Event, Selection, Session, ToolFinder, Turn};
 use serde_json::{Value, json};
-use tokio::time::Instant;
-use tools::{Catalog, Effects, Grant, Tool, ToolContext, ToolName};
+use tools::{Catalog, Effects, Grant, Tool, ToolContext};
 
 use crate::disclosure::{Model, entries, session, shop, turn};
 use crate::workshop::{EventLog, results};
@@ -59,92 +56,16 @@ async fn a_search_shows_definitions_within_its_budget_and_says_what_is_left_out(
 }
 
 #[tokio::test]
-async fn a_second_ranking_stage_orders_results_and_its_failure_changes_nothing() {
-    /// Reverses the results and adds one twice and one that does not match, or fails, or panics.
-    struct Reversing(Option<bool>);
-    impl Reranker for Reversing {
-        fn rerank<'a>(&'a self, _: &'a str, mut found: Vec<Found>) -> RerankFuture<'a> {
-            found.reverse();
-            let mut other = found[0].clone();
-            found.push(other.clone());
-            other.name = ToolName::new("mail.archive_event").unwrap();
-            found.push(other);
-            Box::pin(async move {
-                if self.0.expect("a bug") {
-                    Ok(found)
-                } else {
-                    Err("the service is down".into())
-                }
-            })
-        }
-    }
-    let session = session(&shop(100));
-    let names = async |finder: ToolFinder| {
-        let search = finder.search(session.context(), "invoice", 50).await;
-        search
-            .found
-            .iter()
-            .map(|found| found.entry.name().to_string())
-            .collect::<Vec<_>>()
-    };
-    let finder = || ToolFinder::new(session.tools().clone());
-    let first = names(finder()).await;
-    assert_eq!(first.len(), 10);
-    let reversed: Vec<_> = first.iter().rev().cloned().collect();
-    for (stage, expected) in [
-        (Some(true), reversed),
-        (Some(false), first.clone()),
-        (None, first),
-    ] {
-        assert_eq!(
-            names(finder().with_reranker(Some(Arc::new(Reversing(stage))))).await,
-            expected
-        );
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_second_ranking_stage_that_does_not_end_leaves_the_first_ranking() {
-    struct Endless;
-    impl Reranker for Endless {
-        fn rerank<'a>(&'a self, _: &'a str, _: Vec<Found>) -> RerankFuture<'a> {
-            Box::pin(std::future::pending())
-        }
-    }
-    let query = json!({"query": "archive invoice mail", "limit": 1});
-    for (time, most) in [(5, 3), (3600, 11)] {
-        let model = Model::new([turn("tools__search", query.clone()), Turn::answer("done")]);
-        let cx = ToolContext::new().with_timeout(Duration::from_secs(time));
-        let mut session = Session::new(entries(&shop(100)), Selection::new(), cx)
-            .with_reranker(Arc::new(Endless));
-        let since = Instant::now();
-        model.driver().run(&mut session, "go").await.unwrap();
-        assert!(since.elapsed().as_secs() < most, "{:?}", since.elapsed());
-        let [(_, result)] = &results(session.messages())[..] else {
-            panic!()
-        };
-        assert!(
-            !result.is_error && result.to_text().contains("mail__archive_invoice"),
-            "{time:?}: {result:?}"
-        );
-    }
-}
-
-#[tokio::test]
 async fn all_further_matches_are_counted() {
     let session = session(&shop(100));
-    let search = ToolFinder::new(session.tools().clone())
-        .search(session.context(), "mail", 3)
-        .await;
+    let search = ToolFinder::new(session.tools().clone()).search(session.context(), "mail", 3);
     assert_eq!((search.found.len(), search.others), (3, 97));
 }
 
 #[tokio::test]
 async fn a_search_after_a_refresh_finds_the_tools_of_the_new_catalog_alone() {
     let found = async |session: &Session, query: &str| {
-        let search = ToolFinder::new(session.tools().clone())
-            .search(session.context(), query, 50)
-            .await;
+        let search = ToolFinder::new(session.tools().clone()).search(session.context(), query, 50);
         search
             .found
             .iter()
@@ -205,9 +126,7 @@ async fn the_grant_and_the_policy_decide_which_tools_are_found() {
     }
     let found = async |cx: ToolContext| {
         let session = Session::new(entries(&catalog), Selection::new(), cx);
-        let search = ToolFinder::new(session.tools().clone())
-            .search(session.context(), "notes", 9)
-            .await;
+        let search = ToolFinder::new(session.tools().clone()).search(session.context(), "notes", 9);
         let mut found: Vec<_> = search
             .found
             .iter()

@@ -41,6 +41,9 @@ pub enum CronError {
         /// The error from the operating system.
         source: io::Error,
     },
+    /// There is no folder for the jobs.
+    #[error("there is no folder for the data of this user; set HOME or XDG_DATA_HOME")]
+    NoHome,
     /// There is no such job.
     #[error("there is no job {id}{}", known(jobs))]
     Unknown {

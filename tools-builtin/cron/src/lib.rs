@@ -14,6 +14,7 @@ mod row;
 mod schedule;
 mod serve;
 mod service;
+mod settings;
 mod written_time;
 
 use tools::{Catalog, RegisterError};

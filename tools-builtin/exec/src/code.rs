@@ -55,8 +55,9 @@ const CHOOSES: [char; 4] = ['$', '`', '*', '?'];
 const INCLUDES: [&str; 5] = ["-include", ".", "include", "sinclude", "source"];
 
 /// Words anywhere in a line of a script, after which each name is that of a file that runs.
-const RUNNERS: [&str; 12] = [
-    "bash", "bun", "dash", "deno", "ksh", "node", "perl", "php", "python", "python3", "ruby", "sh",
+const RUNNERS: [&str; 16] = [
+    "SHELL", "bash", "bun", "dash", "deno", "fish", "ksh", "lua", "node", "perl", "php", "python",
+    "python3", "ruby", "sh", "zsh",
 ];
 
 /// The folders of a project in which programs and modules are looked up.
@@ -311,9 +312,10 @@ impl<'a> Search<'a> {
 
     /// Adds the files that lines of a script include or run by an interpreter, whatever their names are.
     fn add_included(&mut self, script: &str) {
-        for line in script.lines() {
+        for line in script.replace("\\\n", " ").lines() {
             let first = line.split_whitespace().next().unwrap_or_default();
-            let runner = pieces(line).position(|piece| RUNNERS.contains(&piece));
+            let is_runner = |piece: &str| piece.rsplit('/').any(|name| RUNNERS.contains(&name));
+            let runner = pieces(line).position(is_runner);
             let before = if INCLUDES.contains(&first) {
                 Some(0)
             } else {

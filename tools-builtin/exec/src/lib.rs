@@ -46,6 +46,8 @@ mod sandbox;
 #[cfg(feature = "tools")]
 mod script;
 #[cfg(feature = "tools")]
+mod settings;
+#[cfg(feature = "tools")]
 mod shell;
 pub mod supervise;
 #[cfg(feature = "tools")]

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tools::ToolError;
 use tools::policy::Sensitivity;
-use tools_fs::is_repository_setting;
+use tools_fs::{is_repository_setting, reads_as_script};
 
 pub(crate) use self::former::{Bytes, Former};
 use self::git::{is_harmless, is_harmless_repository, is_head};
@@ -477,15 +477,9 @@ fn without_inner<'a>(paths: impl Iterator<Item = &'a Path>) -> Vec<&'a Path> {
 
 /// Returns true if the file is a script that can be started by its name.
 fn is_script(path: &Path, metadata: &Metadata) -> bool {
-    use std::io::Read as _;
-
-    let mut begin = [0; 2];
     metadata.is_file()
         && metadata.permissions().mode() & 0o111 != 0
-        && fs::File::open(path)
-            .and_then(|mut file| file.read_exact(&mut begin))
-            .is_ok()
-        && begin == *b"#!"
+        && fs::File::open(path).is_ok_and(reads_as_script)
 }
 
 fn too_many() -> ToolError {

@@ -2,8 +2,9 @@
 
 use std::mem;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use tools::IgnorePoison as _;
 use tools::policy::{Rule, Verdict};
 use tools::protocol::Clause;
 use tools::{ToolContext, ToolError, visible_line};
@@ -187,7 +188,7 @@ impl Watch {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 }
 

@@ -83,7 +83,7 @@ fn apply_edit(
             after,
             ..
         } = &plan;
-        new_script::check_link(workspace, path, slot, || after.starts_with(b"#!"))?;
+        new_script::check_link(workspace, path, slot, || new_script::is_script(after))?;
         // Slow and fallible steps come before the lock.
         let diff = plan.diff(diff::unified);
         let draft = Draft::new(workspace, slot, after)?;

@@ -56,10 +56,10 @@ pub(crate) enum FsError {
     )]
     NewScript { path: RelativePath },
     #[error(
-        "`{path}` is a part of a git repository, and the call did not name it, so nobody was asked about it; name `{path}` itself in a \
-         file tool"
+        "`{path}` decides which programs run, such as a part of a git repository, and the call did not name it, so nobody was asked about \
+         it; name `{path}` itself in a file tool"
     )]
-    InRepository { path: RelativePath },
+    Unasked { path: RelativePath },
     #[error("the workspace root cannot be moved, replaced or removed; name an entry below it")]
     Root,
     #[error("`{path}` already exists and is {kind}; {advice}")]

@@ -33,6 +33,7 @@ mod planned_removal;
 mod planned_write;
 mod read;
 mod relocate;
+mod removal_question;
 mod remove;
 mod rename;
 mod replacement;
@@ -40,6 +41,7 @@ mod repository;
 mod resolved_entry;
 mod scan;
 mod search;
+mod settings;
 mod slot;
 mod subtree;
 mod tail;
@@ -58,6 +60,8 @@ use tools::{Catalog, RegisterError};
 
 pub use kind::Kind;
 pub use listing::DirEntry;
+pub use new_script::reads_as_script;
+pub use removal_question::is_output;
 pub use repository::is_repository_setting;
 pub use workspace::Workspace;
 

@@ -1,6 +1,6 @@
 //! The question about a new script in the root of the workspace.
 
-use std::io::Read as _;
+use std::io::Read;
 
 use tools::protocol::Target;
 use tools::{Access, Concern, ToolContext};
@@ -51,7 +51,7 @@ pub(crate) fn of_write(
     content: String,
     _parents: bool,
 ) -> Vec<Concern> {
-    let new = concern(cx, &path, |_| content.starts_with("#!"));
+    let new = concern(cx, &path, |_| is_script(content.as_bytes()), |_| false);
     new.into_iter()
         .chain(repository::concern(cx, &path))
         .collect()
@@ -64,8 +64,8 @@ pub(crate) fn of_move(
     to: RelativePath,
     _overwrite: bool,
 ) -> Vec<Concern> {
-    let is_script = |workspace: &Workspace| begins_as_script(workspace, &from);
-    let new = concern(cx, &to, is_script);
+    let is_program = |workspace: &Workspace| is_program(workspace, &from);
+    let new = concern(cx, &to, |workspace| may_start(workspace, &from), is_program);
     let of_repository = [&from, &to]
         .into_iter()
         .find_map(|path| repository::concern(cx, path));
@@ -89,7 +89,7 @@ pub(crate) fn of_edit(
             .and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
         read.is_err()
             || text.len() as u64 == MAX_TEXT
-            || text.replacen(&old, &new, 1).starts_with("#!")
+            || is_script(text.replacen(&old, &new, 1).as_bytes())
     };
     // An edit creates no file.
     let is_there = |workspace: &Workspace| workspace.dir().symlink_metadata(path.as_str()).is_ok();
@@ -97,7 +97,7 @@ pub(crate) fn of_edit(
         .service::<Workspace>()
         .is_some_and(|workspace| is_there(&workspace));
     let script = if is_there {
-        concern(cx, &path, becomes_script)
+        concern(cx, &path, becomes_script, |_| false)
     } else {
         Vec::new()
     };
@@ -128,10 +128,12 @@ pub(crate) fn check_link(
     Ok(())
 }
 
+/// Returns the concern about a file with a new content. `brings_permission` says that the file can be started by its name afterwards.
 fn concern(
     cx: &ToolContext,
     path: &RelativePath,
     has_script: impl Fn(&Workspace) -> bool,
+    brings_permission: impl Fn(&Workspace) -> bool,
 ) -> Vec<Concern> {
     let Some(workspace) = cx.service::<Workspace>() else {
         return Vec::new();
@@ -141,14 +143,15 @@ fn concern(
         return Vec::new();
     }
     let is_new = workspace.dir().symlink_metadata(name).is_err();
-    let reason = if !is_new && is_program_of_text(&workspace, path) && has_script(&workspace) {
-        "the file can be started by its name from the root of the workspace, and becomes a script"
+    let becomes_script = || is_program_of_text(&workspace, path) && has_script(&workspace);
+    let reason = if !is_new && (brings_permission(&workspace) || becomes_script()) {
+        "the file can be started by its name from the root of the workspace, and becomes another script or program"
     } else if !is_new {
         return Vec::new();
     } else if is_loaded(name) {
         "the file is new in the root of the workspace, and programs that start there load or run it by its name"
     } else if has_script(&workspace) {
-        "the file is new in the root of the workspace and is a script"
+        "the file is new in the root of the workspace and is a script or a program"
     } else {
         return Vec::new();
     };
@@ -164,9 +167,17 @@ fn concern(
 
 /// Returns true for a file with the permission to be started that is no script yet: a program may have set the permission.
 fn is_program_of_text(workspace: &Workspace, path: &RelativePath) -> bool {
+    is_program(workspace, path) && !begins_as_script(workspace, path)
+}
+
+/// Returns true if the file can be started by its name, or once it has the permission.
+pub(crate) fn may_start(workspace: &Workspace, path: &RelativePath) -> bool {
+    is_program(workspace, path) || begins_as_script(workspace, path)
+}
+
+fn is_program(workspace: &Workspace, path: &RelativePath) -> bool {
     let metadata = workspace.dir().metadata(path.as_str());
     metadata.is_ok_and(|metadata| metadata.is_file() && is_executable(&metadata))
-        && !begins_as_script(workspace, path)
 }
 
 #[cfg(unix)]
@@ -195,18 +206,29 @@ fn is_loaded(name: &str) -> bool {
 }
 
 /// Returns true if the file begins like a script. A file that cannot be read does not.
-pub(crate) fn begins_as_script(workspace: &Workspace, path: &RelativePath) -> bool {
+fn begins_as_script(workspace: &Workspace, path: &RelativePath) -> bool {
     let is_file = workspace
         .dir()
         .metadata(path.as_str())
         .is_ok_and(|metadata| metadata.is_file());
-    let mut begin = [0; 2];
     is_file
         && workspace
             .dir()
             .open(path.as_str())
-            .is_ok_and(|mut file| file.read_exact(&mut begin).is_ok())
-        && begin == *b"#!"
+            .is_ok_and(reads_as_script)
+}
+
+/// Returns true if a file, which is read from its begin, is a script.
+pub fn reads_as_script(file: impl Read) -> bool {
+    let mut begin = Vec::new();
+    file.take(5).read_to_end(&mut begin).is_ok() && is_script(&begin)
+}
+
+/// Returns true if a text begins like a script. Shells run one with a byte order mark, too.
+pub(crate) fn is_script(text: &[u8]) -> bool {
+    text.strip_prefix(b"\xEF\xBB\xBF")
+        .unwrap_or(text)
+        .starts_with(b"#!")
 }
 
 #[cfg(test)]

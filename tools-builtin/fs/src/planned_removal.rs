@@ -14,11 +14,15 @@ use crate::error::FsError;
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
+use crate::removal_question::{is_listed, is_output};
 use crate::slot::Slot;
 use crate::subtree::{check_not_hidden, visit_all};
 
 /// The maximum number of entries that a preview counts.
 const MAX_COUNTED: u64 = 10_000;
+
+/// The maximum number of entries that a preview names because they run or configure programs by themselves.
+const MAX_NAMED: usize = 5;
 
 /// The time before its deadline at which a preview stops counting.
 const COUNT_RESERVE: Duration = Duration::from_millis(200);
@@ -69,7 +73,7 @@ fn planned_removal(
             Err(FsError::NotEmpty { path: slot.path })
         };
     }
-    let contents = Contents::count(cx, &hidden, &dir, &slot.path)?;
+    let contents = Contents::count(cx, workspace, &hidden, &dir, &slot.path)?;
     Ok(Preview::summary(match contents.entries {
         0 => removes,
         _ => format!("{removes}, with its contents: {contents}"),
@@ -84,15 +88,24 @@ struct Contents {
     bytes: u64,
     /// True if there are more.
     is_cut: bool,
+    /// The first entries that run or configure programs by themselves. A folder stands for its contents, and folders of outputs are left out.
+    named: Vec<String>,
 }
 
 impl Contents {
     fn count(
         cx: &ToolContext,
+        workspace: &Workspace,
         hidden: &HiddenSnapshot<'_>,
         dir: &Dir,
         path: &RelativePath,
     ) -> Result<Self, FsError> {
+        let is_top = |entry: &RelativePath| {
+            let above = entry.prefix(entry.names().count() - 1);
+            is_listed(cx, workspace, entry)
+                && !is_listed(cx, workspace, &above)
+                && !above.names().any(is_output)
+        };
         let stop = cx
             .deadline()
             .and_then(|deadline| deadline.checked_sub(COUNT_RESERVE));
@@ -104,6 +117,9 @@ impl Contents {
             }
             check_not_hidden(hidden, dir, name, entry, path)?;
             contents.entries += 1;
+            if contents.named.len() <= MAX_NAMED && is_top(entry) {
+                contents.named.push(format!("`{entry}`"));
+            }
             match kind {
                 Kind::Directory => cx.require(Access::Read, "fs", entry.as_str())?,
                 Kind::File => {
@@ -134,6 +150,20 @@ impl fmt::Display for Contents {
             f,
             "{more}{}, of them {least}{files} with {least}{bytes}",
             counted(self.entries, "entry", "entries")
+        )?;
+        if self.named.is_empty() {
+            return Ok(());
+        }
+        let names = &self.named[..self.named.len().min(MAX_NAMED)];
+        let others = if self.named.len() > MAX_NAMED {
+            " and others"
+        } else {
+            ""
+        };
+        write!(
+            f,
+            "; among them {}{others}, by which programs run",
+            names.join(", ")
         )
     }
 }
@@ -248,6 +278,36 @@ mod tests {
         assert!(
             more.contains(": more than 10000 entries, of them at least"),
             "{more}"
+        );
+    }
+
+    #[tokio::test]
+    async fn the_first_entries_by_which_programs_run_are_named() {
+        let fixture = Fixture::with_files(&[
+            ("dir/a/AGENTS.md", ""),
+            ("dir/.git/config", ""),
+            ("dir/node_modules/a/.npmrc", ""),
+            ("dir/plain", ""),
+        ]);
+        let shown = previewed(&fixture, "dir", true).await.unwrap();
+        let (_, named) = shown.split_once("among them ").unwrap();
+        assert!(
+            ["`dir/a/AGENTS.md`", "`dir/.git`"]
+                .iter()
+                .all(|name| named.contains(name)),
+            "{shown}"
+        );
+        assert!(
+            !named.contains("npmrc") && !named.contains("config"),
+            "{shown}"
+        );
+        for number in 0..9 {
+            fixture.write(&format!("many/{number}/.envrc"), "");
+        }
+        let shown = previewed(&fixture, "many", true).await.unwrap();
+        assert!(
+            shown.matches(".envrc").count() == 5 && shown.contains("and others"),
+            "{shown}"
         );
     }
 

@@ -105,7 +105,7 @@ pub(crate) fn move_entry(
     }
     match to.kind {
         None => new_script::check_link(workspace, requested, &to, || {
-            new_script::begins_as_script(workspace, &from.path)
+            new_script::may_start(workspace, &from.path)
         })?,
         Some(kind @ Kind::Directory) => {
             let advice = "give the complete new path below it, or an unused path";

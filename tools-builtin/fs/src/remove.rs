@@ -31,6 +31,7 @@ const MAX_RESERVE: Duration = Duration::from_millis(500);
     destroys = "fs:{path}",
     needs = Workspace,
     preview = crate::planned_removal::preview,
+    concerns = crate::removal_question::of_remove,
     tags = ["files"],
     example({"path": "old.txt"}),
     example({"path": "build", "recursive": true}),

@@ -64,7 +64,7 @@ pub(crate) fn concern(cx: &ToolContext, path: &RelativePath) -> Option<Concern> 
 /// Returns an error that names the path itself.
 pub(crate) fn check_unasked(workspace: &Workspace, path: &RelativePath) -> Result<(), FsError> {
     if holds(workspace, path) {
-        Err(FsError::InRepository { path: path.clone() })
+        Err(FsError::Unasked { path: path.clone() })
     } else {
         Ok(())
     }

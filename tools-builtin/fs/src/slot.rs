@@ -12,6 +12,7 @@ use crate::error::{FsError, LinkFault};
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
+use crate::removal_question;
 use crate::repository;
 
 /// The maximum number of links on a path, as on Linux.
@@ -98,6 +99,9 @@ impl Slot {
                 workspace.note_write(cx, &current)?;
                 if current != *path {
                     repository::check_unasked(workspace, &current)?;
+                }
+                if current != *path && options.accesses == [Access::Destroy] {
+                    removal_question::check_unasked(cx, workspace, &current)?;
                 }
             }
             match walk(cx, workspace, &hidden, &current, options, created)? {

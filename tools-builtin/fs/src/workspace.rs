@@ -4,11 +4,12 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use cap_fs_ext::MetadataExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use tools::IgnorePoison as _;
 use tools::ToolContext;
 
 use crate::error::FsError;
@@ -153,13 +154,13 @@ impl Workspace {
     /// Locks the workspace for a change, so that no other call of it interferes between check and change.
     pub(crate) fn lock_changes(&self) -> MutexGuard<'_, ()> {
         // The lock guards no data that a panic could leave inconsistent.
-        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.changing.lock().ignore_poison()
     }
 
     /// Marks a directory as visited. Returns true if it was not visited before.
     #[cfg(target_os = "linux")]
     pub(crate) fn is_first_visit(&self, directory: Identity) -> bool {
-        let mut visited = self.visited.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut visited = self.visited.lock().ignore_poison();
         visited.len() < MAX_VISITED && visited.insert(directory)
     }
 }

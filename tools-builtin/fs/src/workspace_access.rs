@@ -11,11 +11,10 @@ use crate::listing::DirEntry;
 use crate::path::RelativePath;
 use crate::relocate::{FROM, TO, move_entry};
 use crate::remove::remove_entry;
-use crate::repository;
 use crate::resolved_entry::ResolvedEntry;
 use crate::whole_file::Restyled;
 use crate::write::write_atomically;
-use crate::{Workspace, directory, whole_file};
+use crate::{Workspace, directory, removal_question, repository, whole_file};
 
 /// Confined file access for tools of other crates.
 ///
@@ -276,6 +275,8 @@ impl Workspace {
         }
         if accesses.contains(&Access::Write) {
             repository::check_unasked(self, &path)?;
+        } else if accesses.contains(&Access::Destroy) {
+            removal_question::check_unasked(cx, self, &path)?;
         }
         Ok(path)
     }

@@ -98,7 +98,7 @@ fn try_write(
     };
     for _ in 0..ATTEMPTS {
         let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
-        new_script::check_link(workspace, path, &slot, || content.starts_with(b"#!"))?;
+        new_script::check_link(workspace, path, &slot, || new_script::is_script(content))?;
         let (done, written, kept) = match slot.kind {
             None => ("created", Cow::Borrowed(content), String::new()),
             Some(Kind::File) => {

@@ -1,9 +1,7 @@
 //! The memories of the user: how the family joins a program.
 
-use std::path::Path;
-
 use host::settings::{Settings, SettingsError};
-use host::{Extension, FamilyReport, Finding, SessionRoot, inventory, program};
+use host::{Extension, FamilyReport, Finding, inventory, program};
 use tools::{Clause, Services, ToolContext, source};
 
 use crate::Memory;
@@ -21,14 +19,12 @@ inventory::submit! {
 }
 
 /// Adds the memories of a session, unless the program has its own.
-fn insert(_settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
+fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
     if services.get::<Memory>().is_some() {
         return Ok(());
     }
-    match (Memory::own(), services.get::<SessionRoot>()) {
-        (Ok(memory), Some(root)) => {
-            services.insert(memory.with_project(Path::new(&root.workspace)))
-        }
+    match (Memory::own(), settings.root()) {
+        (Ok(memory), Some(root)) => services.insert(memory.with_project(root)),
         (Ok(memory), None) => services.insert(memory),
         (Err(error), _) => services.insert_absent::<Memory>(error.to_string()),
     }

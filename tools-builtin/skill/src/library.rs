@@ -1,7 +1,7 @@
 //! [`Library`]: the skills of the user and of the project, and which of them sessions may use.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use host::settings::Settings;
 use host::trust::{Approvals, Subject};
@@ -53,7 +53,7 @@ impl Library {
     /// Looks for the skills, which is done once for each session. Unless the project's files are read, those in its own folders
     /// are not looked for, and none inside the workspace is usable. No skill has a file that tools cannot reach.
     pub(crate) fn load(workspace: String, reads_project: bool, settings: &Settings) -> Self {
-        let hidden = folders::own().chain(settings.files_hidden_in(&workspace));
+        let hidden = settings.paths_hidden_in(Path::new(&workspace));
         let mut discovery = Discovery::new()
             .with_workspace(&workspace)
             .with_hidden(hidden);

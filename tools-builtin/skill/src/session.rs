@@ -1,10 +1,10 @@
 //! The skills of a session: their service, their section of the system text, and the warnings about those that it does not have.
 
 use std::any::TypeId;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use host::program;
 use host::settings::{Settings, SettingsError};
-use host::{SessionRoot, program};
 use tools::{Entry, Services, ToolContext};
 
 use crate::library::{Library, Shelved, clash_text};
@@ -24,10 +24,10 @@ struct LeftOut(Vec<String>);
 
 /// Looks for the skills of a session. Returns the folders of the user's skills: other roots use one without an approval.
 pub(crate) fn insert_library(settings: &Settings, services: &mut Services) -> Vec<PathBuf> {
-    let Some(root) = services.get::<SessionRoot>() else {
+    let Some(root) = settings.root().and_then(Path::to_str) else {
         return Vec::new();
     };
-    let library = Library::load(root.workspace.clone(), root.reads_project, settings);
+    let library = Library::load(root.to_owned(), settings.reads_project_files(), settings);
     let places = library.places().to_vec();
     services.insert(library);
     places

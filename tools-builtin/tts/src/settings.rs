@@ -13,7 +13,7 @@ inventory::submit! {
     Extension::new("tts", source!())
         .with_default_grants(&["speech:read:**"])
         .with_keys(|| vec![Box::new(SpeechKeys::default())])
-        .with_services(&["http"], speech::insert)
+        .with_services(&["exec", "http"], speech::insert)
         .with_access(speech::access)
         .with_report(|settings, services| Box::pin(report::report(settings, services)))
         .with_faults(|| Finding::of_linked(crate::conflicts(), crate::problems()))

@@ -1,19 +1,20 @@
 //! `weather.get`: the weather of a place, now and in the next days.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 use tools::{ToolContext, ToolError, tool};
 use tools_http::HttpClient;
 
-use crate::choice::Choice;
-use crate::error::WeatherError;
-use crate::forecast::{Current, Day, forecast};
-use crate::geocoding::{FoundPlace, find, name};
-use crate::narrowing::Narrowing;
-use crate::place::{Place, elevation};
+use crate::forecast::forecast;
+use crate::place::Place;
 use crate::request::WeatherRequest;
+use crate::search::search;
 
 /// The maximum number of places that an answer lists.
 const MAX_PLACES: usize = 10;
+
+/// The advice beside candidates.
+const NEXT_STEP: &str = "call weather.get again with the latitude and longitude of the one that is meant, or with its region and \
+    country; if that is unclear, ask the user";
 
 /// Returns the weather of a place from Open-Meteo: current values, and one entry a day for up to 16 days. Has no past weather and no
 /// hourly values. Set `place`, or set `latitude` and `longitude`.
@@ -37,145 +38,38 @@ const MAX_PLACES: usize = 10;
 pub(crate) async fn get(
     cx: &ToolContext,
     #[args] request: WeatherRequest,
-) -> Result<Answer, ToolError> {
+) -> Result<Value, ToolError> {
     let client = cx.need::<HttpClient>()?;
-    Ok(answer(cx, &client, &request).await?)
-}
-
-/// The answer: the weather, or the places that may be meant.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Answer {
-    Weather(Box<Weather>),
-    Candidates(Candidates),
-}
-
-/// The weather of one place.
-#[derive(Debug, Serialize)]
-pub(crate) struct Weather {
-    place: Place,
-    /// Other places of this name, the most populous first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    other_places: Vec<Place>,
-    /// The offset of all times from UTC.
-    utc_offset: String,
-    current: Current,
-    daily: Vec<Day>,
-    source: &'static str,
-}
-
-/// The places that a name may mean.
-#[derive(Debug, Serialize)]
-pub(crate) struct Candidates {
-    problem: String,
-    next_step: &'static str,
-    candidates: Vec<Place>,
-    /// The number of further places, which the list leaves out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    omitted: Option<usize>,
-    source: &'static str,
+    let narrows = request.country.is_some() || request.region.is_some();
+    let (mut places, problem) = match (&request.place, request.latitude, request.longitude) {
+        (None, Some(latitude), Some(longitude)) if !narrows => {
+            (vec![Place::at(latitude, longitude)], None)
+        }
+        (Some(name), None, None) => search(cx, &client, name, &request).await?,
+        _ => {
+            let repair =
+                "set place, which country and region narrow, or set latitude and longitude";
+            return Err(ToolError::execution_failed(repair));
+        }
+    };
+    let (mut answer, others) = match &problem {
+        Some(problem) => (
+            json!({"problem": problem, "next_step": NEXT_STEP}),
+            "candidates",
+        ),
+        None => (
+            forecast(cx, &client, places.remove(0), &request).await?,
+            "other_places",
+        ),
+    };
+    if !places.is_empty() {
+        answer[others] = places.iter().take(MAX_PLACES).map(Place::to_json).collect();
+    }
+    if problem.is_some() && places.len() > MAX_PLACES {
+        answer["omitted"] = json!(places.len() - MAX_PLACES);
+    }
+    answer["source"] = json!(SOURCE);
+    Ok(answer)
 }
 
 const SOURCE: &str = "Weather data by Open-Meteo.com (https://open-meteo.com/), licence CC BY 4.0; places by GeoNames";
-
-async fn answer(
-    cx: &ToolContext,
-    client: &HttpClient,
-    request: &WeatherRequest,
-) -> Result<Answer, WeatherError> {
-    let narrows = request.country.is_some() || request.region.is_some();
-    let (place, other_places) = match (&request.place, request.latitude, request.longitude) {
-        (None, Some(latitude), Some(longitude)) if !narrows => {
-            (Place::from_coordinates(latitude, longitude), Vec::new())
-        }
-        (Some(name), None, None) => match search(cx, client, name, request).await? {
-            Choice::One(place, others) => (place.to_place(), listed(&others)),
-            Choice::Several(places) => {
-                let problem = format!("{} places may be meant by {name:?}", places.len());
-                return Ok(candidates(problem, &places));
-            }
-            Choice::Elsewhere(places) => {
-                let problem = format!(
-                    "no {name:?} is in the country or region that was named; these are elsewhere"
-                );
-                return Ok(candidates(problem, &places));
-            }
-        },
-        (None, None, None) => return Err(WeatherError::NoPlace),
-        (None, ..) if !narrows => return Err(WeatherError::HalfCoordinates),
-        _ => return Err(WeatherError::PlaceAndCoordinates),
-    };
-    weather(cx, client, request, place, other_places)
-        .await
-        .map(Box::new)
-        .map(Answer::Weather)
-}
-
-async fn search(
-    cx: &ToolContext,
-    client: &HttpClient,
-    name: &str,
-    request: &WeatherRequest,
-) -> Result<Choice, WeatherError> {
-    let narrowing = Narrowing::new(name, request.country.as_deref(), request.region.as_deref())?;
-    let found = find(
-        cx,
-        client,
-        &narrowing.name,
-        narrowing.country_code().as_deref(),
-    )
-    .await?;
-    Choice::new(&narrowing, found).ok_or_else(|| narrowing.unknown())
-}
-
-async fn weather(
-    cx: &ToolContext,
-    client: &HttpClient,
-    request: &WeatherRequest,
-    mut place: Place,
-    other_places: Vec<Place>,
-) -> Result<Weather, WeatherError> {
-    let forecast = forecast(cx, client, (place.latitude, place.longitude), request).await?;
-    place.elevation = place.elevation.or(elevation(forecast.elevation));
-    place.timezone = name(&forecast.timezone);
-    let utc_offset = offset(forecast.utc_offset_seconds);
-    Ok(Weather {
-        place,
-        other_places,
-        utc_offset,
-        current: forecast.current,
-        daily: forecast.daily,
-        source: SOURCE,
-    })
-}
-
-fn candidates(problem: String, places: &[FoundPlace]) -> Answer {
-    Answer::Candidates(Candidates {
-        problem,
-        next_step: "call weather.get again with the latitude and longitude of the one that is meant, or with its region and country; \
-             if that is unclear, ask the user",
-        candidates: listed(places),
-        omitted: places
-            .len()
-            .checked_sub(MAX_PLACES)
-            .filter(|omitted| *omitted > 0),
-        source: SOURCE,
-    })
-}
-
-fn listed(places: &[FoundPlace]) -> Vec<Place> {
-    places
-        .iter()
-        .take(MAX_PLACES)
-        .map(FoundPlace::to_place)
-        .collect()
-}
-
-/// Formats an offset from UTC such as `+05:30`.
-fn offset(seconds: i32) -> String {
-    let (sign, minutes) = (
-        if seconds < 0 { '-' } else { '+' },
-        seconds.unsigned_abs() / 60,
-    );
-    format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
-}

@@ -1,20 +1,12 @@
 #![doc = include_str!("../README.md")]
 
-mod choice;
-mod error;
-mod folded;
 mod forecast;
-mod geocoding;
 mod get;
-mod narrowing;
 mod place;
-mod quantity;
 mod region;
 mod request;
-mod row;
+mod search;
 mod service;
-mod visible;
-mod weather_code;
 
 use tools::{Catalog, RegisterError};
 

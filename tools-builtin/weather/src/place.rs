@@ -1,57 +1,90 @@
-//! [`Place`]: a place in an answer.
+//! [`Place`]: a place on Earth.
 
-use serde::Serialize;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tools::visible_line;
 
-use crate::quantity::Quantity;
+/// The longest name in an answer, in characters: enough for a name, and little for anything else.
+const MAX_NAME: usize = 80;
 
-/// A place in an answer. Fields that the service does not know are left out.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A place that the service found, or a position alone.
+///
+/// The fields are those of the client open-meteo 1.0.1 on PyPI (`open_meteo/models/geocoding.py`) and of the service's documentation:
+/// empty fields are left out, so Antarctica has no country, and some capes have no elevation.
+#[derive(Debug, Default, Deserialize)]
 pub(crate) struct Place {
     /// The English name, or the local one if there is no English one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) name: Option<String>,
-    /// The administrative area of the second level, such as a county.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) district: Option<String>,
-    /// The administrative area of the first level, such as a state.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) region: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) country: Option<String>,
-    /// The ISO 3166-1 alpha-2 code of the country.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) country_code: Option<String>,
+    pub(crate) name: String,
     pub(crate) latitude: f64,
     pub(crate) longitude: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) elevation: Option<Quantity>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) elevation: Option<f64>,
+    pub(crate) country_code: Option<String>,
+    pub(crate) country: Option<String>,
+    /// The administrative area of the first level, such as a state.
+    pub(crate) admin1: Option<String>,
+    /// The administrative area of the second level, such as a county.
+    pub(crate) admin2: Option<String>,
+    pub(crate) admin3: Option<String>,
+    pub(crate) admin4: Option<String>,
     pub(crate) timezone: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) population: Option<u64>,
+    pub(crate) postcodes: Option<Vec<String>>,
 }
 
 impl Place {
-    /// Creates a place from coordinates alone.
-    pub(crate) fn from_coordinates(latitude: f64, longitude: f64) -> Self {
+    /// Returns the place for an answer, with visible text. Fields that the service does not know are left out.
+    pub(crate) fn to_json(&self) -> Value {
+        let shorten = |text: &Option<String>| text.as_deref().and_then(shorten_name);
+        // The service marks missing heights with -9999.
+        let metres = (self.elevation).filter(|metres| (-500.0..=9000.0).contains(metres));
+        let mut place = json!({
+            "name": shorten_name(&self.name),
+            "district": shorten(&self.admin2),
+            "region": shorten(&self.admin1),
+            "country": shorten(&self.country),
+            "country_code": shorten(&self.country_code),
+            "latitude": self.latitude,
+            "longitude": self.longitude,
+            "elevation": metres.map(|metres| json!({"value": metres, "unit": "m"})),
+            "timezone": shorten(&self.timezone),
+            "population": self.population.filter(|population| *population > 0),
+        });
+        if let Some(fields) = place.as_object_mut() {
+            fields.retain(|_, value| !value.is_null());
+        }
+        place
+    }
+
+    /// Creates a place from a position alone.
+    pub(crate) fn at(latitude: f64, longitude: f64) -> Self {
         Self {
-            name: None,
-            district: None,
-            region: None,
-            country: None,
-            country_code: None,
             latitude,
             longitude,
-            elevation: None,
-            timezone: None,
-            population: None,
+            ..Self::default()
         }
+    }
+
+    /// Returns true if the place has a name and is on Earth.
+    pub(crate) fn is_valid(&self) -> bool {
+        !self.name.is_empty() && self.latitude.abs() <= 90.0 && self.longitude.abs() <= 180.0
+    }
+
+    /// Returns the distance to another place along a great circle.
+    pub(crate) fn kilometres_to(&self, other: &Self) -> f64 {
+        let (from, to) = (self.latitude.to_radians(), other.latitude.to_radians());
+        let across = (other.longitude - self.longitude).to_radians();
+        let haversine = ((to - from) / 2.0).sin().powi(2)
+            + from.cos() * to.cos() * (across / 2.0).sin().powi(2);
+        2.0 * 6371.0 * haversine.sqrt().min(1.0).asin()
     }
 }
 
-/// Returns a height above sea level in metres, or `None` if there is none on Earth: the service marks missing heights with -9999.
-pub(crate) fn elevation(metres: Option<f64>) -> Option<Quantity> {
-    metres
-        .filter(|metres| (-500.0..=9000.0).contains(metres))
-        .map(Quantity::metres)
+/// Returns a name as one visible line. Returns `None` if it is empty.
+fn shorten_name(text: &str) -> Option<String> {
+    let mut name = visible_line(text, MAX_NAME + 1);
+    if let Some((end, _)) = name.char_indices().nth(MAX_NAME) {
+        name.truncate(end);
+        name.push('…');
+    }
+    Some(name).filter(|name| !name.is_empty())
 }

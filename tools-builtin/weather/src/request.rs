@@ -1,10 +1,11 @@
 //! [`WeatherRequest`]: the arguments of `weather.get`.
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tools::JsonSchema;
 
 /// The arguments of `weather.get`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 #[schemars(crate = "tools::schemars")]
 pub(crate) struct WeatherRequest {
@@ -40,7 +41,7 @@ pub(crate) struct WeatherRequest {
 
 /// A system of units.
 // `Serialize` puts the default into the schema.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[schemars(crate = "tools::schemars")]
 pub(crate) enum UnitSystem {
@@ -50,7 +51,7 @@ pub(crate) enum UnitSystem {
 }
 
 /// A unit of temperature.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[schemars(crate = "tools::schemars")]
 pub(crate) enum TemperatureUnit {
@@ -59,7 +60,7 @@ pub(crate) enum TemperatureUnit {
 }
 
 /// A unit of wind speed: kilometres or miles per hour, metres per second, or knots.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[schemars(crate = "tools::schemars")]
 pub(crate) enum WindSpeedUnit {
@@ -70,7 +71,7 @@ pub(crate) enum WindSpeedUnit {
 }
 
 /// A unit of precipitation.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[schemars(crate = "tools::schemars")]
 pub(crate) enum PrecipitationUnit {
@@ -79,39 +80,17 @@ pub(crate) enum PrecipitationUnit {
 }
 
 impl WeatherRequest {
-    /// Returns the units as parameters of the service.
-    pub(crate) fn unit_parameters(&self) -> [(&'static str, &'static str); 3] {
-        let (temperature, wind_speed, precipitation) = match self.units {
-            UnitSystem::Metric => (
-                TemperatureUnit::Celsius,
-                WindSpeedUnit::Kmh,
-                PrecipitationUnit::Mm,
-            ),
-            UnitSystem::Imperial => (
-                TemperatureUnit::Fahrenheit,
-                WindSpeedUnit::Mph,
-                PrecipitationUnit::Inch,
-            ),
+    /// Returns the units as parameters of the service, which has the names of the arguments.
+    pub(crate) fn unit_parameters(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let defaults = match self.units {
+            UnitSystem::Metric => ["celsius", "kmh", "mm"],
+            UnitSystem::Imperial => ["fahrenheit", "mph", "inch"],
         };
-        let temperature = match self.temperature_unit.unwrap_or(temperature) {
-            TemperatureUnit::Celsius => "celsius",
-            TemperatureUnit::Fahrenheit => "fahrenheit",
-        };
-        let wind_speed = match self.wind_speed_unit.unwrap_or(wind_speed) {
-            WindSpeedUnit::Kmh => "kmh",
-            WindSpeedUnit::Ms => "ms",
-            WindSpeedUnit::Mph => "mph",
-            WindSpeedUnit::Kn => "kn",
-        };
-        let precipitation = match self.precipitation_unit.unwrap_or(precipitation) {
-            PrecipitationUnit::Mm => "mm",
-            PrecipitationUnit::Inch => "inch",
-        };
-        [
-            ("temperature_unit", temperature),
-            ("wind_speed_unit", wind_speed),
-            ("precipitation_unit", precipitation),
-        ]
+        let request = json!(self);
+        ["temperature_unit", "wind_speed_unit", "precipitation_unit"]
+            .into_iter()
+            .zip(defaults)
+            .map(move |(name, unit)| (name, request[name].as_str().unwrap_or(unit).to_owned()))
     }
 }
 

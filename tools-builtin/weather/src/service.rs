@@ -1,12 +1,9 @@
 //! Requests to Open-Meteo, and the meaning of its statuses.
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use tools::ToolContext;
+use serde_json::Value;
+use tools::{ToolContext, ToolError, visible_line};
 use tools_http::{HttpClient, HttpError, Request, Response, StatusCode, Url};
-
-use crate::error::WeatherError;
-use crate::visible::visible;
 
 /// The host of forecasts.
 pub(crate) const FORECASTS: &str = "api.open-meteo.com";
@@ -17,67 +14,68 @@ pub(crate) const PLACES: &str = "geocoding-api.open-meteo.com";
 /// The maximum size of an answer. 100 places with all their postal codes have a tenth of this.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 
-/// The body of a refusal, such as `{"error": true, "reason": "…"}`.
-#[derive(Deserialize)]
-struct Refusal {
-    reason: String,
-}
+/// The longest text of the service in an error, in characters.
+const MAX_TEXT: usize = 200;
 
 /// Requests a URL of a host and parses the JSON of its answer.
-pub(crate) async fn request<T: DeserializeOwned>(
+pub(crate) async fn request_json<T: DeserializeOwned>(
     cx: &ToolContext,
     client: &HttpClient,
-    host: &'static str,
-    path: &str,
-    parameters: &[(&str, &str)],
-) -> Result<T, WeatherError> {
+    (host, path): (&str, &str),
+    parameters: &[(&str, impl AsRef<str>)],
+) -> Result<T, ToolError> {
     let url = Url::parse_with_params(&format!("https://{host}{path}"), parameters);
-    let url = url.map_err(|error| WeatherError::Shape {
-        host,
-        fault: error.to_string(),
-    })?;
-    let response = client
-        .send(
-            cx,
-            Request::get(url.as_str())?.with_max_body_bytes(MAX_BODY_BYTES),
-        )
-        .await?;
+    let url = url.map_err(|error| unexpected(host, &error.to_string()))?;
+    let request = Request::get(url.as_str())?.with_max_body_bytes(MAX_BODY_BYTES);
+    let response = client.send(cx, request).await?;
     check(&response)?;
     // A captive portal and a broken proxy answer with a page and status 200.
-    if let Some(media_type) = response
-        .media_type()
-        .filter(|found| found != "application/json")
-    {
-        let host = response.url.host_str().unwrap_or(host).to_owned();
-        let media_type = visible(&media_type).unwrap_or_default();
-        return Err(WeatherError::NotJson { host, media_type });
+    match response.media_type() {
+        Some(other) if other != "application/json" => {
+            let fault = format!("it is {other}, so a proxy or a login page may be in between");
+            Err(unexpected(response.url.host_str().unwrap_or(host), &fault))
+        }
+        _ => response.json().map_err(|error| match error {
+            HttpError::Json { reason } => unexpected(host, &reason),
+            error => error.into(),
+        }),
     }
-    response.json().map_err(|error| match error {
-        HttpError::Json { reason } => WeatherError::Shape {
-            host,
-            fault: visible(&reason).unwrap_or_default(),
-        },
-        error => WeatherError::Http(error),
-    })
+}
+
+/// Returns the error of an answer with this fault.
+pub(crate) fn unexpected(host: &str, fault: &str) -> ToolError {
+    ToolError::execution_failed(format!(
+        "the answer of {host} has another form than documented: {}; tell the user, and use another source",
+        visible_line(fault, MAX_TEXT)
+    ))
 }
 
 /// Returns the error of a status other than success.
-fn check(response: &Response) -> Result<(), WeatherError> {
+fn check(response: &Response) -> Result<(), ToolError> {
     let status = response.status;
     if status.is_success() {
         return Ok(());
     }
-    let reason = response
-        .json::<Refusal>()
-        .ok()
-        .and_then(|refusal| visible(&refusal.reason));
-    Err(match (status, reason) {
-        (StatusCode::TOO_MANY_REQUESTS, reason) => WeatherError::Busy {
-            reason,
-            retry_after: response.retry_after(),
-        },
-        (StatusCode::BAD_REQUEST, Some(reason)) => WeatherError::Refused { reason },
-        (status, _) if status.is_server_error() => WeatherError::Down { status },
-        (status, _) => WeatherError::Status { status },
+    let body: Value = response.json().unwrap_or_default();
+    let reason = body["reason"].as_str().unwrap_or("without a reason");
+    let reason = visible_line(reason, MAX_TEXT);
+    Err(match status {
+        StatusCode::TOO_MANY_REQUESTS => {
+            let error = ToolError::transient(format!(
+                "Open-Meteo accepts no more requests for now ({reason:?}); wait a minute, and a day if it happens again, or tell \
+                 the user"
+            ));
+            match response.retry_after() {
+                Some(wait) => error.with_retry_after(wait),
+                None => error,
+            }
+        }
+        StatusCode::BAD_REQUEST => ToolError::execution_failed(format!(
+            "Open-Meteo refused the request: {reason:?}; change the arguments that this names"
+        )),
+        _ if status.is_server_error() => ToolError::transient(format!(
+            "Open-Meteo has a fault of its own (status {status}); try again in a minute, or tell the user"
+        )),
+        _ => unexpected("Open-Meteo", &format!("status {status}")),
     })
 }

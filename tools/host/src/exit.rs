@@ -79,7 +79,7 @@ impl Exit {
             Self::Waiting,
             "calls wait for an approval; run --resume continues with --approve or --deny",
         ),
-        (Self::Cancelled, "cancelled (Ctrl-C)"),
+        (Self::Cancelled, "cancelled (Ctrl-C, SIGTERM, SIGHUP)"),
     ];
 
     /// Returns the table at the end of `--help`.

@@ -3,7 +3,8 @@
 mod command;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
 use tools::linked::{self, NamedSubmission};
@@ -47,8 +48,12 @@ pub struct Extension {
     pub(crate) default_grants: &'static [&'static str],
     pub(crate) keys: fn() -> Vec<Box<dyn KeySet>>,
     pub(crate) secret_files: fn(&Values) -> Vec<PathBuf>,
+    start: fn(),
+    recovery: fn(Option<&Path>),
     after: &'static [&'static str],
     services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
+    context: fn(&Settings, ToolContext) -> Result<ToolContext, SettingsError>,
+    open_file: fn(&ToolContext, &str) -> Option<File>,
     access: fn(Settings) -> Result<Settings, SettingsError>,
     notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
     clause_fault: fn(&Clause, &Settings) -> Option<String>,
@@ -81,8 +86,12 @@ impl Extension {
             default_grants: &[],
             keys: Vec::new,
             secret_files: |_| Vec::new(),
+            start: || {},
+            recovery: |_| {},
             after: &[],
             services: |_, _| Ok(()),
+            context: |_, cx| Ok(cx),
+            open_file: |_, _| None,
             access: Ok,
             notices: |_| Ok(Vec::new()),
             clause_fault: |_, _| None,
@@ -117,6 +126,22 @@ impl Extension {
         self
     }
 
+    /// Sets the function that runs before anything else in the process, such as for a process that the family has started as its own. It may
+    /// end the process.
+    #[must_use]
+    pub const fn with_start(mut self, start: fn()) -> Self {
+        self.start = start;
+        self
+    }
+
+    /// Sets the function that repairs the workspace after processes that died. It runs before a file of the workspace is read, and gets the
+    /// root if there is one.
+    #[must_use]
+    pub const fn with_recovery(mut self, recovery: fn(Option<&Path>)) -> Self {
+        self.recovery = recovery;
+        self
+    }
+
     /// Sets the function that adds the services of a session. Those of the families named in `after` are there already, and a service
     /// that the program brings itself stays.
     #[must_use]
@@ -126,6 +151,26 @@ impl Extension {
         services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
     ) -> Self {
         (self.after, self.services) = (after, services);
+        self
+    }
+
+    /// Sets the function that prepares the context of calls, which has the services of all families.
+    #[must_use]
+    pub const fn with_context(
+        mut self,
+        context: fn(&Settings, ToolContext) -> Result<ToolContext, SettingsError>,
+    ) -> Self {
+        self.context = context;
+        self
+    }
+
+    /// Sets the function that opens a file of the workspace as tools do: links do not lead out, and the grant must cover reading it.
+    #[must_use]
+    pub const fn with_open_file(
+        mut self,
+        open_file: fn(&ToolContext, &str) -> Option<File>,
+    ) -> Self {
+        self.open_file = open_file;
         self
     }
 
@@ -240,13 +285,14 @@ pub fn list() -> Vec<&'static Extension> {
 #[derive(Clone, Debug, Default)]
 pub struct ControlFolders(pub Vec<PathBuf>);
 
-/// Adds the [`ControlFolders`] of all linked families for a session with these settings.
-pub fn insert_control_folders(settings: &Settings, services: &mut Services) {
-    let folders = list()
+/// Adds and returns the [`ControlFolders`] of all linked families for a session with these settings.
+pub fn insert_control_folders(settings: &Settings, services: &mut Services) -> Vec<PathBuf> {
+    let folders: Vec<_> = list()
         .into_iter()
         .flat_map(|extension| (extension.control_folders)(settings, services))
         .collect();
-    services.insert(ControlFolders(folders));
+    services.insert(ControlFolders(folders.clone()));
+    folders
 }
 
 /// Returns the warnings of all linked families for a session in this context, or for a call of the tool alone.
@@ -255,6 +301,22 @@ pub fn warnings(cx: &ToolContext, tool: Option<&Entry>) -> Vec<String> {
         .into_iter()
         .flat_map(|extension| (extension.warnings)(cx, tool))
         .collect()
+}
+
+/// Runs the first code of all linked families. Call it before anything else in the process.
+///
+/// Families whose names are in conflict run too: a process that one of them started is not to go on as a program.
+pub fn start() {
+    inventory::iter::<Extension>
+        .into_iter()
+        .for_each(|extension| (extension.start)());
+}
+
+/// Repairs the workspace after processes that died. Call it before a file of the workspace is read.
+pub fn recover(root: Option<&Path>) {
+    list()
+        .into_iter()
+        .for_each(|extension| (extension.recovery)(root));
 }
 
 /// Adds the services of all linked families for a session with these settings.
@@ -280,6 +342,23 @@ pub fn insert_services(settings: &Settings, services: &mut Services) -> Result<(
         waiting.retain(|extension| !ready.iter().any(|ready| ready.name == extension.name));
     }
     Ok(())
+}
+
+/// Prepares the context of calls with these settings for all linked families.
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub fn prepare_context(settings: &Settings, cx: ToolContext) -> Result<ToolContext, SettingsError> {
+    list()
+        .into_iter()
+        .try_fold(cx, |cx, extension| (extension.context)(settings, cx))
+}
+
+/// Opens a file of the workspace as tools do. Returns `None` if they cannot read it.
+pub fn open_file(cx: &ToolContext, path: &str) -> Option<File> {
+    list()
+        .into_iter()
+        .find_map(|extension| (extension.open_file)(cx, path))
 }
 
 /// Returns the settings with the grants and rules that follow from those of the linked families.

@@ -6,7 +6,6 @@ mod extension;
 mod finding;
 pub mod folders;
 pub mod program;
-mod session_root;
 pub mod settings;
 mod size;
 pub mod style;
@@ -16,11 +15,10 @@ pub use exit::Exit;
 pub use extension::{
     Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, ControlFolders,
     Extension, Report, ReportFuture, Run, Section, ValueForm, ValueKind, clause_fault, commands,
-    faults, insert_control_folders, insert_services, list, notices, reports, sections, warnings,
-    with_access,
+    faults, insert_control_folders, insert_services, list, notices, open_file, prepare_context,
+    recover, reports, sections, start, warnings, with_access,
 };
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].
 pub use inventory;
-pub use session_root::SessionRoot;
 pub use size::Size;

@@ -17,6 +17,10 @@ pub struct Identity {
     pub settings: &'static str,
     /// The services that the program brings itself. They take the place of those that the settings describe.
     pub services: Services,
+    /// Prints a warning to the person at the terminal.
+    pub warn: fn(&str),
+    /// Prints a note to the person at the terminal.
+    pub note: fn(&str),
 }
 
 /// Makes this the running program. Returns false if one is running already.
@@ -44,6 +48,16 @@ pub fn default_settings() -> &'static str {
     running().settings
 }
 
+/// Warns the person at the terminal. Tests of libraries have none.
+pub fn warn(text: &str) {
+    (running().warn)(text);
+}
+
+/// Tells the person at the terminal something that needs no action.
+pub fn note(text: &str) {
+    (running().note)(text);
+}
+
 /// Returns the environment variable of a settings key, such as `TOOLCRIB_LIMITS_MAX_STEPS` for `limits.max_steps`.
 pub fn variable(key: &str) -> String {
     format!("{}_{key}", name())
@@ -57,5 +71,7 @@ fn running() -> &'static Identity {
         version: env!("CARGO_PKG_VERSION"),
         settings: "",
         services: Services::new(),
+        warn: |_| {},
+        note: |_| {},
     })
 }

@@ -15,6 +15,7 @@ mod project;
 mod project_file;
 mod reader;
 mod section;
+mod sensitive_place;
 #[expect(clippy::module_inception, reason = "the file is called after its type")]
 mod settings;
 mod slot;
@@ -30,7 +31,7 @@ pub use file::{
 pub use key::{AnyKey, FileUse, FlagValue, Key, KeyAbout, KeyFlag};
 pub use kind::{
     Kind, accumulated, boolean, converted_tables, duration, float, integer, items, named_tables,
-    percent, printed, replaced, size, tables, text,
+    printed, replaced, size, tables, text,
 };
 pub use layer::Layer;
 /// Used by [`declare_keys!`].
@@ -46,6 +47,7 @@ pub use project::{
 };
 pub use reader::layer;
 pub use section::{Section, TomlType};
+pub use sensitive_place::SensitivePlace;
 pub use settings::Settings;
 pub use slot::{AnySlot, Document, Slot};
 pub use trust::check;

@@ -1,12 +1,13 @@
 //! [`Cache`]: the responses of a session.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
+use tools::IgnorePoison as _;
 
 use crate::HttpLimits;
 use crate::answer::Answer;
@@ -174,7 +175,7 @@ impl Cache {
     }
 
     fn with<T>(&self, body: impl FnOnce(&mut State) -> T) -> T {
-        body(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        body(&mut self.state.lock().ignore_poison())
     }
 }
 

@@ -1,9 +1,10 @@
 //! [`Slots`]: limits concurrent requests.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tools::IgnorePoison as _;
 use url::Url;
 
 use crate::HttpLimits;
@@ -50,7 +51,7 @@ impl Slots {
     }
 
     fn host(&self, origin: &str) -> Arc<Semaphore> {
-        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hosts = self.hosts.lock().ignore_poison();
         // A permit, and a request that waits for one, holds its semaphore.
         hosts.retain(|_, semaphore| Arc::strong_count(semaphore) > 1);
         hosts

@@ -1,9 +1,10 @@
 //! [`SharedCounters`]: counters in a file that several processes share.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rusqlite::{Connection, Transaction, params};
+use tools::IgnorePoison as _;
 use tools_store::{Durability, StoreError, begin};
 
 /// Named counters in a file of their own, which all processes of a user share.
@@ -64,10 +65,7 @@ impl SharedCounters {
         keys: &[CounterKey],
         change: impl FnOnce(&mut [u64]) -> Result<(), E>,
     ) -> Result<Result<(), E>, CounterError> {
-        let mut connection = self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.connection.lock().ignore_poison();
         let update = || -> rusqlite::Result<Result<(), E>> {
             let transaction = begin(&mut connection)?;
             let mut values = keys

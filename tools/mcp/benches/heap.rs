@@ -16,7 +16,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::json;
 use tools::SharedCatalog;
-use tools_mcp::client::{Import, Server, Servers};
+use tools_mcp::client::{Import, Servers};
 
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
@@ -85,10 +85,7 @@ async fn main() {
     };
     let before = HEAP.current_usage();
     let imported = servers
-        .import(Import::new(
-            "many".parse().unwrap(),
-            Server::from_streams(open),
-        ))
+        .import(Import::from_streams("many".parse().unwrap(), open))
         .unwrap();
     let report = imported.ready().await.unwrap();
     assert_eq!((report.tools.len(), report.refused.len()), (TOOLS, 0));

@@ -6,7 +6,6 @@ mod found;
 mod index;
 mod query;
 mod rank;
-mod reranker;
 mod text;
 mod words;
 
@@ -18,4 +17,3 @@ mod measurements;
 pub use field::Field;
 pub use found::{Found, Match};
 pub use index::Index;
-pub use reranker::{RerankError, RerankFuture, Reranker};

@@ -8,10 +8,12 @@ mod url_parts;
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use protocol::json::Node;
 use protocol::{Json, Normaliser};
+
+use crate::sync::IgnorePoison as _;
 
 use self::prompt::Prompt;
 use self::url_parts::UrlParts;
@@ -207,7 +209,7 @@ impl KnownTexts {
     }
 
     fn locked(&self) -> MutexGuard<'_, Texts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
 }
 

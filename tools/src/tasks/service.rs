@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::future::{Future as _, poll_fn};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use super::entry::{TaskEntry, Told};
 use super::table::{SESSION, Table};
 use super::{Lost, StoredTask, StoredTasks, Task, TaskInfo, TaskStore};
 use crate::call::in_time;
+use crate::sync::IgnorePoison as _;
 use crate::{Entry, Services, ToolContext, ToolError};
 
 /// The longest time for the check of a result.
@@ -345,7 +346,7 @@ impl Tasks {
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock().ignore_poison()
     }
 }
 

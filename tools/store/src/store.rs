@@ -1,7 +1,7 @@
 //! [`Store`]: transactions off the async threads.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use tokio::sync::Semaphore;
@@ -92,6 +92,11 @@ impl Store {
         self.run(|store| store.read_blocking(work)).await
     }
 
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        let connection = self.shared.connection.lock();
+        connection.unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Runs `work` as [`write`](Self::write) does, on this thread.
     ///
     /// # Errors
@@ -100,11 +105,7 @@ impl Store {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = self
-            .shared
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.connection();
         let transaction = match &self.shared.file {
             Some((schema, path)) => schema.begin(&mut connection, path)?,
             None => begin(&mut connection).map_err(StoreError::from)?,
@@ -122,11 +123,7 @@ impl Store {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = self
-            .shared
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.connection();
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Deferred)
             .map_err(StoreError::from)?;

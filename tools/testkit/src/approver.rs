@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use tools::IgnorePoison as _;
 use tools::context::ApprovalFuture;
 use tools::policy::SensitivePath;
 use tools::{
@@ -78,7 +79,7 @@ impl RecordingApprover {
         Self::from_fn(move |_| {
             script
                 .lock()
-                .unwrap_or_else(PoisonError::into_inner)
+                .ignore_poison()
                 .pop_front()
                 .unwrap_or(Decision::Abstain)
         })
@@ -94,11 +95,7 @@ impl RecordingApprover {
 
     /// Returns the requests so far, oldest first.
     pub fn requests(&self) -> Vec<RecordedApproval> {
-        self.0
-            .requests
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.requests.lock().ignore_poison().clone()
     }
 }
 
@@ -118,11 +115,7 @@ impl Approver for RecordingApprover {
         };
         Box::pin(async move {
             request.preview = approval.preview().await;
-            self.0
-                .requests
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(request.clone());
+            self.0.requests.lock().ignore_poison().push(request.clone());
             (self.0.decide)(&request)
         })
     }

@@ -1,8 +1,9 @@
 //! [`RecordingPerson`]: a person who answers by script, and a record of the questions.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use tools::IgnorePoison as _;
 use tools::context::{AnswerFuture, NobodyThere};
 use tools::{Answer, Person, Question, ToolContext};
 
@@ -55,7 +56,7 @@ impl RecordingPerson {
     }
 
     fn record(&self) -> MutexGuard<'_, Record> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
 }
 

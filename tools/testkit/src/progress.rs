@@ -1,7 +1,8 @@
 //! [`RecordingProgress`]: a progress sink that records the reports.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use tools::IgnorePoison as _;
 use tools::{Progress, ProgressSink, ToolContext, ToolName};
 
 /// A [`ProgressSink`] that records each report. Clones share the record.
@@ -48,10 +49,7 @@ impl RecordingProgress {
 
     /// Returns the reports so far, oldest first.
     pub fn reports(&self) -> Vec<RecordedProgress> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.lock().ignore_poison().clone()
     }
 
     /// Returns the messages of the reports so far, oldest first. Skips reports without a message.
@@ -69,9 +67,6 @@ impl ProgressSink for RecordingProgress {
             tool: cx.tool().cloned(),
             progress,
         };
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(report);
+        self.0.lock().ignore_poison().push(report);
     }
 }

@@ -13,9 +13,9 @@ use tools_store::private;
 
 use super::git::Git;
 use super::repository::{GIT, Repository};
-use super::stamp::{identity, stamp, written_below};
+use super::stamp::{identity, is_changed, stamp, written_below};
 use crate::records::{self, now};
-use crate::written::CLOCK_LAG;
+use crate::running::{Lost, Running, RunningPrograms};
 
 /// The marks in the state folder of the user.
 ///
@@ -25,6 +25,8 @@ use crate::written::CLOCK_LAG;
 #[derive(Clone, Debug)]
 pub(super) struct Marks {
     folder: PathBuf,
+    /// The programs that may write repositories now.
+    pub(super) programs: RunningPrograms,
 }
 
 /// A session that may write the folder of git of a repository.
@@ -52,8 +54,9 @@ struct Dated {
 }
 
 impl Marks {
-    pub(super) fn new(folder: PathBuf) -> Self {
-        Self { folder }
+    /// Returns those in a state folder.
+    pub(super) fn new(folder: PathBuf, programs: RunningPrograms) -> Self {
+        Self { folder, programs }
     }
 
     /// Returns true if a session may have forged commits of the repository, or the repository itself.
@@ -61,10 +64,10 @@ impl Marks {
         let Ok(marks) = self.of(repository) else {
             return true;
         };
-        if marks.is_empty() {
-            return self.is_below_root(repository);
-        }
-        let now = stamp(&repository.git());
+        let now = match marks.is_empty() {
+            true => None,
+            false => stamp(&repository.git()),
+        };
         for (file, mark) in marks {
             if mark.stamp.is_none() || mark.stamp != now {
                 return true;
@@ -74,7 +77,7 @@ impl Marks {
                 let _ = fs::remove_file(file);
             }
         }
-        self.is_below_root(repository)
+        self.is_below_root(repository) || self.is_lost(repository)
     }
 
     /// Returns the marks of a repository, the first one first.
@@ -128,56 +131,70 @@ impl Marks {
         }
     }
 
-    /// Notes that a program may write these trees, except for the kept ones.
-    pub(super) fn watch(
-        &self,
-        root: &Path,
-        trees: &[PathBuf],
-        kept: &[PathBuf],
-    ) -> io::Result<Watch> {
-        let of_repository = root
-            .ancestors()
-            .map(|folder| folder.join(GIT))
-            .find(|git| git.symlink_metadata().is_ok());
-        let mut folders = vec![root.join(GIT)];
-        folders.extend(of_repository.filter(|git| git.parent() != Some(root)));
-        let is_written = |path: &Path| {
-            let is_kept = kept.iter().any(|kept| path.starts_with(kept));
-            !is_kept
-                && trees
-                    .iter()
-                    .any(|tree| path.starts_with(tree) || tree.starts_with(path))
-        };
-        let from = now().saturating_sub(CLOCK_LAG.as_nanos() as u64);
-        let inside = trees
-            .iter()
-            .filter(|tree| tree.starts_with(root) || root.starts_with(tree));
-        let trees = inside
-            .map(|tree| {
-                if root.starts_with(tree) {
-                    root.to_owned()
-                } else {
-                    tree.clone()
-                }
-            })
-            .collect();
-        let mut watch = Watch {
-            marks: self.clone(),
-            root: root.to_owned(),
-            trees,
-            kept: kept.to_vec(),
-            from,
-            put: Vec::new(),
-        };
-        if is_written(root) {
-            self.note_root(root)?;
+    /// Marks the repositories of the root that a program may write. Returns the marks.
+    pub(super) fn begin(&self, program: &Running) -> io::Result<Vec<(PathBuf, Mark)>> {
+        if program.may_write(&program.root) {
+            self.note_root(&program.root)?;
         }
-        for git in folders.into_iter().filter(|git| is_written(git)) {
+        let written = of_root(&program.root).filter(|git| program.may_write(git));
+        let put = written.map(|git| {
             let (file, mark) = (self.next_file(), self.mark(&git, stamp(&git)));
             self.put(&file, &mark)?;
-            watch.put.push((file, mark));
+            Ok((file, mark))
+        });
+        put.collect()
+    }
+
+    /// Marks the repositories that a program wrote. Removes the marks from its beginning of those that it left as they were.
+    ///
+    /// # Errors
+    /// Returns an error if one may not be marked, because it cannot be found or recorded.
+    pub(super) fn settle(&self, program: &Running, put: Vec<(PathBuf, Mark)>) -> io::Result<()> {
+        let mut settled = Ok(());
+        for (file, mut mark) in put {
+            // A mark that stays has the stamp from before, so no error makes the repository the user's.
+            let is_unchanged = mark.stamp.is_some() && mark.stamp == stamp(&mark.git);
+            mark.stamp = None;
+            mark.identity = mark.identity.or_else(|| identity(&mark.git));
+            // The one with the earlier branches stays.
+            if is_unchanged || mark.refs.is_empty() && self.has_equal(&mark, Some(&file)) {
+                let _ = fs::remove_file(file);
+            } else {
+                settled = settled.and(self.put(&file, &mark));
+            }
         }
-        Ok(watch)
+        settled
+            .and(self.mark_below(program))
+            .and(self.note_root(&program.root))
+    }
+
+    /// Marks the repositories in folders of the workspace that the program made or wrote. The root's record covers them while they are below
+    /// it, and these marks once they have been moved.
+    fn mark_below(&self, program: &Running) -> io::Result<()> {
+        let own: Vec<_> = of_root(&program.root).collect();
+        let mut marked = Ok(());
+        for tree in program.trees() {
+            let (found, is_whole) = written_below(tree, program.from);
+            for git in found {
+                let identity = identity(&git);
+                let mark = Mark {
+                    git,
+                    identity,
+                    stamp: None,
+                    process: program.process,
+                    at: now(),
+                    refs: BTreeMap::new(),
+                };
+                let is_other = program.may_write(&mark.git) && !own.contains(&mark.git);
+                if is_other && !self.has_equal(&mark, None) {
+                    marked = marked.and(self.put(&self.next_file(), &mark));
+                }
+            }
+            if !is_whole {
+                marked = marked.and(Err(io::Error::other("a folder cannot be looked at")));
+            }
+        }
+        marked
     }
 
     fn mark(&self, git: &Path, stamp: Option<String>) -> Mark {
@@ -234,12 +251,29 @@ impl Marks {
             .filter(|(_, root)| is_below(&root.path))
             .map(|(_, root)| root.at)
             .max();
-        let Some(written) = written else { return false };
+        written.is_some_and(|written| self.trusted_at(repository) <= written)
+    }
+
+    /// Returns true if a program whose end no session has settled could write the repository, wherever it lies by now, later than the
+    /// user's trust.
+    fn is_lost(&self, repository: &Repository) -> bool {
+        let Ok(mut lost) = self.programs.lost() else {
+            return true;
+        };
+        let (trusted, identity) = (self.trusted_at(repository), identity(&repository.git()));
+        let is_spared = |lost: &Lost| identity.is_some_and(|own| lost.spared.contains(&own));
+        lost.retain(|lost| trusted <= lost.until && !is_spared(lost));
+        let is_then = |time| lost.iter().any(|lost| lost.contains(time));
+        !lost.is_empty() && is_changed(&repository.git(), is_then)
+    }
+
+    /// Returns the time of the user's trust, or 0.
+    fn trusted_at(&self, repository: &Repository) -> u64 {
         let git = repository.git();
-        let cleared = records::read::<Dated>(&self.file("cleared", &git));
-        !cleared.is_ok_and(|cleared| {
-            cleared.path == git && cleared.identity == identity(&git) && cleared.at > written
-        })
+        let cleared = records::read::<Dated>(&self.file("cleared", &git)).ok();
+        cleared
+            .filter(|cleared| cleared.path == git && cleared.identity == identity(&git))
+            .map_or(0, |cleared| cleared.at)
     }
 
     fn all<T: DeserializeOwned>(&self, begin: &str) -> io::Result<Vec<(PathBuf, T)>> {
@@ -278,68 +312,15 @@ impl Marks {
     }
 }
 
-/// The time in which a program may write. A drop ends it, and removes the marks of repositories that it left as they were.
-#[derive(Debug)]
-pub(super) struct Watch {
-    marks: Marks,
-    root: PathBuf,
-    /// The trees below the root that the program may write.
-    trees: Vec<PathBuf>,
-    /// The paths in them that it may not.
-    kept: Vec<PathBuf>,
-    /// The time in nanoseconds since 1970.
-    from: u64,
-    put: Vec<(PathBuf, Mark)>,
-}
-
-impl Watch {
-    /// Marks the repositories in folders of the workspace that the program made or wrote. The root's record covers them while they are below
-    /// it, and these marks once they have been moved.
-    fn mark_below(&self) {
-        let is_other = |git: &PathBuf| {
-            let is_kept = self.kept.iter().any(|kept| git.starts_with(kept));
-            !is_kept && self.put.iter().all(|(_, mark)| mark.git != *git)
-        };
-        for git in self
-            .trees
-            .iter()
-            .flat_map(|tree| written_below(tree, self.from))
-            .filter(is_other)
-        {
-            let (identity, process) = (identity(&git), std::process::id());
-            let mark = Mark {
-                git,
-                identity,
-                stamp: None,
-                process,
-                at: now(),
-                refs: BTreeMap::new(),
-            };
-            if !self.marks.has_equal(&mark, None) {
-                // The record of the root still covers it where it is.
-                let _ = self.marks.put(&self.marks.next_file(), &mark);
-            }
-        }
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        for (file, mark) in &mut self.put {
-            // A mark that stays has the stamp from before, so no error makes the repository the user's.
-            let is_unchanged = mark.stamp.is_some() && mark.stamp == stamp(&mark.git);
-            mark.stamp = None;
-            mark.identity = mark.identity.or_else(|| identity(&mark.git));
-            // The one with the earlier branches stays.
-            if is_unchanged || mark.refs.is_empty() && self.marks.has_equal(mark, Some(file)) {
-                let _ = fs::remove_file(file);
-            } else {
-                let _ = self.marks.put(file, mark);
-            }
-        }
-        self.mark_below();
-        let _ = self.marks.note_root(&self.root);
-    }
+/// Returns the folder of git of a root, which may be missing, and that of the repository around it.
+fn of_root(root: &Path) -> impl Iterator<Item = PathBuf> {
+    let around = root
+        .ancestors()
+        .map(|folder| folder.join(GIT))
+        .find(|git| git.symlink_metadata().is_ok());
+    let own = root.join(GIT);
+    let around = around.filter(|git| *git != own);
+    [own].into_iter().chain(around)
 }
 
 /// Returns the commits of all branches and tags, and of what is checked out.

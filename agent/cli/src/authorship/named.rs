@@ -19,11 +19,11 @@ const WITHOUT_FILES: [&str; 5] = ["branch", "remote", "submodule", "url", "user"
 /// Returns the files that the settings of the repository of a folder name. Relative ones lie below the top of the repository, and included
 /// settings below the folder of git.
 pub(crate) fn named_paths(root: &Path) -> Vec<NamedPath> {
-    let Some(repository) = Repository::find(root) else {
+    let Some(repository) = Repository::nearest(root) else {
         return Vec::new();
     };
     let settings = Git::find(&repository)
-        .and_then(|git| git.answer(&["config", "--local", "--includes", "--list", "-z"]));
+        .and_then(|git| git.answer(&["config", "--includes", "--list", "-z"]));
     let settings = String::from_utf8_lossy(&settings.unwrap_or_default()).into_owned();
     let settings = settings
         .split('\0')
@@ -35,39 +35,48 @@ pub(crate) fn named_paths(root: &Path) -> Vec<NamedPath> {
 
 /// Returns the paths that a value names. The name of a key is in small letters, except for the middle part.
 fn paths_of(repository: &Repository, key: &str, value: &str) -> Vec<NamedPath> {
-    let place = |folder: &Path, text: &str| match (text.strip_prefix("~/"), std::env::home_dir()) {
-        (Some(below), Some(home)) => home.join(below),
-        _ => folder.join(text),
-    };
     let (section, name) = (
         key.split('.').next().unwrap_or_default(),
         key.rsplit('.').next().unwrap_or_default(),
     );
+    let named = |path, is_folder| NamedPath { path, is_folder };
     match (section, name) {
-        ("core", "hookspath") => vec![NamedPath {
-            path: place(&repository.top, value),
-            is_folder: true,
-        }],
-        ("include" | "includeif", "path") => {
-            vec![NamedPath {
-                path: place(&repository.git(), value),
-                is_folder: false,
-            }]
-        }
+        ("core", "hookspath") => vec![named(place(&repository.top, value), true)],
+        ("include" | "includeif", "path") => vec![named(place(&repository.git(), value), false)],
         (section, _) if WITHOUT_FILES.contains(&section) => Vec::new(),
-        _ => {
-            let words =
-                value.split(|letter: char| letter.is_whitespace() || "!\"'=;|&()".contains(letter));
-            let paths = words
-                .filter(|word| !word.is_empty())
-                .map(|word| place(&repository.top, word));
-            paths
-                .filter(|path| path.is_file())
-                .map(|path| NamedPath {
-                    path,
-                    is_folder: false,
-                })
-                .collect()
-        }
+        _ => words(value)
+            .filter_map(|word| file(&repository.top, word))
+            .map(|path| named(path, false))
+            .collect(),
+    }
+}
+
+/// Returns the parts of a value that may be paths: its words, those within quotes with their spaces, and the path at the end of an option.
+pub(crate) fn words(value: &str) -> impl Iterator<Item = &str> {
+    let words =
+        value.split(|letter: char| letter.is_whitespace() || "!\"'=;|&()`<>".contains(letter));
+    let of_options = words.clone().filter(|word| !word.starts_with('/'));
+    let of_options = of_options.filter_map(|word| word.find('/').map(|at| &word[at..]));
+    words
+        .clone()
+        .chain(value.split(['"', '\'']).map(str::trim))
+        .chain(of_options)
+        .filter(|word| !word.is_empty())
+}
+
+/// Returns the file that a word names. A missing one counts unless the word is a plain name, because who creates it chooses what git runs.
+pub(crate) fn file(folder: &Path, word: &str) -> Option<PathBuf> {
+    let path = place(folder, word);
+    (path.is_file() || word.contains('/') && !path.exists()).then_some(path)
+}
+
+/// Returns the path of a text below the home or a folder.
+pub(crate) fn place(folder: &Path, text: &str) -> PathBuf {
+    let below = ["~/", "$HOME/", "${HOME}/"]
+        .iter()
+        .find_map(|home| text.strip_prefix(home));
+    match (below, std::env::home_dir()) {
+        (Some(below), Some(home)) => home.join(below),
+        _ => folder.join(text),
     }
 }

@@ -15,7 +15,7 @@ const FROM_ELSEWHERE: [&str; 5] = [
 ];
 
 /// Entries that are folders in a folder of git that is whole.
-const FOLDERS: [&str; 2] = ["objects", "refs"];
+pub(super) const FOLDERS: [&str; 2] = ["objects", "refs"];
 
 /// The repository to which the files of a workspace belong.
 #[derive(Debug)]
@@ -27,13 +27,17 @@ pub(super) struct Repository {
 impl Repository {
     /// Finds the repository at or above a folder. Returns `None` if there is none, or if its history may come from elsewhere.
     pub(super) fn find(folder: &Path) -> Option<Self> {
+        Self::nearest(folder).filter(Self::is_plain)
+    }
+
+    /// Finds the repository at or above a folder, wherever its history comes from.
+    pub(super) fn nearest(folder: &Path) -> Option<Self> {
         let top = folder
             .ancestors()
             .find(|folder| folder.join(GIT).symlink_metadata().is_ok())?;
         Some(Self {
             top: top.to_owned(),
         })
-        .filter(Self::is_plain)
     }
 
     /// Returns the folder of git.

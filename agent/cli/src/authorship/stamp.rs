@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tools::Digest;
 
-use super::repository::GIT;
+use super::repository::{FOLDERS, GIT};
 use crate::written::change_time;
 
 /// The most entries of a folder of git that are looked at.
@@ -51,36 +51,48 @@ pub(super) fn stamp(git: &Path) -> Option<String> {
     Some(Digest::hash_bytes(lines.concat().as_bytes()).to_string())
 }
 
-/// Returns the folders of git in a tree in which a file that decides about commits has changed since a time, in nanoseconds since 1970. A
-/// moved folder has not changed.
-pub(super) fn written_below(tree: &Path, from: u64) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+/// Returns the folders of git in a tree in which a file that decides about commits has changed since a time, in nanoseconds since 1970,
+/// and true if the whole tree could be read. A moved folder has not changed. A folder with objects and refs is one of git under any name.
+pub(super) fn written_below(tree: &Path, from: u64) -> (Vec<PathBuf>, bool) {
+    let (mut found, mut is_whole) = (Vec::new(), true);
     let mut waiting = vec![tree.to_owned()];
     let mut folders = 0;
     while let Some(folder) = waiting.pop() {
         folders += 1;
         if folders > MAX_ENTRIES {
-            break;
+            return (found, false);
         }
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() && entry.file_name().eq_ignore_ascii_case(GIT) => {
-                    found.extend(Some(entry.path()).filter(|git| is_written(git, from)));
-                }
-                Ok(kind) if kind.is_dir() => waiting.push(entry.path()),
-                _ => {}
-            }
+        let Some(entries) = read(&folder) else {
+            is_whole = false;
+            continue;
+        };
+        let is_folder = |entry: &&fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let inner: Vec<_> = entries
+            .iter()
+            .filter(is_folder)
+            .map(fs::DirEntry::path)
+            .collect();
+        let has = |name: &&str| inner.contains(&folder.join(name));
+        let is_git = folder
+            .file_name()
+            .is_some_and(|name| name.eq_ignore_ascii_case(GIT));
+        if (is_git || FOLDERS.iter().all(has)) && is_changed(&folder, |time| time >= from) {
+            found.push(folder);
         }
+        waiting.extend(inner);
     }
-    found
+    (found, is_whole)
 }
 
-/// Returns true if a file in a folder of git has changed since a time, or if there are too many to tell.
-fn is_written(git: &Path, from: u64) -> bool {
+/// Returns true if a file in a folder of git has changed at such a time, or if not all of them can be read.
+pub(super) fn is_changed(git: &Path, is_then: impl Fn(u64) -> bool) -> bool {
     let mut waiting = vec![(git.to_owned(), true)];
     let mut count = 0;
     while let Some((folder, is_top)) = waiting.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        let Some(entries) = read(&folder) else {
+            return true;
+        };
+        for entry in entries {
             count += 1;
             let file = entry.file_name();
             let is_ignored = is_top && IGNORED.iter().any(|ignored| file == **ignored);
@@ -93,7 +105,7 @@ fn is_written(git: &Path, from: u64) -> bool {
             }
             match entry.metadata() {
                 Ok(metadata) if metadata.is_dir() => waiting.push((entry.path(), false)),
-                Ok(metadata) if change_time(&metadata) >= from => return true,
+                Ok(metadata) if is_then(change_time(&metadata)) => return true,
                 _ => {}
             }
             if count > MAX_ENTRIES {
@@ -101,6 +113,31 @@ fn is_written(git: &Path, from: u64) -> bool {
             }
         }
     }
+    false
+}
+
+/// Returns the entries of a folder: none if it is gone, or if it belongs to another user, because no program can hide files there. Returns
+/// `None` if it cannot be read.
+fn read(folder: &Path) -> Option<Vec<fs::DirEntry>> {
+    match fs::read_dir(folder).and_then(Iterator::collect) {
+        Ok(entries) => Some(entries),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Vec::new()),
+        Err(_) => is_of_other_user(folder).then(Vec::new),
+    }
+}
+
+#[cfg(unix)]
+fn is_of_other_user(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let own = rustix::process::geteuid().as_raw();
+    folder
+        .symlink_metadata()
+        .is_ok_and(|metadata| metadata.uid() != own)
+}
+
+#[cfg(not(unix))]
+fn is_of_other_user(_folder: &Path) -> bool {
     false
 }
 

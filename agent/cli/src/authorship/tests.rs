@@ -7,9 +7,9 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::trust::{clear_in, pending_in};
+use super::trust::pending_in;
 use super::*;
-use crate::written::CLOCK_LAG;
+use crate::running::{CLOCK_LAG, Recorded};
 
 /// A repository with a file of the user, and the marks beside it. The home of this process has the address of the user.
 struct Place {
@@ -34,7 +34,29 @@ impl Place {
     }
 
     fn marks(&self) -> Marks {
-        Marks::new(self.path().join("state"))
+        let programs = RunningPrograms::new(self.path().join("programs"));
+        Marks::new(self.path().join("state"), programs)
+    }
+
+    /// Begins a program that may write these trees.
+    fn watch(&self, trees: &[PathBuf], kept: &[PathBuf]) -> Watch {
+        Watch::begin(&self.marks(), watch::program(&self.root(), trees, kept)).unwrap()
+    }
+
+    /// Begins a program that may write these trees. A drop does what the death of its session does: it ends the lock, and nothing else.
+    fn mortal(&self, trees: &[PathBuf], kept: &[PathBuf]) -> Recorded {
+        let program = watch::program(&self.root(), trees, kept);
+        let recorded = self.marks().programs.record(program).unwrap();
+        self.marks().begin(&recorded.program).unwrap();
+        recorded
+    }
+
+    fn pending(&self, folder: &Path) -> Option<Pending> {
+        pending_in(&self.marks(), folder).unwrap()
+    }
+
+    fn trust(&self, folder: &Path) -> Result<bool, TrustError> {
+        trust::clear_in(&self.marks(), folder, |_| true)
     }
 
     fn init(&self, folder: &Path) {
@@ -67,10 +89,7 @@ fn commit(folder: &Path) {
 #[test]
 fn a_program_that_only_reads_leaves_no_mark() {
     let place = Place::new();
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[place.root()], &[])
-        .unwrap();
+    let watch = place.watch(&[place.root()], &[]);
     git(&place.root(), &["status"]);
     git(&place.root(), &["log", "--oneline"]);
     fs::write(place.root().join("other"), "text").unwrap();
@@ -83,11 +102,8 @@ fn a_program_that_only_reads_leaves_no_mark() {
 #[test]
 fn a_program_that_commits_marks_the_repository_until_the_user_trusts_it() {
     let place = Place::new();
-    assert!(pending_in(&place.marks(), &place.root()).is_none());
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[place.root()], &[])
-        .unwrap();
+    assert!(place.pending(&place.root()).is_none());
+    let watch = place.watch(&[place.root()], &[]);
     assert!(!place.is_marked(&place.root()));
     commit(&place.root());
     assert!(place.is_marked(&place.root()), "while it runs");
@@ -101,7 +117,7 @@ fn a_program_that_commits_marks_the_repository_until_the_user_trusts_it() {
     assert!(place.is_marked(&moved));
     fs::rename(&moved, place.root()).unwrap();
 
-    let pending = pending_in(&place.marks(), &place.root()).unwrap();
+    let pending = place.pending(&place.root()).unwrap();
     let names: Vec<&str> = pending
         .changed
         .iter()
@@ -115,9 +131,9 @@ fn a_program_that_commits_marks_the_repository_until_the_user_trusts_it() {
         head.before.is_some() && head.before != head.after && head.commits.len() == 1,
         "{head:?}"
     );
-    clear_in(&place.marks(), &place.root()).unwrap();
+    place.trust(&place.root()).unwrap();
     assert!(!place.is_marked(&place.root()));
-    assert!(pending_in(&place.marks(), &place.root()).is_none());
+    assert!(place.pending(&place.root()).is_none());
 }
 
 #[test]
@@ -155,10 +171,7 @@ fn any_change_of_the_folder_of_git_leaves_a_mark() {
     ];
     for (number, change) in changes.into_iter().enumerate() {
         let place = Place::new();
-        let watch = place
-            .marks()
-            .watch(&place.root(), &[place.root()], &[])
-            .unwrap();
+        let watch = place.watch(&[place.root()], &[]);
         change(&place.root().join(".git"));
         drop(watch);
         if number == changes.len() - 1 {
@@ -171,17 +184,11 @@ fn any_change_of_the_folder_of_git_leaves_a_mark() {
 #[test]
 fn a_program_that_cannot_write_the_folder_of_git_leaves_no_mark() {
     let place = Place::new();
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[place.root().join("src")], &[])
-        .unwrap();
+    let watch = place.watch(&[place.root().join("src")], &[]);
     commit(&place.root());
     drop(watch);
     assert!(!place.is_marked(&place.root()));
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[place.root().join(".git/refs")], &[])
-        .unwrap();
+    let watch = place.watch(&[place.root().join(".git/refs")], &[]);
     commit(&place.root());
     drop(watch);
     assert!(place.is_marked(&place.root()));
@@ -190,10 +197,7 @@ fn a_program_that_cannot_write_the_folder_of_git_leaves_no_mark() {
 #[test]
 fn the_user_may_commit_while_a_program_runs_that_cannot() {
     let place = Place::new();
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[place.root()], &[place.root().join(".git")])
-        .unwrap();
+    let watch = place.watch(&[place.root()], &[place.root().join(".git")]);
     commit(&place.root());
     assert!(!place.is_marked(&place.root()));
     drop(watch);
@@ -206,10 +210,7 @@ fn a_repository_that_a_program_makes_is_marked() {
         dir: tempfile::tempdir().unwrap(),
     };
     fs::create_dir(place.root()).unwrap();
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[place.root()], &[])
-        .unwrap();
+    let watch = place.watch(&[place.root()], &[]);
     place.init(&place.root());
     let (nested, moved) = (place.root().join("a/b"), place.root().join("c"));
     place.init(&nested);
@@ -218,25 +219,17 @@ fn a_repository_that_a_program_makes_is_marked() {
     assert!(place.is_marked(&nested), "as the root of a later session");
     fs::rename(place.root().join("a/b"), &moved).unwrap();
     assert!(place.is_marked(&moved));
-    assert!(pending_in(&place.marks(), &moved).is_some());
-    clear_in(&place.marks(), &moved).unwrap();
+    assert!(place.pending(&moved).is_some());
+    place.trust(&moved).unwrap();
     assert!(!place.is_marked(&moved) && place.is_marked(&place.root()));
-    drop(
-        place
-            .marks()
-            .watch(&place.root(), &[place.root()], &[])
-            .unwrap(),
-    );
+    drop(place.watch(&[place.root()], &[]));
     assert!(place.is_marked(&moved), "a later program could write it");
 }
 
 #[test]
 fn a_mark_of_a_session_that_was_killed_goes_if_nothing_was_written() {
     let place = Place::new();
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[place.root()], &[])
-        .unwrap();
+    let watch = place.watch(&[place.root()], &[]);
     let files = fs::read_dir(place.path().join("state")).unwrap().flatten();
     let is_mark = |name: &str| name.starts_with("mark-");
     let file = files
@@ -286,10 +279,7 @@ fn marks_of_one_repository_do_not_pile_up() {
     let place = Place::new();
     let count = || fs::read_dir(place.path().join("state")).unwrap().count();
     for _ in 0..3 {
-        let watch = place
-            .marks()
-            .watch(&place.root(), &[place.root()], &[])
-            .unwrap();
+        let watch = place.watch(&[place.root()], &[]);
         commit(&place.root());
         drop(watch);
         place
@@ -299,7 +289,7 @@ fn marks_of_one_repository_do_not_pile_up() {
         assert_eq!(count(), 2, "a mark and the root");
     }
     assert_eq!(
-        pending_in(&place.marks(), &place.root()).unwrap().changed[0]
+        place.pending(&place.root()).unwrap().changed[0]
             .commits
             .len(),
         3
@@ -309,10 +299,7 @@ fn marks_of_one_repository_do_not_pile_up() {
 #[test]
 fn each_new_commit_is_shown_once_however_many_there_are() {
     let place = Place::new();
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[place.root()], &[])
-        .unwrap();
+    let watch = place.watch(&[place.root()], &[]);
     git(&place.root(), &["commit", "--allow-empty", "-m", "FORGED"]);
     for number in 0..30 {
         git(
@@ -322,7 +309,7 @@ fn each_new_commit_is_shown_once_however_many_there_are() {
     }
     git(&place.root(), &["branch", "other"]);
     drop(watch);
-    let pending = pending_in(&place.marks(), &place.root()).unwrap();
+    let pending = place.pending(&place.root()).unwrap();
     let commits: Vec<&String> = pending
         .changed
         .iter()
@@ -341,14 +328,11 @@ fn each_new_commit_is_shown_once_however_many_there_are() {
 #[test]
 fn a_repository_whose_commits_git_cannot_list_is_not_whole() {
     let place = Place::new();
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[place.root()], &[])
-        .unwrap();
+    let watch = place.watch(&[place.root()], &[]);
     commit(&place.root());
     commit(&place.root());
     drop(watch);
-    assert!(pending_in(&place.marks(), &place.root()).unwrap().is_whole);
+    assert!(place.pending(&place.root()).unwrap().is_whole);
     let id = Command::new("git")
         .args(["rev-parse", "HEAD^"])
         .current_dir(place.root())
@@ -364,16 +348,13 @@ fn a_repository_whose_commits_git_cannot_list_is_not_whole() {
             .join(id[2..].trim()),
     )
     .unwrap();
-    assert!(!pending_in(&place.marks(), &place.root()).unwrap().is_whole);
+    assert!(!place.pending(&place.root()).unwrap().is_whole);
 }
 
 #[test]
 fn a_damaged_repository_cannot_be_trusted() {
     let place = Place::new();
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[place.root()], &[])
-        .unwrap();
+    let watch = place.watch(&[place.root()], &[]);
     commit(&place.root());
     drop(watch);
     let objects = place.root().join(".git/objects");
@@ -388,7 +369,7 @@ fn a_damaged_repository_cannot_be_trusted() {
     fs::set_permissions(&object, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     fs::write(&object, "forged").unwrap();
     assert!(matches!(
-        clear_in(&place.marks(), &place.root()),
+        place.trust(&place.root()),
         Err(TrustError::Damaged(_))
     ));
     assert!(place.is_marked(&place.root()));
@@ -416,7 +397,7 @@ fn trust_holds_for_one_repository_and_not_for_another_at_its_path() {
         .marks()
         .note_write(&place.root(), &place.root())
         .unwrap();
-    clear_in(&place.marks(), &nested).unwrap();
+    place.trust(&nested).unwrap();
     assert!(!place.is_marked(&nested));
     fs::rename(nested.join(".git"), place.path().join("old")).unwrap();
     place.init(&nested);
@@ -424,19 +405,16 @@ fn trust_holds_for_one_repository_and_not_for_another_at_its_path() {
 }
 
 #[test]
-fn repositories_below_the_root_are_marked_while_a_program_runs_and_after_a_trust_meanwhile() {
+fn repositories_below_the_root_are_marked_while_a_program_runs_and_after_it() {
     let place = Place::new();
     let nested = place.root().join("nested");
     place.init(&nested);
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[place.root()], &[])
-        .unwrap();
+    let watch = place.watch(&[place.root()], &[]);
     assert!(place.is_marked(&nested));
-    clear_in(&place.marks(), &nested).unwrap();
-    assert!(!place.is_marked(&nested));
     drop(watch);
     assert!(place.is_marked(&nested));
+    assert!(place.trust(&nested).unwrap());
+    assert!(!place.is_marked(&nested));
 }
 
 #[test]
@@ -445,10 +423,7 @@ fn a_repository_that_a_program_made_is_marked_after_a_move() {
         dir: tempfile::tempdir().unwrap(),
     };
     fs::create_dir(place.root()).unwrap();
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[place.root()], &[])
-        .unwrap();
+    let watch = place.watch(&[place.root()], &[]);
     place.init(&place.root());
     drop(watch);
     let moved = place.path().join("moved");
@@ -459,10 +434,7 @@ fn a_repository_that_a_program_made_is_marked_after_a_move() {
 #[test]
 fn a_lock_of_git_leaves_no_mark() {
     let place = Place::new();
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[place.root()], &[])
-        .unwrap();
+    let watch = place.watch(&[place.root()], &[]);
     fs::write(place.root().join(".git/config.lock"), "").unwrap();
     drop(watch);
     assert!(!place.is_marked(&place.root()));
@@ -474,16 +446,10 @@ fn a_repository_in_a_subfolder_that_a_program_writes_is_marked_also_after_a_move
     let (old, deep) = (place.root().join("lib/old"), place.root().join("a/b/new"));
     place.init(&old);
     std::thread::sleep(CLOCK_LAG * 3);
-    let reads = place
-        .marks()
-        .watch(&place.root(), &[place.root()], &[])
-        .unwrap();
+    let reads = place.watch(&[place.root()], &[]);
     git(&old, &["status"]);
     drop(reads);
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[place.root()], &[])
-        .unwrap();
+    let watch = place.watch(&[place.root()], &[]);
     place.init(&deep);
     drop(watch);
     let moved = |from: &Path, name: &str| {
@@ -496,10 +462,7 @@ fn a_repository_in_a_subfolder_that_a_program_writes_is_marked_also_after_a_move
     assert!(!place.is_marked(&old), "it was only read");
 
     fs::rename(&old, place.root().join("old")).unwrap();
-    let watch = place
-        .marks()
-        .watch(&place.root(), &[PathBuf::from("/")], &[])
-        .unwrap();
+    let watch = place.watch(&[PathBuf::from("/")], &[]);
     commit(&place.root().join("old"));
     drop(watch);
     let old = moved(&place.root().join("old"), "moved");
@@ -509,4 +472,207 @@ fn a_repository_in_a_subfolder_that_a_program_writes_is_marked_also_after_a_move
         .clear(&Repository::find(&old).unwrap())
         .unwrap();
     assert!(!place.is_marked(&old));
+}
+
+#[test]
+fn a_repository_that_a_program_of_a_killed_session_wrote_is_marked_wherever_it_lies() {
+    let place = Place::new();
+    let (old, new) = (place.root().join("lib/old"), place.root().join("new"));
+    place.init(&old);
+    let other = place.path().join("other");
+    place.init(&other);
+    std::thread::sleep(CLOCK_LAG * 3);
+    let mortal = place.mortal(&[place.root()], &[]);
+    place.init(&new);
+    commit(&old);
+    drop(mortal);
+    let moved = [&old, &new].map(|from| {
+        let to = place
+            .path()
+            .join(format!("moved-{}", from.file_name().unwrap().display()));
+        fs::rename(from, &to).unwrap();
+        to
+    });
+    for is_settled in [false, true] {
+        if is_settled {
+            settle_lost(&place.marks()).unwrap();
+        }
+        for moved in &moved {
+            assert!(place.is_marked(moved), "{is_settled}: {moved:?}");
+        }
+        assert!(!place.is_marked(&other), "nobody wrote it meanwhile");
+    }
+    // Later commits of the user leave some files of git as they are, and later repositories are the user's.
+    std::thread::sleep(CLOCK_LAG * 3);
+    git(&moved[1], &["gc", "-q", "--prune=now"]);
+    commit(&moved[1]);
+    assert!(place.is_marked(&moved[1]));
+    let later = place.path().join("later");
+    place.init(&later);
+    assert!(!place.is_marked(&later));
+    assert!(place.trust(&moved[1]).unwrap());
+    assert!(!place.is_marked(&moved[1]) && place.is_marked(&moved[0]));
+}
+
+#[test]
+fn a_settled_program_of_a_killed_session_marks_what_lies_where_it_was() {
+    let place = Place::new();
+    let new = place.root().join("new");
+    let mortal = place.mortal(&[place.root()], &[]);
+    place.init(&new);
+    drop(mortal);
+    settle_lost(&place.marks()).unwrap();
+    fs::remove_dir_all(place.path().join("programs")).unwrap();
+    let moved = place.path().join("moved");
+    fs::rename(&new, &moved).unwrap();
+    assert!(place.is_marked(&moved));
+}
+
+#[test]
+fn a_program_whose_end_cannot_be_recorded_or_looked_at_is_lost() {
+    // A folder with a path that is too long to be read.
+    let deep = "n=$(printf %0200d 0); for i in $(seq 25); do mkdir $n && cd -P $n || exit 1; done";
+    for is_full in [true, false] {
+        let place = Place::new();
+        let new = place.root().join("new");
+        let watch = place.watch(&[place.root()], &[]);
+        let (state, away) = (place.path().join("state"), place.path().join("away"));
+        if is_full {
+            place.init(&new);
+            // As on a full disk, nothing more can be written there.
+            fs::rename(&state, &away).unwrap();
+            fs::write(&state, "").unwrap();
+        } else {
+            let mut make = Command::new("sh");
+            make.args(["-c", deep]).current_dir(place.root());
+            assert!(make.status().unwrap().success());
+            place.init(&new);
+        }
+        drop(watch);
+        if is_full {
+            fs::remove_file(&state).unwrap();
+            fs::rename(&away, &state).unwrap();
+        }
+        let moved = place.path().join("moved");
+        fs::rename(&new, &moved).unwrap();
+        assert!(place.is_marked(&moved), "{is_full}");
+        assert_eq!(place.marks().programs.lost().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn the_user_may_commit_where_a_lost_program_could_not() {
+    let place = Place::new();
+    let nested = place.root().join("nested");
+    place.init(&nested);
+    let kept = [place.root().join(".git"), nested.join(".git")];
+    let mortal = place.mortal(&[place.root()], &kept);
+    commit(&nested);
+    drop(mortal);
+    let moved = place.path().join("moved");
+    fs::rename(&nested, &moved).unwrap();
+    assert!(!place.is_marked(&moved));
+    settle_lost(&place.marks()).unwrap();
+    assert!(!place.is_marked(&moved));
+    // Another one could.
+    drop(place.mortal(&[place.root()], &[]));
+    commit(&moved);
+    assert!(place.is_marked(&moved));
+}
+
+#[test]
+fn an_ended_program_is_not_lost() {
+    let place = Place::new();
+    let watch = place.watch(&[place.root()], &[]);
+    assert!(place.marks().programs.lost().unwrap().is_empty(), "it runs");
+    commit(&place.root());
+    drop(watch);
+    settle_lost(&place.marks()).unwrap();
+    assert!(place.marks().programs.lost().unwrap().is_empty());
+}
+
+#[test]
+fn a_repository_under_another_name_is_marked() {
+    let place = Place::new();
+    let watch = place.watch(&[place.root()], &[]);
+    let inner = place.root().join("inner");
+    place.init(&inner);
+    fs::rename(inner.join(".git"), inner.join("data")).unwrap();
+    // A folder that only looks like one hides none.
+    for name in ["objects", "refs"] {
+        fs::create_dir(inner.join(name)).unwrap();
+    }
+    drop(watch);
+    let moved = place.path().join("moved");
+    fs::rename(&inner, &moved).unwrap();
+    fs::rename(moved.join("data"), moved.join(".git")).unwrap();
+    assert!(place.is_marked(&moved));
+}
+
+#[test]
+fn a_repository_is_not_trusted_while_a_program_can_write_it() {
+    let place = Place::new();
+    drop({
+        let watch = place.watch(&[place.root()], &[]);
+        commit(&place.root());
+        watch
+    });
+    let dot_git = [place.root().join(".git")];
+    let others = [
+        place.watch(&[place.root().join("src")], &[]),
+        place.watch(&[place.root()], &dot_git),
+    ];
+    place.pending(&place.root()).unwrap();
+    let watch = place.watch(&[place.root()], &[]);
+    let refused = [
+        pending_in(&place.marks(), &place.root()).map(drop),
+        place.trust(&place.root()).map(drop),
+    ];
+    for refused in refused {
+        assert!(matches!(refused, Err(TrustError::Written { .. })));
+    }
+    drop(watch);
+    assert!(place.trust(&place.root()).unwrap());
+    assert!(!place.is_marked(&place.root()));
+    drop(others);
+    assert!(!place.is_marked(&place.root()));
+}
+
+#[test]
+fn a_repository_that_is_not_as_the_user_saw_it_stays_marked() {
+    let place = Place::new();
+    let watch = place.watch(&[place.root()], &[]);
+    commit(&place.root());
+    drop(watch);
+    assert!(!trust::clear_in(&place.marks(), &place.root(), |_| false).unwrap());
+    assert!(place.is_marked(&place.root()));
+}
+
+#[test]
+fn a_record_of_a_program_that_cannot_be_read_is_of_every_repository() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("programs")).unwrap();
+    for name in ["program-1.json", "lost-1.json"] {
+        let file = place.path().join("programs").join(name);
+        fs::write(&file, "{").unwrap();
+        assert!(place.is_marked(&place.root()), "{name}");
+        fs::remove_file(&file).unwrap();
+    }
+    assert!(!place.is_marked(&place.root()));
+}
+
+#[test]
+fn many_lost_programs_count_as_fewer_that_took_longer() {
+    let place = Place::new();
+    let times: Vec<u64> = (0..20)
+        .map(|_| {
+            let from = place.mortal(&[place.root().join("src")], &[]).program.from;
+            settle_lost(&place.marks()).unwrap();
+            from
+        })
+        .collect();
+    let lost = place.marks().programs.lost().unwrap();
+    assert_eq!(lost.len(), 16);
+    let is_lost = |time: &u64| lost.iter().any(|lost| lost.contains(*time));
+    assert!(times.iter().all(is_lost), "{lost:?}");
 }

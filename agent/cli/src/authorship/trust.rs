@@ -10,6 +10,8 @@ use super::git::Git;
 use super::mark::{Marks, refs};
 use super::marks;
 use super::repository::Repository;
+use super::watch::settle_lost;
+use crate::running::Running;
 
 /// The most characters of a commit that are shown.
 const WIDTH: usize = 160;
@@ -47,28 +49,44 @@ pub(crate) enum TrustError {
     NoGit(PathBuf),
     #[error("git fsck finds damage in {}; compare it with another clone, or clone it again", .0.display())]
     Damaged(PathBuf),
+    #[error(
+        "a program of the session in process {process} can write {} now; try again when it has ended",
+        git.display()
+    )]
+    Written { git: PathBuf, process: u32 },
     #[error("cannot change the marks in the state folder: {0}; check its permissions")]
     Marks(#[from] io::Error),
 }
 
 /// Returns the repository of a folder if it is marked. `root` is a path without links.
-pub(crate) fn pending(root: &Path) -> Option<Pending> {
-    pending_in(&marks()?, root)
-}
-
-/// Removes the mark of the repository of a folder, after a check of all its objects. `root` is a path without links.
 ///
 /// # Errors
-/// Returns an error if there is no repository, if it is damaged, or if the mark cannot be removed.
-pub(crate) fn clear(root: &Path) -> Result<(), TrustError> {
-    let missing = || io::Error::new(io::ErrorKind::NotFound, "the home of the user is not known");
-    clear_in(&marks().ok_or_else(missing)?, root)
+/// Returns an error if a program can write it now, or if the records of programs cannot be read.
+pub(crate) fn pending(root: &Path) -> Result<Option<Pending>, TrustError> {
+    marks().map_or(Ok(None), |marks| pending_in(&marks, root))
 }
 
-pub(super) fn pending_in(marks: &Marks, root: &Path) -> Option<Pending> {
-    let repository = Repository::find(root)?;
-    if !marks.is_marked(&repository) {
-        return None;
+/// Removes the mark of the repository of a folder if it still is as the user saw it, after a check of all its objects. Returns true if it
+/// was. `root` is a path without links.
+///
+/// # Errors
+/// Returns an error if there is no repository, if it is damaged, or if the mark cannot be removed, or the one of [`pending`].
+pub(crate) fn clear(
+    root: &Path,
+    is_seen: impl FnOnce(&Pending) -> bool,
+) -> Result<bool, TrustError> {
+    let missing = || io::Error::new(io::ErrorKind::NotFound, "the home of the user is not known");
+    clear_in(&marks().ok_or_else(missing)?, root, is_seen)
+}
+
+pub(super) fn pending_in(marks: &Marks, root: &Path) -> Result<Option<Pending>, TrustError> {
+    let _ = settle_lost(marks);
+    let Some(repository) = Repository::find(root).filter(|found| marks.is_marked(found)) else {
+        return Ok(None);
+    };
+    let git = repository.git();
+    if let Some(Running { process, .. }) = marks.programs.writer(&git)? {
+        return Err(TrustError::Written { git, process });
     }
     let first = marks
         .of(&repository)
@@ -102,20 +120,30 @@ pub(super) fn pending_in(marks: &Marks, root: &Path) -> Option<Pending> {
         }
     });
     let changed = changed.collect();
-    Some(Pending {
+    Ok(Some(Pending {
         git: repository.git(),
         changed,
         is_whole,
-    })
+    }))
 }
 
-pub(super) fn clear_in(marks: &Marks, root: &Path) -> Result<(), TrustError> {
+pub(super) fn clear_in(
+    marks: &Marks,
+    root: &Path,
+    is_seen: impl FnOnce(&Pending) -> bool,
+) -> Result<bool, TrustError> {
     let repository = Repository::find(root).ok_or_else(|| TrustError::None(root.to_owned()))?;
     let git = Git::find(&repository).ok_or_else(|| TrustError::NoGit(repository.top.clone()))?;
     if !git.succeeds(&["fsck", "--full", "--no-dangling"]) {
         return Err(TrustError::Damaged(repository.git()));
     }
-    Ok(marks.clear(&repository)?)
+    // No program starts between the look and the removal.
+    let _paused = marks.programs.pause()?;
+    let is_same = pending_in(marks, root)?.is_some_and(|pending| is_seen(&pending));
+    if is_same {
+        marks.clear(&repository)?;
+    }
+    Ok(is_same)
 }
 
 /// Returns all commits of a ref that the known objects do not have. Known objects that are gone do not count.

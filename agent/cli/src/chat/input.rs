@@ -1,6 +1,7 @@
 //! [`Input`]: the source of a chat's lines.
 
 use std::io::{self, IsTerminal as _};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::editor::Editor;
 use super::line_reader::LineReader;
@@ -26,7 +27,7 @@ pub(crate) enum Line {
 
 /// The lines of a chat, from a line editor or from standard input.
 pub(crate) struct Input {
-    source: Source,
+    source: Arc<Mutex<Source>>,
     is_interactive: bool,
 }
 
@@ -46,7 +47,7 @@ impl Input {
             Source::Reader(LineReader::new(is_interactive))
         };
         Ok(Self {
-            source,
+            source: Arc::new(Mutex::new(source)),
             is_interactive,
         })
     }
@@ -56,11 +57,16 @@ impl Input {
         self.is_interactive
     }
 
-    /// Returns the next line, which may contain line breaks. Blocks until one is available.
-    pub(super) fn line(&mut self) -> Result<Line, Error> {
-        match &mut self.source {
-            Source::Editor(editor) => editor.line(),
-            Source::Reader(reader) => reader.line(&mut io::stdin().lock()),
-        }
+    /// Returns the next line, which may contain line breaks. A thread of its own waits for it, so that a signal can end the chat.
+    pub(super) async fn line(&self) -> Result<Line, Error> {
+        let source = self.source.clone();
+        let line = tokio::task::spawn_blocking(move || {
+            match &mut *source.lock().unwrap_or_else(PoisonError::into_inner) {
+                Source::Editor(editor) => editor.line(),
+                Source::Reader(reader) => reader.line(&mut io::stdin().lock()),
+            }
+        });
+        line.await
+            .map_err(|error| Error::Runtime(io::Error::other(error)))?
     }
 }

@@ -5,12 +5,12 @@ mod show;
 
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use tools_builtin::cron::CronError;
+use tools_builtin::cron::{CronError, Jobs};
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::notice;
 use crate::root::RootOption;
-use crate::{jobs, notice};
 
 /// Run the jobs of this workspace that are due, or list, pause, resume and remove them
 ///
@@ -88,16 +88,16 @@ impl CronArgs {
         match self.command {
             CronCommand::Run(run) => return run.run().await,
             CronCommand::List { all, root, json } => {
-                show::list(&jobs::open(root.workspace()?)?, all, json).await?
+                show::list(&Jobs::of_user(root.workspace()?)?, all, json).await?
             }
             CronCommand::Pause { id, root } => {
-                jobs::open(root.workspace()?)?
+                Jobs::of_user(root.workspace()?)?
                     .set_paused(id, true, Timestamp::now())
                     .await?;
                 notice::note(&format!("job {id} is paused"));
             }
             CronCommand::Resume { id, root } => {
-                jobs::open(root.workspace()?)?
+                Jobs::of_user(root.workspace()?)?
                     .set_paused(id, false, Timestamp::now())
                     .await?;
                 notice::note(&format!("job {id} is resumed"));
@@ -112,7 +112,7 @@ impl CronArgs {
                 root,
                 json,
             } => {
-                show::log(&jobs::open(root.workspace()?)?, id, last, json).await?;
+                show::log(&Jobs::of_user(root.workspace()?)?, id, last, json).await?;
             }
         }
         Ok(Exit::Success)
@@ -121,13 +121,13 @@ impl CronArgs {
 
 /// Removes a job of the workspace, or with `all` of any.
 async fn remove(id: i64, all: bool, workspace: String) -> Result<(), Error> {
-    let jobs = jobs::open(workspace)?;
+    let jobs = Jobs::of_user(workspace)?;
     let other = match jobs.remove(id).await {
         Err(error @ CronError::Unknown { .. }) => (show::workspace(&jobs, id).await?, error),
         removed => return Ok(removed?),
     };
     match other {
-        (Some(workspace), _) if all => Ok(jobs::open(workspace)?.remove(id).await?),
+        (Some(workspace), _) if all => Ok(Jobs::of_user(workspace)?.remove(id).await?),
         (Some(workspace), error) => {
             let hint = format!("job {id} is one of {workspace}; to remove it, add --all");
             Err(Error::Unfinished {

@@ -1,18 +1,15 @@
 //! `toolcrib doctor`
 
-mod programs;
 mod skipped;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use agent::provider;
 use clap::Args;
 use host::{FamilyReport, Finding};
 use tools::Services;
 
-use self::programs::Programs;
 use self::skipped::{unmet, unsent};
-use crate::aside;
 use crate::config::{ConfigOptions, Settings, SettingsError, Values};
 use crate::disclosure;
 use crate::error::Error;
@@ -46,13 +43,17 @@ pub(super) struct DoctorArgs {
 impl DoctorArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let workspace = self.root.workspace().ok().map(PathBuf::from);
-        aside::recover(workspace.as_deref());
+        host::recover(workspace.as_deref());
         let settings = self.config.settings(Values::default());
+        let settings = settings.map(|settings| match &workspace {
+            Some(root) => settings.with_root(root.clone()),
+            None => settings,
+        });
         let (found, default) = (settings.as_ref().ok(), Settings::default());
         let session = Session::new(&self.root, found.unwrap_or(&default)).await;
         let mut findings = session.findings(found.unwrap_or(&default));
         let reported = match settings {
-            Ok(settings) => session.facts(&settings, &self.root).await,
+            Ok(settings) => session.facts(&settings).await,
             Err(error) => Err(error),
         };
         let (facts, families) = reported.unwrap_or_else(|error| {
@@ -98,15 +99,12 @@ impl DoctorArgs {
 /// A session without flags, as far as it can be opened.
 struct Session {
     services: Result<Services, Error>,
-    programs: Programs,
 }
 
 impl Session {
     async fn new(root: &RootOption, settings: &Settings) -> Self {
-        Self {
-            services: root.services(settings),
-            programs: Programs::probe(),
-        }
+        let services = root.services(settings);
+        Self { services }
     }
 
     fn findings(&self, settings: &Settings) -> Vec<Finding> {
@@ -143,13 +141,15 @@ impl Session {
             };
             findings.push(Finding::new(check, error.to_string()));
         }
-        findings.extend(self.programs.findings.iter().cloned());
         findings.extend(host::faults());
         findings.extend(super::family::findings());
         match &self.services {
             Ok(services) => {
                 findings.extend(unmet(services));
                 findings.extend(unsent(services));
+            }
+            Err(error @ Error::Config(SettingsError::Service(_))) => {
+                findings.push(Finding::new("root", error.to_string()));
             }
             // The mistake of a setting is a finding of its own.
             Err(Error::Config(_)) => {}
@@ -162,7 +162,6 @@ impl Session {
     async fn facts(
         &self,
         settings: &Settings,
-        root: &RootOption,
     ) -> Result<(Vec<String>, Vec<FamilyReport>), SettingsError> {
         let families = host::reports(settings, self.services.as_ref().ok()).await?;
         let choice = ProviderChoice::from_settings(settings);
@@ -172,11 +171,6 @@ impl Session {
         );
         let lines = std::iter::once(provider)
             .chain(disclosure::report(self.services.as_ref().ok(), settings))
-            .chain(self.programs.lines.iter().cloned())
-            .chain(aside::report(
-                root.workspace().ok().as_deref().map(Path::new),
-            ))
-            .chain(jobs(root))
             .chain(
                 families
                     .iter()
@@ -187,17 +181,6 @@ impl Session {
             families,
         ))
     }
-}
-
-/// Returns the line on jobs.
-#[cfg(feature = "default")]
-fn jobs(root: &RootOption) -> Option<String> {
-    root.workspace().ok().map(crate::jobs::report)
-}
-
-#[cfg(not(feature = "default"))]
-fn jobs(_root: &RootOption) -> Option<String> {
-    None
 }
 
 /// Returns the line on an MCP server.

@@ -53,7 +53,7 @@ pub(super) struct ListenArgs {
 impl ListenArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let shutdown = interrupt::token(&Arc::default())?;
-        interrupt::cancel_on_termination(shutdown.clone())?;
+        interrupt::cancel_on_termination(shutdown.clone());
         let settings = self.options.settings().await?;
         // A mistake would otherwise appear when a message was already taken.
         self.options.check_model(&settings)?;

@@ -2,8 +2,6 @@
 
 mod compare;
 mod difference;
-mod leaves;
-mod normal;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -15,13 +13,13 @@ use clap::Args;
 use tools::Tool;
 
 use self::compare::compare;
-use self::difference::{Compatibility, Difference};
+use self::difference::Difference;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
 use crate::linked;
 use crate::lock_file::{self, LockError};
-use crate::notice::{self, ALERT, BAD, FAINT, GOOD, STRONG, styled};
+use crate::notice::{self, ALERT, BAD, GOOD, STRONG, styled};
 use crate::output;
 use crate::table::Table;
 use crate::visible::visible;
@@ -29,8 +27,22 @@ use tools::counted;
 
 /// Write the definitions of all linked tools to a lock file, or check them against it
 ///
-/// Prints what changed since the file was written, with the effect on callers. With --check, exits with 1 if anything changed, so
-/// that each change is reviewed: run `lock` and commit the file to accept it.
+/// Prints what changed since the file was written. With --check, exits with 1 if anything changed, so that each change is reviewed:
+/// run `lock` and commit the file to accept it.
+///
+/// A change is breaking by these rules, each applied to its place alone:
+///
+/// - a tool or a former name is removed or means another tool, or a tool is renamed;
+///
+/// - an argument is required now, or is removed where additionalProperties is false, or additionalProperties is false now;
+///
+/// - a type, a value of an enum or an alternative is removed, or types or values are listed where all were accepted;
+///
+/// - a bound such as maxLength is tighter or new;
+///
+/// - an effect is added, or the effects are unbounded now.
+///
+/// Any other change is for a person to look at.
 #[derive(Args, Debug)]
 pub(super) struct LockArgs {
     /// Write nothing; exit with 1 if a definition differs from the file
@@ -102,28 +114,18 @@ impl LockArgs {
                 styled(GOOD, if self.check { "unchanged" } else { "written" })
             );
         }
-        let of = |verdict| {
-            differences
-                .iter()
-                .filter(|it| it.verdict == verdict)
-                .count()
+        let breaking = differences
+            .iter()
+            .filter(|it| it.breaking.is_some())
+            .count();
+        let advice = if self.check {
+            let command = lock_file::command(&self.file);
+            format!("; run {} to accept the changes", visible(&command))
+        } else {
+            String::new()
         };
-        let counts = [
-            Compatibility::Incompatible,
-            Compatibility::Unknown,
-            Compatibility::Compatible,
-        ];
-        let counts = counts
-            .map(|verdict| format!("{} {verdict}", of(verdict)))
-            .join(", ");
-        let advice = match self.check {
-            true => format!(
-                "; run {} to accept the changes",
-                visible(&lock_file::command(&self.file))
-            ),
-            false => String::new(),
-        };
-        format!("{start}, changes: {counts}{advice}")
+        let others = differences.len() - breaking;
+        format!("{start}, changes: {breaking} breaking, {others} to look at{advice}")
     }
 }
 
@@ -133,27 +135,28 @@ fn page(differences: &[Difference], width: usize) -> String {
     for of_tool in differences.chunk_by(|a, b| a.tool == b.tool) {
         text += &format!("{}\n", styled(STRONG, visible(&of_tool[0].tool)));
         for difference in of_tool {
-            text += &line(difference).wrapped(width);
+            text += &lines(difference).wrapped(width);
         }
     }
     text
 }
 
-fn line(difference: &Difference) -> Table<2> {
-    let style = match difference.verdict {
-        Compatibility::Incompatible => BAD,
-        Compatibility::Unknown => ALERT,
-        Compatibility::Compatible => FAINT,
+fn lines(difference: &Difference) -> Table<2> {
+    let (style, verdict, reason) = match difference.breaking {
+        Some(rule) => (BAD, "breaking", rule.to_string()),
+        None => (ALERT, "changed", "look at it".to_owned()),
     };
-    let change = difference.change.to_string();
-    let text = match difference.place.as_str() {
-        "" => change,
-        place => format!("{place}: {change}"),
+    let reason = match (difference.place.as_str(), &difference.old) {
+        ("", None) => "the tool is new".to_owned(),
+        ("", _) => reason,
+        (place, _) => format!("{}: {reason}", visible(place)),
     };
     let mut table = Table::new([style, Style::new()], 2);
-    table.push([
-        format!("{:12}", difference.verdict),
-        visible(&text).into_owned(),
-    ]);
+    table.push([format!("{verdict:8}"), reason]);
+    for (style, line) in [BAD, GOOD].into_iter().zip(difference.lines()) {
+        if let Some(line) = line {
+            table.push_below(style, visible(&line).into_owned());
+        }
+    }
     table
 }

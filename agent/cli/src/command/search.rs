@@ -41,9 +41,8 @@ impl SearchArgs {
             self.query.join(" "),
             usize::try_from(self.limit).unwrap_or(usize::MAX),
         );
-        let search = ToolFinder::new(session.tools().clone())
-            .search(session.context(), &query, limit)
-            .await;
+        let search =
+            ToolFinder::new(session.tools().clone()).search(session.context(), &query, limit);
         if self.json {
             search
                 .found

@@ -95,7 +95,7 @@ impl ServeArgs {
             .fold(settings, Settings::with_default_grant);
         let endpoint = self.endpoint.endpoint()?;
         let shutdown = interrupt::token(&Arc::default())?;
-        interrupt::cancel_on_termination(shutdown.clone())?;
+        interrupt::cancel_on_termination(shutdown.clone());
         let recording = self.recording(&settings).await?;
         let context = self.context(&settings, recording.as_ref())?;
         let _telemetry = Telemetry::start(&settings);

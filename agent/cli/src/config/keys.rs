@@ -12,9 +12,9 @@ use agent::driver::DEFAULT_MAX_STEPS;
 use agent::{Cost, KeySource, ReasoningEffort, RepeatLimits, ToolChoice};
 use host::settings::FlagValue::{Implied, Named};
 use host::settings::{
-    EXPORTS, INSTRUCTS, Key, ProjectRule, REDIRECTS, RUNS, SPENDS, Setting, boolean, duration,
-    file, filled, float, integer, items, key_source, printed, proxy_url, replaced, size, tables,
-    text, url, variable,
+    EXPORTS, INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, boolean, duration, file,
+    filled, float, integer, key_source, printed, proxy_url, replaced, size, tables, text, url,
+    variable,
 };
 use host::{Extension, Size, declare_keys};
 use tools::{Approval, source};
@@ -22,7 +22,7 @@ use tools::{Approval, source};
 use self::disclosure::DisclosureKeys;
 use self::requests::RequestKeys;
 use super::model_price::ModelPrice;
-use super::parser::{choice, cost, degree, effort, glob, toolchain};
+use super::parser::{choice, cost, degree, effort, glob};
 
 host::inventory::submit! {
     Extension::new("program", source!()).with_default_grants(&DEFAULT_GRANTS).with_keys(|| {
@@ -34,14 +34,11 @@ host::inventory::submit! {
     })
 }
 
-/// The default grants: reading below the root, reading the clock, asking the user, and using the programs and
-/// other tasks of the session. A session adds asking its model, and families add their own.
-const DEFAULT_GRANTS: [&str; 7] = [
-    "fs:read:**",
+/// The default grants: reading the clock, asking the user, and using the tasks of the session. A session adds asking its
+/// model, and families add their own.
+const DEFAULT_GRANTS: [&str; 4] = [
     "clock:read:**",
     "user:read:**",
-    "program:read:**",
-    "program:write:**",
     "task:read:**",
     "task:write:**",
 ];
@@ -157,14 +154,6 @@ declare_keys! {
     pub(crate) caching: Option<Setting<bool>> = Key::new("generation.caching", boolean(), None, "true")
         .with_project(ProjectRule::if_unset());
 
-    /// Ask Anthropic to stream the arguments of calls as the model writes them; gateways may refuse it
-    pub(crate) eager_input_streaming: Option<Setting<bool>> = Key::new("generation.eager_input_streaming", boolean(), None, "false")
-        .with_project(ProjectRule::if_unset());
-
-    /// Leave the tools that a session does not offer to the deferred tools of Anthropic or of OpenAI's Responses API; without it, the known models of the public services get them
-    pub(crate) deferred_tools: Option<Setting<bool>> = Key::new("generation.deferred_tools", boolean(), None, "true")
-        .with_project(ProjectRule::if_unset());
-
     /// The maximum number of provider requests in a run
     pub(crate) max_steps: Setting<u32> =
         Key::new("limits.max_steps", integer::<1, _>(), Setting::from_default(DEFAULT_MAX_STEPS), "50")
@@ -195,11 +184,6 @@ declare_keys! {
         .with_project(ProjectRule::bounds())
         .in_profiles();
 
-    /// The number of equal calls with equal results from which on the model gets a hint; 0 means never
-    pub(crate) repeat_hint: Setting<u32> =
-        Key::new("limits.repeat_hint", integer::<0, _>(), Setting::from_default(RepeatLimits::DEFAULT_HINT), "3")
-            .in_profiles();
-
     /// The number of equal calls with equal results that ends a run; 0 means never
     pub(crate) repeat_end: Setting<u32> =
         Key::new("limits.repeat_end", integer::<0, _>(), Setting::from_default(RepeatLimits::DEFAULT_END), "5")
@@ -218,18 +202,6 @@ declare_keys! {
             .with_project(ProjectRule::lower())
             .in_profiles();
 
-    /// The toolchains that programs may use outside of the workspace: rust, node or python
-    pub(crate) toolchains: Vec<Setting<String>> = Key::new("programs.toolchains", items(toolchain), Vec::new(), r#"["rust"]"#)
-        .with_project(ProjectRule::never(RUNS));
-
-    /// Run programs without walls on a machine that cannot confine them; they can then read and change everything
-    pub(crate) unconfined: Setting<bool> =
-        Key::new("programs.unconfined", boolean(), Setting::from_default(false), "true")
-            .with_project(ProjectRule::never(RUNS));
-
-    /// The maximum number of provider requests of all sessions in a day of UTC
-    pub(crate) daily_steps: Option<Setting<u32>> = Key::new("daily.max_steps", integer::<1, _>(), None, "500");
-
     /// The maximum number of calls of all sessions in a day of UTC
     pub(crate) daily_calls: Option<Setting<u32>> = Key::new("daily.max_calls", integer::<1, _>(), None, "2000");
 
@@ -238,9 +210,6 @@ declare_keys! {
 
     /// The maximum cost of tokens of all sessions in a day of UTC
     pub(crate) daily_cost: Option<Setting<Cost>> = Key::new("daily.max_cost", printed(cost), None, "\"20.00\"");
-
-    /// The maximum number of provider requests of all sessions in a month of UTC
-    pub(crate) monthly_steps: Option<Setting<u32>> = Key::new("monthly.max_steps", integer::<1, _>(), None, "500");
 
     /// The maximum number of calls of all sessions in a month of UTC
     pub(crate) monthly_calls: Option<Setting<u32>> = Key::new("monthly.max_calls", integer::<1, _>(), None, "2000");

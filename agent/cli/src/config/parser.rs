@@ -16,21 +16,6 @@ pub(super) fn glob(text: &str, _: Base<'_>) -> Result<String, String> {
         .map_err(|error| format!("is invalid: {error}"))
 }
 
-/// Parses the name of a toolchain.
-#[cfg(feature = "builtin")]
-pub(super) fn toolchain(text: &str, _: Base<'_>) -> Result<String, String> {
-    let found = text.parse::<tools_builtin::exec::Toolchain>();
-    found
-        .map(|toolchain| toolchain.name().to_owned())
-        .map_err(|error| format!("is invalid: {error}"))
-}
-
-/// Without programs, takes any name.
-#[cfg(not(feature = "builtin"))]
-pub(super) fn toolchain(text: &str, base: Base<'_>) -> Result<String, String> {
-    filled(text, base)
-}
-
 pub(super) fn degree(text: &str, _: Base<'_>) -> Result<f64, String> {
     let number = text
         .parse()

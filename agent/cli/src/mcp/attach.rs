@@ -2,21 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use agent::Selection;
 use tokio::task::JoinSet;
+use tools::IgnorePoison as _;
 #[cfg(feature = "default")]
 use tools::Task;
 #[cfg(feature = "default")]
-use tools::tasks::{Lost, StoredTask};
+use tools::tasks::StoredTask;
 use tools::{CancellationToken, ToolContext, ToolName};
 use tools_mcp::client::{Imported, Sampling, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
 use tools_mcp::trust::Pins;
 
-use super::sampler::SessionSampler;
+use super::sampler::sample;
 use super::server::NESTED;
 use super::{Configured, Inventory, import};
 use crate::config::Settings;
@@ -54,7 +55,7 @@ pub(crate) enum FirstList {
 /// tools that wait for approval.
 #[derive(Debug)]
 pub(crate) struct Attached {
-    pub(super) servers: Option<Servers>,
+    pub(super) servers: Servers,
     pub(super) pins: PinsOfServers,
     /// The tasks that wait for first lists and follow approvals. They end with the session.
     _following: JoinSet<()>,
@@ -77,14 +78,14 @@ pub(super) struct Members {
 
 /// A server whose tools are not known yet.
 pub(super) struct Unlisted {
-    imported: Imported,
+    imported: Arc<Imported>,
     /// The file whose presence tells that the server was too slow for an earlier session.
     slow: PathBuf,
 }
 
 impl PinsOfServers {
     pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Pins>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
 }
 
@@ -97,15 +98,15 @@ impl std::fmt::Debug for PinsOfServers {
 impl Attached {
     fn none() -> Self {
         Self {
-            servers: None,
+            servers: Servers::for_global(),
             pins: PinsOfServers::default(),
             _following: JoinSet::new(),
         }
     }
 
     /// Returns the servers, sorted by name.
-    pub(super) fn list(&self) -> Vec<Imported> {
-        self.servers.iter().flat_map(Servers::list).collect()
+    pub(super) fn list(&self) -> Vec<Arc<Imported>> {
+        self.servers.list()
     }
 
     /// Returns the note about a tool that waits for approval. Returns `None` for other tools.
@@ -124,13 +125,7 @@ impl Attached {
     /// Finds a task of an earlier process at its server.
     #[cfg(feature = "default")]
     pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
-        match &self.servers {
-            Some(servers) => servers.restore(task),
-            None => Arc::new(Lost::unreachable(
-                task,
-                "the session has no MCP servers any more",
-            )),
-        }
+        self.servers.restore(task)
     }
 }
 
@@ -223,7 +218,7 @@ pub(crate) async fn attach(
     cancellation.run_until_cancelled(waiting.join_all()).await;
     following.spawn(members.follow(inventory, seen));
     Attached {
-        servers: Some(servers),
+        servers,
         pins,
         _following: following,
     }
@@ -369,5 +364,5 @@ fn warn(name: &str, owner: FileOwner, error: &Error) {
 
 /// Returns the context of a session with a model, which servers may ask for messages if the user permits it.
 pub(crate) fn with_sampling(cx: ToolContext) -> ToolContext {
-    cx.with_service(Sampling::new(SessionSampler))
+    cx.with_service(Sampling::new(sample))
 }

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use tools_mcp::client::Imported;
 use tools_mcp::config::FileOwner;
 
 use super::attach::Members;
@@ -63,7 +62,11 @@ impl Members {
             }
             let pins = self.pins.lock().get(&name).cloned();
             match pins.map(|pins| pins.reload()) {
-                Some(Ok(true)) => self.servers.get(&name).iter().for_each(Imported::refresh),
+                Some(Ok(true)) => self
+                    .servers
+                    .get(&name)
+                    .iter()
+                    .for_each(|server| server.refresh()),
                 // Pins that cannot be read do not replace those that were read before.
                 Some(Ok(false) | Err(_)) => {}
                 // It may wait for approval still, or fail as at the start of a session.

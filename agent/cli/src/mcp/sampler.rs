@@ -1,38 +1,28 @@
-//! [`SessionSampler`]: the session's model for its servers.
+//! Answers of the session's model for its servers.
 
 use agent::Models;
 use serde_json::json;
 use tools::protocol::Role;
 use tools::{Content, ToolContext, ToolErrorKind, visible_text};
-use tools_mcp::client::{Sample, SampleFuture, SampleMessage, SampleRequest, Sampler};
+use tools_mcp::client::{Sample, SampleMessage, SampleRequest};
 
 /// The tool that asks the model, within the grant, the budget and the journal of the session.
 const GENERATE: &str = "llm.generate";
 
-/// Answers servers with the model of the session. The import of a server says whether it may ask.
-pub(crate) struct SessionSampler;
-
-impl Sampler for SessionSampler {
-    fn sample<'a>(&'a self, request: SampleRequest, cx: &'a ToolContext) -> SampleFuture<'a> {
-        Box::pin(async move {
-            let models = cx.service::<Models>().ok_or("this session has no model")?;
-            let model = models.name().to_string();
-            let mut arguments = json!({"model": model, "prompt": prompt(&request.messages)?});
-            if let Some(system) = request.system_prompt.filter(|system| !system.is_empty()) {
-                arguments["system"] = visible_text(&system).into();
-            }
-            let result =
-                cx.execute(GENERATE, arguments)
-                    .await
-                    .map_err(|error| match error.kind() {
-                        ToolErrorKind::NotFound { .. } => {
-                            format!("this session has not selected {GENERATE}")
-                        }
-                        _ => error.to_string(),
-                    })?;
-            Ok(Sample::new(model, result.to_text()).with_stop_reason("endTurn"))
-        })
+/// Answers a server with the model of the session. The import of the server says whether it may ask.
+pub(crate) async fn sample(request: SampleRequest, cx: ToolContext) -> Result<Sample, String> {
+    let models = cx.service::<Models>().ok_or("this session has no model")?;
+    let model = models.name().to_string();
+    let mut arguments = json!({"model": model, "prompt": prompt(&request.messages)?});
+    if let Some(system) = request.system_prompt.filter(|system| !system.is_empty()) {
+        arguments["system"] = visible_text(&system).into();
     }
+    let result = cx.execute(GENERATE, arguments).await;
+    let result = result.map_err(|error| match error.kind() {
+        ToolErrorKind::NotFound { .. } => format!("this session has not selected {GENERATE}"),
+        _ => error.to_string(),
+    })?;
+    Ok(Sample::new(model, result.to_text()).with_stop_reason("endTurn"))
 }
 
 /// Returns the messages as one text, with visible characters only.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tools::{Grant, ToolContext, ToolError, ToolErrorKind};
-use tools_mcp::client::{HttpServer, Import, Launched, Server, StdioServer};
+use tools_mcp::client::{HttpServer, Import, Launched, StdioServer};
 use tools_mcp::config::{OAuthClient, Transport};
 use tools_mcp::trust::Pins;
 
@@ -39,21 +39,20 @@ pub(crate) fn import(
         program,
         url_values,
     } = resolved;
-    let reached = match (transport, program) {
+    let name = server.name.clone();
+    let import = match (transport, program) {
         (Transport::Stdio { args, mut env, .. }, Some(program)) => {
             let check = inventory.check_of_code(server, &program)?;
             let Program { executable, cwd } = program;
             env.insert(program::variable(NESTED), "1".to_owned());
-            match &server.settings.grant {
-                None => Server::from(
-                    env.iter().fold(
-                        StdioServer::new(&executable.path.to_string_lossy())
-                            .with_name(server.name.as_str())
-                            .with_args(args)
-                            .with_cwd(cwd)
-                            .with_check(move || check().map_err(|error| unavailable(&error))),
-                        |server, (name, value)| server.with_env(name, value),
-                    ),
+            let reached = match &server.settings.grant {
+                None => env.iter().fold(
+                    StdioServer::new(&executable.path.to_string_lossy())
+                        .with_name(server.name.as_str())
+                        .with_args(args)
+                        .with_cwd(cwd)
+                        .with_check(move || check().map_err(|error| unavailable(&error))),
+                    |server, (name, value)| server.with_env(name, value),
                 ),
                 Some(clauses) => {
                     let grant = Grant::parse(clauses).map_err(|error| unusable(server, error))?;
@@ -73,7 +72,8 @@ pub(crate) fn import(
                         relative(inventory.root(), &cwd),
                     )
                 }
-            }
+            };
+            Import::from_stdio(name, reached)
         }
         (
             Transport::Http {
@@ -82,13 +82,13 @@ pub(crate) fn import(
                 oauth,
             },
             _,
-        ) => Server::from(reached_by_url(
-            inventory,
-            server,
-            (&url, url_values),
-            (headers, oauth),
-            settings,
-        )?),
+        ) => {
+            let (url, http) = ((&*url, url_values), (headers, oauth));
+            Import::from_http(
+                name,
+                reached_by_url(inventory, server, url, http, settings)?,
+            )
+        }
         (Transport::Stdio { command, .. }, None) => {
             return Err(Error::NoProgram {
                 server: server.name.to_string(),
@@ -96,10 +96,9 @@ pub(crate) fn import(
             });
         }
     };
-    let import = Import::new(server.name.clone(), reached)
-        .with_shared_review(pins)
-        .with_call_timeout(server.entry.call_timeout);
     Ok(import
+        .with_shared_review(pins)
+        .with_call_timeout(server.entry.call_timeout)
         .with_login_advice(login_advice(server))
         .with_sampling(server.settings.sampling))
 }
@@ -226,7 +225,7 @@ fn confined(
     args: Vec<String>,
     env: Vec<String>,
     cwd: String,
-) -> Server {
+) -> StdioServer {
     let (program, args, env) = (
         program.to_string_lossy().into_owned(),
         Arc::new(args),
@@ -255,7 +254,7 @@ fn confined(
             }))
         }
     };
-    StdioServer::from_launcher(server.name.as_str(), launcher).into()
+    StdioServer::from_launcher(server.name.as_str(), launcher)
 }
 
 fn unavailable(error: &Error) -> ToolError {

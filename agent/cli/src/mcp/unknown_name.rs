@@ -9,10 +9,7 @@ use super::attach::{PinsOfServers, waiting};
 impl Attached {
     /// Adds the reasons to a context: a call to a tool that its server has just added says that it waits for approval.
     pub(crate) fn with_reasons(&self, cx: ToolContext) -> ToolContext {
-        let Some(servers) = self.servers.clone() else {
-            return cx;
-        };
-        let pins = self.pins.clone();
+        let (servers, pins) = (self.servers.clone(), self.pins.clone());
         cx.with_service(AbsentTools::new(move |name| {
             reason(servers.clone(), pins.clone(), name.to_owned())
         }))

@@ -28,7 +28,9 @@ pub(super) struct ProjectTexts {
 impl ProjectTexts {
     /// Reads the instructions, and takes the settings files that are in effect.
     pub(super) fn read(cx: &ToolContext, settings: &Settings) -> Self {
-        let instructions = instructions::read(cx);
+        let instructions = settings
+            .root()
+            .and_then(|root| instructions::read(root, cx));
         let records = Records::own();
         let of_instructions = instructions
             .clone()

@@ -1,10 +1,11 @@
 //! [`OpenSpans`]: ends the spans that are still open at the end of the program.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::SystemTime;
 
 use opentelemetry::trace::TraceContextExt as _;
+use tools::IgnorePoison as _;
 use tracing::dispatcher::WeakDispatch;
 use tracing::span::{Attributes, Id};
 use tracing::{Dispatch, Subscriber};
@@ -43,7 +44,7 @@ impl OpenSpans {
     }
 
     fn spans(&self) -> std::sync::MutexGuard<'_, HashMap<Id, OpenSpan>> {
-        self.0.spans.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.spans.lock().ignore_poison()
     }
 
     fn set_left(&self, id: &Id, left: Option<SystemTime>) {

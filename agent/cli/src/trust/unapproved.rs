@@ -1,9 +1,10 @@
 //! A content that no person has approved, for people.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use anstyle::Style;
+use tools::IgnorePoison as _;
 use tools::{Digest, visible_line};
 
 use host::trust::Unapproved;
@@ -121,6 +122,6 @@ fn lines(unapproved: &Unapproved) -> Vec<String> {
 fn is_told(unapproved: &Unapproved) -> bool {
     !TOLD
         .lock()
-        .unwrap_or_else(PoisonError::into_inner)
+        .ignore_poison()
         .insert(*unapproved.content().digest())
 }

@@ -84,8 +84,7 @@ fn without_a_file_the_defaults_hold() {
         ("select", Value::Null),
         ("limits.max_steps", json!(50)),
         ("limits.call_timeout", Value::Null),
-        ("timeouts.connect", json!("10s")),
-        ("retries.first_delay", json!("500ms")),
+        ("timeouts.idle", json!("90s")),
         ("retries.max", json!(4)),
     ] {
         assert_eq!(
@@ -127,14 +126,11 @@ max_steps = 7
 call_timeout = "1.5s"
 
 [timeouts]
-connect = "1s"
 first_byte = "2m"
 idle = "3s"
 
 [retries]
 max = 0
-first_delay = "100ms"
-longest_delay = "1s"
 
 [profiles.review]
 select = ["fs.read", "!fs.write"]
@@ -153,18 +149,15 @@ fn every_setting_is_listed_with_its_line() {
         ("key", json!({"variable": "MY_KEY", "found": false}), 4),
         ("streaming", json!(false), 5),
         ("profile", json!("review"), 6),
-        ("select", json!(["fs.read", "!fs.write"]), 30),
+        ("select", json!(["fs.read", "!fs.write"]), 27),
         ("grants", json!("fs:write:src/**"), 8),
         ("within", json!(["fs:*:src/**"]), 9),
         ("default_grants", json!(false), 12),
-        ("limits.max_steps", json!(3), 31),
+        ("limits.max_steps", json!(3), 28),
         ("limits.call_timeout", json!("1.5s"), 17),
-        ("timeouts.connect", json!("1s"), 20),
-        ("timeouts.first_byte", json!("120s"), 21),
-        ("timeouts.idle", json!("3s"), 22),
-        ("retries.max", json!(0), 25),
-        ("retries.first_delay", json!("100ms"), 26),
-        ("retries.longest_delay", json!("1s"), 27),
+        ("timeouts.first_byte", json!("120s"), 20),
+        ("timeouts.idle", json!("3s"), 21),
+        ("retries.max", json!(0), 24),
     ] {
         assert_eq!(
             setting(&document, key),
@@ -174,7 +167,7 @@ fn every_setting_is_listed_with_its_line() {
     }
     let page = crib.run(&["config"]).expect(0).stdout;
     assert!(
-        page.contains(&format!("{}:31", user_file(&crib).display())),
+        page.contains(&format!("{}:28", user_file(&crib).display())),
         "{page}"
     );
     assert!(page.contains("MY_KEY (not found)"), "{page}");

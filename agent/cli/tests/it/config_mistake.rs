@@ -47,9 +47,9 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
             &["unknown setting limits.model", "did you mean model?"],
         ),
         (
-            "[timeouts]\n\nconnct = 1",
+            "[timeouts]\n\nidel = 1",
             3,
-            &["timeouts.connct", "timeouts.connect"],
+            &["timeouts.idel", "timeouts.idle"],
         ),
         (
             "[profiles.a]\ngrant = ['x']",
@@ -149,14 +149,9 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
             &["sessions.max_bytes is not a size", "200MB"],
         ),
         (
-            "disclosure.context_percent = 101",
+            "limits.max_steps = 0",
             1,
-            &["disclosure.context_percent must be a whole number from 0 to 100"],
-        ),
-        (
-            "disclosure.found_turns = 0",
-            1,
-            &["disclosure.found_turns must be a whole number from 1"],
+            &["limits.max_steps must be a whole number from 1"],
         ),
         (
             "retries.max = -1",
@@ -197,11 +192,6 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
             "http.max_body = 10",
             1,
             &["http.max_body must be a string such as"],
-        ),
-        (
-            "http.max_connections = 0",
-            1,
-            &["http.max_connections must be a whole number from 1"],
         ),
         (
             "[http]\nprivate_host = ['a']",

@@ -105,7 +105,7 @@ fn the_lock_file_of_the_built_in_tools_is_current() {
 }
 
 #[test]
-fn each_difference_is_shown_with_its_verdict_until_it_is_accepted() {
+fn each_difference_is_shown_with_its_judgement_until_it_is_accepted() {
     let crib = Crib::new();
     crib.run(&["lock"]).expect(0);
     edit(&lock_file(&crib), "fs.read", |definition| {
@@ -118,11 +118,13 @@ fn each_difference_is_shown_with_its_verdict_until_it_is_accepted() {
     });
     let ended = crib.run(&["lock", "--check"]).expect(1);
     for part in [
-        "incompatible  /parameters/properties/gone: the parameter is removed",
-        "incompatible  /parameters/properties/path/type: the type was \"integer\" and is",
-        "compatible    /description: ",
-        "incompatible  /effects: the effect is new: read clock:",
-        "3 incompatible, 0 unknown, 1 compatible",
+        "breaking  /parameters/properties/gone: ",
+        "breaking  /parameters/properties/path/type: ",
+        "- \"integer\"\n",
+        "+ \"string\"\n",
+        "changed   /description: look at it",
+        "breaking  /effects: ",
+        "3 breaking, 1 to look at",
         "toolcrib lock",
     ] {
         assert!(
@@ -140,16 +142,16 @@ fn each_difference_is_shown_with_its_verdict_until_it_is_accepted() {
         .find(|it| it["place"] == "/parameters/properties/gone")
         .unwrap();
     assert_eq!(
-        (&gone["tool"], &gone["verdict"], &gone["change"]),
+        (&gone["tool"], &gone["breaking"], &gone["old"]),
         (
             &"fs.read".into(),
-            &"incompatible".into(),
-            &"parameter_removed".into()
+            &"argument_removed".into(),
+            &json!({"type": "string"})
         )
     );
 
     let accepted = crib.run(&["lock"]).expect(0);
-    assert!(accepted.stdout.contains("3 incompatible"), "{accepted:#?}");
+    assert!(accepted.stdout.contains("3 breaking"), "{accepted:#?}");
     crib.run(&["lock", "--check"]).expect(0);
 }
 
@@ -170,12 +172,9 @@ fn a_removed_and_a_new_tool_are_differences() {
         .documents();
     let changes: Vec<_> = documents
         .iter()
-        .map(|it| format!("{} {}", it["tool"], it["change"]))
+        .map(|it| format!("{} {}", it["tool"], it["breaking"]))
         .collect();
-    assert_eq!(
-        changes,
-        [r#""fs.dir" "tool_removed""#, r#""fs.list" "tool_added""#]
-    );
+    assert_eq!(changes, [r#""fs.dir" "name_removed""#, r#""fs.list" null"#]);
 }
 
 #[test]

@@ -50,6 +50,8 @@ mod listen_sessions;
 mod lock;
 #[cfg(feature = "default")]
 mod loopback;
+#[cfg(all(feature = "default", target_os = "linux"))]
+mod lost_programs;
 #[cfg(all(unix, feature = "default"))]
 mod mcp;
 #[cfg(all(unix, feature = "default"))]

@@ -244,3 +244,43 @@ fn the_error_of_a_server_with_a_grant_names_the_clause_or_the_toolchain_that_is_
         );
     }
 }
+
+#[cfg(all(feature = "builtin", target_os = "linux"))]
+#[test]
+fn the_error_of_a_server_with_a_grant_names_bubblewrap_where_it_is_missing() {
+    let crib = Crib::new();
+    let bubblewrap = std::path::Path::new("/usr/bin/bwrap");
+    let writes = "open('note', 'w')";
+    let reaches = "import urllib.request; urllib.request.urlopen('http://one.example/')";
+    for (code, grant, words) in [
+        (
+            writes,
+            "fs:write:**",
+            ["without bubblewrap", "read-only", "install it"],
+        ),
+        (
+            reaches,
+            "net:*:one.example",
+            ["without bubblewrap", "no network", "install it"],
+        ),
+    ] {
+        let entry = json!({"command": "/usr/bin/python3", "args": ["-c", code],
+            "toolcrib": {"grant": ["fs:read:**", grant]}});
+        write_user(&crib, &json!({"mcpServers": {"s": entry}}));
+        let test = crib.command(&["mcp", "test", "s"]);
+        // Hides bubblewrap from the program, if it is there.
+        let mut hiding = std::process::Command::new(bubblewrap);
+        hiding.args(["--dev-bind", "/", "/", "--bind", "/dev/null"]);
+        hiding.arg(bubblewrap).arg(test.get_program());
+        hiding.args(test.get_args());
+        hiding.current_dir(test.get_current_dir().unwrap());
+        crate::cleared(&mut hiding);
+        hiding.envs(
+            test.get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        let mut tested = if bubblewrap.exists() { hiding } else { test };
+        let shown = ended(&mut tested, b"").expect(10).stderr.replace('\n', " ");
+        assert!(words.iter().all(|word| shown.contains(word)), "{shown}");
+    }
+}

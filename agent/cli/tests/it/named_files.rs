@@ -24,6 +24,8 @@ fn write(crib: &Crib, path: &str, flags: &[&str]) -> Ended {
         "fs:write:**",
     ];
     let mut command = crib.command(&[&run[..], flags].concat());
+    let of_ssh = format!("ssh -F {}", crib.root().join("sc/of-ssh").display());
+    command.env("GIT_SSH_COMMAND", of_ssh);
     ended(command.env("HOME", crib.dir.path().join("home")), b"")
 }
 
@@ -98,6 +100,46 @@ fn what_the_approved_settings_of_another_project_name_is_protected() {
     for flags in [&[][..], &["--no-config"]] {
         assert_protected(&crib, &["sk", "skills/two/SKILL.md"], flags);
     }
+    // It may be back in the next session, also with an earlier content.
+    put(&other.join("toolcrib.toml"), "select = []\n");
+    assert_protected(&crib, &["sk"], &["--no-config"]);
+    fs::remove_file(other.join("toolcrib.toml")).unwrap();
+    assert_protected(&crib, &["sk", "skills/two/SKILL.md"], &[]);
+    fs::rename(&other, crib.dir.path().join("away")).unwrap();
+    assert_protected(&crib, &["sk"], &[]);
+    fs::rename(crib.dir.path().join("away"), &other).unwrap();
+    trust(&["--revoke"]).expect(0);
+    write(&crib, "sk", &[]).expect(0);
+}
+
+#[test]
+fn settings_with_a_mistake_protect_what_can_be_read_of_them_and_a_warning_says_so() {
+    let crib = Crib::new();
+    let names = |name: &str| crib.root().join(name);
+    let settings = format!(
+        "key_file = {:?}\n[skills]\nfolders = [{:?}]\n",
+        names("key"),
+        names("skills"),
+    );
+    put(&names("key"), "");
+    for mistake in [
+        "unheard_of = 1\n",
+        "select = 7\n",
+        "model = \n",
+        "[profiles.q]\nx = 1\n",
+    ] {
+        let text = if mistake.starts_with('[') {
+            format!("{settings}{mistake}")
+        } else {
+            format!("{mistake}{settings}")
+        };
+        write_user(&crib, &text);
+        let paths = ["key", "skills/two/SKILL.md"];
+        assert_protected(&crib, &paths, &["--no-config"]);
+        let told = write(&crib, "free.md", &["--no-config"]).stderr;
+        assert!(told.contains("may not be protected"), "{mistake}: {told}");
+        write(&crib, "free.md", &[]).expect(2);
+    }
 }
 
 #[test]
@@ -130,4 +172,35 @@ fn the_users_settings_of_git_are_protected_wherever_they_are() {
         assert_protected(&crib, &paths, flags);
     }
     assert!(!write(&crib, "dot/free", &[]).stderr.contains("control"));
+}
+
+#[test]
+fn a_file_that_the_users_settings_of_git_name_among_other_words_is_protected() {
+    let crib = Crib::new();
+    let root = crib.root().canonicalize().unwrap();
+    let at = root.display();
+    let settings = format!(
+        "[alias]\n\tx = \"!{at}/sc/alias --foo\"\n\ty = \"!sh {at}/sc/y.sh\"\n[core]\n\tpager = \\\n\t\t\"{at}/sc/pager\" -R\n\
+         \tsshCommand = ssh -F{at}/sc/sshconf -o X=1\n\tfsmonitor = {at}/new/fsm\n\thooksPath = githooks # mine\n\
+         [filter \"l=]\"] clean = {at}/sc/clean %f\n[merge \"foo\"]\n\tdriver = \"sh -c '\\\"{at}/sc/m d\\\" $1'\"\n\
+         [sequence]\n\teditor = sh -c '{at}/sc/seq $1' --\n[credential]\n\thelper = \"!f() {{ {at}/sc/cred|cat; }}; f\"\n\
+         [gpg]\n\tprogram = scripts/gpg -x\n[x]\n\ty = --config={at}/sc/option\n"
+    );
+    put(&crib.dir.path().join("home/.gitconfig"), &settings);
+    let existing = [
+        "alias", "y.sh", "pager", "sshconf", "clean", "m d", "seq", "cred", "option",
+    ];
+    for name in existing {
+        put(&root.join("sc").join(name), "");
+    }
+    let existing = existing.map(|name| format!("sc/{name}"));
+    let missing = ["new/fsm", "scripts/gpg", "githooks/pre-push", "sc/of-ssh"].map(str::to_owned);
+    let paths: Vec<_> = existing
+        .iter()
+        .chain(&missing)
+        .map(String::as_str)
+        .collect();
+    assert_protected(&crib, &paths, &[]);
+    write(&crib, "f", &[]).expect(0);
+    write(&crib, "mine", &[]).expect(0);
 }

@@ -67,6 +67,8 @@ fn the_users_side_is_out_of_reach_where_the_root_is_the_home() {
         "direct",
         "--allow",
         "fs:destroy:**",
+        "--allow",
+        "fs:destroy:.local",
     ];
     let ended = at_home(&crib, &remove).expect(1);
     assert!(ended.stderr.contains("may not touch"), "{ended:#?}");

@@ -49,6 +49,8 @@ fn a_file_that_the_settings_of_the_repository_name_asks() {
         ("core.hooksPath", "scripts/hooks"),
         ("include.path", "../shared.gitconfig"),
         ("diff.x.textconv", "scripts/textconv -x"),
+        ("core.fsmonitor", "new/fsm --quiet"),
+        ("core.pager", "pager"),
         ("remote.scripts.url", "scripts"),
     ] {
         git(&["config", key, value]);
@@ -57,6 +59,7 @@ fn a_file_that_the_settings_of_the_repository_name_asks() {
         "scripts/hooks/pre-commit",
         "shared.gitconfig",
         "scripts/textconv",
+        "new/fsm",
     ] {
         let refused = write(&crib, path);
         assert!(refused.code != Some(0), "{path}: {refused:#?}");
@@ -67,7 +70,27 @@ fn a_file_that_the_settings_of_the_repository_name_asks() {
         );
     }
     write(&crib, "scripts/other").expect(0);
+    write(&crib, "pager").expect(0);
     write(&crib, "hooks/pre-commit").expect(0);
+}
+
+#[test]
+fn so_does_one_that_the_settings_of_a_worktree_name() {
+    let crib = Crib::new();
+    let git = |args: &[&str]| {
+        let status = Command::new("git")
+            .args(args)
+            .current_dir(crib.root())
+            .status();
+        assert!(status.unwrap().success());
+    };
+    git(&["init", "-q", "--separate-git-dir=../store"]);
+    git(&["config", "core.fsmonitor", "scripts/fsm"]);
+    git(&["config", "extensions.worktreeConfig", "true"]);
+    git(&["config", "--worktree", "core.pager", "scripts/pager -R"]);
+    for path in ["scripts/fsm", "scripts/pager"] {
+        assert!(write(&crib, path).code != Some(0) && !crib.root().join(path).exists());
+    }
 }
 
 #[test]

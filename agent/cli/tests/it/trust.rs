@@ -24,15 +24,6 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
         ("disclosure.always = ['*']", "disclosure.always"),
         ("disclosure.tools = 65", "disclosure.tools"),
         (
-            "disclosure.context_percent = 11",
-            "disclosure.context_percent",
-        ),
-        (
-            "disclosure.search_tokens = 4001",
-            "disclosure.search_tokens",
-        ),
-        ("disclosure.found_turns = 1", "disclosure.found_turns"),
-        (
             "generation.tool_choice = 'exec.run'",
             "generation.tool_choice",
         ),
@@ -52,14 +43,7 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
         ("http.proxy = 'http://evil:3128'", "http.proxy"),
         ("http.ca_file = 'evil.pem'", "http.ca_file"),
         ("http.max_body = '11MiB'", "http.max_body"),
-        ("http.first_byte = '21s'", "http.first_byte"),
         ("http.total = '61s'", "http.total"),
-        ("http.max_redirects = 11", "http.max_redirects"),
-        ("http.max_connections = 33", "http.max_connections"),
-        (
-            "http.max_connections_per_host = 7",
-            "http.max_connections_per_host",
-        ),
         (
             "[[secrets]]\nname = 'a'\norigin = 'https://evil'\nheader = 'x'\nenv = 'AWS_SECRET_ACCESS_KEY'",
             "secrets",
@@ -127,11 +111,8 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
 #[test]
 fn an_untrusted_project_lowers_the_limits_of_requests() {
     let crib = Crib::new();
-    write_user(&crib, "http.max_redirects = 3");
-    write_project(
-        &crib,
-        "[http]\nmax_body = '1MiB'\ntotal = '5s'\nmax_redirects = 0\nmax_connections = 1",
-    );
+    write_user(&crib, "http.total = '9s'");
+    write_project(&crib, "[http]\nmax_body = '1MiB'\ntotal = '5s'");
     let document = config(&crib, &[]);
     assert_eq!(
         setting(&document, "http.max_body"),
@@ -141,19 +122,8 @@ fn an_untrusted_project_lowers_the_limits_of_requests() {
         setting(&document, "http.total"),
         (json!("5s"), "project:3".to_owned())
     );
-    assert_eq!(
-        setting(&document, "http.max_redirects"),
-        (json!(0), "project:4".to_owned())
-    );
-    assert_eq!(
-        setting(&document, "http.max_connections"),
-        (json!(1), "project:5".to_owned())
-    );
-    write_project(&crib, "http.max_redirects = 4");
-    refused(
-        &crib,
-        &["toolcrib.toml:1: http.max_redirects is not accepted"],
-    );
+    write_project(&crib, "http.total = '10s'");
+    refused(&crib, &["toolcrib.toml:1: http.total is not accepted"]);
 }
 
 #[test]

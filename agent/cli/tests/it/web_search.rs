@@ -218,11 +218,6 @@ fn a_search_backend_that_cannot_be_used_is_reported_with_its_line() {
             &["web.search_key has no effect"],
         ),
         (
-            "search = 'searxng'\nsearch_url = 'http://h'\nsearch_count = 99",
-            4,
-            &["web.search_count cannot be used"],
-        ),
-        (
             "search = 'searxng'\nsearch_url = 'http://h'\nsafe_search = 'x'",
             4,
             &["web.safe_search cannot be used"],

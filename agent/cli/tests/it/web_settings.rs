@@ -37,7 +37,7 @@ fn doctor_shows_the_client_and_whether_each_secret_is_found() {
     write_user(
         &crib,
         &format!(
-            "{}[http]\nprivate_hosts = ['localhost:8080', '[::1]']\nproxy = 'http://p:3128'\nmax_redirects = 1\n",
+            "{}[http]\nprivate_hosts = ['localhost:8080', '[::1]']\nproxy = 'http://p:3128'\nmax_body = '1MiB'\n",
             secret("env = 'CRIB_SECRET'")
         ),
     );
@@ -51,7 +51,7 @@ fn doctor_shows_the_client_and_whether_each_secret_is_found() {
             .join(" ");
         for part in [
             "proxy http://p:3128; private hosts localhost:8080 [::1];",
-            "1 redirect,",
+            "at most 1 MiB a response",
             "secret forge: ",
         ] {
             assert!(shown.contains(part), "{part} is not in {shown}");

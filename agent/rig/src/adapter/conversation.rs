@@ -14,9 +14,8 @@ use tools::Content;
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Part, Role};
 
-use super::deferred::Searches;
 use super::turn::{BESIDE, BLOCK, ORIGIN};
-use super::{Api, deferred, fields};
+use super::{Api, fields};
 use crate::retry::Failure;
 
 pub(super) fn request(
@@ -24,13 +23,10 @@ pub(super) fn request(
     model: &str,
     request: &Request<'_>,
     tools: &WireToolSet,
-    mark: Option<&str>,
 ) -> Result<CompletionRequest, Failure> {
-    let searches = mark.map(|mark| Searches::new(mark, tools, request.messages));
     let results = Results {
         api,
         placement: image_placement(api, model),
-        searches,
         tools,
     };
     let is_one_turn = |first: &Message, next: &Message| {
@@ -59,8 +55,6 @@ pub(super) fn request(
 struct Results<'a> {
     api: Api,
     placement: Format,
-    /// The searches, if the service defers tools.
-    searches: Option<Searches<'a>>,
     tools: &'a WireToolSet,
 }
 
@@ -143,12 +137,7 @@ fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessa
         if let Part::Reasoning { opaque, .. } = part
             && let Some(fields) = opaque.get(BESIDE).and_then(Value::as_object)
         {
-            let fields = fields.clone();
-            beside = Some(if tools.is_deferring() {
-                fields
-            } else {
-                deferred::without_search(fields)
-            });
+            beside = Some(fields.clone());
             return None;
         }
         let fields = beside.take();
@@ -188,10 +177,7 @@ fn user(
     following: &mut Vec<UserContent>,
 ) -> Option<UserContent> {
     let Results {
-        api,
-        placement,
-        ref searches,
-        tools,
+        placement, tools, ..
     } = *results;
     match part {
         Part::Content(content) => Some(user_content(content)),
@@ -208,12 +194,6 @@ fn user(
             let mut shown = format.show_result(id, result);
             if tools.format() != Format::Anthropic {
                 shown.content = joined(shown.content);
-            }
-            let marked = searches
-                .as_ref()
-                .and_then(|searches| searches.marked(api, id, called, result));
-            if let Some((marked, following)) = marked {
-                (shown.content, shown.following) = (vec![marked], following);
             }
             following.extend(shown.following.iter().map(user_content));
             Some(UserContent::ToolResult(RigResult {

@@ -8,8 +8,8 @@ use std::fmt;
 use std::ops::Range;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use tools::Json;
 use tools::protocol::json::{InvalidJson, Kind};
 
@@ -117,7 +117,7 @@ fn is_changed(text: &str) -> bool {
 }
 
 /// The members of an object, with repeated keys.
-pub(super) struct Members<'a>(pub(super) Vec<(String, &'a RawValue)>);
+struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -143,16 +143,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// Returns an object with these members, whose values are JSON text.
-pub(super) fn object_text<'a>(members: impl Iterator<Item = (&'a str, Cow<'a, str>)>) -> String {
-    let members: Vec<_> = members
-        .map(|(name, value)| format!("{}:{value}", json!(name)))
-        .collect();
-    format!("{{{}}}", members.join(","))
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn kept_arguments(api: Api, payload: &str, place: &str) -> String {

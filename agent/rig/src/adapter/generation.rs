@@ -10,7 +10,7 @@ use rig_core::{DynModel, ProviderError as RigError};
 use serde_json::json;
 use tools::protocol::Role;
 
-use super::{Api, deferred};
+use super::Api;
 
 /// Returns an error if the API has no such setting.
 pub(super) fn check(api: Api, generation: &GenerationOptions) -> Result<(), ProviderError> {
@@ -36,18 +36,6 @@ pub(super) fn check(api: Api, generation: &GenerationOptions) -> Result<(), Prov
             ..
         } if api == Api::Ollama && *choice != ToolChoice::Auto => refused(
             "its models choose their calls freely; remove the tool choice, or select fewer tools",
-        ),
-        GenerationOptions {
-            eager_input_streaming: Some(true),
-            ..
-        } if api != Api::Anthropic => refused(
-            "generation.eager_input_streaming is a field of Anthropic's API alone; remove the option",
-        ),
-        GenerationOptions {
-            deferred_tools: Some(true),
-            ..
-        } if !deferred::has_mechanism(api) => refused(
-            "generation.deferred_tools is for the APIs with deferred tools, anthropic and openai-responses; remove the option",
         ),
         _ => Ok(()),
     }

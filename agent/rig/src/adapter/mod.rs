@@ -7,7 +7,6 @@ mod call_fragments;
 mod chat_reply;
 mod context_size;
 mod conversation;
-mod deferred;
 mod dialect;
 mod documents;
 mod error_codes;
@@ -25,7 +24,6 @@ mod only_model;
 mod outgoing;
 mod payload;
 mod retry_header;
-mod search_calls;
 mod service_error;
 mod stated_arguments;
 mod streamed_arguments;
@@ -33,11 +31,8 @@ mod transport;
 mod turn;
 mod written_thoughts;
 
-use agent::provider::{GenerationOptions, ToolChoice};
-use agent::{
-    FailureKind, ProviderError, ProviderOptions, Request, TextSink, ToolFinder, ToolSet, Turn,
-    WireToolSet,
-};
+use agent::provider::GenerationOptions;
+use agent::{FailureKind, ProviderError, ProviderOptions, Request, TextSink, Turn, WireToolSet};
 use futures_util::StreamExt;
 use rig_core::DynModel;
 use rig_core::completion::{CompletionRequest, CompletionResponse};
@@ -159,8 +154,6 @@ pub(crate) struct Model {
     fields: Map<String, Value>,
     /// True if the model refuses a prompt right after results.
     separates_results: bool,
-    /// True if the service defers tools.
-    has_deferred_tools: bool,
     key: Key,
     context: ModelContext,
 }
@@ -237,12 +230,6 @@ impl Model {
         };
         generation::check_model(api, name, &model, &options.generation)?;
         let (name, generation) = (name.to_owned(), options.generation.clone());
-        let is_known = options.base_url.is_none() && deferred::is_known(api, &name);
-        // OpenAI's search is no function that a request can choose.
-        let is_search = matches!(&generation.tool_choice, Some(ToolChoice::Tool(tool)) if tool == ToolFinder::SEARCH);
-        let is_possible =
-            deferred::has_mechanism(api) && !(api == Api::OpenAiResponses && is_search);
-        let has_deferred_tools = is_possible && generation.deferred_tools.unwrap_or(is_known);
         Ok(Self {
             api,
             name,
@@ -250,7 +237,6 @@ impl Model {
             generation,
             fields,
             separates_results,
-            has_deferred_tools,
             key,
             context,
         })
@@ -280,11 +266,6 @@ impl Model {
             (Api::Anthropic, _) => stated.unwrap_or_else(|| output_limit(&self.name)),
             (Api::OpenAi | Api::OpenAiResponses, _) => stated.unwrap_or_default(),
         }
-    }
-
-    /// Returns true if the service defers these tools.
-    pub(crate) fn defers_tools(&self, tools: &ToolSet) -> bool {
-        self.has_deferred_tools && deferred::is_within(self.api, tools)
     }
 
     pub(crate) fn generation(&self) -> &GenerationOptions {
@@ -339,9 +320,7 @@ impl Model {
         request: &Request<'_>,
         tools: &WireToolSet,
     ) -> Result<CompletionRequest, Failure> {
-        let mark = tools.is_deferring().then(deferred::mark);
-        let completion =
-            conversation::request(self.api, &self.name, request, tools, mark.as_deref())?;
+        let completion = conversation::request(self.api, &self.name, request, tools)?;
         let mut completion = completion.accept_unknown_finish_reasons(true);
         if self.separates_results {
             completion.chat_history =
@@ -361,11 +340,9 @@ impl Model {
         )
         .map_err(permanent)?;
         let mut fields = self.fields.clone();
-        fields.extend(mark.map(|mark| (deferred::MARK.to_owned(), mark.into())));
         // rig passes these tools on as they are. Its own definitions have no mode per tool, and fields that gateways refuse.
         if tools.list().len() > 0 {
-            let eager = self.generation.eager_input_streaming == Some(true);
-            fields.insert("tools".to_owned(), tools_field(self.api, tools, eager));
+            fields.insert("tools".to_owned(), tools_field(self.api, tools));
         }
         Ok(if fields.is_empty() {
             completion
@@ -414,21 +391,12 @@ fn openai(mut dialect: Dialect, key: &str, base_url: String) -> OpenAIConfig {
     OpenAIConfig::with_key(&dialect, key).with_base_url(base_url)
 }
 
-/// Returns the definitions as the service takes them: Gemini's are the functions of one tool, and Anthropic's may ask for `eager` arguments.
-fn tools_field(api: Api, tools: &WireToolSet, eager: bool) -> Value {
-    let mut definitions = match api {
+/// Returns the definitions as the service takes them: Gemini's are the functions of one tool.
+fn tools_field(api: Api, tools: &WireToolSet) -> Value {
+    match api {
         Api::Gemini => json!([{"functionDeclarations": tools.value()}]),
         _ => tools.value().clone(),
-    };
-    if api == Api::Anthropic && eager {
-        for definition in definitions.as_array_mut().into_iter().flatten() {
-            definition["eager_input_streaming"] = true.into();
-        }
     }
-    if let (true, Some(definitions)) = (tools.is_deferring(), definitions.as_array_mut()) {
-        deferred::defer(api, tools, definitions);
-    }
-    definitions
 }
 
 #[cfg(test)]

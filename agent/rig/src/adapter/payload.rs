@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use super::documents::NoDocuments;
-use super::{Api, chat_reply, exact_arguments, gemini_reply, message_blocks, search_calls};
+use super::{Api, chat_reply, exact_arguments, gemini_reply, message_blocks};
 
 /// A payload under the status of success that is no part of a turn.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,7 @@ pub(super) fn checked(api: Api, payload: &str) -> Result<Cow<'_, str>, WrongPayl
         Api::Gemini => gemini_reply::read(payload),
         Api::OpenAi => chat_reply::read(payload),
         Api::Anthropic => message_blocks::whole(payload),
-        Api::OpenAiResponses | Api::Ollama => search_calls::read(api, payload),
+        Api::OpenAiResponses | Api::Ollama => Cow::Borrowed(payload),
     };
     Ok(match read {
         Cow::Borrowed(payload) => exact_arguments::kept(api, payload),

@@ -14,7 +14,7 @@ use rig_reqwest::{ReqwestClient, reqwest};
 
 use super::outgoing::Outgoing;
 use super::payload::{WrongPayload, checked};
-use super::{Api, deferred, event_stream};
+use super::{Api, event_stream};
 use crate::Timeouts;
 
 #[derive(Clone, Debug)]
@@ -63,10 +63,7 @@ impl HttpClientExt for TimeoutClient {
         U: From<Bytes> + Send + 'static,
     {
         let api = self.api;
-        let request = self
-            .outgoing
-            .corrected(request)
-            .map(|body| deferred::written(api, body.into()));
+        let request = self.outgoing.corrected(request).map(Into::into);
         let response = first_byte(self.first_byte, self.http.send::<Bytes, Bytes>(request));
         async move {
             Ok(response.await?.map(move |body| -> LazyBody<U> {
@@ -96,10 +93,7 @@ impl HttpClientExt for TimeoutClient {
         T: Into<Bytes> + Send,
     {
         let (api, idle) = (self.api, self.idle);
-        let request = self
-            .outgoing
-            .corrected(request)
-            .map(|body| deferred::written(api, body.into()));
+        let request = self.outgoing.corrected(request).map(Into::into);
         let response = first_byte(self.first_byte, self.http.send_streaming(request));
         async move {
             let response = response.await?.map(|body| with_idle_timeout(body, idle));

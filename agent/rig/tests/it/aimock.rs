@@ -19,7 +19,6 @@ use tools::protocol::wire::{Format, Strictness};
 use tools::{Catalog, Grant, ToolContext};
 use tools_fs::Workspace;
 
-use crate::deferring::{DEFERRING, long_session};
 use crate::judge::Judge;
 use crate::service::{Reply, Service, sent, wire};
 
@@ -54,18 +53,6 @@ async fn a_session_of_three_turns_reads_and_changes_files_by_parallel_calls() {
     }
     assert_eq!(bodies.len(), 2 * 3 * wire::ALL.len());
     judge_whole(&bodies, &["request"]);
-}
-
-#[tokio::test]
-#[ignore = "needs Python; run .ci/aimock, which installs the SDKs"]
-async fn the_sdks_accept_the_searches_of_services_that_defer_tools() {
-    let mut bodies = Vec::new();
-    for format in DEFERRING {
-        let (service, ..) = long_session(format, false).await;
-        // The last one has the items of all others.
-        bodies.extend([1, service.requests() - 1].map(|turn| (format, service.body(turn))));
-    }
-    judge_whole(&bodies, &[]);
 }
 
 /// Checks the bodies, each as a whole, against the types of the services' own SDKs. Of the kinds that are asked, each format has one.

@@ -123,8 +123,6 @@ async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_onc
     let warm = GenerationOptions::new()
         .with_reasoning_effort(ReasoningEffort::High)
         .with_temperature(0.5);
-    let eager = GenerationOptions::new().with_eager_input_streaming(true);
-    let deferred = GenerationOptions::new().with_deferred_tools(true);
     let [chat, gemini, ollama] = [Format::OpenAiChat, Format::Gemini, Format::Ollama];
     let plain = |format| options(format, &service, false);
     for (refused, name) in [
@@ -151,22 +149,6 @@ async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_onc
         (
             Remote::openai(&plain(chat).with_model("gpt-5.1").with_generation(warm)),
             "generation.temperature",
-        ),
-        (
-            Remote::openai(&plain(chat).with_generation(eager.clone())),
-            "generation.eager_input_streaming",
-        ),
-        (
-            Remote::gemini(&plain(gemini).with_generation(eager)),
-            "generation.eager_input_streaming",
-        ),
-        (
-            Remote::openai(&plain(chat).with_generation(deferred.clone())),
-            "generation.deferred_tools",
-        ),
-        (
-            Remote::gemini(&plain(gemini).with_generation(deferred)),
-            "generation.deferred_tools",
         ),
     ] {
         let error = refused.unwrap_err();
@@ -237,10 +219,7 @@ async fn a_forced_call_of_a_tool_that_a_search_would_hide_is_made() {
     let mut catalog = catalog(&names.iter().map(String::as_str).collect::<Vec<_>>()).0;
     agent::tool::register(&mut catalog).unwrap();
     let all = ALL.into_iter().filter(|format| *format != Format::Ollama);
-    let cases = all.map(|format| (format, false));
-    for (format, is_deferring) in
-        cases.chain([(Format::Anthropic, true), (Format::OpenAiResponses, true)])
-    {
+    for format in all {
         let forced = Block::Call("a", "shop__item_777", json!({}));
         let service = Service::new([
             reply(format, false, &[forced]),
@@ -249,11 +228,6 @@ async fn a_forced_call_of_a_tool_that_a_search_would_hide_is_made() {
         .await;
         let generation =
             GenerationOptions::new().with_tool_choice(ToolChoice::Tool("shop.item_777".to_owned()));
-        let generation = if is_deferring {
-            generation.with_deferred_tools(true)
-        } else {
-            generation
-        };
         let model = remote(
             format,
             &options(format, &service, false).with_generation(generation),
@@ -277,18 +251,9 @@ async fn a_forced_call_of_a_tool_that_a_search_would_hide_is_made() {
                 .unwrap()
                 .iter()
                 .collect(),
-            _ => first
-                .as_array()
-                .unwrap()
-                .iter()
-                .filter(|tool| tool["defer_loading"].is_null())
-                .collect(),
+            _ => first.as_array().unwrap().iter().collect(),
         };
-        assert_eq!(
-            offered.len(),
-            if is_deferring { 2 } else { 3 },
-            "{format}: {offered:?}"
-        );
+        assert_eq!(offered.len(), 3, "{format}: {offered:?}");
         assert!(
             format!("{offered:?}").contains("shop__item_777"),
             "{format}: {offered:?}"
@@ -431,37 +396,6 @@ async fn anthropic_caches_the_tools_the_system_text_and_the_conversation_on_requ
         assert_eq!(body.pointer(place), Some(&json!("ephemeral")), "{body:#}");
     }
     assert!(!service.body(1).to_string().contains("cache_control"));
-}
-
-#[tokio::test]
-async fn the_arguments_of_anthropic_are_streamed_as_they_are_written_on_request_alone() {
-    let format = Format::Anthropic;
-    let service =
-        Service::new(std::iter::repeat_with(|| reply(format, false, &[Block::Text("ok")])).take(3))
-            .await;
-    for (turn, eager) in [Some(true), Some(false), None].into_iter().enumerate() {
-        let mut generation = GenerationOptions::new().with_caching(true);
-        generation.eager_input_streaming = eager;
-        let options = options(format, &service, false).with_generation(generation);
-        complete(&remote(format, &options), &["a", "b"])
-            .await
-            .unwrap();
-        let expected = if eager == Some(true) {
-            json!(true)
-        } else {
-            Value::Null
-        };
-        let body = service.body(turn);
-        let tools = body["tools"].as_array().unwrap();
-        assert!(
-            tools.len() == 2
-                && tools
-                    .iter()
-                    .all(|tool| tool["eager_input_streaming"] == expected),
-            "{body:#}"
-        );
-        assert!(tools[1]["cache_control"].is_object(), "{body:#}");
-    }
 }
 
 #[tokio::test]

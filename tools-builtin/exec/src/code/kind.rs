@@ -1,8 +1,9 @@
 //! The kinds of files: those that run, those that say how a project is built, and data.
 
 use std::fs::{self, Metadata};
-use std::io::Read as _;
 use std::path::Path;
+
+use tools_fs::reads_as_script;
 
 /// The files by which a build tool or an interpreter knows a project.
 const PROJECT: [&str; 38] = [
@@ -103,11 +104,6 @@ fn is_executable(_: &Metadata) -> bool {
 }
 
 fn starts_with_interpreter(path: &Path) -> bool {
-    let mut start = [0; 2];
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    is_file
-        && fs::File::open(path)
-            .and_then(|mut file| file.read_exact(&mut start))
-            .is_ok()
-        && start == *b"#!"
+    is_file && fs::File::open(path).is_ok_and(reads_as_script)
 }

@@ -3,32 +3,13 @@
 use tools::ToolContext;
 use tools::policy::{Reason, SensitivePath, SensitivePaths, Sensitivity};
 use tools::protocol::{Access, Target, ToolName};
+use tools_fs::is_output;
 
 /// The note of a script at the root that a program made executable.
 const SCRIPT: &str = "a new script at the root of the workspace, which others may start";
 
 /// The note of a part of a repository without a folder of files.
 const OF_BARE: &str = "a part of a folder that git takes for a repository, and git runs the commands that its settings name";
-
-/// The folders of build outputs and dependencies. They hold code that the next build, test or start runs anyway, and up to thousands of
-/// files that were settings where they come from: nobody opens an editor or a shell there. So below them, only the settings of Toolcrib,
-/// [instructions](INSTRUCTIONS) and repositories count.
-const OUTPUTS: [&str; 14] = [
-    "target",
-    "node_modules",
-    "bower_components",
-    ".venv",
-    "venv",
-    "vendor",
-    "build",
-    "dist",
-    "out",
-    ".tox",
-    ".nox",
-    "__pycache__",
-    "_build",
-    "deps",
-];
 
 /// The files from which agents take instructions in whatever folder they work.
 const INSTRUCTIONS: [&str; 6] = [
@@ -99,17 +80,17 @@ impl Judge {
     }
 
     /// Returns true if a program must not leave the path behind, although no clause of its grant names it: below folders of
-    /// [outputs](OUTPUTS), few paths matter.
+    /// [outputs](is_output), only settings of Toolcrib, [instructions](INSTRUCTIONS) and repositories count.
     pub(crate) fn matters(&self, path: &str) -> bool {
         let names: Vec<&str> = path.split('/').collect();
         let Some((last, above)) = names.split_last() else {
             return true;
         };
-        let is_output = above.iter().any(|name| OUTPUTS.contains(name));
+        let is_below_output = above.iter().any(|name| is_output(name));
         let is_setting = self
             .find(path)
             .is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings);
-        !is_output
+        !is_below_output
             || is_setting
             || INSTRUCTIONS
                 .iter()

@@ -1,7 +1,9 @@
 //! [`Readings`]: the latest scripts that were read.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use tools::IgnorePoison as _;
 
 use super::{Dialect, Script, ScriptError};
 
@@ -41,7 +43,7 @@ impl Readings {
         let is_same = |reading: &&Reading| {
             reading.text == text && reading.dialect == dialect && reading.cwd == cwd
         };
-        let latest = || self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let latest = || self.latest.lock().ignore_poison();
         if let Some(reading) = latest().iter().find(is_same) {
             return Ok(reading.script.clone());
         }

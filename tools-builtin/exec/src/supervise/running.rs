@@ -68,8 +68,7 @@ impl<C> Running<C> {
     }
 
     /// Returns a future of the end, which a drop of the program does not end.
-    #[cfg(feature = "tools")]
-    pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
+    pub fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut status = self.status.clone();
         // Without a runtime that watches it, the end is not known.
         async move { drop(status.wait_for(|status| *status != Status::Running).await) }

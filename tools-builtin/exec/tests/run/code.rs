@@ -318,6 +318,9 @@ pub(crate) fn trials() -> Vec<Trial> {
                     ("make", &["all"], "deep/rules.mk"),
                     ("make", &["all"], "rules"),
                     ("make", &["all"], "helper"),
+                    ("make", &["all"], "second"),
+                    ("make", &["all"], "third"),
+                    ("make", &["all"], "sub/fourth"),
                     ("cargo", &["test"], "crates/a/build.rs"),
                     ("npm", &["test"], "deep/jest.config.ts"),
                     ("pytest", &[], "deep/conftest.py"),
@@ -327,8 +330,11 @@ pub(crate) fn trials() -> Vec<Trial> {
                     let (tool, arguments) = run(program, args);
                     let workspace = project();
                     workspace.write("Makefile", "include rules\n");
-                    workspace.write("rules", b"all: # \xE9\n\t@echo; sh helper\n");
-                    workspace.write("helper", "echo\n");
+                    let rules = b"all: # \xE9\n\t@echo; sh helper\n\t/bin/sh second\n\t$(SHELL) third\n\tcd sub; zsh \\\n\t\tfourth\n";
+                    workspace.write("rules", rules);
+                    for name in ["helper", "second", "third", "sub/fourth"] {
+                        workspace.write(name, "echo\n");
+                    }
                     let before = preview(&workspace, tool, arguments.clone());
                     workspace.write("node_modules/x/Makefile", "");
                     workspace.write("deep/er/lib.rs", "");

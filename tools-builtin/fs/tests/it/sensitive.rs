@@ -24,7 +24,7 @@ fn described(request: &RecordedApproval) -> String {
 
 fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     tools_fs::register(catalog)?;
-    catalog.submit(&[&SAVE_TOOL])
+    catalog.submit(&[&SAVE_TOOL, &DROP_NOTE_TOOL])
 }
 
 impl Bench {
@@ -173,10 +173,6 @@ async fn files_that_run_by_themselves_need_a_grant_that_names_them_in_every_tool
         .call("fs.read", json!({"path": "sub/.envrc"}))
         .await
         .unwrap();
-    bench
-        .call("fs.remove", json!({"path": "sub/.envrc"}))
-        .await
-        .unwrap();
     let bench = Bench::new(&["fs:write:**/.git/**", "fs:write:.envrc"]);
     for path in [".envrc", "a/.git/config", ".git/hooks/pre-commit"] {
         bench.write(path).await.unwrap();
@@ -286,7 +282,9 @@ async fn a_new_script_in_the_root_asks_unless_a_clause_without_wildcards_names_i
             "{path}"
         );
     }
-    assert_eq!(concern(write("run", "#!/bin/sh\n").await), "fs:write:run");
+    for script in ["#!/bin/sh\n", "\u{FEFF}#!/bin/sh\n"] {
+        assert_eq!(concern(write("run", script).await), "fs:write:run");
+    }
     for (from, to) in [("dir/run", "run"), ("dir/plain", "a.config.ts")] {
         assert_eq!(
             concern(bench.call("fs.move", json!({"from": from, "to": to})).await),
@@ -345,6 +343,7 @@ async fn a_file_that_can_be_started_becomes_no_script_unasked() {
         .unwrap();
     }
     std::os::unix::fs::symlink("run", bench.root().join("link")).unwrap();
+    std::os::unix::fs::symlink(".", bench.root().join("here")).unwrap();
     let write = async |path: &str| {
         bench
             .call(
@@ -358,6 +357,14 @@ async fn a_file_that_can_be_started_becomes_no_script_unasked() {
             .call("fs.edit", json!({"path": "run", "old": "X", "new": new}))
             .await
     };
+    // A move takes the permission with it.
+    for to in ["run2", "plain", "here/run2"] {
+        let arguments = json!({"from": "sub/run", "to": to, "overwrite": true});
+        bench.call("fs.move", arguments).await.unwrap_err();
+    }
+    let arguments = json!({"from": "sub/run", "to": "sub/run2"});
+    bench.call("fs.move", arguments).await.unwrap();
+    bench.put("sub/run", "x");
     assert_eq!(concern(write("run").await), "fs:write:run");
     assert_eq!(concern(edit("#").await), "fs:write:run");
     write("link").await.unwrap_err();
@@ -491,6 +498,121 @@ async fn no_link_and_no_tool_of_another_crate_leads_into_such_a_repository_unask
     assert!(!bench.has("store/hooks/update") && bench.files.read("store/config").contains("bare"));
     bench.write("store/config").await.unwrap();
     assert_eq!(bench.files.read("store/config"), "x");
+}
+
+#[tokio::test]
+async fn the_removal_of_a_file_by_which_programs_run_asks_unless_a_clause_spells_it() {
+    let clauses = ["*:*:**", "fs:destroy:**/.git/**", "fs:destroy:gone.md"];
+    let bench = Bench::new(&[&clauses[..], &["fs:destroy:old/AGENTS.md"]].concat());
+    let named = SensitivePath::new("/scripts/fsm", Sensitivity::RunsByItself, "of git").unwrap();
+    let paths = SensitivePaths::default().with_path(named);
+    let bench = Bench {
+        host: bench.host.with_context(|cx| cx.with_sensitive_paths(paths)),
+        ..bench
+    };
+    put_repository(&bench, "store");
+    put_repository(&bench, "deep/in/store");
+    for path in [
+        ".git/HEAD",
+        ".git/config",
+        "sub/AGENTS.md",
+        "old/AGENTS.md",
+        ".envrc",
+        "scripts/fsm",
+        "scripts/other",
+        "gone.md",
+        ".unheard-of",
+        "target/x/.envrc",
+        "node_modules/.bin/x",
+        ".venv/bin/activate",
+        ".venv/pyvenv.cfg",
+        "app/src/.npmrc",
+        "Makefile",
+        "box/build/pyvenv.cfg",
+    ] {
+        bench.put(path, "x");
+    }
+    let remove = async |path: &str| {
+        bench
+            .call("fs.remove", json!({"path": path, "recursive": true}))
+            .await
+    };
+    for path in [
+        "store/HEAD",
+        "store/config",
+        "store/objects",
+        "store",
+        "deep/in/store",
+        ".git/HEAD",
+        ".git/config",
+        ".git",
+        "sub/AGENTS.md",
+        "sub",
+        ".envrc",
+        "scripts/fsm",
+        "scripts",
+        "Sub/../.ENVRC",
+        "app/src",
+        "old",
+    ] {
+        let asked = concern(remove(path).await);
+        assert_eq!(
+            asked.to_lowercase(),
+            format!(
+                "fs:destroy:{}",
+                path.trim_start_matches("Sub/../").to_lowercase()
+            )
+        );
+    }
+    #[cfg(unix)]
+    for (link, target, below) in [
+        ("notes", "store", "HEAD"),
+        ("ways", "scripts", "fsm"),
+        ("here", ".", "scripts"),
+    ] {
+        std::os::unix::fs::symlink(target, bench.root().join(link)).unwrap();
+        let path = format!("{link}/{below}");
+        remove(&path).await.unwrap_err();
+        assert!(bench.has(&path), "{path}");
+    }
+    let path = json!({"path": "store/HEAD"});
+    bench.call("note.drop", path).await.unwrap_err();
+    assert!(bench.has("store/HEAD") && bench.has(".git/config"));
+    // Deeper files go with their folder, and outputs as they are.
+    for path in [
+        "old/AGENTS.md",
+        "old",
+        "scripts/other",
+        "gone.md",
+        ".unheard-of",
+        "target",
+        "node_modules",
+        ".venv",
+        "app",
+        "Makefile",
+        "box",
+        "deep",
+    ] {
+        remove(path).await.unwrap();
+        assert!(!bench.has(path), "{path}");
+    }
+    let approver = RecordingApprover::new(Decision::Allow);
+    let bench = bench.approved_by(&approver);
+    for path in ["store", ".git"] {
+        let path = json!({"path": path, "recursive": true});
+        bench.call("fs.remove", path).await.unwrap();
+    }
+    assert!(!bench.has("store") && !bench.has(".git") && approver.requests().len() == 2);
+}
+
+/// Removes a file through the workspace, like tools of other crates.
+#[tools::tool(name = "note.drop", destroys = "fs:{path}", needs = Workspace)]
+fn drop_note(
+    cx: &ToolContext,
+    /// The path.
+    path: String,
+) -> Result<(), ToolError> {
+    cx.need::<Workspace>()?.remove(cx, &path)
 }
 
 /// Writes a file through the workspace, like tools of other crates.

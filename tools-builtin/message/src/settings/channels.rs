@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use host::settings::{Setting, Settings, SettingsError};
 use tools::policy::{Rule, Verdict};
-use tools::{Clause, Secret, Services};
+use tools::{Clause, Secret, Services, ToolContext};
 use tools_http::HttpClient;
 use tools_http::settings::channel_client;
 
@@ -213,4 +213,20 @@ pub(super) fn missing(settings: &Settings) -> Vec<String> {
 
 fn unusable(setting: &Setting<ConfiguredChannel>, error: impl Display) -> SettingsError {
     SettingsError::unusable(&format!("channels.{}", setting.value.name), setting, error)
+}
+
+/// Returns the names of the channels for the system text, which the definition of `message.send` does not have.
+pub(super) fn section(
+    cx: &ToolContext,
+    _has_tool: &dyn Fn(&str) -> bool,
+) -> Result<String, String> {
+    let channels = cx.service::<Channels>();
+    let names: Vec<_> = channels
+        .iter()
+        .flat_map(|channels| channels.names())
+        .collect();
+    Ok(match names[..] {
+        [] | [TERMINAL] => String::new(),
+        _ => format!("The channels of `{SEND}` are: {}.", names.join(", ")),
+    })
 }

@@ -2,10 +2,11 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
+use tools::IgnorePoison as _;
 use tools_http::server::{Server, ServerAnswer, ServerOptions, ServerRequest};
 use tools_http::{Method, StatusCode};
 
@@ -121,10 +122,7 @@ impl Intake {
             || signed.signature.to_vec(),
             |id| format!("id {id}").into_bytes(),
         );
-        let mut admission = self
-            .admission
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut admission = self.admission.lock().ignore_poison();
         if admission.seen.contains(&key) {
             // A service that repeats a message it got no answer to is told that it arrived. So is one who replays it.
             return answer(StatusCode::OK, "taken before");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use host::declare_keys;
 use host::settings::{
-    Key, ProjectRule, REACHES, Setting, file, filled, integer, key_source, text, url, variable,
+    Key, ProjectRule, REACHES, Setting, file, filled, key_source, text, url, variable,
 };
 use tools_text::KeySource;
 
@@ -33,9 +33,6 @@ declare_keys! {
         .of_secret_file()
         .owned_by("web.search")
         .with_project(ProjectRule::never(REACHES));
-
-    /// The number of results of a search that asks for no other number, from 1 to 20
-    pub count: Option<Setting<u32>> = Key::new("web.search_count", integer::<1, _>(), None, "5");
 
     /// The language of results, if the search backend has the option
     pub language: Option<Setting<String>> = Key::new("web.search_language", text(filled), None, "\"en\"");

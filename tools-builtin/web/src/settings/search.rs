@@ -131,12 +131,6 @@ pub(super) fn service(settings: &Settings) -> Result<Option<WebSearch>, Settings
         None => WebSearch::new(backend, None)
             .map_err(|error| SettingsError::unusable("web.search", named, error))?,
     };
-    if let Some(count) = &keys(settings).count {
-        let number = usize::try_from(count.value).unwrap_or(usize::MAX);
-        service = service
-            .with_count(number)
-            .map_err(|error| SettingsError::unusable("web.search_count", count, error))?;
-    }
     if let Some(language) = &keys(settings).language {
         let set = service.with_language(&language.value);
         service =

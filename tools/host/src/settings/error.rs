@@ -88,6 +88,9 @@ pub enum SettingsError {
         /// The next step.
         advice: String,
     },
+    /// The service of a family cannot be made, for a reason that no setting names.
+    #[error(transparent)]
+    Service(Box<dyn std::error::Error + Send + Sync>),
     /// A key is set without the one that it belongs to.
     #[error(
         "{origin}: {key} has no effect without a {owner}; set one with --{owner}, or next to it in {}",
@@ -104,6 +107,11 @@ pub enum SettingsError {
 }
 
 impl SettingsError {
+    /// Creates the error of a service that cannot be made.
+    pub fn service(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Service(Box::new(error))
+    }
+
     /// Creates the error of a value that its service refuses.
     pub fn unusable<T>(key: &str, setting: &Setting<T>, error: impl Display) -> Self {
         let reason = format!("cannot be used: {error}");

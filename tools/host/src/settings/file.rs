@@ -1,5 +1,6 @@
 //! Finds, reads and trusts the settings files.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -142,15 +143,21 @@ pub fn project_contents(directory: &Path) -> Result<Vec<(Content, bool)>, Settin
     Ok(read.collect())
 }
 
-/// Returns the settings of the user's file, and of all files of projects whose settings all apply there. The files that they name are
-/// protected in every session, also in one with --no-config.
-///
-/// # Errors
-/// Returns an error if the user's file cannot be read.
-pub fn unapplied() -> Result<Vec<Layer>, SettingsError> {
-    let (_, user) = load_user()?;
-    let of_projects = project_file::approved(home().as_deref(), &user);
-    Ok(of_projects.into_iter().chain([user]).collect())
+/// Returns the settings of the user's file, and those of all contents of projects that apply once they are there. The files that they name
+/// are protected in every session, also in one with --no-config. Returns the first mistake of the user's file, too: what cannot be read of
+/// it is left out.
+pub fn unapplied() -> (Vec<Layer>, Option<SettingsError>) {
+    let home = home();
+    let (user, mistake) = match folders::settings() {
+        Some(path) => match project_file::text(&path) {
+            Ok(text) => reader::readable(&Arc::from(&*path), &text, home.as_deref()),
+            Err(source) if source.kind() == io::ErrorKind::NotFound => (Layer::default(), None),
+            Err(source) => (Layer::default(), Some(SettingsError::Read { path, source })),
+        },
+        None => (Layer::default(), None),
+    };
+    let of_projects = project_file::approved(home.as_deref(), &user);
+    (of_projects.into_iter().chain([user]).collect(), mistake)
 }
 
 /// Loads the user's file.

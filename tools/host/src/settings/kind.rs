@@ -68,16 +68,7 @@ pub fn boolean<S: Slot<Value = bool> + From<Setting<bool>>>() -> Kind<S> {
 
 /// Returns the kind of an integer from `LEAST` to `u32::MAX`.
 pub fn integer<const LEAST: u32, S: Slot<Value = u32> + From<Setting<u32>>>() -> Kind<S> {
-    scalar(
-        TomlType::Integer,
-        number::<LEAST, { u32::MAX }>,
-        u32::document,
-    )
-}
-
-/// Returns the kind of an integer from 0 to 100.
-pub fn percent<S: Slot<Value = u32> + From<Setting<u32>>>() -> Kind<S> {
-    scalar(TomlType::Integer, number::<0, 100>, u32::document)
+    scalar(TomlType::Integer, number::<LEAST>, u32::document)
 }
 
 /// Returns the kind of a number with a fraction.

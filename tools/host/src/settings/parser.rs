@@ -45,20 +45,25 @@ pub fn switch(text: &str, _: Base<'_>) -> Result<bool, String> {
     text.parse().map_err(|_| "must be true or false".to_owned())
 }
 
-/// Parses a whole number from `LEAST` to `MOST`.
+/// Parses a whole number from `LEAST` to `u32::MAX`.
 ///
 /// # Errors
 /// Returns the end of a sentence that begins with the key.
-pub fn number<const LEAST: u32, const MOST: u32>(text: &str, _: Base<'_>) -> Result<u32, String> {
+pub fn number<const LEAST: u32>(text: &str, _: Base<'_>) -> Result<u32, String> {
     let shown = if text.parse::<f64>().is_ok() {
         text
     } else {
         "a text"
     };
-    let refused = || format!("must be a whole number from {LEAST} to {MOST}, not {shown}");
+    let refused = || {
+        format!(
+            "must be a whole number from {LEAST} to {}, not {shown}",
+            u32::MAX
+        )
+    };
     text.parse()
         .ok()
-        .filter(|number| (LEAST..=MOST).contains(number))
+        .filter(|number| *number >= LEAST)
         .ok_or_else(refused)
 }
 

@@ -102,18 +102,19 @@ pub(super) fn find(
     Ok(files)
 }
 
-/// Returns the layers of all files of projects that the user's file trusts and a person has approved, wherever they are.
+/// Returns the layers of all contents that a person has approved of files in folders that the user's file trusts. Such a file may be
+/// absent for a moment, such as in another branch or under another name of its folder.
 pub(super) fn approved(home: Option<&Path>, user_layer: &Layer) -> Vec<Layer> {
     let Some(records) = Records::own() else {
         return Vec::new();
     };
-    let layer = |path: PathBuf| {
-        let trusting = trust::trusts(user_layer, path.parent()?).cloned();
-        let found = read(path, trusting, home, Some(&records)).ok()?;
-        found.trusted_by().is_some().then_some(found.layer)
+    let layer = |(path, kept): (PathBuf, Option<String>)| {
+        trust::trusts(user_layer, path.parent()?)?;
+        let text = kept.or_else(|| text(&path).ok())?;
+        Some(reader::readable(&Arc::from(path), &text, home).0)
     };
     records
-        .approved_files(SETTINGS)
+        .approved_texts(SETTINGS)
         .into_iter()
         .filter_map(layer)
         .collect()

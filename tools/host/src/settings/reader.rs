@@ -1,5 +1,6 @@
 //! Reads a settings file into a [`Layer`].
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,26 +17,43 @@ use super::values::Values;
 /// # Errors
 /// Returns an error if the text is not TOML, or a setting is unknown or has a wrong value.
 pub fn layer(path: &Arc<Path>, text: &str, home: Option<&Path>) -> Result<Layer, SettingsError> {
-    let mut file = Section::parse(path, text, home)?;
-    let values = Values::read(&mut file, false)?;
-    let profile = |(name, mut section): (Setting<String>, Section<'_>)| {
-        let values = Values::read(&mut section, true)?;
-        section.finish()?;
-        Ok((
-            name.value,
-            Setting {
-                value: values,
-                origin: name.origin,
-            },
-        ))
-    };
-    let profiles = file
-        .sections("profiles")?
-        .into_iter()
-        .map(profile)
-        .collect::<Result<_, SettingsError>>()?;
-    file.finish()?;
-    Ok(Layer { values, profiles })
+    match readable(path, text, home) {
+        (layer, None) => Ok(layer),
+        (_, Some(mistake)) => Err(mistake),
+    }
+}
+
+/// Reads what can be read of a text, as [`layer`] does. Returns the first mistake, too.
+pub(super) fn readable(
+    path: &Arc<Path>,
+    text: &str,
+    home: Option<&Path>,
+) -> (Layer, Option<SettingsError>) {
+    let (mut file, mut mistake) = Section::readable(path, text, home);
+    let mut note = |found: Option<SettingsError>| mistake = mistake.take().or(found);
+    let (values, found) = Values::read(&mut file, false);
+    note(found);
+    let sections = file.sections("profiles");
+    let mut profiles = BTreeMap::new();
+    match sections {
+        Ok(sections) => {
+            for (
+                Setting {
+                    value: name,
+                    origin,
+                },
+                mut section,
+            ) in sections
+            {
+                let (value, found) = Values::read(&mut section, true);
+                note(found.or(section.finish().err()));
+                profiles.insert(name, Setting { value, origin });
+            }
+        }
+        Err(found) => note(Some(found)),
+    }
+    note(file.finish().err());
+    (Layer { values, profiles }, mistake)
 }
 
 /// Reads the text of a file that may contain only `[[policy]]` tables.

@@ -42,18 +42,32 @@ impl<'a> Section<'a> {
         text: &'a str,
         home: Option<&'a Path>,
     ) -> Result<Self, SettingsError> {
-        let table = DeTable::parse(text).map_err(|error| SettingsError::Syntax {
+        match Self::readable(path, text, home) {
+            (section, None) => Ok(section),
+            (_, Some(mistake)) => Err(mistake),
+        }
+    }
+
+    /// Parses what can be read of a file. Returns the first mistake, too.
+    pub(super) fn readable(
+        path: &'a Arc<Path>,
+        text: &'a str,
+        home: Option<&'a Path>,
+    ) -> (Self, Option<SettingsError>) {
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let mistake = errors.first().map(|error| SettingsError::Syntax {
             origin: origin(path, text, error.span().map_or(0, |span| span.start)),
             reason: error.message().to_owned(),
-        })?;
-        Ok(Self {
+        });
+        let section = Self {
             text,
             path,
             home,
             prefix: String::new(),
             table: table.into_inner(),
             known_keys: Vec::new(),
-        })
+        };
+        (section, mistake)
     }
 
     /// Takes a scalar of this type and parses its text.

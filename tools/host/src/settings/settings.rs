@@ -12,6 +12,7 @@ use super::file::SettingsFile;
 use super::key::FileUse;
 use super::layer::Layer;
 use super::origin::{Origin, Setting};
+use super::sensitive_place::SensitivePlace;
 use super::values::{KeySet, Values};
 use crate::trust::Unapproved;
 use crate::{extension, folders};
@@ -33,6 +34,12 @@ pub struct Settings {
     hidden: Vec<PathBuf>,
     /// Files of the command that decide what tools may do.
     control: Vec<PathBuf>,
+    /// The root of the session, with links resolved.
+    root: Option<PathBuf>,
+    ignores_project: bool,
+    /// Folders that no program may create.
+    reserved: Vec<PathBuf>,
+    sensitive: Vec<SensitivePlace>,
     /// The searched files, existing or not.
     files: Vec<SettingsFile>,
 }
@@ -202,6 +209,61 @@ impl Settings {
         }
     }
 
+    /// Sets the root of the session, with links resolved.
+    #[must_use]
+    pub fn with_root(self, root: PathBuf) -> Self {
+        Self {
+            root: Some(root),
+            ..self
+        }
+    }
+
+    /// Returns the root of the session. Returns `None` if there is none that can be used.
+    pub fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
+    /// Sets whether the session reads the files of the user and the project: it does unless `--config` or `--no-config` is given.
+    #[must_use]
+    pub fn with_project_files(self, reads: bool) -> Self {
+        Self {
+            ignores_project: !reads,
+            ..self
+        }
+    }
+
+    /// Returns true if the session reads the files of the user and the project.
+    pub fn reads_project_files(&self) -> bool {
+        !self.ignores_project
+    }
+
+    /// Adds folders that programs in the root may not create, because the next session reads them.
+    #[must_use]
+    pub fn with_reserved_folders(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.reserved.extend(folders);
+        self
+    }
+
+    /// Returns the folders that no program may create.
+    pub fn reserved_folders(&self) -> &[PathBuf] {
+        &self.reserved
+    }
+
+    /// Adds places whose content other programs run.
+    #[must_use]
+    pub fn with_sensitive_places(
+        mut self,
+        places: impl IntoIterator<Item = SensitivePlace>,
+    ) -> Self {
+        self.sensitive.extend(places);
+        self
+    }
+
+    /// Returns the places whose content other programs run.
+    pub fn sensitive_places(&self) -> &[SensitivePlace] {
+        &self.sensitive
+    }
+
     /// Hides these files of the command from tools, inside or outside the root.
     #[must_use]
     pub fn with_hidden_files(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
@@ -275,26 +337,19 @@ impl Settings {
         self.named.iter().flat_map(files_of).collect()
     }
 
-    /// Returns the files that a session in this root hides: those of the command, and those that hold secrets. Leaves out a folder
-    /// around the root, which is a mistake: the channel or the secret says so where it is used.
-    pub fn files_hidden_in(&self, root: &str) -> Vec<PathBuf> {
-        let is_around = |file: &PathBuf| {
-            file.canonicalize()
-                .is_ok_and(|file| Path::new(root).starts_with(file))
-        };
+    /// Returns the paths that a session in this root hides: the program's own folders, the files of the command, and those that hold
+    /// secrets. Leaves out a folder around the root, which is a mistake: the channel or the secret says so where it is used.
+    pub fn paths_hidden_in(&self, root: &Path) -> Vec<PathBuf> {
+        let is_around =
+            |file: &PathBuf| file.canonicalize().is_ok_and(|file| root.starts_with(file));
         let of_secrets = self
             .secret_files()
             .into_iter()
             .filter(|file| !is_around(file));
-        self.hidden_files()
-            .map(PathBuf::from)
+        folders::own()
+            .chain(self.hidden.iter().cloned())
             .chain(of_secrets)
             .collect()
-    }
-
-    /// Returns the files of the command that no tool may reach.
-    pub fn hidden_files(&self) -> impl Iterator<Item = &Path> {
-        self.hidden.iter().map(PathBuf::as_path)
     }
 
     /// Returns the contents of the project's files that nobody has approved.

@@ -88,14 +88,22 @@ fn rows(prefix: &str, values: &Values) -> Vec<(bool, String)> {
 }
 
 /// Returns the origin of the user's entry that trusts this directory or one above it. Returns `None` if there is none. Links
-/// are resolved on both sides.
+/// are resolved on both sides, as far as the paths exist.
 pub(super) fn trusts<'a>(user: &'a Layer, directory: &Path) -> Option<&'a Origin> {
-    let directory = directory.canonicalize().ok()?;
+    let resolved = |path: &Path| {
+        let mut existing = path.ancestors();
+        existing.find_map(|above| {
+            Some(
+                above
+                    .canonicalize()
+                    .ok()?
+                    .join(path.strip_prefix(above).ok()?),
+            )
+        })
+    };
+    let directory = resolved(directory)?;
     let is_above = |trusted: &&Setting<PathBuf>| {
-        trusted
-            .value
-            .canonicalize()
-            .is_ok_and(|trusted| directory.starts_with(trusted))
+        resolved(&trusted.value).is_some_and(|trusted| directory.starts_with(trusted))
     };
     user.values
         .of::<AccessKeys>()

@@ -112,17 +112,21 @@ impl Values {
         })
     }
 
-    /// Reads the keys of a file, or those of a profile.
-    pub(super) fn read(section: &mut Section<'_>, is_profile: bool) -> Result<Self, SettingsError> {
-        let mut values = Self::default();
+    /// Reads the keys of a file, or those of a profile. Returns the first mistake, too.
+    pub(super) fn read(
+        section: &mut Section<'_>,
+        is_profile: bool,
+    ) -> (Self, Option<SettingsError>) {
+        let (mut values, mut mistake) = (Self::default(), None);
         for (key, slot) in values.entries_mut() {
-            if (key.about().in_profile || !is_profile)
-                && let Some(read) = key.read(section)?
-            {
-                slot.replace(read);
+            if key.about().in_profile || !is_profile {
+                match key.read(section) {
+                    Ok(read) => read.into_iter().for_each(|read| slot.replace(read)),
+                    Err(found) => mistake = mistake.or(Some(found)),
+                }
             }
         }
-        Ok(values)
+        (values, mistake)
     }
 
     /// Returns the values of the texts that `lookup` finds for the keys, such as those of flags.

@@ -1,6 +1,5 @@
 //! [`Records`]: the contents that a person has approved, and the first session of each workspace.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -104,15 +103,16 @@ impl Records {
         )
     }
 
-    /// Returns the paths of the files of this kind of which a person has approved a content.
-    pub fn approved_files(&self, kind: &str) -> BTreeSet<PathBuf> {
+    /// Returns each approved content of this kind with the path of its file, which need not be there. The text is `None` if it is too long
+    /// to be kept.
+    pub fn approved_texts(&self, kind: &str) -> Vec<(PathBuf, Option<String>)> {
         let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let all = folders.flat_map(|folder| approvals(&folder.path()));
         let approved = all
             .filter_map(|(path, _)| self.read(&path))
             .filter(|approved| approved.kind == kind);
         approved
-            .map(|approved| PathBuf::from(approved.path))
+            .map(|approved| (PathBuf::from(approved.path), approved.text))
             .collect()
     }
 

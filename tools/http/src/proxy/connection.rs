@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::{Method, Request, Response};
@@ -12,6 +12,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
+use tools::IgnorePoison as _;
 
 use super::answer::{self, Body};
 use super::refused::Refusal;
@@ -28,13 +29,13 @@ pub(super) struct Tasks(Arc<Mutex<JoinSet<()>>>);
 
 impl Tasks {
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = self.0.lock().ignore_poison();
         while tasks.try_join_next().is_some() {}
         tasks.spawn(task);
     }
 
     fn take(&self) -> JoinSet<()> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.0.lock().ignore_poison())
     }
 }
 

@@ -8,11 +8,12 @@ mod tunnel;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use http::Method;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tools::IgnorePoison as _;
 use tools::policy::{Reason, Verdict};
 use tools::protocol::{Access, Target};
 use tools::{ToolContext, ToolName};
@@ -72,17 +73,13 @@ impl Proxy {
     /// Returns a sentence about each of the first hundred refused requests, without repetition. Requests that a server did not answer
     /// are not among them.
     pub fn refused(&self) -> Vec<String> {
-        self.refused
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .sentences
-            .clone()
+        self.refused.lock().ignore_poison().sentences.clone()
     }
 
     /// Returns the first hundred hosts with the number of connections to each, sorted. A host has its port, unless it is that of the
     /// scheme.
     pub fn reached(&self) -> Vec<(String, u64)> {
-        let reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        let reached = self.reached.lock().ignore_poison();
         reached
             .iter()
             .map(|(host, count)| (host.clone(), *count))
@@ -92,7 +89,7 @@ impl Proxy {
     /// Connects to the host of a request that was [checked](Self::check).
     async fn connect(&self, url: &Url) -> Result<TcpStream, Refusal> {
         let stream = self.exchange.dial(url).await.map_err(Refusal::Failed)?;
-        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reached = self.reached.lock().ignore_poison();
         let host = location::target(url);
         if reached.len() < MAX_COUNTED || reached.contains_key(&host) {
             *reached.entry(host).or_default() += 1;
@@ -144,10 +141,7 @@ impl Proxy {
     }
 
     fn note(&self, refusal: &Refusal) {
-        self.refused
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .add(refusal);
+        self.refused.lock().ignore_poison().add(refusal);
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::Notify;
 use tools::CancellationToken;
+use tools::IgnorePoison as _;
 
 /// The places of a server.
 #[derive(Clone)]
@@ -149,7 +150,7 @@ impl Places {
     }
 
     fn locked(&self) -> MutexGuard<'_, Table> {
-        self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.table.lock().ignore_poison()
     }
 }
 

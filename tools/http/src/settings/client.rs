@@ -98,15 +98,10 @@ fn keys(settings: &Settings) -> &HttpKeys {
 
 /// Returns the limits of requests.
 pub fn limits(settings: &Settings) -> HttpLimits {
-    let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     let keys = keys(settings);
     HttpLimits {
         max_body_bytes: usize::try_from(keys.max_body.value.bytes()).unwrap_or(usize::MAX),
-        first_byte: keys.tool_first_byte.value,
         total: keys.tool_total.value,
-        max_redirects: count(keys.max_redirects.value),
-        max_connections: count(keys.max_connections.value),
-        max_connections_per_host: count(keys.max_connections_per_host.value),
         ..HttpLimits::default()
     }
 }

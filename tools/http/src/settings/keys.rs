@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use host::settings::FlagValue::Named;
 use host::settings::{
-    Key, ProjectRule, REACHES, Setting, converted_tables, duration, file, host, integer, items,
-    size, text, url,
+    Key, ProjectRule, REACHES, Setting, converted_tables, duration, file, host, items, size, text,
+    url,
 };
 use host::{Size, declare_keys};
 
@@ -36,29 +36,9 @@ declare_keys! {
         Key::new("http.max_body", size(), Setting::from_default(Size::from_bytes(10 * 1024 * 1024)), "\"10MiB\"")
             .with_project(ProjectRule::lower());
 
-    /// The time until a response to a tool begins, for each redirect anew
-    pub tool_first_byte: Setting<Duration> =
-        Key::new("http.first_byte", duration(), Setting::from_default(Duration::from_secs(20)), "\"20s\"")
-            .with_project(ProjectRule::lower());
-
     /// The time until a response to a tool is complete, redirects included
     pub tool_total: Setting<Duration> =
         Key::new("http.total", duration(), Setting::from_default(Duration::from_secs(60)), "\"60s\"")
-            .with_project(ProjectRule::lower());
-
-    /// The maximum number of redirects that a request of a tool follows
-    pub max_redirects: Setting<u32> =
-        Key::new("http.max_redirects", integer::<0, _>(), Setting::from_default(10), "10")
-            .with_project(ProjectRule::lower());
-
-    /// The maximum number of concurrent requests of tools
-    pub max_connections: Setting<u32> =
-        Key::new("http.max_connections", integer::<1, _>(), Setting::from_default(32), "32")
-            .with_project(ProjectRule::lower());
-
-    /// The maximum number of concurrent requests of tools to one host
-    pub max_connections_per_host: Setting<u32> =
-        Key::new("http.max_connections_per_host", integer::<1, _>(), Setting::from_default(6), "6")
             .with_project(ProjectRule::lower());
 
     /// Secrets that requests of tools to one origin have in a header: the place of each, never the secret itself

@@ -2,7 +2,6 @@
 
 use host::FamilyReport;
 use host::settings::{Origin, Setting, Settings, SettingsError};
-use tools::counted;
 
 use super::client;
 use super::keys::HttpKeys;
@@ -40,12 +39,11 @@ fn replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
         .filter(|(key, _, origin)| is_of_client(key.name) && *origin != Origin::Default);
     set.filter(|_| is_replaced)
         .map(|(key, _, origin)| {
-            let effect = if key.name.starts_with("http.max_connections") {
-                "no effect, because this program has an HTTP client of its own, whose limits hold; remove it"
-            } else {
-                "an effect on services with keys of their own alone, such as a search, because this program has an HTTP client of its own"
-            };
-            format!("{origin}: {} has {effect}", key.name)
+            format!(
+                "{origin}: {} has an effect on services with keys of their own alone, such as a search, because this program has an HTTP \
+                 client of its own",
+                key.name
+            )
         })
         .collect()
 }
@@ -82,13 +80,9 @@ fn client_line(keys: &HttpKeys) -> String {
         hosts.join(" ")
     };
     format!(
-        "http: proxy {proxy}; private hosts {hosts}; at most {} a response, {:?} to its first byte and {:?} in all, {}, {}, {} to one host",
+        "http: proxy {proxy}; private hosts {hosts}; at most {} a response, within {:?}",
         keys.max_body.value.shown(),
-        keys.tool_first_byte.value,
         keys.tool_total.value,
-        counted(keys.max_redirects.value, "redirect"),
-        counted(keys.max_connections.value, "connection"),
-        keys.max_connections_per_host.value,
     )
 }
 
@@ -123,17 +117,12 @@ mod tests {
         let mut flags = Values::default();
         let keys: &mut HttpKeys = flags.of_mut();
         keys.private_hosts = vec![Setting::from_flag("--private-host", "localhost".to_owned())];
-        keys.max_connections_per_host = Setting::from_flag("--limit", 1);
         let settings = Settings::from_flags(flags).unwrap();
         assert_eq!(replaced(&settings, false), [""; 0]);
         let lines = replaced(&settings, true);
-        let [host, connections] = &lines[..] else {
+        let [host] = &lines[..] else {
             panic!("{lines:?}")
         };
-        assert!(
-            connections.contains("http.max_connections_per_host has no effect"),
-            "{connections}"
-        );
         assert!(
             host.contains("--private-host") && host.contains("http.private_hosts has an effect"),
             "{host}"

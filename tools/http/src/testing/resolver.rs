@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use tools::IgnorePoison as _;
 
 use crate::{Resolver, ResolverFuture};
 
@@ -43,16 +45,13 @@ impl TestResolver {
 
     /// Returns the names that were looked up, in order.
     pub fn lookups(&self) -> Vec<String> {
-        self.lookups
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.lookups.lock().ignore_poison().clone()
     }
 }
 
 impl Resolver for TestResolver {
     fn resolve(&self, host: &str) -> ResolverFuture {
-        let mut lookups = self.lookups.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lookups = self.lookups.lock().ignore_poison();
         let before = lookups.iter().filter(|name| *name == host).count();
         lookups.push(host.to_owned());
         let found = self

@@ -4,12 +4,13 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
+use tools::IgnorePoison as _;
 
 use super::TestAuthority;
 
@@ -164,10 +165,7 @@ impl TestServer {
                     let Some(request) = read(&mut stream).await else {
                         return;
                     };
-                    log.received
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .push(request.clone());
+                    log.received.lock().ignore_poison().push(request.clone());
                     handler(request, stream).await;
                 });
             }
@@ -207,11 +205,7 @@ impl TestServer {
 
     /// Returns the requests so far.
     pub fn received(&self) -> Vec<Received> {
-        self.log
-            .received
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.log.received.lock().ignore_poison().clone()
     }
 
     /// Returns the number of connections so far.

@@ -13,17 +13,18 @@ use tools::{
     ToolResult, Violation,
 };
 
-use super::ServerTool;
-use super::defaults::fill;
-use super::failure::failure;
-use super::link::Link;
-use super::result::{readable_result, tool_result};
-use super::rounds::{self, Answers};
-use super::tasks;
+use crate::client::defaults::fill;
+use crate::client::failure::failure;
+use crate::client::imported::Imported;
+use crate::client::result::{readable_result, tool_result};
+use crate::client::rounds;
+use crate::client::rounds::Answers;
+use crate::client::server_tool::ServerTool;
+use crate::client::tasks;
 
 /// Runs a tool of a server.
 pub(super) struct RemoteTool {
-    link: Arc<Link>,
+    imported: Arc<Imported>,
     /// The name that the server knows.
     name: Arc<str>,
     tool: ToolName,
@@ -35,13 +36,13 @@ pub(super) struct RemoteTool {
 
 impl RemoteTool {
     pub(super) fn new(
-        link: Arc<Link>,
+        imported: Arc<Imported>,
         tool: ToolName,
         definition: &ServerTool,
         digest: Digest,
     ) -> Self {
         Self {
-            link,
+            imported,
             name: definition.name().into(),
             tool,
             digest,
@@ -55,8 +56,8 @@ impl RemoteTool {
         }
         // Whatever effects the user has declared: the texts are a stranger's.
         cx.record_exposure();
-        let peer = self.link.ready().await?;
-        self.link.check(&self.tool, &self.digest)?;
+        let peer = self.imported.listed_peer().await?;
+        self.imported.check(&self.tool, &self.digest)?;
         let make = |answers: Answers| {
             let mut params = CallToolRequestParams::new(self.name.to_string());
             // The pipeline shares the arguments, so this is their one copy.
@@ -69,10 +70,10 @@ impl RemoteTool {
             (params.input_responses, params.request_state) = (answers.responses, answers.state);
             ClientRequest::from(CallToolRequest::new(params))
         };
-        match rounds::request(&self.link, &peer, &cx, make).await? {
+        match rounds::request(&self.imported, &peer, &cx, make).await? {
             ServerResult::CallToolResult(result) => Ok(tool_result(result)),
             ServerResult::CreateTaskResult(created) => {
-                tasks::follow(&self.link, &cx, created.task).await
+                tasks::follow(&self.imported, &cx, created.task).await
             }
             // A result without content is none of a call's for rmcp.
             ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_) => {
@@ -81,7 +82,10 @@ impl RemoteTool {
             // A result with a defective block is none for rmcp either.
             other => match serde_json::to_value(other) {
                 Ok(value) => Ok(readable_result(value)),
-                Err(_) => Err(failure(self.link.name(), ServiceError::UnexpectedResponse)),
+                Err(_) => Err(failure(
+                    self.imported.name(),
+                    ServiceError::UnexpectedResponse,
+                )),
             },
         }
     }
@@ -95,8 +99,8 @@ impl Handler for RemoteTool {
     fn connect<'a>(&'a self, cx: &'a ToolContext) -> Option<ConnectFuture<'a>> {
         Some(Box::pin(async {
             cx.record_exposure();
-            self.link.ready().await?;
-            self.link
+            self.imported.listed_peer().await?;
+            self.imported
                 .check(&self.tool, &self.digest)
                 .map_err(Into::into)
         }))
@@ -104,7 +108,7 @@ impl Handler for RemoteTool {
 
     /// Checks that the definition is approved before a person is asked about the call.
     fn check(&self, _cx: &ToolContext, _arguments: &Input) -> Result<(), ToolError> {
-        self.link
+        self.imported
             .check_permitted(&self.tool, &self.digest)
             .map_err(Into::into)
     }

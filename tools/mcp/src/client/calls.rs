@@ -1,7 +1,7 @@
 //! [`Calls`]: the requests to a server that run for a call of a tool.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleClient;
@@ -9,6 +9,7 @@ use rmcp::model::{
     CancelledNotificationParam, ClientRequest, ProgressToken, RequestId, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
+use tools::IgnorePoison as _;
 use tools::{Progress, ToolContext};
 
 /// The reason that a server is told when a call has ended before its answer.
@@ -134,7 +135,7 @@ impl Calls {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Running>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock().ignore_poison()
     }
 }
 

@@ -1,34 +1,32 @@
 //! Opening a connection in the newest common revision of the protocol.
 
 use std::pin::pin;
-use std::time::Duration;
 
 use rmcp::ClientLifecycleMode;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::ClientInitializeError;
-use rmcp::transport::DynamicTransportError;
 
-use super::link::Link;
-use super::server::{Connected, Failure};
-use super::service::Client;
-use super::{ImportError, Server};
+use crate::client::error::ImportError;
+use crate::client::imported::Imported;
+use crate::client::server::{Connected, Failure};
+use crate::client::service::Client;
+use crate::client::transport_reason::{TransportReason, transport_reason};
 
 /// Opens a connection: revision 2026-07-28, or 2025-11-25 if the server does not speak the newer one.
 ///
 /// A server that ends the connection at a message of the newer revision gets a second connection. `is_legacy` is set if a server needs
 /// the older revision, so that later connections begin with it.
 pub(super) async fn connect(
-    link: &Link,
-    server: &Server,
+    imported: &Imported,
     client: &Client,
-    limit: Duration,
     is_legacy: &mut bool,
-) -> Result<Connected, ImportError> {
+) -> Result<Connected<Client>, ImportError> {
+    let (server, limit) = (&imported.import.server, imported.import.timeout);
     let connecting = async {
         if !*is_legacy {
             match server.connect(client.clone(), automatic()).await {
                 Err(Failure::Handshake(error, _)) if may_be_legacy(&error) => {
-                    tracing::debug!(server = link.name().as_str(), %error, "trying revision 2025-11-25 on another connection");
+                    tracing::debug!(server = imported.name().as_str(), %error, "trying revision 2025-11-25 on another connection");
                 }
                 outcome => return outcome,
             }
@@ -41,7 +39,7 @@ pub(super) async fn connect(
     // The process lives until its remarks were read.
     let mut connecting = pin!(connecting);
     match tokio::time::timeout(limit, connecting.as_mut()).await {
-        Ok(outcome) => outcome.map_err(|failure| import_error(link, failure)),
+        Ok(outcome) => outcome.map_err(|failure| import_error(imported, failure)),
         Err(_) => {
             let remarks = server.remarks();
             let advice = if remarks.is_empty() {
@@ -50,9 +48,9 @@ pub(super) async fn connect(
                 remarks.join("; ")
             };
             Err(ImportError::Timeout {
-                name: link.name().clone(),
+                name: imported.name().clone(),
                 limit,
-                advice: link.shown(&advice),
+                advice: imported.shown(&advice),
             })
         }
     }
@@ -87,13 +85,13 @@ fn needs_login(error: &ClientInitializeError) -> bool {
     error.is_authorization_required()
 }
 
-fn import_error(link: &Link, failure: Failure) -> ImportError {
-    let name = link.name().clone();
+fn import_error(imported: &Imported, failure: Failure) -> ImportError {
+    let name = imported.name().clone();
     match failure {
-        Failure::Handshake(error, _) if needs_login(&error) => link.login_required(),
+        Failure::Handshake(error, _) if needs_login(&error) => imported.login_required(),
         Failure::Open(reason) => ImportError::Open {
             name,
-            reason: link.shown(&reason),
+            reason: imported.shown(&reason),
         },
         Failure::Handshake(error, end) => {
             let transport = match last(&error) {
@@ -101,79 +99,30 @@ fn import_error(link: &Link, failure: Failure) -> ImportError {
                     Some(transport_reason(error))
                 }
                 ClientInitializeError::ConnectionClosed(reason) => {
-                    Some(Transport::Broken(reason.clone()))
+                    Some(TransportReason::Broken(reason.clone()))
                 }
                 _ => None,
             };
             match (transport, end) {
-                (Some(Transport::Unreachable(reason)), _)
-                | (Some(Transport::Broken(_)), Some(reason)) => ImportError::Open {
+                (Some(TransportReason::Unreachable(reason)), _)
+                | (Some(TransportReason::Broken(_)), Some(reason)) => ImportError::Open {
                     name,
-                    reason: link.shown(&reason),
+                    reason: imported.shown(&reason),
                 },
-                (Some(Transport::Broken(reason)), None) => ImportError::Handshake {
+                (Some(TransportReason::Broken(reason)), None) => ImportError::Handshake {
                     name,
-                    reason: link.shown(&reason),
+                    reason: imported.shown(&reason),
                 },
                 (None, end) => {
                     let end = end.map(|end| format!("; {end}")).unwrap_or_default();
                     ImportError::Handshake {
                         name,
-                        reason: link.shown(&format!("{}{end}", reason(&error))),
+                        reason: imported.shown(&format!("{}{end}", reason(&error))),
                     }
                 }
             }
         }
     }
-}
-
-/// The reason why a transport has failed.
-pub(super) enum Transport {
-    /// The server cannot be reached. The reason has the next step.
-    Unreachable(String),
-    /// The connection ended, or an answer was none of the protocol.
-    Broken(String),
-}
-
-impl Transport {
-    pub(super) fn into_reason(self) -> String {
-        match self {
-            Self::Unreachable(reason) | Self::Broken(reason) => reason,
-        }
-    }
-}
-
-/// Returns the reason of an error without the type of its transport.
-pub(super) fn transport_reason(error: &DynamicTransportError) -> Transport {
-    #[cfg(feature = "http")]
-    {
-        use rmcp::transport::streamable_http_client::StreamableHttpError;
-        use rmcp::transport::worker::WorkerQuitReason;
-        use tools_http::HttpError;
-
-        let failed = match error
-            .error
-            .downcast_ref::<WorkerQuitReason<StreamableHttpError<HttpError>>>()
-        {
-            Some(WorkerQuitReason::Fatal { error, .. }) => Some(error),
-            _ => error.error.downcast_ref::<StreamableHttpError<HttpError>>(),
-        };
-        match failed {
-            Some(StreamableHttpError::Client(error)) => {
-                return Transport::Unreachable(error.to_string());
-            }
-            Some(StreamableHttpError::HttpStatus(error)) => {
-                return Transport::Unreachable(format!("{error}; try again later"));
-            }
-            Some(error) => {
-                return Transport::Broken(format!(
-                    "{error}; check that its URL is that of an MCP endpoint"
-                ));
-            }
-            None => {}
-        }
-    }
-    Transport::Broken(error.error.to_string())
 }
 
 /// Returns the error of the last attempt.

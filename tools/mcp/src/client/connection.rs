@@ -7,16 +7,17 @@ use std::time::Duration;
 use rmcp::RoleClient;
 use rmcp::model::{self, ErrorCode, ServerNotification, SubscriptionFilter};
 use rmcp::service::{Peer, RunningService, ServiceError, Subscription};
-use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tools::CancellationToken;
 
-use super::connect::connect;
-use super::link::{Link, State};
-use super::listing::{Listed, Listing, list};
-use super::registration::Registration;
-use super::service::Client;
-use super::{ImportError, Report, Server, Status};
+use crate::client::connect::connect;
+use crate::client::error::ImportError;
+use crate::client::imported::{Imported, State};
+use crate::client::listing::{Listed, Listing, list};
+use crate::client::registration::Registration;
+use crate::client::service::Client;
+use crate::client::status::Status;
+use crate::client::transport_reason::reason;
 
 /// The first delay before a new connection, without jitter.
 const SHORTEST: Duration = Duration::from_millis(500);
@@ -45,40 +46,28 @@ const ACKNOWLEDGEMENT: Duration = Duration::from_secs(2);
 /// The time for a connection to end in order.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The outcome of the latest list, or of the latest failed connection. `None` before the first.
-pub(super) type Outcome = Option<Result<Arc<Report>, ImportError>>;
-
 /// Keeps a server connected and its tools registered.
 pub(super) struct Connection {
-    pub(super) link: Arc<Link>,
-    pub(super) server: Server,
-    pub(super) limit: Duration,
+    pub(super) imported: Arc<Imported>,
     pub(super) registration: Registration,
     /// Registers the tool that reads resources, for the first server that has some.
     pub(super) read_resources: Box<dyn Fn() + Send + Sync>,
-    pub(super) outcome: watch::Sender<Outcome>,
     pub(super) stop: CancellationToken,
 }
 
 impl Connection {
     /// Runs until the server is removed.
     pub(super) async fn run(mut self) {
-        let client = Client::new(self.link.clone());
+        let client = Client::new(self.imported.clone());
         let (mut is_legacy, mut failures, mut delays) = (false, 0, delays());
-        if self.link.status() == Status::Idle {
+        if self.imported.status() == Status::Idle {
             self.stop
-                .run_until_cancelled(self.link.wanted.notified())
+                .run_until_cancelled(self.imported.wanted.notified())
                 .await;
-            self.link.set(State::Connecting);
+            self.imported.set(State::Connecting);
         }
         while !self.stop.is_cancelled() {
-            let connecting = connect(
-                &self.link,
-                &self.server,
-                &client,
-                self.limit,
-                &mut is_legacy,
-            );
+            let connecting = connect(&self.imported, &client, &mut is_legacy);
             let Some(connected) = self.stop.run_until_cancelled(connecting).await else {
                 break;
             };
@@ -89,11 +78,11 @@ impl Connection {
                     let reason = guard.close().await;
                     reason.map_or_else(
                         || "the connection ended".to_owned(),
-                        |reason| self.link.shown(&reason),
+                        |reason| self.imported.shown(&reason),
                     )
                 }
                 Err(error) => {
-                    tracing::warn!(server = self.link.name().as_str(), "{error}");
+                    tracing::warn!(server = self.imported.name().as_str(), "{error}");
                     let reason = match &error {
                         ImportError::Open { reason, .. } => reason.clone(),
                         other => other.to_string(),
@@ -102,7 +91,7 @@ impl Connection {
                     reason
                 }
             };
-            self.link.set(State::Down {
+            self.imported.set(State::Down {
                 reason: reason.into(),
             });
             failures += 1;
@@ -112,16 +101,17 @@ impl Connection {
             let wait = async {
                 sleep(delays.next().unwrap_or(LONGEST)).await;
                 if failures >= MAX_FAILURES {
-                    self.link.wanted.notified().await;
+                    self.imported.wanted.notified().await;
                 }
             };
             self.stop.run_until_cancelled(wait).await;
         }
         drop(self.registration);
-        let name = self.link.name().clone();
-        self.outcome
+        let name = self.imported.name().clone();
+        self.imported
+            .outcome
             .send_replace(Some(Err(ImportError::Removed { name })));
-        self.link.set(State::Closed);
+        self.imported.set(State::Closed);
     }
 
     /// Uses a connection until it ends or the server is removed.
@@ -129,7 +119,7 @@ impl Connection {
         let peer = running.peer().clone();
         let end = running.cancellation_token();
         let mut ended = std::pin::pin!(running.waiting());
-        self.link.set_up(peer.clone());
+        self.imported.set_up(peer.clone());
         if model::Resource::is_offered(&peer) {
             (self.read_resources)();
         }
@@ -151,10 +141,10 @@ impl Connection {
                 .ok(),
             None => None,
         };
-        let link = self.link.clone();
+        let imported = self.imported.clone();
         let listen = async {
             match changes {
-                Some(changes) => listen(&link, peer, changes, first).await,
+                Some(changes) => listen(&imported, peer, changes, first).await,
                 None => pending().await,
             }
         };
@@ -185,7 +175,7 @@ impl Connection {
                 }
             };
             tokio::select! {
-                () = self.link.changed.notified() => {}
+                () = self.imported.changed.notified() => {}
                 () = expiry => {}
             }
             interval.await;
@@ -201,15 +191,15 @@ impl Connection {
             }
             Err(error) => {
                 let (name, reason) = (
-                    self.link.name().clone(),
-                    self.link.shown(&super::failure::reason(&error)),
+                    self.imported.name().clone(),
+                    self.imported.shown(&reason(&error)),
                 );
                 tracing::warn!(
                     server = name.as_str(),
                     reason,
                     "the server does not list its tools"
                 );
-                self.link.set_unlisted(&reason);
+                self.imported.set_unlisted(&reason);
                 self.fail(ImportError::List {
                     name,
                     what: "tools",
@@ -228,21 +218,23 @@ impl Connection {
         let fresh_until = listing.fresh_until;
         let report = self
             .registration
-            .update(&self.link, listing, has_resources)
+            .update(&self.imported, listing, has_resources)
             .await;
         for refused in &report.refused {
-            tracing::warn!(server = self.link.name().as_str(), "{refused}");
+            tracing::warn!(server = self.imported.name().as_str(), "{refused}");
         }
         for note in &report.notes {
-            tracing::warn!(server = self.link.name().as_str(), "{note}");
+            tracing::warn!(server = self.imported.name().as_str(), "{note}");
         }
-        self.outcome.send_replace(Some(Ok(Arc::new(report))));
+        self.imported
+            .outcome
+            .send_replace(Some(Ok(Arc::new(report))));
         fresh_until.map(|until| until.max(Instant::now() + MIN_FRESH))
     }
 
     /// Reports an error, unless there is a report of tools, which stay registered.
     fn fail(&self, error: ImportError) {
-        self.outcome.send_if_modified(|outcome| {
+        self.imported.outcome.send_if_modified(|outcome| {
             let has_tools = matches!(outcome, Some(Ok(_)));
             if !has_tools {
                 *outcome = Some(Err(error));
@@ -272,7 +264,7 @@ fn changes(peer: &Peer<RoleClient>) -> Option<SubscriptionFilter> {
 
 /// Follows the subscription to changes, and opens it again when it ends.
 async fn listen(
-    link: &Link,
+    imported: &Imported,
     peer: &Peer<RoleClient>,
     changes: SubscriptionFilter,
     first: Option<Result<Subscription, ServiceError>>,
@@ -284,12 +276,12 @@ async fn listen(
                 while let Ok(Some(change)) = subscription.next().await {
                     match change {
                         ServerNotification::PromptListChangedNotification(_) => {
-                            link.lists.expire_prompts()
+                            imported.lists.expire_prompts()
                         }
                         ServerNotification::ResourceListChangedNotification(_) => {
-                            link.lists.expire_resources()
+                            imported.lists.expire_resources()
                         }
-                        _ => link.expire_list(),
+                        _ => imported.expire_list(),
                     }
                 }
             }
@@ -303,7 +295,7 @@ async fn listen(
         sleep(delays.next().unwrap_or(LONGEST)).await;
         opened = Some(peer.listen(changes.clone()).await);
         // A change in the meantime was not reported.
-        link.changed.notify_one();
-        link.lists.expire();
+        imported.changed.notify_one();
+        imported.lists.expire();
     }
 }

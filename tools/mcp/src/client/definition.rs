@@ -5,14 +5,12 @@ use std::sync::Arc;
 use rmcp::model;
 use serde_json::{Map, Value};
 use tools::protocol::{Icon, InvalidName};
-use tools::{Tool, ToolName, visible_line, visible_text};
+use tools::{Tool, ToolName, visible_line};
 
-use super::defaults::make_optional;
-use super::schema_texts::{has_invisible, make_visible};
-use super::{ServerName, ServerTool};
-
-/// The maximum length of a description, in bytes. The longest of 12,962 real descriptions has less than a half.
-pub(super) const MAX_DESCRIPTION: usize = 8 * 1024;
+use crate::client::defaults::make_optional;
+use crate::client::schema_texts::{has_invisible, make_visible, text};
+use crate::client::server_name::ServerName;
+use crate::client::server_tool::ServerTool;
 
 /// The maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
@@ -22,7 +20,7 @@ const MAX_TITLE: usize = 200;
 ///
 /// Annotations and icons stay as they are, and so does all of the schemas that judges values. Invisible characters of the texts are made
 /// visible.
-pub(super) fn imported(
+pub(super) fn import_definition(
     server: &ServerName,
     name: &ToolName,
     tool: &ServerTool,
@@ -49,6 +47,17 @@ pub(super) fn imported(
         .map(icon)
         .collect();
     Ok((imported, notes.into_lines(name)))
+}
+
+impl ServerTool {
+    /// Returns the definition of the tool in a catalog, without the host's decisions.
+    pub(crate) fn imported(
+        &self,
+        server: &ServerName,
+        name: &ToolName,
+    ) -> Result<Tool, InvalidName> {
+        import_definition(server, name, self).map(|(tool, _)| tool)
+    }
 }
 
 /// The peculiarities of a tool's schemas.
@@ -102,21 +111,6 @@ fn description(server: &ServerName, tool: &model::Tool) -> String {
     }
 }
 
-/// Returns a text of a server without invisible characters, and short.
-pub(super) fn text(text: &str) -> String {
-    let mut text = visible_text(text);
-    if text.len() > MAX_DESCRIPTION {
-        let most = MAX_DESCRIPTION - '…'.len_utf8();
-        text.truncate(
-            (0..=most)
-                .rfind(|at| text.is_char_boundary(*at))
-                .unwrap_or(0),
-        );
-        text.push('…');
-    }
-    text
-}
-
 fn annotations(hints: &model::ToolAnnotations) -> Map<String, Value> {
     match serde_json::to_value(hints) {
         Ok(Value::Object(hints)) => hints,
@@ -138,11 +132,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::client::schema_texts::MAX_DESCRIPTION;
 
     fn imported_from(definition: Value) -> Tool {
         let server = ServerName::new("s").unwrap();
         let name = server.tool_name("t", 1).unwrap();
-        imported(&server, &name, &ServerTool::from_json(definition).unwrap())
+        import_definition(&server, &name, &ServerTool::from_json(definition).unwrap())
             .unwrap()
             .0
     }

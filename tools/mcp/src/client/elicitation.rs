@@ -2,13 +2,13 @@
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::Value;
-use tools::call::AskError;
 use tools::protocol::Normaliser;
-use tools::question::{AnswerKind, InvalidQuestion};
-use tools::{Answer, Question, ToolContext, visible_line, visible_text};
+use tools::question::AnswerKind;
+use tools::{Answer, ToolContext, visible_line, visible_text};
 
-use super::ServerName;
-use super::form::{Filled, fill};
+use crate::client::asked::{Asked, ask};
+use crate::client::form::{Filled, fill};
+use crate::client::server_name::ServerName;
 
 /// The maximum length of a server's text in a question, in characters.
 const MAX_TEXT: usize = 1000;
@@ -52,31 +52,6 @@ pub(super) async fn elicit(
             })
         }
         _ => declined(),
-    }
-}
-
-/// The outcome of a question.
-pub(super) enum Asked {
-    Answer(Answer),
-    /// There is no person, or the question is no question.
-    Nobody,
-    /// The call has ended, or nobody answered in time.
-    Cancelled,
-}
-
-pub(super) async fn ask(cx: &ToolContext, text: &str, kind: AnswerKind) -> Asked {
-    put(cx, Question::new(text, kind)).await
-}
-
-/// Puts a question to the person.
-pub(super) async fn put(cx: &ToolContext, question: Result<Question, InvalidQuestion>) -> Asked {
-    let Ok(question) = question else {
-        return Asked::Nobody;
-    };
-    match cx.ask(question).await {
-        Ok(answer) => Asked::Answer(answer),
-        Err(AskError::NobodyThere(_)) => Asked::Nobody,
-        Err(_) => Asked::Cancelled,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::ServerName;
+use crate::client::server_name::ServerName;
 
 /// The reason why the tools of a server are not imported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -7,9 +7,9 @@ use rmcp::model::ErrorCode;
 use rmcp::service::ServiceError;
 use tools::ToolErrorKind;
 
-use super::ServerName;
-use super::connect::transport_reason;
-use super::link::{Link, shown};
+use crate::client::imported::{Imported, RECONNECTION, shown};
+use crate::client::server_name::ServerName;
+use crate::client::transport_reason::transport_reason;
 
 /// The code of a server that needs the person to visit a URL first.
 const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
@@ -17,10 +17,7 @@ const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
 /// The time that a call waits for the reason why its connection has ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// The time until a call on a new connection can succeed.
-pub(super) const RECONNECTION: Duration = Duration::from_secs(2);
-
-impl Link {
+impl Imported {
     /// Returns the reason why the connection has ended, such as the last words of a process, if it is known soon.
     async fn end(&self) -> Option<Arc<str>> {
         tokio::time::timeout(LAST_WORDS, self.down()).await.ok()
@@ -46,14 +43,6 @@ impl Link {
             text.extend(end.iter().map(|end| format!("; {end}")));
         }
         kind
-    }
-}
-
-/// Returns the reason of an error without the type of its transport.
-pub(super) fn reason(error: &ServiceError) -> String {
-    match error {
-        ServiceError::TransportSend(error) => transport_reason(error).into_reason(),
-        other => other.to_string(),
     }
 }
 

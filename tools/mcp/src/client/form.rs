@@ -6,7 +6,7 @@ use tools::question::AnswerKind;
 use tools::schema::ValueSchema;
 use tools::{Answer, Json, Question, ToolContext, visible_line};
 
-use super::elicitation::{Asked, ask, put};
+use crate::client::asked::{Asked, ask, put};
 
 /// The maximum number of fields.
 const MAX_FIELDS: usize = 20;

@@ -1,14 +1,24 @@
 //! [`Import`]: the settings of an import.
 
 use std::fmt;
+use std::future::Future;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tools::{Tool, ToolName};
 
-use super::{Review, Server, ServerName, ServerTool};
+#[cfg(feature = "http")]
+use crate::client::http::HttpServer;
+use crate::client::review::Review;
+use crate::client::server::{Opening, Server};
+use crate::client::server_name::ServerName;
+use crate::client::server_tool::ServerTool;
+#[cfg(feature = "stdio")]
+use crate::client::stdio::StdioServer;
 
-/// The settings of an import: a server, its name and the host's decisions about its tools.
+/// The settings of an import: the way to reach a server, its name and the host's decisions about its tools.
 #[derive(Clone)]
 pub struct Import {
     pub(super) name: ServerName,
@@ -26,11 +36,41 @@ impl Import {
     /// The default of [`with_connect_timeout`](Self::with_connect_timeout).
     pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-    /// Creates the import of a server under a name.
-    pub fn new(name: ServerName, server: impl Into<Server>) -> Self {
+    /// Creates the import of a server that is reached over a pair of streams, with one JSON-RPC message a line. The
+    /// function opens a pair for each connection.
+    pub fn from_streams<F, Fut, R, W>(name: ServerName, open: F) -> Self
+    where
+        F: Fn() -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = io::Result<(R, W)>> + Send + 'static,
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let open = move || -> Opening {
+            let opening = open();
+            Box::pin(async move {
+                let (read, write) = opening.await?;
+                Ok((Box::new(read) as _, Box::new(write) as _))
+            })
+        };
+        Self::new(name, Server::Streams(Arc::new(open)))
+    }
+
+    /// Creates the import of a server that is a child process.
+    #[cfg(feature = "stdio")]
+    pub fn from_stdio(name: ServerName, server: StdioServer) -> Self {
+        Self::new(name, Server::Stdio(Arc::new(server)))
+    }
+
+    /// Creates the import of a server that is reached over HTTP.
+    #[cfg(feature = "http")]
+    pub fn from_http(name: ServerName, server: HttpServer) -> Self {
+        Self::new(name, Server::Http(Arc::new(server)))
+    }
+
+    fn new(name: ServerName, server: Server) -> Self {
         Self {
             name,
-            server: server.into(),
+            server,
             timeout: Self::DEFAULT_CONNECT_TIMEOUT,
             review: None,
             has_sampling: false,

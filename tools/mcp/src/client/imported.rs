@@ -1,37 +1,100 @@
-//! [`Imported`]: a handle of an imported server.
+//! [`Imported`]: an imported server.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use rmcp::RoleClient;
+use rmcp::service::Peer;
+use tokio::sync::{Notify, watch};
+use tools::IgnorePoison as _;
+use tools::{Digest, ToolErrorKind, ToolName, visible_line};
 
-use super::connection::Outcome;
-use super::failure::reason;
-use super::link::Link;
-use super::listing::list;
-use super::lists::OnDemand;
-use super::{ImportError, Items, Report, ServerName, Status};
+use crate::client::calls::Calls;
+use crate::client::error::ImportError;
+use crate::client::import::Import;
+use crate::client::lists::Lists;
+use crate::client::report::Report;
+use crate::client::server_name::ServerName;
+use crate::client::status::Status;
+
+/// The time until a call on a new connection can succeed.
+pub(super) const RECONNECTION: Duration = Duration::from_secs(2);
 
 /// The time limit of a list that is read again for a single name.
 const LISTING: Duration = Duration::from_secs(2);
 
-/// A handle of an imported server. Clones share the server, which stays until [`Servers`](super::Servers) removes it.
-#[derive(Clone)]
+/// The maximum length of a text of a server in an error message, in characters.
+pub(super) const MAX_MESSAGE: usize = 500;
+
+/// An imported server, which stays until [`Servers`](super::Servers) removes it. It outlives each single connection.
 pub struct Imported {
-    pub(super) link: Arc<Link>,
-    pub(super) outcome: watch::Receiver<Outcome>,
+    pub(super) import: Import,
+    state: watch::Sender<State>,
+    listed: watch::Sender<Listed>,
+    /// The digests of the definitions in the latest list.
+    present: Mutex<HashMap<ToolName, Digest>>,
+    /// The outcome of the latest list, or of the latest failed connection. `None` before the first.
+    pub(super) outcome: watch::Sender<Option<Result<Arc<Report>, ImportError>>>,
+    pub(super) calls: Calls,
+    /// Notified when a call finds the server disconnected.
+    pub(super) wanted: Notify,
+    /// Notified when the server's list of tools may have changed.
+    pub(super) changed: Notify,
+    pub(super) lists: Lists,
+}
+
+/// The state of a connection.
+#[derive(Clone)]
+pub(super) enum State {
+    /// Waits for the first call.
+    Idle,
+    Connecting,
+    Up(Peer<RoleClient>),
+    Down {
+        reason: Arc<str>,
+    },
+    Closed,
+}
+
+/// The list of tools of the present connection.
+#[derive(Clone, Default)]
+pub(super) enum Listed {
+    #[default]
+    Pending,
+    /// The server may have changed the list since it was read.
+    Stale,
+    Done,
+    Failed {
+        reason: Arc<str>,
+    },
 }
 
 impl Imported {
-    /// Returns the name.
-    pub fn name(&self) -> &ServerName {
-        self.link.name()
+    /// Creates the handle of an import. A server whose tools are known is connected by the first call.
+    pub(super) fn new(import: Import, is_known: bool) -> Self {
+        let state = if is_known {
+            State::Idle
+        } else {
+            State::Connecting
+        };
+        Self {
+            import,
+            state: watch::Sender::new(state),
+            outcome: watch::Sender::new(None),
+            listed: watch::Sender::default(),
+            present: Mutex::default(),
+            calls: Calls::default(),
+            wanted: Notify::new(),
+            changed: Notify::new(),
+            lists: Lists::default(),
+        }
     }
 
-    /// Returns the state of the connection.
-    pub fn status(&self) -> Status {
-        self.link.status()
+    /// Returns the name.
+    pub fn name(&self) -> &ServerName {
+        &self.import.name
     }
 
     /// Waits until the tools are registered, and returns the latest report.
@@ -39,8 +102,8 @@ impl Imported {
     /// # Errors
     /// Returns an error if the first attempt failed. More attempts follow, so a later call can succeed.
     pub async fn ready(&self) -> Result<Arc<Report>, ImportError> {
-        self.link.want();
-        let mut outcome = self.outcome.clone();
+        self.want();
+        let mut outcome = self.outcome.subscribe();
         match outcome.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(outcome)) => outcome.clone(),
             _ => Err(ImportError::Removed {
@@ -49,46 +112,237 @@ impl Imported {
         }
     }
 
-    /// Returns a list of the server, which is read page by page and within limits unless the latest one is fresh.
-    pub(super) async fn items<T: OnDemand, U>(
-        &self,
-        item: impl Fn(T) -> U,
-    ) -> Result<Items<U>, ImportError> {
-        let failed = |reason| ImportError::List {
-            name: self.name().clone(),
-            what: T::KEY,
-            reason,
-        };
-        let peer = self
-            .link
-            .ready()
-            .await
-            .map_err(|error| failed(error.to_string()))?;
-        if !T::is_offered(&peer) {
-            return Ok(Items {
-                items: Vec::new(),
-                cut: None,
-            });
-        }
-        let read = T::kept(&self.link.lists)
-            .get_or_read(list::<T>(&peer))
-            .await;
-        let listing = read.map_err(|error| failed(self.link.shown(&reason(&error))))?;
-        Ok(Items {
-            items: listing.items.iter().flatten().cloned().map(item).collect(),
-            cut: listing.cut,
-        })
-    }
-
     /// Reads the list of tools again, and waits for it up to a short limit, for example because a model knows a tool that the list has not.
     pub async fn list_again(&self) {
-        self.link.expire_list();
-        let _ = tokio::time::timeout(LISTING, self.link.ready()).await;
+        self.expire_list();
+        let _ = tokio::time::timeout(LISTING, self.listed_peer()).await;
     }
 
     /// Reads the list of tools again soon, for example after the answers of the [review](super::Import::with_review) have changed.
     pub fn refresh(&self) {
-        self.link.changed.notify_one();
+        self.changed.notify_one();
+    }
+
+    /// Returns a text about the server as a part of a message, without the secrets of its URL.
+    pub(super) fn shown(&self, text: &str) -> String {
+        shown(&self.masked(text.to_owned()))
+    }
+
+    /// Returns a text without the secrets of the server's URL.
+    pub(super) fn masked(&self, text: String) -> String {
+        self.import.server.masked(text)
+    }
+
+    /// Returns the error of a server that requires a login.
+    pub(super) fn login_required(&self) -> ImportError {
+        ImportError::LoginRequired {
+            name: self.import.name.clone(),
+            advice: self.import.login_advice.clone(),
+        }
+    }
+
+    pub(super) fn set(&self, state: State) {
+        self.state.send_replace(state);
+    }
+
+    /// Sets a new connection. Calls wait until its list is known, because its definitions may differ from those of the earlier one.
+    pub(super) fn set_up(&self, peer: Peer<RoleClient>) {
+        self.listed.send_replace(Listed::Pending);
+        self.lists.expire();
+        self.set(State::Up(peer));
+    }
+
+    /// Sets the definitions of a list.
+    pub(super) fn set_present(&self, present: HashMap<ToolName, Digest>) {
+        *self.present.lock().ignore_poison() = present;
+        self.listed.send_replace(Listed::Done);
+    }
+
+    /// Sets the reason why the tools cannot be listed, unless an earlier list of the connection is known.
+    pub(super) fn set_unlisted(&self, reason: &str) {
+        self.listed.send_if_modified(|listed| {
+            match listed {
+                Listed::Done => return false,
+                Listed::Stale => *listed = Listed::Done,
+                Listed::Pending | Listed::Failed { .. } => {
+                    *listed = Listed::Failed {
+                        reason: reason.into(),
+                    }
+                }
+            }
+            true
+        });
+    }
+
+    /// Lets the list of tools be read again. Calls wait for it.
+    pub(super) fn expire_list(&self) {
+        self.listed.send_if_modified(|listed| {
+            let is_known = matches!(listed, Listed::Done);
+            if is_known {
+                *listed = Listed::Stale;
+            }
+            is_known
+        });
+        self.changed.notify_one();
+    }
+
+    /// Connects the server if no call has done so yet, waits until its tools are listed, and returns the peer. Waits for the next
+    /// connection for a while if the server is not connected.
+    ///
+    /// # Errors
+    /// Returns [`ToolErrorKind::Unavailable`] if the server cannot be connected or listed.
+    pub(super) async fn listed_peer(&self) -> Result<Peer<RoleClient>, ToolErrorKind> {
+        self.want();
+        let mut state = self.state.subscribe();
+        // The sender is in `self`, so both channels are open.
+        let _ = state
+            .wait_for(|state| !matches!(state, State::Idle | State::Connecting))
+            .await;
+        let peer = match self.peer() {
+            Ok(peer) => peer,
+            Err(_) => {
+                let is_decided = |state: &State| match state {
+                    State::Up(peer) => !peer.is_transport_closed(),
+                    State::Closed => true,
+                    State::Idle | State::Connecting | State::Down { .. } => false,
+                };
+                let _ = tokio::time::timeout(RECONNECTION, state.wait_for(is_decided)).await;
+                self.peer()?
+            }
+        };
+        let mut listed = self.listed.subscribe();
+        tokio::select! {
+            _ = listed.wait_for(|listed| !matches!(listed, Listed::Pending | Listed::Stale)) => {}
+            _ = state.wait_for(|state| !matches!(state, State::Up(_))) => return self.peer(),
+        }
+        match &*listed.borrow() {
+            Listed::Failed { reason } => {
+                let reason = format!(
+                    "the MCP server {} does not list its tools: {reason}",
+                    self.import.name
+                );
+                Err(ToolErrorKind::Unavailable { reason })
+            }
+            Listed::Pending | Listed::Stale | Listed::Done => Ok(peer),
+        }
+    }
+
+    /// Lets the first connection begin.
+    pub(super) fn want(&self) {
+        if matches!(*self.state.borrow(), State::Idle) {
+            self.wanted.notify_one();
+        }
+    }
+
+    /// Checks that a call may run that was made for a definition with this digest.
+    ///
+    /// # Errors
+    /// Returns [`ToolErrorKind::Unavailable`] if the host does not permit it, or if the server has another definition now.
+    pub(super) fn check(&self, tool: &ToolName, digest: &Digest) -> Result<(), ToolErrorKind> {
+        self.check_permitted(tool, digest)?;
+        let present = self.present.lock().ignore_poison().get(tool).copied();
+        // A server that lists a tool no more answers for itself.
+        if present.is_some_and(|present| present != *digest) {
+            let present = present.unwrap_or(*digest);
+            // The host's reason has the next step of its user.
+            let refused = self
+                .import
+                .review
+                .as_ref()
+                .and_then(|review| review.check(tool, &present).err());
+            let reason = refused.unwrap_or_else(|| {
+                format!(
+                    "the MCP server {} has changed the definition of {tool} since the tool was offered; use another tool",
+                    self.import.name
+                )
+            });
+            return Err(ToolErrorKind::Unavailable { reason });
+        }
+        Ok(())
+    }
+
+    /// Checks that the host permits calls that were made for a definition with this digest.
+    ///
+    /// # Errors
+    /// Returns [`ToolErrorKind::Unavailable`] with the host's reason.
+    pub(super) fn check_permitted(
+        &self,
+        tool: &ToolName,
+        digest: &Digest,
+    ) -> Result<(), ToolErrorKind> {
+        let permitted = self
+            .import
+            .review
+            .as_ref()
+            .map_or(Ok(()), |review| review.check(tool, digest));
+        permitted.map_err(|reason| ToolErrorKind::Unavailable { reason })
+    }
+
+    /// Returns the peer of the present connection.
+    ///
+    /// # Errors
+    /// Returns [`ToolErrorKind::Unavailable`] while there is none.
+    pub(super) fn peer(&self) -> Result<Peer<RoleClient>, ToolErrorKind> {
+        let name = &self.import.name;
+        let reason = match &*self.state.borrow() {
+            State::Up(peer) if !peer.is_transport_closed() => return Ok(peer.clone()),
+            State::Up(_) => {
+                format!("the connection to the MCP server {name} has ended; try again in a moment")
+            }
+            State::Idle | State::Connecting => {
+                format!("the MCP server {name} is being connected; try again in a moment")
+            }
+            State::Down { reason } => {
+                format!(
+                    "the MCP server {name} is not connected ({reason}); try again later, or use another tool"
+                )
+            }
+            State::Closed => format!("the MCP server {name} was removed; use another tool"),
+        };
+        self.wanted.notify_one();
+        Err(ToolErrorKind::Unavailable { reason })
+    }
+
+    /// Returns the state of the connection.
+    pub fn status(&self) -> Status {
+        match &*self.state.borrow() {
+            State::Idle => Status::Idle,
+            State::Connecting => Status::Connecting,
+            State::Up(peer) => Status::Connected {
+                protocol: peer
+                    .peer_info()
+                    .map(|info| info.protocol_version.to_string())
+                    .unwrap_or_default(),
+            },
+            State::Down { reason } => Status::Disconnected {
+                reason: reason.to_string(),
+            },
+            State::Closed => Status::Removed,
+        }
+    }
+
+    /// Waits until the server is not connected, and returns the reason.
+    pub(super) async fn down(&self) -> Arc<str> {
+        let mut state = self.state.subscribe();
+        match state
+            .wait_for(|state| matches!(state, State::Down { .. }))
+            .await
+            .as_deref()
+        {
+            Ok(State::Down { reason }) => reason.clone(),
+            // The sender is in `self`, so the channel is open.
+            _ => "".into(),
+        }
+    }
+
+    /// Waits until the server is removed and its connection has ended.
+    pub(super) async fn closed(&self) {
+        // The sender is in `self`, so the channel is open.
+        let _ = self
+            .state
+            .subscribe()
+            .wait_for(|state| matches!(state, State::Closed))
+            .await;
     }
 }
 
@@ -99,4 +353,9 @@ impl fmt::Debug for Imported {
             .field("status", &self.status())
             .finish_non_exhaustive()
     }
+}
+
+/// Returns a text of a server as a part of a message.
+pub(super) fn shown(text: &str) -> String {
+    visible_line(text, MAX_MESSAGE)
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 use tools::visible_line;
 
-use super::Cut;
+use crate::client::report::Cut;
 
 /// The maximum number of pages.
 const MAX_PAGES: usize = 1000;

@@ -1,12 +1,13 @@
 //! [`Lists`]: the lists of a server that are read on demand.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rmcp::model;
 use tokio::time::Instant;
+use tools::IgnorePoison as _;
 
-use super::listing::{Listed, Listing};
+use crate::client::listing::{Listed, Listing};
 
 /// The lists of a server that are read on demand, and kept as long as the server says that they are fresh. A report of a change, or
 /// another connection, expires them.
@@ -73,7 +74,7 @@ impl<T> Kept<T> {
     ) -> Result<Arc<Listing<T>>, E> {
         // A change during the reading may be missing in the list.
         let version = self.version.load(Ordering::SeqCst);
-        let latest = || self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let latest = || self.latest.lock().ignore_poison();
         if let Some(latest) = &*latest()
             && latest.version == version
             && latest.fresh_until > Instant::now()

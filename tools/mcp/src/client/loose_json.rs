@@ -1,6 +1,6 @@
 //! [`strict`]: JSON as careless programs write it.
 
-use super::message_limit::MAX_MESSAGE_BYTES;
+use crate::client::message_limit::MAX_MESSAGE_BYTES;
 
 /// The words that some languages write in their JSON, and the ones of JSON.
 const WORDS: [(&str, &str); 7] = [

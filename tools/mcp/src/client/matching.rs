@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::future::pending;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use rmcp::RoleClient;
@@ -12,6 +12,7 @@ use rmcp::model::{
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::time::{Instant, sleep_until};
+use tools::IgnorePoison as _;
 
 /// The time that a request's own answer has after one without an id.
 const GRACE: Duration = Duration::from_millis(500);
@@ -105,7 +106,7 @@ fn with_id(mut answer: ServerJsonRpcMessage, number: i64) -> ServerJsonRpcMessag
 }
 
 fn lock(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
-    open.lock().unwrap_or_else(PoisonError::into_inner)
+    open.lock().ignore_poison()
 }
 
 impl<T: Transport<RoleClient>> Transport<RoleClient> for Matched<T> {

@@ -1,5 +1,6 @@
 //! Imports the tools of MCP servers into a catalog.
 
+mod asked;
 mod call;
 mod calls;
 mod connect;
@@ -17,7 +18,7 @@ mod import;
 mod imported;
 #[cfg(any(feature = "http", feature = "stdio"))]
 mod introduction;
-mod link;
+mod items;
 mod listing;
 mod lists;
 #[cfg(any(feature = "http", feature = "stdio"))]
@@ -25,6 +26,7 @@ mod loose_json;
 mod matching;
 mod message_limit;
 mod prompt;
+mod read_resource;
 #[cfg(any(feature = "http", feature = "stdio"))]
 mod reading;
 mod registration;
@@ -45,6 +47,7 @@ mod status;
 #[cfg(feature = "stdio")]
 mod stdio;
 mod tasks;
+mod transport_reason;
 mod unanswered;
 
 pub use error::ImportError;
@@ -54,12 +57,12 @@ pub use http::HttpServer;
 pub use http::LoginError;
 pub use import::Import;
 pub use imported::Imported;
+pub use items::Items;
 pub use prompt::{Prompt, PromptArgument, PromptMessage};
 pub use report::{Cut, Refusal, Refused, Report};
-pub use resource::{Items, Resource, ResourceTemplate};
+pub use resource::{Resource, ResourceTemplate};
 pub use review::Review;
-pub use sampling::{Sample, SampleFuture, SampleMessage, SampleRequest, Sampler, Sampling};
-pub use server::Server;
+pub use sampling::{Sample, SampleMessage, SampleRequest, Sampling};
 pub use server_name::{InvalidServerName, ServerName};
 pub use server_tool::ServerTool;
 pub use servers::Servers;

@@ -6,10 +6,13 @@ use serde_json::Value;
 use tools::protocol::Role;
 use tools::{Content, ToolContext, ToolErrorKind};
 
-use super::failure::failure;
-use super::result::{block, items, readable_block};
-use super::rounds::{self, Answers};
-use super::{ImportError, Imported, Items};
+use crate::client::error::ImportError;
+use crate::client::failure::failure;
+use crate::client::imported::Imported;
+use crate::client::items::Items;
+use crate::client::result::{block, items, readable_block};
+use crate::client::rounds;
+use crate::client::rounds::Answers;
 
 /// A prompt that a server lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,13 +85,13 @@ impl Imported {
             .into_iter()
             .map(|(name, value)| (name, Value::String(value)))
             .collect();
-        let peer = self.link.peer()?;
+        let peer = self.peer()?;
         let make = |answers: Answers| {
             let mut params = GetPromptRequestParams::new(name).with_arguments(arguments.clone());
             (params.input_responses, params.request_state) = (answers.responses, answers.state);
             ClientRequest::from(GetPromptRequest::new(params))
         };
-        match rounds::request(&self.link, &peer, cx, make).await? {
+        match rounds::request(self, &peer, cx, make).await? {
             ServerResult::GetPromptResult(result) => {
                 Ok(result.messages.into_iter().map(message).collect())
             }

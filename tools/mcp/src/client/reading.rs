@@ -5,8 +5,8 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
-use super::introduction;
-use super::loose_json::strict;
+use crate::client::introduction;
+use crate::client::loose_json::strict;
 
 /// The levels of a message's JSON. The parser of the protocol refuses 128.
 const MAX_DEPTH: usize = 100;

@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use tools::protocol::wire::NameGrammar;
 use tools::{Digest, Entry, RegisterError, Tool, ToolName, visible_line};
 
-use super::call::RemoteTool;
-use super::definition::imported;
-use super::destination::Destination;
-use super::link::Link;
-use super::listing::Listing;
-use super::schema_repair::repaired;
-use super::{Refusal, Refused, Report, ServerTool};
+use crate::client::call::RemoteTool;
+use crate::client::definition::import_definition;
+use crate::client::destination::Destination;
+use crate::client::imported::Imported;
+use crate::client::listing::Listing;
+use crate::client::report::{Refusal, Refused, Report};
+use crate::client::schema_repair::repaired;
+use crate::client::server_tool::ServerTool;
 
 /// The maximum length of a name in a report, in characters.
 const MAX_SHOWN: usize = 128;
@@ -63,12 +64,16 @@ impl Registration {
     }
 
     /// Registers the tools of an earlier connection.
-    pub(super) fn add_known(&mut self, link: &Arc<Link>, known: Vec<(ToolName, ServerTool)>) {
+    pub(super) fn add_known(
+        &mut self,
+        imported: &Arc<Imported>,
+        known: Vec<(ToolName, ServerTool)>,
+    ) {
         for (name, definition) in known {
             let digest = definition.digest();
-            if let Err(refusal) = self.add(link, &name, &definition, digest) {
+            if let Err(refusal) = self.add(imported, &name, &definition, digest) {
                 tracing::warn!(
-                    server = link.name().as_str(),
+                    server = imported.name().as_str(),
                     "the tool {name} cannot be offered: {refusal}"
                 );
             }
@@ -78,7 +83,7 @@ impl Registration {
     /// Registers, replaces and removes the tools that differ from the list.
     pub(super) async fn update(
         &mut self,
-        link: &Arc<Link>,
+        imported: &Arc<Imported>,
         listing: Listing<model::Tool>,
         has_resources: bool,
     ) -> Report {
@@ -100,14 +105,14 @@ impl Registration {
             );
             let outcome = match item {
                 Ok(tool) => self.add_listed(
-                    link,
+                    imported,
                     ServerTool::from_remote(tool),
                     &mut seen,
                     &mut report.notes,
                 ),
                 Err(malformed) => {
                     // An earlier definition of the tool is not its present one.
-                    let tool = link.name().tool_name(&malformed.name, 1).ok();
+                    let tool = imported.name().tool_name(&malformed.name, 1).ok();
                     seen.present.extend(
                         tool.map(|tool| (tool, Digest::hash_bytes(malformed.reason.as_bytes()))),
                     );
@@ -127,17 +132,17 @@ impl Registration {
         for (_, earlier) in self.earlier.drain() {
             self.destination.unregister(&earlier.entry);
         }
-        if let Some(review) = &link.review {
+        if let Some(review) = &imported.import.review {
             report.notes.extend(review.end_list(has_resources));
         }
-        link.set_present(seen.present);
+        imported.set_present(seen.present);
         report
     }
 
     /// Adds one tool of a list.
     fn add_listed(
         &mut self,
-        link: &Arc<Link>,
+        imported: &Arc<Imported>,
         definition: ServerTool,
         seen: &mut Seen,
         notes: &mut Vec<String>,
@@ -147,20 +152,20 @@ impl Registration {
             .entry(definition.name().to_owned())
             .or_insert(0);
         *ordinal += 1;
-        let name = link
+        let name = imported
             .name()
             .tool_name(definition.name(), *ordinal)
             .map_err(RegisterError::Name)?;
         let digest = definition.digest();
         seen.present.insert(name.clone(), digest);
         check_wire_names(&name, &mut seen.digested)?;
-        match self.add(link, &name, &definition, digest) {
+        match self.add(imported, &name, &definition, digest) {
             Ok(more) => notes.extend(more),
             Err(refusal) => {
                 // A host that only refuses a definition does not wait for an approval of it.
-                let waits = link.check_permitted(&name, &digest).is_err();
+                let waits = imported.check_permitted(&name, &digest).is_err();
                 if matches!(refusal, Refusal::Review { .. }) && waits {
-                    self.keep_refused(link, name, &definition, digest);
+                    self.keep_refused(imported, name, &definition, digest);
                 }
                 return Err(refusal);
             }
@@ -172,7 +177,7 @@ impl Registration {
     /// without a word of the server.
     fn keep_refused(
         &mut self,
-        link: &Arc<Link>,
+        imported: &Arc<Imported>,
         name: ToolName,
         definition: &ServerTool,
         digest: Digest,
@@ -183,34 +188,34 @@ impl Registration {
             None => {
                 let description = format!(
                     "[This tool of the MCP server {} waits for the user's approval.]",
-                    link.name()
+                    imported.name()
                 );
                 let tool = Tool::new(name.clone(), description, json!({"type": "object"}))
                     .map_err(RegisterError::Name);
                 let registered = tool.and_then(|tool| {
-                    self.register(link, definition, tool.with_audit(true), digest, None)
+                    self.register(imported, definition, tool.with_audit(true), digest, None)
                 });
                 registered.map(|entry| Registered { entry, digest })
             }
         };
         match kept {
             Ok(kept) => drop(self.entries.insert(name, kept)),
-            Err(error) => tracing::debug!(server = link.name().as_str(), "{error}"),
+            Err(error) => tracing::debug!(server = imported.name().as_str(), "{error}"),
         }
     }
 
     /// Adds one tool. Returns notes about it.
     fn add(
         &mut self,
-        link: &Arc<Link>,
+        imported: &Arc<Imported>,
         name: &ToolName,
         definition: &ServerTool,
         digest: Digest,
     ) -> Result<Vec<String>, Refusal> {
         let (tool, mut notes) =
-            imported(link.name(), name, definition).map_err(RegisterError::Name)?;
-        let mut tool = reviewed(link, definition, tool)?;
-        if let Some(timeout) = link.call_timeout {
+            import_definition(imported.name(), name, definition).map_err(RegisterError::Name)?;
+        let mut tool = reviewed(imported, definition, tool)?;
+        if let Some(timeout) = imported.import.call_timeout {
             tool.limits
                 .timeout_ms
                 .get_or_insert(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
@@ -222,7 +227,7 @@ impl Registration {
             }
             old => old.map(|old| old.entry),
         };
-        let mut outcome = self.register(link, definition, tool.clone(), digest, old.as_ref());
+        let mut outcome = self.register(imported, definition, tool.clone(), digest, old.as_ref());
         if let Err(RegisterError::Schema { .. }) = outcome {
             for (part, schema) in [
                 ("arguments", Some(&mut tool.parameters)),
@@ -242,7 +247,7 @@ impl Registration {
                     notes.push(format!("{name} is offered without rules of its {part} that cannot be used: {places}"));
                 }
             }
-            outcome = self.register(link, definition, tool, digest, old.as_ref());
+            outcome = self.register(imported, definition, tool, digest, old.as_ref());
         }
         if outcome.is_err() {
             // The tool has changed, so its earlier definition must not stay.
@@ -257,13 +262,13 @@ impl Registration {
     /// Registers a tool, or replaces an earlier entry by it.
     fn register(
         &self,
-        link: &Arc<Link>,
+        imported: &Arc<Imported>,
         definition: &ServerTool,
         tool: Tool,
         digest: Digest,
         old: Option<&Arc<Entry>>,
     ) -> Result<Arc<Entry>, RegisterError> {
-        let handler = RemoteTool::new(link.clone(), tool.name.clone(), definition, digest);
+        let handler = RemoteTool::new(imported.clone(), tool.name.clone(), definition, digest);
         match old {
             Some(old) => self.destination.replace(old, tool, handler),
             None => self.destination.register(tool, handler),
@@ -298,8 +303,8 @@ impl Drop for Registration {
 }
 
 /// Returns the definition as the host's review leaves it. The review decides neither the name nor former names.
-fn reviewed(link: &Link, definition: &ServerTool, tool: Tool) -> Result<Tool, Refusal> {
-    let Some(review) = &link.review else {
+fn reviewed(imported: &Imported, definition: &ServerTool, tool: Tool) -> Result<Tool, Refusal> {
+    let Some(review) = &imported.import.review else {
         return Ok(tool);
     };
     let name = tool.name.clone();

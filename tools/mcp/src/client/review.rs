@@ -2,7 +2,7 @@
 
 use tools::{Digest, Tool, ToolName};
 
-use super::ServerTool;
+use crate::client::server_tool::ServerTool;
 
 /// A host's decisions about the definitions of a server. A function from a [`Tool`] to the tool to register, or to a reason, is one.
 pub trait Review: Send + Sync {

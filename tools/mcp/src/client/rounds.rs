@@ -13,9 +13,9 @@ use serde_json::Value;
 use tokio::time::sleep;
 use tools::{ToolContext, ToolErrorKind};
 
-use super::elicitation::elicit;
-use super::link::Link;
-use super::sampling::{Refused, sample};
+use crate::client::elicitation::elicit;
+use crate::client::imported::Imported;
+use crate::client::sampling::{Refused, sample};
 
 /// The maximum number of times that a request is repeated with answers.
 const MAX_ROUNDS: usize = 10;
@@ -35,33 +35,33 @@ pub(super) struct Answers {
 
 /// Sends a request for a call, and repeats it with answers as long as the server asks.
 pub(super) async fn request(
-    link: &Link,
+    imported: &Imported,
     peer: &Peer<RoleClient>,
     cx: &ToolContext,
     request: impl Fn(Answers) -> ClientRequest,
 ) -> Result<ServerResult, ToolErrorKind> {
     let mut answers = Answers::default();
     for _ in 0..=MAX_ROUNDS {
-        let result = link.calls.request(peer, cx, request(answers)).await;
+        let result = imported.calls.request(peer, cx, request(answers)).await;
         let result = match result {
             Ok(result) => result,
-            Err(error) => return Err(link.failure(error).await),
+            Err(error) => return Err(imported.failure(error).await),
         };
         match result {
             ServerResult::InputRequiredResult(required) => {
-                answers = answered(link, cx, required).await?
+                answers = answered(imported, cx, required).await?
             }
             other => return Ok(other),
         }
     }
     Err(failed(
-        link,
+        imported,
         &format!("asked for input more than {MAX_ROUNDS} times"),
     ))
 }
 
 async fn answered(
-    link: &Link,
+    imported: &Imported,
     cx: &ToolContext,
     required: InputRequiredResult,
 ) -> Result<Answers, ToolErrorKind> {
@@ -74,59 +74,64 @@ async fn answered(
         });
     };
     Ok(Answers {
-        responses: Some(responses(link, cx, questions).await?),
+        responses: Some(responses(imported, cx, questions).await?),
         state,
     })
 }
 
 /// Asks the person of a call, and the host's model, for the answers to a server's questions.
 pub(super) async fn responses(
-    link: &Link,
+    imported: &Imported,
     cx: &ToolContext,
     questions: InputRequests,
 ) -> Result<InputResponses, ToolErrorKind> {
     if questions.len() > MAX_QUESTIONS {
         return Err(failed(
-            link,
+            imported,
             &format!("asked more than {MAX_QUESTIONS} questions at once"),
         ));
     }
     let mut responses = InputResponses::new();
     for (key, question) in questions {
-        responses.insert(key, answer(link, cx, question).await?);
+        responses.insert(key, answer(imported, cx, question).await?);
     }
     Ok(responses)
 }
 
 async fn answer(
-    link: &Link,
+    imported: &Imported,
     cx: &ToolContext,
     question: InputRequest,
 ) -> Result<Value, ToolErrorKind> {
     let answer = match question {
         InputRequest::Elicitation(request) => {
             let params: ElicitRequestParams = request.params;
-            serde_json::to_value(elicit(link.name(), Some(cx), params).await)
+            serde_json::to_value(elicit(imported.name(), Some(cx), params).await)
         }
         InputRequest::CreateMessage(request) => {
-            match sample(link, Some(cx), request.params).await {
+            match sample(imported, Some(cx), request.params).await {
                 Ok(result) => serde_json::to_value(result),
                 Err(Refused(reason)) => {
                     return Err(failed(
-                        link,
+                        imported,
                         &format!("needs an answer of a model: {reason}"),
                     ));
                 }
             }
         }
         InputRequest::ListRoots(_) => serde_json::to_value(ListRootsResult::default()),
-        _ => return Err(failed(link, "asked for input of an unknown kind")),
+        _ => return Err(failed(imported, "asked for input of an unknown kind")),
     };
-    answer.map_err(|error| failed(link, &format!("asked for input that is no JSON: {error}")))
+    answer.map_err(|error| {
+        failed(
+            imported,
+            &format!("asked for input that is no JSON: {error}"),
+        )
+    })
 }
 
-pub(super) fn failed(link: &Link, reason: &str) -> ToolErrorKind {
+pub(super) fn failed(imported: &Imported, reason: &str) -> ToolErrorKind {
     ToolErrorKind::ExecutionFailed {
-        message: format!("the MCP server {} {reason}", link.name()),
+        message: format!("the MCP server {} {reason}", imported.name()),
     }
 }

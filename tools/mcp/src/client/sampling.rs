@@ -1,4 +1,4 @@
-//! [`Sampler`]: answers of the host's model for a server.
+//! [`Sampling`]: answers of the host's model for a server.
 #![expect(deprecated, reason = "servers still ask for them")]
 
 use std::fmt;
@@ -12,51 +12,43 @@ use rmcp::model::{
 use tools::protocol::Role;
 use tools::{Content, ToolContext};
 
-use super::ServerName;
-use super::link::Link;
-use super::result::block;
+use crate::client::imported::Imported;
+use crate::client::result::block;
+use crate::client::server_name::ServerName;
 
 /// The maximum number of messages in a request.
 const MAX_MESSAGES: usize = 100;
 
-/// The future of a [`Sampler`]'s answer. The error is the reason of a refusal, for the server.
-pub type SampleFuture<'a> = Pin<Box<dyn Future<Output = Result<Sample, String>> + Send + 'a>>;
+type SampleFuture = Pin<Box<dyn Future<Output = Result<Sample, String>> + Send>>;
 
-/// Generates a message with the host's model for an MCP server, which pays nothing for it. A host that wants this adds a [`Sampling`]
-/// to the contexts of its calls; without one, servers are refused.
-pub trait Sampler: Send + Sync {
-    /// Answers a request that a server makes during the call of `cx`. The messages are those of the server, and no instructions.
-    ///
-    /// The time of the answer does not count against the deadline of the call. It has the limit of an
-    /// [approval](ToolContext::with_approval_timeout).
-    fn sample<'a>(&'a self, request: SampleRequest, cx: &'a ToolContext) -> SampleFuture<'a>;
-}
-
-/// The service by which a [`ToolContext`] allows servers to use a [`Sampler`].
+/// The service by which a [`ToolContext`] lets MCP servers have messages of the host's model, for which they pay nothing. Without one,
+/// servers are refused.
 ///
 /// ```
-/// use tools::{Content, ToolContext};
-/// use tools_mcp::client::{Sample, SampleFuture, SampleRequest, Sampler, Sampling};
+/// use tools::ToolContext;
+/// use tools_mcp::client::{Sample, SampleRequest, Sampling};
 ///
-/// struct Echo;
-///
-/// impl Sampler for Echo {
-///     fn sample<'a>(&'a self, request: SampleRequest, _: &'a ToolContext) -> SampleFuture<'a> {
-///         let text = request.messages[0].content[0].clone();
-///         Box::pin(async { Ok(Sample::new("echo", text)) })
-///     }
+/// async fn echo(request: SampleRequest, _: ToolContext) -> Result<Sample, String> {
+///     Ok(Sample::new("echo", request.messages[0].content[0].clone()))
 /// }
 ///
-/// let cx = ToolContext::new().with_service(Sampling::new(Echo));
+/// let cx = ToolContext::new().with_service(Sampling::new(echo));
 /// # let _ = cx;
 /// ```
 #[derive(Clone)]
-pub struct Sampling(Arc<dyn Sampler>);
+pub struct Sampling(Arc<dyn Fn(SampleRequest, ToolContext) -> SampleFuture + Send + Sync>);
 
 impl Sampling {
-    /// Creates the service.
-    pub fn new(sampler: impl Sampler + 'static) -> Self {
-        Self(Arc::new(sampler))
+    /// Creates the service from a function that answers a request of a server during the call of the context. The messages are those of
+    /// the server, and no instructions. An error is the reason of a refusal, for the server.
+    ///
+    /// The time of the answer does not count against the deadline of the call. It has the limit of an
+    /// [approval](ToolContext::with_approval_timeout).
+    pub fn new<F>(sample: impl Fn(SampleRequest, ToolContext) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<Sample, String>> + Send + 'static,
+    {
+        Self(Arc::new(move |request, cx| Box::pin(sample(request, cx))))
     }
 }
 
@@ -131,22 +123,24 @@ impl Sample {
 /// The reason why a server gets no message.
 pub(super) struct Refused(pub(super) String);
 
-/// Answers a server's request with the sampler of the call it belongs to.
+/// Answers a server's request with the model of the call it belongs to.
 pub(super) async fn sample(
-    link: &Link,
+    imported: &Imported,
     cx: Option<&ToolContext>,
     params: CreateMessageRequestParams,
 ) -> Result<CreateMessageResult, Refused> {
     let refused = |reason: &str| Refused(reason.to_owned());
     let cx = cx.ok_or_else(|| refused("the request belongs to no call"))?;
-    let sampling = cx.service::<Sampling>().filter(|_| link.has_sampling);
-    let Sampling(sampler) = &*sampling
+    let sampling = cx
+        .service::<Sampling>()
+        .filter(|_| imported.import.has_sampling);
+    let Sampling(answer) = &*sampling
         .ok_or_else(|| refused("this session gives the server no access to its model"))?;
-    let request = request(link.name(), params)
+    let request = request(imported.name(), params)
         .ok_or_else(|| refused("the request has tools, or too many messages"))?;
     // The server cannot go on meanwhile, as while a person is asked.
     let sample = cx
-        .wait_for_answer(sampler.sample(request, cx))
+        .wait_for_answer(answer(request, cx.clone()))
         .await
         .map_err(|error| Refused(error.to_string()))?;
     let sample = sample.map_err(Refused)?;

@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value};
 use tools::protocol::is_invisible;
+use tools::visible_text;
 
-use super::definition::text;
+/// The maximum length of a description, in bytes. The longest of 12,962 real descriptions has less than a half.
+pub(super) const MAX_DESCRIPTION: usize = 8 * 1024;
 
 /// Keywords whose strings are compared, resolved or sent, so they stay as they are.
 const EXACT: [&str; 16] = [
@@ -34,6 +36,21 @@ const NAMED: [&str; 6] = [
     "patternProperties",
     "properties",
 ];
+
+/// Returns a text of a server without invisible characters, and short.
+pub(super) fn text(text: &str) -> String {
+    let mut text = visible_text(text);
+    if text.len() > MAX_DESCRIPTION {
+        let most = MAX_DESCRIPTION - '…'.len_utf8();
+        text.truncate(
+            (0..=most)
+                .rfind(|at| text.is_char_boundary(*at))
+                .unwrap_or(0),
+        );
+        text.push('…');
+    }
+    text
+}
 
 /// Makes the texts of a schema visible and short: titles, descriptions, comments and the strings of unknown keywords. No keyword that
 /// judges values changes. Returns true if a text has changed.

@@ -9,24 +9,20 @@ use std::sync::Arc;
 use rmcp::service::{ClientInitializeError, RunningService};
 use rmcp::transport::IntoTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
+use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 #[cfg(feature = "http")]
-use super::HttpServer;
-use super::matching::Matched;
-use super::message_limit::MAX_MESSAGE_BYTES;
-use super::service::Client;
-use super::unanswered::Unanswered;
+use crate::client::http::HttpServer;
+use crate::client::matching::Matched;
+use crate::client::message_limit::MAX_MESSAGE_BYTES;
 #[cfg(feature = "stdio")]
-use super::{Alive, StdioServer};
+use crate::client::stdio::{Alive, StdioServer};
+use crate::client::unanswered::Unanswered;
 
 /// The way to reach an MCP server. It is used again for each new connection.
-#[derive(Clone, Debug)]
-pub struct Server(Kind);
-
 #[derive(Clone)]
-enum Kind {
+pub(super) enum Server {
     Streams(Arc<dyn Fn() -> Opening + Send + Sync>),
     #[cfg(feature = "stdio")]
     Stdio(Arc<StdioServer>),
@@ -34,14 +30,14 @@ enum Kind {
     Http(Arc<HttpServer>),
 }
 
-type Opening = Pin<Box<dyn Future<Output = io::Result<Streams>> + Send>>;
-type Streams = (
+pub(super) type Opening = Pin<Box<dyn Future<Output = io::Result<Streams>> + Send>>;
+pub(super) type Streams = (
     Box<dyn AsyncRead + Send + Unpin>,
     Box<dyn AsyncWrite + Send + Unpin>,
 );
 
 /// A connection that speaks the protocol.
-pub(super) type Connected = (RunningService<RoleClient, Client>, Guard);
+pub(super) type Connected<C> = (RunningService<RoleClient, C>, Guard);
 
 /// The reason why there is no connection.
 pub(super) enum Failure {
@@ -59,57 +55,39 @@ pub(super) enum Guard {
 }
 
 impl Server {
-    /// Creates a server that is reached over a pair of streams, with one JSON-RPC message a line. The function opens a pair for each
-    /// connection.
-    pub fn from_streams<F, Fut, R, W>(open: F) -> Self
-    where
-        F: Fn() -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = io::Result<(R, W)>> + Send + 'static,
-        R: AsyncRead + Send + Unpin + 'static,
-        W: AsyncWrite + Send + Unpin + 'static,
-    {
-        Self(Kind::Streams(Arc::new(move || {
-            let opening = open();
-            Box::pin(async move {
-                let (read, write) = opening.await?;
-                Ok((Box::new(read) as _, Box::new(write) as _))
-            })
-        })))
-    }
-
     /// Returns a text without the secrets of the server's URL.
     pub(super) fn masked(&self, text: String) -> String {
-        match &self.0 {
+        match self {
             #[cfg(feature = "http")]
-            Kind::Http(server) => server.masked(text),
+            Self::Http(server) => server.masked(text),
             _ => text,
         }
     }
 
     /// Returns the reasons that the host knows why the latest connection may fail.
     pub(super) fn remarks(&self) -> Vec<String> {
-        match &self.0 {
+        match self {
             #[cfg(feature = "stdio")]
-            Kind::Stdio(server) => server.remarks(),
+            Self::Stdio(server) => server.remarks(),
             _ => Vec::new(),
         }
     }
 
     /// Opens a connection in a mode.
-    pub(super) async fn connect(
+    pub(super) async fn connect<C: ClientHandler>(
         &self,
-        client: Client,
+        client: C,
         mode: ClientLifecycleMode,
-    ) -> Result<Connected, Failure> {
-        match &self.0 {
-            Kind::Streams(open) => {
+    ) -> Result<Connected<C>, Failure> {
+        match self {
+            Self::Streams(open) => {
                 let streams = open()
                     .await
                     .map_err(|error| Failure::Open(error.to_string()))?;
                 handshake(client, lines(streams), mode, Guard::Nothing).await
             }
             #[cfg(feature = "stdio")]
-            Kind::Stdio(server) => {
+            Self::Stdio(server) => {
                 let started = server
                     .connect()
                     .await
@@ -118,7 +96,7 @@ impl Server {
                 handshake(client, lines((read, write)), mode, Guard::Process(alive)).await
             }
             #[cfg(feature = "http")]
-            Kind::Http(server) => {
+            Self::Http(server) => {
                 let transport = server
                     .transport()
                     .await
@@ -126,20 +104,6 @@ impl Server {
                 handshake(client, transport, mode, Guard::Nothing).await
             }
         }
-    }
-}
-
-#[cfg(feature = "stdio")]
-impl From<StdioServer> for Server {
-    fn from(server: StdioServer) -> Self {
-        Self(Kind::Stdio(Arc::new(server)))
-    }
-}
-
-#[cfg(feature = "http")]
-impl From<HttpServer> for Server {
-    fn from(server: HttpServer) -> Self {
-        Self(Kind::Http(Arc::new(server)))
     }
 }
 
@@ -160,13 +124,14 @@ fn lines((read, write): Streams) -> impl rmcp::transport::Transport<RoleClient> 
     ))
 }
 
-async fn handshake<T, E, A>(
-    client: Client,
+async fn handshake<C, T, E, A>(
+    client: C,
     transport: T,
     mode: ClientLifecycleMode,
     guard: Guard,
-) -> Result<Connected, Failure>
+) -> Result<Connected<C>, Failure>
 where
+    C: ClientHandler,
     T: IntoTransport<RoleClient, E, A>,
     E: std::error::Error + Send + Sync + 'static,
 {
@@ -176,7 +141,7 @@ where
     }
 }
 
-impl fmt::Debug for Kind {
+impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Streams(_) => f.write_str("Streams"),

@@ -4,10 +4,7 @@ use std::fmt;
 
 use rmcp::model;
 use serde_json::{Map, Value};
-use tools::protocol::InvalidName;
-use tools::{Digest, Tool, ToolName, visible_text};
-
-use super::ServerName;
+use tools::{Digest, visible_text};
 
 /// The fields that the text begins with.
 const FIRST: [&str; 3] = ["name", "title", "description"];
@@ -43,15 +40,6 @@ impl ServerTool {
     pub fn to_json(&self) -> Value {
         // A definition holds only strings, numbers and JSON values, so serialization cannot fail.
         serde_json::to_value(&self.0).unwrap_or_default()
-    }
-
-    /// Returns the definition of the tool in a catalog, without the host's decisions.
-    pub(crate) fn imported(
-        &self,
-        server: &ServerName,
-        name: &ToolName,
-    ) -> Result<Tool, InvalidName> {
-        super::definition::imported(server, name, self).map(|(tool, _)| tool)
     }
 
     /// Returns the SHA-256 of the JSON in [canonical form](tools::protocol::canonical_json).

@@ -2,27 +2,29 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use tokio::sync::watch;
 use tokio_util::sync::DropGuard;
+use tools::IgnorePoison as _;
 use tools::tasks::StoredTask;
 use tools::{CancellationToken, Entry, SharedCatalog, Task};
 
-use super::connection::Connection;
-use super::destination::Destination;
-use super::link::Link;
-use super::registration::Registration;
-use super::resource::{self, ReadResource};
-use super::tasks;
-use super::{Import, ImportError, Imported};
+use crate::client::connection::Connection;
+use crate::client::destination::Destination;
+use crate::client::error::ImportError;
+use crate::client::import::Import;
+use crate::client::imported::Imported;
+use crate::client::read_resource;
+use crate::client::read_resource::ReadResource;
+use crate::client::registration::Registration;
+use crate::client::tasks;
 
 /// The imported servers of a catalog. Clones share them. When the last clone is dropped, all servers are removed.
 ///
 /// ```
 /// use serde_json::json;
 /// use tools::{Grant, SharedCatalog, ToolContext};
-/// use tools_mcp::client::{Import, Server, Servers};
+/// use tools_mcp::client::{Import, Servers};
 /// # use rmcp::{ServiceExt, ServerHandler, model};
 /// # struct Clock;
 /// # impl ServerHandler for Clock {
@@ -55,7 +57,7 @@ use super::{Import, ImportError, Imported};
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let catalog = SharedCatalog::new();
 /// let servers = Servers::new(catalog.clone());
-/// let clock = servers.import(Import::new("clock".parse()?, Server::from_streams(open)))?;
+/// let clock = servers.import(Import::from_streams("clock".parse()?, open))?;
 /// let report = clock.ready().await?;
 /// assert_eq!(report.tools, ["mcp:clock/now"]);
 ///
@@ -68,7 +70,7 @@ use super::{Import, ImportError, Imported};
 #[derive(Clone)]
 pub struct Servers(Arc<Inner>);
 
-pub(super) struct Inner {
+struct Inner {
     destination: Destination,
     servers: Mutex<BTreeMap<String, Running>>,
     /// The tool that reads resources. `None` until a server has some, or if the host has a tool of this name.
@@ -76,31 +78,25 @@ pub(super) struct Inner {
 }
 
 impl Inner {
-    pub(super) fn get(&self, name: &str) -> Option<Imported> {
-        self.lock()
-            .get(name)
+    fn list(&self) -> Vec<Arc<Imported>> {
+        let servers = self.lock();
+        servers
+            .values()
             .map(|running| running.imported.clone())
-    }
-
-    pub(super) fn names(&self) -> Vec<String> {
-        self.lock().keys().cloned().collect()
+            .collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Running>> {
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.servers.lock().ignore_poison()
     }
 
     /// Registers the tool that reads resources, unless it is registered.
     fn read_resources(self: &Arc<Self>) {
-        let mut entry = self
-            .read_resource
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let (None, Some(tool)) = (&*entry, resource::definition()) {
-            match self
-                .destination
-                .register(tool, ReadResource(Arc::downgrade(self)))
-            {
+        let mut entry = self.read_resource.lock().ignore_poison();
+        if let (None, Some(tool)) = (&*entry, read_resource::definition()) {
+            let inner = Arc::downgrade(self);
+            let servers = move || inner.upgrade().map_or_else(Vec::new, |inner| inner.list());
+            match self.destination.register(tool, ReadResource::new(servers)) {
                 Ok(registered) => *entry = Some(registered),
                 Err(error) => tracing::warn!("resources of MCP servers cannot be read: {error}"),
             }
@@ -110,10 +106,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let entry = self
-            .read_resource
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
+        let entry = self.read_resource.get_mut().ignore_poison();
         entry
             .iter()
             .for_each(|entry| self.destination.unregister(entry));
@@ -122,7 +115,7 @@ impl Drop for Inner {
 
 /// An imported server, which is removed when this is dropped.
 struct Running {
-    imported: Imported,
+    imported: Arc<Imported>,
     _stop: DropGuard,
 }
 
@@ -153,66 +146,46 @@ impl Servers {
     ///
     /// # Panics
     /// Panics outside of a tokio runtime.
-    pub fn import(&self, import: Import) -> Result<Imported, ImportError> {
-        let link = Arc::new(Link::new(&import));
-        let Import {
-            name,
-            server,
-            timeout: limit,
-            known,
-            has_resources,
-            ..
-        } = import;
+    pub fn import(&self, mut import: Import) -> Result<Arc<Imported>, ImportError> {
         let mut servers = self.0.lock();
-        if servers.contains_key(name.as_str()) {
-            return Err(ImportError::NameTaken { name });
+        if servers.contains_key(import.name.as_str()) {
+            return Err(ImportError::NameTaken { name: import.name });
         }
-        if has_resources {
+        if import.has_resources {
             self.0.read_resources();
         }
-        let (outcome, latest) = watch::channel(None);
+        let known = std::mem::take(&mut import.known);
+        let imported = Arc::new(Imported::new(import, !known.is_empty()));
         let stop = CancellationToken::new();
         let mut registration = Registration::new(self.0.destination.clone());
-        registration.add_known(&link, known);
-        let read_resources = {
-            let servers = Arc::downgrade(&self.0);
-            Box::new(move || servers.upgrade().iter().for_each(Inner::read_resources))
-        };
-        let stopped = stop.clone();
+        registration.add_known(&imported, known);
+        let inner = Arc::downgrade(&self.0);
         let connection = Connection {
-            link: link.clone(),
-            server,
-            limit,
+            imported: imported.clone(),
             registration,
-            read_resources,
-            outcome,
-            stop: stopped,
+            read_resources: Box::new(move || {
+                inner.upgrade().iter().for_each(Inner::read_resources);
+            }),
+            stop: stop.clone(),
         };
         tokio::spawn(connection.run());
-        let imported = Imported {
-            link,
-            outcome: latest,
-        };
         let running = Running {
             imported: imported.clone(),
             _stop: stop.drop_guard(),
         };
-        servers.insert(name.as_str().to_owned(), running);
+        servers.insert(imported.name().to_string(), running);
         Ok(imported)
     }
 
     /// Returns the server with this name, or `None` if there is none.
-    pub fn get(&self, name: &str) -> Option<Imported> {
-        self.0.get(name)
+    pub fn get(&self, name: &str) -> Option<Arc<Imported>> {
+        let servers = self.0.lock();
+        servers.get(name).map(|running| running.imported.clone())
     }
 
     /// Returns all servers, sorted by name.
-    pub fn list(&self) -> Vec<Imported> {
-        self.0
-            .lock()
-            .values()
-            .map(|running| running.imported.clone())
-            .collect()
+    pub fn list(&self) -> Vec<Arc<Imported>> {
+        self.0.list()
     }
 
     /// Finds the task of an earlier process at its server. It has ended as lost if its server is none of these, or has forgotten it.
@@ -220,7 +193,7 @@ impl Servers {
     /// # Panics
     /// Panics outside of a tokio runtime.
     pub fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
-        tasks::restored(self, task)
+        tasks::restore(task, |name| self.get(name))
     }
 
     /// Removes a server and its tools, and waits until its connection has ended. Returns true if the name existed.
@@ -230,7 +203,7 @@ impl Servers {
             return false;
         };
         drop(_stop);
-        imported.link.closed().await;
+        imported.closed().await;
         true
     }
 }

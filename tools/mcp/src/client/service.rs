@@ -11,29 +11,29 @@ use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 use tools::{Progress, ToolContext, visible_line};
 
-use super::elicitation::elicit;
-use super::link::{Link, shown};
-use super::sampling::{Refused, sample};
+use crate::client::elicitation::elicit;
+use crate::client::imported::{Imported, shown};
+use crate::client::sampling::{Refused, sample};
 
-/// Answers the server of a link.
+/// Answers an imported server.
 #[derive(Clone)]
 pub(super) struct Client {
-    link: Arc<Link>,
+    imported: Arc<Imported>,
 }
 
 /// The error code of a request that the user rejects, as in the specification's examples.
 const REJECTED: i32 = -1;
 
 impl Client {
-    pub(super) fn new(link: Arc<Link>) -> Self {
-        Self { link }
+    pub(super) fn new(imported: Arc<Imported>) -> Self {
+        Self { imported }
     }
 
     /// Returns the context of the call that a request of the server belongs to.
     fn caller(&self, context: &RequestContext<RoleClient>) -> Option<ToolContext> {
         match context.extensions.get::<InboundStreamOrigin>() {
-            Some(InboundStreamOrigin::OutboundRequest(id)) => self.link.calls.caller(Some(id)),
-            Some(InboundStreamOrigin::Unassociated) | None => self.link.calls.caller(None),
+            Some(InboundStreamOrigin::OutboundRequest(id)) => self.imported.calls.caller(Some(id)),
+            Some(InboundStreamOrigin::Unassociated) | None => self.imported.calls.caller(None),
         }
     }
 }
@@ -51,7 +51,7 @@ impl ClientHandler for Client {
             model::JsonObject::new(),
         );
         capabilities.extensions = Some([tasks].into());
-        if self.link.has_sampling {
+        if self.imported.import.has_sampling {
             capabilities.sampling = Some(model::SamplingCapability::default());
         }
         ClientConfig::new(
@@ -67,7 +67,7 @@ impl ClientHandler for Client {
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let caller = self.caller(&context);
-        let asking = elicit(self.link.name(), caller.as_ref(), params);
+        let asking = elicit(self.imported.name(), caller.as_ref(), params);
         // The server may cancel its question.
         let answer = context.ct.run_until_cancelled(asking).await;
         Ok(answer.unwrap_or_else(|| ElicitResult::new(ElicitationAction::Cancel)))
@@ -79,7 +79,7 @@ impl ClientHandler for Client {
         context: RequestContext<RoleClient>,
     ) -> Result<model::CreateMessageResult, ErrorData> {
         let caller = self.caller(&context);
-        let sampling = sample(&self.link, caller.as_ref(), params);
+        let sampling = sample(&self.imported, caller.as_ref(), params);
         let refused = |Refused(reason)| ErrorData::new(ErrorCode(REJECTED), reason, None);
         match context.ct.run_until_cancelled(sampling).await {
             Some(outcome) => outcome.map_err(refused),
@@ -98,7 +98,7 @@ impl ClientHandler for Client {
             total: params.total,
             message,
         };
-        self.link
+        self.imported
             .calls
             .report(&params.progress_token, progress)
             .await;
@@ -109,7 +109,7 @@ impl ClientHandler for Client {
         params: model::LoggingMessageNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        let server = self.link.name().as_str();
+        let server = self.imported.name().as_str();
         let logger = params
             .logger
             .as_deref()
@@ -126,14 +126,14 @@ impl ClientHandler for Client {
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.link.expire_list();
+        self.imported.expire_list();
     }
 
     async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.link.lists.expire_prompts();
+        self.imported.lists.expire_prompts();
     }
 
     async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.link.lists.expire_resources();
+        self.imported.lists.expire_resources();
     }
 }

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::expansion::{self, Variables};
-use super::fields::{Fields, Misplaced};
-use super::oauth_client::{self, OAuthClient};
-use super::{ConfigError, Fault};
+use crate::config::error::{ConfigError, Fault};
+use crate::config::expansion;
+use crate::config::expansion::Variables;
+use crate::config::fields::{Fields, Misplaced};
+use crate::config::oauth_client;
+use crate::config::oauth_client::OAuthClient;
 
 /// A server as its file describes it, with unexpanded references to variables.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::Fault;
+use crate::config::error::Fault;
 
 /// The variables that a server's entry may refer to.
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::Fault;
+use crate::config::error::Fault;
 
 /// The place of a value below an object, such as `args[1]`, and the fault there.
 pub(super) type Misplaced = (String, Fault);

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use tools::Json;
 
-use super::entry::{self, ServerEntry, Transport};
-use super::fields::{Fields, Misplaced};
-use super::settings::ALLOW;
-use super::{ConfigError, Fault, ServerSettings};
 use crate::client::ServerName;
+use crate::config::entry;
+use crate::config::entry::{ServerEntry, Transport};
+use crate::config::error::{ConfigError, Fault};
+use crate::config::fields::{Fields, Misplaced};
+use crate::config::settings::ALLOW;
+use crate::config::settings::ServerSettings;
 
 /// The maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::Fault;
-use super::fields::{Fields, Misplaced};
+use crate::config::error::Fault;
+use crate::config::fields::{Fields, Misplaced};
 
 /// The field of an entry.
 pub(super) const FIELD: &str = "oauth";

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use tools::{Effects, Tool, ToolName};
 
-use super::ServerSettings;
-use super::settings::{ALL, Declaration};
 use crate::client::{ServerName, ServerTool};
+use crate::config::settings::ServerSettings;
+use crate::config::settings::{ALL, Declaration};
 
 /// Words in the names of arguments that hold a URL.
 const URLS: [&str; 6] = ["href", "link", "uri", "url", "urls", "webpage"];

@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use tools::protocol::{Declared, InvalidClause};
 use tools::{Clause, Effects, Grant, Tool};
 
-use super::Fault;
-use super::expansion::is_name;
-use super::fields::{Fields, Misplaced};
 use crate::client::ServerName;
+use crate::config::error::Fault;
+use crate::config::expansion::is_name;
+use crate::config::fields::{Fields, Misplaced};
 
 /// The key of a tool that stands for all tools without a key of their own.
 pub(super) const ALL: &str = "*";

@@ -6,7 +6,7 @@ use tools::policy::Sensitivity;
 use tools::protocol::has_other_script;
 use tools::{Approval, Approver, Decision, Preview, ToolError, visible_line};
 
-use super::peer::{Peer, PeerRequest};
+use crate::server::peer::{Peer, PeerRequest};
 
 /// The maximum length of the shown arguments, in KiB. No question is asked about longer ones, because it cannot show the rest.
 const MAX_KIB: usize = 64;

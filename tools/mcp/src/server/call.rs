@@ -14,17 +14,17 @@ use tools::{
     Arguments, CancellationToken, Content, Entry, Json, ToolContext, ToolError, ToolErrorKind,
 };
 
-use super::approval::PeerApprover;
-use super::drive::Driven;
-use super::generation::Generation;
-use super::handler::Handler;
-use super::peer::Peer;
-use super::progress::PeerProgress;
-use super::question::PeerPerson;
-use super::result::call_tool_result;
-use super::running::{AskedOf, Finished, Outcome, Running};
-use super::served::ServedTools;
-use super::{CallRequest, Options};
+use crate::server::approval::PeerApprover;
+use crate::server::drive::Driven;
+use crate::server::generation::Generation;
+use crate::server::handler::Handler;
+use crate::server::options::{CallRequest, Options};
+use crate::server::peer::Peer;
+use crate::server::progress::PeerProgress;
+use crate::server::question::PeerPerson;
+use crate::server::result::call_tool_result;
+use crate::server::running::{AskedOf, Finished, Outcome, Running};
+use crate::server::served::ServedTools;
 
 impl Handler {
     /// Runs a call, or goes on with the call that the request resumes. `unread` are its arguments if they are no object.

@@ -2,9 +2,9 @@
 
 use tokio_util::task::TaskTracker;
 
-use super::running::CANCEL_GRACE;
-use super::suspended::Suspended;
-use super::tasks::{TaskLimits, Tasks};
+use crate::server::running::CANCEL_GRACE;
+use crate::server::suspended::Suspended;
+use crate::server::tasks::{TaskLimits, Tasks};
 
 /// The work for the clients of one listener, or for the one client of a pair of streams. Clones share it.
 ///
@@ -38,11 +38,4 @@ impl Calls {
         self.running.close();
         let _ = tokio::time::timeout(CANCEL_GRACE, self.running.wait()).await;
     }
-}
-
-/// Returns an unguessable handle. Returns `None` if the system has no randomness.
-pub(super) fn random_handle() -> Option<String> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tools::protocol::wire::{Format, Strictness};
 use tools::{Entry, ToolName, visible_line};
 
-use super::names::Underscored;
+use crate::server::names::Underscored;
 
 /// Begins a cursor, so that a text of another origin is refused.
 const CURSOR: &str = "after ";

@@ -13,13 +13,13 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
-use super::generation::Generation;
-use super::handler::Handler;
-use super::log_level::LogLevel;
-use super::peer::{Ask, Message, PeerError};
-use super::progress::ProgressLine;
-use super::request_kind::server_request;
-use super::running::{AskedOf, Finished, Running, Step, name_lacking};
+use crate::server::generation::Generation;
+use crate::server::handler::Handler;
+use crate::server::log_level::LogLevel;
+use crate::server::peer::{Ask, Message, PeerError};
+use crate::server::progress::ProgressLine;
+use crate::server::request_kind::server_request;
+use crate::server::running::{AskedOf, Finished, Running, Step, name_lacking};
 
 /// The answer to a request of a client.
 pub(super) enum Driven {

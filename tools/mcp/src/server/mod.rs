@@ -13,18 +13,21 @@ mod definitions;
 mod drive;
 mod generation;
 mod handler;
+mod host_method;
 #[cfg(feature = "http")]
 mod http;
 mod json_text;
 mod log_level;
 mod methods;
 mod names;
+mod options;
 mod oversized;
 mod peer;
 mod permit;
 mod progress;
 mod question;
 mod request_kind;
+mod requests;
 mod result;
 mod running;
 mod served;
@@ -38,14 +41,14 @@ mod unread;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use rmcp::model::ServerConfig;
 use tokio::sync::watch;
-use tools::{Entry, Json, ToolContext, ToolError, ToolName};
+use tools::{Entry, Json, ToolContext, ToolError};
 
-use self::calls::Calls;
-use self::handler::Handler;
-use self::permit::Permits;
-use self::tasks::TaskLimits;
+use crate::server::calls::Calls;
+use crate::server::handler::Handler;
+use crate::server::options::{Options, Shared};
+use crate::server::permit::Permits;
+use crate::server::tasks::TaskLimits;
 
 pub use connection::Connection;
 #[cfg(feature = "http")]
@@ -53,6 +56,7 @@ pub use http::{HttpError, HttpOptions};
 pub use log_level::LogLevel;
 pub use methods::{MethodError, MethodFuture, Methods};
 pub use names::ServedNames;
+pub use options::CallRequest;
 pub use peer::{Peer, PeerError, PeerRequest};
 pub use served::ServedTools;
 pub use streams::ServeError;
@@ -79,45 +83,6 @@ const MAX_TASK_RESULT_BYTES: usize = 64 * 1024 * 1024;
 pub struct ToolServer {
     shared: Arc<Shared>,
     options: Arc<Options>,
-}
-
-/// The state that all connections share.
-struct Shared {
-    tools: watch::Sender<Arc<ServedTools>>,
-    context: Box<dyn Fn(&CallRequest<'_>) -> ToolContext + Send + Sync>,
-}
-
-#[derive(Clone)]
-struct Options {
-    advice: Option<Arc<Advice>>,
-    name: String,
-    version: String,
-    methods: Option<Arc<dyn Methods>>,
-    page_size: usize,
-    /// The calls of all clients.
-    calls: Permits,
-    tasks: TaskLimits,
-    max_message_bytes: usize,
-    /// The answer to the first request of a client, which is made of the others.
-    info: OnceLock<ServerConfig>,
-}
-
-/// Returns the next step of the client's person after an error of a call with these arguments.
-type Advice = dyn Fn(&Entry, &Json, &ToolError) -> Option<String> + Send + Sync;
-
-/// One `tools/call` of a client, for which the host makes a context.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct CallRequest<'a> {
-    /// The tool.
-    pub tool: &'a ToolName,
-    /// The id of the JSON-RPC request, unique within its connection at any time.
-    pub id: &'a str,
-    /// The client. The context of the call has it as a service too.
-    pub peer: &'a Peer,
-    /// The session of the client. `None` if the client has none, as over HTTP from 2026-07-28 on: no later call is known to be of the same
-    /// client.
-    pub connection: Option<&'a Connection>,
 }
 
 impl ToolServer {

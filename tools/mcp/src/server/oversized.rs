@@ -14,7 +14,7 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
 
-use super::json_text::is_json;
+use crate::server::json_text::is_json;
 
 /// The length of the begin and of the end of a message that are searched for the id, in bytes.
 const SEARCHED: usize = 1024;

@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rmcp::model::{ClientCapabilities, InputRequest, TASKS_EXTENSION_ID};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
+use tools::IgnorePoison as _;
 use tools::call::AskError;
 use tools::{Progress, ToolContext};
 
-use super::log_level::LogLevel;
-use super::permit::Permit;
-use super::request_kind::RequestKind;
+use crate::server::log_level::LogLevel;
+use crate::server::permit::Permit;
+use crate::server::request_kind::RequestKind;
 
 /// The number of messages that a call may have ready for its client. Further progress and log messages are dropped.
 const MAX_MESSAGES: usize = 256;
@@ -312,7 +313,7 @@ impl Peer {
             .map_err(|reason| PeerError::Invalid { reason })?;
         let (answer, receiver) = oneshot::channel();
         let early = key.as_ref().and_then(|key| {
-            let mut early = self.0.early.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut early = self.0.early.lock().ignore_poison();
             early.remove(key).filter(|value| kind.accepts(value))
         });
         if let Some(early) = early {

@@ -1,8 +1,9 @@
 //! [`Permits`]: the numbers of calls that run, and that wait for their clients.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tools::IgnorePoison as _;
 
 /// The permits of all calls. Clones share them.
 ///
@@ -87,7 +88,7 @@ impl Permit {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock().ignore_poison()
     }
 }
 

@@ -3,7 +3,7 @@
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use tools::{Progress, ProgressSink, ToolContext};
 
-use super::peer::Peer;
+use crate::server::peer::Peer;
 
 /// Passes reports of a tool to the client.
 pub(super) struct PeerProgress(Peer);

@@ -5,7 +5,7 @@ use tools::context::{AnswerFuture, NobodyThere};
 use tools::question::AnswerKind;
 use tools::{Answer, Person, Question, ToolContext};
 
-use super::peer::{Peer, PeerRequest};
+use crate::server::peer::{Peer, PeerRequest};
 
 /// Asks by elicitation. Without it nobody is there.
 pub(super) struct PeerPerson(Peer);

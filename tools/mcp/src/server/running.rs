@@ -12,8 +12,8 @@ use tokio::sync::mpsc;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use tools::{CancellationToken, Json};
 
-use super::peer::{Ask, Message, Peer};
-use super::permit::Permit;
+use crate::server::peer::{Ask, Message, Peer};
+use crate::server::permit::Permit;
 
 /// The time that cancelled work gets to end, so that the journal has its outcome.
 pub(super) const CANCEL_GRACE: Duration = Duration::from_secs(5);

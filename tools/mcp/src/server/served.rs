@@ -6,8 +6,8 @@ use tools::call::Resolve;
 use tools::protocol::wire::{NameCollision, NameGrammar, WireNames};
 use tools::{Entry, ToolError};
 
-use super::definitions::Definitions;
-use super::names::{ServedNames, Underscored};
+use crate::server::definitions::Definitions;
+use crate::server::names::{ServedNames, Underscored};
 
 /// A fixed set of tools for clients, with its definitions.
 pub struct ServedTools {

@@ -5,7 +5,8 @@ use std::io;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tools::CancellationToken;
 
-use super::{ServeError, ToolServer};
+use crate::server::ToolServer;
+use crate::server::streams::ServeError;
 
 type Input = Box<dyn AsyncRead + Send + Unpin>;
 type Output = Box<dyn AsyncWrite + Send + Unpin>;

@@ -6,9 +6,9 @@ use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tools::CancellationToken;
 
-use super::ToolServer;
-use super::calls::Calls;
-use super::oversized::Oversized;
+use crate::server::ToolServer;
+use crate::server::calls::Calls;
+use crate::server::oversized::Oversized;
 
 /// The error of a connection.
 #[derive(Debug, thiserror::Error)]

@@ -1,13 +1,13 @@
 //! [`Suspended`]: calls that wait for the next request of their client.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
+use tools::IgnorePoison as _;
 
-use super::calls::random_handle;
-use super::running::{AskedOf, Running};
+use crate::server::running::{AskedOf, Running};
 
 /// The time that the outcome of a call is kept for the client, which comes back when its person answers, perhaps too late.
 const KEPT: Duration = Duration::from_secs(600);
@@ -75,6 +75,13 @@ impl Suspended {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
+}
+
+/// Returns an unguessable handle. Returns `None` if the system has no randomness.
+pub(super) fn random_handle() -> Option<String> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

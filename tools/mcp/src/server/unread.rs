@@ -12,8 +12,8 @@ use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::generation::Generation;
-use super::handler::Handler;
+use crate::server::generation::Generation;
+use crate::server::handler::Handler;
 
 /// A reader of the parameters of a method that must have some, which returns the reason why they do not fit.
 type Check = fn(Value) -> Option<String>;

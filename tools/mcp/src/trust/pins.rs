@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use similar::TextDiff;
+use tools::IgnorePoison as _;
 use tools::{Digest, Tool, ToolName};
 
-use super::TrustError;
-use super::pending_file::PendingFile;
 use crate::client::{Review, ServerName, ServerTool};
 use crate::config::{EffectsRemark, ServerSettings};
 use crate::private_file;
+use crate::trust::pending_file::PendingFile;
+use host::trust::TrustError;
 
 /// The maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
@@ -318,7 +319,7 @@ impl Pins {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 }
 

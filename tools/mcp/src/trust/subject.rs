@@ -5,9 +5,9 @@ use std::path::Path;
 use host::trust::Subject;
 use serde_json::{Map, Value, json};
 
-use super::Executable;
 use crate::client::ServerName;
 use crate::config::{ServerEntry, Transport};
+use crate::trust::executable::Executable;
 
 /// Returns the facts about a project's server that the user approves: the command, its resolved executable, arguments, environment and
 /// working directory, or the URL and headers. Values are as the file has them, so variables are not expanded.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tools::context::{AnswerFuture, NobodyThere};
 use tools::question::AnswerKind;
 use tools::{Answer, Person, Question, ToolContext};
-use tools_mcp::client::{Sample, SampleFuture, SampleRequest, Sampler, Sampling};
+use tools_mcp::client::{Sample, SampleRequest, Sampling};
 
 use crate::scripted::{BOTH, LEGACY, MODERN, Scripted, cx, imported, tool};
 
@@ -248,17 +248,13 @@ async fn roots_are_none() {
     }
 }
 
-struct Echo;
-
-impl Sampler for Echo {
-    fn sample<'a>(&'a self, request: SampleRequest, cx: &'a ToolContext) -> SampleFuture<'a> {
-        assert_eq!(
-            (cx.tool().unwrap().as_str(), request.server.as_str()),
-            ("mcp:s/t", "s")
-        );
-        let content = request.messages[0].content[0].clone();
-        Box::pin(async move { Ok(Sample::new("echo", content).with_stop_reason("endTurn")) })
-    }
+async fn echo(request: SampleRequest, cx: ToolContext) -> Result<Sample, String> {
+    assert_eq!(
+        (cx.tool().unwrap().as_str(), request.server.as_str()),
+        ("mcp:s/t", "s")
+    );
+    let content = request.messages[0].content[0].clone();
+    Ok(Sample::new("echo", content).with_stop_reason("endTurn"))
 }
 
 fn sampling() -> Value {
@@ -273,12 +269,12 @@ async fn sampling_uses_the_sampler_of_the_call_and_is_refused_without_one() {
     for revision in BOTH {
         let scripted = asking(revision.clone(), sampling());
         assert_eq!(
-            answer(&scripted, &cx().with_service(Sampling::new(Echo))).await,
+            answer(&scripted, &cx().with_service(Sampling::new(echo))).await,
             json!({"model": "echo", "stopReason": "endTurn", "role": "assistant", "content": {"type": "text", "text": "hello"}})
         );
         for (has_sampling, cx) in [
             (true, cx()),
-            (false, cx().with_service(Sampling::new(Echo))),
+            (false, cx().with_service(Sampling::new(echo))),
         ] {
             let (catalog, _servers, _) =
                 imported(scripted.import("s").with_sampling(has_sampling)).await;
@@ -366,19 +362,15 @@ async fn the_time_of_the_person_and_of_the_model_does_not_count_against_the_call
             })
         }
     }
-    impl Sampler for Slow {
-        fn sample<'a>(&'a self, _: SampleRequest, _: &'a ToolContext) -> SampleFuture<'a> {
-            Box::pin(async {
-                tokio::time::sleep(Duration::from_secs(60)).await;
-                Ok(Sample::new("slow", tools::Content::text("at last")))
-            })
-        }
-    }
+    let slow = |_: SampleRequest, _: ToolContext| async {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        Ok(Sample::new("slow", tools::Content::text("at last")))
+    };
     for revision in BOTH {
         let scripted = asking(revision.clone(), form(json!({}), json!([])));
         let cx = cx()
             .with_person(Arc::new(Slow))
-            .with_service(Sampling::new(Slow));
+            .with_service(Sampling::new(slow));
         let cx = cx.with_timeout(Duration::from_secs(2));
         assert_eq!(answer(&scripted, &cx).await["action"], "accept");
         let scripted = asking(revision, sampling());

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tools::ToolErrorKind;
-use tools_mcp::client::{Cut, Import, ImportError, Refusal, Server, Status};
+use tools_mcp::client::{Cut, Import, ImportError, Refusal, Status};
 
 use crate::scripted::{cx, imported};
 
@@ -38,7 +38,7 @@ pub(crate) fn raw(script: impl Fn(&Value) -> Vec<String> + Send + Sync + 'static
             Ok(tokio::io::split(ours))
         }
     };
-    Import::new("s".parse().unwrap(), Server::from_streams(open))
+    Import::from_streams("s".parse().unwrap(), open)
 }
 
 pub(crate) fn result(message: &Value, result: Value) -> String {
@@ -326,7 +326,7 @@ async fn a_server_that_does_not_read_its_answers_waits() {
             Ok(tokio::io::split(ours))
         }
     };
-    let import = Import::new("s".parse().unwrap(), Server::from_streams(open));
+    let import = Import::from_streams("s".parse().unwrap(), open);
     let (catalog, _servers, _) = imported(import).await;
     let result = catalog
         .execute(
@@ -392,7 +392,7 @@ async fn a_list_of_slow_pages_without_end_is_cut_in_time() {
             Ok(tokio::io::split(ours))
         }
     };
-    let import = Import::new("s".parse().unwrap(), Server::from_streams(open));
+    let import = Import::from_streams("s".parse().unwrap(), open);
     let (_catalog, _servers, imported) = imported(import).await;
     let report = imported.ready().await.unwrap();
     assert_eq!(

@@ -32,7 +32,7 @@ async fn served(scripted: Scripted) -> Import {
     tokio::spawn(async move {
         axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await
     });
-    Import::new("s".parse().unwrap(), HttpServer::new(&url).unwrap())
+    Import::from_http("s".parse().unwrap(), HttpServer::new(&url).unwrap())
 }
 
 fn revision(status: &Status) -> Option<&str> {
@@ -128,7 +128,7 @@ async fn an_endpoint_that_is_no_server_is_an_error() {
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, axum::Router::new()).await });
     let servers = tools_mcp::client::Servers::new(Default::default());
-    let import = Import::new("s".parse().unwrap(), HttpServer::new(&url).unwrap());
+    let import = Import::from_http("s".parse().unwrap(), HttpServer::new(&url).unwrap());
     let error = servers.import(import).unwrap().ready().await.unwrap_err();
     assert!(error.to_string().contains("404"), "{error}");
 }
@@ -175,7 +175,7 @@ async fn a_server_that_takes_no_answers_waits() {
         axum::routing::post(move |body| pinging(counted.clone(), body)),
     );
     tokio::spawn(async move { axum::serve(listener, router).await });
-    let (catalog, _servers, _) = imported(Import::new(
+    let (catalog, _servers, _) = imported(Import::from_http(
         "s".parse().unwrap(),
         HttpServer::new(&url).unwrap(),
     ))

@@ -4,7 +4,7 @@ use rmcp::model::ProtocolVersion;
 use serde_json::json;
 use tools::protocol::wire::{Format, Strictness};
 use tools::{Catalog, Effects, SharedCatalog, Tool, ToolContext};
-use tools_mcp::client::{Cut, ImportError, Refusal, Server, ServerTool, Servers, Status};
+use tools_mcp::client::{Cut, Import, ImportError, Refusal, ServerTool, Servers, Status};
 
 use crate::scripted::{BOTH, LEGACY, MODERN, Scripted, cx, defined, tool};
 
@@ -308,15 +308,10 @@ async fn pages_that_repeat_end_the_list() {
 #[tokio::test]
 async fn a_server_that_cannot_be_reached_is_an_error_and_no_other_server_waits_for_it() {
     let (catalog, servers) = servers();
-    let unreachable = Server::from_streams(async || {
+    let unreachable = Import::from_streams("bad".parse().unwrap(), async || {
         Err::<(tokio::io::Empty, tokio::io::Sink), _>(std::io::Error::other("no such program"))
     });
-    let failing = servers
-        .import(tools_mcp::client::Import::new(
-            "bad".parse().unwrap(),
-            unreachable,
-        ))
-        .unwrap();
+    let failing = servers.import(unreachable).unwrap();
     let good = servers
         .import(Scripted::new(ProtocolVersion::V_2026_07_28, vec![tool("a")]).import("good"))
         .unwrap();

@@ -13,7 +13,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
 use tokio::sync::watch;
-use tools_mcp::client::{Import, Imported, Server};
+use tools_mcp::client::{Import, Imported};
 
 use crate::scripted::{BOTH, imported};
 
@@ -46,7 +46,7 @@ impl Shelf {
                 Ok(tokio::io::split(ours))
             }
         };
-        Import::new("shelf".parse().unwrap(), Server::from_streams(open))
+        Import::from_streams("shelf".parse().unwrap(), open)
     }
 
     /// Counts a list and returns the name of its item.

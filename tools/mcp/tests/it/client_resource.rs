@@ -10,7 +10,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use serde_json::json;
 use tools::{Content, Grant, ToolContext, ToolErrorKind};
-use tools_mcp::client::{Import, Server, Servers, Status};
+use tools_mcp::client::{Import, Servers, Status};
 
 use crate::scripted::{MODERN, Scripted, imported, tool};
 
@@ -88,7 +88,7 @@ fn library() -> Import {
         tokio::spawn(async { Library.serve(theirs).await.unwrap().waiting().await });
         Ok(tokio::io::split(ours))
     };
-    Import::new("library".parse().unwrap(), Server::from_streams(open))
+    Import::from_streams("library".parse().unwrap(), open)
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tools::{Grant, SharedCatalog, ToolContext};
-use tools_mcp::client::{Import, Imported, Server, Servers};
+use tools_mcp::client::{Import, Imported, Servers};
 
 pub(crate) const MODERN: ProtocolVersion = ProtocolVersion::V_2026_07_28;
 pub(crate) const LEGACY: ProtocolVersion = ProtocolVersion::V_2025_11_25;
@@ -88,7 +88,7 @@ impl Scripted {
                 Ok(tokio::io::split(ours))
             }
         };
-        Import::new(name.parse().unwrap(), Server::from_streams(open))
+        Import::from_streams(name.parse().unwrap(), open)
     }
 
     pub(crate) fn kill(&self) {
@@ -179,7 +179,7 @@ impl ServerHandler for Scripted {
 }
 
 /// Imports a server alone.
-pub(crate) async fn imported(import: Import) -> (SharedCatalog, Servers, Imported) {
+pub(crate) async fn imported(import: Import) -> (SharedCatalog, Servers, Arc<Imported>) {
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
     let imported = servers.import(import).unwrap();

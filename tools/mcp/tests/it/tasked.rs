@@ -14,7 +14,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tools::{Services, Tasks, ToolContext};
-use tools_mcp::client::{Import, Server};
+use tools_mcp::client::Import;
 
 use crate::scripted::{cx, tool};
 
@@ -101,7 +101,7 @@ impl Tasked {
                 Ok(tokio::io::split(ours))
             }
         };
-        Import::new(name.parse().unwrap(), Server::from_streams(open))
+        Import::from_streams(name.parse().unwrap(), open)
     }
 
     pub(crate) async fn cancelled(&self, count: usize) {

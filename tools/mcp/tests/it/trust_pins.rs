@@ -29,7 +29,7 @@ fn other(name: &str) -> model::Tool {
 }
 
 /// Imports a server with its pins.
-fn import(scripted: &Scripted, pins: &Arc<Pins>) -> (SharedCatalog, Servers, Imported) {
+fn import(scripted: &Scripted, pins: &Arc<Pins>) -> (SharedCatalog, Servers, Arc<Imported>) {
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
     let import = scripted

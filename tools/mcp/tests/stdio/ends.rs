@@ -1,8 +1,10 @@
 //! The end of a server, whoever causes it.
 
+use std::sync::Arc;
+
 use libtest_mimic::Trial;
-use tools_exec::supervise::Exit;
-use tools_mcp::client::{StdioError, StdioServer};
+use tools_exec::supervise::{Exit, Launch};
+use tools_mcp::client::{Launched, StdioError, StdioServer};
 
 use crate::setup::{FAMILY, lines, pids, runs, script, trial, until};
 
@@ -63,6 +65,27 @@ pub(crate) fn trials() -> Vec<Trial> {
                         .await;
                     }
                 }
+            },
+        ),
+        trial(
+            "what_a_server_needs_is_kept_until_its_process_is_gone",
+            async || {
+                let folder = tempfile::tempdir().unwrap();
+                let file = folder.path().join("pids");
+                let (line, kept) = (format!("{FAMILY}cat"), Arc::new(()));
+                let launch = Launch::new("sh").with_args(["-c", &line]);
+                let launch = launch.with_env("PIDS", file.to_str().unwrap());
+                let held = kept.clone();
+                let server = StdioServer::from_launcher("script", move || {
+                    let launched = Launched::new(launch.clone(), held.clone());
+                    async { Ok(launched) }
+                });
+                let connection = server.connect().await.unwrap();
+                let family = pids(&file, 2).await;
+                drop(connection);
+                // This one and that of the launcher.
+                until("it is dropped", || Arc::strong_count(&kept) == 2).await;
+                assert!(!family.iter().any(|pid| runs(*pid)));
             },
         ),
         trial("an_early_end_is_reported_with_the_last_words", async || {

@@ -1,6 +1,7 @@
 //! Servers that are imported into a catalog as child processes.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use libtest_mimic::Trial;
 use rmcp::model::{CallToolRequestParams, ProtocolVersion};
@@ -13,11 +14,11 @@ use crate::peer::SERVER;
 use crate::servers::{SERVERS, folder, server};
 use crate::setup::{pids, runs, trial, until};
 
-async fn imported(name: &str, server: StdioServer) -> (SharedCatalog, Servers, Imported) {
+async fn imported(name: &str, server: StdioServer) -> (SharedCatalog, Servers, Arc<Imported>) {
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
     let imported = servers
-        .import(Import::new(name.parse().unwrap(), server))
+        .import(Import::from_stdio(name.parse().unwrap(), server))
         .unwrap();
     imported.ready().await.unwrap();
     (catalog, servers, imported)
@@ -45,7 +46,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let server =
                     StdioServer::new("sh").with_args(["-c", "echo 'no license found' >&2; exit 3"]);
                 let imported = servers
-                    .import(Import::new("s".parse().unwrap(), server))
+                    .import(Import::from_stdio("s".parse().unwrap(), server))
                     .unwrap();
                 let error = imported.ready().await.unwrap_err();
                 assert!(error.to_string().contains("no license found"), "{error}");

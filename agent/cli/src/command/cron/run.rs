@@ -17,7 +17,7 @@ use crate::output_format::OutputOption;
 use crate::prompt_runner::RunReport;
 use crate::refusal::{self, Ungranted};
 use crate::session::{JobBounds, OpenSession, UnattendedOptions};
-use crate::{interrupt, jobs, notice, policy, program};
+use crate::{interrupt, notice, policy, program};
 use tools::counted;
 
 /// Run the jobs of this workspace that are due, each in a session of its own, until Ctrl-C
@@ -42,8 +42,8 @@ impl RunJobsArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let console: Arc<Console> = Arc::default();
         let token = interrupt::token(&console)?;
-        interrupt::cancel_on_termination(token.clone())?;
-        let jobs = jobs::open(self.options.agent.host.root.workspace()?)?;
+        interrupt::cancel_on_termination(token.clone());
+        let jobs = Jobs::of_user(self.options.agent.host.root.workspace()?)?;
         let settings = self.options.settings().await?;
         if !self.once {
             // A server says at its start what it could not run later.

@@ -27,13 +27,14 @@
 mod pruning;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tools::CancellationToken;
+use tools::IgnorePoison as _;
 use tools::call::{Isolated, Panic};
 use tools_builtin::message::{Claim, IncomingMessage, NotTaken};
 
@@ -154,7 +155,7 @@ impl Chats {
     ) {
         if waiting.push(&key, message) {
             let (chats, folder) = (self.clone(), folder.clone());
-            let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tasks = self.tasks.lock().ignore_poison();
             while tasks.try_join_next().is_some() {}
             tasks.spawn(async move { chats.serve(key, &folder).await });
         }
@@ -162,8 +163,7 @@ impl Chats {
 
     /// Waits for the running sessions. After a shutdown they are cancelled if they take long.
     pub(super) async fn finish(&self) {
-        let mut tasks =
-            std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut tasks = std::mem::take(&mut *self.tasks.lock().ignore_poison());
         let overdue = async {
             self.shutdown.cancelled().await;
             sleep(GRACE).await;
@@ -225,19 +225,13 @@ impl Chats {
 
     /// Ends the program with an error. Messages that wait are handled by the next start.
     fn fail(&self, error: Error) {
-        self.failed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert(error);
+        self.failed.lock().ignore_poison().get_or_insert(error);
         self.shutdown.cancel();
     }
 
     /// Returns the error that ended the program.
     pub(super) fn take_failure(&self) -> Option<Error> {
-        self.failed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.failed.lock().ignore_poison().take()
     }
 
     /// Runs a message, and sends the answer to the chat. Returns false if it is left to the next start.
@@ -363,7 +357,7 @@ impl Chats {
     }
 
     fn waiting(&self) -> MutexGuard<'_, WaitingMessages> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock().ignore_poison()
     }
 }
 

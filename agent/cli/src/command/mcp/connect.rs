@@ -18,7 +18,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// A server that a command looks at. It ends when this is dropped.
 pub(super) struct Connected {
-    pub(super) imported: Imported,
+    pub(super) imported: Arc<Imported>,
     pub(super) pins: Arc<Pins>,
     pub(super) report: Arc<Report>,
     pub(super) catalog: SharedCatalog,

@@ -15,7 +15,7 @@ use tools::counted;
 
 /// Shows the branches and tags of a repository that sessions may have written, and counts its commits as the user's if the user says so.
 pub(super) async fn approve(root: &Path, digests: &[Digest]) -> Result<Exit, Error> {
-    let Some(pending) = authorship::pending(root) else {
+    let Some(pending) = authorship::pending(root)? else {
         return Ok(Exit::Success);
     };
     let shown = page(&pending);
@@ -32,11 +32,9 @@ pub(super) async fn approve(root: &Path, digests: &[Digest]) -> Result<Exit, Err
         false => digests.contains(&digest),
     };
     // A program of another session may have written it meanwhile.
-    let is_same = || authorship::pending(root).is_some_and(|now| page(&now) == shown);
-    if !is_approved || !is_same() {
+    if !is_approved || !authorship::clear(root, |now| page(now) == shown)? {
         return Ok(Exit::Refused);
     }
-    authorship::clear(root)?;
     notice::note(&format!(
         "approved {}",
         visible(&pending.git.to_string_lossy())

@@ -11,11 +11,6 @@ declare_keys! {
     /// The values of the keys about requests to providers.
     pub(crate) struct RequestKeys;
 
-    /// The time to connect to the provider's service
-    pub(crate) connect: Setting<Duration> =
-        Key::new("timeouts.connect", duration(), Setting::from_default(Timeouts::default().connect), "\"10s\"")
-            .with_project(ProjectRule::never(SPENDS));
-
     /// The time from a request to the first byte of the answer
     pub(crate) first_byte: Setting<Duration> =
         Key::new("timeouts.first_byte", duration(), Setting::from_default(Timeouts::default().first_byte), "\"300s\"")
@@ -29,16 +24,6 @@ declare_keys! {
     /// The maximum number of retries of a provider request
     pub(crate) max_retries: Setting<u32> =
         Key::new("retries.max", integer::<0, _>(), Setting::from_default(default_retries()), "4")
-            .with_project(ProjectRule::never(SPENDS));
-
-    /// The delay before the first retry, doubled after each
-    pub(crate) first_delay: Setting<Duration> =
-        Key::new("retries.first_delay", duration(), Setting::from_default(RetryPolicy::default().first_delay), "\"500ms\"")
-            .with_project(ProjectRule::never(SPENDS));
-
-    /// The longest delay between two attempts
-    pub(crate) longest_delay: Setting<Duration> =
-        Key::new("retries.longest_delay", duration(), Setting::from_default(RetryPolicy::default().longest_delay), "\"60s\"")
             .with_project(ProjectRule::never(SPENDS));
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{UNKNOWN, run};
+use super::run;
 use crate::Crib;
 use crate::config::{config, refused, setting, write_project, write_user};
 use crate::model::{ANSWER, serve};
@@ -115,69 +115,6 @@ fn settings_of_answers_reach_the_service_from_files_and_flags() {
         let ended = run(&crib, &["config", flag, value], &[]).expect(2);
         assert!(ended.stderr.contains(flag), "{ended:#?}");
     }
-}
-
-#[test]
-fn deferred_tools_are_asked_of_a_gateway_on_request_alone() {
-    let crib = Crib::new();
-    let (url, requests) = serve([Some(UNKNOWN), Some(UNKNOWN)]);
-    let base_url = url.trim_end_matches("/v1");
-    let service = format!(
-        "provider = 'anthropic'\nmodel = 'm'\nbase_url = '{base_url}'\ndisclosure.mode = 'search'"
-    );
-    for (settings, is_asked) in [("", false), ("[generation]\ndeferred_tools = true", true)] {
-        write_user(&crib, &format!("{service}\n{settings}"));
-        run(&crib, &["run", "x"], &[]).expect(1);
-        let body = requests.recv().unwrap();
-        assert_eq!(body.contains("\"defer_loading\":true"), is_asked, "{body}");
-        assert_eq!(body.contains("\"tools__call\""), !is_asked, "{body}");
-    }
-    write_user(
-        &crib,
-        &format!(
-            "provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\ngeneration.deferred_tools = true"
-        ),
-    );
-    let ended = run(&crib, &["run", "x"], &[]).expect(2);
-    assert!(
-        ended.stderr.contains("generation.deferred_tools"),
-        "{ended:#?}"
-    );
-}
-
-#[test]
-fn eager_input_streaming_is_asked_of_anthropic_on_request_alone() {
-    let crib = Crib::new();
-    let (url, requests) = serve([Some(UNKNOWN), Some(UNKNOWN)]);
-    let service = format!(
-        "provider = 'anthropic'\nmodel = 'm'\nbase_url = '{}'",
-        url.trim_end_matches("/v1")
-    );
-    for (settings, is_asked) in [
-        ("", false),
-        ("[generation]\neager_input_streaming = true", true),
-    ] {
-        write_user(&crib, &format!("{service}\n{settings}"));
-        run(&crib, &["run", "x"], &[]).expect(1);
-        let body = requests.recv().unwrap();
-        assert_eq!(
-            body.contains("\"eager_input_streaming\":true"),
-            is_asked,
-            "{body}"
-        );
-        assert!(body.contains("\"tools\""), "{body}");
-    }
-    write_user(
-        &crib,
-        &format!(
-            "provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\ngeneration.eager_input_streaming = true"
-        ),
-    );
-    let ended = run(&crib, &["run", "x"], &[]).expect(2);
-    assert!(
-        ended.stderr.contains("generation.eager_input_streaming"),
-        "{ended:#?}"
-    );
 }
 
 #[test]

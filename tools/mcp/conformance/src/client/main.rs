@@ -60,12 +60,12 @@ async fn session(server: &HttpServer, scenario: &Value) -> Result<(), Failure> {
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
     let imported =
-        servers.import(Import::new("suite".parse()?, server.clone()).with_sampling(true))?;
+        servers.import(Import::from_http("suite".parse()?, server.clone()).with_sampling(true))?;
     let report = imported.ready().await?;
     let cx = ToolContext::new()
         .with_grant(Grant::parse(["world:write:mcp:suite/*"])?)
         .with_person(Arc::new(user::User))
-        .with_service(Sampling::new(user::Model));
+        .with_service(Sampling::new(user::echo));
     tokio::time::sleep(PAUSE).await;
     let calls = match scenario["toolCalls"].as_array() {
         Some(calls) => calls::of_scenario(calls),

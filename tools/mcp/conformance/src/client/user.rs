@@ -3,7 +3,7 @@
 use tools::context::AnswerFuture;
 use tools::question::AnswerKind;
 use tools::{Answer, Person, Question, ToolContext};
-use tools_mcp::client::{Sample, SampleFuture, SampleRequest, Sampler};
+use tools_mcp::client::{Sample, SampleRequest};
 
 /// A person who agrees, and leaves each field of a form as it is.
 pub(crate) struct User;
@@ -21,19 +21,9 @@ impl Person for User {
     }
 }
 
-/// A model that repeats what it reads.
-pub(crate) struct Model;
-
-impl Sampler for Model {
-    fn sample<'a>(&'a self, request: SampleRequest, _: &'a ToolContext) -> SampleFuture<'a> {
-        let content = request
-            .messages
-            .first()
-            .and_then(|message| message.content.first())
-            .cloned();
-        Box::pin(async {
-            Ok(Sample::new("echo", content.ok_or("there is no message")?)
-                .with_stop_reason("endTurn"))
-        })
-    }
+/// Answers as a model that repeats what it reads.
+pub(crate) async fn echo(request: SampleRequest, _: ToolContext) -> Result<Sample, String> {
+    let message = request.messages.into_iter().next();
+    let content = message.and_then(|message| message.content.into_iter().next());
+    Ok(Sample::new("echo", content.ok_or("there is no message")?).with_stop_reason("endTurn"))
 }

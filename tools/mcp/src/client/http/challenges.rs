@@ -1,9 +1,10 @@
 //! [`Challenges`]: the refusals that a login can end.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
+use tools::IgnorePoison as _;
 
 use crate::private_file;
 
@@ -113,6 +114,6 @@ impl Challenges {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 }

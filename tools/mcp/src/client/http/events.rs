@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use sse_stream::{Error, Sse, SseStream};
 use tools_http::{Bytes, ResponseStream};
 
-use super::super::reading;
-use super::super::unanswered::Count;
+use crate::client::reading;
+use crate::client::unanswered::Count;
 
 /// Returns the events of a response. A drop closes the connection. An event of more than `limit` bytes is an error, which ends the
 /// stream. It is not read while too many requests of the server are unanswered. An answer is that of `request`.

@@ -3,6 +3,7 @@
 #[cfg(feature = "oauth")]
 mod challenges;
 mod events;
+mod host;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod post;
@@ -25,10 +26,11 @@ use tools_http::{
 #[cfg(feature = "oauth")]
 pub use self::oauth::LoginError;
 pub(crate) use self::requests::Requests;
-use self::url_secrets::UrlSecrets;
-use super::matching::Matched;
-use super::message_limit::MAX_MESSAGE_BYTES;
-use super::unanswered::Unanswered;
+use crate::client::http::host::{is_private, target};
+use crate::client::http::url_secrets::UrlSecrets;
+use crate::client::matching::Matched;
+use crate::client::message_limit::MAX_MESSAGE_BYTES;
+use crate::client::unanswered::Unanswered;
 
 /// The requests of one connection, with the tokens of a login.
 #[cfg(feature = "oauth")]
@@ -222,23 +224,6 @@ impl fmt::Debug for HttpServer {
             .field("headers", &names)
             .finish_non_exhaustive()
     }
-}
-
-/// Returns true if the URL itself says that its host is this machine or in the user's network.
-fn is_private(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    match host.trim_start_matches('[').trim_end_matches(']').parse() {
-        Ok(std::net::IpAddr::V4(address)) => address.is_loopback() || address.is_private(),
-        Ok(std::net::IpAddr::V6(address)) => address.is_loopback() || address.is_unique_local(),
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
-    }
-}
-
-/// Returns the host of a URL as a target of the scheme `net`, with the port if the URL names one.
-fn target(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    url.port()
-        .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
 /// Splits a header's value after its scheme, such as `Bearer `.

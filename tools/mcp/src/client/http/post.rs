@@ -13,9 +13,9 @@ use serde_json::json;
 use tools::visible_line;
 use tools_http::{HeaderName, HeaderValue, Method, Request, ResponseStream, StatusCode};
 
-use super::super::reading;
-use super::events::events;
-use super::requests::{EVENTS, Failure, JSON, Requests, SESSION, failed, try_later};
+use crate::client::http::events::events;
+use crate::client::http::requests::{EVENTS, Failure, JSON, Requests, SESSION, failed, try_later};
+use crate::client::reading;
 
 /// The characters of an unusable answer that an error shows.
 const SHOWN: usize = 200;

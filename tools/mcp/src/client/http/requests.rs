@@ -1,7 +1,7 @@
 //! [`Requests`]: the requests of streamable HTTP.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::stream::BoxStream;
 use rmcp::model::ClientJsonRpcMessage;
@@ -10,16 +10,17 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
 };
 use sse_stream::Sse;
+use tools::IgnorePoison as _;
 use tools::{Secret, ToolContext};
 use tools_http::{
     BoundSecret, HeaderName, HeaderValue, HttpClient, HttpError, HttpOptions, Method, Request,
     ResponseStream, StatusCode,
 };
 
-use super::super::message_limit::MAX_MESSAGE_BYTES;
-use super::super::unanswered::Count;
-use super::events::events;
-use super::url_secrets::UrlSecrets;
+use crate::client::http::events::events;
+use crate::client::http::url_secrets::UrlSecrets;
+use crate::client::message_limit::MAX_MESSAGE_BYTES;
+use crate::client::unanswered::Count;
 
 pub(super) type Failure = StreamableHttpError<HttpError>;
 type Headers = HashMap<HeaderName, HeaderValue>;
@@ -79,10 +80,7 @@ impl Requests {
 
     /// Returns the client of requests with a token, which treats the token as a secret.
     fn authorised(&self, token: &str) -> Result<HttpClient, HttpError> {
-        let mut authorised = self
-            .authorised
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut authorised = self.authorised.lock().ignore_poison();
         if let Some((_, http)) = authorised
             .as_ref()
             .filter(|(latest, _)| latest.expose() == token)

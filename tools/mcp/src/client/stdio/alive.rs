@@ -6,17 +6,20 @@ use std::time::Duration;
 
 use tools_exec::supervise::Running;
 
-use super::pipe::Output;
-use super::{Remarks, StdioError};
+use crate::client::stdio::error::StdioError;
+use crate::client::stdio::pipe::Output;
 
 /// The time that a server has to end by itself after its standard input was closed.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// Returns sentences that an error of the server shows.
+pub(super) type Remarks = dyn Fn() -> Vec<String> + Send + Sync;
 
 /// The process of a connection. A drop ends it with all its descendants, at once.
 pub struct Alive {
     running: Running<Output>,
     fault: Arc<OnceLock<StdioError>>,
-    /// Dropped after the process was told to end.
+    /// Dropped after the process has ended.
     _kept: Arc<dyn Any + Send + Sync>,
     remarks: Option<Arc<Remarks>>,
 }
@@ -28,6 +31,11 @@ impl Alive {
         kept: Arc<dyn Any + Send + Sync>,
         remarks: Option<Arc<Remarks>>,
     ) -> Self {
+        let (ended, of_process) = (running.ended(), kept.clone());
+        tokio::spawn(async move {
+            ended.await;
+            drop(of_process);
+        });
         Self {
             running,
             fault,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tools::visible_line;
 
-use super::lines::Lines;
+use crate::client::stdio::lines::Lines;
 
 /// The bytes of a line that are kept.
 const KEPT: usize = 4096;

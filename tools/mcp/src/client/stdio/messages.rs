@@ -11,12 +11,12 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tokio::io::{AsyncRead, ReadBuf};
 
-use super::super::message_limit::MAX_MESSAGE_BYTES;
-use super::StdioError;
-use super::lines::Lines;
-use super::log::Log;
-use super::pipe::Source;
-use super::spread::Spread;
+use crate::client::message_limit::MAX_MESSAGE_BYTES;
+use crate::client::stdio::error::StdioError;
+use crate::client::stdio::lines::Lines;
+use crate::client::stdio::log::Log;
+use crate::client::stdio::pipe::Source;
+use crate::client::stdio::spread::Spread;
 
 /// Reads the lines of a server that are messages. The others go to the log.
 pub(super) struct Messages {

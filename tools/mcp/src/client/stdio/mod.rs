@@ -14,15 +14,17 @@ use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncRead, AsyncWrite};
+use tools::IgnorePoison as _;
 use tools::{Secret, ToolError};
 use tools_exec::supervise::{Launch, start};
 
-use self::environment::environment;
-use self::messages::Messages;
-use self::pipe::{Output, pipe};
+use crate::client::stdio::alive::Remarks;
+use crate::client::stdio::environment::environment;
+use crate::client::stdio::messages::Messages;
+use crate::client::stdio::pipe::{Output, pipe};
 
 pub use self::alive::Alive;
 pub use self::error::StdioError;
@@ -39,9 +41,6 @@ pub struct Launched {
     kept: Arc<dyn Any + Send + Sync>,
     remarks: Option<Arc<Remarks>>,
 }
-
-/// Returns sentences that an error of the server shows.
-pub(super) type Remarks = dyn Fn() -> Vec<String> + Send + Sync;
 
 type Launcher =
     dyn Fn() -> Pin<Box<dyn Future<Output = Result<Launched, ToolError>> + Send>> + Send + Sync;
@@ -221,7 +220,7 @@ impl StdioServer {
             kept,
             remarks,
         } = self.launch().await?;
-        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = remarks.clone();
+        *self.latest.lock().ignore_poison() = remarks.clone();
         let (sink, source) = pipe();
         let log = log::Log::new(self.name.clone(), "stderr");
         let running = start(&launch, Output::Messages(sink), Output::Log(log)).await?;
@@ -236,11 +235,7 @@ impl StdioServer {
 
     /// Returns the remarks on the latest start.
     pub(in crate::client) fn remarks(&self) -> Vec<String> {
-        let latest = self
-            .latest
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let latest = self.latest.lock().ignore_poison().clone();
         latest.map(|remarks| remarks()).unwrap_or_default()
     }
 

@@ -1,13 +1,14 @@
 //! [`pipe`]: the way of messages from the reader of the process to the connection.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use tools::IgnorePoison as _;
 use tools_exec::supervise::Collect;
 
-use super::log::Log;
+use crate::client::stdio::log::Log;
 
 /// The bytes from which on the process waits until some were read.
 const FULL: usize = 256 * 1024;
@@ -58,7 +59,7 @@ struct State {
 }
 
 fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
+    state.lock().ignore_poison()
 }
 
 /// The end that bytes go into.

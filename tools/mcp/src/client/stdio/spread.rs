@@ -1,7 +1,7 @@
 //! [`Spread`]: messages that a server writes over several lines.
 
-use super::super::message_limit::MAX_MESSAGE_BYTES;
-use super::super::reading::read;
+use crate::client::message_limit::MAX_MESSAGE_BYTES;
+use crate::client::reading::read;
 
 /// The lines so far of an object or a list that may be a message.
 #[derive(Default)]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tools::{Task, Tasks, ToolContext, ToolErrorKind, ToolResult};
 
-use super::super::link::Link;
-use super::remote::RemoteTask;
+use crate::client::imported::Imported;
+use crate::client::tasks::remote::RemoteTask;
 
 /// The time in which a task can end so that the call has its result.
 const QUICK: Duration = Duration::from_secs(2);
@@ -14,11 +14,11 @@ const QUICK: Duration = Duration::from_secs(2);
 /// Follows the task of a call. If it does not end soon, the call ends with its handle. In a context that cannot keep tasks, or that has
 /// too many, the call waits for its end.
 pub(crate) async fn follow(
-    link: &Arc<Link>,
+    imported: &Arc<Imported>,
     cx: &ToolContext,
     task: rmcp::model::Task,
 ) -> Result<ToolResult, ToolErrorKind> {
-    let task = Arc::new(RemoteTask::new(link.clone(), task)?);
+    let task = Arc::new(RemoteTask::new(imported.clone(), task)?);
     let watched = Watched(Some(task.clone()));
     let tasks = cx
         .service::<Tasks>()
@@ -31,7 +31,7 @@ pub(crate) async fn follow(
             watched.keep();
             let text = format!(
                 "[{handle}: the MCP server {} goes on with this call as a task; task.result reads its result]",
-                link.name()
+                imported.name()
             );
             return Ok(ToolResult::text(text).with_task(handle));
         }

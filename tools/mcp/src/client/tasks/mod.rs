@@ -3,8 +3,9 @@
 mod follow;
 mod poll;
 mod remote;
+mod restore;
 mod seen;
 mod stored;
 
 pub(super) use follow::follow;
-pub(super) use stored::restored;
+pub(super) use restore::restore;

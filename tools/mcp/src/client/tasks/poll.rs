@@ -9,8 +9,8 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 use tools::ToolErrorKind;
 
-use super::super::link::{Link, shown};
-use super::seen::Seen;
+use crate::client::imported::{Imported, shown};
+use crate::client::tasks::seen::Seen;
 
 /// The interval of a server that names none.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -29,7 +29,7 @@ const MAX_ERRORS: usize = 5;
 
 /// Asks a server for the state of a task until it has ended.
 pub(super) struct Poll {
-    pub(super) link: Arc<Link>,
+    pub(super) imported: Arc<Imported>,
     pub(super) id: Arc<str>,
     pub(super) seen: Arc<watch::Sender<Seen>>,
     /// Notified when the state may have changed.
@@ -80,7 +80,7 @@ impl Poll {
     }
 
     async fn ask(&mut self) -> Result<Seen, Failure> {
-        let peer = self.link.ready().await.map_err(|error| {
+        let peer = self.imported.listed_peer().await.map_err(|error| {
             Failure::Unreachable(match error {
                 ToolErrorKind::Unavailable { reason } => reason,
                 other => other.to_string(),
@@ -104,12 +104,12 @@ impl Poll {
             return Err(Failure::Refused("it answered with another task".to_owned()));
         }
         self.interval = interval(task.task.poll_interval_ms);
-        Ok(Seen::from_remote(self.link.name(), task))
+        Ok(Seen::from_remote(self.imported.name(), task))
     }
 
     /// Returns the state after the given number of failures in a row.
     fn after(&mut self, failure: Failure, errors: usize) -> Seen {
-        let server = self.link.name();
+        let server = self.imported.name();
         let is_over = self.expires.is_some_and(|expires| Instant::now() > expires);
         let forgotten = || match is_over {
             true => format!(

@@ -12,11 +12,11 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tools::tasks::{TaskFuture, TaskState};
 use tools::{Json, Progress, Task, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
-use super::super::link::Link;
-use super::super::rounds;
-use super::poll::{Poll, interval};
-use super::seen::Seen;
-use super::stored::{Stored, milliseconds};
+use crate::client::imported::{Imported, shown};
+use crate::client::rounds;
+use crate::client::tasks::poll::{Poll, interval};
+use crate::client::tasks::seen::Seen;
+use crate::client::tasks::stored::{Stored, milliseconds};
 
 /// The maximum length of a task's id, in bytes.
 const MAX_ID: usize = 1024;
@@ -29,7 +29,7 @@ const MESSAGE: Duration = Duration::from_secs(30);
 
 /// A call that a server goes on with. A drop ends the polling and not the task.
 pub(crate) struct RemoteTask {
-    link: Arc<Link>,
+    imported: Arc<Imported>,
     id: Arc<str>,
     seen: Arc<watch::Sender<Seen>>,
     now: Arc<Notify>,
@@ -51,35 +51,44 @@ impl RemoteTask {
     ///
     /// # Errors
     /// Returns an error if the id is too long.
-    pub(super) fn new(link: Arc<Link>, task: rmcp::model::Task) -> Result<Self, ToolErrorKind> {
+    pub(super) fn new(
+        imported: Arc<Imported>,
+        task: rmcp::model::Task,
+    ) -> Result<Self, ToolErrorKind> {
         let now_ms = milliseconds(
             SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .unwrap_or_default(),
         );
         let expires_ms = task.ttl_ms.map(|ttl| now_ms.saturating_add(ttl));
-        let status = task
-            .status_message
-            .as_deref()
-            .map(super::super::link::shown);
+        let status = task.status_message.as_deref().map(shown);
         let first = interval(task.poll_interval_ms);
-        Self::following(link, &task.task_id, expires_ms, status, first)
+        Self::following(imported, &task.task_id, expires_ms, status, first)
     }
 
     /// Finds a task of an earlier process.
-    pub(super) fn from_stored(link: Arc<Link>, stored: &Stored) -> Result<Self, ToolErrorKind> {
-        Self::following(link, &stored.id, stored.expires_ms, None, Duration::ZERO)
+    pub(super) fn from_stored(
+        imported: Arc<Imported>,
+        stored: &Stored,
+    ) -> Result<Self, ToolErrorKind> {
+        Self::following(
+            imported,
+            &stored.id,
+            stored.expires_ms,
+            None,
+            Duration::ZERO,
+        )
     }
 
     fn following(
-        link: Arc<Link>,
+        imported: Arc<Imported>,
         id: &str,
         expires_ms: Option<u64>,
         status: Option<String>,
         first: Duration,
     ) -> Result<Self, ToolErrorKind> {
         if id.len() > MAX_ID {
-            let (server, length) = (link.name(), id.len());
+            let (server, length) = (imported.name(), id.len());
             let message = format!(
                 "the MCP server {server} named a task with an id of {length} bytes; at most {MAX_ID} are kept"
             );
@@ -95,7 +104,7 @@ impl RemoteTask {
         // A time beyond the clock's range is never over.
         let expires = left.and_then(|left| Instant::now().checked_add(left));
         let poll = Poll {
-            link: link.clone(),
+            imported: imported.clone(),
             id: id.clone(),
             seen: seen.clone(),
             now: now.clone(),
@@ -104,7 +113,7 @@ impl RemoteTask {
         };
         let poll = tokio::spawn(poll.run()).abort_handle();
         Ok(Self {
-            link,
+            imported,
             id,
             seen,
             now,
@@ -116,7 +125,7 @@ impl RemoteTask {
 
     /// Returns the result of the task if it has ended.
     pub(super) fn outcome(&self) -> Result<ToolResult, ToolErrorKind> {
-        self.seen.borrow().result(self.link.name())
+        self.seen.borrow().result(self.imported.name())
     }
 
     pub(super) fn has_ended(&self) -> bool {
@@ -173,10 +182,10 @@ impl RemoteTask {
         let keys: Vec<_> = new.keys().cloned().collect();
         let responses = match answered.rounds {
             rounds if rounds > MAX_ROUNDS => Err(rounds::failed(
-                &self.link,
+                &self.imported,
                 &format!("asked for input more than {MAX_ROUNDS} times in one task"),
             )),
-            _ => rounds::responses(&self.link, cx, new).await,
+            _ => rounds::responses(&self.imported, cx, new).await,
         };
         // The answers to questions that were cut off by the end of the call are none.
         if cx.is_cancelled() {
@@ -190,7 +199,7 @@ impl RemoteTask {
                 return;
             }
         };
-        let Ok(peer) = self.link.ready().await else {
+        let Ok(peer) = self.imported.listed_peer().await else {
             return;
         };
         let params = UpdateTaskParams::new(&*self.id, responses);
@@ -204,7 +213,7 @@ impl RemoteTask {
 
 impl Task for RemoteTask {
     fn title(&self) -> String {
-        format!("at the MCP server {}", self.link.name())
+        format!("at the MCP server {}", self.imported.name())
     }
 
     fn state(&self) -> TaskState {
@@ -234,13 +243,21 @@ impl Task for RemoteTask {
         if self.has_ended() {
             return;
         }
-        let (link, now, params) = (
-            self.link.clone(),
+        let (imported, now, params) = (
+            self.imported.clone(),
             self.now.clone(),
             CancelTaskParams::new(&*self.id),
         );
         runtime.spawn(async move {
-            let told = async { link.ready().await.ok()?.cancel_task(params).await.ok() };
+            let told = async {
+                imported
+                    .listed_peer()
+                    .await
+                    .ok()?
+                    .cancel_task(params)
+                    .await
+                    .ok()
+            };
             // The next state says whether it has ended.
             let _ = timeout(MESSAGE, told).await;
             now.notify_one();
@@ -252,7 +269,7 @@ impl Task for RemoteTask {
             return None;
         }
         let stored = Stored {
-            server: self.link.name().as_str().to_owned(),
+            server: self.imported.name().as_str().to_owned(),
             id: self.id.to_string(),
             expires_ms: self.expires_ms,
         };

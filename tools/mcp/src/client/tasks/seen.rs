@@ -8,10 +8,10 @@ use serde_json::Value;
 use tools::tasks::TaskState;
 use tools::{ToolErrorKind, ToolResult};
 
-use super::super::ServerName;
-use super::super::failure::failure;
-use super::super::link::shown;
-use super::super::result::readable_result;
+use crate::client::failure::failure;
+use crate::client::imported::shown;
+use crate::client::result::readable_result;
+use crate::client::server_name::ServerName;
 
 /// A server's task as it was last seen.
 #[derive(Clone)]

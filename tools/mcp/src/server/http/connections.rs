@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tools::CancellationToken;
 use tools_http::server::{Place, accept};
 
-use super::endpoint::Endpoint;
+use crate::server::http::endpoint::Endpoint;
 
 /// Serves connections until the shutdown, and then until the last one has ended. Dropping the future drops them.
 pub(super) async fn serve(

@@ -14,12 +14,12 @@ use rmcp::transport::streamable_http_server::StreamableHttpService;
 use serde_json::json;
 use tools_http::server::{Place, check_names, check_port, read_body};
 
-use super::super::handler::Handler;
-use super::super::json_text::is_json;
-use super::HttpOptions;
-use super::access::Bearer;
-use super::first_write::joined;
-use super::sessions::{SessionError, Sessions};
+use crate::server::handler::Handler;
+use crate::server::http::access::Bearer;
+use crate::server::http::first_write::joined;
+use crate::server::http::options::HttpOptions;
+use crate::server::http::sessions::{SessionError, Sessions};
+use crate::server::json_text::is_json;
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 

@@ -1,7 +1,7 @@
 //! [`Sessions`]: the sessions of clients of older revisions.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use futures_util::{Stream, StreamExt as _};
@@ -12,8 +12,9 @@ use rmcp::transport::streamable_http_server::session::local::{
 use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
 };
+use tools::IgnorePoison as _;
 
-use super::HttpOptions;
+use crate::server::http::options::HttpOptions;
 
 /// The sessions of a listener, in a limited number. A new one takes the place of the one that has been idle for longest, as many clients
 /// never end theirs. Its client begins another when it comes back.
@@ -68,7 +69,7 @@ impl Sessions {
     }
 
     fn lock_uses(&self) -> MutexGuard<'_, HashMap<SessionId, Use>> {
-        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
+        self.uses.lock().ignore_poison()
     }
 }
 

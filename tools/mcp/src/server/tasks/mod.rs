@@ -3,16 +3,17 @@
 mod task;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use rmcp::model::{ErrorData, Task};
 use tokio::time::Instant;
+use tools::IgnorePoison as _;
 use tools::{CancellationToken, Progress};
 
-use self::task::{RunningTask, failed, size};
-use super::calls::random_handle;
-use super::running::Running;
+use crate::server::running::Running;
+use crate::server::suspended::random_handle;
+use crate::server::tasks::task::{RunningTask, failed, size};
 
 /// The time that a result stays at least, if tasks may live that long.
 const KEPT: Duration = Duration::from_secs(300);
@@ -140,7 +141,7 @@ impl Tasks {
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
-        self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.table.lock().ignore_poison()
     }
 }
 

@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use rmcp::model::{DetailedTask, ErrorData, JsonObject, Task, TaskPayload, TaskStatus};
 use rmcp::task_manager::current_timestamp;
 use serde::Serialize;
 use serde_json::Value;
+use tools::IgnorePoison as _;
 use tools::{CancellationToken, Progress};
 
-use super::super::peer::{Ask, Message};
-use super::super::running::{Finished, Running, Step, Waiting, name_lacking};
+use crate::server::peer::{Ask, Message};
+use crate::server::running::{Finished, Running, Step, Waiting, name_lacking};
 
 /// The time between two requests of a client for the state of a task.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -169,7 +170,7 @@ impl RunningTask {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 }
 

@@ -1,17 +1,18 @@
 //! [`Exchange`]: the requests of OAuth.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rmcp::transport::auth::{
     OAuthHttpClient, OAuthHttpClientError, OAuthHttpClientFuture, OAuthHttpRedirectPolicy,
     OAuthHttpRequest,
 };
 use serde::Deserialize;
+use tools::IgnorePoison as _;
 use tools::protocol::{Access, Target};
 use tools::{Grant, ToolContext};
 use tools_http::{HttpClient, Method, Request, Response, Url};
 
-use super::super::target;
+use crate::client::http::host::target;
 
 /// The fields of a form whose values are secrets.
 const SECRET_FIELDS: [&str; 4] = ["client_secret", "code", "code_verifier", "refresh_token"];
@@ -78,10 +79,7 @@ impl Exchange {
             && is_json
             && let Ok(client) = serde_json::from_slice(&answer)
         {
-            *self
-                .registration
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner) = Some(client);
+            *self.registration.lock().ignore_poison() = Some(client);
         }
         // The text of an error is shown, and may repeat the request.
         let answer = if status.is_success() {

@@ -2,6 +2,7 @@
 
 mod exchange;
 mod redirect;
+mod settings;
 mod store;
 
 use std::collections::HashMap;
@@ -18,11 +19,14 @@ use tokio::time::timeout;
 use tools::{Secret, visible_line};
 use tools_http::{HttpClient, HttpError, HttpLimits, Method, Request, Url};
 
-use self::exchange::{Exchange, Registration};
-use self::redirect::Redirect;
-use self::store::Store;
-use super::challenges::Challenges;
-use super::{HttpServer, is_private};
+use crate::client::http::HttpServer;
+use crate::client::http::challenges::Challenges;
+use crate::client::http::host::is_private;
+use crate::client::http::oauth::exchange::{Exchange, Registration};
+use crate::client::http::oauth::redirect::Redirect;
+use crate::client::http::oauth::store::Store;
+
+pub(super) use self::settings::Settings;
 
 /// The name under which the program registers itself.
 const CLIENT_NAME: &str = "Toolcrib";
@@ -62,22 +66,6 @@ impl From<AuthError> for LoginError {
         Self::Refused {
             reason: visible_line(&error.to_string(), SHOWN),
         }
-    }
-}
-
-/// The settings of logins.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Settings {
-    folder: Option<PathBuf>,
-    client: Option<(String, Option<Secret>)>,
-    document: Option<String>,
-    callback_port: u16,
-    challenges: Arc<Challenges>,
-}
-
-impl Settings {
-    pub(super) fn challenges(&self) -> Arc<Challenges> {
-        self.challenges.clone()
     }
 }
 

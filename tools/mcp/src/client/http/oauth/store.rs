@@ -5,18 +5,18 @@ use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::PoisonError;
 
 use rmcp::transport::auth::{
     AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials,
 };
 use serde::{Deserialize, Serialize};
+use tools::IgnorePoison as _;
 use tools::Secret;
 use tools::protocol::Digest;
 use tools_http::Url;
 use tools_store::private;
 
-use super::exchange::Registration;
+use crate::client::http::oauth::exchange::Registration;
 use crate::private_file;
 
 /// The maximum size of the file, in bytes.
@@ -96,11 +96,7 @@ impl Store {
     }
 
     fn write(&self, credentials: StoredCredentials) -> io::Result<()> {
-        let registered = self
-            .registration
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let registered = self.registration.lock().ignore_poison().clone();
         let client_secret = match registered {
             Some(client) if client.client_id == credentials.client_id => client.client_secret,
             _ => {

@@ -219,7 +219,7 @@ async fn a_call_that_lacks_scopes_says_that_a_login_is_required() {
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
     let imported = servers
-        .import(Import::new("s".parse().unwrap(), mcp.clone()).with_login_advice("do log in"))
+        .import(Import::from_http("s".parse().unwrap(), mcp.clone()).with_login_advice("do log in"))
         .unwrap();
     assert_eq!(imported.ready().await.unwrap().tools, ["mcp:s/t"]);
     let cx = ToolContext::new().with_grant(Grant::parse(["world:write:mcp:s/*"]).unwrap());

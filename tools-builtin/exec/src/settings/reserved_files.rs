@@ -3,29 +3,33 @@
 //! The walls of programs hide files that exist. A program could create a missing one, and choose thereby what a later session takes for a
 //! secret, for the address of a channel or for messages from outside.
 
-#[cfg(feature = "builtin")]
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 
-use tools::Services;
-#[cfg(feature = "builtin")]
+use tools_fs::Workspace;
 use tools_store::private;
 
-use crate::error::Error;
+/// The error for a file that is missing and cannot be created.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{} is missing, and a program that runs in the root could create it: {reason}; create the file, or name one outside of \
+     the root in the settings",
+    path.display()
+)]
+pub(super) struct ReservedFileError {
+    path: PathBuf,
+    reason: io::Error,
+}
 
 /// Creates each of these files that is missing and lies inside the root: empty, and for the user alone.
 ///
 /// # Errors
 /// Returns an error that names the file if it cannot be created.
-#[cfg(feature = "builtin")]
-pub(crate) fn create<'a>(
-    services: &Services,
-    files: impl Iterator<Item = &'a Path>,
-) -> Result<(), Error> {
-    let Some(workspace) = services.get::<tools_builtin::fs::Workspace>() else {
-        return Ok(());
-    };
-    for file in files.filter(|file| !file.exists() && !workspace.paths_to(file).is_empty()) {
+pub(super) fn create(workspace: &Workspace, files: &[PathBuf]) -> Result<(), ReservedFileError> {
+    for file in files
+        .iter()
+        .filter(|file| !file.exists() && !workspace.paths_to(file).is_empty())
+    {
         let parent = file.parent().filter(|parent| !parent.exists());
         let created = parent
             .map_or(Ok(()), private::prepare_folder)
@@ -36,41 +40,30 @@ pub(crate) fn create<'a>(
         let created = created
             .map(drop)
             .or_else(|error| if is_there(&error) { Ok(()) } else { Err(error) });
-        created.map_err(|error| Error::Reserved {
+        created.map_err(|reason| ReservedFileError {
             path: file.to_owned(),
-            reason: error.to_string(),
+            reason,
         })?;
     }
     Ok(())
 }
 
-#[cfg(not(feature = "builtin"))]
-pub(crate) fn create<'a>(
-    _services: &Services,
-    _files: impl Iterator<Item = &'a Path>,
-) -> Result<(), Error> {
-    Ok(())
-}
-
-#[cfg(all(test, feature = "builtin"))]
+#[cfg(test)]
 mod tests {
     use std::sync::Barrier;
-
-    use tools_builtin::fs::Workspace;
 
     use super::*;
 
     #[test]
     fn sessions_that_start_at_once_create_a_file_together() {
         let root = tempfile::tempdir().unwrap();
-        let mut services = Services::new();
-        services.insert(Workspace::open(root.path()).unwrap());
+        let workspace = Workspace::open(root.path()).unwrap();
         for number in 0..200 {
             let file = root.path().join(format!("{number}.jsonl"));
             let barrier = Barrier::new(4);
             let start = || {
                 barrier.wait();
-                create(&services, std::iter::once(&*file)).unwrap();
+                create(&workspace, std::slice::from_ref(&file)).unwrap();
             };
             std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(start))));
             assert!(file.exists());
@@ -81,13 +74,9 @@ mod tests {
     #[cfg(unix)]
     fn a_link_that_leads_nowhere_is_an_error() {
         let root = tempfile::tempdir().unwrap();
-        let mut services = Services::new();
-        services.insert(Workspace::open(root.path()).unwrap());
+        let workspace = Workspace::open(root.path()).unwrap();
         let link = root.path().join("key");
         std::os::unix::fs::symlink("missing", &link).unwrap();
-        assert!(matches!(
-            create(&services, std::iter::once(&*link)),
-            Err(Error::Reserved { .. })
-        ));
+        assert!(create(&workspace, &[link]).is_err());
     }
 }

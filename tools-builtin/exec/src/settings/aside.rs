@@ -1,38 +1,27 @@
 //! Moves aside what programs left among protected files before a session reads the workspace, and says what lies aside.
 
-#[cfg(not(feature = "builtin"))]
-use std::path::Path;
-#[cfg(feature = "builtin")]
 use std::path::{Path, PathBuf};
-#[cfg(feature = "builtin")]
 use std::sync::Once;
 
-#[cfg(feature = "builtin")]
-use tools_builtin::exec::{Aside, SetAside};
-
-use crate::{notice, shell};
-#[cfg(feature = "builtin")]
-use host::folders;
-#[cfg(feature = "builtin")]
+use host::{folders, program};
 use tools::counted;
+use tools::protocol::Word;
+
+use crate::{Aside, SetAside};
 
 /// The most files of which `doctor` has a line.
-#[cfg(feature = "builtin")]
 const LISTED: usize = 20;
 
 /// Guards the note on what lies aside, because later sessions of the process have the same workspace.
-#[cfg(feature = "builtin")]
 static NOTED: Once = Once::new();
 
 /// Returns the folder for what programs plant. Returns `None` without a home.
-#[cfg(feature = "builtin")]
-pub(crate) fn folder() -> Option<Aside> {
+pub(super) fn folder() -> Option<Aside> {
     Some(Aside::new(folders::state()?.join("aside")))
 }
 
 /// Moves aside what programs left whose session has died, and says once how much lies aside. Call it before a file of the workspace is read.
-#[cfg(feature = "builtin")]
-pub(crate) fn recover(workspace: Option<&Path>) {
+pub(super) fn recover(workspace: Option<&Path>) {
     let Some(aside) = folder() else { return };
     // The settings are those of the working directory.
     let mut places: Vec<PathBuf> = workspace.map(Path::to_owned).into_iter().collect();
@@ -41,7 +30,7 @@ pub(crate) fn recover(workspace: Option<&Path>) {
     places
         .iter()
         .flat_map(|place| aside.recover(place))
-        .for_each(|file| notice::warning(&file.to_string()));
+        .for_each(|file| program::warn(&file.to_string()));
     NOTED.call_once(|| {
         let lying = lying(&aside, workspace);
         let Some(line) = count(&lying) else { return };
@@ -61,13 +50,12 @@ pub(crate) fn recover(workspace: Option<&Path>) {
             }
             first => first.map(way_back).unwrap_or_default(),
         };
-        notice::note(&format!("{line}; {advice}"));
+        program::note(&format!("{line}; {advice}"));
     });
 }
 
 /// Returns the lines of `doctor` on what lies aside.
-#[cfg(feature = "builtin")]
-pub(crate) fn report(workspace: Option<&Path>) -> Vec<String> {
+pub(super) fn report(workspace: Option<&Path>) -> Vec<String> {
     let lying = folder()
         .map(|aside| lying(&aside, workspace))
         .unwrap_or_default();
@@ -78,21 +66,18 @@ pub(crate) fn report(workspace: Option<&Path>) -> Vec<String> {
     count(&lying).into_iter().chain(lines).collect()
 }
 
-#[cfg(feature = "builtin")]
 fn lying(aside: &Aside, workspace: Option<&Path>) -> Vec<SetAside> {
     workspace
         .map(|workspace| aside.list(workspace))
         .unwrap_or_default()
 }
 
-#[cfg(feature = "builtin")]
 fn count(lying: &[SetAside]) -> Option<String> {
     let files = counted(lying.len() as u64, "protected file");
     (!lying.is_empty()).then(|| format!("aside: {files} that programs left in this workspace"))
 }
 
 /// Returns the command that puts a file back, if a record knows the file and no link leads elsewhere.
-#[cfg(feature = "builtin")]
 fn way_back(file: &SetAside) -> String {
     let place = file.place.as_ref().map(quoted).unwrap_or_default();
     if file.is_in_workspace() {
@@ -111,15 +96,6 @@ fn way_back(file: &SetAside) -> String {
     )
 }
 
-#[cfg(feature = "builtin")]
-fn quoted(path: impl AsRef<std::path::Path>) -> String {
-    shell::quoted(&path.as_ref().to_string_lossy()).into_owned()
-}
-
-#[cfg(not(feature = "builtin"))]
-pub(crate) fn recover(_workspace: Option<&Path>) {}
-
-#[cfg(not(feature = "builtin"))]
-pub(crate) fn report(_workspace: Option<&Path>) -> Vec<String> {
-    Vec::new()
+fn quoted(path: impl AsRef<Path>) -> String {
+    Word::Known(path.as_ref().to_string_lossy().into_owned()).to_string()
 }

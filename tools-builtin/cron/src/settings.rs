@@ -1,0 +1,62 @@
+//! The jobs of the user in a program, and the line on them.
+
+use host::settings::{Settings, SettingsError};
+use host::{Extension, FamilyReport, folders, inventory, program};
+use jiff::tz::TimeZone;
+use tools::{Services, source};
+
+use crate::{CronError, Jobs};
+
+/// The file of the jobs of all workspaces, in the data folder.
+const FILE: &str = "cron.sqlite";
+
+inventory::submit! {
+    Extension::new("cron", source!())
+        .with_services(&[], insert)
+        .with_report(|settings, _| Box::pin(async { Ok(report(settings)) }))
+}
+
+impl Jobs {
+    /// Returns the user's jobs of a workspace, in the data folder of the program. The file is opened by the first use.
+    ///
+    /// # Errors
+    /// Returns an error if the user has no home.
+    pub fn of_user(workspace: impl Into<String>) -> Result<Self, CronError> {
+        let folder = folders::data().ok_or(CronError::NoHome)?;
+        let jobs = Self::new(folder.join(FILE), workspace);
+        let zone = TimeZone::try_system()
+            .ok()
+            .and_then(|zone| zone.iana_name().map(str::to_owned));
+        Ok(zone.into_iter().fold(jobs, Self::with_zone))
+    }
+}
+
+/// Adds the jobs of the session's root. Those that the program adds itself stay.
+fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
+    if services.get::<Jobs>().is_some() {
+        return Ok(());
+    }
+    let Some(root) = settings.root() else {
+        return Ok(());
+    };
+    match Jobs::of_user(root.to_string_lossy()) {
+        Ok(jobs) => services.insert(jobs),
+        Err(error) => services.insert_absent::<Jobs>(error.to_string()),
+    }
+    Ok(())
+}
+
+fn report(settings: &Settings) -> FamilyReport {
+    let line = |root: &std::path::Path| match Jobs::of_user(root.to_string_lossy()) {
+        Ok(jobs) => format!(
+            "jobs: run by `{} cron run`; their time zone is {}",
+            program::name(),
+            jobs.zone()
+        ),
+        Err(error) => format!("jobs: unavailable: {error}"),
+    };
+    FamilyReport {
+        lines: settings.root().map(line).into_iter().collect(),
+        ..FamilyReport::default()
+    }
+}

@@ -1,0 +1,65 @@
+//! The settings of programs, and the sandbox that they describe.
+
+mod aside;
+mod keys;
+mod path_programs;
+mod report;
+mod reserved_files;
+
+use host::settings::{Settings, SettingsError};
+use host::{Extension, folders, inventory, program};
+use tools::{Services, ToolContext, source};
+use tools_fs::Workspace;
+
+use self::keys::SandboxKeys;
+use crate::{Sandbox, enter};
+
+inventory::submit! {
+    Extension::new("exec", source!())
+        .with_default_grants(&["program:read:**", "program:write:**"])
+        .with_keys(|| vec![Box::new(SandboxKeys::default())])
+        .with_start(enter)
+        .with_recovery(aside::recover)
+        .with_services(&["fs"], insert)
+        .with_context(prepare)
+        .with_report(|settings, _| Box::pin(async { Ok(report::report(settings)) }))
+}
+
+/// Adds the sandbox of a session, with the toolchains of the user. One that the program adds itself stays.
+fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
+    if services.get::<Sandbox>().is_some() {
+        return Ok(());
+    }
+    let keys: &SandboxKeys = settings.of();
+    let reserved = settings.reserved_folders().iter().cloned();
+    let mut sandbox = Sandbox::new()
+        .with_unconfined(keys.unconfined.value)
+        .with_reserved(folders::own_folders().chain(reserved))
+        // Where the call has no observer that shows it, such as behind `serve`.
+        .with_teller(|files| {
+            for file in files {
+                program::warn(&file.to_string());
+            }
+        });
+    if let Some(aside) = aside::folder() {
+        sandbox = sandbox.with_aside(aside);
+    }
+    if let Some((home, cache)) = folders::toolchains() {
+        let toolchains = keys
+            .toolchains
+            .iter()
+            .filter_map(|name| name.value.parse().ok());
+        sandbox = sandbox.with_toolchains(toolchains, &home, &cache);
+    }
+    services.insert(sandbox);
+    Ok(())
+}
+
+/// Creates the files that no program may create, and protects the programs on the `PATH`.
+fn prepare(settings: &Settings, cx: ToolContext) -> Result<ToolContext, SettingsError> {
+    let Some(workspace) = cx.service::<Workspace>() else {
+        return Ok(cx);
+    };
+    reserved_files::create(&workspace, &settings.secret_files()).map_err(SettingsError::service)?;
+    Ok(workspace.protect(cx, &path_programs::places(workspace.root())))
+}

@@ -1,0 +1,106 @@
+//! The question about the removal of a file that runs or configures programs by itself: nothing would protect its place afterwards.
+
+use tools::policy::Sensitivity;
+use tools::protocol::Target;
+use tools::{Access, Concern, ToolContext};
+
+use crate::Workspace;
+use crate::error::FsError;
+use crate::path::RelativePath;
+use crate::repository;
+
+/// The folders of build outputs and dependencies. They hold code that the next build, test or start runs anyway, and up to thousands of
+/// files that were settings where they come from: nobody opens an editor or a shell there.
+const OUTPUTS: [&str; 14] = [
+    "target",
+    "node_modules",
+    "bower_components",
+    ".venv",
+    "venv",
+    "vendor",
+    "build",
+    "dist",
+    "out",
+    ".tox",
+    ".nox",
+    "__pycache__",
+    "_build",
+    "deps",
+];
+
+/// Returns true for the name of a folder of build outputs or dependencies.
+pub fn is_output(name: &str) -> bool {
+    OUTPUTS.contains(&name)
+}
+
+/// Returns the concern about `fs.remove`: the entry counts, or something at the top of the folder. Deeper files go with their folder.
+pub(crate) fn of_remove(cx: &ToolContext, path: RelativePath, recursive: bool) -> Vec<Concern> {
+    let (Some(workspace), Ok(target)) = (
+        cx.service::<Workspace>(),
+        Target::new(Access::Destroy, "fs", path.as_str()),
+    ) else {
+        return Vec::new();
+    };
+    let reason = if counts(cx, &workspace, &path) {
+        "it runs or configures programs by itself, or leads to a file that does, and nothing would protect its place afterwards"
+    } else if recursive && has_at_top(cx, &workspace, &path) {
+        "the folder has something at its top that runs or configures programs by itself"
+    } else {
+        return Vec::new();
+    };
+    let remedy = format!(
+        "ask for a grant that names it, such as {}",
+        target.to_clause()
+    );
+    vec![Concern::new(target, reason, remedy).unless_named()]
+}
+
+/// Refuses the removal of such an entry to which a link leads, or by a tool of another crate, because nobody was asked about it.
+///
+/// # Errors
+/// Returns an error that names the path itself.
+pub(crate) fn check_unasked(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+) -> Result<(), FsError> {
+    if counts(cx, workspace, path) {
+        Err(FsError::Unasked { path: path.clone() })
+    } else {
+        Ok(())
+    }
+}
+
+/// Returns true if the table has the entry, or if it is a part of a repository.
+pub(crate) fn is_listed(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> bool {
+    let entry = cx.sensitive_paths().find(path.as_str());
+    let of_table = entry.is_some_and(|entry| {
+        entry.sensitivity() == Sensitivity::RunsByItself
+            && entry.describe(path.as_str()) == entry.note()
+    });
+    of_table || repository::holds(workspace, path)
+}
+
+/// Returns true if the entry is listed, or lies on the way to a listed one and is no folder of outputs.
+fn counts(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> bool {
+    let is_on_way = || {
+        let entry = cx.sensitive_paths().find(path.as_str());
+        entry.is_some_and(|entry| entry.sensitivity() == Sensitivity::RunsByItself)
+    };
+    is_listed(cx, workspace, path) || !path.names().last().is_some_and(is_output) && is_on_way()
+}
+
+fn has_at_top(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> bool {
+    let is_folder = workspace
+        .dir()
+        .symlink_metadata(path.as_str())
+        .is_ok_and(|metadata| metadata.is_dir());
+    if !is_folder || path.names().last().is_some_and(is_output) {
+        return false;
+    }
+    let entries = workspace.dir().read_dir(path.as_str());
+    entries.into_iter().flatten().flatten().any(|entry| {
+        let child = entry.file_name().to_str().map(|name| path.child(name));
+        child.is_some_and(|child| child.is_ok_and(|child| counts(cx, workspace, &child)))
+    })
+}

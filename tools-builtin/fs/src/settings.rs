@@ -1,0 +1,105 @@
+//! The workspace of a session, and its place in the system text.
+
+use std::io;
+use std::path::PathBuf;
+
+use host::settings::{SensitivePlace, Settings, SettingsError};
+use host::{Extension, folders, inventory};
+use tools::call::FileRoot;
+use tools::policy::{SensitivePath, Sensitivity, WorkspaceDomain};
+use tools::protocol::is_invisible;
+use tools::{Services, ToolContext, source};
+
+use crate::Workspace;
+
+inventory::submit! {
+    Extension::new("fs", source!())
+        .with_default_grants(&["fs:read:**"])
+        .with_services(&[], insert)
+        .with_context(|settings, cx| Ok(prepare(settings, cx)))
+        .with_section("workspace", section)
+        .with_open_file(|cx, path| cx.service::<Workspace>()?.open_file(cx, path).ok())
+}
+
+/// The error for a root that cannot be the workspace.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use {} as the root: {reason}; choose a directory with --root", path.display())]
+struct RootError {
+    path: PathBuf,
+    reason: io::Error,
+}
+
+/// Adds the workspace in the root. It takes the place of one that the program brings.
+fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
+    let Some(root) = settings.root() else {
+        return Ok(());
+    };
+    let workspace = Workspace::open(root)
+        .and_then(|workspace| workspace.with_hidden(settings.paths_hidden_in(root)))
+        .map_err(|reason| {
+            SettingsError::service(RootError {
+                path: root.to_owned(),
+                reason,
+            })
+        })?;
+    services.insert(FileRoot::new(workspace.root()));
+    services.insert(workspace);
+    Ok(())
+}
+
+/// Puts the context into the domain of its workspace, with its control files and the files that other programs run.
+fn prepare(settings: &Settings, cx: ToolContext) -> ToolContext {
+    let Some(workspace) = cx.service::<Workspace>() else {
+        return cx;
+    };
+    let control = settings
+        .control_files()
+        .flat_map(|file| workspace.paths_to(file));
+    // The built-in table has the settings files of `toolcrib` alone.
+    let cx = WorkspaceDomain::new(workspace.identity())
+        .with_control_files(control)
+        .with_control_name(folders::settings_name())
+        .enter(cx);
+    workspace.protect(cx, settings.sensitive_places())
+}
+
+fn section(cx: &ToolContext, _has_tool: &dyn Fn(&str) -> bool) -> Result<String, String> {
+    let Some(workspace) = cx.service::<Workspace>() else {
+        return Ok(String::new());
+    };
+    let mut root = String::new();
+    for c in workspace.root().to_string_lossy().chars() {
+        if is_invisible(c) {
+            root.extend(c.escape_unicode());
+        } else {
+            root.push(c);
+        }
+    }
+    Ok(format!(
+        "The workspace is the directory {root}. File tools take and return paths relative to it, such as src/main.rs; the workspace \
+         itself is `.`. File tools cannot reach anything outside it."
+    ))
+}
+
+impl Workspace {
+    /// Adds the places below the root to the sensitive paths of a context, as files that other programs run.
+    #[must_use]
+    pub fn protect(&self, cx: ToolContext, places: &[SensitivePlace]) -> ToolContext {
+        let mut entries = Vec::new();
+        for place in places {
+            let end = if place.is_folder { "/**" } else { "" };
+            let below = self.paths_to(&place.path);
+            entries.extend(
+                below
+                    .iter()
+                    .filter(|below| *below != ".")
+                    .filter_map(|below| {
+                        let pattern = format!("/{below}{end}");
+                        SensitivePath::new(pattern, Sensitivity::RunsByItself, place.note).ok()
+                    }),
+            );
+        }
+        let paths = cx.sensitive_paths().clone().with_paths(entries);
+        cx.with_sensitive_paths(paths)
+    }
+}

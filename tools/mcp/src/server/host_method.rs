@@ -1,0 +1,115 @@
+//! Answers the methods of a host.
+
+use rmcp::RoleServer;
+use rmcp::model::{ErrorCode, ErrorData};
+use rmcp::service::RequestContext;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::server::drive::Driven;
+use crate::server::handler::Handler;
+use crate::server::methods::MethodError;
+use crate::server::peer::Peer;
+use crate::server::running::{AskedOf, Finished, Running};
+
+impl Handler {
+    /// Answers a method of the host. It may require input.
+    pub(super) async fn method<T: DeserializeOwned>(
+        &self,
+        method: &'static str,
+        params: impl Serialize,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Answer<T>, ErrorData> {
+        let internal =
+            |error: serde_json::Error| ErrorData::internal_error(error.to_string(), None);
+        let Some(methods) = &self.options.methods else {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
+        };
+        let mut params = serde_json::to_value(params).map_err(internal)?;
+        let mut take = |key: &str| params.as_object_mut().and_then(|params| params.remove(key));
+        let (answers, state, _) = (take("inputResponses"), take("requestState"), take("_meta"));
+        let answers = answers
+            .map(serde_json::from_value)
+            .transpose()
+            .map_err(internal)?
+            .unwrap_or_default();
+        let asked = AskedOf {
+            method,
+            name: String::new(),
+            params: params.clone().into(),
+        };
+        let running = match state {
+            Some(state) => {
+                self.resume(state.as_str().unwrap_or_default(), &asked, answers)
+                    .await?
+            }
+            None => {
+                let Some(permit) = self.options.calls.begin() else {
+                    return Err(ErrorData::internal_error(
+                        "too many requests; try again later",
+                        None,
+                    ));
+                };
+                let peer = Peer::new(
+                    context.client_capabilities().unwrap_or_default(),
+                    false,
+                    answers,
+                    permit.clone(),
+                );
+                let work = methods.call(method, params, peer.0.clone());
+                let work = Box::pin(async {
+                    let failed = |error: MethodError| {
+                        ErrorData::new(ErrorCode(error.code), error.message, error.data)
+                    };
+                    work.await.map(Finished::Method).map_err(failed)
+                });
+                Running::new(
+                    asked,
+                    peer,
+                    tools::CancellationToken::new(),
+                    (permit, self.calls.running.token()),
+                    work,
+                )
+            }
+        };
+        match Box::pin(self.drive(running, false, context)).await? {
+            Driven::Ended(Finished::Method(mut value)) => {
+                // `rmcp` takes it out for clients of older revisions.
+                if let Some(fields) = value.as_object_mut() {
+                    fields
+                        .entry("resultType")
+                        .or_insert_with(|| "complete".into());
+                }
+                Ok(Answer::Ended(
+                    serde_json::from_value(value).map_err(internal)?,
+                ))
+            }
+            Driven::InputRequired(required) => Ok(Answer::InputRequired(required)),
+            Driven::Ended(Finished::Call(_)) | Driven::Task(_) => {
+                Err(ErrorData::internal_error("the method has no result", None))
+            }
+        }
+    }
+
+    /// Answers a method of the host that may not require input.
+    pub(super) async fn plain_method<T: DeserializeOwned>(
+        &self,
+        method: &'static str,
+        params: impl Serialize,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<T, ErrorData> {
+        match self.method(method, params, context).await? {
+            Answer::Ended(result) => Ok(result),
+            Answer::InputRequired(_) => Err(ErrorData::internal_error(
+                "this method cannot require input",
+                None,
+            )),
+        }
+    }
+}
+
+/// The answer to a method.
+pub(super) enum Answer<T> {
+    Ended(T),
+    InputRequired(rmcp::model::InputRequiredResult),
+}

@@ -1,0 +1,180 @@
+//! [`HttpOptions`]: the options of a server over HTTP.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
+use tools::CancellationToken;
+
+use crate::server::http::access::Bearer;
+
+/// The names and addresses of this machine.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// The options of a server over HTTP.
+#[derive(Clone, Debug)]
+pub struct HttpOptions {
+    pub(super) token: Option<Bearer>,
+    pub(super) hosts: Vec<String>,
+    origins: Vec<String>,
+    pub(super) max_connections: usize,
+    pub(super) read_timeout: Duration,
+    pub(super) shutdown_grace: Duration,
+}
+
+impl HttpOptions {
+    /// The path of the endpoint.
+    pub const PATH: &str = "/mcp";
+    /// The minimum length of a bearer token.
+    pub const MIN_TOKEN_BYTES: usize = 16;
+    /// The default number of connections at the same time.
+    pub const DEFAULT_MAX_CONNECTIONS: usize = 128;
+    /// The number of sessions of clients of older revisions at the same time. A further one ends the one that has been idle for longest,
+    /// and is refused with 503 if none is.
+    pub const MAX_SESSIONS: usize = 256;
+
+    /// The default time for the head of a request, and for its body: 30 seconds.
+    pub const DEFAULT_READ_TIMEOUT: Duration = Duration::from_secs(30);
+    /// The default time that running calls have to end after a shutdown began.
+    pub const DEFAULT_SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
+
+    /// Creates options without a token. Only this machine's names are allowed as host and origin.
+    pub fn new() -> Self {
+        Self {
+            token: None,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            max_connections: Self::DEFAULT_MAX_CONNECTIONS,
+            read_timeout: Self::DEFAULT_READ_TIMEOUT,
+            shutdown_grace: Self::DEFAULT_SHUTDOWN_GRACE,
+        }
+    }
+
+    /// Sets the bearer token that each request must have.
+    ///
+    /// # Errors
+    /// Returns an error if the token has fewer than [`MIN_TOKEN_BYTES`](Self::MIN_TOKEN_BYTES).
+    pub fn with_token(mut self, token: impl Into<String>) -> Result<Self, HttpError> {
+        let token = token.into();
+        if token.len() < Self::MIN_TOKEN_BYTES {
+            return Err(HttpError::ShortToken {
+                length: token.len(),
+            });
+        }
+        self.token = Some(Bearer::new(token));
+        Ok(self)
+    }
+
+    /// Adds a name, with or without a port, that requests may have as `Host`.
+    #[must_use]
+    pub fn with_host(mut self, host: impl Into<String>) -> Self {
+        self.hosts.push(host.into());
+        self
+    }
+
+    /// Adds an origin, such as `https://app.example.com:443`, that requests of browsers may have.
+    #[must_use]
+    pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
+        self.origins.push(origin.into());
+        self
+    }
+
+    /// Sets the number of connections at the same time. Further ones take the place of those without an allowed request, or wait.
+    #[must_use]
+    pub fn with_max_connections(mut self, connections: usize) -> Self {
+        self.max_connections = connections;
+        self
+    }
+
+    /// Sets the time that a client has for the head of a request, at most 10 seconds, and then for the body. A connection without a request
+    /// ends after the time for the head.
+    #[must_use]
+    pub fn with_read_timeout(mut self, timeout: Duration) -> Self {
+        self.read_timeout = timeout;
+        self
+    }
+
+    /// Sets the time that running calls have to end after a shutdown began. Then they are cancelled.
+    #[must_use]
+    pub fn with_shutdown_grace(mut self, grace: Duration) -> Self {
+        self.shutdown_grace = grace;
+        self
+    }
+
+    /// Checks that a server with these options may listen on the address.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::TokenRequired`] if other machines can reach the address and there is no token.
+    pub fn check_address(&self, address: SocketAddr) -> Result<(), HttpError> {
+        if !address.ip().is_loopback() && self.token.is_none() {
+            return Err(HttpError::TokenRequired { address });
+        }
+        Ok(())
+    }
+
+    /// Returns the configuration of `rmcp` for a server at this address.
+    pub(super) fn config(
+        &self,
+        address: SocketAddr,
+        max_bytes: usize,
+        ended: CancellationToken,
+    ) -> StreamableHttpServerConfig {
+        let bound = (!address.ip().is_unspecified()).then(|| host_of(address.ip()));
+        let hosts = LOOPBACK
+            .into_iter()
+            .map(str::to_owned)
+            .chain(bound)
+            .chain(self.hosts.clone());
+        let origin = |host: &str| format!("http://{host}:{}", address.port());
+        let origins = LOOPBACK.into_iter().map(origin).chain(self.origins.clone());
+        StreamableHttpServerConfig::default()
+            .with_allowed_hosts(hosts)
+            .with_allowed_origins(origins)
+            .enforce_origin_validation()
+            .with_max_request_body_bytes(max_bytes)
+            // From 2026-07-28 on, an answer without messages before it is one document and not a stream.
+            .with_json_response(true)
+            .with_cancellation_token(ended)
+    }
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The error of a server over HTTP.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpError {
+    /// Other machines can reach the address, and no token is set.
+    #[error(
+        "other machines can reach {address}, so a bearer token is required; set one, or listen on 127.0.0.1"
+    )]
+    TokenRequired {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// A token is too short to keep others out.
+    #[error(
+        "the bearer token has {length} bytes, and at least {} are required",
+        HttpOptions::MIN_TOKEN_BYTES
+    )]
+    ShortToken {
+        /// Its length.
+        length: usize,
+    },
+    /// The server failed.
+    #[error("the server failed: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Returns an address as it stands in a URL.
+fn host_of(ip: IpAddr) -> String {
+    match ip {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    }
+}
