@@ -25,8 +25,6 @@ mod search;
 mod serve;
 mod sessions;
 mod show;
-#[cfg(feature = "default")]
-mod skills;
 mod system;
 mod trust;
 mod why;
@@ -68,8 +66,6 @@ enum Command {
     Mcp(mcp::McpArgs),
     #[command(flatten)]
     Family(family::FamilyCommand),
-    #[cfg(feature = "default")]
-    Skills(skills::SkillsArgs),
     Config(config::ConfigArgs),
     #[cfg(feature = "default")]
     Cron(cron::CronArgs),
@@ -106,8 +102,6 @@ impl Cli {
             #[cfg(feature = "default")]
             Command::Mcp(mcp) => on_runtime(mcp.run()),
             Command::Family(family) => on_runtime(family.run()),
-            #[cfg(feature = "default")]
-            Command::Skills(skills) => on_runtime(skills.run()),
             Command::Config(config) => on_runtime(config.run()),
             #[cfg(feature = "default")]
             Command::Cron(cron) => on_runtime(cron.run()),

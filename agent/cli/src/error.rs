@@ -220,18 +220,6 @@ pub(crate) enum Error {
         given: String,
     },
     #[cfg(feature = "default")]
-    #[error(
-        "there is no skill {name:?}; run {} skills to see all",
-        program::name()
-    )]
-    NoSkill { name: String },
-    #[cfg(feature = "default")]
-    #[error("several skills of the project are called {name:?}: {}; rename or remove all but one", places.join(" and "))]
-    SkillClash { name: String, places: Vec<String> },
-    #[cfg(feature = "default")]
-    #[error("the skill {name:?} cannot be used: {reason}")]
-    Skill { name: String, reason: String },
-    #[cfg(feature = "default")]
     #[error(transparent)]
     McpFile(#[from] tools_mcp::config::ConfigError),
     #[cfg(feature = "default")]
@@ -297,10 +285,6 @@ impl Error {
             | Self::ServerPrompt { .. }
             | Self::McpFile(_)
             | Self::Trust(_) => Exit::Usage,
-            #[cfg(feature = "default")]
-            Self::NoSkill { .. } => Exit::NotFound,
-            #[cfg(feature = "default")]
-            Self::SkillClash { .. } | Self::Skill { .. } => Exit::Usage,
             #[cfg(feature = "default")]
             Self::Channel { .. } => Exit::Usage,
             #[cfg(feature = "default")]

@@ -65,7 +65,6 @@ mod session;
 #[cfg(feature = "default")]
 mod sessions;
 mod shell;
-mod skills;
 mod standard_input;
 mod start;
 mod status_lines;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use agent::{Direct, Models, Plan, SubAgents, ToolFinder};
 use clap::Args;
 use host::settings::SensitivePlace;
+use host::{ControlFolders, folders};
 use tools::{OutputStore, Services, Tasks, ToolContext};
 
 use crate::authorship;
@@ -15,7 +16,6 @@ use crate::config::{Setting, Settings};
 use crate::error::Error;
 use crate::git_settings;
 use crate::program;
-use crate::skills::{self, Library};
 
 /// The option of commands that open the workspace.
 #[derive(Args, Clone, Debug, Default)]
@@ -63,16 +63,8 @@ impl RootOption {
 
     /// Returns the services of a session that makes no calls.
     pub(crate) fn services(&self, settings: &Settings) -> Result<Services, Error> {
-        self.services_with(settings, &Library::load(self.workspace()?, true, settings))
-    }
-
-    /// Returns the services of a session that makes no calls, with these skills.
-    pub(crate) fn services_with(
-        &self,
-        settings: &Settings,
-        library: &Library,
-    ) -> Result<Services, Error> {
-        let mut services = self.services_of_calls(settings, library)?;
+        let settings = settings.clone().with_root(self.workspace()?.into());
+        let mut services = self.services_of_calls(&settings)?;
         services.insert(Plan::new());
         services.insert(unused_models());
         services.insert_absent::<ToolFinder>(
@@ -90,36 +82,51 @@ impl RootOption {
         of_servers: &[PathBuf],
     ) -> Result<ToolContext, Error> {
         let workspace = PathBuf::from(self.workspace()?);
-        let library = Library::load(self.workspace()?, reads_project, settings);
-        let of_skills = skills::control_files(&library, &workspace);
-        let control = of_servers.iter().cloned().chain(of_skills);
         let settings = settings
             .clone()
             .with_root(workspace.clone())
-            .with_control_files(control.chain(git_settings::files(&workspace)))
+            .with_project_files(reads_project)
             .with_sensitive_places(places_of_git(&workspace));
-        let cx = ToolContext::new().with_services(self.services_of_calls(&settings, &library)?);
+        let services = self.services_of_calls(&settings)?;
+        let of_families = control_files(&services, &workspace);
+        let control = of_servers.iter().cloned().chain(of_families);
+        let settings = settings.with_control_files(control.chain(git_settings::files(&workspace)));
+        let cx = ToolContext::new().with_services(services);
         Ok(host::prepare_context(&settings, cx)?)
     }
 
-    /// Returns the services for tools.
-    fn services_of_calls(&self, settings: &Settings, library: &Library) -> Result<Services, Error> {
-        let root = PathBuf::from(self.workspace()?);
+    /// Returns the services for tools, with these settings of the root.
+    fn services_of_calls(&self, settings: &Settings) -> Result<Services, Error> {
         let mut services = program::services();
         if services.get::<SubAgents>().is_none() {
             services.insert(SubAgents::new());
         }
         services.insert(OutputStore::new());
         Tasks::offer(&mut services);
-        authorship::insert(&mut services, &root);
-        let settings = settings
-            .clone()
-            .with_root(root)
-            .with_reserved_folders(library.places().iter().cloned());
+        authorship::insert(&mut services, Path::new(&self.workspace()?));
+        let control = host::insert_control_folders(settings, &mut services);
+        let settings = settings.clone().with_reserved_folders(control);
         host::insert_services(&settings, &mut services)?;
-        skills::insert(&mut services, library);
         Ok(services)
     }
+}
+
+/// Returns the folders of families that tools must not change without a question, and everything in them.
+fn control_files(services: &Services, root: &Path) -> Vec<PathBuf> {
+    let content = |folder: &Path| match folder.canonicalize() {
+        Ok(real) if root.starts_with(&real) => root.join("**"),
+        _ => folder.join("**"),
+    };
+    // No tool reaches the program's own folders, except by the links in them.
+    let is_own = |path: &Path| {
+        folders::own_folders().any(|own| path.starts_with(own))
+            && !path.ancestors().any(Path::is_symlink)
+    };
+    let folders = services.get::<ControlFolders>().unwrap_or_default();
+    let folders = folders.0.iter().filter(|folder| !is_own(folder));
+    folders
+        .flat_map(|folder| [content(folder), folder.clone()])
+        .collect()
 }
 
 /// Returns the files below a root that git runs or obeys because its settings name them.

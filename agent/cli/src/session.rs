@@ -40,7 +40,6 @@ use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::refusal::HowToGrant;
 use crate::root::unused_models;
-use crate::skills;
 use crate::system_text;
 use crate::telemetry::Telemetry;
 
@@ -417,7 +416,9 @@ impl SessionOptions {
             (None, Some(job)) => job.enter(context),
             (None, None) => context,
         };
-        skills::warn(&context);
+        host::warnings(&context, None)
+            .iter()
+            .for_each(|warning| notice::warning(warning));
         let texts = ProjectTexts::read(&context, settings);
         Ok(SessionTools {
             entries,

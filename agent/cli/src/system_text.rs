@@ -5,7 +5,6 @@ use tools::ToolContext;
 
 use crate::instructions;
 use crate::notice;
-use crate::skills;
 use host::trust::Content;
 
 const IDENTITY: &str = "You are the agent of Toolcrib, a program that runs your tool calls and returns their results. You can \
@@ -29,9 +28,7 @@ pub(crate) fn build(
         "instructions",
         instructions.map(instructions::section).unwrap_or_default(),
     );
-    with_sections(text, others)
-        .with_section("skills", skills::section(cx, tools))
-        .with_tool_section("tools", tool_guidance)
+    with_sections(text, others).with_tool_section("tools", tool_guidance)
 }
 
 /// Adds sections of families. An error is a warning for the person.

@@ -12,7 +12,6 @@ use host::{
 use tools::visible::visible;
 use tools::{visible_line, visible_text};
 
-use crate::settings::own;
 use crate::{Filter, ImportError, Memory, MemoryEntry, MemoryError};
 
 pub(crate) const MEMORY: Command = Command {
@@ -43,7 +42,7 @@ const EXPORT: Command = Command {
     arguments: &[SCOPE, UNCONFIRMED],
     run: Some(|arguments, cx| {
         Box::pin(async {
-            let entries = own()?.entries(&filter(arguments)?)?;
+            let entries = Memory::own()?.entries(&filter(arguments)?)?;
             entries.iter().try_for_each(|entry| cx.write_json(entry))?;
             Ok(Exit::Success)
         })
@@ -128,7 +127,7 @@ fn filter(arguments: &Arguments) -> Result<Filter, CommandError> {
 
 fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
     let filter = filter(arguments)?;
-    let entries = own()?.entries(&filter)?;
+    let entries = Memory::own()?.entries(&filter)?;
     if arguments.is_given("json") {
         entries.iter().try_for_each(|entry| cx.write_json(entry))?;
         return Ok(Exit::Success);
@@ -182,7 +181,7 @@ fn render_entry(entry: &MemoryEntry) -> String {
 }
 
 fn import(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
-    let (memory, is_trusted) = (own()?, arguments.is_given("trust"));
+    let (memory, is_trusted) = (Memory::own()?, arguments.is_given("trust"));
     let imported = match arguments.path("file") {
         Some(path) => {
             let opened = File::open(&path);
@@ -215,7 +214,7 @@ fn change(
     verb: &str,
     change: fn(&Memory, &[i64]) -> Result<Vec<MemoryEntry>, MemoryError>,
 ) -> Result<Exit, CommandError> {
-    for entry in change(&own()?, &arguments.values("ids")?)? {
+    for entry in change(&Memory::own()?, &arguments.values("ids")?)? {
         let text = visible_line(&entry.text, 200);
         cx.note(&format!("{verb} memory {}: {text}", entry.id));
     }

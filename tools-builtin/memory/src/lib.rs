@@ -3,6 +3,7 @@
 mod command;
 mod digest;
 mod error;
+mod extension;
 mod forget;
 mod limits;
 mod list;
@@ -14,7 +15,6 @@ mod save;
 mod schema;
 mod scope;
 mod search;
-mod settings;
 mod shown;
 mod transfer;
 

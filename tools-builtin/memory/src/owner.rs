@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use host::folders;
 use tools_store::rusqlite::{Transaction, params};
 
 use crate::row::{COLUMNS, all, find, remove};
@@ -28,6 +29,15 @@ pub struct Counts {
 
 /// These functions are for the user's own commands, which no tool and no model calls. They block the calling thread.
 impl Memory {
+    /// Returns the memories of the user, in the data folder of the program.
+    ///
+    /// # Errors
+    /// Returns an error if there is no folder for them.
+    pub fn own() -> Result<Self, MemoryError> {
+        let folder = folders::data().ok_or(MemoryError::NoFolder)?;
+        Ok(Self::new(folder.join("memory.sqlite")))
+    }
+
     /// Returns memories of all principals, the oldest first. Does not create a missing file.
     ///
     /// # Errors

@@ -1,13 +1,19 @@
 #![doc = include_str!("../README.md")]
 
+mod command;
 mod contents;
 mod discovery;
+mod extension;
 mod folder;
 mod front_matter;
+mod library;
 mod load;
 mod name;
 mod read;
+mod report;
 mod section;
+mod session;
+mod settings;
 mod skill;
 mod skills;
 
@@ -17,6 +23,7 @@ pub use contents::Contents;
 pub use discovery::{Discovery, Found, Overlooked};
 pub use folder::FolderError;
 pub use front_matter::{Fault, FrontMatter, SkillText};
+pub use settings::SkillKeys;
 pub use skill::{Origin, Skill, SkillError, named_files};
 pub use skills::{Clash, Skills};
 

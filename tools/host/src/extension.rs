@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
 use tools::linked::{self, NamedSubmission};
-use tools::{Clause, Services, Source, ToolContext};
+use tools::{Clause, Entry, Services, Source, ToolContext};
 
 use crate::finding::{FamilyReport, Finding};
 use crate::settings::{KeySet, Settings, SettingsError, Values};
@@ -59,6 +59,8 @@ pub struct Extension {
     clause_fault: fn(&Clause, &Settings) -> Option<String>,
     report: Option<Report>,
     faults: fn() -> Vec<Finding>,
+    control_folders: fn(&Settings, &mut Services) -> Vec<PathBuf>,
+    warnings: fn(&ToolContext, Option<&Entry>) -> Vec<String>,
     section: Option<(&'static str, Section)>,
     commands: &'static [Command],
 }
@@ -95,6 +97,8 @@ impl Extension {
             clause_fault: |_, _| None,
             report: None,
             faults: Vec::new,
+            control_folders: |_, _| Vec::new(),
+            warnings: |_, _| Vec::new(),
             section: None,
             commands: &[],
         }
@@ -215,6 +219,27 @@ impl Extension {
         self
     }
 
+    /// Sets the function that returns the folders that decide what later sessions do, such as those of skills. A tool asks before it changes
+    /// them, and programs cannot. The function may add services that those of [`with_services`](Self::with_services) are made of.
+    #[must_use]
+    pub const fn with_control_folders(
+        mut self,
+        folders: fn(&Settings, &mut Services) -> Vec<PathBuf>,
+    ) -> Self {
+        self.control_folders = folders;
+        self
+    }
+
+    /// Sets the function that returns warnings for a session in this context, or for a call of the tool alone.
+    #[must_use]
+    pub const fn with_warnings(
+        mut self,
+        warnings: fn(&ToolContext, Option<&Entry>) -> Vec<String>,
+    ) -> Self {
+        self.warnings = warnings;
+        self
+    }
+
     /// Sets the section of the system text with this name. An empty text is left out.
     #[must_use]
     pub const fn with_section(mut self, name: &'static str, section: Section) -> Self {
@@ -254,6 +279,28 @@ impl fmt::Debug for Extension {
 /// Returns the usable linked extensions, sorted by name.
 pub fn list() -> Vec<&'static Extension> {
     linked::list()
+}
+
+/// The folders of families that decide what later sessions do: a service that is there before those of families.
+#[derive(Clone, Debug, Default)]
+pub struct ControlFolders(pub Vec<PathBuf>);
+
+/// Adds and returns the [`ControlFolders`] of all linked families for a session with these settings.
+pub fn insert_control_folders(settings: &Settings, services: &mut Services) -> Vec<PathBuf> {
+    let folders: Vec<_> = list()
+        .into_iter()
+        .flat_map(|extension| (extension.control_folders)(settings, services))
+        .collect();
+    services.insert(ControlFolders(folders.clone()));
+    folders
+}
+
+/// Returns the warnings of all linked families for a session in this context, or for a call of the tool alone.
+pub fn warnings(cx: &ToolContext, tool: Option<&Entry>) -> Vec<String> {
+    list()
+        .into_iter()
+        .flat_map(|extension| (extension.warnings)(cx, tool))
+        .collect()
 }
 
 /// Runs the first code of all linked families. Call it before anything else in the process.

@@ -26,18 +26,6 @@ pub fn servers() -> Option<PathBuf> {
     Some(base()?.config_dir().join(program::name()).join("mcp.json"))
 }
 
-/// Returns the user's folders of skills: those that other programs use too, and `skills` beside the settings file.
-pub fn skills() -> Vec<PathBuf> {
-    let Some(base) = base() else {
-        return Vec::new();
-    };
-    let shared = [".agents/skills", ".claude/skills"].map(|folder| base.home_dir().join(folder));
-    shared
-        .into_iter()
-        .chain([base.config_dir().join(program::name()).join("skills")])
-        .collect()
-}
-
 /// Returns the home of the user.
 pub fn home() -> Option<PathBuf> {
     Some(base()?.home_dir().to_owned())

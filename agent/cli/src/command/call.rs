@@ -22,7 +22,6 @@ use crate::output;
 use crate::output_file;
 use crate::policy;
 use crate::refusal;
-use crate::skills;
 use crate::telemetry::Telemetry;
 use host::duration;
 
@@ -110,7 +109,9 @@ impl CallArgs {
             .with_absent_service::<ToolFinder>(
                 "only a session that searches its tools has it; `search` searches them",
             );
-        skills::warn_for(&context, &entry);
+        host::warnings(&context, Some(&entry))
+            .iter()
+            .for_each(|warning| notice::warning(warning));
         let _telemetry = Telemetry::start(&settings);
         tools::execute(&context, entry.name().as_str(), arguments)
             .await

@@ -22,7 +22,6 @@ use crate::output;
 use crate::provider_choice::ProviderChoice;
 use crate::root::RootOption;
 use crate::session;
-use crate::skills::{self, Library};
 use crate::visible::visible;
 
 /// Check the linked tools and providers: links, name conflicts, definitions, the settings, the root, missing services and the formats of model services
@@ -99,20 +98,13 @@ impl DoctorArgs {
 
 /// A session without flags, as far as it can be opened.
 struct Session {
-    library: Library,
     services: Result<Services, Error>,
 }
 
 impl Session {
     async fn new(root: &RootOption, settings: &Settings) -> Self {
-        let (services, library) = match root
-            .workspace()
-            .map(|workspace| Library::load(workspace, true, settings))
-        {
-            Ok(library) => (root.services_with(settings, &library), library),
-            Err(error) => (Err(error), Library::default()),
-        };
-        Self { library, services }
+        let services = root.services(settings);
+        Self { services }
     }
 
     fn findings(&self, settings: &Settings) -> Vec<Finding> {
@@ -149,11 +141,6 @@ impl Session {
             };
             findings.push(Finding::new(check, error.to_string()));
         }
-        findings.extend(
-            skills::findings(&self.library)
-                .into_iter()
-                .map(|fault| Finding::new("skill", fault)),
-        );
         findings.extend(host::faults());
         findings.extend(super::family::findings());
         match &self.services {
@@ -188,8 +175,7 @@ impl Session {
                 families
                     .iter()
                     .flat_map(|report| report.lines.iter().cloned()),
-            )
-            .chain(skills::report(&self.library));
+            );
         Ok((
             lines.map(|line| visible(&line).into_owned()).collect(),
             families,
@@ -326,6 +312,7 @@ mod tests {
         let conflicts: Vec<_> = findings
             .iter()
             .filter(|finding| finding.check == "conflict")
+            .filter(|finding| finding.tool.is_some() || finding.provider.is_some())
             .collect();
         let [of_tool, of_provider] = &conflicts[..] else {
             panic!("{conflicts:?}")

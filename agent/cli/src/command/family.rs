@@ -156,7 +156,12 @@ fn by_availability() -> (Vec<&'static host::Command>, Vec<&'static host::Command
 }
 
 fn subcommand(record: &'static host::Command) -> Command {
-    let mut command = Command::new(record.name).about(record.about);
+    let arguments = record.arguments.iter();
+    // The options of the program that a command has in common set a description of their own.
+    let mut command = arguments
+        .fold(Command::new(record.name), with_argument)
+        .about(record.about)
+        .long_about(None);
     if !record.details.is_empty() {
         command = command.long_about(format!("{}\n\n{}", record.about, record.details));
     }
@@ -166,10 +171,7 @@ fn subcommand(record: &'static host::Command) -> Command {
             .subcommand_required(true)
             .arg_required_else_help(true),
     };
-    let arguments = record.arguments.iter();
-    arguments
-        .fold(command, with_argument)
-        .subcommands(record.commands.iter().map(subcommand))
+    command.subcommands(record.commands.iter().map(subcommand))
 }
 
 fn with_argument(command: Command, argument: &'static Argument) -> Command {

@@ -12,9 +12,9 @@ use agent::driver::DEFAULT_MAX_STEPS;
 use agent::{Cost, KeySource, ReasoningEffort, RepeatLimits, ToolChoice};
 use host::settings::FlagValue::{Implied, Named};
 use host::settings::{
-    EXPORTS, INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, boolean, directory, duration,
-    file, filled, float, integer, items, key_source, printed, proxy_url, replaced, size, tables,
-    text, url, variable,
+    EXPORTS, INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, boolean, duration, file,
+    filled, float, integer, key_source, printed, proxy_url, replaced, size, tables, text, url,
+    variable,
 };
 use host::{Extension, Size, declare_keys};
 use tools::{Approval, source};
@@ -34,12 +34,11 @@ host::inventory::submit! {
     })
 }
 
-/// The default grants: reading the clock, asking the user, reading skills, and using the tasks of the session. A session adds asking its
+/// The default grants: reading the clock, asking the user, and using the tasks of the session. A session adds asking its
 /// model, and families add their own.
-const DEFAULT_GRANTS: [&str; 5] = [
+const DEFAULT_GRANTS: [&str; 4] = [
     "clock:read:**",
     "user:read:**",
-    "skill:read:**",
     "task:read:**",
     "task:write:**",
 ];
@@ -202,10 +201,6 @@ declare_keys! {
             .with_flag(APPROVAL_TIMEOUT, Named("DURATION"))
             .with_project(ProjectRule::lower())
             .in_profiles();
-
-    /// More folders of skills, with those below; a folder in the workspace is one of the project
-    pub(crate) skill_folders: Vec<Setting<PathBuf>> = Key::new("skills.folders", items(directory), Vec::new(), r#"["~/skills"]"#)
-        .with_project(ProjectRule::never(INSTRUCTS));
 
     /// The maximum number of calls of all sessions in a day of UTC
     pub(crate) daily_calls: Option<Setting<u32>> = Key::new("daily.max_calls", integer::<1, _>(), None, "2000");

@@ -10,13 +10,14 @@ use tools_mcp::client::ServerName;
 use tools_mcp::config::{
     ConfigError, FileOwner, McpFile, ServerEntry, ServerSettings, Transport, Variables,
 };
-use tools_mcp::trust::{Approval, Approvals, Change, Executable, Pins, Subject, TrustError};
+use tools_mcp::trust::{Executable, Pins, TrustError, server_subject};
 
 use super::code::ServerCode;
 use crate::error::Error;
 use crate::notice;
 use crate::root::RootOption;
 use host::folders;
+use host::trust::{Approval, Approvals, Change, Subject};
 
 /// The project's file, in the root of the workspace.
 const PROJECT_FILE: &str = ".mcp.json";
@@ -217,7 +218,7 @@ impl Inventory {
             .as_ref()
             .map(|program| (&program.executable, &*program.cwd))
             .unzip();
-        let subject = Subject::new(
+        let subject = server_subject(
             self.workspace(),
             &server.name,
             &server.entry,

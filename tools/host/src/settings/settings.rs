@@ -36,6 +36,7 @@ pub struct Settings {
     control: Vec<PathBuf>,
     /// The root of the session, with links resolved.
     root: Option<PathBuf>,
+    ignores_project: bool,
     /// Folders that no program may create.
     reserved: Vec<PathBuf>,
     sensitive: Vec<SensitivePlace>,
@@ -220,6 +221,20 @@ impl Settings {
     /// Returns the root of the session. Returns `None` if there is none that can be used.
     pub fn root(&self) -> Option<&Path> {
         self.root.as_deref()
+    }
+
+    /// Sets whether the session reads the files of the user and the project: it does unless `--config` or `--no-config` is given.
+    #[must_use]
+    pub fn with_project_files(self, reads: bool) -> Self {
+        Self {
+            ignores_project: !reads,
+            ..self
+        }
+    }
+
+    /// Returns true if the session reads the files of the user and the project.
+    pub fn reads_project_files(&self) -> bool {
+        !self.ignores_project
     }
 
     /// Adds folders that programs in the root may not create, because the next session reads them.

@@ -14,8 +14,8 @@ use tools::{Digest, Tool, ToolName};
 use crate::client::{Review, ServerName, ServerTool};
 use crate::config::{EffectsRemark, ServerSettings};
 use crate::private_file;
-use crate::trust::error::TrustError;
 use crate::trust::pending_file::PendingFile;
+use host::trust::TrustError;
 
 /// The maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use host::trust::{Approval, Approvals, Subject, TrustError};
 use serde_json::{Value, json};
 use tools_mcp::client::ServerName;
 use tools_mcp::config::{McpFile, ServerEntry};
-use tools_mcp::trust::{Approval, Approvals, Executable, Subject, TrustError};
+use tools_mcp::trust::{Executable, server_subject};
 
 fn entry(fields: &Value) -> ServerEntry {
     let file = McpFile::from_text(
@@ -21,7 +22,7 @@ fn server() -> ServerName {
 }
 
 fn subject(fields: &Value) -> Subject {
-    Subject::new("/w", &server(), &entry(fields), None, None)
+    server_subject("/w", &server(), &entry(fields), None, None)
 }
 
 fn stdio() -> Value {
@@ -107,7 +108,7 @@ fn an_approval_is_for_one_workspace_and_one_server_and_for_what_was_seen() {
     let (seen, entry) = (subject(&stdio()), entry(&stdio()));
     approvals.approve(&seen, &seen.digest()).unwrap();
     for (workspace, server) in [("/other", "s"), ("/w", "t"), ("/w/s", "s")] {
-        let other = Subject::new(workspace, &server.parse().unwrap(), &entry, None, None);
+        let other = server_subject(workspace, &server.parse().unwrap(), &entry, None, None);
         assert_eq!(approvals.find(&other).unwrap(), Approval::Missing);
     }
     let other = subject(&json!({"command": "evil"}));
@@ -152,7 +153,7 @@ fn another_executable_needs_approval_again() {
 
     let approvals = Approvals::new(root.join("approvals"));
     let subject = || {
-        Subject::new(
+        server_subject(
             "/w",
             &server(),
             &entry(&json!({"command": "tool"})),

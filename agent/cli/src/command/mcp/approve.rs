@@ -1,9 +1,10 @@
 //! `toolcrib mcp approve`
 
+use host::trust::{Approval, Change, Subject};
 use serde_json::json;
 use tools::Digest;
 use tools_mcp::config::FileOwner;
-use tools_mcp::trust::{Approval, Change, Pending, Subject};
+use tools_mcp::trust::Pending;
 
 use super::{ServerOptions, connect};
 use crate::command::approval::is_approved;

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use host::settings::Settings;
+use host::trust::{Approvals, Subject};
+use host::{folders, program};
 use serde_json::{Map, Value, json};
-use tools_builtin::skill::{Clash, Contents, Discovery, Origin, Skill, Skills, named_files};
-use tools_mcp::trust::{Approvals, Subject};
 
-use crate::config::{ProgramKeys, ProgramSettings as _, Settings};
-use crate::error::Error;
-use crate::program;
-use host::folders;
+use crate::settings::SkillKeys;
+use crate::{Clash, Contents, Discovery, Origin, Skill, Skills, named_files};
 
 /// The fact of an approval that is the folder. The others are files.
 const FOLDER: &str = "folder";
@@ -19,7 +18,6 @@ const FOLDER: &str = "folder";
 const NOT_READ: &str = "it is inside the root, and --config or --no-config leaves out the project's skills; move it elsewhere";
 
 /// The skills of the user and of the project, as they are when a session begins.
-#[derive(Default)]
 pub(crate) struct Library {
     /// The skills, in the order of their places.
     pub(crate) skills: Vec<Shelved>,
@@ -63,11 +61,11 @@ impl Library {
             discovery = discovery.without_project_folders();
         }
         let configured = settings
-            .program()
-            .skill_folders
+            .of::<SkillKeys>()
+            .folders
             .iter()
             .map(|folder| folder.value.clone());
-        let used: Vec<_> = folders::skills().into_iter().chain(configured).collect();
+        let used: Vec<_> = user_folders().into_iter().chain(configured).collect();
         let mut places: Vec<_> = used
             .iter()
             .chain(&named_folders(settings))
@@ -87,8 +85,8 @@ impl Library {
         );
         places.extend(links);
         let missing = settings
-            .program()
-            .skill_folders
+            .of::<SkillKeys>()
+            .folders
             .iter()
             .filter(|folder| !folder.value.exists())
             .map(|folder| {
@@ -175,22 +173,6 @@ impl Library {
         withheld.fold(skills, |skills, (name, reason)| {
             skills.with_withheld(name, reason)
         })
-    }
-
-    /// Returns the skills of this name, of which there can be several.
-    pub(crate) fn find(&self, name: &str) -> Result<Vec<&Shelved>, Error> {
-        let found: Vec<_> = self
-            .skills
-            .iter()
-            .filter(|shelved| shelved.skill.name() == name)
-            .collect();
-        if found.is_empty() {
-            Err(Error::NoSkill {
-                name: name.to_owned(),
-            })
-        } else {
-            Ok(found)
-        }
     }
 
     /// Returns a skill that sessions may use now and not once this one is approved, because both would have one name.
@@ -346,11 +328,19 @@ fn folder(skill: &Skill, workspace: &str) -> Value {
     )
 }
 
+/// Returns the user's folders of skills: those that other programs use too, and `skills` beside the settings file.
+fn user_folders() -> Vec<PathBuf> {
+    let shared = folders::home()
+        .map(|home| [".agents/skills", ".claude/skills"].map(|folder| home.join(folder)));
+    let own = folders::settings().map(|file| file.with_file_name("skills"));
+    shared.into_iter().flatten().chain(own).collect()
+}
+
 /// Returns the folders of skills that any layer of the settings names, also those that this session does not use.
 fn named_folders(settings: &Settings) -> Vec<PathBuf> {
     let folders = settings
         .layers()
         .iter()
-        .flat_map(|values| &values.of::<ProgramKeys>().skill_folders);
+        .flat_map(|values| &values.of::<SkillKeys>().folders);
     folders.map(|folder| folder.value.clone()).collect()
 }

@@ -1,12 +1,12 @@
 //! The memories of the user: how the family joins a program.
 
 use host::settings::{Settings, SettingsError};
-use host::{Extension, FamilyReport, Finding, folders, inventory, program};
+use host::{Extension, FamilyReport, Finding, inventory, program};
 use tools::{Clause, Services, ToolContext, source};
 
+use crate::Memory;
 use crate::command::MEMORY;
 use crate::scope::Scope;
-use crate::{Memory, MemoryError};
 
 inventory::submit! {
     Extension::new("memory", source!())
@@ -18,21 +18,12 @@ inventory::submit! {
         .with_commands(&[MEMORY])
 }
 
-/// Returns the memories of the user, in the data folder.
-///
-/// # Errors
-/// Returns an error if there is no folder for them.
-pub(crate) fn own() -> Result<Memory, MemoryError> {
-    let folder = folders::data().ok_or(MemoryError::NoFolder)?;
-    Ok(Memory::new(folder.join("memory.sqlite")))
-}
-
 /// Adds the memories of a session, unless the program has its own.
 fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
     if services.get::<Memory>().is_some() {
         return Ok(());
     }
-    match (own(), settings.root()) {
+    match (Memory::own(), settings.root()) {
         (Ok(memory), Some(root)) => services.insert(memory.with_project(root)),
         (Ok(memory), None) => services.insert(memory),
         (Err(error), _) => services.insert_absent::<Memory>(error.to_string()),
@@ -49,7 +40,7 @@ fn clause_fault(clause: &Clause, _settings: &Settings) -> Option<String> {
 
 fn report() -> FamilyReport {
     let mut report = FamilyReport::default();
-    match own().and_then(|memory| memory.counts()) {
+    match Memory::own().and_then(|memory| memory.counts()) {
         Ok(counts) => {
             let mut line = format!("memories: {}", counts.all);
             if counts.unconfirmed > 0 {

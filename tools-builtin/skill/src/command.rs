@@ -1,21 +1,16 @@
-//! `toolcrib skills`
+//! The command `skills`.
 
-use clap::{Args, Subcommand};
+use host::style::{FAINT, STRONG, styled};
+use host::trust::{Approval, Change, Subject, TrustError};
+use host::{
+    Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm, ValueKind, program,
+};
 use serde_json::json;
+use tools::visible::visible;
 use tools::{Digest, visible_line};
-use tools_builtin::skill::Origin;
-use tools_mcp::trust::{Approval, Change, Subject};
 
-use super::approval::is_approved;
-use crate::config::{ConfigOptions, Values};
-use crate::error::Error;
-use crate::exit::Exit;
-use crate::notice::{self, FAINT, STRONG, styled};
-use crate::output;
-use crate::program;
-use crate::root::RootOption;
-use crate::skills::{Library, Shelved, approval_command};
-use crate::visible::visible;
+use crate::library::{Library, Shelved, approval_command};
+use crate::{FolderError, Origin};
 
 /// The maximum length of a description in a list, in characters.
 const MAX_SHOWN: usize = 200;
@@ -23,107 +18,122 @@ const MAX_SHOWN: usize = 200;
 /// The maximum number of warnings on places that look like skills and are none.
 const MAX_OVERLOOKED: usize = 5;
 
-/// List the skills of yours and of the project, show one, and approve one of the project
-///
-/// Skills are folders with a SKILL.md, below .agents/skills and .claude/skills of the root and of your home, skills beside the settings
-/// file, and the folders of the setting skills.folders. Sessions do not use a project's skill before you approve it.
-#[derive(Args, Debug)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(super) struct SkillsArgs {
-    #[command(subcommand)]
-    command: Option<SkillsCommand>,
+pub(crate) const SKILLS: Command = Command {
+    about: "List the skills of yours and of the project, show one, and approve one of the project",
+    details: "Skills are folders with a SKILL.md, below .agents/skills and .claude/skills of the root and of your home, skills beside the \
+              settings file, and the folders of the setting skills.folders. Sessions do not use a project's skill before you approve it.",
+    arguments: LIST.arguments,
+    commands: &[LIST, SHOW, APPROVE, REVOKE],
+    run: LIST.run,
+    ..Command::new("skills")
+};
 
-    #[command(flatten)]
-    list: ListOptions,
+const LIST: Command = Command {
+    about: "List the skills, their places and whether sessions may use them",
+    arguments: &[
+        Argument::Root,
+        Argument::Settings,
+        Argument::Flag {
+            name: "json",
+            help: "Print the skills as JSON, one document per line",
+        },
+    ],
+    run: Some(|arguments, cx| Box::pin(async { list(arguments, cx) })),
+    ..Command::new("list")
+};
+
+const SHOW: Command = Command {
+    about: "Show the front matter, the faults, the files with their digests and the text of a skill",
+    arguments: &[NAME, Argument::Root, Argument::Settings],
+    run: Some(|arguments, cx| Box::pin(async { show(arguments, cx) })),
+    ..Command::new("show")
+};
+
+const APPROVE: Command = Command {
+    about: "Approve a project's skill with its files",
+    details: "Asks on a terminal. Without one, --digest names what to approve, as an earlier `approve` has shown it. A change of any file \
+              needs it again.",
+    arguments: &[
+        NAME,
+        Argument::Root,
+        Argument::Settings,
+        Argument::Value {
+            name: "digest",
+            value: "DIGEST",
+            form: ValueForm::NamedMany,
+            kind: ValueKind::text::<Digest>(),
+            help: "Approve the files of this digest without a question; repeatable",
+        },
+    ],
+    run: Some(|arguments, cx| Box::pin(approve(arguments, cx))),
+    ..Command::new("approve")
+};
+
+const REVOKE: Command = Command {
+    about: "Revoke the approval of a project's skill",
+    arguments: &[NAME, Argument::Root, Argument::Settings],
+    run: Some(|arguments, cx| Box::pin(async { revoke(arguments, cx) })),
+    ..Command::new("revoke")
+};
+
+const NAME: Argument = Argument::Value {
+    name: "name",
+    value: "NAME",
+    form: ValueForm::Required,
+    kind: ValueKind::text::<String>(),
+    help: "The name",
+};
+
+/// The reason for which a skill cannot be shown or approved.
+#[derive(Debug, thiserror::Error)]
+enum SkillCommandError {
+    #[error(
+        "there is no skill {name:?}; run {} skills to see all",
+        program::name()
+    )]
+    Unknown { name: String },
+    #[error("several skills of the project are called {name:?}: {}; rename or remove all but one", places.join(" and "))]
+    Clash { name: String, places: Vec<String> },
+    #[error("the skill {name:?} cannot be used: {error}")]
+    Unusable { name: String, error: FolderError },
+    #[error("there is no folder for the state of this user, so no approval can be kept; set HOME")]
+    NoState,
+    #[error(transparent)]
+    Trust(#[from] TrustError),
 }
 
-#[derive(Args, Debug)]
-struct ListOptions {
-    #[command(flatten)]
-    places: PlaceOptions,
-
-    /// Print the skills as JSON, one document per line
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Args, Debug)]
-struct PlaceOptions {
-    #[command(flatten)]
-    root: RootOption,
-
-    #[command(flatten)]
-    config: ConfigOptions,
-}
-
-#[derive(Debug, Subcommand)]
-enum SkillsCommand {
-    /// List the skills, their places and whether sessions may use them
-    List(ListOptions),
-    /// Show the front matter, the faults, the files with their digests and the text of a skill
-    Show {
-        /// The name
-        name: String,
-
-        #[command(flatten)]
-        places: PlaceOptions,
-    },
-    /// Approve a project's skill with its files
-    ///
-    /// Asks on a terminal. Without one, --digest names what to approve, as an earlier `approve` has shown it. A change of any file needs
-    /// it again.
-    Approve {
-        /// The name
-        name: String,
-
-        #[command(flatten)]
-        places: PlaceOptions,
-
-        /// Approve the files of this digest without a question; repeatable
-        #[arg(long, value_name = "DIGEST")]
-        digest: Vec<Digest>,
-    },
-    /// Revoke the approval of a project's skill
-    Revoke {
-        /// The name
-        name: String,
-
-        #[command(flatten)]
-        places: PlaceOptions,
-    },
-}
-
-impl PlaceOptions {
-    fn library(&self) -> Result<Library, Error> {
-        Ok(Library::load(
-            self.root.workspace()?,
-            true,
-            &self.config.settings(Values::default())?,
-        ))
+impl From<SkillCommandError> for CommandError {
+    fn from(error: SkillCommandError) -> Self {
+        let exit = match error {
+            SkillCommandError::Unknown { .. } => Exit::NotFound,
+            _ => Exit::Usage,
+        };
+        Self::new(exit, error)
     }
 }
 
-impl SkillsArgs {
-    pub(super) async fn run(self) -> Result<Exit, Error> {
-        match self.command {
-            None => list(&self.list)?,
-            Some(SkillsCommand::List(options)) => list(&options)?,
-            Some(SkillsCommand::Show { name, places }) => show(&places.library()?, &name)?,
-            Some(SkillsCommand::Approve {
-                name,
-                places,
-                digest,
-            }) => {
-                return approve(&places.library()?, &name, &digest).await;
-            }
-            Some(SkillsCommand::Revoke { name, places }) => revoke(&places.library()?, &name)?,
-        }
-        Ok(Exit::Success)
-    }
+fn load(cx: &dyn CommandContext) -> Result<Library, CommandError> {
+    Ok(Library::load(cx.workspace()?, true, &cx.settings()?))
 }
 
-fn list(options: &ListOptions) -> Result<(), Error> {
-    let library = options.places.library()?;
+fn name(arguments: &Arguments) -> Result<String, CommandError> {
+    Ok(arguments.value("name")?.unwrap_or_default())
+}
+
+/// Returns the skills of this name, of which there can be several.
+fn find<'a>(library: &'a Library, name: &str) -> Result<Vec<&'a Shelved>, SkillCommandError> {
+    let has_name = |shelved: &&Shelved| shelved.skill.name() == name;
+    let found: Vec<_> = library.skills.iter().filter(has_name).collect();
+    if found.is_empty() {
+        return Err(SkillCommandError::Unknown {
+            name: name.to_owned(),
+        });
+    }
+    Ok(found)
+}
+
+fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
+    let (library, is_json) = (load(cx)?, arguments.is_given("json"));
     let mut page = String::new();
     for shelved in &library.skills {
         let skill = &shelved.skill;
@@ -133,10 +143,10 @@ fn list(options: &ListOptions) -> Result<(), Error> {
             .description
             .as_deref()
             .unwrap_or_default();
-        if options.json {
+        if is_json {
             let path = skill.path().to_string_lossy();
             let faults: Vec<_> = skill.faults().iter().map(ToString::to_string).collect();
-            output::json(&json!({
+            cx.write_json(&json!({
                 "name": skill.name(), "origin": origin, "path": path, "standing": standing, "description": description,
                 "faults": faults,
             }))?;
@@ -154,29 +164,31 @@ fn list(options: &ListOptions) -> Result<(), Error> {
         .overlooked
         .iter()
         .take(MAX_OVERLOOKED)
-        .for_each(|place| notice::warning(place));
+        .for_each(|place| cx.warn(place));
     if let Some(more) = library
         .overlooked
         .len()
         .checked_sub(MAX_OVERLOOKED)
         .filter(|more| *more > 0)
     {
-        notice::warning(&format!(
+        cx.warn(&format!(
             "{more} more places have no usable skill; {} doctor names them",
             program::name()
         ));
     }
-    if !options.json && page.is_empty() {
+    if !is_json && page.is_empty() {
         page = format!(
             "there are no skills; {} skills --help says where they are looked for\n",
             program::name()
         );
     }
-    output::page(&page)
+    cx.write_page(&page)?;
+    Ok(Exit::Success)
 }
 
-fn show(library: &Library, name: &str) -> Result<(), Error> {
-    for shelved in library.find(name)? {
+fn show(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
+    let (library, name) = (load(cx)?, name(arguments)?);
+    for shelved in find(&library, &name)? {
         let skill = &shelved.skill;
         let mut page = heading(shelved);
         let front_matter = serde_json::to_value(skill.front_matter()).unwrap_or_default();
@@ -202,7 +214,7 @@ fn show(library: &Library, name: &str) -> Result<(), Error> {
                 // The text is that of the digest.
                 skill
                     .clone()
-                    .with_pinned(contents, format!("run {}", approval_command(name)))
+                    .with_pinned(contents, format!("run {}", approval_command(&name)))
                     .text()
             }
             Err(error) => {
@@ -214,9 +226,9 @@ fn show(library: &Library, name: &str) -> Result<(), Error> {
             Ok(text) => page += &format!("\n{}\n", tools::visible_text(&text.body)),
             Err(error) => page += &format!("\n{}\n", visible(&error.to_string())),
         }
-        output::page(&page)?;
+        cx.write_page(&page)?;
     }
-    Ok(())
+    Ok(Exit::Success)
 }
 
 fn heading(Shelved { skill, .. }: &Shelved) -> String {
@@ -229,15 +241,16 @@ fn heading(Shelved { skill, .. }: &Shelved) -> String {
 }
 
 /// Shows the files of a project's skill, and approves them if the person or a digest says so.
-async fn approve(library: &Library, name: &str, digests: &[Digest]) -> Result<Exit, Error> {
-    let found = library.find(name)?;
+async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
+    let (library, name) = (load(cx)?, name(arguments)?);
+    let found = find(&library, &name)?;
     let of_project: Vec<_> = found
         .into_iter()
         .filter(|shelved| shelved.skill.origin() == Origin::Project)
         .collect();
     let shelved = match of_project[..] {
         [] => {
-            notice::note(&format!("the skill {name} is yours, and needs no approval"));
+            cx.note(&format!("the skill {name} is yours, and needs no approval"));
             return Ok(Exit::Success);
         }
         [one] => one,
@@ -246,27 +259,21 @@ async fn approve(library: &Library, name: &str, digests: &[Digest]) -> Result<Ex
                 .iter()
                 .map(|shelved| shelved.skill.path().display().to_string())
                 .collect();
-            return Err(Error::SkillClash {
-                name: name.to_owned(),
-                places,
-            });
+            return Err(SkillCommandError::Clash { name, places }.into());
         }
     };
-    let unusable = |reason: String| Error::Skill {
-        name: name.to_owned(),
-        reason,
-    };
-    let Some(approvals) = Library::approvals() else {
-        return Err(Error::NoHome);
-    };
+    let approvals = Library::approvals().ok_or(SkillCommandError::NoState)?;
     let contents = shelved
         .skill
         .contents()
-        .map_err(|error| unusable(error.to_string()))?;
+        .map_err(|error| SkillCommandError::Unusable {
+            name: name.clone(),
+            error,
+        })?;
     let subject = library.subject(&shelved.skill, &contents);
-    let changes = match approvals.find(&subject)? {
+    let changes = match approvals.find(&subject).map_err(SkillCommandError::from)? {
         Approval::Given => {
-            output::page(&format!("{}: approved\n", styled(STRONG, name)))?;
+            cx.write_page(&format!("{}: approved\n", styled(STRONG, &name)))?;
             return Ok(Exit::Success);
         }
         Approval::Missing => Vec::new(),
@@ -288,28 +295,31 @@ async fn approve(library: &Library, name: &str, digests: &[Digest]) -> Result<Ex
     }
     page += &facts(&subject, &changes);
     page += &format!("  digest: {digest}\n");
-    output::page(&page)?;
-    notice::hint(&format!(
+    cx.write_page(&page)?;
+    cx.hint(&format!(
         "{} skills show {name} prints the text; look at the files too",
         program::name()
     ));
     let rival = library.rival(shelved);
     if let Some(rival) = rival {
-        notice::warning(&format!(
+        cx.warn(&format!(
             "the skill {} at {} has the same name: once this one is approved, neither is used; rename one",
             rival.name(),
             rival.path().display(),
         ));
     }
-    if !is_approved(digests, &digest, "this skill").await? {
+    let digests = arguments.values("digest")?;
+    if !cx.is_approved(&digests, &digest, "this skill").await? {
         return Ok(Exit::Refused);
     }
-    approvals.approve(&subject, &digest)?;
+    approvals
+        .approve(&subject, &digest)
+        .map_err(SkillCommandError::from)?;
     let next = match rival {
         Some(_) => "rename it or the other of this name, because neither is used",
         None => "new sessions may use it",
     };
-    notice::note(&format!("approved the skill {name}; {next}"));
+    cx.note(&format!("approved the skill {name}; {next}"));
     Ok(Exit::Success)
 }
 
@@ -334,20 +344,21 @@ fn facts(subject: &Subject, changes: &[Change]) -> String {
     page
 }
 
-fn revoke(library: &Library, name: &str) -> Result<(), Error> {
-    let Some(approvals) = Library::approvals() else {
-        return Err(Error::NoHome);
-    };
-    let was_approved = approvals.revoke(library.workspace(), name)?;
+fn revoke(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
+    let (library, name) = (load(cx)?, name(arguments)?);
+    let approvals = Library::approvals().ok_or(SkillCommandError::NoState)?;
+    let was_approved = approvals
+        .revoke(library.workspace(), &name)
+        .map_err(SkillCommandError::from)?;
     // An approval can be revoked after its skill is gone.
     if !was_approved {
-        library.find(name)?;
+        find(&library, &name)?;
     }
     let text = if was_approved {
         "revoked the approval of the skill"
     } else {
         "there was no approval of the skill"
     };
-    notice::note(&format!("{text} {name}"));
-    Ok(())
+    cx.note(&format!("{text} {name}"));
+    Ok(Exit::Success)
 }

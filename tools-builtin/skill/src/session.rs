@@ -3,14 +3,12 @@
 use std::any::TypeId;
 use std::path::{Path, PathBuf};
 
-use agent::ToolSet;
+use host::program;
+use host::settings::{Settings, SettingsError};
 use tools::{Entry, Services, ToolContext};
-use tools_builtin::skill::{Origin, Skills};
 
-use super::{Library, Shelved, clash_text};
-use crate::notice;
-use crate::program;
-use host::folders;
+use crate::library::{Library, Shelved, clash_text};
+use crate::{Origin, Skills};
 
 /// The maximum length of the section, in bytes, since every session sends it to the model.
 const MAX_SECTION_BYTES: usize = 8 * 1024;
@@ -24,19 +22,31 @@ const LOAD: &str = "skill.load";
 /// The reasons for which a session has not all skills that were found.
 struct LeftOut(Vec<String>);
 
+/// Looks for the skills of a session. Returns the folders of the user's skills: other roots use one without an approval.
+pub(crate) fn insert_library(settings: &Settings, services: &mut Services) -> Vec<PathBuf> {
+    let Some(root) = settings.root().and_then(Path::to_str) else {
+        return Vec::new();
+    };
+    let library = Library::load(root.to_owned(), settings.reads_project_files(), settings);
+    let places = library.places().to_vec();
+    services.insert(library);
+    places
+}
+
 /// Adds the skills of a session. A service that the program adds itself stays.
-pub(crate) fn insert(services: &mut Services, library: &Library) {
-    if services.get::<Skills>().is_some() {
-        return;
-    }
+pub(crate) fn insert(_settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
+    let (None, Some(library)) = (services.get::<Skills>(), services.get::<Library>()) else {
+        return Ok(());
+    };
     let skills = library.service();
-    services.insert(LeftOut(left_out(library, &skills)));
+    services.insert(LeftOut(left_out(&library, &skills)));
     let is_empty = skills.list().next().is_none() && skills.clashes().is_empty();
     if is_empty {
-        services.insert_absent::<Skills>(absence(library));
+        services.insert_absent::<Skills>(absence(&library));
     } else {
         services.insert(skills);
     }
+    Ok(())
 }
 
 /// Returns the reason for which a session has no skills. A model reads it, so it has no name that the project chose.
@@ -80,49 +90,23 @@ fn left_out(library: &Library, skills: &Skills) -> Vec<String> {
     reasons
 }
 
-/// Warns of the skills that a session does not have although they were found.
-pub(crate) fn warn(cx: &ToolContext) {
-    if let Some(left_out) = cx.service::<LeftOut>() {
-        left_out
-            .0
+/// Returns the warnings about the skills that a session does not have although they were found. A tool that uses no skills has none.
+pub(crate) fn warnings(cx: &ToolContext, tool: Option<&Entry>) -> Vec<String> {
+    let uses_skills = |tool: &Entry| {
+        tool.needs()
             .iter()
-            .for_each(|warning| notice::warning(warning));
-    }
-}
-
-/// Warns like [`warn`] if the tool uses skills.
-pub(crate) fn warn_for(cx: &ToolContext, tool: &Entry) {
-    if tool
-        .needs()
-        .iter()
-        .any(|need| need.id() == TypeId::of::<Skills>())
-    {
-        warn(cx);
+            .any(|need| need.id() == TypeId::of::<Skills>())
+    };
+    match cx.service::<LeftOut>() {
+        Some(left_out) if tool.is_none_or(uses_skills) => left_out.0.clone(),
+        _ => Vec::new(),
     }
 }
 
 /// Returns the section of the system text. Returns an empty text if there are no skills, or if the session cannot load them.
-pub(crate) fn section(cx: &ToolContext, tools: &ToolSet) -> String {
-    match cx.service::<Skills>() {
-        Some(skills) if tools.contains(LOAD) => skills.section(MAX_SECTION_BYTES),
+pub(crate) fn section(cx: &ToolContext, has_tool: &dyn Fn(&str) -> bool) -> Result<String, String> {
+    Ok(match cx.service::<Skills>() {
+        Some(skills) if has_tool(LOAD) => skills.section(MAX_SECTION_BYTES),
         _ => String::new(),
-    }
-}
-
-/// Returns the folders of skills of the user, which tools must not change without a question, and everything in them. Other roots use a
-/// skill of the user without an approval.
-pub(crate) fn control_files(library: &Library, root: &Path) -> Vec<PathBuf> {
-    let content = |folder: &Path| match folder.canonicalize() {
-        Ok(real) if root.starts_with(&real) => root.join("**"),
-        _ => folder.join("**"),
-    };
-    // No tool reaches the program's own folders, except by the links in them.
-    let is_own = |path: &Path| {
-        folders::own_folders().any(|own| path.starts_with(own))
-            && !path.ancestors().any(Path::is_symlink)
-    };
-    let places = library.places().iter().filter(|place| !is_own(place));
-    places
-        .flat_map(|place| [content(place), place.clone()])
-        .collect()
+    })
 }

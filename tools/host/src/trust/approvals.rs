@@ -1,14 +1,15 @@
-//! [`Approvals`]: the servers of projects that the user has approved.
+//! [`Approvals`]: the servers and skills of projects that the user has approved.
 
+use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tools::Digest;
+use tools_store::private;
 
-use crate::private_file;
-use crate::trust::error::TrustError;
-use crate::trust::subject::{Change, Subject};
+use super::{Change, Subject, TrustError};
 
 /// The maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -16,7 +17,7 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// The number of hexadecimal digits in the name of a file.
 const DIGITS: usize = 32;
 
-/// The servers of projects that the user has approved: one file each, for the user only, in a folder of the user's state.
+/// The servers, or the skills, of projects that the user has approved: one file each, for the user only, in a folder of the user's state.
 ///
 /// Processes can share the folder, because each file is replaced at once.
 #[derive(Clone, Debug)]
@@ -24,12 +25,12 @@ pub struct Approvals {
     folder: PathBuf,
 }
 
-/// The user's decision about a server.
+/// The user's decision about a subject.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Approval {
-    /// The user has approved the server as it is.
+    /// The user has approved it as it is.
     Given,
-    /// The user has not approved a server of this name in this workspace.
+    /// The user has not approved a subject of this name in this workspace.
     Missing,
     /// The user has approved another one, which differs in these facts.
     Outdated(Vec<Change>),
@@ -51,33 +52,30 @@ impl Approvals {
         }
     }
 
-    /// Returns the decision about a server.
+    /// Returns the decision about a subject.
     ///
     /// # Errors
     /// Returns an error if the approval cannot be read, or if other users have access to it.
     pub fn find(&self, subject: &Subject) -> Result<Approval, TrustError> {
-        Ok(
-            match self.approved(subject.workspace(), subject.server())? {
-                None => Approval::Missing,
-                Some(approved) if approved.digest() == subject.digest() => Approval::Given,
-                Some(approved) => Approval::Outdated(subject.changes_since(&approved)),
-            },
-        )
+        Ok(match self.approved(subject.workspace(), subject.name())? {
+            None => Approval::Missing,
+            Some(approved) if approved.digest() == subject.digest() => Approval::Given,
+            Some(approved) => Approval::Outdated(subject.changes_since(&approved)),
+        })
     }
 
     /// Returns the subject that the user has approved under this name. Returns `None` if there is none.
     ///
     /// # Errors
     /// Returns an error if the approval cannot be read, or if other users have access to it.
-    pub fn approved(&self, workspace: &str, server: &str) -> Result<Option<Subject>, TrustError> {
-        let path = self.path_of(workspace, server);
-        let text = private_file::read(&path, MAX_BYTES);
-        let Some(text) = text.map_err(|source| TrustError::Read {
-            path: path.clone(),
-            source,
-        })?
-        else {
-            return Ok(None);
+    pub fn approved(&self, workspace: &str, name: &str) -> Result<Option<Subject>, TrustError> {
+        let path = self.path_of(workspace, name);
+        let text = match private::read(&path, MAX_BYTES) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(|source| TrustError::Read {
+                path: path.clone(),
+                source,
+            })?,
         };
         let damaged = |reason| TrustError::Damaged {
             path: path.clone(),
@@ -91,7 +89,7 @@ impl Approvals {
         Ok(Some(approved.subject))
     }
 
-    /// Approves a server whose subject the user has seen. `seen` is the digest that was shown.
+    /// Approves a subject that the user has seen. `seen` is the digest that was shown.
     ///
     /// # Errors
     /// Returns [`TrustError::Changed`] if the subject has another digest, and [`TrustError::Write`] if the approval cannot be written.
@@ -100,23 +98,23 @@ impl Approvals {
         if digest != *seen {
             return Err(TrustError::Changed);
         }
-        let path = self.path_of(subject.workspace(), subject.server());
+        let path = self.path_of(subject.workspace(), subject.name());
         let written = serde_json::to_string_pretty(&Approved {
             digest,
             subject: subject.clone(),
         })
         .map_err(Into::into)
-        .and_then(|text| private_file::replace(&path, &text));
+        .and_then(|text| replace(&path, &text));
         written.map_err(|source| TrustError::Write { path, source })
     }
 
-    /// Revokes the approval of a server. Returns true if there was one.
+    /// Revokes an approval. Returns true if there was one.
     ///
     /// # Errors
     /// Returns [`TrustError::Write`] if the approval cannot be removed.
-    pub fn revoke(&self, workspace: &str, server: &str) -> Result<bool, TrustError> {
-        let path = self.path_of(workspace, server);
-        private_file::remove(&path).map_err(|source| TrustError::Write { path, source })
+    pub fn revoke(&self, workspace: &str, name: &str) -> Result<bool, TrustError> {
+        let path = self.path_of(workspace, name);
+        private::remove(&path).map_err(|source| TrustError::Write { path, source })
     }
 
     /// Returns the folder.
@@ -124,8 +122,19 @@ impl Approvals {
         &self.folder
     }
 
-    fn path_of(&self, workspace: &str, server: &str) -> PathBuf {
-        let key = Digest::hash_json(&json!([workspace, server])).to_string();
+    fn path_of(&self, workspace: &str, name: &str) -> PathBuf {
+        let key = Digest::hash_json(&json!([workspace, name])).to_string();
         self.folder.join(format!("{}.json", &key[..DIGITS]))
     }
+}
+
+/// Writes a file for the user alone at once: other processes see the old or the new one, also after a crash of the machine.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    private::create_folder(path.parent().unwrap_or(Path::new(".")))?;
+    let draft = path.with_extension(format!("draft-{}", std::process::id()));
+    private::remove(&draft)?;
+    let mut file = private::create_file(&draft)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&draft, path)
 }
