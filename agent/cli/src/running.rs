@@ -194,7 +194,7 @@ impl RunningPrograms {
     ///
     /// # Errors
     /// Returns an error if one cannot be read: it may be of any root.
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "default")]
     pub(crate) fn of(&self, root: &Path) -> io::Result<Vec<Running>> {
         let programs = self.all()?.into_iter().map(|(_, program, _)| program);
         Ok(programs.filter(|program| program.root == root).collect())

@@ -324,12 +324,6 @@ pub(super) fn turn_starts(messages: &[Message]) -> impl Iterator<Item = usize> {
     (stable_prefix(messages)..messages.len()).filter(is_start)
 }
 
-/// Returns the beginning of a text, with at most this many bytes.
-pub(super) fn head(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rfind(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or_default()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

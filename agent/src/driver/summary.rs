@@ -7,7 +7,7 @@ use std::ops::Range;
 use tools::head;
 use tools::protocol::{Message, Role};
 
-use super::compact::{Room, head, is_context_length, stable_prefix, turn_starts};
+use super::compact::{Room, is_context_length, stable_prefix, turn_starts};
 use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::is_of_search;

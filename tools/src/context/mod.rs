@@ -56,8 +56,8 @@ pub use protected_file::{ProtectedFate, ProtectedFile};
 pub(crate) use scope::{CallScope, QueueNumber};
 pub(crate) use scope_span::ScopeSpan;
 pub use service::Services;
-pub use workspace_domain::WorkspaceDomain;
 pub(crate) use spelling::error_result;
+pub use workspace_domain::WorkspaceDomain;
 
 /// The facts of a call: its caller, grant, deadline, cancellation token and services.
 ///

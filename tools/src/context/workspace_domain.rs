@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::policy::{SensitivePath, Sensitivity};
 use crate::ToolContext;
+use crate::policy::{SensitivePath, Sensitivity};
 
 /// The description of a control file in approval requests and refusals.
 const CONTROL_FILE: &str = "a control file of this session, which decides what tools may do";

@@ -20,13 +20,13 @@ use tools::protocol::{Access, Target};
 use tools::{Grant, Secret, ToolContext};
 use tools_http::{
     BoundSecret, HeaderMap, HeaderName, HeaderValue, HttpError, HttpLimits, HttpOptions, Method,
-    Request, Url,
+    Request, Url, private_host,
 };
 
 #[cfg(feature = "oauth")]
 pub use self::oauth::LoginError;
 pub(crate) use self::requests::Requests;
-use crate::client::http::host::{is_private, target};
+use crate::client::http::host::target;
 use crate::client::http::url_secrets::UrlSecrets;
 use crate::client::matching::Matched;
 use crate::client::message_limit::MAX_MESSAGE_BYTES;
@@ -168,7 +168,7 @@ impl HttpServer {
     fn requests(&self) -> Result<Requests, HttpError> {
         let target = target(&self.url);
         let mut options = self.options.clone();
-        if is_private(&self.url) {
+        if private_host(&self.url).is_some() {
             options = options.with_private_host(target.clone());
         }
         let origin = self.url.origin().ascii_serialization();
