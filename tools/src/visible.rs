@@ -11,7 +11,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// Escapes [invisible](is_invisible) characters except tabs. Used for a line of a diff.
-pub fn visible_line(line: &str) -> Cow<'_, str> {
+pub fn visible_diff_line(line: &str) -> Cow<'_, str> {
     escaped(line, |c| is_invisible(c) && c != '\t')
 }
 

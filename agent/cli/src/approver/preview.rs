@@ -5,7 +5,7 @@ use tools::Preview;
 
 use super::excerpt::Excerpt;
 use crate::notice::{BAD, FAINT, GOOD};
-use crate::visible::visible_line;
+use crate::visible::visible_diff_line;
 
 /// The number of lines shown at first.
 const MAX_LINES: usize = 20;
@@ -26,7 +26,7 @@ pub(super) fn lines(preview: &Preview, is_whole: bool, width: usize) -> Excerpt 
     };
     let shown_line = |line| {
         let style = if is_diff { style(line) } else { Style::new() };
-        Excerpt::from_line(&visible_line(line), characters, style, width)
+        Excerpt::from_line(&visible_diff_line(line), characters, style, width)
     };
     let mut shown = Excerpt::default();
     all()
