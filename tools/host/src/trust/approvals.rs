@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -130,8 +131,10 @@ impl Approvals {
 
 /// Writes a file for the user alone at once: other processes see the old or the new one, also after a crash of the machine.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
+    static DRAFTS: AtomicU64 = AtomicU64::new(0);
     private::create_folder(path.parent().unwrap_or(Path::new(".")))?;
-    let draft = path.with_extension(format!("draft-{}", std::process::id()));
+    let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
+    let draft = path.with_extension(format!("draft-{}-{number}", std::process::id()));
     private::remove(&draft)?;
     let mut file = private::create_file(&draft)?;
     file.write_all(text.as_bytes())?;
