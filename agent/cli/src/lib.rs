@@ -41,6 +41,7 @@ mod interrupt;
 mod journal;
 mod linked;
 mod lock_file;
+#[cfg(feature = "default")]
 mod mcp;
 mod memory;
 mod notice;
@@ -60,6 +61,7 @@ mod provider_options;
 mod quote;
 mod records;
 mod refusal;
+mod remote_tools;
 mod root;
 mod sentence;
 mod session;
