@@ -70,7 +70,7 @@ pub use sub_agents::SubAgents;
 pub use system::SystemText;
 pub use tool_set::ToolSet;
 pub use tools;
-pub use tools::policy::WorkspaceDomain;
+pub use tools::WorkspaceDomain;
 pub use tools_search;
 pub use wire_options::WireOptions;
 pub use wire_tool_set::WireToolSet;

@@ -58,6 +58,7 @@ pub mod trees;
 mod visible_line;
 mod visible_text;
 mod whole_output;
+mod workspace_domain;
 
 #[doc(hidden)]
 #[path = "macro_support.rs"]
@@ -124,3 +125,4 @@ pub use toolcrib_macros::tool;
 pub use visible_line::visible_line;
 pub use visible_text::visible_text;
 pub use whole_output::WholeOutput;
+pub use workspace_domain::WorkspaceDomain;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use host::settings::{SensitivePlace, Settings, SettingsError};
 use host::{Extension, folders, inventory};
 use tools::call::FileRoot;
-use tools::policy::{SensitivePath, Sensitivity, WorkspaceDomain};
+use tools::policy::{SensitivePath, Sensitivity};
 use tools::protocol::is_invisible;
-use tools::{Services, ToolContext, source};
+use tools::{Services, ToolContext, WorkspaceDomain, source};
 
 use crate::Workspace;
 

@@ -8,7 +8,6 @@ mod ruling;
 mod sensitive;
 mod tool_glob;
 mod verdict;
-mod workspace_domain;
 
 use protocol::{ApprovalDefault, Target, ToolNames};
 use serde::Deserialize;
@@ -20,7 +19,6 @@ pub use ruling::Ruling;
 pub use sensitive::{SensitivePath, SensitivePaths, Sensitivity};
 pub use tool_glob::ToolGlob;
 pub use verdict::Verdict;
-pub use workspace_domain::WorkspaceDomain;
 
 /// A list of rules about calls, with a default. No rule allows access beyond the grant.
 ///

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{SensitivePath, Sensitivity};
 use crate::ToolContext;
+use crate::policy::{SensitivePath, Sensitivity};
 
 /// The description of a control file in approval requests and refusals.
 const CONTROL_FILE: &str = "a control file of this session, which decides what tools may do";
@@ -14,8 +14,7 @@ const CONTROL_FILE: &str = "a control file of this session, which decides what t
 /// regardless of the grant.
 ///
 /// ```
-/// use tools::ToolContext;
-/// use tools::policy::WorkspaceDomain;
+/// use tools::{ToolContext, WorkspaceDomain};
 ///
 /// // `Workspace` of `toolcrib-fs` returns both: `identity()` and `paths_to(file)`.
 /// let domain = WorkspaceDomain::new("device 1, inode 2").with_control_files(["conf/rules.toml"]);
