@@ -1,10 +1,13 @@
 //! The system text of a session.
 
+use std::collections::BTreeMap;
+
 use agent::{SystemText, ToolSet, tool_guidance};
 use tools::ToolContext;
 
 use crate::instructions;
 use crate::memory;
+use crate::notice;
 use crate::skills;
 use host::trust::Content;
 
@@ -19,7 +22,10 @@ pub(crate) fn build(
     tools: &ToolSet,
     instructions: Option<&Content>,
 ) -> SystemText {
-    let mut sections = host::sections(cx);
+    let mut sections: BTreeMap<_, _> = host::sections(cx, &|name| tools.contains(name))
+        .into_iter()
+        .map(|(name, section)| (name, section.unwrap_or_else(warn)))
+        .collect();
     let mut take = |name| sections.remove(name).unwrap_or_default();
     let text = SystemText::new()
         .with_section("identity", IDENTITY)
@@ -37,4 +43,9 @@ pub(crate) fn build(
             text.with_section(name, section)
         })
         .with_tool_section("tools", tool_guidance)
+}
+
+fn warn(warning: String) -> String {
+    notice::warning(&warning);
+    String::new()
 }

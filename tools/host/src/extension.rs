@@ -1,6 +1,5 @@
 //! [`Extension`]: the link-time record of a family of tools.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -48,7 +47,7 @@ pub struct Extension {
     after: &'static [&'static str],
     services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
     context: fn(&Settings, ToolContext) -> Result<ToolContext, SettingsError>,
-    section: Option<Section>,
+    section: Option<(&'static str, Section)>,
     open_file: fn(&ToolContext, &str) -> Option<File>,
     access: fn(Settings) -> Result<Settings, SettingsError>,
     notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
@@ -58,8 +57,8 @@ pub struct Extension {
     faults: fn() -> Vec<Finding>,
 }
 
-/// The name of a section of the system text, and the function that returns its text.
-type Section = (&'static str, fn(&ToolContext) -> String);
+/// The text of a section of the system text, for a session in this context whose tools have these names. An error is a warning.
+pub type Section = fn(&ToolContext, &dyn Fn(&str) -> bool) -> Result<String, String>;
 
 /// The report of a family for `doctor`: its settings, and the services of a session, unless these cannot be made.
 pub type Report = for<'a> fn(&'a Settings, Option<&'a Services>) -> ReportFuture<'a>;
@@ -155,14 +154,10 @@ impl Extension {
         self
     }
 
-    /// Sets the name of a section of a session's system text, and the function that returns its text.
+    /// Sets the section of the system text with this name. An empty text is left out.
     #[must_use]
-    pub const fn with_section(
-        mut self,
-        name: &'static str,
-        text: fn(&ToolContext) -> String,
-    ) -> Self {
-        self.section = Some((name, text));
+    pub const fn with_section(mut self, name: &'static str, section: Section) -> Self {
+        self.section = Some((name, section));
         self
     }
 
@@ -306,12 +301,15 @@ pub fn prepare_context(settings: &Settings, cx: ToolContext) -> Result<ToolConte
         .try_fold(cx, |cx, extension| (extension.context)(settings, cx))
 }
 
-/// Returns the sections of a session's system text that the linked families add, by their names.
-pub fn sections(cx: &ToolContext) -> BTreeMap<&'static str, String> {
+/// Returns the sections of the system text of all linked families, in the order of the families' names.
+pub fn sections(
+    cx: &ToolContext,
+    has_tool: &dyn Fn(&str) -> bool,
+) -> Vec<(&'static str, Result<String, String>)> {
     list()
         .into_iter()
         .filter_map(|extension| extension.section)
-        .map(|(name, text)| (name, text(cx)))
+        .map(|(name, section)| (name, section(cx, has_tool)))
         .collect()
 }
 

@@ -12,7 +12,7 @@ mod size;
 pub mod trust;
 
 pub use extension::{
-    Extension, Report, ReportFuture, clause_fault, faults, insert_services, list, notices,
+    Extension, Report, ReportFuture, Section, clause_fault, faults, insert_services, list, notices,
     open_file, prepare_context, recover, remote_tools, reports, sections, start, with_access,
 };
 pub use finding::{FamilyReport, Finding};
