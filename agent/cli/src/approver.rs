@@ -4,27 +4,26 @@ mod excerpt;
 mod preview;
 mod question;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, ApprovalQuestion, Asker};
 
 use self::question::{TypedAnswer, question};
 use crate::dialogue::Dialogue;
-use crate::mcp;
 use crate::notice;
-use crate::root::RootOption;
 
 /// Asks in the dialogue at the terminal.
 #[derive(Debug)]
 pub(crate) struct TerminalAsker {
     dialogue: Arc<Dialogue>,
-    /// The root whose MCP servers the session has.
-    servers: Option<RootOption>,
+    /// The root whose servers the session has.
+    servers: Option<PathBuf>,
 }
 
 impl TerminalAsker {
-    /// Returns an asker for this dialogue. `servers` is the root whose MCP servers the session has.
-    pub(crate) fn new(dialogue: Arc<Dialogue>, servers: Option<RootOption>) -> Self {
+    /// Returns an asker for this dialogue. `servers` is the root whose servers the session has.
+    pub(crate) fn new(dialogue: Arc<Dialogue>, servers: Option<PathBuf>) -> Self {
         Self { dialogue, servers }
     }
 
@@ -33,7 +32,7 @@ impl TerminalAsker {
         let Some(root) = &self.servers else {
             return ApprovalAnswer::Once;
         };
-        match mcp::permit(root, asked.approval.tool) {
+        match host::remote_tools().permit(root, asked.approval.tool) {
             Ok(path) => {
                 notice::note(&format!(
                     "{} permits {} from now on",
@@ -52,8 +51,9 @@ impl TerminalAsker {
     }
 
     async fn answer(&self, asked: ApprovalQuestion<'_>) -> ApprovalAnswer {
-        let may_be_kept =
-            self.servers.is_some() && asked.may_be_kept() && mcp::may_permit(asked.approval.tool);
+        let may_be_kept = self.servers.is_some()
+            && asked.may_be_kept()
+            && host::remote_tools().may_permit(asked.approval.tool);
         let mut dialogue = self.dialogue.open().await;
         // The preview is made while no other question is open, because it is the effect that the call would have now.
         let mut shown = question(&asked, asked.approval.preview().await.as_ref(), false);

@@ -19,7 +19,6 @@ use self::line::Line;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::mcp::{Attached, PromptCall};
 use crate::notice;
 use crate::prompt_runner::{PromptRunner, RunInput};
 
@@ -30,7 +29,7 @@ pub(crate) struct Chat {
     pub(crate) input: Input,
     pub(crate) interrupts: Interrupts,
     /// The MCP servers of the session. Dropped after it.
-    pub(crate) servers: Attached,
+    pub(crate) servers: Box<dyn host::AttachedTools>,
     /// The run of an earlier process, to be finished first.
     pub(crate) resumed: Option<Run>,
 }
@@ -94,7 +93,7 @@ impl Chat {
     }
 
     /// Runs a prompt of a server.
-    async fn run_prompt(&mut self, call: &PromptCall) -> Result<Exit, Error> {
+    async fn run_prompt(&mut self, call: &host::PromptCall) -> Result<Exit, Error> {
         let token = CancellationToken::new();
         let attached = self.interrupts.attach(token.clone());
         let cx = self
@@ -106,7 +105,7 @@ impl Chat {
             .run_until_cancelled(self.servers.prompt(call, &cx))
             .await;
         drop(attached);
-        match text.unwrap_or(Err(Error::Cancelled)) {
+        match text.map_or(Err(Error::Cancelled), |text| Ok(text?)) {
             Ok(text) => self.run_input(RunInput::Prompt(text)).await,
             Err(error) => self.ended(Err(error)),
         }

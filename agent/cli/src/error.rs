@@ -23,6 +23,7 @@ use crate::lock_file::LockError;
 use crate::sessions::SessionError;
 use crate::wording::for_person;
 use crate::{linked, notice, program};
+use host::RemoteError;
 use host::trust::RecordError;
 use tools::counted;
 
@@ -185,9 +186,8 @@ pub(crate) enum Error {
     #[cfg(feature = "default")]
     #[error("the MCP server {server} cannot be asked for this prompt: {reason}")]
     ServerPrompt { server: String, reason: String },
-    #[cfg(not(feature = "default"))]
-    #[error("this program was built without MCP servers; rebuild it with its default features")]
-    NoServers,
+    #[error(transparent)]
+    RemoteTools(#[from] RemoteError),
     #[cfg(feature = "default")]
     #[error(
         "there is no program {command:?} for the MCP server {server}; install it, or change the command"
@@ -301,8 +301,9 @@ impl Error {
             Self::Unusable(_) => Exit::Problems,
             #[cfg(not(feature = "default"))]
             Self::NoJournal => Exit::Usage,
-            #[cfg(not(feature = "default"))]
-            Self::NoServers => Exit::Usage,
+            Self::RemoteTools(RemoteError::NotFound(_)) => Exit::NotFound,
+            Self::RemoteTools(RemoteError::Unavailable(_)) => Exit::Unavailable,
+            Self::RemoteTools(_) => Exit::Usage,
             #[cfg(feature = "default")]
             Self::OpenJournal(_)
             | Self::Head(_)

@@ -20,7 +20,6 @@ use crate::console::Console;
 use crate::dialogue::{self, Dialogue};
 use crate::error::Error;
 use crate::ineffective;
-use crate::mcp;
 use crate::notice;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
@@ -47,8 +46,8 @@ pub(crate) struct HostOptions {
 
 impl HostOptions {
     /// Returns the root whose MCP servers a session has. Returns `None` if no file is to be read.
-    pub(crate) fn servers_root(&self) -> Option<&RootOption> {
-        self.config.reads_files().then_some(&self.root)
+    pub(crate) fn servers_root(&self) -> Option<PathBuf> {
+        self.config.reads_files().then(|| self.root.setting().value)
     }
 
     /// Returns the contents of the project's settings files, the nearest first, and whether the user's file trusts the directory of each.
@@ -67,7 +66,10 @@ impl HostOptions {
             .grants
             .extend(self.policy.allowed());
         flags.of_mut::<AccessKeys>().policy = self.policy.rules()?;
-        let (reads, mut allowed) = self.servers_root().map(mcp::permitted).unwrap_or_default();
+        let (reads, mut allowed) = self
+            .servers_root()
+            .map(|root| host::remote_tools().permitted(&root))
+            .unwrap_or_default();
         let default_grants = &flags.of::<AccessKeys>().default_grants;
         if default_grants.origin != Origin::Default && !default_grants.value {
             allowed.clear();
@@ -94,7 +96,7 @@ impl HostOptions {
         let settings = settings.with_control_files(self.policy.policy.clone());
         let reads = reads.into_iter().map(Setting::from_default);
         let settings = reads.fold(settings, Settings::with_default_grant);
-        ineffective::warn_once(&settings, self.servers_root());
+        ineffective::warn_once(&settings, self.servers_root().as_deref());
         Ok(settings)
     }
 
@@ -110,7 +112,7 @@ impl HostOptions {
         if dialogue::has_person() {
             let (dialogue, servers) = (
                 Arc::new(Dialogue::new(console.clone())),
-                self.servers_root().cloned(),
+                self.servers_root(),
             );
             let context = context.with_person(Arc::new(TerminalPerson::new(dialogue.clone())));
             return Ok(
@@ -129,7 +131,7 @@ impl HostOptions {
         cancellation: CancellationToken,
     ) -> Result<ToolContext, Error> {
         // Those of the files, also if this session has no server: another one has.
-        let of_servers = mcp::control_files(&self.root);
+        let of_servers = host::remote_tools().control_files(&self.root.setting().value);
         let context = self
             .root
             .context(self.config.reads_files(), settings, &of_servers)?;

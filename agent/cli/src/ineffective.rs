@@ -2,13 +2,13 @@
 //! of programs that can do more than their name says.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Once;
 
 use tools::{Clause, Effects};
 
 use crate::config::{Origin, ProgramSettings as _, Settings};
-use crate::root::RootOption;
-use crate::{mcp, notice, program};
+use crate::{notice, program};
 
 /// The schemes of tools of MCP servers, of hosts that programs reach, and of effects without targets.
 const OTHER_SCHEMES: [&str; 3] = ["mcp", "net", "world"];
@@ -16,8 +16,8 @@ const OTHER_SCHEMES: [&str; 3] = ["mcp", "net", "world"];
 /// Guards the warnings, because later sessions of the process have the same flags.
 static WARNED: Once = Once::new();
 
-/// Warns once about clauses of `--grant` and `--allow` that match no target of a tool of this program or of the MCP servers of a root.
-pub(crate) fn warn_once(settings: &Settings, servers: Option<&RootOption>) {
+/// Warns once about clauses of `--grant` and `--allow` that match no target of a tool of this program or of the servers of a root.
+pub(crate) fn warn_once(settings: &Settings, servers: Option<&Path>) {
     WARNED.call_once(|| {
         // A flag is given now, a setting in every session.
         narrower(settings, |origin| matches!(origin, Origin::Flag(_)))
@@ -49,7 +49,9 @@ pub(crate) fn warn_once(settings: &Settings, servers: Option<&RootOption>) {
                 .is_some_and(|scheme| !known.contains(scheme))
         }) {
             known.extend(schemes(
-                servers.map(mcp::declared_effects).unwrap_or_default(),
+                servers
+                    .map(|root| host::remote_tools().declared_effects(root))
+                    .unwrap_or_default(),
             ));
         }
         for grant in flags {

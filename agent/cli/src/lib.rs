@@ -40,6 +40,7 @@ mod interrupt;
 mod journal;
 mod linked;
 mod lock_file;
+#[cfg(feature = "default")]
 mod mcp;
 mod notice;
 mod observer;
@@ -58,6 +59,7 @@ mod provider_options;
 mod quote;
 mod records;
 mod refusal;
+mod remote_tools;
 mod root;
 mod running;
 mod sentence;

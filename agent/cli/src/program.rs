@@ -10,8 +10,6 @@ pub(crate) use host::program::{name, services, variable, version};
 use once_cell::sync::OnceCell;
 use tools::Services;
 
-use crate::notice;
-
 /// The running program. [`Program::main`] sets it once; unit tests have the default.
 static RUNNING: OnceCell<Program> = OnceCell::new();
 
@@ -46,8 +44,8 @@ impl Program {
                 version: env!("CARGO_PKG_VERSION"),
                 settings: "",
                 services: Services::new(),
-                warn: notice::warning,
-                note: notice::note,
+                warn: |_| {},
+                note: |_| {},
             },
             providers: Vec::new(),
         }
@@ -98,8 +96,14 @@ impl Program {
         self
     }
 
-    /// Makes this the running program. Returns its name and version, or `None` if a program is running already.
-    pub(crate) fn install(self) -> Option<(&'static str, &'static str)> {
+    /// Makes this the running program, with functions that print warnings and notes. Returns its name and version, or `None` if a program
+    /// is running already.
+    pub(crate) fn install(
+        mut self,
+        warn: fn(&str),
+        note: fn(&str),
+    ) -> Option<(&'static str, &'static str)> {
+        (self.identity.warn, self.identity.note) = (warn, note);
         let identity = self.identity.clone();
         let is_first = RUNNING.set(self).is_ok() && host::program::install(identity.clone());
         is_first.then_some((identity.name, identity.version))

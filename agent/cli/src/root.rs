@@ -35,6 +35,14 @@ impl RootOption {
         }
     }
 
+    /// Returns the option for a root.
+    #[cfg(feature = "default")]
+    pub(crate) fn at(root: &Path) -> Self {
+        Self {
+            root: Some(root.to_owned()),
+        }
+    }
+
     /// Returns the path of the root that names the workspace of a recorded session, with links resolved.
     ///
     /// # Errors

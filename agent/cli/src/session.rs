@@ -31,7 +31,6 @@ use crate::console::Console;
 use crate::disclosure;
 use crate::error::Error;
 use crate::journal::{self, JournalOptions, Recording};
-use crate::mcp::{self, Attached, FirstList};
 use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::program;
@@ -39,6 +38,7 @@ use crate::prompt_runner::PromptRunner;
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::refusal::HowToGrant;
+use crate::remote_tools;
 use crate::root::unused_models;
 use crate::system_text;
 use crate::telemetry::Telemetry;
@@ -95,7 +95,7 @@ pub(crate) struct OpenSession {
     /// The run of an earlier process, to be finished first.
     pub(crate) resumed: Option<Run>,
     /// The MCP servers of the session. Drop them after the session.
-    pub(crate) servers: Attached,
+    pub(crate) servers: Box<dyn host::AttachedTools>,
     /// The journal of the session. Drop it after the session.
     pub(crate) recording: Option<Recording>,
     /// The export of the session's spans. Drop it last.
@@ -206,7 +206,14 @@ impl SessionOptions {
             .host
             .servers_root()
             .filter(|_| self.chat.is_none());
-        let servers = mcp::attach(root, &settings, &selection, FirstList::Offered, &token).await;
+        let servers = remote_tools::attach(
+            root,
+            &settings,
+            &selection,
+            host::FirstList::Offered,
+            &token,
+        )
+        .await;
         let tools = self.tools(&settings, models, token, &console)?;
         let tools = match budget::shared(&settings)? {
             Some(budget) => SessionTools {
@@ -249,7 +256,7 @@ impl SessionOptions {
         };
         recording
             .iter()
-            .for_each(|recording| recording.keep_tasks(&tools.context, &servers));
+            .for_each(|recording| recording.keep_tasks(&tools.context, &*servers));
         let resumed = journal::stored_run(recording.as_ref(), &tools.context).await?;
         let is_waiting = resumed
             .as_ref()
@@ -310,11 +317,11 @@ impl SessionOptions {
         let settings = self.settings_with(self.flags()?)?;
         let token = CancellationToken::new();
         let selection = settings.selection()?;
-        let _servers = mcp::attach(
+        let _servers = remote_tools::attach(
             self.agent.host.servers_root(),
             &settings,
             &selection,
-            FirstList::Offered,
+            host::FirstList::Offered,
             &token,
         )
         .await;
@@ -424,7 +431,7 @@ impl SessionOptions {
             entries,
             selection,
             texts,
-            context: mcp::with_sampling(context.with_service(models)),
+            context: context.with_service(models),
         })
     }
 

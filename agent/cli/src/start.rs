@@ -17,7 +17,7 @@ impl Program {
     pub fn main(self) -> ExitCode {
         // Before anything else: the sandbox starts this binary again.
         host::start();
-        let Some((name, version)) = self.install() else {
+        let Some((name, version)) = self.install(notice::warning, notice::note) else {
             notice::error("a program is running in this process already; call `main` once");
             return Exit::Internal.into();
         };

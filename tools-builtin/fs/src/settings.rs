@@ -18,7 +18,7 @@ inventory::submit! {
         .with_default_grants(&["fs:read:**"])
         .with_services(&[], insert)
         .with_context(|settings, cx| Ok(prepare(settings, cx)))
-        .with_section("workspace", section)
+        .with_section("workspace", |cx, _| Ok(section(cx)))
         .with_open_file(|cx, path| cx.service::<Workspace>()?.open_file(cx, path).ok())
 }
 

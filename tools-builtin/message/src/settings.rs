@@ -32,7 +32,7 @@ inventory::submit! {
         .with_keys(|| vec![Box::new(ChannelKeys::default())])
         .with_secret_files(secret_files)
         .with_services(&["http"], channels::insert)
-        .with_section("channels", channels::section)
+        .with_section("channels", |cx, _| Ok(channels::section(cx)))
         .with_access(channels::access)
         .with_notices(|settings| Ok(channels::missing(settings)))
         .with_clause_fault(clause_fault)

@@ -11,6 +11,7 @@ use tools::linked::{self, NamedSubmission};
 use tools::{Clause, Entry, Services, Source, ToolContext};
 
 use crate::finding::{FamilyReport, Finding};
+use crate::remote_tools::{NoServers, RemoteTools};
 use crate::settings::{KeySet, Settings, SettingsError, Values};
 
 pub use command::{
@@ -57,6 +58,7 @@ pub struct Extension {
     access: fn(Settings) -> Result<Settings, SettingsError>,
     notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
     clause_fault: fn(&Clause, &Settings) -> Option<String>,
+    remote_tools: Option<&'static dyn RemoteTools>,
     report: Option<Report>,
     faults: fn() -> Vec<Finding>,
     control_folders: fn(&Settings, &mut Services) -> Vec<PathBuf>,
@@ -95,6 +97,7 @@ impl Extension {
             access: Ok,
             notices: |_| Ok(Vec::new()),
             clause_fault: |_, _| None,
+            remote_tools: None,
             report: None,
             faults: Vec::new,
             control_folders: |_, _| Vec::new(),
@@ -202,6 +205,13 @@ impl Extension {
         fault: fn(&Clause, &Settings) -> Option<String>,
     ) -> Self {
         self.clause_fault = fault;
+        self
+    }
+
+    /// Sets the tools of servers.
+    #[must_use]
+    pub const fn with_remote_tools(mut self, remote_tools: &'static dyn RemoteTools) -> Self {
+        self.remote_tools = Some(remote_tools);
         self
     }
 
@@ -389,6 +399,14 @@ pub fn clause_fault(clause: &Clause, settings: &Settings) -> Option<String> {
     list()
         .into_iter()
         .find_map(|extension| (extension.clause_fault)(clause, settings))
+}
+
+/// Returns the tools of servers of the linked families. A program has one kind of servers.
+pub fn remote_tools() -> &'static dyn RemoteTools {
+    list()
+        .into_iter()
+        .find_map(|extension| extension.remote_tools)
+        .unwrap_or(&NoServers)
 }
 
 /// Returns the reports of all linked families, in the order of their names.

@@ -26,6 +26,8 @@ pub struct FamilyReport {
     pub lines: Vec<String>,
     /// Problems.
     pub findings: Vec<Finding>,
+    /// Documents that `doctor --json` prints.
+    pub documents: Vec<serde_json::Value>,
     /// A tool that is not available although nothing is wrong, such as one whose program is not installed, and the line that says why.
     pub absent: Option<&'static str>,
 }

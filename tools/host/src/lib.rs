@@ -6,6 +6,8 @@ mod extension;
 mod finding;
 pub mod folders;
 pub mod program;
+mod prompt_call;
+mod remote_tools;
 pub mod settings;
 mod size;
 pub mod style;
@@ -16,9 +18,13 @@ pub use extension::{
     Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, ControlFolders,
     Extension, Report, ReportFuture, Run, Section, ValueForm, ValueKind, clause_fault, commands,
     faults, insert_control_folders, insert_services, list, notices, open_file, prepare_context,
-    recover, reports, sections, start, warnings, with_access,
+    recover, remote_tools, reports, sections, start, warnings, with_access,
 };
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].
 pub use inventory;
+pub use prompt_call::PromptCall;
+pub use remote_tools::{
+    AttachRequest, AttachedTools, FirstList, NoServers, RemoteError, RemoteFuture, RemoteTools,
+};
 pub use size::Size;

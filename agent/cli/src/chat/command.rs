@@ -4,9 +4,9 @@ use clap::error::ContextKind;
 use clap::{Parser, Subcommand};
 use tools::Clause;
 
-use crate::mcp::PromptCall;
 use crate::refusal::{self, Ungranted};
 use crate::{policy, shell};
+use host::PromptCall;
 
 /// A line of a chat.
 #[derive(Debug)]

@@ -16,12 +16,12 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::host_options::HostOptions;
 use crate::interrupt;
-use crate::mcp;
 use crate::notice;
 use crate::output;
 use crate::output_file;
 use crate::policy;
 use crate::refusal;
+use crate::remote_tools;
 use crate::telemetry::Telemetry;
 use host::duration;
 
@@ -85,7 +85,7 @@ impl CallArgs {
             self.host.settings(Values::default())
         });
         let name = self.arguments.name();
-        let servers = mcp::attach_for(name, root, defaults).await?;
+        let servers = remote_tools::attach_for(name, root, defaults).await?;
         if let Some(reason) = servers.waiting(name).filter(|_| tools::get(name).is_err()) {
             return Err(ToolError::new(name, ToolErrorKind::Unavailable { reason }).into());
         }

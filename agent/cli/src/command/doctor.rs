@@ -16,7 +16,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
 use crate::linked;
-use crate::mcp::{self, ServerReport};
 use crate::notice::{BAD, GOOD, STRONG, styled};
 use crate::output;
 use crate::provider_choice::ProviderChoice;
@@ -44,43 +43,43 @@ impl DoctorArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let workspace = self.root.workspace().ok().map(PathBuf::from);
         host::recover(workspace.as_deref());
-        let settings = self.config.settings(Values::default());
-        let settings = settings.map(|settings| match &workspace {
-            Some(root) => settings.with_root(root.clone()),
-            None => settings,
-        });
-        let (found, default) = (settings.as_ref().ok(), Settings::default());
+        let with_root = |settings| {
+            workspace
+                .iter()
+                .cloned()
+                .fold(settings, Settings::with_root)
+        };
+        let settings = self.config.settings(Values::default()).map(with_root);
+        let (found, default) = (settings.as_ref().ok(), with_root(Settings::default()));
         let session = Session::new(&self.root, found.unwrap_or(&default)).await;
         let mut findings = session.findings(found.unwrap_or(&default));
         let reported = match settings {
             Ok(settings) => session.facts(&settings).await,
             Err(error) => Err(error),
         };
-        let (facts, families) = reported.unwrap_or_else(|error| {
-            findings.push(Finding::new("settings", error.to_string()));
-            (Vec::new(), Vec::new())
-        });
+        let (facts, families) = match reported {
+            Ok(reported) => reported,
+            Err(error) => {
+                findings.push(Finding::new("settings", error.to_string()));
+                // The files of a family may have mistakes of their own.
+                let families = host::reports(&default, None).await;
+                (Vec::new(), families.unwrap_or_default())
+            }
+        };
         findings.extend(
             families
                 .iter()
                 .flat_map(|report| report.findings.iter().cloned()),
         );
-        let (servers, problems) =
-            mcp::report(&self.root).unwrap_or_else(|error| (Vec::new(), vec![error.to_string()]));
-        findings.extend(
-            problems
-                .into_iter()
-                .map(|problem| Finding::new("mcp", problem)),
-        );
         if self.json {
             findings.iter().try_for_each(output::json)?;
-            servers.iter().try_for_each(output::json)?;
+            families
+                .iter()
+                .flat_map(|report| &report.documents)
+                .try_for_each(output::json)?;
         } else {
             let absent: Vec<_> = families.iter().filter_map(|report| report.absent).collect();
-            let lines = report(&findings, &absent)
-                .into_iter()
-                .chain(facts)
-                .chain(servers.iter().map(server_line));
+            let lines = report(&findings, &absent).into_iter().chain(facts);
             let width = output::width();
             output::page(
                 &lines
@@ -181,20 +180,6 @@ impl Session {
             families,
         ))
     }
-}
-
-/// Returns the line on an MCP server.
-fn server_line(server: &ServerReport) -> String {
-    let whose = if server.file == "user" {
-        "yours"
-    } else {
-        "of the project"
-    };
-    visible(&format!(
-        "MCP server {} ({whose}): {}",
-        server.server, server.standing
-    ))
-    .into_owned()
 }
 
 /// Returns a line for each finding.

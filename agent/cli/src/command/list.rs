@@ -11,9 +11,9 @@ use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::linked;
-use crate::mcp::{self, FirstList};
 use crate::notice;
 use crate::output;
+use crate::remote_tools;
 use crate::root::RootOption;
 use crate::tool_list;
 
@@ -42,13 +42,13 @@ pub(super) struct ListArgs {
 impl ListArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let selection = Selection::parse(&self.select)?;
-        let root = self.config.reads_files().then_some(&self.root);
+        let root = self.config.reads_files().then(|| self.root.setting().value);
         let settings = self.config.settings(Values::default())?;
-        let _servers = mcp::attach(
+        let _servers = remote_tools::attach(
             root,
             &settings,
             &selection,
-            FirstList::Needed,
+            host::FirstList::Needed,
             &CancellationToken::new(),
         )
         .await;

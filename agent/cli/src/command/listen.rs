@@ -22,11 +22,10 @@ use self::folder::ChannelFolder;
 use crate::config::{Origin, ProgramSettings as _, Settings};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::mcp::{self, FirstList};
 use crate::session::UnattendedOptions;
 use crate::telemetry::Telemetry;
 use crate::visible::visible;
-use crate::{count, interrupt, notice};
+use crate::{count, interrupt, notice, remote_tools};
 
 /// The default of --max-chats.
 const MAX_CHATS: NonZeroUsize = NonZeroUsize::new(4).unwrap();
@@ -76,8 +75,14 @@ impl ListenArgs {
         let _telemetry = Telemetry::start(&settings);
         let selection = settings.selection()?;
         let root = self.options.agent.host.servers_root();
-        let _servers =
-            mcp::attach(root, &settings, &selection, FirstList::Offered, &shutdown).await;
+        let _servers = remote_tools::attach(
+            root,
+            &settings,
+            &selection,
+            host::FirstList::Offered,
+            &shutdown,
+        )
+        .await;
         let chats = Chats::new(
             self.options,
             &settings,

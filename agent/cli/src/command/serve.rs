@@ -24,11 +24,10 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::host_options::HostOptions;
 use crate::journal::{JournalOptions, Recording};
-use crate::mcp::{self, FirstList};
 use crate::provider_choice::ProviderChoice;
 use crate::session::note_session;
 use crate::telemetry::Telemetry;
-use crate::{count, interrupt, notice, policy, program, refusal};
+use crate::{count, interrupt, notice, policy, program, refusal, remote_tools};
 use tools::counted;
 
 /// The default of --max-calls.
@@ -100,11 +99,11 @@ impl ServeArgs {
         let context = self.context(&settings, recording.as_ref())?;
         let _telemetry = Telemetry::start(&settings);
         let selection = settings.selection()?;
-        let _servers = mcp::attach(
+        let _servers = remote_tools::attach(
             self.host.servers_root(),
             &settings,
             &selection,
-            FirstList::Later,
+            host::FirstList::Later,
             &shutdown,
         )
         .await;
@@ -180,7 +179,7 @@ impl ServeArgs {
         note_session(&self.host.root.workspace()?);
         // Nobody knows the text that the model of a client has read.
         context.record_exposure();
-        let context = mcp::with_sampling(context.with_service(models(None)));
+        let context = context.with_service(models(None));
         let mut services = context.services().clone();
         Tasks::offer_to_clients(&mut services);
         let context = context.with_services(services);

@@ -15,10 +15,10 @@ use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
-use crate::mcp;
 use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
 use crate::program;
+use crate::remote_tools;
 use crate::root::RootOption;
 use crate::table::Table;
 use crate::visible::{harmless, visible};
@@ -46,8 +46,8 @@ pub(super) struct ShowArgs {
 impl ShowArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let settings = self.config.settings(Values::default())?;
-        let root = self.config.reads_files().then_some(&self.root);
-        let _servers = mcp::attach_for(&self.name, root, || Ok(settings.clone())).await?;
+        let root = self.config.reads_files().then(|| self.root.setting().value);
+        let _servers = remote_tools::attach_for(&self.name, root, || Ok(settings.clone())).await?;
         let entry = tools::get(&self.name)?;
         if self.json {
             output::json(entry.tool())?;

@@ -14,9 +14,9 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
 use crate::host_options::HostOptions;
-use crate::mcp;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
+use crate::remote_tools;
 use crate::shell;
 use crate::visible::visible;
 
@@ -44,7 +44,7 @@ impl WhyArgs {
         let (root, defaults) = (self.host.servers_root(), || {
             self.host.settings(Values::default())
         });
-        let _servers = mcp::attach_for(self.arguments.name(), root, defaults).await?;
+        let _servers = remote_tools::attach_for(self.arguments.name(), root, defaults).await?;
         let (entry, arguments) = self.arguments.read()?;
         let settings = self.host.settings(self.select.values()?)?;
         let is_selected = settings.selection()?.matches(&entry);

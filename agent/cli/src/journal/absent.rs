@@ -9,7 +9,6 @@ use tools::{Grant, ToolContext};
 use super::JournalOptions;
 use crate::config::{Settings, Values};
 use crate::error::Error;
-use crate::mcp::Attached;
 use crate::provider_choice::ProviderChoice;
 
 /// The journal of the running session. This program has none.
@@ -54,7 +53,7 @@ impl Recording {
         match *self {}
     }
 
-    pub(crate) fn keep_tasks(&self, _context: &ToolContext, _servers: &Attached) {
+    pub(crate) fn keep_tasks(&self, _context: &ToolContext, _servers: &dyn host::AttachedTools) {
         match *self {}
     }
 

@@ -14,7 +14,6 @@ use crate::config::{
     Origin, ProgramKeys, ProgramSettings as _, Setting, Settings, SettingsError, Values,
 };
 use crate::error::Error;
-use crate::mcp::Attached;
 use crate::notice;
 use crate::provider_choice::ProviderChoice;
 use crate::sessions::{
@@ -317,7 +316,7 @@ impl Recording {
 
     /// Restores the tasks of an earlier process that other parties have kept, and saves those of this one. A session in a journal file
     /// of the user's choice keeps none.
-    pub(crate) fn keep_tasks(&self, context: &ToolContext, servers: &Attached) {
+    pub(crate) fn keep_tasks(&self, context: &ToolContext, servers: &dyn host::AttachedTools) {
         let (Some(folder), Some(tasks)) = (&self.folder, context.service::<Tasks>()) else {
             return;
         };

@@ -5,21 +5,18 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use agent::Selection;
+use host::{AttachRequest, AttachedTools, FirstList, PromptCall, RemoteError, RemoteFuture};
 use tokio::task::JoinSet;
 use tools::IgnorePoison as _;
-#[cfg(feature = "default")]
 use tools::Task;
-#[cfg(feature = "default")]
 use tools::tasks::StoredTask;
-use tools::{CancellationToken, ToolContext, ToolName};
-use tools_mcp::client::{Imported, Sampling, Servers};
+use tools::{AbsentTools, ToolContext, ToolName};
+use tools_mcp::client::{Imported, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
 use tools_mcp::trust::Pins;
 
-use super::sampler::sample;
 use super::server::NESTED;
-use super::{Configured, Inventory, import};
+use super::{Configured, Inventory, import, unknown_name};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::notice;
@@ -35,21 +32,10 @@ const LONG_WAIT: Duration = Duration::from_secs(15);
 const SHORT_WAIT: Duration = Duration::from_secs(2);
 
 /// The tool that reads resources of servers.
-const READ_RESOURCE: &str = "mcp.resource";
+pub(super) const READ_RESOURCE: &str = "mcp.resource";
 
 /// A text that begins no name of a tool.
 const NO_NAME: &str = "-";
-
-/// Whether a command waits for servers whose tools are not known yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FirstList {
-    /// The command is about their tools.
-    Needed,
-    /// The tools are offered to a session, which may not use them.
-    Offered,
-    /// The list may come later.
-    Later,
-}
 
 /// The servers of a session, whose tools are in the process-wide catalog. They end when this is dropped, with a note for the user about
 /// tools that wait for approval.
@@ -71,7 +57,7 @@ pub(super) struct Members {
     pub(super) pins: PinsOfServers,
     root: RootOption,
     settings: Settings,
-    selection: Selection,
+    may_match: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// The tools that the person was told to approve.
     announced: BTreeSet<ToolName>,
 }
@@ -108,9 +94,10 @@ impl Attached {
     pub(super) fn list(&self) -> Vec<Arc<Imported>> {
         self.servers.list()
     }
+}
 
-    /// Returns the note about a tool that waits for approval. Returns `None` for other tools.
-    pub(crate) fn waiting(&self, tool: &str) -> Option<String> {
+impl AttachedTools for Attached {
+    fn waiting(&self, tool: &str) -> Option<String> {
         let pins = self.pins.lock();
         let waits = |(server, pins): (&String, &Arc<Pins>)| {
             let pending = pins
@@ -122,9 +109,26 @@ impl Attached {
         pins.iter().find_map(waits)
     }
 
-    /// Finds a task of an earlier process at its server.
-    #[cfg(feature = "default")]
-    pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
+    fn with_reasons(&self, cx: ToolContext) -> ToolContext {
+        let (servers, pins) = (self.servers.clone(), self.pins.clone());
+        cx.with_service(AbsentTools::new(move |name| {
+            unknown_name::reason(servers.clone(), pins.clone(), name.to_owned())
+        }))
+    }
+
+    fn prompts(&self, connects: bool) -> RemoteFuture<'_, (Vec<[String; 2]>, Vec<String>)> {
+        Box::pin(self.list_prompts(connects))
+    }
+
+    fn prompt<'a>(
+        &'a self,
+        call: &'a PromptCall,
+        cx: &'a ToolContext,
+    ) -> RemoteFuture<'a, Result<String, RemoteError>> {
+        Box::pin(async { self.read_prompt(call, cx).await.map_err(RemoteError::from) })
+    }
+
+    fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
         self.servers.restore(task)
     }
 }
@@ -154,22 +158,16 @@ pub(super) fn waiting(server: &str, tools: &[ToolName]) -> String {
 }
 
 /// Offers the tools of the servers that the selection may match. Only a server whose tools are not pinned yet is connected now; others
-/// are by their first call. Without a root there are none. A server that cannot be used is reported and affects no other. A wait for
+/// are by their first call. A server that cannot be used is reported and affects no other. A wait for
 /// first lists ends if the token is cancelled.
 ///
 /// Approvals of other processes take effect until the servers are dropped.
-pub(crate) async fn attach(
-    root: Option<&RootOption>,
-    settings: &Settings,
-    selection: &Selection,
-    first: FirstList,
-    cancellation: &CancellationToken,
-) -> Attached {
-    let is_nested = std::env::var_os(program::variable(NESTED)).is_some();
-    let Some(root) = root.filter(|_| !is_nested) else {
+pub(super) async fn attach(root: RootOption, request: AttachRequest<'_>) -> Attached {
+    if std::env::var_os(program::variable(NESTED)).is_some() {
         return Attached::none();
-    };
-    let inventory = match Inventory::load(root) {
+    }
+    let first = request.first;
+    let inventory = match Inventory::load(&root) {
         Ok(inventory) => inventory,
         // Without a home, there are no servers.
         Err(Error::NoHome) => return Attached::none(),
@@ -179,15 +177,14 @@ pub(crate) async fn attach(
         }
     };
     inventory.warn();
-    let (root, settings, selection) = (root.clone(), settings.clone(), selection.clone());
     let (servers, pins) = (Servers::for_global(), PinsOfServers::default());
     let announced = BTreeSet::new();
     let mut members = Members {
         servers: servers.clone(),
         pins: pins.clone(),
         root,
-        settings,
-        selection,
+        settings: request.settings.clone(),
+        may_match: request.may_match,
         announced,
     };
     let configured = members.matching(&inventory);
@@ -197,7 +194,7 @@ pub(crate) async fn attach(
     let seen = members.stamp(&inventory);
     let mut following = JoinSet::new();
     let mut waiting = JoinSet::new();
-    let is_needed = first == FirstList::Needed || !members.selection.may_match(NO_NAME);
+    let is_needed = first == FirstList::Needed || !(members.may_match)(NO_NAME);
     for (name, owner, configured) in configured {
         match configured
             .map_err(Error::from)
@@ -215,39 +212,16 @@ pub(crate) async fn attach(
             Err(error) => warn(&name, owner, &error),
         }
     }
-    cancellation.run_until_cancelled(waiting.join_all()).await;
+    request
+        .cancellation
+        .run_until_cancelled(waiting.join_all())
+        .await;
     following.spawn(members.follow(inventory, seen));
     Attached {
         servers,
         pins,
         _following: following,
     }
-}
-
-/// Attaches the server of a tool with this name if its name is that of an imported tool, and all servers for the tool that reads
-/// resources.
-pub(crate) async fn attach_for(
-    name: &str,
-    root: Option<&RootOption>,
-    settings: impl FnOnce() -> Result<Settings, Error>,
-) -> Result<Attached, Error> {
-    let selection = match name
-        .strip_prefix("mcp:")
-        .and_then(|name| name.split_once('/'))
-    {
-        // The name of a server has no special characters; another text has no server.
-        Some((server, _)) => Selection::parse([format!("mcp:{server}/*")])?,
-        None if name == READ_RESOURCE => Selection::parse([READ_RESOURCE])?,
-        None => return Ok(Attached::none()),
-    };
-    Ok(attach(
-        root,
-        &settings()?,
-        &selection,
-        FirstList::Needed,
-        &CancellationToken::new(),
-    )
-    .await)
 }
 
 impl Members {
@@ -257,10 +231,8 @@ impl Members {
         inventory: &Inventory,
     ) -> Vec<(String, FileOwner, Result<Configured, ConfigError>)> {
         let mut servers = inventory.servers();
-        let has_resources = self.selection.may_match(READ_RESOURCE);
-        servers.retain(|(name, ..)| {
-            has_resources || self.selection.may_match(&format!("mcp:{name}/"))
-        });
+        let has_resources = (self.may_match)(READ_RESOURCE);
+        servers.retain(|(name, ..)| has_resources || (self.may_match)(&format!("mcp:{name}/")));
         servers
     }
 
@@ -360,9 +332,4 @@ fn warn(name: &str, owner: FileOwner, error: &Error) {
         (FileOwner::Project, Error::Unapproved { .. }) => notice::note(&error.to_string()),
         _ => notice::warning(&format!("MCP server {}: {error}", visible(name))),
     }
-}
-
-/// Returns the context of a session with a model, which servers may ask for messages if the user permits it.
-pub(crate) fn with_sampling(cx: ToolContext) -> ToolContext {
-    cx.with_service(Sampling::new(sample))
 }

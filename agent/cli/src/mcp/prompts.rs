@@ -6,7 +6,9 @@ use tools::protocol::{ResourceContents, Role};
 use tools::{Content, OutsideText, ToolContext, visible_line};
 use tools_mcp::client::{Imported, Prompt, PromptMessage, Status};
 
-use super::{Attached, PromptCall};
+use host::PromptCall;
+
+use super::attach::Attached;
 use crate::error::Error;
 use tools::counted;
 
@@ -25,7 +27,7 @@ const MAX_NAMES: usize = 20;
 impl Attached {
     /// Returns the commands of the prompts that servers list, with their descriptions. Servers that were not needed yet are connected
     /// if `connects` is true, and left out otherwise. The second list has the reasons of those that cannot be listed.
-    pub(crate) async fn prompts(&self, connects: bool) -> (Vec<[String; 2]>, Vec<String>) {
+    pub(super) async fn list_prompts(&self, connects: bool) -> (Vec<[String; 2]>, Vec<String>) {
         let (mut rows, mut failures) = (Vec::new(), Vec::new());
         for server in self.list() {
             if !connects && !matches!(server.status(), Status::Connected { .. }) {
@@ -40,7 +42,7 @@ impl Attached {
     }
 
     /// Returns the text of a prompt of a server, marked as that server's.
-    pub(crate) async fn prompt(
+    pub(super) async fn read_prompt(
         &self,
         call: &PromptCall,
         cx: &ToolContext,

@@ -178,13 +178,7 @@ fn reached_by_url(
     if let Some(port) = oauth.callback_port {
         reached = reached.with_callback_port(port);
     }
-    #[cfg(feature = "default")]
-    {
-        reached = reached.with_options(tools_http::settings::server_options(settings)?);
-    }
-    // Without the client of tools, there are no options of HTTP.
-    #[cfg(not(feature = "default"))]
-    let _ = settings;
+    reached = reached.with_options(tools_http::settings::server_options(settings)?);
     for (name, value) in headers {
         let is_secret = SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str())
             || is_expanded(server, &name);

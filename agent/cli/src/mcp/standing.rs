@@ -3,7 +3,9 @@
 use tools_mcp::config::FileOwner;
 use tools_mcp::trust::Pins;
 
-use super::{Configured, Inventory, ServerReport, Standing};
+use serde::Serialize;
+
+use super::{Configured, Inventory, Standing};
 use crate::error::Error;
 use crate::program;
 use crate::root::RootOption;
@@ -12,11 +14,34 @@ use tools::counted;
 /// The start of the standing of a server that cannot be used.
 const UNUSABLE: &str = "unusable: ";
 
+/// A server in the report of `doctor`.
+#[derive(Debug, Serialize)]
+pub(super) struct ServerReport {
+    server: String,
+    /// The file that has it: `user` or `project`.
+    file: &'static str,
+    /// Whether sessions may use it, in words.
+    standing: String,
+}
+
+/// Returns the line on a server.
+pub(super) fn line(server: &ServerReport) -> String {
+    let whose = if server.file == "user" {
+        "yours"
+    } else {
+        "of the project"
+    };
+    format!(
+        "MCP server {} ({whose}): {}",
+        server.server, server.standing
+    )
+}
+
 /// Returns each server with its standing, for `doctor`, and the reasons why servers or files cannot be used.
 ///
 /// # Errors
 /// Returns an error if the user's file of servers cannot be read.
-pub(crate) fn report(root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String>), Error> {
+pub(super) fn report(root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String>), Error> {
     let inventory = match Inventory::load(root) {
         Ok(inventory) => inventory,
         // A root that cannot be used is a finding of its own.

@@ -1,22 +1,11 @@
 //! The reasons why a session has no tool of a name that begins as those of its servers.
 
-use tools::{AbsentTools, ToolContext};
 use tools_mcp::client::Servers;
 
-use super::Attached;
 use super::attach::{PinsOfServers, waiting};
 
-impl Attached {
-    /// Adds the reasons to a context: a call to a tool that its server has just added says that it waits for approval.
-    pub(crate) fn with_reasons(&self, cx: ToolContext) -> ToolContext {
-        let (servers, pins) = (self.servers.clone(), self.pins.clone());
-        cx.with_service(AbsentTools::new(move |name| {
-            reason(servers.clone(), pins.clone(), name.to_owned())
-        }))
-    }
-}
-
-async fn reason(servers: Servers, pins: PinsOfServers, name: String) -> Option<String> {
+/// Returns the reason: a call to a tool that its server has just added says that it waits for approval.
+pub(super) async fn reason(servers: Servers, pins: PinsOfServers, name: String) -> Option<String> {
     let (server, _) = name.strip_prefix("mcp:")?.split_once('/')?;
     // A server may tell of a tool before its list has it.
     servers.get(server)?.list_again().await;

@@ -21,6 +21,6 @@ pub(super) fn report(settings: &Settings) -> FamilyReport {
             .map(|concern| Finding::new("programs", concern))
             .into_iter()
             .collect(),
-        absent: None,
+        ..FamilyReport::default()
     }
 }

@@ -2,14 +2,13 @@
 
 /// A prompt of a server that a person chose in a chat.
 #[derive(Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(feature = "default"),
-    allow(dead_code, reason = "no server has prompts")
-)]
-pub(crate) struct PromptCall {
-    pub(crate) server: String,
-    pub(crate) prompt: String,
-    pub(crate) arguments: Vec<(String, String)>,
+pub struct PromptCall {
+    /// The name of the server.
+    pub server: String,
+    /// The name of the prompt.
+    pub prompt: String,
+    /// The arguments, each with its name.
+    pub arguments: Vec<(String, String)>,
 }
 
 impl PromptCall {
@@ -17,7 +16,7 @@ impl PromptCall {
     ///
     /// # Errors
     /// Returns the reason if a word is not an argument.
-    pub(crate) fn parse(words: &[String]) -> Result<Option<Self>, String> {
+    pub fn parse(words: &[String]) -> Result<Option<Self>, String> {
         let Some((command, words)) = words.split_first() else {
             return Ok(None);
         };

@@ -1,0 +1,47 @@
+//! The tools of servers that a command has.
+
+use std::path::PathBuf;
+
+use agent::Selection;
+use host::{AttachRequest, AttachedTools, FirstList, NoServers};
+use tools::CancellationToken;
+
+use crate::config::Settings;
+use crate::error::Error;
+
+/// Offers the tools of the servers of a root that the selection may match. Without a root there are none. A wait for first lists ends if
+/// the token is cancelled.
+///
+/// Approvals of other processes take effect until the servers are dropped.
+pub(crate) async fn attach(
+    root: Option<PathBuf>,
+    settings: &Settings,
+    selection: &Selection,
+    first: FirstList,
+    cancellation: &CancellationToken,
+) -> Box<dyn AttachedTools> {
+    let Some(root) = root else {
+        return Box::new(NoServers);
+    };
+    let selection = selection.clone();
+    let request = AttachRequest {
+        settings,
+        may_match: std::sync::Arc::new(move |name: &str| selection.may_match(name)),
+        first,
+        cancellation,
+    };
+    host::remote_tools().attach(&root, request).await
+}
+
+/// Attaches the servers of a tool with this name, if it is one of servers.
+pub(crate) async fn attach_for(
+    name: &str,
+    root: Option<PathBuf>,
+    settings: impl FnOnce() -> Result<Settings, Error>,
+) -> Result<Box<dyn AttachedTools>, Error> {
+    let Some(glob) = host::remote_tools().glob_for(name) else {
+        return Ok(Box::new(NoServers));
+    };
+    let (selection, token) = (Selection::parse([glob])?, CancellationToken::new());
+    Ok(attach(root, &settings()?, &selection, FirstList::Needed, &token).await)
+}
