@@ -11,7 +11,6 @@ mod prompts;
 mod sampler;
 mod server;
 mod standing;
-mod unknown_name;
 
 pub(crate) use inventory::{Configured, Inventory, Standing};
 pub(crate) use server::{http_server, import};

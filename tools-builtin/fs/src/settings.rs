@@ -64,9 +64,9 @@ fn prepare(settings: &Settings, cx: ToolContext) -> ToolContext {
     workspace.protect(cx, settings.sensitive_places())
 }
 
-fn section(cx: &ToolContext, _has_tool: &dyn Fn(&str) -> bool) -> Result<String, String> {
+fn section(cx: &ToolContext) -> String {
     let Some(workspace) = cx.service::<Workspace>() else {
-        return Ok(String::new());
+        return String::new();
     };
     let mut root = String::new();
     for c in workspace.root().to_string_lossy().chars() {
@@ -76,10 +76,10 @@ fn section(cx: &ToolContext, _has_tool: &dyn Fn(&str) -> bool) -> Result<String,
             root.push(c);
         }
     }
-    Ok(format!(
+    format!(
         "The workspace is the directory {root}. File tools take and return paths relative to it, such as src/main.rs; the workspace \
          itself is `.`. File tools cannot reach anything outside it."
-    ))
+    )
 }
 
 impl Workspace {

@@ -16,7 +16,7 @@ use tools_mcp::config::{ConfigError, FileOwner};
 use tools_mcp::trust::Pins;
 
 use super::server::NESTED;
-use super::{Configured, Inventory, import, unknown_name};
+use super::{Configured, Inventory, import};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::notice;
@@ -112,7 +112,7 @@ impl AttachedTools for Attached {
     fn with_reasons(&self, cx: ToolContext) -> ToolContext {
         let (servers, pins) = (self.servers.clone(), self.pins.clone());
         cx.with_service(AbsentTools::new(move |name| {
-            unknown_name::reason(servers.clone(), pins.clone(), name.to_owned())
+            absence_reason(servers.clone(), pins.clone(), name.to_owned())
         }))
     }
 
@@ -146,6 +146,27 @@ impl Drop for Attached {
             }
         }
     }
+}
+
+/// Returns the reason why a session has no tool of a name that begins as those of its servers: it waits for approval, or for the next prompt.
+async fn absence_reason(servers: Servers, pins: PinsOfServers, name: String) -> Option<String> {
+    let (server, _) = name.strip_prefix("mcp:")?.split_once('/')?;
+    // A server may tell of a tool before its list has it.
+    servers.get(server)?.list_again().await;
+    let pins = pins.lock().get(server)?.clone();
+    if let Some(pending) = pins
+        .pending()
+        .into_iter()
+        .find(|pending| pending.tool == *name)
+    {
+        return Some(waiting(server, &[pending.tool]));
+    }
+    let is_pinned = pins.known().iter().any(|(known, _)| *known == *name);
+    (is_pinned && tools::get(&name).is_ok()).then(|| {
+        format!(
+            "the session's tools do not include {name}; if it was just approved, it is offered with the next prompt"
+        )
+    })
 }
 
 /// Returns the note about tools that wait for approval.

@@ -11,7 +11,7 @@ use tools::{Clause, Effects, ToolName, source};
 use tools_mcp::client::Sampling;
 
 use super::attach::{READ_RESOURCE, attach};
-use super::sampler::SessionSampler;
+use super::sampler::sample;
 use super::{control, decisions, standing};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -19,7 +19,7 @@ use crate::root::RootOption;
 
 inventory::submit! {
     Extension::new("mcp", source!())
-        .with_context(|_, cx| Ok(cx.with_service(Sampling::new(SessionSampler))))
+        .with_context(|_, cx| Ok(cx.with_service(Sampling::new(sample))))
         .with_remote_tools(&McpServers)
         .with_report(|settings, _| Box::pin(async { Ok(report(settings)) }))
 }

@@ -216,17 +216,14 @@ fn unusable(setting: &Setting<ConfiguredChannel>, error: impl Display) -> Settin
 }
 
 /// Returns the names of the channels for the system text, which the definition of `message.send` does not have.
-pub(super) fn section(
-    cx: &ToolContext,
-    _has_tool: &dyn Fn(&str) -> bool,
-) -> Result<String, String> {
+pub(super) fn section(cx: &ToolContext) -> String {
     let channels = cx.service::<Channels>();
     let names: Vec<_> = channels
         .iter()
         .flat_map(|channels| channels.names())
         .collect();
-    Ok(match names[..] {
+    match names[..] {
         [] | [TERMINAL] => String::new(),
         _ => format!("The channels of `{SEND}` are: {}.", names.join(", ")),
-    })
+    }
 }
