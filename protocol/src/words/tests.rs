@@ -82,6 +82,24 @@ fn without_readers() -> Vec<&'static str> {
         .collect()
 }
 
+/// Returns those of whose special words none looks like an operand, as `u` of `jar` does.
+fn with_options_alone() -> Vec<&'static str> {
+    let is_operand = |word: &str| word.starts_with(|c: char| c.is_ascii_lowercase());
+    let has_operand = |name: &&str| {
+        let row =
+            table::all().find(|row| row.names.split_ascii_whitespace().any(|one| one == *name));
+        row.is_some_and(|row| {
+            let special = [row.runs, row.loads, row.writes];
+            special
+                .iter()
+                .any(|words| words.split_ascii_whitespace().any(is_operand))
+        })
+    };
+    let mut names = without_readers();
+    names.retain(|name| !has_operand(name));
+    names
+}
+
 #[test]
 fn each_special_word_needs_a_clause_that_spells_it() {
     let (mut count, mut faults) = (0, Vec::new());
@@ -177,7 +195,7 @@ proptest! {
 
     #[test]
     fn a_clause_permits_no_more_than_it_matches_and_all_that_has_only_operands(
-        name in prop::sample::select(without_readers()),
+        name in prop::sample::select(with_options_alone()),
         args in prop::collection::vec("[a-z]{1,2}[0-9]", 0..5),
         pattern in "(a\\*|\\*|\\*\\*|[a-z][0-9])( (\\*|\\*\\*)){0,3}",
     ) {
