@@ -321,6 +321,18 @@ impl Pins {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().ignore_poison()
     }
+
+    fn refusal(&self, tool: &ToolName, is_known: bool) -> String {
+        let reason = if is_known {
+            "its definition has changed since it was approved"
+        } else {
+            "it is new"
+        };
+        format!(
+            "{tool} waits for approval, because {reason}; the user approves it with `mcp approve {}`",
+            self.server
+        )
+    }
 }
 
 impl Review for Pins {
@@ -408,20 +420,6 @@ impl Review for Pins {
                 .map_or(Ok(()), |reason| Err(reason.clone())),
             pin => Err(self.refusal(name, pin.is_some())),
         }
-    }
-}
-
-impl Pins {
-    fn refusal(&self, tool: &ToolName, is_known: bool) -> String {
-        let reason = if is_known {
-            "its definition has changed since it was approved"
-        } else {
-            "it is new"
-        };
-        format!(
-            "{tool} waits for approval, because {reason}; the user approves it with `mcp approve {}`",
-            self.server
-        )
     }
 }
 
