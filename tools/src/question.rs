@@ -135,7 +135,7 @@ fn check_options(options: &[String]) -> Result<(), InvalidQuestion> {
     Ok(())
 }
 
-/// The answer of a [`Person`](crate::Person) to a [`Question`](crate::Question). It is data from a user: a tool must not take it for an
+/// The answer of a [`Person`](crate::Person) to a [`Question`]. It is data from a user: a tool must not take it for an
 /// approval of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
