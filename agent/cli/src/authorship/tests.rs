@@ -51,6 +51,15 @@ impl Place {
         recorded
     }
 
+    /// Ends a session that leaves the record of its program. A process that another test starts has a copy of the lock for a moment.
+    fn end<T>(&self, session: T) {
+        drop(session);
+        let programs = self.marks().programs;
+        while programs.writer(Path::new("/")).unwrap().is_some() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+
     fn pending(&self, folder: &Path) -> Option<Pending> {
         pending_in(&self.marks(), folder).unwrap()
     }
@@ -485,7 +494,7 @@ fn a_repository_that_a_program_of_a_killed_session_wrote_is_marked_wherever_it_l
     let mortal = place.mortal(&[place.root()], &[]);
     place.init(&new);
     commit(&old);
-    drop(mortal);
+    place.end(mortal);
     let moved = [&old, &new].map(|from| {
         let to = place
             .path()
@@ -520,7 +529,7 @@ fn a_settled_program_of_a_killed_session_marks_what_lies_where_it_was() {
     let new = place.root().join("new");
     let mortal = place.mortal(&[place.root()], &[]);
     place.init(&new);
-    drop(mortal);
+    place.end(mortal);
     settle_lost(&place.marks()).unwrap();
     fs::remove_dir_all(place.path().join("programs")).unwrap();
     let moved = place.path().join("moved");
@@ -553,6 +562,7 @@ fn a_program_whose_end_cannot_be_recorded_or_looked_at_is_lost() {
             fs::remove_file(&state).unwrap();
             fs::rename(&away, &state).unwrap();
         }
+        place.end(());
         let moved = place.path().join("moved");
         fs::rename(&new, &moved).unwrap();
         assert!(place.is_marked(&moved), "{is_full}");
@@ -569,7 +579,7 @@ fn the_user_may_commit_where_a_lost_program_could_not() {
         let kept = [place.root().join(".git"), nested.join(".git")];
         let mortal = place.mortal(&[place.root()], &kept);
         commit(&nested);
-        drop(mortal);
+        place.end(mortal);
         if is_settled {
             settle_lost(&place.marks()).unwrap();
         }
@@ -577,7 +587,7 @@ fn the_user_may_commit_where_a_lost_program_could_not() {
         fs::rename(&nested, &moved).unwrap();
         assert!(!place.is_marked(&moved), "{is_settled}");
         // Another one could.
-        drop(place.mortal(&[place.root()], &[]));
+        place.end(place.mortal(&[place.root()], &[]));
         commit(&moved);
         assert!(place.is_marked(&moved), "{is_settled}");
     }
@@ -592,11 +602,11 @@ fn a_look_at_files_or_at_a_repository_settles_the_programs_of_killed_sessions() 
         latest: Mutex::default(),
     };
     std::thread::sleep(CLOCK_LAG * 3);
-    drop(place.mortal(&[place.root().join("src")], &[]));
+    place.end(place.mortal(&[place.root().join("src")], &[]));
     judge.is_content_of_user(&[place.root().join("file")]);
     commit(&place.root());
     assert!(!place.is_marked(&place.root()), "it was dead by then");
-    drop(place.mortal(&[place.root()], &[]));
+    place.end(place.mortal(&[place.root()], &[]));
     commit(&place.root());
     assert!(place.trust(&place.root()).unwrap());
     assert!(!place.is_marked(&place.root()));
@@ -689,6 +699,7 @@ fn many_lost_programs_count_as_fewer_that_took_longer() {
     let times: Vec<u64> = (0..20)
         .map(|_| {
             let from = place.mortal(&[place.root().join("src")], &[]).program.from;
+            place.end(());
             settle_lost(&place.marks()).unwrap();
             std::thread::sleep(CLOCK_LAG);
             from + CLOCK_LAG.as_nanos() as u64
