@@ -70,26 +70,22 @@ pub(crate) fn check_unasked(workspace: &Workspace, path: &RelativePath) -> Resul
     }
 }
 
-/// Returns true if the path is a part of a repository, or lies in one. The table of sensitive paths has the folders `.git` and `.bare`.
+/// Returns true if the path is a part of a repository, or lies in one. The table of sensitive paths has the folders `.git` and `.bare`, and
+/// a clause such as `fs:write:.git/**` is for the data that git writes: in them, the settings and hooks count.
 pub(crate) fn holds(workspace: &Workspace, path: &RelativePath) -> bool {
-    let is_known = |name: &str| {
-        [".git", ".bare"]
-            .iter()
-            .any(|git| name.eq_ignore_ascii_case(git))
-    };
-    let is_part = |name: &str| {
-        SETTINGS
-            .iter()
-            .chain(&DATA)
-            .any(|part| name.eq_ignore_ascii_case(part))
-    };
+    let is_one_of =
+        |name: &str, names: &[&str]| names.iter().any(|one| name.eq_ignore_ascii_case(one));
+    let mut below = path
+        .names()
+        .skip_while(|name| !is_one_of(name, &[".git", ".bare"]));
+    if below.next().is_some() {
+        return below.any(|name| is_one_of(name, &SETTINGS));
+    }
     let has_head = |count: usize| {
         let head = path.prefix(count).child("HEAD");
         head.is_ok_and(|head| workspace.dir().symlink_metadata(head.as_str()).is_ok())
     };
-    !path.names().any(is_known)
-        && path
-            .names()
-            .enumerate()
-            .any(|(count, name)| is_part(name) && has_head(count))
+    path.names().enumerate().any(|(count, name)| {
+        (is_one_of(name, &SETTINGS) || is_one_of(name, &DATA)) && has_head(count)
+    })
 }
