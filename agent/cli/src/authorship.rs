@@ -7,7 +7,6 @@ mod committed;
 mod content;
 mod git;
 mod mark;
-#[cfg(feature = "builtin")]
 mod named;
 mod repository;
 mod stamp;
