@@ -18,9 +18,10 @@ pub fn rules_from_grant<'a>(
 /// Returns the allow rules for the targets of a call that a person typed. Typing a target counts as naming it, and all targets below it.
 /// Nothing is below a command.
 pub fn rules_from_typed(targets: &[Target]) -> impl Iterator<Item = Rule> {
-    let named = targets.iter().filter_map(|target| match target.scheme() {
-        "exec" => Some(target.to_clause()),
-        _ => format!("{}/**", target.to_clause()).parse().ok(),
+    let named = targets.iter().flat_map(|target| {
+        let below = format!("{}/**", target.to_clause()).parse().ok();
+        let below = below.filter(|_| target.scheme() != "exec");
+        [Some(target.to_clause()), below].into_iter().flatten()
     });
     named.map(|clause| Rule::for_target(Verdict::Allow, clause))
 }
