@@ -8,7 +8,7 @@ use host::{Extension, folders, inventory};
 use tools::call::FileRoot;
 use tools::context::WorkspaceDomain;
 use tools::policy::{SensitivePath, Sensitivity};
-use tools::protocol::is_invisible;
+use tools::visible::visible;
 use tools::{Services, ToolContext, source};
 
 use crate::Workspace;
@@ -68,17 +68,11 @@ fn section(cx: &ToolContext) -> String {
     let Some(workspace) = cx.service::<Workspace>() else {
         return String::new();
     };
-    let mut root = String::new();
-    for c in workspace.root().to_string_lossy().chars() {
-        if is_invisible(c) {
-            root.extend(c.escape_unicode());
-        } else {
-            root.push(c);
-        }
-    }
+    let root = workspace.root().to_string_lossy();
     format!(
-        "The workspace is the directory {root}. File tools take and return paths relative to it, such as src/main.rs; the workspace \
-         itself is `.`. File tools cannot reach anything outside it."
+        "The workspace is the directory {}. File tools take and return paths relative to it, such as src/main.rs; the workspace \
+         itself is `.`. File tools cannot reach anything outside it.",
+        visible(&root)
     )
 }
 
