@@ -13,6 +13,7 @@ use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 use crate::server::json_text::is_json;
 
@@ -29,6 +30,8 @@ const MAX_REFUSALS: usize = 16;
 pub(super) struct Oversized<R: AsyncRead + Unpin, W: AsyncWrite> {
     lines: AsyncRwTransport<RoleServer, Watched<R>, W>,
     refused: mpsc::Receiver<Refused>,
+    /// The refusals that are being sent.
+    refusals: JoinSet<()>,
     max_bytes: usize,
 }
 
@@ -59,8 +62,26 @@ where
         Self {
             lines: AsyncRwTransport::new_server(read, write).with_max_line_length(max_bytes),
             refused,
+            refusals: JoinSet::new(),
             max_bytes,
         }
+    }
+
+    /// Begins to send the answer to a line, which leaves even if the caller is dropped.
+    fn refuse(&mut self, refused: Refused) {
+        let (error, id) = match refused {
+            Refused::TooLong(id) => {
+                let reason = format!("the message is longer than {} bytes", self.max_bytes);
+                (ErrorData::invalid_request(reason, None), Some(id))
+            }
+            Refused::NoJson => (ErrorData::parse_error("the message is no JSON", None), None),
+        };
+        let refusal = self
+            .lines
+            .send(TxJsonRpcMessage::<RoleServer>::error(error, id));
+        while self.refusals.try_join_next().is_some() {}
+        // A client that is gone reads no answer.
+        self.refusals.spawn(async { drop(refusal.await) });
     }
 }
 
@@ -80,22 +101,22 @@ where
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            tokio::select! {
+            let message = tokio::select! {
                 biased;
                 Some(refused) = self.refused.recv() => {
-                    let (error, id) = match refused {
-                        Refused::TooLong(id) => {
-                            let reason = format!("the message is longer than {} bytes", self.max_bytes);
-                            (ErrorData::invalid_request(reason, None), Some(id))
-                        }
-                        Refused::NoJson => (ErrorData::parse_error("the message is no JSON", None), None),
-                    };
-                    let refusal = TxJsonRpcMessage::<RoleServer>::error(error, id);
-                    // The answer leaves even if this future is dropped.
-                    tokio::spawn(self.lines.send(refusal));
+                    self.refuse(refused);
+                    continue;
                 }
-                message = self.lines.receive() => return message,
+                message = self.lines.receive() => message,
+            };
+            if message.is_none() {
+                // The process may end with its input.
+                while let Ok(refused) = self.refused.try_recv() {
+                    self.refuse(refused);
+                }
+                while self.refusals.join_next().await.is_some() {}
             }
+            return message;
         }
     }
 
