@@ -1,19 +1,21 @@
 //! [`RunningPrograms`]: the programs of sessions that may write files, each on disk before it starts.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
+use host::folders;
+use host::placed::{self, FolderId, Folders, Followed, rebased};
 use serde::{Deserialize, Serialize};
 use tools::IgnorePoison as _;
 use tools_store::private;
 
 use crate::records::{self, now};
-use host::folders;
 
 /// The time by which the clock of files may be behind that of the system.
 pub(crate) const CLOCK_LAG: Duration = Duration::from_millis(50);
@@ -21,12 +23,16 @@ pub(crate) const CLOCK_LAG: Duration = Duration::from_millis(50);
 /// The longest time for which the end of this process waits for its programs.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The most times of lost programs. Of more, the first two become one.
+/// The most times of lost programs, and of moved folders. Of more, the first two become one.
 const MAX_LOST: usize = 16;
+
+/// The most folders of a time.
+const MAX_MOVED: usize = 1000;
 
 /// The beginnings of the names of records.
 const PROGRAM: &str = "program-";
 const LOST: &str = "lost-";
+const MOVED: &str = "moved-";
 
 /// The number of programs of this process whose end is not settled.
 static OPEN: Mutex<usize> = Mutex::new(0);
@@ -36,6 +42,7 @@ static CHANGED: Condvar = Condvar::new();
 ///
 /// - `program-*.json` is a [`Running`] program. Its session holds a lock on the file, so that others see when it has died.
 /// - `lost-*.json` is the [`Lost`] time of one whose session died before it had settled the end.
+/// - `moved-*.json` is the time of one that could write folders that were not at their paths at its end.
 #[derive(Clone, Debug)]
 pub(crate) struct RunningPrograms {
     folder: PathBuf,
@@ -54,6 +61,9 @@ pub(crate) struct Running {
     pub(crate) from: u64,
     /// The process of its session.
     pub(crate) process: u32,
+    /// The folders that it may write, with their paths.
+    #[serde(skip)]
+    folders: Folders,
 }
 
 /// The time in which a program could write whose end no session has settled.
@@ -66,6 +76,9 @@ pub(crate) struct Lost {
     pub(crate) until: u64,
     /// The devices and numbers of folders of git that it could not write.
     pub(crate) spared: Vec<(u64, u64)>,
+    /// The folders in which it could write. Empty for all places.
+    #[serde(default)]
+    folders: BTreeSet<FolderId>,
 }
 
 /// The locked record of a program. A drop leaves it to other sessions, unless it was removed.
@@ -73,7 +86,8 @@ pub(crate) struct Lost {
 pub(crate) struct Recorded {
     pub(crate) program: Running,
     file: PathBuf,
-    _lock: File,
+    /// The lock, and the folders of the program.
+    followed: Followed,
 }
 
 impl Running {
@@ -94,6 +108,7 @@ impl Running {
             spared,
             from: now().saturating_sub(CLOCK_LAG.as_nanos() as u64),
             process: process::id(),
+            folders: Folders::new(),
         }
     }
 
@@ -106,6 +121,28 @@ impl Running {
                 Some(&**tree).filter(|tree| tree.starts_with(&self.root))
             }
         })
+    }
+
+    /// Returns it with its paths after a move of the root.
+    fn at(&self, root: &Path) -> Self {
+        let place =
+            |path: &PathBuf| rebased(path, &self.root, root).unwrap_or_else(|| path.clone());
+        Self {
+            root: root.to_owned(),
+            // A tree around the root lies around its place, too.
+            trees: self.trees().map(|tree| place(&tree.to_owned())).collect(),
+            kept: self.kept.iter().map(place).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the time until now in those of its folders that are not at their paths. Returns `None` without such a folder.
+    fn moved(&self, moved: Folders) -> Option<Lost> {
+        let lost = Lost {
+            folders: moved.into_keys().take(MAX_MOVED).collect(),
+            ..Lost::from(self.clone())
+        };
+        Some(lost).filter(|lost| !lost.folders.is_empty())
     }
 
     /// Returns true if it may write the path, or something in it.
@@ -121,10 +158,19 @@ impl Lost {
         (self.from..=self.until).contains(&time)
     }
 
-    /// Adds the time of a later one.
-    fn extend(&mut self, later: &Self) {
+    /// Returns true if the program could write in a folder, which lies in these ones.
+    pub(crate) fn may_be_in(&self, around: &BTreeSet<FolderId>) -> bool {
+        self.folders.is_empty() || !self.folders.is_disjoint(around)
+    }
+
+    /// Adds the time of a later one. Of too many folders, those of the later one remain.
+    fn extend(&mut self, later: Self) {
         self.until = self.until.max(later.until);
         self.spared.retain(|spared| later.spared.contains(spared));
+        if self.folders.len() + later.folders.len() > MAX_MOVED {
+            self.folders.clear();
+        }
+        self.folders.extend(later.folders);
     }
 }
 
@@ -135,6 +181,7 @@ impl From<Running> for Lost {
             from: program.from,
             until: now(),
             spared: program.spared,
+            folders: BTreeSet::new(),
         }
     }
 }
@@ -166,13 +213,24 @@ impl RunningPrograms {
         let mut lock = private::create_file(&draft)?;
         lock.write_all(&serde_json::to_vec(&program)?)?;
         lock.lock()?;
+        let trees = program.trees().map(Path::to_owned).collect();
+        let followed = Followed::start(lock, &program.root, trees)?;
         fs::rename(&draft, &file)?;
         *OPEN.lock().ignore_poison() += 1;
         Ok(Recorded {
             program,
             file,
-            _lock: lock,
+            followed,
         })
+    }
+
+    /// Removes the record of a program whose end is settled, and keeps the time for its moved folders.
+    pub(crate) fn end(&self, recorded: &Recorded) {
+        let moved = recorded.program.moved(recorded.followed.moved());
+        // A record that stays counts as lost.
+        if moved.is_none_or(|moved| self.put_lost(&moved).is_ok()) {
+            recorded.remove();
+        }
     }
 
     /// Keeps programs from starting until the returned file is closed.
@@ -215,21 +273,33 @@ impl RunningPrograms {
     /// # Errors
     /// Returns an error if a record cannot be read.
     pub(crate) fn writer(&self, path: &Path) -> io::Result<Option<Running>> {
+        let around = FolderId::around(path);
         let mut all = self.all()?.into_iter();
-        let found = all.find(|(_, program, is_alive)| *is_alive && program.may_write(path));
+        let found = all.find(|(_, program, is_alive)| {
+            let moved = || program.moved(placed::moved(&program.folders));
+            *is_alive
+                && (program.may_write(path) || moved().is_some_and(|it| it.may_be_in(&around)))
+        });
         Ok(found.map(|(_, program, _)| program))
     }
 
-    /// Returns the times of lost programs. One that is not settled yet may have written until now.
+    /// Returns the times of lost programs, and of those whose folders were moved. One that is not settled yet may have written until now.
     ///
     /// # Errors
     /// Returns an error if one cannot be read: it may be of any time.
     pub(crate) fn lost(&self) -> io::Result<Vec<Lost>> {
-        let dead = self.all()?.into_iter().filter(|(_, _, is_alive)| !is_alive);
-        let unsettled = dead.map(|(_, program, _)| Lost::from(program));
-        let settled = records::list(&self.folder, LOST)?;
-        let settled = settled
+        let unsettled =
+            self.all()?
+                .into_iter()
+                .filter_map(|(_, program, is_alive)| match is_alive {
+                    true => program.moved(placed::moved(&program.folders)),
+                    false => Some(Lost::from(program)),
+                });
+        let files = [LOST, MOVED].map(|begin| records::list(&self.folder, begin));
+        let files = files.into_iter().collect::<io::Result<Vec<_>>>()?;
+        let settled = files
             .iter()
+            .flatten()
             .map(|file| records::read(file))
             .collect::<io::Result<Vec<Lost>>>()?;
         Ok(settled.into_iter().chain(unsettled).collect())
@@ -249,18 +319,19 @@ impl RunningPrograms {
     }
 
     fn put_lost(&self, lost: &Lost) -> io::Result<()> {
+        let begin = if lost.folders.is_empty() { LOST } else { MOVED };
         let file_of = |lost: &Lost| {
-            let name = format!("{LOST}{:020}-{:020}.json", lost.from, lost.until);
+            let name = format!("{begin}{:020}-{:020}.json", lost.from, lost.until);
             self.folder.join(name)
         };
         records::write(&file_of(lost), lost)?;
-        let mut files = records::list(&self.folder, LOST)?;
+        let mut files = records::list(&self.folder, begin)?;
         files.sort_unstable();
         if let [first, second, ..] = &files[..]
             && files.len() > MAX_LOST
         {
             let mut both: Lost = records::read(first)?;
-            both.extend(&records::read(second)?);
+            both.extend(records::read(second)?);
             records::write(&file_of(&both), &both)?;
             for file in [first, second] {
                 if *file != file_of(&both) {
@@ -284,7 +355,10 @@ impl RunningPrograms {
                 Err(TryLockError::WouldBlock) => true,
                 Err(TryLockError::Error(error)) => return Err(error),
             };
-            let program = serde_json::from_reader(io::BufReader::new(&opened))?;
+            let mut text = Vec::new();
+            (&opened).read_to_end(&mut text)?;
+            let (program, folders) = placed::read::<Running>(&text)?;
+            let program = Running { folders, ..program };
             // Its session removed it before it released the lock.
             if is_alive || file.exists() {
                 all.push((file, program, is_alive));
@@ -295,6 +369,13 @@ impl RunningPrograms {
 }
 
 impl Recorded {
+    /// Returns the program with the paths that it has now, if they are known.
+    pub(crate) fn now(&self) -> Running {
+        let root = self.followed.root();
+        self.program
+            .at(root.as_deref().unwrap_or(&self.program.root))
+    }
+
     /// Removes the record of a program whose end is settled.
     pub(crate) fn remove(&self) {
         // One that stays counts as lost.

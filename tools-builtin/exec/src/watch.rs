@@ -10,7 +10,7 @@ use tools::protocol::Clause;
 use tools::{ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
 
-use crate::aside::{Aside, Origin, RunningRecord, Settled};
+use crate::aside::{Aside, Origin, Outcome, RunningRecord, Settled};
 use crate::command::command;
 use crate::protected::{Judge, Look, Protected, Tree};
 use crate::request::Request;
@@ -153,8 +153,27 @@ impl Watch {
     pub(crate) fn settle(&self) {
         let mut state = self.state();
         if let State::Before(record) = &mut *state {
-            let record = record.take();
-            let Place { aside, teller, .. } = &self.place;
+            let Place {
+                aside,
+                teller,
+                root,
+                ..
+            } = &self.place;
+            let record = match record.take() {
+                // The folder at the path is another one.
+                Some(record) if record.root().as_ref() != Some(root) => {
+                    let place = record.root();
+                    // Others, and this look, take it for that of a program that has ended.
+                    drop(record);
+                    let files = match (aside, place) {
+                        (Some(aside), Some(place)) => aside.recover(&place),
+                        _ => vec![Outcome::gone(root)],
+                    };
+                    *state = State::After(Some(Settled::from_files(files, teller.clone())));
+                    return;
+                }
+                record => record,
+            };
             let look = self.place.look(false);
             let settled = match look.find() {
                 Ok(mut now) => {
@@ -173,7 +192,7 @@ impl Watch {
                     settled
                 }
                 // The next session looks again.
-                Err(_) => Settled::unknown(teller.clone()),
+                Err(_) => Settled::from_files(Outcome::unknown().into_files(), teller.clone()),
             };
             *state = State::After(Some(settled));
         }

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use host::placed::FolderId;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tools::Digest;
@@ -254,15 +255,16 @@ impl Marks {
         written.is_some_and(|written| self.trusted_at(repository) <= written)
     }
 
-    /// Returns true if a program whose end no session has settled could write the repository, wherever it lies by now, later than the
-    /// user's trust.
+    /// Returns true if a program could write the repository later than the user's trust, whose end no session has settled, wherever the
+    /// repository lies by now, or whose folders around it were moved.
     fn is_lost(&self, repository: &Repository) -> bool {
         let Ok(mut lost) = self.programs.lost() else {
             return true;
         };
         let (trusted, identity) = (self.trusted_at(repository), identity(&repository.git()));
         let is_spared = |lost: &Lost| identity.is_some_and(|own| lost.spared.contains(&own));
-        lost.retain(|lost| trusted <= lost.until && !is_spared(lost));
+        let around = FolderId::around(&repository.git());
+        lost.retain(|lost| trusted <= lost.until && !is_spared(lost) && lost.may_be_in(&around));
         let is_then = |time| lost.iter().any(|lost| lost.contains(time));
         !lost.is_empty() && is_changed(&repository.git(), is_then)
     }

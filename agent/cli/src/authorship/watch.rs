@@ -41,11 +41,11 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        let program = &self.recorded.program;
-        let marked = self.marks.settle(program, mem::take(&mut self.put));
+        let program = self.recorded.now();
+        let marked = self.marks.settle(&program, mem::take(&mut self.put));
         // The record stays if this fails, so that the program counts as lost.
-        if settle_files(program).and(marked).is_ok() {
-            self.recorded.remove();
+        if settle_files(&program).and(marked).is_ok() {
+            self.marks.programs.end(&self.recorded);
         }
     }
 }

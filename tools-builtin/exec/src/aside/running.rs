@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use host::placed::{self, Folders, Followed, rebased};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tools::ProtectedFile;
@@ -19,15 +20,29 @@ use crate::protected::{Bytes, Found, Judge, Look, Protected, Tree};
 /// The folder of the records.
 const FOLDER: &str = "running";
 
-/// A file with what there was before a program, which is locked while its host lives. A drop leaves it: the look after the program was
-/// not made then, and the next session makes it.
+/// The most records of ended programs that wait for folders which are not at their paths. The oldest of more are removed.
+const MAX_WAITING: usize = 64;
+
+/// A file with what there was before a program, and its folders, which is locked while its host lives. A drop leaves it: the look after
+/// the program was not made then, and the next session makes it.
 #[derive(Debug)]
 pub(crate) struct RunningRecord {
     path: PathBuf,
-    _locked: File,
+    followed: Followed,
 }
 
-#[derive(Serialize, Deserialize)]
+/// A record that another session reads.
+struct Left {
+    path: PathBuf,
+    /// The lock, if the program has ended.
+    _file: File,
+    is_over: bool,
+    before: Before,
+    /// The folders that are not at their paths.
+    moved: Folders,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
 struct Before {
     root: Bytes,
     trees: Vec<Tree>,
@@ -40,6 +55,9 @@ struct Before {
     /// The paths that are left to do after a look. Empty before it, when all paths count.
     #[serde(default)]
     only: Vec<Bytes>,
+    /// True if the look was made, except for the folders that are not at their paths.
+    #[serde(default)]
+    is_done: bool,
 }
 
 impl RunningRecord {
@@ -73,6 +91,7 @@ impl RunningRecord {
                 .map(|(path, found)| (Bytes::from_path(path), found.clone()))
                 .collect(),
             only: Vec::new(),
+            is_done: false,
         };
         let name = format!(
             "{}-{}-{}",
@@ -86,35 +105,47 @@ impl RunningRecord {
         let locked = create_file(&unfinished, &serde_json::to_vec(&record)?)?;
         flock(&locked, FlockOperation::NonBlockingLockExclusive)?;
         let path = folder.join(format!("{name}.json"));
+        let trees = look.trees.iter().map(|tree| absolute(look.root, tree));
+        let followed = Followed::start(locked, look.root, trees.collect())?;
         fs::rename(&unfinished, &path)?;
-        Ok(Self {
-            path,
-            _locked: locked,
-        })
+        Ok(Self { path, followed })
     }
 
-    /// Removes the record after the look, or keeps it for the paths that are unfinished.
+    /// Returns the path of the root now. Returns `None` if it is gone.
+    pub(crate) fn root(&self) -> Option<PathBuf> {
+        self.followed.root()
+    }
+
+    /// Removes the record after the look, or keeps it for the paths that are unfinished and the folders that are not at their paths.
     pub(crate) fn finish(self, unfinished: &[PathBuf]) {
-        finish(&self.path, unfinished);
+        let read = fs::read(&self.path).map(|text| placed::read::<Before>(&text));
+        if let Ok(Ok((before, _))) = read {
+            finish(&self.path, before, unfinished, &self.followed.moved(), true);
+        }
     }
 }
 
-/// Removes a record, or keeps it for the paths that are unfinished. One that cannot be changed is looked at once more as it is.
-fn finish(path: &Path, unfinished: &[PathBuf]) {
-    if unfinished.is_empty() {
+/// Removes a record, or keeps it for the paths that are unfinished and the moved folders. One that cannot be changed is looked at once more
+/// as it is.
+fn finish(path: &Path, mut before: Before, unfinished: &[PathBuf], moved: &Folders, is_done: bool) {
+    if is_done && unfinished.is_empty() && moved.is_empty() {
         let _ = fs::remove_file(path);
         return;
     }
-    let narrowed = fs::read(path)
-        .ok()
-        .and_then(|text| serde_json::from_slice::<Before>(&text).ok())
-        .and_then(|before| {
-            let only = unfinished
-                .iter()
-                .map(|path| Bytes::from_path(path))
-                .collect();
-            serde_json::to_vec(&Before { only, ..before }).ok()
-        });
+    before.only = unfinished
+        .iter()
+        .map(|path| Bytes::from_path(path))
+        .collect();
+    before.is_done = is_done && unfinished.is_empty();
+    if before.is_done {
+        let is_in = |path: &Path| moved.values().any(|folder| path.starts_with(folder));
+        before.found.retain(|(path, _)| is_in(path.as_path()));
+    }
+    let lines = serde_json::to_vec(&before).and_then(|text| {
+        let folders: Vec<_> = moved.iter().collect();
+        Ok([text, serde_json::to_vec(&folders)?].join(&b'\n'))
+    });
+    let narrowed = lines.ok();
     let new = path.with_extension("new");
     let written = narrowed.is_some_and(|text| {
         create_file(&new, &text)
@@ -138,45 +169,86 @@ impl Aside {
         self.recover_with(root, false)
     }
 
-    fn recover_with(&self, root: &Path, with_running: bool) -> Vec<ProtectedFile> {
-        let records = entries(&self.folder().join(FOLDER))
-            .filter(|path| path.extension().is_some_and(|is| is == "json"));
-        records
-            .flat_map(|path| {
-                self.recover_one(&path, root, with_running)
-                    .unwrap_or_default()
-            })
+    fn recover_with(&self, root: &Path, at_start: bool) -> Vec<ProtectedFile> {
+        let mut records: Vec<Left> = entries(&self.folder().join(FOLDER))
+            .filter_map(Left::read)
+            .collect();
+        records.sort_by(|one, other| other.path.cmp(&one.path));
+        let waiting = records
+            .iter()
+            .filter(|left| left.is_over && left.before.is_done);
+        for left in waiting.skip(MAX_WAITING) {
+            let _ = fs::remove_file(&left.path);
+        }
+        let moved = records
+            .iter()
+            .filter(|_| at_start)
+            .flat_map(|left| left.moved.keys());
+        let found = placed::find(root, &moved.copied().collect());
+        let all = records.into_iter();
+        all.flat_map(|left| self.recover_one(left, root, at_start, &found))
             .collect()
     }
 
     fn recover_one(
         &self,
-        path: &Path,
+        left: Left,
         root: &Path,
-        with_running: bool,
-    ) -> Option<Vec<ProtectedFile>> {
-        let mut file = File::open(path).ok()?;
-        let is_over = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
-        if !is_over && !with_running {
-            return None;
-        }
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).ok()?;
-        let before = serde_json::from_slice::<Before>(&text).ok()?;
+        at_start: bool,
+        found: &Folders,
+    ) -> Vec<ProtectedFile> {
+        let Left {
+            path,
+            is_over,
+            before,
+            mut moved,
+            ..
+        } = left;
         let of = path_of(&before.root);
         let is_here = root.starts_with(&of) || of.starts_with(root);
-        if !is_over && !is_here {
-            return None;
+        let is_there = !moved.values().any(|moved| *moved == of);
+        let (mut told, mut unfinished) = (Vec::new(), before.only.iter().map(path_of).collect());
+        let mut is_done = before.is_done;
+        if !is_done && is_there && (is_over || at_start && is_here) {
+            match self.look_again(&of, before.clone()) {
+                Some(outcome) => {
+                    is_done = true;
+                    unfinished = outcome.unfinished.clone();
+                    told.extend(outcome.into_files());
+                }
+                // The record stays, and the next session looks again.
+                None if is_here => told.extend(Outcome::unknown().into_files()),
+                None => {}
+            }
         }
-        let outcome = match self.look_again(&of, before) {
-            Some(outcome) => outcome,
-            // The record stays, and the next session looks again.
-            None => return is_here.then(|| Outcome::unknown().into_files()),
-        };
+        let mut places: Vec<_> = moved
+            .iter()
+            .filter_map(|(id, path)| Some((path.clone(), found.get(id)?)))
+            .collect();
+        // A folder covers those that have been moved with it.
+        places.sort();
+        for (from, place) in places {
+            if !moved.values().any(|path| *path == from) {
+                continue;
+            }
+            let root = if place.starts_with(root) { root } else { place };
+            match self.look_again(root, before.at(&from, place, root)) {
+                Some(outcome) => {
+                    if outcome.unfinished.is_empty() {
+                        is_done |= from == of;
+                        moved.retain(|id, path| {
+                            !rebased(path, &from, place).is_some_and(|path| id.is_at(&path))
+                        });
+                    }
+                    told.extend(outcome.into_files());
+                }
+                None => told.extend(Outcome::unknown().into_files()),
+            }
+        }
         if is_over {
-            finish(path, &outcome.unfinished);
+            finish(&path, before, &unfinished, &moved, is_done);
         }
-        Some(outcome.into_files())
+        told
     }
 
     /// Returns what there was before each program that still runs in this workspace, and the folders that it may write.
@@ -187,19 +259,16 @@ impl Aside {
             if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
                 return None;
             }
-            let before = serde_json::from_reader::<_, Before>(io::BufReader::new(file)).ok()?;
+            let (before, _) = placed::read::<Before>(&text(file)?).ok()?;
             let of = path_of(&before.root);
             if !(root.starts_with(&of) || of.starts_with(root)) {
                 return None;
             }
-            let folders = before.trees.iter().map(|tree| {
-                if tree.path == "." {
-                    of.clone()
-                } else {
-                    of.join(&tree.path)
-                }
-            });
-            let folders = folders.collect();
+            let folders = before
+                .trees
+                .iter()
+                .map(|tree| absolute(&of, tree))
+                .collect();
             Some((
                 before
                     .found
@@ -252,4 +321,77 @@ impl Aside {
         let now = look.find().ok()?;
         Some(self.set_aside(&look, &former, &now, &only, &origin))
     }
+}
+
+impl Left {
+    /// Reads a record. Returns `None` if it is none, or is not complete.
+    fn read(path: PathBuf) -> Option<Self> {
+        let is_record = path.extension().is_some_and(|is| is == "json");
+        let file = File::open(&path).ok().filter(|_| is_record)?;
+        let is_over = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+        let (before, folders) = placed::read::<Before>(&text(&file)?).ok()?;
+        Some(Self {
+            path,
+            _file: file,
+            is_over,
+            before,
+            moved: placed::moved(&folders),
+        })
+    }
+}
+
+impl Before {
+    /// Returns what there was in a folder that lies at another place now, seen from a root around it.
+    fn at(&self, from: &Path, place: &Path, root: &Path) -> Self {
+        let of = path_of(&self.root);
+        let trees = self.trees.iter().filter_map(|tree| {
+            let above = absolute(&of, tree);
+            let is_around = tree.is_tree && from.starts_with(&above);
+            let now = if is_around {
+                place.to_owned()
+            } else {
+                rebased(&above, from, place)?
+            };
+            let below = now.strip_prefix(root).ok()?.to_string_lossy();
+            Some(Tree {
+                path: if below.is_empty() {
+                    ".".to_owned()
+                } else {
+                    below.into_owned()
+                },
+                is_tree: tree.is_tree,
+            })
+        });
+        let there =
+            |path: &Bytes| rebased(&path_of(path), from, place).map(|path| Bytes::from_path(&path));
+        let skipped = self
+            .skipped
+            .iter()
+            .map(|path| there(path).unwrap_or_else(|| path.clone()));
+        let found = self.found.iter();
+        Self {
+            root: Bytes::from_path(root),
+            trees: trees.collect(),
+            skipped: skipped.collect(),
+            found: found
+                .filter_map(|(path, found)| Some((there(path)?, found.clone())))
+                .collect(),
+            only: Vec::new(),
+            ..self.clone()
+        }
+    }
+}
+
+/// Returns the path of a tree.
+fn absolute(root: &Path, tree: &Tree) -> PathBuf {
+    if tree.path == "." {
+        return root.to_owned();
+    }
+    root.join(&tree.path)
+}
+
+fn text(mut file: impl io::Read) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).ok()?;
+    Some(text)
 }
