@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use host::folders;
@@ -55,8 +55,8 @@ pub(crate) struct Running {
     trees: Vec<PathBuf>,
     /// The paths in the trees that it may not write.
     kept: Vec<PathBuf>,
-    /// The devices and numbers of the folders of git among them.
-    spared: Vec<(u64, u64)>,
+    /// The folders of git among them.
+    spared: Vec<FolderId>,
     /// The time in nanoseconds since 1970.
     pub(crate) from: u64,
     /// The process of its session.
@@ -74,8 +74,8 @@ pub(crate) struct Running {
 pub(crate) struct Lost {
     from: u64,
     pub(crate) until: u64,
-    /// The devices and numbers of folders of git that it could not write.
-    pub(crate) spared: Vec<(u64, u64)>,
+    /// The folders of git that it could not write.
+    pub(crate) spared: Vec<FolderId>,
     /// The folders in which it could write. Empty for all places.
     #[serde(default)]
     folders: BTreeSet<FolderId>,
@@ -87,17 +87,12 @@ pub(crate) struct Recorded {
     pub(crate) program: Running,
     file: PathBuf,
     /// The lock, and the folders of the program.
-    followed: Followed,
+    followed: Arc<Followed>,
 }
 
 impl Running {
-    /// Describes a program that is about to start. `spared` are the devices and numbers of the folders of git among the kept paths.
-    pub(crate) fn new(
-        root: &Path,
-        trees: &[PathBuf],
-        kept: &[PathBuf],
-        spared: Vec<(u64, u64)>,
-    ) -> Self {
+    /// Describes a program that is about to start, and may write these trees, except for the kept paths.
+    pub(crate) fn new(root: &Path, trees: &[PathBuf], kept: &[PathBuf]) -> Self {
         // A path that no record can have stands for the root, or is kept from no program.
         let is_text = |path: &&PathBuf| path.to_str().is_some();
         let text = |tree: &PathBuf| tree.to_str().map_or(root, Path::new).to_owned();
@@ -105,7 +100,11 @@ impl Running {
             root: root.to_owned(),
             trees: trees.iter().map(text).collect(),
             kept: kept.iter().filter(is_text).cloned().collect(),
-            spared,
+            spared: kept
+                .iter()
+                .filter(|path| path.ends_with(".git"))
+                .filter_map(|git| FolderId::of(git))
+                .collect(),
             from: now().saturating_sub(CLOCK_LAG.as_nanos() as u64),
             process: process::id(),
             folders: Folders::new(),
@@ -158,9 +157,10 @@ impl Lost {
         (self.from..=self.until).contains(&time)
     }
 
-    /// Returns true if the program could write in a folder, which lies in these ones.
+    /// Returns true if the program could write in these folders, of which one is around the others.
     pub(crate) fn may_be_in(&self, around: &BTreeSet<FolderId>) -> bool {
-        self.folders.is_empty() || !self.folders.is_disjoint(around)
+        let is_spared = self.spared.iter().any(|spared| around.contains(spared));
+        !is_spared && (self.folders.is_empty() || !self.folders.is_disjoint(around))
     }
 
     /// Adds the time of a later one. Of too many folders, those of the later one remain.
@@ -213,8 +213,7 @@ impl RunningPrograms {
         let mut lock = private::create_file(&draft)?;
         lock.write_all(&serde_json::to_vec(&program)?)?;
         lock.lock()?;
-        let trees = program.trees().map(Path::to_owned).collect();
-        let followed = Followed::start(lock, &program.root, trees)?;
+        let followed = Followed::start(lock, &program.root, program.trees().map(Path::to_owned));
         fs::rename(&draft, &file)?;
         *OPEN.lock().ignore_poison() += 1;
         Ok(Recorded {
@@ -355,9 +354,7 @@ impl RunningPrograms {
                 Err(TryLockError::WouldBlock) => true,
                 Err(TryLockError::Error(error)) => return Err(error),
             };
-            let mut text = Vec::new();
-            (&opened).read_to_end(&mut text)?;
-            let (program, folders) = placed::read::<Running>(&text)?;
+            let (program, folders) = placed::read::<Running>(&opened)?;
             let program = Running { folders, ..program };
             // Its session removed it before it released the lock.
             if is_alive || file.exists() {

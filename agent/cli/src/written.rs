@@ -288,7 +288,7 @@ mod tests {
 
     /// Records a program that may write these trees.
     fn start(written: &Written, root: &Path, trees: &[PathBuf]) -> Recorded {
-        let program = Running::new(root, trees, &[], Vec::new());
+        let program = Running::new(root, trees, &[]);
         written.programs.record(program).unwrap()
     }
 

@@ -159,20 +159,14 @@ impl Watch {
                 root,
                 ..
             } = &self.place;
-            let record = match record.take() {
-                // The folder at the path is another one.
-                Some(record) if record.root().as_ref() != Some(root) => {
-                    let place = record.root();
-                    // Others, and this look, take it for that of a program that has ended.
-                    drop(record);
-                    let files = match (aside, place) {
-                        (Some(aside), Some(place)) => aside.recover(&place),
-                        _ => vec![Outcome::gone(root)],
-                    };
+            let is_there = |it: &RunningRecord| it.followed.root().as_ref() == Some(root);
+            let record = match (aside, record.take()) {
+                (Some(aside), Some(record)) if !is_there(&record) => {
+                    let files = aside.recover_moved(root, record);
                     *state = State::After(Some(Settled::from_files(files, teller.clone())));
                     return;
                 }
-                record => record,
+                (_, record) => record,
             };
             let look = self.place.look(false);
             let settled = match look.find() {

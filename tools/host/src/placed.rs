@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -62,7 +61,7 @@ fn numbers(metadata: &fs::Metadata) -> Option<FolderId> {
     // Only file systems on a disk use a number again. A folder of an overlay is born again with its first change.
     let is_on_disk = (metadata.dev() >> 8) & 0xfff != 0;
     let born = metadata.created().ok().filter(|_| is_on_disk);
-    let born = born.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let born = born.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let born = born.map_or(0, |time| time.as_nanos() as u64);
     Some(FolderId(metadata.dev(), metadata.ino(), born))
 }
@@ -72,16 +71,9 @@ fn numbers(_metadata: &fs::Metadata) -> Option<FolderId> {
     None
 }
 
-/// Follows the folders that a program may write: each look adds a line with those that are new to the record of the program. A drop ends it.
+/// Follows the folders that a program may write: each look adds a line with those that are new to the record of the program.
 #[derive(Debug)]
 pub struct Followed {
-    looks: Arc<Looks>,
-    /// The sender, whose drop ends the thread.
-    thread: Option<(Sender<()>, JoinHandle<()>)>,
-}
-
-#[derive(Debug)]
-struct Looks {
     record: File,
     root: PathBuf,
     id: Option<FolderId>,
@@ -92,100 +84,90 @@ struct Looks {
 }
 
 impl Followed {
-    /// Adds the folders to the record, of which the first line is written, and follows them. The trees lie at or below the root.
-    ///
-    /// # Errors
-    /// Returns an error if the record cannot be written.
-    pub fn start(record: File, root: &Path, trees: Vec<PathBuf>) -> io::Result<Self> {
-        let looks = Arc::new(Looks {
+    /// Adds the folders to the record, of which the first line is written, and follows them until a drop. The trees lie at or below the root.
+    pub fn start(record: File, root: &Path, trees: impl IntoIterator<Item = PathBuf>) -> Arc<Self> {
+        let followed = Arc::new(Self {
             record,
             root: root.to_owned(),
             id: FolderId::of(root),
             open: File::open(root).ok(),
-            trees,
+            trees: trees.into_iter().collect(),
             known: Mutex::default(),
         });
-        looks.look()?;
-        let (sender, ended) = mpsc::channel();
-        let own = looks.clone();
-        let thread = thread::spawn(move || {
+        followed.look();
+        let weak = Arc::downgrade(&followed);
+        thread::spawn(move || {
             let mut pause = PAUSE;
-            while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                let began = Instant::now();
-                // Without room, the folders so far stay known.
-                let _ = own.look();
+            loop {
+                thread::sleep(pause);
+                let (began, Some(followed)) = (Instant::now(), weak.upgrade()) else {
+                    return;
+                };
+                followed.look();
                 pause = PAUSE.max(began.elapsed() * 100);
             }
         });
-        Ok(Self {
-            looks,
-            thread: Some((sender, thread)),
-        })
+        followed
     }
 
-    /// Returns the path of the root now. Returns `None` if it is gone, or not known.
-    pub fn root(&self) -> Option<PathBuf> {
-        let Looks { root, id, open, .. } = &*self.looks;
-        let now = [Some(root.clone()), open.as_ref().and_then(path_of)];
-        now.into_iter()
-            .flatten()
-            .find(|now| id.is_none_or(|id| id.is_at(now)))
-    }
-
-    /// Returns the folders that are not at their paths, with those that were removed.
-    pub fn moved(&self) -> Folders {
-        let _ = self.looks.look();
-        moved(&self.looks.known.lock().ignore_poison())
-    }
-}
-
-impl Drop for Followed {
-    fn drop(&mut self) {
-        if let Some((sender, thread)) = self.thread.take() {
-            drop(sender);
-            // It holds the record, which others take for that of a living session.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Looks {
-    fn look(&self) -> io::Result<()> {
+    /// Looks for new folders, and for those that were moved within the trees. Without room in the record, other sessions know the others.
+    pub fn look(&self) {
         let mut known = self.known.lock().ignore_poison();
         let mut new = list(&self.root, &self.trees);
         new.retain(|(id, path)| known.get(id) != Some(path));
         if new.is_empty() || known.len() > MAX_KNOWN {
-            return Ok(());
+            return;
         }
-        let line = [b"\n", &*serde_json::to_vec(&new)?].concat();
+        let line = serde_json::to_vec(&new).unwrap_or_default();
+        let _ = (&self.record).write_all(&[b"\n", &*line].concat());
         known.extend(new);
-        (&self.record).write_all(&line)
+    }
+
+    /// Returns the path of the root now. Returns `None` if it is gone, or not known.
+    pub fn root(&self) -> Option<PathBuf> {
+        let moved = self.open.as_ref().and_then(path_of);
+        let mut paths = [Some(self.root.clone()), moved].into_iter().flatten();
+        paths.find(|path| self.id.is_none_or(|id| id.is_at(path)))
+    }
+
+    /// Returns the folders that are not at their paths, with those that were removed.
+    pub fn moved(&self) -> Folders {
+        self.look();
+        moved(&self.known.lock().ignore_poison())
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 fn path_of(folder: &File) -> Option<PathBuf> {
-    use std::os::fd::AsRawFd as _;
-
-    fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd())).ok()
+    let number = std::os::fd::AsRawFd::as_raw_fd(folder);
+    fs::read_link(format!("/proc/self/fd/{number}")).ok()
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(unix))]
 fn path_of(_folder: &File) -> Option<PathBuf> {
     None
+}
+
+/// Returns the text of a record with these folders.
+///
+/// # Errors
+/// Returns an error if the record cannot be written as JSON.
+pub fn lines(record: &impl Serialize, folders: &Folders) -> io::Result<Vec<u8>> {
+    let folders = serde_json::to_vec(&Vec::from_iter(folders))?;
+    Ok([serde_json::to_vec(record)?, folders].join(&b'\n'))
 }
 
 /// Reads the record of a program, and its folders.
 ///
 /// # Errors
-/// Returns an error if the first line has another form.
-pub fn read<T: DeserializeOwned>(text: &[u8]) -> serde_json::Result<(T, Folders)> {
+/// Returns an error if it cannot be read, or the first line has another form.
+pub fn read<T: DeserializeOwned>(mut file: impl io::Read) -> io::Result<(T, Folders)> {
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)?;
     let mut lines = text.split(|byte| *byte == b'\n');
     let record = serde_json::from_slice(lines.next().unwrap_or_default())?;
     // The last line may be incomplete.
-    let folders = lines.flat_map(|line| {
-        serde_json::from_slice::<Vec<(FolderId, PathBuf)>>(line).unwrap_or_default()
-    });
+    let folders = lines.flat_map(|line| serde_json::from_slice::<Vec<_>>(line).unwrap_or_default());
     Ok((record, folders.collect()))
 }
 
@@ -202,16 +184,15 @@ pub fn find(root: &Path, wanted: &BTreeSet<FolderId>) -> Folders {
     if wanted.is_empty() {
         return found;
     }
-    let mut add = |id, path: PathBuf| {
+    let mut add = |id, path| {
         if wanted.contains(&id) {
             found.insert(id, path);
         }
     };
-    for above in root.ancestors() {
-        FolderId::of(above)
-            .into_iter()
-            .for_each(|id| add(id, above.to_owned()));
-    }
+    let above = root
+        .ancestors()
+        .filter_map(|above| Some((FolderId::of(above)?, above.to_owned())));
+    above.for_each(|(id, path)| add(id, path));
     walk(&[root.to_owned()], add);
     found
 }

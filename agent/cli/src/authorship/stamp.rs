@@ -141,15 +141,6 @@ fn is_of_other_user(_folder: &Path) -> bool {
     false
 }
 
-/// Returns the device and the number of an entry.
-pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
-    fs::symlink_metadata(path)
-        .ok()
-        .as_ref()
-        .map(numbers)
-        .filter(|_| cfg!(unix))
-}
-
 /// Describes an entry. The times of a folder change with files that do not count.
 fn facts(metadata: &Metadata) -> String {
     let (device, number) = numbers(metadata);

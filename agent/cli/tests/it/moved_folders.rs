@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::json;
 
+use crate::Ended;
 use crate::lost_programs::{reads_clean, send};
 use crate::own_files::put;
 use crate::strangers_files::{Desk, ME, has_walls};
@@ -98,8 +99,16 @@ fn is_clean(folder: &Path) -> bool {
 
 /// Starts a session, and returns what it said.
 fn look(desk: &Desk, root: &Path) -> String {
-    let root = ["--root", root.to_str().unwrap()];
-    let said = desk.run(&[&["run", "time.now", "--provider", "direct"], &root[..]].concat());
+    let mut session = desk
+        .crib
+        .command(&["run", "time.now", "--provider", "direct"]);
+    let home = desk.crib.dir.path().join("home");
+    let said: Ended = session
+        .current_dir(root)
+        .env("HOME", home)
+        .output()
+        .unwrap()
+        .into();
     said.expect(0).stderr.replace("\n  ", " ")
 }
 

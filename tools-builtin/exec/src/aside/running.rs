@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use host::placed::{self, Folders, Followed, rebased};
@@ -28,7 +29,7 @@ const MAX_WAITING: usize = 64;
 #[derive(Debug)]
 pub(crate) struct RunningRecord {
     path: PathBuf,
-    followed: Followed,
+    pub(crate) followed: Arc<Followed>,
 }
 
 /// A record that another session reads.
@@ -42,7 +43,7 @@ struct Left {
     moved: Folders,
 }
 
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Before {
     root: Bytes,
     trees: Vec<Tree>,
@@ -56,7 +57,6 @@ struct Before {
     #[serde(default)]
     only: Vec<Bytes>,
     /// True if the look was made, except for the folders that are not at their paths.
-    #[serde(default)]
     is_done: bool,
 }
 
@@ -106,54 +106,61 @@ impl RunningRecord {
         flock(&locked, FlockOperation::NonBlockingLockExclusive)?;
         let path = folder.join(format!("{name}.json"));
         let trees = look.trees.iter().map(|tree| absolute(look.root, tree));
-        let followed = Followed::start(locked, look.root, trees.collect())?;
+        let followed = Followed::start(locked, look.root, trees);
         fs::rename(&unfinished, &path)?;
         Ok(Self { path, followed })
     }
 
-    /// Returns the path of the root now. Returns `None` if it is gone.
-    pub(crate) fn root(&self) -> Option<PathBuf> {
-        self.followed.root()
-    }
-
     /// Removes the record after the look, or keeps it for the paths that are unfinished and the folders that are not at their paths.
     pub(crate) fn finish(self, unfinished: &[PathBuf]) {
-        let read = fs::read(&self.path).map(|text| placed::read::<Before>(&text));
-        if let Ok(Ok((before, _))) = read {
-            finish(&self.path, before, unfinished, &self.followed.moved(), true);
+        self.followed.look();
+        if let Some(mut left) = Left::read(self.path.clone()) {
+            left.before.set_done(unfinished);
+            left.finish();
         }
     }
 }
 
-/// Removes a record, or keeps it for the paths that are unfinished and the moved folders. One that cannot be changed is looked at once more
-/// as it is.
-fn finish(path: &Path, mut before: Before, unfinished: &[PathBuf], moved: &Folders, is_done: bool) {
-    if is_done && unfinished.is_empty() && moved.is_empty() {
-        let _ = fs::remove_file(path);
-        return;
+impl Left {
+    /// Reads a record. Returns `None` if it is none, or is not complete.
+    fn read(path: PathBuf) -> Option<Self> {
+        let is_record = path.extension().is_some_and(|is| is == "json");
+        let mut file = File::open(&path).ok().filter(|_| is_record)?;
+        let is_over = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+        let (before, folders) = placed::read::<Before>(&mut file).ok()?;
+        let moved = placed::moved(&folders);
+        Some(Self {
+            path,
+            _file: file,
+            is_over,
+            before,
+            moved,
+        })
     }
-    before.only = unfinished
-        .iter()
-        .map(|path| Bytes::from_path(path))
-        .collect();
-    before.is_done = is_done && unfinished.is_empty();
-    if before.is_done {
-        let is_in = |path: &Path| moved.values().any(|folder| path.starts_with(folder));
-        before.found.retain(|(path, _)| is_in(path.as_path()));
+
+    /// Removes the record, or keeps it for what is left to do. One that cannot be changed is looked at once more as it is.
+    fn finish(mut self) {
+        let (moved, new) = (&self.moved, self.path.with_extension("new"));
+        if self.before.is_done {
+            let is_in = |path: &Path| moved.values().any(|folder| path.starts_with(folder));
+            self.before.found.retain(|(path, _)| is_in(path.as_path()));
+        }
+        let is_kept = !self.before.is_done || !moved.is_empty();
+        let written = placed::lines(&self.before, moved).and_then(|text| create_file(&new, &text));
+        if !is_kept || written.and_then(|_| fs::rename(&new, &self.path)).is_err() {
+            let _ = fs::remove_file(if is_kept { &new } else { &self.path });
+        }
     }
-    let lines = serde_json::to_vec(&before).and_then(|text| {
-        let folders: Vec<_> = moved.iter().collect();
-        Ok([text, serde_json::to_vec(&folders)?].join(&b'\n'))
-    });
-    let narrowed = lines.ok();
-    let new = path.with_extension("new");
-    let written = narrowed.is_some_and(|text| {
-        create_file(&new, &text)
-            .and_then(|_| fs::rename(&new, path))
-            .is_ok()
-    });
-    if !written {
-        let _ = fs::remove_file(new);
+}
+
+impl Before {
+    /// Notes that the look was made, except for these paths.
+    fn set_done(&mut self, unfinished: &[PathBuf]) {
+        self.only = unfinished
+            .iter()
+            .map(|path| Bytes::from_path(path))
+            .collect();
+        self.is_done = unfinished.is_empty();
     }
 }
 
@@ -164,142 +171,150 @@ impl Aside {
         self.recover_with(root, true)
     }
 
-    /// Does so without the programs that still run. Blocks.
+    /// Does so without the programs that still run, and without a search for moved folders. Blocks.
     pub(crate) fn recover_ended(&self, root: &Path) -> Vec<ProtectedFile> {
         self.recover_with(root, false)
     }
 
+    /// Does so where the root of an ended program is now.
+    pub(crate) fn recover_moved(&self, root: &Path, record: RunningRecord) -> Vec<ProtectedFile> {
+        let place = record.followed.root();
+        // The record is that of an ended program from now on.
+        drop(record);
+        place.map_or_else(|| vec![Outcome::gone(root)], |place| self.recover(&place))
+    }
+
     fn recover_with(&self, root: &Path, at_start: bool) -> Vec<ProtectedFile> {
-        let mut records: Vec<Left> = entries(&self.folder().join(FOLDER))
-            .filter_map(Left::read)
-            .collect();
+        let mut records: Vec<_> = self.records().collect();
         records.sort_by(|one, other| other.path.cmp(&one.path));
         let waiting = records
             .iter()
             .filter(|left| left.is_over && left.before.is_done);
-        for left in waiting.skip(MAX_WAITING) {
-            let _ = fs::remove_file(&left.path);
-        }
+        waiting
+            .skip(MAX_WAITING)
+            .for_each(|left| drop(fs::remove_file(&left.path)));
         let moved = records
             .iter()
             .filter(|_| at_start)
             .flat_map(|left| left.moved.keys());
         let found = placed::find(root, &moved.copied().collect());
-        let all = records.into_iter();
-        all.flat_map(|left| self.recover_one(left, root, at_start, &found))
-            .collect()
+        let told = records
+            .into_iter()
+            .map(|left| self.recover_one(left, root, at_start, &found));
+        told.flatten().collect()
     }
 
     fn recover_one(
         &self,
-        left: Left,
+        mut left: Left,
         root: &Path,
         at_start: bool,
         found: &Folders,
     ) -> Vec<ProtectedFile> {
-        let Left {
-            path,
-            is_over,
-            before,
-            mut moved,
-            ..
-        } = left;
-        let of = path_of(&before.root);
-        let is_here = root.starts_with(&of) || of.starts_with(root);
-        let is_there = !moved.values().any(|moved| *moved == of);
-        let (mut told, mut unfinished) = (Vec::new(), before.only.iter().map(path_of).collect());
-        let mut is_done = before.is_done;
-        if !is_done && is_there && (is_over || at_start && is_here) {
-            match self.look_again(&of, before.clone()) {
-                Some(outcome) => {
-                    is_done = true;
-                    unfinished = outcome.unfinished.clone();
-                    told.extend(outcome.into_files());
-                }
-                // The record stays, and the next session looks again.
-                None if is_here => told.extend(Outcome::unknown().into_files()),
-                None => {}
-            }
-        }
-        let mut places: Vec<_> = moved
-            .iter()
-            .filter_map(|(id, path)| Some((path.clone(), found.get(id)?)))
-            .collect();
-        // A folder covers those that have been moved with it.
+        let of = left.before.root.as_path().to_owned();
+        let is_here = |place: &Path| root.starts_with(place) || place.starts_with(root);
+        let is_moved = |left: &Left, folder: &Path| left.moved.values().any(|path| path == folder);
+        let is_due = !left.before.is_done && (left.is_over || at_start && is_here(&of));
+        let own = (is_due && !is_moved(&left, &of)).then(|| (of.clone(), of.clone()));
+        let moved = left.moved.iter();
+        let moved = moved.filter_map(|(id, path)| Some((path.clone(), found.get(id)?.clone())));
+        let mut places: Vec<_> = own.into_iter().chain(moved).collect();
+        // A folder covers those that were moved with it.
         places.sort();
+        let mut told = Vec::new();
         for (from, place) in places {
-            if !moved.values().any(|path| *path == from) {
+            let is_there = from == place;
+            if !is_there && !is_moved(&left, &from) {
                 continue;
             }
-            let root = if place.starts_with(root) { root } else { place };
-            match self.look_again(root, before.at(&from, place, root)) {
-                Some(outcome) => {
-                    if outcome.unfinished.is_empty() {
-                        is_done |= from == of;
-                        moved.retain(|id, path| {
-                            !rebased(path, &from, place).is_some_and(|path| id.is_at(&path))
-                        });
-                    }
-                    told.extend(outcome.into_files());
-                }
-                None => told.extend(Outcome::unknown().into_files()),
+            let above = if !is_there && place.starts_with(root) {
+                root
+            } else {
+                &place
+            };
+            let Some(outcome) = self.look_again(&left.before, &from, &place, above) else {
+                // The record stays, and the next session looks again.
+                told.extend(
+                    Outcome::unknown()
+                        .into_files()
+                        .into_iter()
+                        .filter(|_| is_here(&place)),
+                );
+                continue;
+            };
+            if from == of && (is_there || outcome.unfinished.is_empty()) {
+                left.before.set_done(&outcome.unfinished);
             }
+            if outcome.unfinished.is_empty() {
+                let is_with = |path: &Path| rebased(path, &from, &place);
+                left.moved
+                    .retain(|id, path| !is_with(path).is_some_and(|path| id.is_at(&path)));
+            }
+            told.extend(outcome.into_files());
         }
-        if is_over {
-            finish(&path, before, &unfinished, &moved, is_done);
+        if left.is_over {
+            left.finish();
         }
         told
     }
 
+    fn records(&self) -> impl Iterator<Item = Left> + use<> {
+        entries(&self.folder().join(FOLDER)).filter_map(Left::read)
+    }
+
     /// Returns what there was before each program that still runs in this workspace, and the folders that it may write.
     pub(crate) fn running(&self, root: &Path) -> Vec<(BTreeMap<PathBuf, Found>, Vec<PathBuf>)> {
-        let records = entries(&self.folder().join(FOLDER)).filter_map(|path| {
-            let file = File::open(path).ok()?;
-            // The record of a program that has ended is not locked.
-            if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
-                return None;
-            }
-            let (before, _) = placed::read::<Before>(&text(file)?).ok()?;
-            let of = path_of(&before.root);
-            if !(root.starts_with(&of) || of.starts_with(root)) {
-                return None;
-            }
-            let folders = before
-                .trees
-                .iter()
-                .map(|tree| absolute(&of, tree))
-                .collect();
-            Some((
-                before
-                    .found
-                    .into_iter()
-                    .map(|(path, found)| (path_of(&path), found))
-                    .collect(),
-                folders,
-            ))
-        });
+        // The record of a program that has ended is not locked.
+        let records =
+            self.records()
+                .filter(|left| !left.is_over)
+                .filter_map(|Left { before, .. }| {
+                    let of = before.root.as_path();
+                    let is_here = root.starts_with(of) || of.starts_with(root);
+                    let folders = before.trees.iter().map(|tree| absolute(of, tree)).collect();
+                    let found = before.found.into_iter();
+                    let found = found.map(|(path, found)| (path_of(&path), found));
+                    is_here.then(|| (found.collect(), folders))
+                });
         records.collect()
     }
 
-    /// Returns `None` if there is too much to look at.
-    fn look_again(&self, root: &Path, before: Before) -> Option<Outcome> {
-        let Before {
-            trees,
-            is_kept,
-            skipped,
-            origin,
-            paths,
-            found,
-            only,
-            ..
-        } = before;
-        let only: Vec<PathBuf> = only.iter().map(path_of).collect();
-        let judge = Judge::strict(SensitivePaths::default().with_paths(paths));
-        let found: BTreeMap<PathBuf, Found> = found
-            .into_iter()
-            .map(|(path, found)| (path_of(&path), found))
+    /// Looks at a folder, wherever it lies now, from a root around it. Returns `None` if there is too much to look at.
+    fn look_again(
+        &self,
+        before: &Before,
+        from: &Path,
+        place: &Path,
+        root: &Path,
+    ) -> Option<Outcome> {
+        let there = |path: &Bytes| rebased(path.as_path(), from, place);
+        let trees = before.trees.iter().filter_map(|tree| {
+            let above = absolute(before.root.as_path(), tree);
+            let is_around = tree.is_tree && from.starts_with(&above);
+            let now = if is_around {
+                Some(place.to_owned())
+            } else {
+                rebased(&above, from, place)
+            };
+            let path = now?.strip_prefix(root).ok()?.to_string_lossy().into_owned();
+            let path = Some(path)
+                .filter(|path| !path.is_empty())
+                .unwrap_or_else(|| ".".to_owned());
+            Some(Tree {
+                path,
+                ..tree.clone()
+            })
+        });
+        let trees: Vec<_> = trees.collect();
+        let only: Vec<PathBuf> = before.only.iter().filter_map(there).collect();
+        let judge = Judge::strict(SensitivePaths::default().with_paths(before.paths.clone()));
+        let found = before.found.iter();
+        let found = found.filter_map(|(path, found)| Some((there(path)?, found.clone())));
+        let found: BTreeMap<PathBuf, Found> = found.collect();
+        let skipped = before.skipped.iter();
+        let mut skipped: Vec<_> = skipped
+            .map(|path| there(path).unwrap_or_else(|| path_of(path)))
             .collect();
-        let mut skipped: Vec<PathBuf> = skipped.iter().map(path_of).collect();
         let mut look = Look {
             judge: &judge,
             root,
@@ -309,7 +324,7 @@ impl Aside {
             may_redirect: false,
             keeps_content: false,
         };
-        if is_kept {
+        if before.is_kept {
             // The walls kept programs from the content of these folders.
             let kept = found.iter().filter(|(path, found)| {
                 found.is_kept_folder() && judge.matters(&look.relative(path))
@@ -319,79 +334,11 @@ impl Aside {
         look.skipped = &skipped;
         let former = Protected::from_found(found);
         let now = look.find().ok()?;
-        Some(self.set_aside(&look, &former, &now, &only, &origin))
-    }
-}
-
-impl Left {
-    /// Reads a record. Returns `None` if it is none, or is not complete.
-    fn read(path: PathBuf) -> Option<Self> {
-        let is_record = path.extension().is_some_and(|is| is == "json");
-        let file = File::open(&path).ok().filter(|_| is_record)?;
-        let is_over = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
-        let (before, folders) = placed::read::<Before>(&text(&file)?).ok()?;
-        Some(Self {
-            path,
-            _file: file,
-            is_over,
-            before,
-            moved: placed::moved(&folders),
-        })
-    }
-}
-
-impl Before {
-    /// Returns what there was in a folder that lies at another place now, seen from a root around it.
-    fn at(&self, from: &Path, place: &Path, root: &Path) -> Self {
-        let of = path_of(&self.root);
-        let trees = self.trees.iter().filter_map(|tree| {
-            let above = absolute(&of, tree);
-            let is_around = tree.is_tree && from.starts_with(&above);
-            let now = if is_around {
-                place.to_owned()
-            } else {
-                rebased(&above, from, place)?
-            };
-            let below = now.strip_prefix(root).ok()?.to_string_lossy();
-            Some(Tree {
-                path: if below.is_empty() {
-                    ".".to_owned()
-                } else {
-                    below.into_owned()
-                },
-                is_tree: tree.is_tree,
-            })
-        });
-        let there =
-            |path: &Bytes| rebased(&path_of(path), from, place).map(|path| Bytes::from_path(&path));
-        let skipped = self
-            .skipped
-            .iter()
-            .map(|path| there(path).unwrap_or_else(|| path.clone()));
-        let found = self.found.iter();
-        Self {
-            root: Bytes::from_path(root),
-            trees: trees.collect(),
-            skipped: skipped.collect(),
-            found: found
-                .filter_map(|(path, found)| Some((there(path)?, found.clone())))
-                .collect(),
-            only: Vec::new(),
-            ..self.clone()
-        }
+        Some(self.set_aside(&look, &former, &now, &only, &before.origin))
     }
 }
 
 /// Returns the path of a tree.
 fn absolute(root: &Path, tree: &Tree) -> PathBuf {
-    if tree.path == "." {
-        return root.to_owned();
-    }
-    root.join(&tree.path)
-}
-
-fn text(mut file: impl io::Read) -> Option<Vec<u8>> {
-    let mut text = Vec::new();
-    file.read_to_end(&mut text).ok()?;
-    Some(text)
+    root.join(&tree.path).components().collect()
 }
