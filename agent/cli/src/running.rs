@@ -124,24 +124,22 @@ impl Running {
 
     /// Returns it with its paths after a move of the root.
     fn at(&self, root: &Path) -> Self {
-        let place =
-            |path: &PathBuf| rebased(path, &self.root, root).unwrap_or_else(|| path.clone());
+        let place = |path: &Path| rebased(path, &self.root, root);
         Self {
             root: root.to_owned(),
-            // A tree around the root lies around its place, too.
-            trees: self.trees().map(|tree| place(&tree.to_owned())).collect(),
-            kept: self.kept.iter().map(place).collect(),
+            trees: self.trees().filter_map(place).collect(),
+            kept: self.kept.iter().filter_map(|path| place(path)).collect(),
             ..self.clone()
         }
     }
 
     /// Returns the time until now in those of its folders that are not at their paths. Returns `None` without such a folder.
     fn moved(&self, moved: Folders) -> Option<Lost> {
-        let lost = Lost {
-            folders: moved.into_keys().take(MAX_MOVED).collect(),
+        let folders: BTreeSet<_> = moved.into_keys().take(MAX_MOVED).collect();
+        (!folders.is_empty()).then(|| Lost {
+            folders,
             ..Lost::from(self.clone())
-        };
-        Some(lost).filter(|lost| !lost.folders.is_empty())
+        })
     }
 
     /// Returns true if it may write the path, or something in it.
@@ -228,7 +226,7 @@ impl RunningPrograms {
         let moved = recorded.program.moved(recorded.followed.moved());
         // A record that stays counts as lost.
         if moved.is_none_or(|moved| self.put_lost(&moved).is_ok()) {
-            recorded.remove();
+            let _ = private::remove(&recorded.file);
         }
     }
 
@@ -287,18 +285,15 @@ impl RunningPrograms {
     /// # Errors
     /// Returns an error if one cannot be read: it may be of any time.
     pub(crate) fn lost(&self) -> io::Result<Vec<Lost>> {
-        let unsettled =
-            self.all()?
-                .into_iter()
-                .filter_map(|(_, program, is_alive)| match is_alive {
-                    true => program.moved(placed::moved(&program.folders)),
-                    false => Some(Lost::from(program)),
-                });
-        let files = [LOST, MOVED].map(|begin| records::list(&self.folder, begin));
-        let files = files.into_iter().collect::<io::Result<Vec<_>>>()?;
+        let all = self.all()?.into_iter();
+        let unsettled = all.filter_map(|(_, program, is_alive)| match is_alive {
+            true => program.moved(placed::moved(&program.folders)),
+            false => Some(Lost::from(program)),
+        });
+        let mut files = records::list(&self.folder, LOST)?;
+        files.append(&mut records::list(&self.folder, MOVED)?);
         let settled = files
             .iter()
-            .flatten()
             .map(|file| records::read(file))
             .collect::<io::Result<Vec<Lost>>>()?;
         Ok(settled.into_iter().chain(unsettled).collect())
@@ -369,14 +364,7 @@ impl Recorded {
     /// Returns the program with the paths that it has now, if they are known.
     pub(crate) fn now(&self) -> Running {
         let root = self.followed.root();
-        self.program
-            .at(root.as_deref().unwrap_or(&self.program.root))
-    }
-
-    /// Removes the record of a program whose end is settled.
-    pub(crate) fn remove(&self) {
-        // One that stays counts as lost.
-        let _ = private::remove(&self.file);
+        root.map_or_else(|| self.program.clone(), |root| self.program.at(&root))
     }
 }
 

@@ -294,7 +294,7 @@ mod tests {
 
     fn end(written: &Written, recorded: &Recorded) {
         written.settle(&recorded.program).unwrap();
-        recorded.remove();
+        written.programs.end(recorded);
     }
 
     fn paths(written: &Written, root: &Path) -> Vec<String> {

@@ -153,12 +153,8 @@ impl Watch {
     pub(crate) fn settle(&self) {
         let mut state = self.state();
         if let State::Before(record) = &mut *state {
-            let Place {
-                aside,
-                teller,
-                root,
-                ..
-            } = &self.place;
+            let Place { aside, teller, .. } = &self.place;
+            let root = &self.place.root;
             let is_there = |it: &RunningRecord| it.followed.root().as_ref() == Some(root);
             let record = match (aside, record.take()) {
                 (Some(aside), Some(record)) if !is_there(&record) => {

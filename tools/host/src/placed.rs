@@ -15,10 +15,7 @@ use tools::IgnorePoison as _;
 /// The most folders of one look.
 const MAX_LISTED: usize = 1000;
 
-/// The most folders of a program, with those that are gone.
-const MAX_KNOWN: usize = 4 * MAX_LISTED;
-
-/// The most folders of a walk.
+/// The most folders of a walk, and of a program with those that are gone.
 const MAX_SEEN: usize = 20_000;
 
 /// The time between two looks, which is longer where they take long.
@@ -39,8 +36,27 @@ pub type Folders = BTreeMap<FolderId, PathBuf>;
 impl FolderId {
     /// Returns that of the folder at a path. Returns `None` if there is none, or on systems without such numbers.
     pub fn of(path: &Path) -> Option<Self> {
-        let metadata = fs::symlink_metadata(path).ok()?;
-        metadata.is_dir().then(|| numbers(&metadata)).flatten()
+        let metadata = fs::symlink_metadata(path).ok();
+        Self::from_metadata(&metadata.filter(fs::Metadata::is_dir)?)
+    }
+
+    /// Returns that of an entry, which may be a file. Returns `None` on systems without such numbers.
+    #[cfg(unix)]
+    pub fn from_metadata(metadata: &fs::Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+
+        // Only file systems on a disk use a number again. A folder of an overlay is born again with its first change.
+        let is_on_disk = (metadata.dev() >> 8) & 0xfff != 0;
+        let born = metadata.created().ok().filter(|_| is_on_disk);
+        let born = born.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let born = born.map_or(0, |time| time.as_nanos() as u64);
+        Some(Self(metadata.dev(), metadata.ino(), born))
+    }
+
+    /// Returns `None`.
+    #[cfg(not(unix))]
+    pub fn from_metadata(_metadata: &fs::Metadata) -> Option<Self> {
+        None
     }
 
     /// Returns true if the folder is at this path. The device can have another number after a start of the machine.
@@ -52,23 +68,6 @@ impl FolderId {
     pub fn around(path: &Path) -> BTreeSet<Self> {
         path.ancestors().filter_map(Self::of).collect()
     }
-}
-
-#[cfg(unix)]
-fn numbers(metadata: &fs::Metadata) -> Option<FolderId> {
-    use std::os::unix::fs::MetadataExt as _;
-
-    // Only file systems on a disk use a number again. A folder of an overlay is born again with its first change.
-    let is_on_disk = (metadata.dev() >> 8) & 0xfff != 0;
-    let born = metadata.created().ok().filter(|_| is_on_disk);
-    let born = born.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let born = born.map_or(0, |time| time.as_nanos() as u64);
-    Some(FolderId(metadata.dev(), metadata.ino(), born))
-}
-
-#[cfg(not(unix))]
-fn numbers(_metadata: &fs::Metadata) -> Option<FolderId> {
-    None
 }
 
 /// Follows the folders that a program may write: each look adds a line with those that are new to the record of the program.
@@ -115,7 +114,7 @@ impl Followed {
         let mut known = self.known.lock().ignore_poison();
         let mut new = list(&self.root, &self.trees);
         new.retain(|(id, path)| known.get(id) != Some(path));
-        if new.is_empty() || known.len() > MAX_KNOWN {
+        if new.is_empty() || known.len() > MAX_SEEN {
             return;
         }
         let line = serde_json::to_vec(&new).unwrap_or_default();
@@ -184,16 +183,11 @@ pub fn find(root: &Path, wanted: &BTreeSet<FolderId>) -> Folders {
     if wanted.is_empty() {
         return found;
     }
-    let mut add = |id, path| {
-        if wanted.contains(&id) {
-            found.insert(id, path);
-        }
-    };
-    let above = root
-        .ancestors()
-        .filter_map(|above| Some((FolderId::of(above)?, above.to_owned())));
-    above.for_each(|(id, path)| add(id, path));
-    walk(&[root.to_owned()], add);
+    for above in root.ancestors() {
+        found.extend(FolderId::of(above).map(|id| (id, above.to_owned())));
+    }
+    walk(&[root.to_owned()], |id, path| drop(found.insert(id, path)));
+    found.retain(|id, _| wanted.contains(id));
     found
 }
 

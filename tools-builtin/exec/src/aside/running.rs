@@ -74,31 +74,22 @@ impl RunningRecord {
         let built_in = SensitivePaths::default();
         let paths = look.judge.paths().paths();
         let own = paths.strip_prefix(built_in.paths()).unwrap_or(paths);
+        let bytes = |path: &PathBuf| Bytes::from_path(path);
+        let found = before.found.iter();
+        let found = found.map(|(path, found)| (bytes(path), found.clone()));
         let record = Before {
             root: Bytes::from_path(look.root),
             trees: look.trees.to_vec(),
             is_kept: look.is_kept,
-            skipped: look
-                .skipped
-                .iter()
-                .map(|path| Bytes::from_path(path))
-                .collect(),
+            skipped: look.skipped.iter().map(bytes).collect(),
             origin: origin.clone(),
             paths: own.to_vec(),
-            found: before
-                .found
-                .iter()
-                .map(|(path, found)| (Bytes::from_path(path), found.clone()))
-                .collect(),
+            found: found.collect(),
             only: Vec::new(),
             is_done: false,
         };
-        let name = format!(
-            "{}-{}-{}",
-            now(),
-            process::id(),
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        );
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}-{}-{count}", now(), process::id());
         // Complete under its name, and locked: another session may read it at any time.
         let unfinished = folder.join(format!("{name}.new"));
         let _ = fs::remove_file(&unfinished);
@@ -128,7 +119,13 @@ impl Left {
         let mut file = File::open(&path).ok().filter(|_| is_record)?;
         let is_over = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
         let (before, folders) = placed::read::<Before>(&mut file).ok()?;
-        let moved = placed::moved(&folders);
+        // Those of a look that was made wait for one, also where they were moved back.
+        let is_done = before.is_done;
+        let moved = if is_done {
+            folders
+        } else {
+            placed::moved(&folders)
+        };
         Some(Self {
             path,
             _file: file,
@@ -156,10 +153,8 @@ impl Left {
 impl Before {
     /// Notes that the look was made, except for these paths.
     fn set_done(&mut self, unfinished: &[PathBuf]) {
-        self.only = unfinished
-            .iter()
-            .map(|path| Bytes::from_path(path))
-            .collect();
+        let paths = unfinished.iter();
+        self.only = paths.map(|path| Bytes::from_path(path)).collect();
         self.is_done = unfinished.is_empty();
     }
 }
@@ -187,21 +182,15 @@ impl Aside {
     fn recover_with(&self, root: &Path, at_start: bool) -> Vec<ProtectedFile> {
         let mut records: Vec<_> = self.records().collect();
         records.sort_by(|one, other| other.path.cmp(&one.path));
-        let waiting = records
-            .iter()
-            .filter(|left| left.is_over && left.before.is_done);
-        waiting
-            .skip(MAX_WAITING)
-            .for_each(|left| drop(fs::remove_file(&left.path)));
-        let moved = records
-            .iter()
-            .filter(|_| at_start)
-            .flat_map(|left| left.moved.keys());
+        let is_waiting = |left: &&Left| left.is_over && left.before.is_done;
+        for left in records.iter().filter(is_waiting).skip(MAX_WAITING) {
+            let _ = fs::remove_file(&left.path);
+        }
+        let searched = records.iter().filter(|_| at_start);
+        let moved = searched.flat_map(|left| left.moved.keys());
         let found = placed::find(root, &moved.copied().collect());
-        let told = records
-            .into_iter()
-            .map(|left| self.recover_one(left, root, at_start, &found));
-        told.flatten().collect()
+        let recover = |left| self.recover_one(left, root, at_start, &found);
+        records.into_iter().flat_map(recover).collect()
     }
 
     fn recover_one(
@@ -217,7 +206,10 @@ impl Aside {
         let is_due = !left.before.is_done && (left.is_over || at_start && is_here(&of));
         let own = (is_due && !is_moved(&left, &of)).then(|| (of.clone(), of.clone()));
         let moved = left.moved.iter();
-        let moved = moved.filter_map(|(id, path)| Some((path.clone(), found.get(id)?.clone())));
+        let moved = moved.filter_map(|(id, path)| {
+            let is_back = || Some(path).filter(|path| id.is_at(path));
+            Some((path.clone(), found.get(id).or_else(is_back)?.clone()))
+        });
         let mut places: Vec<_> = own.into_iter().chain(moved).collect();
         // A folder covers those that were moved with it.
         places.sort();
@@ -227,19 +219,12 @@ impl Aside {
             if !is_there && !is_moved(&left, &from) {
                 continue;
             }
-            let above = if !is_there && place.starts_with(root) {
-                root
-            } else {
-                &place
-            };
+            let is_below = !is_there && place.starts_with(root);
+            let above = if is_below { root } else { &place };
             let Some(outcome) = self.look_again(&left.before, &from, &place, above) else {
                 // The record stays, and the next session looks again.
-                told.extend(
-                    Outcome::unknown()
-                        .into_files()
-                        .into_iter()
-                        .filter(|_| is_here(&place)),
-                );
+                let unknown = Outcome::unknown().former.into_iter();
+                told.extend(unknown.filter(|_| is_here(&place)));
                 continue;
             };
             if from == of && (is_there || outcome.unfinished.is_empty()) {
@@ -265,17 +250,15 @@ impl Aside {
     /// Returns what there was before each program that still runs in this workspace, and the folders that it may write.
     pub(crate) fn running(&self, root: &Path) -> Vec<(BTreeMap<PathBuf, Found>, Vec<PathBuf>)> {
         // The record of a program that has ended is not locked.
-        let records =
-            self.records()
-                .filter(|left| !left.is_over)
-                .filter_map(|Left { before, .. }| {
-                    let of = before.root.as_path();
-                    let is_here = root.starts_with(of) || of.starts_with(root);
-                    let folders = before.trees.iter().map(|tree| absolute(of, tree)).collect();
-                    let found = before.found.into_iter();
-                    let found = found.map(|(path, found)| (path_of(&path), found));
-                    is_here.then(|| (found.collect(), folders))
-                });
+        let records = self.records().filter(|left| !left.is_over);
+        let records = records.filter_map(|Left { before, .. }| {
+            let of = before.root.as_path();
+            let is_here = root.starts_with(of) || of.starts_with(root);
+            let folders = before.trees.iter().map(|tree| absolute(of, tree)).collect();
+            let found = before.found.into_iter();
+            let found = found.map(|(path, found)| (path_of(&path), found));
+            is_here.then(|| (found.collect(), folders))
+        });
         records.collect()
     }
 
@@ -291,18 +274,13 @@ impl Aside {
         let trees = before.trees.iter().filter_map(|tree| {
             let above = absolute(before.root.as_path(), tree);
             let is_around = tree.is_tree && from.starts_with(&above);
-            let now = if is_around {
-                Some(place.to_owned())
-            } else {
-                rebased(&above, from, place)
-            };
-            let path = now?.strip_prefix(root).ok()?.to_string_lossy().into_owned();
-            let path = Some(path)
-                .filter(|path| !path.is_empty())
-                .unwrap_or_else(|| ".".to_owned());
+            let now = rebased(&above, from, place);
+            let now = now.or_else(|| is_around.then(|| place.to_owned()))?;
+            let below = now.strip_prefix(root).ok()?.to_string_lossy();
+            let below = Some(below.into_owned()).filter(|below| !below.is_empty());
             Some(Tree {
-                path,
-                ..tree.clone()
+                path: below.unwrap_or_else(|| ".".to_owned()),
+                is_tree: tree.is_tree,
             })
         });
         let trees: Vec<_> = trees.collect();
@@ -311,10 +289,8 @@ impl Aside {
         let found = before.found.iter();
         let found = found.filter_map(|(path, found)| Some((there(path)?, found.clone())));
         let found: BTreeMap<PathBuf, Found> = found.collect();
-        let skipped = before.skipped.iter();
-        let mut skipped: Vec<_> = skipped
-            .map(|path| there(path).unwrap_or_else(|| path_of(path)))
-            .collect();
+        let kept_out = |path: &Bytes| there(path).unwrap_or_else(|| path_of(path));
+        let mut skipped: Vec<_> = before.skipped.iter().map(kept_out).collect();
         let mut look = Look {
             judge: &judge,
             root,
