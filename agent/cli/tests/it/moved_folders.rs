@@ -227,7 +227,9 @@ fn what_a_program_left_in_a_folder_that_was_moved_away_is_found() {
             fs::rename(&moved, &old).unwrap();
         }
         let place = if is_back { &old } else { &moved };
-        let said = look(&desk, if is_back { desk.crib.dir.path() } else { place });
+        let elsewhere = desk.crib.dir.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        let said = look(&desk, if is_back { &elsewhere } else { place });
         assert!(
             is_clean(place) && said.contains(".envrc, "),
             "{is_back}: {said}"
