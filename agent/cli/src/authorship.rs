@@ -22,7 +22,7 @@ use tools::IgnorePoison as _;
 use tools::Services;
 use tools::context::{FileAuthors, FileJudge, WriteWatch};
 
-use crate::running::RunningPrograms;
+use crate::running::{Running, RunningPrograms};
 use crate::written::Written;
 use committed::Committed;
 use git::Git;
@@ -176,7 +176,7 @@ impl FileJudge for Authorship {
     }
 
     fn watch_writes(&self, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<WriteWatch> {
-        let program = watch::program(&self.root, trees, kept);
+        let program = Running::new(&self.root, trees, kept);
         let watch = self
             .marks
             .as_ref()

@@ -1,19 +1,21 @@
 //! [`RunningPrograms`]: the programs of sessions that may write files, each on disk before it starts.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+use host::folders;
+use host::placed::{self, FolderId, Folders, Followed, rebased};
 use serde::{Deserialize, Serialize};
 use tools::IgnorePoison as _;
 use tools_store::private;
 
 use crate::records::{self, now};
-use host::folders;
 
 /// The time by which the clock of files may be behind that of the system.
 pub(crate) const CLOCK_LAG: Duration = Duration::from_millis(50);
@@ -21,12 +23,16 @@ pub(crate) const CLOCK_LAG: Duration = Duration::from_millis(50);
 /// The longest time for which the end of this process waits for its programs.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The most times of lost programs. Of more, the first two become one.
+/// The most times of lost programs, and of moved folders. Of more, the first two become one.
 const MAX_LOST: usize = 16;
+
+/// The most folders of a time.
+const MAX_MOVED: usize = 1000;
 
 /// The beginnings of the names of records.
 const PROGRAM: &str = "program-";
 const LOST: &str = "lost-";
+const MOVED: &str = "moved-";
 
 /// The number of programs of this process whose end is not settled.
 static OPEN: Mutex<usize> = Mutex::new(0);
@@ -36,6 +42,7 @@ static CHANGED: Condvar = Condvar::new();
 ///
 /// - `program-*.json` is a [`Running`] program. Its session holds a lock on the file, so that others see when it has died.
 /// - `lost-*.json` is the [`Lost`] time of one whose session died before it had settled the end.
+/// - `moved-*.json` is the time of one that could write folders that were not at their paths at its end.
 #[derive(Clone, Debug)]
 pub(crate) struct RunningPrograms {
     folder: PathBuf,
@@ -48,12 +55,15 @@ pub(crate) struct Running {
     trees: Vec<PathBuf>,
     /// The paths in the trees that it may not write.
     kept: Vec<PathBuf>,
-    /// The devices and numbers of the folders of git among them.
-    spared: Vec<(u64, u64)>,
+    /// The folders of git among them.
+    spared: Vec<FolderId>,
     /// The time in nanoseconds since 1970.
     pub(crate) from: u64,
     /// The process of its session.
     pub(crate) process: u32,
+    /// The folders that it may write, with their paths.
+    #[serde(skip)]
+    folders: Folders,
 }
 
 /// The time in which a program could write whose end no session has settled.
@@ -64,8 +74,11 @@ pub(crate) struct Running {
 pub(crate) struct Lost {
     from: u64,
     pub(crate) until: u64,
-    /// The devices and numbers of folders of git that it could not write.
-    pub(crate) spared: Vec<(u64, u64)>,
+    /// The folders of git that it could not write.
+    pub(crate) spared: Vec<FolderId>,
+    /// The folders in which it could write. Empty for all places.
+    #[serde(default)]
+    folders: BTreeSet<FolderId>,
 }
 
 /// The locked record of a program. A drop leaves it to other sessions, unless it was removed.
@@ -73,17 +86,13 @@ pub(crate) struct Lost {
 pub(crate) struct Recorded {
     pub(crate) program: Running,
     file: PathBuf,
-    _lock: File,
+    /// The lock, and the folders of the program.
+    followed: Arc<Followed>,
 }
 
 impl Running {
-    /// Describes a program that is about to start. `spared` are the devices and numbers of the folders of git among the kept paths.
-    pub(crate) fn new(
-        root: &Path,
-        trees: &[PathBuf],
-        kept: &[PathBuf],
-        spared: Vec<(u64, u64)>,
-    ) -> Self {
+    /// Describes a program that is about to start, and may write these trees, except for the kept paths.
+    pub(crate) fn new(root: &Path, trees: &[PathBuf], kept: &[PathBuf]) -> Self {
         // A path that no record can have stands for the root, or is kept from no program.
         let is_text = |path: &&PathBuf| path.to_str().is_some();
         let text = |tree: &PathBuf| tree.to_str().map_or(root, Path::new).to_owned();
@@ -91,9 +100,14 @@ impl Running {
             root: root.to_owned(),
             trees: trees.iter().map(text).collect(),
             kept: kept.iter().filter(is_text).cloned().collect(),
-            spared,
+            spared: kept
+                .iter()
+                .filter(|path| path.ends_with(".git"))
+                .filter_map(|git| FolderId::of(git))
+                .collect(),
             from: now().saturating_sub(CLOCK_LAG.as_nanos() as u64),
             process: process::id(),
+            folders: Folders::new(),
         }
     }
 
@@ -105,6 +119,26 @@ impl Running {
             } else {
                 Some(&**tree).filter(|tree| tree.starts_with(&self.root))
             }
+        })
+    }
+
+    /// Returns it with its paths after a move of the root.
+    fn at(&self, root: &Path) -> Self {
+        let place = |path: &Path| rebased(path, &self.root, root);
+        Self {
+            root: root.to_owned(),
+            trees: self.trees().filter_map(place).collect(),
+            kept: self.kept.iter().filter_map(|path| place(path)).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the time until now in those of its folders that are not at their paths. Returns `None` without such a folder.
+    fn moved(&self, moved: Folders) -> Option<Lost> {
+        let folders: BTreeSet<_> = moved.into_keys().take(MAX_MOVED).collect();
+        (!folders.is_empty()).then(|| Lost {
+            folders,
+            ..Lost::from(self.clone())
         })
     }
 
@@ -121,10 +155,20 @@ impl Lost {
         (self.from..=self.until).contains(&time)
     }
 
-    /// Adds the time of a later one.
-    fn extend(&mut self, later: &Self) {
+    /// Returns true if the program could write in these folders, of which one is around the others.
+    pub(crate) fn may_be_in(&self, around: &BTreeSet<FolderId>) -> bool {
+        let is_spared = self.spared.iter().any(|spared| around.contains(spared));
+        !is_spared && (self.folders.is_empty() || !self.folders.is_disjoint(around))
+    }
+
+    /// Adds the time of a later one. Of too many folders, those of the later one remain.
+    fn extend(&mut self, later: Self) {
         self.until = self.until.max(later.until);
         self.spared.retain(|spared| later.spared.contains(spared));
+        if self.folders.len() + later.folders.len() > MAX_MOVED {
+            self.folders.clear();
+        }
+        self.folders.extend(later.folders);
     }
 }
 
@@ -135,6 +179,7 @@ impl From<Running> for Lost {
             from: program.from,
             until: now(),
             spared: program.spared,
+            folders: BTreeSet::new(),
         }
     }
 }
@@ -166,13 +211,23 @@ impl RunningPrograms {
         let mut lock = private::create_file(&draft)?;
         lock.write_all(&serde_json::to_vec(&program)?)?;
         lock.lock()?;
+        let followed = Followed::start(lock, &program.root, program.trees().map(Path::to_owned));
         fs::rename(&draft, &file)?;
         *OPEN.lock().ignore_poison() += 1;
         Ok(Recorded {
             program,
             file,
-            _lock: lock,
+            followed,
         })
+    }
+
+    /// Removes the record of a program whose end is settled, and keeps the time for its moved folders.
+    pub(crate) fn end(&self, recorded: &Recorded) {
+        let moved = recorded.program.moved(recorded.followed.moved());
+        // A record that stays counts as lost.
+        if moved.is_none_or(|moved| self.put_lost(&moved).is_ok()) {
+            let _ = private::remove(&recorded.file);
+        }
     }
 
     /// Keeps programs from starting until the returned file is closed.
@@ -215,20 +270,29 @@ impl RunningPrograms {
     /// # Errors
     /// Returns an error if a record cannot be read.
     pub(crate) fn writer(&self, path: &Path) -> io::Result<Option<Running>> {
+        let around = FolderId::around(path);
         let mut all = self.all()?.into_iter();
-        let found = all.find(|(_, program, is_alive)| *is_alive && program.may_write(path));
+        let found = all.find(|(_, program, is_alive)| {
+            let moved = || program.moved(placed::moved(&program.folders));
+            *is_alive
+                && (program.may_write(path) || moved().is_some_and(|it| it.may_be_in(&around)))
+        });
         Ok(found.map(|(_, program, _)| program))
     }
 
-    /// Returns the times of lost programs. One that is not settled yet may have written until now.
+    /// Returns the times of lost programs, and of those whose folders were moved. One that is not settled yet may have written until now.
     ///
     /// # Errors
     /// Returns an error if one cannot be read: it may be of any time.
     pub(crate) fn lost(&self) -> io::Result<Vec<Lost>> {
-        let dead = self.all()?.into_iter().filter(|(_, _, is_alive)| !is_alive);
-        let unsettled = dead.map(|(_, program, _)| Lost::from(program));
-        let settled = records::list(&self.folder, LOST)?;
-        let settled = settled
+        let all = self.all()?.into_iter();
+        let unsettled = all.filter_map(|(_, program, is_alive)| match is_alive {
+            true => program.moved(placed::moved(&program.folders)),
+            false => Some(Lost::from(program)),
+        });
+        let mut files = records::list(&self.folder, LOST)?;
+        files.append(&mut records::list(&self.folder, MOVED)?);
+        let settled = files
             .iter()
             .map(|file| records::read(file))
             .collect::<io::Result<Vec<Lost>>>()?;
@@ -249,18 +313,19 @@ impl RunningPrograms {
     }
 
     fn put_lost(&self, lost: &Lost) -> io::Result<()> {
+        let begin = if lost.folders.is_empty() { LOST } else { MOVED };
         let file_of = |lost: &Lost| {
-            let name = format!("{LOST}{:020}-{:020}.json", lost.from, lost.until);
+            let name = format!("{begin}{:020}-{:020}.json", lost.from, lost.until);
             self.folder.join(name)
         };
         records::write(&file_of(lost), lost)?;
-        let mut files = records::list(&self.folder, LOST)?;
+        let mut files = records::list(&self.folder, begin)?;
         files.sort_unstable();
         if let [first, second, ..] = &files[..]
             && files.len() > MAX_LOST
         {
             let mut both: Lost = records::read(first)?;
-            both.extend(&records::read(second)?);
+            both.extend(records::read(second)?);
             records::write(&file_of(&both), &both)?;
             for file in [first, second] {
                 if *file != file_of(&both) {
@@ -284,7 +349,8 @@ impl RunningPrograms {
                 Err(TryLockError::WouldBlock) => true,
                 Err(TryLockError::Error(error)) => return Err(error),
             };
-            let program = serde_json::from_reader(io::BufReader::new(&opened))?;
+            let (program, folders) = placed::read::<Running>(&opened)?;
+            let program = Running { folders, ..program };
             // Its session removed it before it released the lock.
             if is_alive || file.exists() {
                 all.push((file, program, is_alive));
@@ -295,10 +361,10 @@ impl RunningPrograms {
 }
 
 impl Recorded {
-    /// Removes the record of a program whose end is settled.
-    pub(crate) fn remove(&self) {
-        // One that stays counts as lost.
-        let _ = private::remove(&self.file);
+    /// Returns the program with the paths that it has now, if they are known.
+    pub(crate) fn now(&self) -> Running {
+        let root = self.followed.root();
+        root.map_or_else(|| self.program.clone(), |root| self.program.at(&root))
     }
 }
 

@@ -288,13 +288,13 @@ mod tests {
 
     /// Records a program that may write these trees.
     fn start(written: &Written, root: &Path, trees: &[PathBuf]) -> Recorded {
-        let program = Running::new(root, trees, &[], Vec::new());
+        let program = Running::new(root, trees, &[]);
         written.programs.record(program).unwrap()
     }
 
     fn end(written: &Written, recorded: &Recorded) {
         written.settle(&recorded.program).unwrap();
-        recorded.remove();
+        written.programs.end(recorded);
     }
 
     fn paths(written: &Written, root: &Path) -> Vec<String> {

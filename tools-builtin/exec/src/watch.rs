@@ -10,7 +10,7 @@ use tools::protocol::Clause;
 use tools::{ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
 
-use crate::aside::{Aside, Origin, RunningRecord, Settled};
+use crate::aside::{Aside, Origin, Outcome, RunningRecord, Settled};
 use crate::command::command;
 use crate::protected::{Judge, Look, Protected, Tree};
 use crate::request::Request;
@@ -153,8 +153,17 @@ impl Watch {
     pub(crate) fn settle(&self) {
         let mut state = self.state();
         if let State::Before(record) = &mut *state {
-            let record = record.take();
             let Place { aside, teller, .. } = &self.place;
+            let root = &self.place.root;
+            let is_there = |it: &RunningRecord| it.followed.root().as_ref() == Some(root);
+            let record = match (aside, record.take()) {
+                (Some(aside), Some(record)) if !is_there(&record) => {
+                    let files = aside.recover_moved(root, record);
+                    *state = State::After(Some(Settled::from_files(files, teller.clone())));
+                    return;
+                }
+                (_, record) => record,
+            };
             let look = self.place.look(false);
             let settled = match look.find() {
                 Ok(mut now) => {
@@ -173,7 +182,7 @@ impl Watch {
                     settled
                 }
                 // The next session looks again.
-                Err(_) => Settled::unknown(teller.clone()),
+                Err(_) => Settled::from_files(Outcome::unknown().into_files(), teller.clone()),
             };
             *state = State::After(Some(settled));
         }

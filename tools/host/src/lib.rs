@@ -5,6 +5,7 @@ pub mod exit;
 mod extension;
 mod finding;
 pub mod folders;
+pub mod placed;
 pub mod program;
 mod prompt_call;
 mod remote_tools;

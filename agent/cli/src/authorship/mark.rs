@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use host::placed::FolderId;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tools::Digest;
@@ -13,9 +14,9 @@ use tools_store::private;
 
 use super::git::Git;
 use super::repository::{GIT, Repository};
-use super::stamp::{identity, is_changed, stamp, written_below};
+use super::stamp::{is_changed, stamp, written_below};
 use crate::records::{self, now};
-use crate::running::{Lost, Running, RunningPrograms};
+use crate::running::{Running, RunningPrograms};
 
 /// The marks in the state folder of the user.
 ///
@@ -33,8 +34,8 @@ pub(super) struct Marks {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Mark {
     pub(super) git: PathBuf,
-    /// The device and number of the folder, by which it is found after a move.
-    identity: Option<(u64, u64)>,
+    /// The numbers of the folder, by which it is found after a move.
+    identity: Option<FolderId>,
     /// The stamp before. With the same stamp now, nothing was written. `None` if something was.
     stamp: Option<String>,
     /// The process of the session.
@@ -49,7 +50,7 @@ pub(super) struct Mark {
 #[derive(Debug, Serialize, Deserialize)]
 struct Dated {
     path: PathBuf,
-    identity: Option<(u64, u64)>,
+    identity: Option<FolderId>,
     at: u64,
 }
 
@@ -86,7 +87,7 @@ impl Marks {
     /// Returns an error if one cannot be read: it may be of any repository.
     pub(super) fn of(&self, repository: &Repository) -> io::Result<Vec<(PathBuf, Mark)>> {
         let git = repository.git();
-        let identity = identity(&git);
+        let identity = FolderId::of(&git);
         let is_of =
             |mark: &Mark| mark.git == git || mark.identity.is_some() && mark.identity == identity;
         let mut marks: Vec<(PathBuf, Mark)> = self.all("mark-")?;
@@ -104,7 +105,7 @@ impl Marks {
         self.put(
             &self.file("cleared", &git),
             &Dated {
-                identity: identity(&git),
+                identity: FolderId::of(&git),
                 path: git,
                 at: now(),
             },
@@ -155,7 +156,7 @@ impl Marks {
             // A mark that stays has the stamp from before, so no error makes the repository the user's.
             let is_unchanged = mark.stamp.is_some() && mark.stamp == stamp(&mark.git);
             mark.stamp = None;
-            mark.identity = mark.identity.or_else(|| identity(&mark.git));
+            mark.identity = mark.identity.or_else(|| FolderId::of(&mark.git));
             // The one with the earlier branches stays.
             if is_unchanged || mark.refs.is_empty() && self.has_equal(&mark, Some(&file)) {
                 let _ = fs::remove_file(file);
@@ -176,7 +177,7 @@ impl Marks {
         for tree in program.trees() {
             let (found, is_whole) = written_below(tree, program.from);
             for git in found {
-                let identity = identity(&git);
+                let identity = FolderId::of(&git);
                 let mark = Mark {
                     git,
                     identity,
@@ -207,7 +208,7 @@ impl Marks {
             .filter(Repository::is_plain)
             .filter(is_first)
             .and_then(|repository| refs(&repository));
-        let (git, identity) = (git.to_owned(), identity(git));
+        let (git, identity) = (git.to_owned(), FolderId::of(git));
         Mark {
             git,
             identity,
@@ -254,15 +255,15 @@ impl Marks {
         written.is_some_and(|written| self.trusted_at(repository) <= written)
     }
 
-    /// Returns true if a program whose end no session has settled could write the repository, wherever it lies by now, later than the
-    /// user's trust.
+    /// Returns true if a program could write the repository later than the user's trust, whose end no session has settled, wherever the
+    /// repository lies by now, or whose folders around it were moved.
     fn is_lost(&self, repository: &Repository) -> bool {
         let Ok(mut lost) = self.programs.lost() else {
             return true;
         };
-        let (trusted, identity) = (self.trusted_at(repository), identity(&repository.git()));
-        let is_spared = |lost: &Lost| identity.is_some_and(|own| lost.spared.contains(&own));
-        lost.retain(|lost| trusted <= lost.until && !is_spared(lost));
+        let trusted = self.trusted_at(repository);
+        let around = FolderId::around(&repository.git());
+        lost.retain(|lost| trusted <= lost.until && lost.may_be_in(&around));
         let is_then = |time| lost.iter().any(|lost| lost.contains(time));
         !lost.is_empty() && is_changed(&repository.git(), is_then)
     }
@@ -272,7 +273,7 @@ impl Marks {
         let git = repository.git();
         let cleared = records::read::<Dated>(&self.file("cleared", &git)).ok();
         cleared
-            .filter(|cleared| cleared.path == git && cleared.identity == identity(&git))
+            .filter(|cleared| cleared.path == git && cleared.identity == FolderId::of(&git))
             .map_or(0, |cleared| cleared.at)
     }
 

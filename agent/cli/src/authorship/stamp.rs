@@ -4,6 +4,7 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use host::placed::FolderId;
 use tools::Digest;
 
 use super::repository::{FOLDERS, GIT};
@@ -141,50 +142,16 @@ fn is_of_other_user(_folder: &Path) -> bool {
     false
 }
 
-/// Returns the device and the number of an entry.
-pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
-    fs::symlink_metadata(path)
-        .ok()
-        .as_ref()
-        .map(numbers)
-        .filter(|_| cfg!(unix))
-}
-
 /// Describes an entry. The times of a folder change with files that do not count.
 fn facts(metadata: &Metadata) -> String {
-    let (device, number) = numbers(metadata);
+    let id = FolderId::from_metadata(metadata);
     match metadata.is_dir() {
-        true => format!("folder {device} {number}"),
+        true => format!("folder {id:?}"),
         false => format!(
-            "{:?} {device} {number} {} {}",
+            "{:?} {id:?} {} {}",
             metadata.file_type(),
             metadata.len(),
-            changed(metadata)
+            change_time(metadata)
         ),
     }
-}
-
-#[cfg(unix)]
-fn numbers(metadata: &Metadata) -> (u64, u64) {
-    use std::os::unix::fs::MetadataExt as _;
-
-    (metadata.dev(), metadata.ino())
-}
-
-#[cfg(not(unix))]
-fn numbers(_metadata: &Metadata) -> (u64, u64) {
-    (0, 0)
-}
-
-/// Returns the time of the last change, which no program can choose.
-#[cfg(unix)]
-fn changed(metadata: &Metadata) -> String {
-    use std::os::unix::fs::MetadataExt as _;
-
-    format!("{}.{}", metadata.ctime(), metadata.ctime_nsec())
-}
-
-#[cfg(not(unix))]
-fn changed(metadata: &Metadata) -> String {
-    format!("{:?}", metadata.modified().ok())
 }

@@ -40,12 +40,12 @@ impl Place {
 
     /// Begins a program that may write these trees.
     fn watch(&self, trees: &[PathBuf], kept: &[PathBuf]) -> Watch {
-        Watch::begin(&self.marks(), watch::program(&self.root(), trees, kept)).unwrap()
+        Watch::begin(&self.marks(), Running::new(&self.root(), trees, kept)).unwrap()
     }
 
     /// Begins a program that may write these trees. A drop does what the death of its session does: it ends the lock, and nothing else.
     fn mortal(&self, trees: &[PathBuf], kept: &[PathBuf]) -> Recorded {
-        let program = watch::program(&self.root(), trees, kept);
+        let program = Running::new(&self.root(), trees, kept);
         let recorded = self.marks().programs.record(program).unwrap();
         self.marks().begin(&recorded.program).unwrap();
         recorded

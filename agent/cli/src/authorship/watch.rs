@@ -2,11 +2,9 @@
 
 use std::io;
 use std::mem;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::mark::{Mark, Marks};
-use super::repository::GIT;
-use super::stamp::identity;
 use crate::running::{Recorded, Running};
 use crate::written::Written;
 
@@ -16,13 +14,6 @@ pub(super) struct Watch {
     marks: Marks,
     put: Vec<(PathBuf, Mark)>,
     recorded: Recorded,
-}
-
-/// Describes a program that is about to start, and may write these trees, except for the kept paths.
-pub(super) fn program(root: &Path, trees: &[PathBuf], kept: &[PathBuf]) -> Running {
-    let spared = kept.iter().filter(|path| path.ends_with(GIT));
-    let spared = spared.filter_map(|git| identity(git)).collect();
-    Running::new(root, trees, kept, spared)
 }
 
 impl Watch {
@@ -41,11 +32,11 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        let program = &self.recorded.program;
-        let marked = self.marks.settle(program, mem::take(&mut self.put));
+        let program = self.recorded.now();
+        let marked = self.marks.settle(&program, mem::take(&mut self.put));
         // The record stays if this fails, so that the program counts as lost.
-        if settle_files(program).and(marked).is_ok() {
-            self.recorded.remove();
+        if settle_files(&program).and(marked).is_ok() {
+            self.marks.programs.end(&self.recorded);
         }
     }
 }

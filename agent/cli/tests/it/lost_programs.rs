@@ -47,7 +47,7 @@ fn start(desk: &Desk, tool: &str, command: &str, flags: &[&str]) -> Child {
     session
 }
 
-fn send(session: &Child, signal: Signal) {
+pub(crate) fn send(session: &Child, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(session.id()).unwrap()).unwrap();
     kill_process(pid, signal).unwrap();
 }
@@ -73,7 +73,7 @@ fn moved(desk: &Desk) -> PathBuf {
 }
 
 /// Returns true if a memory is confirmed that a session in this root saves after it has read the file.
-fn reads_clean(desk: &Desk, root: &Path, file: &str) -> bool {
+pub(crate) fn reads_clean(desk: &Desk, root: &Path, file: &str) -> bool {
     let root = ["--root", root.to_str().unwrap()];
     let calls = [
         ("fs.read", json!({"path": file})),

@@ -91,6 +91,8 @@ mod memory;
 mod messages;
 #[cfg(feature = "default")]
 mod model;
+#[cfg(all(feature = "default", target_os = "linux"))]
+mod moved_folders;
 #[cfg(all(unix, feature = "default"))]
 mod named_files;
 #[cfg(unix)]

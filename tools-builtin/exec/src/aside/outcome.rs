@@ -4,10 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tools::{ProtectedFate, ProtectedFile};
+use tools::{ProtectedFate, ProtectedFile, visible_line};
 
 use super::carry::Spot;
-use super::{Aside, Origin, Record, SetAside, in_place};
+use super::{Aside, Origin, Record, SHOWN, SetAside, in_place};
 use crate::disk;
 use crate::protected::{Look, Protected};
 use crate::report::shown;
@@ -33,6 +33,16 @@ impl Outcome {
             former: vec![ProtectedFile::new(".", note, ProtectedFate::Unknown)],
             ..Self::default()
         }
+    }
+
+    /// Returns what a person is told about a workspace that is not at its path after a program, nor known to be elsewhere.
+    pub(crate) fn gone(root: &Path) -> ProtectedFile {
+        let note = "the folder was removed or moved meanwhile; a session looks where it is now";
+        ProtectedFile::new(
+            visible_line(&root.to_string_lossy(), SHOWN),
+            note,
+            ProtectedFate::Unknown,
+        )
     }
 
     /// Returns what a person is told.

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use host::placed::{self, Folders, Followed, rebased};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tools::ProtectedFile;
@@ -19,12 +21,26 @@ use crate::protected::{Bytes, Found, Judge, Look, Protected, Tree};
 /// The folder of the records.
 const FOLDER: &str = "running";
 
-/// A file with what there was before a program, which is locked while its host lives. A drop leaves it: the look after the program was
-/// not made then, and the next session makes it.
+/// The most records of ended programs that wait for folders which are not at their paths. The oldest of more are removed.
+const MAX_WAITING: usize = 64;
+
+/// A file with what there was before a program, and its folders, which is locked while its host lives. A drop leaves it: the look after
+/// the program was not made then, and the next session makes it.
 #[derive(Debug)]
 pub(crate) struct RunningRecord {
     path: PathBuf,
-    _locked: File,
+    pub(crate) followed: Arc<Followed>,
+}
+
+/// A record that another session reads.
+struct Left {
+    path: PathBuf,
+    /// The lock, if the program has ended.
+    _file: File,
+    is_over: bool,
+    before: Before,
+    /// The folders that are not at their paths.
+    moved: Folders,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -40,6 +56,8 @@ struct Before {
     /// The paths that are left to do after a look. Empty before it, when all paths count.
     #[serde(default)]
     only: Vec<Bytes>,
+    /// True if the look was made, except for the folders that are not at their paths.
+    is_done: bool,
 }
 
 impl RunningRecord {
@@ -56,73 +74,88 @@ impl RunningRecord {
         let built_in = SensitivePaths::default();
         let paths = look.judge.paths().paths();
         let own = paths.strip_prefix(built_in.paths()).unwrap_or(paths);
+        let bytes = |path: &PathBuf| Bytes::from_path(path);
+        let found = before.found.iter();
+        let found = found.map(|(path, found)| (bytes(path), found.clone()));
         let record = Before {
             root: Bytes::from_path(look.root),
             trees: look.trees.to_vec(),
             is_kept: look.is_kept,
-            skipped: look
-                .skipped
-                .iter()
-                .map(|path| Bytes::from_path(path))
-                .collect(),
+            skipped: look.skipped.iter().map(bytes).collect(),
             origin: origin.clone(),
             paths: own.to_vec(),
-            found: before
-                .found
-                .iter()
-                .map(|(path, found)| (Bytes::from_path(path), found.clone()))
-                .collect(),
+            found: found.collect(),
             only: Vec::new(),
+            is_done: false,
         };
-        let name = format!(
-            "{}-{}-{}",
-            now(),
-            process::id(),
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        );
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}-{}-{count}", now(), process::id());
         // Complete under its name, and locked: another session may read it at any time.
         let unfinished = folder.join(format!("{name}.new"));
         let _ = fs::remove_file(&unfinished);
         let locked = create_file(&unfinished, &serde_json::to_vec(&record)?)?;
         flock(&locked, FlockOperation::NonBlockingLockExclusive)?;
         let path = folder.join(format!("{name}.json"));
+        let trees = look.trees.iter().map(|tree| absolute(look.root, tree));
+        let followed = Followed::start(locked, look.root, trees);
         fs::rename(&unfinished, &path)?;
-        Ok(Self {
-            path,
-            _locked: locked,
-        })
+        Ok(Self { path, followed })
     }
 
-    /// Removes the record after the look, or keeps it for the paths that are unfinished.
+    /// Removes the record after the look, or keeps it for the paths that are unfinished and the folders that are not at their paths.
     pub(crate) fn finish(self, unfinished: &[PathBuf]) {
-        finish(&self.path, unfinished);
+        self.followed.look();
+        if let Some(mut left) = Left::read(self.path.clone()) {
+            left.before.set_done(unfinished);
+            left.finish();
+        }
     }
 }
 
-/// Removes a record, or keeps it for the paths that are unfinished. One that cannot be changed is looked at once more as it is.
-fn finish(path: &Path, unfinished: &[PathBuf]) {
-    if unfinished.is_empty() {
-        let _ = fs::remove_file(path);
-        return;
+impl Left {
+    /// Reads a record. Returns `None` if it is none, or is not complete.
+    fn read(path: PathBuf) -> Option<Self> {
+        let is_record = path.extension().is_some_and(|is| is == "json");
+        let mut file = File::open(&path).ok().filter(|_| is_record)?;
+        let is_over = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+        let (before, folders) = placed::read::<Before>(&mut file).ok()?;
+        // Those of a look that was made wait for one, also where they were moved back.
+        let is_done = before.is_done;
+        let moved = if is_done {
+            folders
+        } else {
+            placed::moved(&folders)
+        };
+        Some(Self {
+            path,
+            _file: file,
+            is_over,
+            before,
+            moved,
+        })
     }
-    let narrowed = fs::read(path)
-        .ok()
-        .and_then(|text| serde_json::from_slice::<Before>(&text).ok())
-        .and_then(|before| {
-            let only = unfinished
-                .iter()
-                .map(|path| Bytes::from_path(path))
-                .collect();
-            serde_json::to_vec(&Before { only, ..before }).ok()
-        });
-    let new = path.with_extension("new");
-    let written = narrowed.is_some_and(|text| {
-        create_file(&new, &text)
-            .and_then(|_| fs::rename(&new, path))
-            .is_ok()
-    });
-    if !written {
-        let _ = fs::remove_file(new);
+
+    /// Removes the record, or keeps it for what is left to do. One that cannot be changed is looked at once more as it is.
+    fn finish(mut self) {
+        let (moved, new) = (&self.moved, self.path.with_extension("new"));
+        if self.before.is_done {
+            let is_in = |path: &Path| moved.values().any(|folder| path.starts_with(folder));
+            self.before.found.retain(|(path, _)| is_in(path.as_path()));
+        }
+        let is_kept = !self.before.is_done || !moved.is_empty();
+        let written = placed::lines(&self.before, moved).and_then(|text| create_file(&new, &text));
+        if !is_kept || written.and_then(|_| fs::rename(&new, &self.path)).is_err() {
+            let _ = fs::remove_file(if is_kept { &new } else { &self.path });
+        }
+    }
+}
+
+impl Before {
+    /// Notes that the look was made, except for these paths.
+    fn set_done(&mut self, unfinished: &[PathBuf]) {
+        let paths = unfinished.iter();
+        self.only = paths.map(|path| Bytes::from_path(path)).collect();
+        self.is_done = unfinished.is_empty();
     }
 }
 
@@ -133,104 +166,131 @@ impl Aside {
         self.recover_with(root, true)
     }
 
-    /// Does so without the programs that still run. Blocks.
+    /// Does so without the programs that still run, and without a search for moved folders. Blocks.
     pub(crate) fn recover_ended(&self, root: &Path) -> Vec<ProtectedFile> {
         self.recover_with(root, false)
     }
 
-    fn recover_with(&self, root: &Path, with_running: bool) -> Vec<ProtectedFile> {
-        let records = entries(&self.folder().join(FOLDER))
-            .filter(|path| path.extension().is_some_and(|is| is == "json"));
-        records
-            .flat_map(|path| {
-                self.recover_one(&path, root, with_running)
-                    .unwrap_or_default()
-            })
-            .collect()
+    /// Does so where the root of an ended program is now.
+    pub(crate) fn recover_moved(&self, root: &Path, record: RunningRecord) -> Vec<ProtectedFile> {
+        let place = record.followed.root();
+        // The record is that of an ended program from now on.
+        drop(record);
+        place.map_or_else(|| vec![Outcome::gone(root)], |place| self.recover(&place))
+    }
+
+    fn recover_with(&self, root: &Path, at_start: bool) -> Vec<ProtectedFile> {
+        let mut records: Vec<_> = self.records().collect();
+        records.sort_by(|one, other| other.path.cmp(&one.path));
+        let is_waiting = |left: &&Left| left.is_over && left.before.is_done;
+        for left in records.iter().filter(is_waiting).skip(MAX_WAITING) {
+            let _ = fs::remove_file(&left.path);
+        }
+        let searched = records.iter().filter(|_| at_start);
+        let moved = searched.flat_map(|left| left.moved.keys());
+        let found = placed::find(root, &moved.copied().collect());
+        let recover = |left| self.recover_one(left, root, at_start, &found);
+        records.into_iter().flat_map(recover).collect()
     }
 
     fn recover_one(
         &self,
-        path: &Path,
+        mut left: Left,
         root: &Path,
-        with_running: bool,
-    ) -> Option<Vec<ProtectedFile>> {
-        let mut file = File::open(path).ok()?;
-        let is_over = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
-        if !is_over && !with_running {
-            return None;
+        at_start: bool,
+        found: &Folders,
+    ) -> Vec<ProtectedFile> {
+        let of = left.before.root.as_path().to_owned();
+        let is_here = |place: &Path| root.starts_with(place) || place.starts_with(root);
+        let is_moved = |left: &Left, folder: &Path| left.moved.values().any(|path| path == folder);
+        let is_due = !left.before.is_done && (left.is_over || at_start && is_here(&of));
+        let own = (is_due && !is_moved(&left, &of)).then(|| (of.clone(), of.clone()));
+        let moved = left.moved.iter();
+        let moved = moved.filter_map(|(id, path)| {
+            let is_back = || Some(path).filter(|path| id.is_at(path));
+            Some((path.clone(), found.get(id).or_else(is_back)?.clone()))
+        });
+        let mut places: Vec<_> = own.into_iter().chain(moved).collect();
+        // A folder covers those that were moved with it.
+        places.sort();
+        let mut told = Vec::new();
+        for (from, place) in places {
+            let is_there = from == place;
+            if !is_there && !is_moved(&left, &from) {
+                continue;
+            }
+            let is_below = !is_there && place.starts_with(root);
+            let above = if is_below { root } else { &place };
+            let Some(outcome) = self.look_again(&left.before, &from, &place, above) else {
+                // The record stays, and the next session looks again.
+                let unknown = Outcome::unknown().former.into_iter();
+                told.extend(unknown.filter(|_| is_here(&place)));
+                continue;
+            };
+            if from == of && (is_there || outcome.unfinished.is_empty()) {
+                left.before.set_done(&outcome.unfinished);
+            }
+            if outcome.unfinished.is_empty() {
+                let is_with = |path: &Path| rebased(path, &from, &place);
+                left.moved
+                    .retain(|id, path| !is_with(path).is_some_and(|path| id.is_at(&path)));
+            }
+            told.extend(outcome.into_files());
         }
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).ok()?;
-        let before = serde_json::from_slice::<Before>(&text).ok()?;
-        let of = path_of(&before.root);
-        let is_here = root.starts_with(&of) || of.starts_with(root);
-        if !is_over && !is_here {
-            return None;
+        if left.is_over {
+            left.finish();
         }
-        let outcome = match self.look_again(&of, before) {
-            Some(outcome) => outcome,
-            // The record stays, and the next session looks again.
-            None => return is_here.then(|| Outcome::unknown().into_files()),
-        };
-        if is_over {
-            finish(path, &outcome.unfinished);
-        }
-        Some(outcome.into_files())
+        told
+    }
+
+    fn records(&self) -> impl Iterator<Item = Left> + use<> {
+        entries(&self.folder().join(FOLDER)).filter_map(Left::read)
     }
 
     /// Returns what there was before each program that still runs in this workspace, and the folders that it may write.
     pub(crate) fn running(&self, root: &Path) -> Vec<(BTreeMap<PathBuf, Found>, Vec<PathBuf>)> {
-        let records = entries(&self.folder().join(FOLDER)).filter_map(|path| {
-            let file = File::open(path).ok()?;
-            // The record of a program that has ended is not locked.
-            if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
-                return None;
-            }
-            let before = serde_json::from_reader::<_, Before>(io::BufReader::new(file)).ok()?;
-            let of = path_of(&before.root);
-            if !(root.starts_with(&of) || of.starts_with(root)) {
-                return None;
-            }
-            let folders = before.trees.iter().map(|tree| {
-                if tree.path == "." {
-                    of.clone()
-                } else {
-                    of.join(&tree.path)
-                }
-            });
-            let folders = folders.collect();
-            Some((
-                before
-                    .found
-                    .into_iter()
-                    .map(|(path, found)| (path_of(&path), found))
-                    .collect(),
-                folders,
-            ))
+        // The record of a program that has ended is not locked.
+        let records = self.records().filter(|left| !left.is_over);
+        let records = records.filter_map(|Left { before, .. }| {
+            let of = before.root.as_path();
+            let is_here = root.starts_with(of) || of.starts_with(root);
+            let folders = before.trees.iter().map(|tree| absolute(of, tree)).collect();
+            let found = before.found.into_iter();
+            let found = found.map(|(path, found)| (path_of(&path), found));
+            is_here.then(|| (found.collect(), folders))
         });
         records.collect()
     }
 
-    /// Returns `None` if there is too much to look at.
-    fn look_again(&self, root: &Path, before: Before) -> Option<Outcome> {
-        let Before {
-            trees,
-            is_kept,
-            skipped,
-            origin,
-            paths,
-            found,
-            only,
-            ..
-        } = before;
-        let only: Vec<PathBuf> = only.iter().map(path_of).collect();
-        let judge = Judge::strict(SensitivePaths::default().with_paths(paths));
-        let found: BTreeMap<PathBuf, Found> = found
-            .into_iter()
-            .map(|(path, found)| (path_of(&path), found))
-            .collect();
-        let mut skipped: Vec<PathBuf> = skipped.iter().map(path_of).collect();
+    /// Looks at a folder, wherever it lies now, from a root around it. Returns `None` if there is too much to look at.
+    fn look_again(
+        &self,
+        before: &Before,
+        from: &Path,
+        place: &Path,
+        root: &Path,
+    ) -> Option<Outcome> {
+        let there = |path: &Bytes| rebased(path.as_path(), from, place);
+        let trees = before.trees.iter().filter_map(|tree| {
+            let above = absolute(before.root.as_path(), tree);
+            let is_around = tree.is_tree && from.starts_with(&above);
+            let now = rebased(&above, from, place);
+            let now = now.or_else(|| is_around.then(|| place.to_owned()))?;
+            let below = now.strip_prefix(root).ok()?.to_string_lossy();
+            let below = Some(below.into_owned()).filter(|below| !below.is_empty());
+            Some(Tree {
+                path: below.unwrap_or_else(|| ".".to_owned()),
+                is_tree: tree.is_tree,
+            })
+        });
+        let trees: Vec<_> = trees.collect();
+        let only: Vec<PathBuf> = before.only.iter().filter_map(there).collect();
+        let judge = Judge::strict(SensitivePaths::default().with_paths(before.paths.clone()));
+        let found = before.found.iter();
+        let found = found.filter_map(|(path, found)| Some((there(path)?, found.clone())));
+        let found: BTreeMap<PathBuf, Found> = found.collect();
+        let kept_out = |path: &Bytes| there(path).unwrap_or_else(|| path_of(path));
+        let mut skipped: Vec<_> = before.skipped.iter().map(kept_out).collect();
         let mut look = Look {
             judge: &judge,
             root,
@@ -240,7 +300,7 @@ impl Aside {
             may_redirect: false,
             keeps_content: false,
         };
-        if is_kept {
+        if before.is_kept {
             // The walls kept programs from the content of these folders.
             let kept = found.iter().filter(|(path, found)| {
                 found.is_kept_folder() && judge.matters(&look.relative(path))
@@ -250,6 +310,11 @@ impl Aside {
         look.skipped = &skipped;
         let former = Protected::from_found(found);
         let now = look.find().ok()?;
-        Some(self.set_aside(&look, &former, &now, &only, &origin))
+        Some(self.set_aside(&look, &former, &now, &only, &before.origin))
     }
+}
+
+/// Returns the path of a tree.
+fn absolute(root: &Path, tree: &Tree) -> PathBuf {
+    root.join(&tree.path).components().collect()
 }

@@ -73,10 +73,13 @@ impl Settled {
         }
     }
 
-    /// Creates the result of a look at too many entries.
-    pub(crate) fn unknown(teller: Option<Teller>) -> Self {
+    /// Creates the result of a look about which the person is told this.
+    pub(crate) fn from_files(former: Vec<ProtectedFile>, teller: Option<Teller>) -> Self {
         Self {
-            outcome: Outcome::unknown(),
+            outcome: Outcome {
+                former,
+                ..Outcome::default()
+            },
             groups: Vec::new(),
             changed: Vec::new(),
             teller,
@@ -247,7 +250,8 @@ mod tests {
         let told: Arc<Mutex<Vec<ProtectedFile>>> = Arc::default();
         let log = told.clone();
         let teller = Teller::new(move |files| log.lock().unwrap().extend_from_slice(files));
-        let unknown = || Settled::unknown(Some(teller.clone()));
+        let files = || Outcome::unknown().into_files();
+        let unknown = || Settled::from_files(files(), Some(teller.clone()));
         drop(unknown());
         let notes = unknown().finish(&ToolContext::new()).await;
         assert!(
