@@ -6,6 +6,7 @@
 mod committed;
 mod content;
 mod git;
+mod left_out;
 mod mark;
 mod named;
 mod repository;
@@ -112,9 +113,10 @@ impl Authorship {
         if let Some((_, committed)) = latest.as_ref().filter(|(of, _)| *of == head) {
             return committed.clone();
         }
+        let left_out = self.marks.as_ref()?.left_out().ok()?;
         let committed = git
             .user(&self.root)
-            .and_then(|user| Committed::read(git, &head, &user))
+            .and_then(|user| Committed::read(git, &head, &user, &left_out))
             .map(Arc::new);
         *latest = Some((head, committed.clone()));
         committed

@@ -90,6 +90,38 @@ fn a_digest_approves_what_was_shown_and_no_later_commit() {
 }
 
 #[test]
+fn a_commit_to_which_no_branch_and_no_tag_leads_is_not_approved_before_one_does() {
+    let desk = Desk::new();
+    mark(&desk);
+    desk.write("forged.md", "forged");
+    desk.commit_with("FORGED");
+    desk.git(&["reset", "-q", "--hard", "HEAD^"]);
+    desk.commit_with("fine");
+    let (page, digest) = shown(&desk);
+    assert!(page.contains("fine") && !page.contains("FORGED"), "{page}");
+    assert!(page.contains("1 other"), "{page}");
+    desk.run(&["trust", "--digest", &digest]).expect(0);
+    assert!(desk.reads_clean("notes.md"));
+    desk.run(&["trust"]).expect(0);
+    // The person takes it, as a merge of `FETCH_HEAD` or a checkout of a number does.
+    desk.git(&["reset", "-q", "--hard", "ORIG_HEAD"]);
+    assert!(!desk.reads_clean("forged.md") && desk.reads_clean("notes.md"));
+    let (page, _) = shown(&desk);
+    assert!(
+        page.contains("FORGED") && !page.contains("a change"),
+        "{page}"
+    );
+    // A later session and its approval make no difference: the branch had it before.
+    mark(&desk);
+    desk.commit_with("later");
+    let (page, digest) = shown(&desk);
+    assert!(page.contains("FORGED") && page.contains("later"), "{page}");
+    desk.run(&["trust", "--digest", &digest]).expect(0);
+    assert!(desk.reads_clean("forged.md"));
+    desk.run(&["trust"]).expect(0);
+}
+
+#[test]
 fn a_repository_that_is_damaged_or_not_whole_is_not_trusted() {
     let desk = forged("x");
     let (_, digest) = shown(&desk);
