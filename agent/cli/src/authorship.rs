@@ -29,7 +29,7 @@ use committed::Committed;
 use git::Git;
 use host::folders;
 use mark::Marks;
-pub(crate) use named::{file, named_paths, place, words};
+pub(crate) use named::GitNames;
 use repository::Repository;
 pub(crate) use trust::{ChangedRef, Pending, TrustError, clear, pending};
 use watch::{Watch, settle_lost};
