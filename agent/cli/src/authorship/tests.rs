@@ -337,7 +337,10 @@ fn each_new_commit_is_shown_once_however_many_there_are() {
 #[test]
 fn an_approval_leaves_out_the_commits_that_it_does_not_show() {
     let place = Place::new();
+    git(&place.root(), &["branch", "mine"]);
+    git(&place.root(), &["commit", "-q", "--amend", "-m", "other"]);
     let watch = place.watch(&[place.root()], &[]);
+    git(&place.root(), &["branch", "-D", "mine"]);
     for _ in 0..2 {
         commit(&place.root());
         let amend = ["commit", "-q", "--amend", "--allow-empty", "-m", "another"];
