@@ -142,7 +142,12 @@ pub(super) fn pending_in(marks: &Marks, root: &Path) -> Result<Option<Pending>, 
         true => Some(Vec::new()),
         false => commits(&git, ["--no-walk".to_owned()].into_iter().chain(again)),
     };
-    let others = git.all_commits().zip(reachable(&git, &[&before, &after]));
+    // Without a mark, no session has written since the last approval.
+    let all = match is_marked {
+        true => git.all_commits(),
+        false => Some(BTreeSet::new()),
+    };
+    let others = all.zip(reachable(&git, &[&before, &after]));
     is_whole &= shown.is_some() && others.is_some();
     let (all, known) = others.unwrap_or_default();
     let others = all.difference(&known);
