@@ -129,6 +129,16 @@ fn a_commit_to_which_no_branch_and_no_tag_leads_is_not_approved_before_one_does(
     desk.run(&["trust", "--digest", &digest]).expect(0);
     assert!(desk.reads_clean("forged.md"));
     desk.run(&["trust"]).expect(0);
+    // One that is new on a branch and was left out before is shown once.
+    desk.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "instead"]);
+    mark(&desk);
+    let (page, digest) = shown(&desk);
+    assert!(!page.contains("later"), "{page}");
+    desk.run(&["trust", "--digest", &digest]).expect(0);
+    mark(&desk);
+    desk.git(&["reset", "-q", "--hard", "HEAD@{1}"]);
+    let (page, _) = shown(&desk);
+    assert_eq!(page.matches("later").count(), 1, "{page}");
 }
 
 #[test]
