@@ -37,9 +37,6 @@ const DATA: [&str; 9] = [
     "worktrees",
 ];
 
-/// The folders in one of git that have the names of branches below them.
-pub const REPOSITORY_DATA: [&str; 3] = ["logs", "objects", "refs"];
-
 /// Returns true if git takes the name, beside a `HEAD`, for its settings or hooks. ASCII case does not count.
 pub fn is_repository_setting(name: &str) -> bool {
     contains(&SETTINGS, name)
@@ -51,8 +48,8 @@ pub fn is_repository_data(names: &[&str]) -> bool {
     let is_setting = |at: usize| {
         is_repository_setting(names[at]) && !(at > 0 && names[at - 1..=at] == ["refs", "remotes"])
     };
-    let is_data = |first: &&str| REPOSITORY_DATA.contains(first);
-    names.first().is_some_and(is_data) || !(0..names.len()).any(is_setting)
+    // Both have the names of branches below them.
+    matches!(names.first(), Some(&("logs" | "refs"))) || !(0..names.len()).any(is_setting)
 }
 
 fn contains(names: &[&str], name: &str) -> bool {

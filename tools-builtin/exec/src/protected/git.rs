@@ -6,7 +6,7 @@ mod settings;
 use std::fs::{self, Metadata};
 use std::path::{Component, Path, PathBuf};
 
-use tools_fs::{REPOSITORY_DATA, is_repository_data};
+use tools_fs::is_repository_data;
 
 use settings::{is_harmless as are_harmless_settings, redirects};
 
@@ -15,6 +15,9 @@ const MAX_ENTRIES: usize = 20_000;
 
 /// The most bytes of a file of git that is read.
 const MAX_BYTES: u64 = 256 * 1024;
+
+/// The folders of git in which nothing makes it run something, and that can be large.
+const DATA_OF_GIT: [&str; 3] = ["logs", "objects", "refs"];
 
 /// The first words of lines of a rebase that run no program.
 const STEPS: [&str; 20] = [
@@ -120,7 +123,7 @@ fn are_harmless(folder: &Path, names: &mut Vec<String>, left: &mut usize) -> boo
         };
         names.push(name.to_owned());
         let is_fine = if metadata.is_dir() {
-            names.len() == 1 && REPOSITORY_DATA.contains(&name) || are_harmless(&path, names, left)
+            names.len() == 1 && DATA_OF_GIT.contains(&name) || are_harmless(&path, names, left)
         } else {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             is_harmless_file(&path, &metadata, &names, None, None)
@@ -230,6 +233,7 @@ mod tests {
             ".git/modules/a/remotes/origin",
             ".git",
             ".git/hooks/refs",
+            ".git/objects/info/alternates",
             ".GIT/config",
             "a/.bare/config",
             "refs/config",
@@ -238,6 +242,7 @@ mod tests {
         }
         for data in [
             ".git/index",
+            ".git/objects/ab/cd",
             ".git/refs/remotes/origin/main",
             ".git/refs/heads/hooks",
             ".git/logs/refs/remotes/origin/main",
