@@ -108,11 +108,9 @@ impl Git {
         read.filter(|_| ended.success())
     }
 
-    /// Returns the ids of all commits in the repository, whatever leads to them, however long it takes.
-    pub(super) fn all_commits(&self) -> Option<BTreeSet<String>> {
-        let format = "--batch-check=%(objecttype) %(objectname)";
-        let list = ["cat-file", "--batch-all-objects", "--unordered", format];
-        let mut child = self.command().args(list).spawn().ok()?;
+    /// Returns the ids in all lines `commit <id>` that git writes, however long it takes.
+    pub(super) fn commits(&self, args: &[&str]) -> Option<BTreeSet<String>> {
+        let mut child = self.command().args(args).spawn().ok()?;
         let lines = BufReader::new(child.stdout.take()?).lines();
         let commits = lines
             .map_while(Result::ok)

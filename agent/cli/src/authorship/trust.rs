@@ -16,6 +16,14 @@ use crate::running::Running;
 /// The most characters of a commit that are shown.
 const WIDTH: usize = 160;
 
+/// Lists each object of a repository, whatever leads to it.
+const ALL_COMMITS: [&str; 4] = [
+    "cat-file",
+    "--batch-all-objects",
+    "--unordered",
+    "--batch-check=%(objecttype) %(objectname)",
+];
+
 /// A repository whose files count as those of strangers until the user trusts it.
 #[derive(Debug)]
 pub(crate) struct Pending {
@@ -144,7 +152,7 @@ pub(super) fn pending_in(marks: &Marks, root: &Path) -> Result<Option<Pending>, 
     };
     // Without a mark, no session has written since the last approval.
     let all = match is_marked {
-        true => git.all_commits(),
+        true => git.commits(&ALL_COMMITS),
         false => Some(BTreeSet::new()),
     };
     let others = all.zip(reachable(&git, &[&before, &after]));
@@ -178,12 +186,9 @@ fn reachable(git: &Git, refs: &[&BTreeMap<String, String>]) -> Option<BTreeSet<S
     if tips.is_empty() {
         return Some(BTreeSet::new());
     }
-    let args: Vec<&str> = ["rev-list", "--ignore-missing"]
-        .into_iter()
-        .chain(tips)
-        .collect();
-    let text = String::from_utf8(git.answer(&args)?).ok()?;
-    Some(text.lines().map(str::to_owned).collect())
+    // Without a format, the ids have no word before them.
+    let args = ["rev-list", "--ignore-missing", "--format="];
+    git.commits(&args.into_iter().chain(tips).collect::<Vec<_>>())
 }
 
 pub(super) fn clear_in(
