@@ -6,6 +6,7 @@
 mod committed;
 mod content;
 mod git;
+mod left_out;
 mod mark;
 mod named;
 mod repository;
@@ -28,7 +29,7 @@ use committed::Committed;
 use git::Git;
 use host::folders;
 use mark::Marks;
-pub(crate) use named::{file, named_paths, place, words};
+pub(crate) use named::GitNames;
 use repository::Repository;
 pub(crate) use trust::{ChangedRef, Pending, TrustError, clear, pending};
 use watch::{Watch, settle_lost};
@@ -112,9 +113,10 @@ impl Authorship {
         if let Some((_, committed)) = latest.as_ref().filter(|(of, _)| *of == head) {
             return committed.clone();
         }
+        let left_out = self.marks.as_ref()?.left_out().ok()?;
         let committed = git
             .user(&self.root)
-            .and_then(|user| Committed::read(git, &head, &user))
+            .and_then(|user| Committed::read(git, &head, &user, &left_out))
             .map(Arc::new);
         *latest = Some((head, committed.clone()));
         committed

@@ -32,7 +32,6 @@ mod disclosure;
 mod error;
 mod exhausted;
 mod fit;
-mod git_settings;
 mod host_options;
 mod ineffective;
 mod instructions;

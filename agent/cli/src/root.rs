@@ -11,10 +11,9 @@ use host::settings::SensitivePlace;
 use host::{ControlFolders, folders};
 use tools::{OutputStore, Services, Tasks, ToolContext};
 
-use crate::authorship;
+use crate::authorship::{self, GitNames};
 use crate::config::{Setting, Settings};
 use crate::error::Error;
-use crate::git_settings;
 use crate::program;
 
 /// The option of commands that open the workspace.
@@ -90,15 +89,21 @@ impl RootOption {
         of_servers: &[PathBuf],
     ) -> Result<ToolContext, Error> {
         let workspace = PathBuf::from(self.workspace()?);
+        let of_repository = GitNames::of_repository(&workspace);
         let settings = settings
             .clone()
             .with_root(workspace.clone())
             .with_project_files(reads_project)
-            .with_sensitive_places(places_of_git(&workspace));
+            .with_sensitive_places(places_of_git(of_repository.paths))
+            .with_sensitive_places(places_of_git(of_repository.places));
         let services = self.services_of_calls(&settings)?;
         let of_families = control_files(&services, &workspace);
         let control = of_servers.iter().cloned().chain(of_families);
-        let settings = settings.with_control_files(control.chain(git_settings::files(&workspace)));
+        let of_user = GitNames::of_user(&workspace);
+        let content = of_user.paths.iter().map(|path| path.join("**"));
+        let settings = settings
+            .with_control_files(control.chain(content).chain(of_user.paths.iter().cloned()))
+            .with_sensitive_places(places_of_git(of_user.places));
         let cx = ToolContext::new().with_services(services);
         Ok(host::prepare_context(&settings, cx)?)
     }
@@ -137,15 +142,13 @@ fn control_files(services: &Services, root: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the files below a root that git runs or obeys because its settings name them.
-fn places_of_git(root: &Path) -> impl Iterator<Item = SensitivePlace> {
-    authorship::named_paths(root)
-        .into_iter()
-        .map(|named| SensitivePlace {
-            path: named.path,
-            is_folder: named.is_folder,
-            note: "named by a setting of git, which runs or obeys it",
-        })
+/// Returns the paths that git runs or obeys because its settings name them.
+fn places_of_git(paths: Vec<PathBuf>) -> impl Iterator<Item = SensitivePlace> {
+    paths.into_iter().map(|path| SensitivePlace {
+        is_folder: path.is_absolute() && !path.is_file(),
+        path,
+        note: "named by a setting of git, which runs or obeys it",
+    })
 }
 
 /// Returns the models of a session that makes no calls: the provider without a model stands for its own.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tools::protocol::{Clause, Words, is_invisible};
+use tools::protocol::{Clause, Words};
 use tools::trees::{TreePath, Trees};
 use tools::{Preview, ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
@@ -244,17 +244,4 @@ fn listed(trees: &Trees) -> String {
         shown.push("nothing in the workspace".to_owned());
     }
     shown.join(", ")
-}
-
-/// Returns a line in which no character is invisible but tabs. `tools::visible_text` is for text that is read: it shows a no-break space
-/// as a space and a carriage return as a line break, which for a shell are other scripts.
-pub(crate) fn visible(line: &str) -> String {
-    let escaped = |c: char| {
-        if is_invisible(c) && c != '\t' {
-            c.escape_unicode().to_string()
-        } else {
-            c.to_string()
-        }
-    };
-    line.chars().map(escaped).collect()
 }

@@ -4,7 +4,7 @@ use tools::ToolError;
 use tools::protocol::Word;
 
 use crate::command::command;
-use crate::preview::visible;
+use tools::visible::visible_diff_line;
 
 /// The line about the time after the start of a background program.
 pub(crate) const BACKGROUND: &str =
@@ -38,7 +38,7 @@ impl Request {
             Some(script) => {
                 let lines = script
                     .split('\n')
-                    .map(|line| format!("\n  | {}", visible(line)));
+                    .map(|line| format!("\n  | {}", visible_diff_line(line)));
                 let variables = self
                     .env
                     .iter()

@@ -62,7 +62,7 @@ pub use kind::Kind;
 pub use listing::DirEntry;
 pub use new_script::reads_as_script;
 pub use removal_question::is_output;
-pub use repository::is_repository_setting;
+pub use repository::{is_repository_data, is_repository_setting};
 pub use workspace::Workspace;
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.

@@ -37,9 +37,23 @@ const DATA: [&str; 9] = [
     "worktrees",
 ];
 
-/// Returns true if git takes the name, beside a `HEAD`, for its settings or hooks.
+/// Returns true if git takes the name, beside a `HEAD`, for its settings or hooks. ASCII case does not count.
 pub fn is_repository_setting(name: &str) -> bool {
-    SETTINGS.contains(&name)
+    contains(&SETTINGS, name)
+}
+
+/// Returns true if the file with these names below a folder of git is data, which git writes at each commit or fetch.
+pub fn is_repository_data(names: &[&str]) -> bool {
+    // In the repository of a submodule, branches of a remote lie in `refs/remotes`.
+    let is_setting = |at: usize| {
+        is_repository_setting(names[at]) && !(at > 0 && names[at - 1..=at] == ["refs", "remotes"])
+    };
+    // Both have the names of branches below them.
+    matches!(names.first(), Some(&("logs" | "refs"))) || !(0..names.len()).any(is_setting)
+}
+
+fn contains(names: &[&str], name: &str) -> bool {
+    names.iter().any(|one| one.eq_ignore_ascii_case(name))
 }
 
 /// Returns the concern about a write of a part of a repository.
@@ -73,19 +87,17 @@ pub(crate) fn check_unasked(workspace: &Workspace, path: &RelativePath) -> Resul
 /// Returns true if the path is a part of a repository, or lies in one. The table of sensitive paths has the folders `.git` and `.bare`, and
 /// a clause such as `fs:write:.git/**` is for the data that git writes: in them, the settings and hooks count.
 pub(crate) fn holds(workspace: &Workspace, path: &RelativePath) -> bool {
-    let is_one_of =
-        |name: &str, names: &[&str]| names.iter().any(|one| name.eq_ignore_ascii_case(one));
     let mut below = path
         .names()
-        .skip_while(|name| !is_one_of(name, &[".git", ".bare"]));
+        .skip_while(|name| !contains(&[".git", ".bare"], name));
     if below.next().is_some() {
-        return below.any(|name| is_one_of(name, &SETTINGS));
+        return !is_repository_data(&below.collect::<Vec<_>>());
     }
     let has_head = |count: usize| {
         let head = path.prefix(count).child("HEAD");
         head.is_ok_and(|head| workspace.dir().symlink_metadata(head.as_str()).is_ok())
     };
     path.names().enumerate().any(|(count, name)| {
-        (is_one_of(name, &SETTINGS) || is_one_of(name, &DATA)) && has_head(count)
+        (is_repository_setting(name) || contains(&DATA, name)) && has_head(count)
     })
 }

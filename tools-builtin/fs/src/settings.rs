@@ -83,16 +83,15 @@ impl Workspace {
         let mut entries = Vec::new();
         for place in places {
             let end = if place.is_folder { "/**" } else { "" };
-            let below = self.paths_to(&place.path);
-            entries.extend(
-                below
-                    .iter()
-                    .filter(|below| *below != ".")
-                    .filter_map(|below| {
-                        let pattern = format!("/{below}{end}");
-                        SensitivePath::new(pattern, Sensitivity::RunsByItself, place.note).ok()
-                    }),
-            );
+            let (start, paths) = match place.path.to_str() {
+                Some(name) if place.path.is_relative() => ("", vec![name.to_owned()]),
+                _ => ("/", self.paths_to(&place.path)),
+            };
+            let paths = paths.iter().filter(|path| *path != ".");
+            entries.extend(paths.filter_map(|path| {
+                let pattern = format!("{start}{path}{end}");
+                SensitivePath::new(pattern, Sensitivity::RunsByItself, place.note).ok()
+            }));
         }
         let paths = cx.sensitive_paths().clone().with_paths(entries);
         cx.with_sensitive_paths(paths)

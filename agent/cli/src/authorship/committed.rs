@@ -1,6 +1,6 @@
 //! [`Committed`]: the files of the user in a commit.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::git::Git;
 
@@ -27,12 +27,17 @@ pub(super) struct Committed {
 }
 
 impl Committed {
-    /// Reads the files of a commit, and keeps those whose present content strangers have brought in no commit of its history. Returns
-    /// `None` if the repository has too much to read.
-    pub(super) fn read(git: &Git, head: &str, user: &str) -> Option<Self> {
+    /// Reads the files of a commit, and keeps those whose present content strangers have brought in no commit of its history. Commits that
+    /// approvals have left out are strangers'. Returns `None` if the repository has too much to read.
+    pub(super) fn read(
+        git: &Git,
+        head: &str,
+        user: &str,
+        left_out: &BTreeSet<String>,
+    ) -> Option<Self> {
         let mut files = tree(&git.answer(&["ls-tree", "-r", "-z", "--full-tree", head])?)?;
         // Both addresses as they are written: a file of the repository could map them.
-        let format = "--pretty=tformat:c%ae%x00%ce%x00";
+        let format = "--pretty=tformat:c%H%x00%ae%x00%ce%x00";
         // A merge brings what none of its parents has.
         let changes = [
             "diff-tree",
@@ -47,7 +52,7 @@ impl Committed {
             format,
         ];
         let log = git.answer_from(&["rev-list", head], &changes)?;
-        let by_user = brought_by_user(&log, user, &files)?;
+        let by_user = brought_by_user(&log, user, left_out, &files)?;
         files.retain(|path, _| by_user.get(&path[..]) == Some(&true));
         Some(Self { files })
     }
@@ -102,6 +107,7 @@ fn tree(text: &[u8]) -> Option<BTreeMap<Vec<u8>, Blob>> {
 fn brought_by_user<'a>(
     log: &'a [u8],
     user: &str,
+    left_out: &BTreeSet<String>,
     files: &BTreeMap<Vec<u8>, Blob>,
 ) -> Option<HashMap<&'a [u8], bool>> {
     let mut brought = HashMap::new();
@@ -112,8 +118,14 @@ fn brought_by_user<'a>(
         match word.first() {
             None => {}
             Some(b'c') => {
-                let (author, committer) = (&word[1..], words.next()?);
-                is_by_user = author == user.as_bytes() && committer == user.as_bytes();
+                let (id, author, committer) = (
+                    str::from_utf8(&word[1..]).ok()?,
+                    words.next()?,
+                    words.next()?,
+                );
+                is_by_user = author == user.as_bytes()
+                    && committer == user.as_bytes()
+                    && !left_out.contains(id);
             }
             Some(b':') => {
                 let (path, id) = (words.next()?, result(word)?);

@@ -1,7 +1,8 @@
 //! [`Git`]: runs git on a repository that may come from a stranger.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -105,6 +106,17 @@ impl Git {
         }
         let ended = source.wait().ok()?;
         read.filter(|_| ended.success())
+    }
+
+    /// Returns the ids in all lines `commit <id>` that git writes, however long it takes.
+    pub(super) fn commits(&self, args: &[&str]) -> Option<BTreeSet<String>> {
+        let mut child = self.command().args(args).spawn().ok()?;
+        let lines = BufReader::new(child.stdout.take()?).lines();
+        let commits = lines
+            .map_while(Result::ok)
+            .filter_map(|line| Some(line.strip_prefix("commit ")?.to_owned()))
+            .collect();
+        child.wait().ok()?.success().then_some(commits)
     }
 
     /// Returns true if git succeeds, however long it takes.

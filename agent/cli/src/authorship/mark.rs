@@ -25,7 +25,7 @@ use crate::running::{Running, RunningPrograms};
 /// - `cleared-*.json` is a repository below such a folder that the user trusts, with the time.
 #[derive(Clone, Debug)]
 pub(super) struct Marks {
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     /// The programs that may write repositories now.
     pub(super) programs: RunningPrograms,
 }
@@ -289,7 +289,7 @@ impl Marks {
         Ok(all)
     }
 
-    fn put(&self, file: &Path, value: &impl Serialize) -> io::Result<()> {
+    pub(super) fn put(&self, file: &Path, value: &impl Serialize) -> io::Result<()> {
         private::create_folder(&self.folder)?;
         records::write(file, value)
     }

@@ -1,60 +1,170 @@
-//! The files of a workspace that its repository's settings name, such as a folder of hooks.
+//! [`GitNames`]: the files and folders that settings and variables of git name, such as a folder of hooks.
 
 use std::path::{Path, PathBuf};
 
 use super::git::Git;
 use super::repository::Repository;
 
-/// A file or folder that git runs or reads because of a setting.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NamedPath {
-    pub(crate) path: PathBuf,
-    /// True if all that is in it counts.
-    pub(crate) is_folder: bool,
+/// The variables that name a settings file of git.
+const SETTINGS_FILES: [&str; 2] = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"];
+
+/// The variables of git that name the repository at hand, as in a hook.
+const OF_REPOSITORY: [&str; 7] = [
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_WORK_TREE",
+];
+
+/// Other variables whose values are commands that git runs.
+const COMMANDS: [&str; 4] = ["EDITOR", "PAGER", "SSH_ASKPASS", "VISUAL"];
+
+/// The most files that include each other.
+const MAX_FILES: usize = 100;
+
+/// The letters between the words of a command. Quotes are not among them.
+const BETWEEN: &str = "!;|&<>";
+
+/// The letters by which a shell makes other text of a word.
+const EXPANDED: [char; 7] = ['$', '*', '?', '[', '`', ')', '}'];
+
+/// The paths that git runs, reads or obeys because of settings and variables. They need not exist.
+#[derive(Debug, Default)]
+pub(crate) struct GitNames {
+    /// Files, and folders with all that is in them.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Paths that are more often of ordinary work: folders below the root, and names of files behind a variable or a wildcard, in any folder.
+    pub(crate) places: Vec<PathBuf>,
 }
 
-/// The sections whose values are no files of the workspace.
-const WITHOUT_FILES: [&str; 5] = ["branch", "remote", "submodule", "url", "user"];
+impl GitNames {
+    /// Returns what the settings of the repository of a root name, and the files that they include under any condition.
+    pub(crate) fn of_repository(root: &Path) -> Self {
+        let repository = Repository::nearest(root);
+        let Some((git, top)) = repository.and_then(|found| Some((Git::find(&found)?, found.top)))
+        else {
+            return Self::default();
+        };
+        let folders = git.answer(&["rev-parse", "--git-dir", "--git-common-dir"]);
+        let folders = String::from_utf8_lossy(&folders.unwrap_or_default()).into_owned();
+        let files = folders.lines().flat_map(|folder| {
+            ["config", "config.worktree"].map(|name| top.join(folder).join(name))
+        });
+        Self::read(&git, files.collect(), root, &top)
+    }
 
-/// Returns the files that the settings of the repository of a folder name. Relative ones lie below the top of the repository, and included
-/// settings below the folder of git.
-pub(crate) fn named_paths(root: &Path) -> Vec<NamedPath> {
-    let Some(repository) = Repository::nearest(root) else {
-        return Vec::new();
-    };
-    let settings = Git::find(&repository)
-        .and_then(|git| git.answer(&["config", "--includes", "--list", "-z"]));
-    let settings = String::from_utf8_lossy(&settings.unwrap_or_default()).into_owned();
-    let settings = settings
-        .split('\0')
-        .filter_map(|setting| setting.split_once('\n'));
-    settings
-        .flat_map(|(key, value)| paths_of(&repository, key, value))
-        .collect()
+    /// Returns the user's and the system's settings files of git, those that they include under any condition, and what their values and the
+    /// variables of git name.
+    pub(crate) fn of_user(root: &Path) -> Self {
+        let variable = |name: &str| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let home = variable("HOME");
+        let folder = variable("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+        let mut files: Vec<_> = SETTINGS_FILES
+            .into_iter()
+            .filter_map(variable)
+            .chain([PathBuf::from("/etc/gitconfig")])
+            .collect();
+        files.extend(home.map(|home| home.join(".gitconfig")));
+        files.extend(folder.map(|folder| folder.join("git/config")));
+        let top = root.to_owned();
+        let around = Repository::nearest(root).unwrap_or(Repository { top });
+        let mut named = Git::find(&around).map_or_else(Self::default, |git| {
+            Self::read(&git, files.clone(), root, &around.top)
+        });
+        named.paths.extend(files);
+        for (name, value) in std::env::vars_os() {
+            let name = name.to_string_lossy();
+            let is_of_git = name.starts_with("GIT_") && !OF_REPOSITORY.contains(&&*name);
+            if is_of_git || COMMANDS.contains(&&*name) {
+                named.add_words(&value.to_string_lossy(), root, &[root]);
+            }
+        }
+        named
+    }
+
+    /// Reads settings files and those that they include. Relative paths in them lie below the folder of the file, the root, or the top of the
+    /// repository.
+    fn read(git: &Git, mut files: Vec<PathBuf>, root: &Path, top: &Path) -> Self {
+        let (mut named, own) = (Self::default(), files.len());
+        let mut read = 0;
+        while read < files.len().min(MAX_FILES) {
+            let file = files[read].clone();
+            read += 1;
+            let list = file.to_str().filter(|_| file.is_file()).and_then(|file| {
+                git.answer(&["config", "--file", file, "--no-includes", "--list", "-z"])
+            });
+            let list = String::from_utf8_lossy(&list.unwrap_or_default()).into_owned();
+            let below = [file.parent().unwrap_or(root), root, top];
+            // The name of a key is in small letters, except for the middle part.
+            for (key, value) in list.split('\0').filter_map(|line| line.split_once('\n')) {
+                let section = key.split('.').next().unwrap_or_default();
+                let name = key.rsplit('.').next().unwrap_or_default();
+                match (section, name) {
+                    ("include" | "includeif", "path") => {
+                        let included = place(below[0], value);
+                        if !files.contains(&included) {
+                            files.push(included);
+                        }
+                    }
+                    ("core", "hookspath") | ("init", "templatedir") => {
+                        named.paths.extend(below.map(|folder| place(folder, value)));
+                    }
+                    _ if is_data(section, name) => {}
+                    _ => named.add_words(value, root, &below),
+                }
+            }
+        }
+        named.paths.extend(files.into_iter().skip(own));
+        named
+    }
+
+    /// Adds what the words of a value name. A plain name counts if there is a file of this name, another path also if it is a folder or
+    /// missing, because who creates it chooses what git runs.
+    fn add_words(&mut self, value: &str, root: &Path, below: &[&Path]) {
+        let unquoted = value.replace(['"', '\'', '\\'], "");
+        for word in [value, &unquoted].into_iter().flat_map(words) {
+            let is_relative = place(Path::new(""), word).is_relative();
+            for path in below.iter().map(|folder| place(folder, word)) {
+                let is_around = path.canonicalize().is_ok_and(|path| root.starts_with(path));
+                if is_around || !word.contains('/') && !path.is_file() {
+                } else if is_relative && path.is_dir() {
+                    self.places.push(path);
+                } else {
+                    self.paths.push(path);
+                }
+            }
+        }
+        let words = unquoted.split(|letter: char| is_between(letter));
+        let names = words.filter_map(|word| word.rsplit_once('/'));
+        let names = names.filter(|(folder, _)| folder.contains(EXPANDED));
+        let names = names.map(|(_, name)| name.trim_end_matches([')', '}', '`']));
+        let is_known = |name: &&str| !name.is_empty() && !name.contains(EXPANDED);
+        self.places
+            .extend(names.filter(is_known).map(PathBuf::from));
+    }
 }
 
-/// Returns the paths that a value names. The name of a key is in small letters, except for the middle part.
-fn paths_of(repository: &Repository, key: &str, value: &str) -> Vec<NamedPath> {
-    let (section, name) = (
-        key.split('.').next().unwrap_or_default(),
-        key.rsplit('.').next().unwrap_or_default(),
-    );
-    let named = |path, is_folder| NamedPath { path, is_folder };
-    match (section, name) {
-        ("core", "hookspath") => vec![named(place(&repository.top, value), true)],
-        ("include" | "includeif", "path") => vec![named(place(&repository.git(), value), false)],
-        (section, _) if WITHOUT_FILES.contains(&section) => Vec::new(),
-        _ => words(value)
-            .filter_map(|word| file(&repository.top, word))
-            .map(|path| named(path, false))
-            .collect(),
+/// Returns true if the values are names, addresses, or places of repositories.
+fn is_data(section: &str, name: &str) -> bool {
+    match section {
+        "branch" | "gui" | "maintenance" | "safe" | "scalar" | "url" | "user" => true,
+        "core" => name == "worktree",
+        "remote" => ["fetch", "push", "pushurl", "url"].contains(&name),
+        "submodule" => ["active", "branch", "url"].contains(&name),
+        _ => false,
     }
 }
 
 /// Returns the parts of a value that may be paths: its words, those within quotes with their spaces, and the path at the end of an option.
-pub(crate) fn words(value: &str) -> impl Iterator<Item = &str> {
-    let words =
-        value.split(|letter: char| letter.is_whitespace() || "!\"'=;|&()`<>".contains(letter));
+fn words(value: &str) -> impl Iterator<Item = &str> {
+    let words = value.split(|letter: char| is_between(letter) || "\"'=:()`".contains(letter));
     let of_options = words.clone().filter(|word| !word.starts_with('/'));
     let of_options = of_options.filter_map(|word| word.find('/').map(|at| &word[at..]));
     words
@@ -64,14 +174,12 @@ pub(crate) fn words(value: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// Returns the file that a word names. A missing one counts unless the word is a plain name, because who creates it chooses what git runs.
-pub(crate) fn file(folder: &Path, word: &str) -> Option<PathBuf> {
-    let path = place(folder, word);
-    (path.is_file() || word.contains('/') && !path.exists()).then_some(path)
+fn is_between(letter: char) -> bool {
+    letter.is_whitespace() || BETWEEN.contains(letter)
 }
 
 /// Returns the path of a text below the home or a folder.
-pub(crate) fn place(folder: &Path, text: &str) -> PathBuf {
+fn place(folder: &Path, text: &str) -> PathBuf {
     let below = ["~/", "$HOME/", "${HOME}/"]
         .iter()
         .find_map(|home| text.strip_prefix(home));

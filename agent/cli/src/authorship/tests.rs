@@ -335,6 +335,37 @@ fn each_new_commit_is_shown_once_however_many_there_are() {
 }
 
 #[test]
+fn an_approval_leaves_out_the_commits_that_it_does_not_show() {
+    let place = Place::new();
+    git(&place.root(), &["branch", "mine"]);
+    git(&place.root(), &["commit", "-q", "--amend", "-m", "other"]);
+    let watch = place.watch(&[place.root()], &[]);
+    git(&place.root(), &["branch", "-D", "mine"]);
+    for _ in 0..2 {
+        commit(&place.root());
+        let amend = ["commit", "-q", "--amend", "--allow-empty", "-m", "another"];
+        git(&place.root(), &amend);
+    }
+    drop(watch);
+    let pending = place.pending(&place.root()).unwrap();
+    assert!(pending.is_whole && pending.unreachable == 2, "{pending:?}");
+    place.trust(&place.root()).unwrap();
+    assert_eq!(place.marks().left_out().unwrap().len(), 2);
+    assert!(place.pending(&place.root()).is_none());
+    git(&place.root(), &["checkout", "-q", "HEAD@{1}"]);
+    let pending = place.pending(&place.root()).unwrap();
+    assert!(pending.changed.is_empty() && pending.again.len() == 1);
+    let running = place.watch(&[place.root()], &[]);
+    assert!(pending_in(&place.marks(), &place.root()).is_err());
+    drop(running);
+    place.trust(&place.root()).unwrap();
+    assert_eq!(place.marks().left_out().unwrap().len(), 1);
+    // Without its record, every commit could be one of these.
+    fs::write(place.path().join("state/left-out.json"), "{").unwrap();
+    assert!(pending_in(&place.marks(), &place.root()).is_err());
+}
+
+#[test]
 fn a_repository_whose_commits_git_cannot_list_is_not_whole() {
     let place = Place::new();
     let watch = place.watch(&[place.root()], &[]);

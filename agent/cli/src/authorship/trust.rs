@@ -1,6 +1,6 @@
 //! Shows and removes the mark of a repository.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,14 @@ use crate::running::Running;
 /// The most characters of a commit that are shown.
 const WIDTH: usize = 160;
 
+/// Lists each object of a repository, whatever leads to it.
+const ALL_COMMITS: [&str; 4] = [
+    "cat-file",
+    "--batch-all-objects",
+    "--unordered",
+    "--batch-check=%(objecttype) %(objectname)",
+];
+
 /// A repository whose files count as those of strangers until the user trusts it.
 #[derive(Debug)]
 pub(crate) struct Pending {
@@ -23,6 +31,12 @@ pub(crate) struct Pending {
     pub(crate) git: PathBuf,
     /// The branches and tags that differ from those before the first session that could write it.
     pub(crate) changed: Vec<ChangedRef>,
+    /// Commits of branches and tags that an earlier approval left out, as those of [`ChangedRef::commits`].
+    pub(crate) again: Vec<String>,
+    /// The number of commits to which no branch and no tag leads, which an approval leaves out.
+    pub(crate) unreachable: usize,
+    /// The commits that are left out after an approval, those of earlier ones included.
+    left_out: BTreeSet<String>,
     /// True if all branches, tags and new commits are known.
     pub(crate) is_whole: bool,
 }
@@ -58,7 +72,7 @@ pub(crate) enum TrustError {
     Marks(#[from] io::Error),
 }
 
-/// Returns the repository of a folder if it is marked. `root` is a path without links.
+/// Returns the repository of a folder if it is marked, or has commits that an earlier approval left out. `root` is a path without links.
 ///
 /// # Errors
 /// Returns an error if a program can write it now, or if the records of programs cannot be read.
@@ -66,8 +80,8 @@ pub(crate) fn pending(root: &Path) -> Result<Option<Pending>, TrustError> {
     marks().map_or(Ok(None), |marks| pending_in(&marks, root))
 }
 
-/// Removes the mark of the repository of a folder if it still is as the user saw it, after a check of all its objects. Returns true if it
-/// was. `root` is a path without links.
+/// Removes the mark of the repository of a folder if it still is as the user saw it, after a check of all its objects, and leaves out the
+/// commits that were not shown. Returns true if it was. `root` is a path without links.
 ///
 /// # Errors
 /// Returns an error if there is no repository, if it is damaged, or if the mark cannot be removed, or the one of [`pending`].
@@ -81,50 +95,100 @@ pub(crate) fn clear(
 
 pub(super) fn pending_in(marks: &Marks, root: &Path) -> Result<Option<Pending>, TrustError> {
     let _ = settle_lost(marks);
-    let Some(repository) = Repository::find(root).filter(|found| marks.is_marked(found)) else {
+    let Some(repository) = Repository::find(root) else {
         return Ok(None);
     };
-    let git = repository.git();
-    if let Some(Running { process, .. }) = marks.programs.writer(&git)? {
-        return Err(TrustError::Written { git, process });
+    let (is_marked, mut left_out) = (marks.is_marked(&repository), marks.left_out()?);
+    if !is_marked && left_out.is_empty() {
+        return Ok(None);
     }
-    let first = marks
-        .of(&repository)
-        .ok()
-        .and_then(|marks| Some(marks.into_iter().next()?.1.refs));
+    let git = Git::find(&repository).ok_or_else(|| TrustError::NoGit(repository.top.clone()))?;
+    // It could write what is read below.
+    let writer = marks.programs.writer(&repository.git())?;
     let now = refs(&repository);
     let mut is_whole = now.is_some();
-    let (before, after) = (first.unwrap_or_default(), now.unwrap_or_default());
-    let git = Git::find(&repository);
+    let after = now.unwrap_or_default();
+    let before = match is_marked {
+        true => first_refs(marks, &repository),
+        false => after.clone(),
+    };
+    let reached = reachable(&git, &[&after]);
+    is_whole &= reached.is_some();
+    let reached = reached.unwrap_or_default();
+    let again: Vec<String> = left_out.intersection(&reached).cloned().collect();
+    if !is_marked && again.is_empty() {
+        return Ok(None);
+    }
+    if let Some(Running { process, .. }) = writer {
+        let git = repository.git();
+        return Err(TrustError::Written { git, process });
+    }
     let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
     names.sort_unstable();
     names.dedup();
-    let changed = names
-        .into_iter()
-        .filter(|name| before.get(*name) != after.get(*name));
+    names.retain(|name| before.get(*name) != after.get(*name));
     // A commit is shown once, though `HEAD` and its branch have it.
     let mut known: BTreeSet<String> = before.values().cloned().collect();
-    let changed = changed.map(|name| {
+    let mut changed = Vec::new();
+    for name in names {
         let (before, after) = (before.get(name).cloned(), after.get(name).cloned());
-        let commits = match (&git, &after) {
-            (_, None) => Some(Vec::new()),
-            (git, Some(after)) => git.as_ref().and_then(|git| commits(git, &known, after)),
+        let without = known.iter().map(|known| format!("^{known}"));
+        let commits = match &after {
+            None => Some(Vec::new()),
+            Some(after) => commits(&git, without.chain([after.clone()])),
         };
         is_whole &= commits.is_some();
         known.extend(after.clone());
-        ChangedRef {
+        changed.push(ChangedRef {
             name: visible_line(name, WIDTH),
             before,
             after,
             commits: commits.unwrap_or_default(),
-        }
-    });
-    let changed = changed.collect();
+        });
+    }
+    let shown = match again.is_empty() {
+        true => Some(Vec::new()),
+        false => commits(&git, ["--no-walk".to_owned()].into_iter().chain(again)),
+    };
+    // Without a mark, no session has written since the last approval.
+    let all = match is_marked {
+        true => git.commits(&ALL_COMMITS),
+        false => Some(BTreeSet::new()),
+    };
+    let others = all.zip(reachable(&git, &[&before, &after]));
+    is_whole &= shown.is_some() && others.is_some();
+    let (all, known) = others.unwrap_or_default();
+    let others = all.difference(&known);
+    left_out.extend(others.clone().cloned());
+    let is_new = |line: &String| !changed.iter().any(|changed| changed.commits.contains(line));
     Ok(Some(Pending {
         git: repository.git(),
+        again: shown.into_iter().flatten().filter(is_new).collect(),
+        unreachable: others.count(),
+        left_out: &left_out - &reached,
         changed,
         is_whole,
     }))
+}
+
+/// Returns the branches and tags before the first session that could write the repository.
+fn first_refs(marks: &Marks, repository: &Repository) -> BTreeMap<String, String> {
+    let first = marks.of(repository).unwrap_or_default().into_iter().next();
+    first.map_or_else(BTreeMap::new, |(_, mark)| mark.refs)
+}
+
+/// Returns the ids of all commits to which these branches and tags lead. Objects that are gone do not count.
+fn reachable(git: &Git, refs: &[&BTreeMap<String, String>]) -> Option<BTreeSet<String>> {
+    let tips: BTreeSet<&str> = refs
+        .iter()
+        .flat_map(|refs| refs.values().map(String::as_str))
+        .collect();
+    if tips.is_empty() {
+        return Some(BTreeSet::new());
+    }
+    // Without a format, the ids have no word before them.
+    let args = ["rev-list", "--ignore-missing", "--format="];
+    git.commits(&args.into_iter().chain(tips).collect::<Vec<_>>())
 }
 
 pub(super) fn clear_in(
@@ -139,26 +203,27 @@ pub(super) fn clear_in(
     }
     // No program starts between the look and the removal.
     let _paused = marks.programs.pause()?;
-    let is_same = pending_in(marks, root)?.is_some_and(|pending| is_seen(&pending));
-    if is_same {
+    let seen = pending_in(marks, root)?.filter(|pending| is_seen(pending));
+    if let Some(pending) = &seen {
+        marks.leave_out(&pending.left_out)?;
         marks.clear(&repository)?;
     }
-    Ok(is_same)
+    Ok(seen.is_some())
 }
 
-/// Returns all commits of a ref that the known objects do not have. Known objects that are gone do not count.
-fn commits(git: &Git, known: &BTreeSet<String>, after: &str) -> Option<Vec<String>> {
-    let without: Vec<String> = known.iter().map(|known| format!("^{known}")).collect();
+/// Returns the commits that `git rev-list` finds. Known objects that are gone do not count.
+fn commits(git: &Git, revisions: impl Iterator<Item = String>) -> Option<Vec<String>> {
     let format = "--format=tformat:%h %ad %an <%ae>, committed by %cn <%ce>: %s";
-    let mut args = vec![
+    let args = [
         "rev-list",
         "--no-commit-header",
         "--date=short",
         "--ignore-missing",
         format,
-        after,
     ];
-    args.extend(without.iter().map(String::as_str));
+    let args = args.into_iter().map(str::to_owned);
+    let args: Vec<String> = args.chain(revisions).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let text = String::from_utf8_lossy(&git.answer(&args)?).into_owned();
     Some(text.lines().map(|line| visible_line(line, WIDTH)).collect())
 }

@@ -26,6 +26,11 @@ fn write(crib: &Crib, path: &str, flags: &[&str]) -> Ended {
     let mut command = crib.command(&[&run[..], flags].concat());
     let of_ssh = format!("ssh -F {}", crib.root().join("sc/of-ssh").display());
     command.env("GIT_SSH_COMMAND", of_ssh);
+    command.env("GIT_TEMPLATE_DIR", crib.root().join("template"));
+    command.env("GIT_EXEC_PATH", crib.root().join("libexec"));
+    command
+        .env("GIT_PREFIX", "src/")
+        .env("GIT_WORK_TREE", crib.root().join("src"));
     ended(command.env("HOME", crib.dir.path().join("home")), b"")
 }
 
@@ -108,6 +113,9 @@ fn what_the_approved_settings_of_another_project_name_is_protected() {
     fs::rename(&other, crib.dir.path().join("away")).unwrap();
     assert_protected(&crib, &["sk"], &[]);
     fs::rename(crib.dir.path().join("away"), &other).unwrap();
+    // So may the entry that trusts it.
+    write_user(&crib, "");
+    assert_protected(&crib, &["sk", "skills/two/SKILL.md"], &[]);
     trust(&["--revoke"]).expect(0);
     write(&crib, "sk", &[]).expect(0);
 }
@@ -203,4 +211,78 @@ fn a_file_that_the_users_settings_of_git_name_among_other_words_is_protected() {
     assert_protected(&crib, &paths, &[]);
     write(&crib, "f", &[]).expect(0);
     write(&crib, "mine", &[]).expect(0);
+}
+
+#[test]
+fn a_folder_that_the_users_settings_or_variables_of_git_name_is_protected_with_all_in_it() {
+    let crib = Crib::new();
+    let root = crib.root().canonicalize().unwrap();
+    let at = root.display();
+    let settings = format!(
+        "[alias]\n\ta = \"!cd {at}/f/cd; ./x\"\n\tb = !make -C {at}/f/make\n\tc = !PYTHONPATH={at}/f/py:$PYTHONPATH python3 -m x\n\
+         \td = -c core.hooksPath={at}/f/hooks commit\n\te = !python3 {at}/f/app\n\tf = !make -C tools/ci\n[init]\n\ttemplateDir = tpl\n\
+         [alias]\n\tg = !cd {at} && make\n\th = !git diff origin/main ./ -- \"*.rs\"\n\
+         [safe]\n\tdirectory = {at}/src\n[maintenance]\n\trepo = {at}/src\n[url \"x\"]\n\tinsteadOf = {at}/src\n"
+    );
+    put(&crib.dir.path().join("home/.gitconfig"), &settings);
+    for folder in ["cd", "make", "py", "hooks", "app"].map(|name| root.join("f").join(name)) {
+        fs::create_dir_all(folder).unwrap();
+    }
+    for file in [
+        "template/hooks/post-checkout",
+        "libexec/git-x",
+        "tools/ci/Makefile",
+        "src/main.rs",
+    ] {
+        put(&root.join(file), "");
+    }
+    let paths = [
+        "f/cd/x",
+        "f/make/Makefile",
+        "f/py/deep/m.py",
+        "f/hooks/pre-commit",
+        "f/app/__main__.py",
+        "tools/ci/Makefile",
+        "tpl/hooks/post-checkout",
+        "template/hooks/post-checkout",
+        "libexec/git-x",
+    ];
+    assert_protected(&crib, &paths, &[]);
+    for ordinary in ["src/main.rs", "main", "f/other", "Makefile"] {
+        write(&crib, ordinary, &[]).expect(0);
+    }
+    // A clause that names it opens a folder below any root.
+    write(
+        &crib,
+        "tools/ci/Makefile",
+        &["--allow", "fs:write:tools/ci/**"],
+    )
+    .expect(0);
+}
+
+#[test]
+fn a_file_whose_folder_only_a_shell_knows_is_protected_by_its_name_in_every_folder() {
+    let crib = Crib::new();
+    let root = crib.root().canonicalize().unwrap();
+    let at = root.display();
+    let settings = format!(
+        "[alias]\n\ta = \"!d={at}/sc; $d/of-variable\"\n\tb = !{at}/s?/of-wildcard\n\
+         \tc = \"!\\\"$(git rev-parse --show-toplevel)/of-command\\\"\"\n\td = !\\\"$d\\\"/of-quotes\n\
+         \te = !\\\"{at}/q\\\"uoted/alias\n\tlg = log $1/$2 --format='%C(auto)%h' refs/*/x* $(git merge-base a b/main)\n\
+         [core]\n\tpager = \"{at}/q\"uoted/pager -R\n"
+    );
+    put(&crib.dir.path().join("home/.gitconfig"), &settings);
+    let paths = [
+        "sc/of-variable",
+        "deep/down/of-variable",
+        "s1/of-wildcard",
+        "of-command",
+        "sub/of-quotes",
+        "quoted/alias",
+        "quoted/pager",
+    ];
+    assert_protected(&crib, &paths, &[]);
+    for ordinary in ["main", "x", "quoted/other", "src/x.rs"] {
+        write(&crib, ordinary, &[]).expect(0);
+    }
 }

@@ -52,10 +52,31 @@ fn a_file_that_the_settings_of_the_repository_name_asks() {
         ("core.fsmonitor", "new/fsm --quiet"),
         ("core.pager", "pager"),
         ("remote.scripts.url", "scripts"),
+        ("remote.scripts.uploadpack", "scripts/upload"),
+        ("submodule.s.update", "!scripts/update"),
+        ("alias.x", "!make -C ./scripts/make"),
+        ("includeIf.onbranch:other.path", "../other.gitconfig"),
+        ("includeIf.gitdir:/elsewhere/.path", "deep/inc"),
     ] {
         git(&["config", key, value]);
     }
+    put(&crib.root().join("scripts/make/Makefile"), "");
+    put(
+        &crib.root().join("other.gitconfig"),
+        "[core]\n\thooksPath = scripts/other-hooks\n\tfsmonitor = scripts/of-branch\n",
+    );
+    put(
+        &crib.root().join(".git/deep/inc"),
+        "[include]\n\tpath = ../../deeper.gitconfig\n",
+    );
     for path in [
+        "other.gitconfig",
+        "deeper.gitconfig",
+        "scripts/other-hooks/pre-commit",
+        "scripts/of-branch",
+        "scripts/upload",
+        "scripts/update",
+        "scripts/make/Makefile",
         "scripts/hooks/pre-commit",
         "shared.gitconfig",
         "scripts/textconv",

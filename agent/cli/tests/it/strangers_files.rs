@@ -71,6 +71,11 @@ impl Desk {
         self.commit_as(ME, ME);
     }
 
+    pub(crate) fn commit_with(&self, message: &str) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
+    }
+
     fn commit_as(&self, author: &str, committer: &str) {
         self.git(&["add", "-A"]);
         let env = [

@@ -90,6 +90,58 @@ fn a_digest_approves_what_was_shown_and_no_later_commit() {
 }
 
 #[test]
+fn a_commit_to_which_no_branch_and_no_tag_leads_is_not_approved_before_one_does() {
+    let desk = Desk::new();
+    mark(&desk);
+    desk.write("forged.md", "forged");
+    desk.commit_with("FORGED");
+    desk.git(&["reset", "-q", "--hard", "HEAD^"]);
+    desk.commit_with("fine");
+    let (page, digest) = shown(&desk);
+    assert!(page.contains("fine") && !page.contains("FORGED"), "{page}");
+    assert!(page.contains("1 other"), "{page}");
+    desk.run(&["trust", "--digest", &digest]).expect(0);
+    assert!(desk.reads_clean("notes.md"));
+    desk.run(&["trust"]).expect(0);
+    // Without its record, every commit could be one that was left out.
+    let record = desk
+        .crib
+        .dir
+        .path()
+        .join("state/toolcrib/authorship/left-out.json");
+    let text = fs::read_to_string(&record).unwrap();
+    fs::write(&record, "{").unwrap();
+    assert!(!desk.reads_clean("notes.md"));
+    fs::write(&record, text).unwrap();
+    // The person takes it, as a merge of `FETCH_HEAD` or a checkout of a number does.
+    desk.git(&["reset", "-q", "--hard", "ORIG_HEAD"]);
+    assert!(!desk.reads_clean("forged.md") && desk.reads_clean("notes.md"));
+    let (page, _) = shown(&desk);
+    assert!(
+        page.contains("FORGED") && !page.contains("a change"),
+        "{page}"
+    );
+    // A later session and its approval make no difference: the branch had it before.
+    mark(&desk);
+    desk.commit_with("later");
+    let (page, digest) = shown(&desk);
+    assert!(page.contains("FORGED") && page.contains("later"), "{page}");
+    desk.run(&["trust", "--digest", &digest]).expect(0);
+    assert!(desk.reads_clean("forged.md"));
+    desk.run(&["trust"]).expect(0);
+    // One that is new on a branch and was left out before is shown once.
+    desk.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "instead"]);
+    mark(&desk);
+    let (page, digest) = shown(&desk);
+    assert!(!page.contains("later"), "{page}");
+    desk.run(&["trust", "--digest", &digest]).expect(0);
+    mark(&desk);
+    desk.git(&["reset", "-q", "--hard", "HEAD@{1}"]);
+    let (page, _) = shown(&desk);
+    assert_eq!(page.matches("later").count(), 1, "{page}");
+}
+
+#[test]
 fn a_repository_that_is_damaged_or_not_whole_is_not_trusted() {
     let desk = forged("x");
     let (_, digest) = shown(&desk);

@@ -3,9 +3,8 @@
 use tools::call::AskError;
 use tools::protocol::{Access, Word, Words};
 use tools::question::AnswerKind;
+use tools::visible::visible_diff_line;
 use tools::{Answer, Question, ToolContext, ToolError, ToolErrorKind};
-
-use crate::preview::visible;
 
 /// Programs that run commands of their input, beside those that run programs whatever their arguments are.
 const INTERPRETERS: [&str; 26] = [
@@ -51,7 +50,7 @@ impl Interpreted {
         }
         let lines: String = text
             .split('\n')
-            .map(|line| format!("\n  | {}", visible(line)))
+            .map(|line| format!("\n  | {}", visible_diff_line(line)))
             .collect();
         let shown = format!(
             "May this text go to {}, which can run it?{lines}",

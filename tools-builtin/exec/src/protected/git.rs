@@ -6,7 +6,7 @@ mod settings;
 use std::fs::{self, Metadata};
 use std::path::{Component, Path, PathBuf};
 
-use tools_fs::is_repository_setting;
+use tools_fs::is_repository_data;
 
 use settings::{is_harmless as are_harmless_settings, redirects};
 
@@ -16,7 +16,7 @@ const MAX_ENTRIES: usize = 20_000;
 /// The most bytes of a file of git that is read.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// The folders of git that have the names of branches below them.
+/// The folders of git in which nothing makes it run something, and that can be large.
 const DATA_OF_GIT: [&str; 3] = ["logs", "objects", "refs"];
 
 /// The first words of lines of a rebase that run no program.
@@ -62,21 +62,7 @@ pub(crate) fn is_data(path: &str) -> bool {
         return false;
     };
     let names: Vec<&str> = path.split('/').skip(depth).collect();
-    !names.is_empty() && are_data(&names)
-}
-
-fn are_data(names: &[&str]) -> bool {
-    if names
-        .first()
-        .is_some_and(|first| DATA_OF_GIT.contains(first))
-    {
-        return true;
-    }
-    // In the repository of a submodule, branches of a remote lie in `refs/remotes`.
-    let is_setting = |at: usize| {
-        is_repository_setting(names[at]) && !(at > 0 && names[at - 1..=at] == ["refs", "remotes"])
-    };
-    !(0..names.len()).any(is_setting)
+    !names.is_empty() && is_repository_data(&names)
 }
 
 /// Returns true if a new repository runs nothing: git made it by `init` or `clone`, and all of its parts are [harmless](is_harmless).
@@ -185,7 +171,7 @@ fn is_harmless_file(
             first.starts_with('#') || STEPS.contains(&first)
         }),
         "strategy" => lines_are(|line| STRATEGIES.contains(&line.trim())),
-        _ => are_data(names),
+        _ => is_repository_data(names),
     }
 }
 
@@ -247,6 +233,7 @@ mod tests {
             ".git/modules/a/remotes/origin",
             ".git",
             ".git/hooks/refs",
+            ".git/objects/info/alternates",
             ".GIT/config",
             "a/.bare/config",
             "refs/config",
@@ -255,6 +242,7 @@ mod tests {
         }
         for data in [
             ".git/index",
+            ".git/objects/ab/cd",
             ".git/refs/remotes/origin/main",
             ".git/refs/heads/hooks",
             ".git/logs/refs/remotes/origin/main",

@@ -98,6 +98,25 @@ fn git(directory: &Path, arguments: &[&str]) -> bool {
     git.output().unwrap().status.success()
 }
 
+#[tokio::test]
+async fn a_grant_for_the_data_of_git_covers_branches_of_any_name_and_no_settings() {
+    let bench = Bench::new(&["fs:write:**", "fs:write:.git/**"]);
+    for (path, is_data) in [
+        (".git/refs/heads/hooks", true),
+        (".git/modules/a/refs/remotes/origin/main", true),
+        (".git/logs/refs/remotes/origin/config", true),
+        (".git/objects/info/alternates", false),
+        (".git/remotes/origin", false),
+        (".git/modules/a/Hooks/post-commit", false),
+    ] {
+        let outcome = bench.write(path).await;
+        match is_data {
+            true => assert!(outcome.is_ok(), "{path}: {outcome:?}"),
+            false => drop(Bench::unapproved(outcome)),
+        }
+    }
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_command_gets_into_the_configuration_of_git_only_by_a_grant_that_names_it() {

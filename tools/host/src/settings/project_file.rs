@@ -102,14 +102,13 @@ pub(super) fn find(
     Ok(files)
 }
 
-/// Returns the layers of all contents that a person has approved of files in folders that the user's file trusts. Such a file may be
-/// absent for a moment, such as in another branch or under another name of its folder.
-pub(super) fn approved(home: Option<&Path>, user_layer: &Layer) -> Vec<Layer> {
+/// Returns the layers of all contents that a person has approved. Such a file may be absent for a moment, such as in another branch or under
+/// another name of its folder, and so may the entry of the user's file that trusts it.
+pub(super) fn approved(home: Option<&Path>) -> Vec<Layer> {
     let Some(records) = Records::own() else {
         return Vec::new();
     };
     let layer = |(path, kept): (PathBuf, Option<String>)| {
-        trust::trusts(user_layer, path.parent()?)?;
         let text = kept.or_else(|| text(&path).ok())?;
         Some(reader::readable(&Arc::from(path), &text, home).0)
     };

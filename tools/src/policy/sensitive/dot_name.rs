@@ -38,6 +38,7 @@ const HARMLESS: &[&str] = &[
     ".vscodeignore", //
     // Texts and data of people.
     ".all-contributorsrc",
+    ".clang-format",
     ".editorconfig",
     ".env.example",
     ".env.sample",

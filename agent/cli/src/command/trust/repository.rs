@@ -47,9 +47,6 @@ fn page(pending: &Pending) -> String {
         "{}: a session could write it, so no file in it counts as yours. Your approval says that the commits below are yours.\n",
         visible(&pending.git.to_string_lossy())
     );
-    if pending.changed.is_empty() {
-        page.push_str("  no branch and no tag has changed\n");
-    }
     for ChangedRef {
         name,
         before,
@@ -63,14 +60,18 @@ fn page(pending: &Pending) -> String {
             .iter()
             .for_each(|commit| page.push_str(&format!("    {commit}\n")));
     }
-    let count: usize = pending
-        .changed
-        .iter()
-        .map(|changed| changed.commits.len())
-        .sum();
+    if !pending.again.is_empty() {
+        page.push_str("  branches and tags have these, which an earlier approval left out:\n");
+    }
+    for commit in &pending.again {
+        page.push_str(&format!("    {commit}\n"));
+    }
+    let commits = pending.changed.iter().map(|changed| changed.commits.len());
+    let count = commits.sum::<usize>() + pending.again.len();
     page.push_str(&format!(
-        "  {} in all, each of them above\n",
-        counted(count as u64, "new commit")
+        "  {} in all, each of them above; {}, to which no branch and no tag leads, not approved\n",
+        counted(count as u64, "commit"),
+        counted(pending.unreachable as u64, "other")
     ));
     page
 }
