@@ -14,8 +14,8 @@ use rmcp::transport::Transport;
 use tokio::time::{Instant, sleep_until};
 use tools::IgnorePoison as _;
 
-/// The time that a request's own answer has after one without an id.
-const GRACE: Duration = Duration::from_millis(500);
+/// The time that a request's own answer has after one without an id, which may be a line of a log.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// A transport that finds the request of an answer whose id is missing or altered. Without this, the request would wait for its limit.
 pub(crate) struct Matched<T> {

@@ -123,18 +123,26 @@ async fn a_bad_request_about_a_session_renews_it_and_an_answer_of_the_tool_does_
             r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32000,"message":"Bad Request: No valid session ID provided"}}}}"#
         )
     };
+    let statuses = [
+        "400 Bad Request",
+        "401 Unauthorized",
+        "410 Gone",
+        "422 Unprocessable Content",
+    ];
     for (kind, body) in [
         ("application/json", about("null")),
         ("application/json", about("\"server-error\"")),
         ("text/plain", "Invalid or missing session ID".to_owned()),
     ] {
-        let (answer, _) = post(response("400 Bad Request", kind, &body), ping(), Some("s1")).await;
-        assert!(matches!(answer, Err(Failure::SessionExpired)), "{answer:?}");
-        let (answer, _) = post(response("400 Bad Request", kind, &body), ping(), None).await;
-        assert!(
-            !matches!(answer, Err(Failure::SessionExpired)),
-            "{answer:?}"
-        );
+        for status in statuses {
+            let (answer, _) = post(response(status, kind, &body), ping(), Some("s1")).await;
+            assert!(matches!(answer, Err(Failure::SessionExpired)), "{answer:?}");
+            let (answer, _) = post(response(status, kind, &body), ping(), None).await;
+            assert!(
+                !matches!(answer, Err(Failure::SessionExpired)),
+                "{answer:?}"
+            );
+        }
     }
     let (own, _) = post(
         response("400 Bad Request", "application/json", &about("1")),
