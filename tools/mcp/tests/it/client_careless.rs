@@ -350,3 +350,98 @@ async fn a_call_after_the_end_of_a_connection_waits_for_the_next_one() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_server_that_is_silent_on_a_method_that_it_does_not_know_has_its_tools_soon() {
+    let server = raw(|message| match message["method"].as_str().unwrap() {
+        "initialize" => {
+            let info = json!({"name": "s", "version": "1"});
+            vec![result(
+                message,
+                json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}),
+            )]
+        }
+        "tools/list" => vec![result(message, json!({"tools": a_tool()}))],
+        "tools/call" => vec![result(message, json!({"content": "done"}))],
+        _ => Vec::new(),
+    });
+    let start = Instant::now();
+    let (catalog, _servers, _) = imported(server).await;
+    assert!(start.elapsed() < Duration::from_secs(5));
+    let called = catalog.execute(&cx(), "mcp:s/t", json!({})).await;
+    assert_eq!(called.unwrap().to_text(), "done");
+}
+
+#[tokio::test]
+async fn a_page_that_fails_or_has_a_number_as_its_cursor_takes_no_other_page_with_it() {
+    let server = raw(|message| match message["method"].as_str().unwrap() {
+        "initialize" => {
+            let info = json!({"name": "s", "version": "1"});
+            vec![result(
+                message,
+                json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}),
+            )]
+        }
+        "tools/list" => match message["params"]["cursor"].as_str() {
+            None => vec![result(message, json!({"tools": a_tool(), "nextCursor": 2}))],
+            Some("2") => {
+                let second = json!([{"name": "u", "inputSchema": {"type": "object"}}]);
+                vec![result(message, json!({"tools": second, "nextCursor": "c"}))]
+            }
+            _ => {
+                let error = json!({"code": -32602, "message": "bad cursor"});
+                vec![json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string()]
+            }
+        },
+        _ if message.get("id").is_some() => {
+            let error = json!({"code": -32601, "message": "no"});
+            vec![json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string()]
+        }
+        _ => Vec::new(),
+    });
+    let (_, _servers, imported) = imported(server).await;
+    let report = imported.ready().await.unwrap();
+    assert_eq!(report.tools, ["mcp:s/t", "mcp:s/u"], "{report:?}");
+    assert!(
+        report.notes.iter().any(|note| note.contains("bad cursor")),
+        "{report:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_result_that_does_not_fit_its_schema_keeps_its_text_because_the_call_has_run() {
+    let schema =
+        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let tools = json!([{"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema}]);
+    for structured in [json!({"n": "one"}), json!(null)] {
+        let answer = move |message: &Value| {
+            let content = json!([{"type": "text", "text": "useful"}]);
+            let mut answer = json!({"content": content});
+            if !structured.is_null() {
+                answer["structuredContent"] = structured.clone();
+            }
+            vec![result(message, answer)]
+        };
+        let (catalog, _servers, _) = imported(legacy(tools.clone(), answer)).await;
+        let result = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap();
+        let text = result.to_text();
+        assert!(
+            text.starts_with("useful") && text.contains("has run") && !result.is_error,
+            "{text}"
+        );
+        assert!(result.structured.is_none(), "{result:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_whose_arguments_are_said_to_be_a_text_takes_an_object() {
+    let string = json!({"type": "string", "properties": {"a": {"type": "string"}}});
+    let (catalog, _servers, report) =
+        listed(json!([{"name": "t", "inputSchema": string, "description": "d"}])).await;
+    assert!(
+        report.refused.is_empty() && report.notes[0].contains("/type"),
+        "{report:?}"
+    );
+    let called = catalog.execute(&cx(), "mcp:s/t", json!({"a": "x"})).await;
+    assert!(called.is_ok(), "{called:?}");
+}

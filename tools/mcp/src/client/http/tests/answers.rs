@@ -573,3 +573,26 @@ async fn a_server_without_streams_or_sessions_says_so() {
         Some("s1")
     );
 }
+
+#[tokio::test]
+async fn an_answer_to_a_call_that_cannot_be_read_says_that_the_call_may_have_run() {
+    let call = || {
+        message(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "t"}}))
+    };
+    let cut = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{\"jsonrpc\"";
+    let coded = response("200 OK", "application/json\r\ncontent-encoding: zstd", PONG);
+    for bytes in [
+        response("200 OK", "text/html", "<h1>It works</h1>"),
+        cut.into(),
+        coded,
+    ] {
+        let (answer, _) = post(bytes, call(), None).await;
+        let Ok(Answer::Json(ServerJsonRpcMessage::Error(error), None)) = answer else {
+            panic!("{answer:?}");
+        };
+        assert!(
+            error.id.is_some() && error.error.message.contains("may have run"),
+            "{error:?}"
+        );
+    }
+}
