@@ -208,8 +208,8 @@ mod tests {
                 "/properties/to/$ref",
             ),
             (
-                json!({"properties": {"to": text, "n": {"$ref": "#/properties/n"}}}),
-                "/properties/n/$ref",
+                json!({"properties": {"to": text, "n": {"allOf": [{"$ref": "#/properties/n"}]}}}),
+                "/properties/n/allOf/0/$ref",
             ),
             (
                 json!({"properties": {"to": text}, "$id": "My Schema"}),

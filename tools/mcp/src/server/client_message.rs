@@ -38,17 +38,20 @@ struct Envelope {
     error: Option<IgnoredAny>,
 }
 
-/// The parameters of a request, which may have any other fields.
+/// A request with parameters of this form.
 #[derive(Deserialize)]
-struct Parts {
+struct With<P> {
     #[serde(rename = "params")]
-    _params: Option<Params>,
+    _params: Option<P>,
 }
+
+/// An object, which may be nested without end.
+type Fields = BTreeMap<String, IgnoredAny>;
 
 #[derive(Deserialize)]
 struct Params {
     #[serde(default, rename = "_meta")]
-    _meta: Option<BTreeMap<String, IgnoredAny>>,
+    _meta: Option<Fields>,
 }
 
 /// Returns a message. The parameters of `initialize` are corrected: a client says there who it is, which is no reason to refuse it.
@@ -82,7 +85,7 @@ pub(super) fn read(text: &[u8]) -> Result<Read<'_>, Refused> {
         Some("its field jsonrpc is not \"2.0\"")
     } else if method.is_none() {
         Some("it has no method")
-    } else if serde_json::from_slice::<Parts>(text).is_err() {
+    } else if !is::<With<Fields>>(text) || !is::<With<Params>>(text) {
         Some("its params or their _meta are no object")
     } else if Nesting::deepest(text) > MAX_DEPTH {
         Some("it has more than 100 levels")
@@ -105,7 +108,8 @@ pub(super) fn read(text: &[u8]) -> Result<Read<'_>, Refused> {
 fn introduced(text: &[u8]) -> Option<Vec<u8>> {
     let mut request: Value = serde_json::from_slice(text).ok()?;
     let params = request.get("params").cloned().unwrap_or_default();
-    if reads::<InitializeRequestParams>(&params) {
+    // A client of the newer generation has no such request.
+    if params.get("_meta").is_some() || reads::<InitializeRequestParams>(&params) {
         return None;
     }
     let field = |name: &str, is_usable: fn(&Value) -> bool, other: Value| {
@@ -121,6 +125,10 @@ fn introduced(text: &[u8]) -> Option<Vec<u8>> {
         "clientInfo": field("clientInfo", reads::<Implementation>, json!({"name": "", "version": ""})),
     });
     Some(request.to_string().into_bytes())
+}
+
+fn is<T: DeserializeOwned>(text: &[u8]) -> bool {
+    serde_json::from_slice::<T>(text).is_ok()
 }
 
 fn reads<T: DeserializeOwned>(value: &Value) -> bool {

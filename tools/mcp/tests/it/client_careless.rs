@@ -409,31 +409,6 @@ async fn a_page_that_fails_or_has_a_number_as_its_cursor_takes_no_other_page_wit
 }
 
 #[tokio::test]
-async fn a_result_that_does_not_fit_its_schema_keeps_its_text_because_the_call_has_run() {
-    let schema =
-        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
-    let tools = json!([{"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema}]);
-    for structured in [json!({"n": "one"}), json!(null)] {
-        let answer = move |message: &Value| {
-            let content = json!([{"type": "text", "text": "useful"}]);
-            let mut answer = json!({"content": content});
-            if !structured.is_null() {
-                answer["structuredContent"] = structured.clone();
-            }
-            vec![result(message, answer)]
-        };
-        let (catalog, _servers, _) = imported(legacy(tools.clone(), answer)).await;
-        let result = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap();
-        let text = result.to_text();
-        assert!(
-            text.starts_with("useful") && text.contains("has run") && !result.is_error,
-            "{text}"
-        );
-        assert!(result.structured.is_none(), "{result:?}");
-    }
-}
-
-#[tokio::test]
 async fn a_tool_whose_arguments_are_said_to_be_a_text_takes_an_object() {
     let string = json!({"type": "string", "properties": {"a": {"type": "string"}}});
     let (catalog, _servers, report) =

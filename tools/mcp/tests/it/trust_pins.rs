@@ -186,7 +186,7 @@ async fn a_call_of_an_approved_definition_runs_only_for_a_caller_who_saw_it() {
         .execute(&cx(), "mcp:s/a", json!({}))
         .await
         .unwrap_err();
-    assert!(reason(&error).contains("waits for approval"), "{error}");
+    assert!(reason(&error).contains("has changed"), "{error}");
 }
 
 #[tokio::test]

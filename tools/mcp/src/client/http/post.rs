@@ -219,13 +219,13 @@ async fn refused(
         &String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]),
         SHOWN,
     );
-    // Many servers answer 400 where the protocol has 404 for a session that they do not know, and some 401, 410 or 422. Only the text
-    // tells, and nothing has run.
+    // Many servers answer 400 where the protocol has 404 for a session that they do not know, and some 410 or 422. Only the text tells, and
+    // nothing has run.
     let is_own = error
         .as_ref()
         .is_some_and(|error| error.id.is_some() && error.id.as_ref() == request.map(|own| &own.id));
     if has_session
-        && matches!(status.as_u16(), 400 | 401 | 410 | 422)
+        && matches!(status.as_u16(), 400 | 410 | 422)
         && !is_own
         && text.to_ascii_lowercase().contains("session")
     {
