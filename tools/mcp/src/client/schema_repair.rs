@@ -43,11 +43,6 @@ pub(super) fn repaired(mut schema: Value) -> Option<(Value, Vec<String>)> {
                 });
                 drop_patterns_of_names(&mut schema, "", &mut dropped);
             }
-            SchemaError::EndlessRef { reference } => {
-                drop_each(&mut schema, "", &mut dropped, &|keyword, value| {
-                    keyword == "$ref" && value.as_str().is_some_and(|own| reference.contains(own))
-                })
-            }
             SchemaError::ExternalRef { .. } | SchemaError::UnresolvedRef { .. } => {
                 let whole = schema.clone();
                 drop_each(
@@ -206,10 +201,6 @@ mod tests {
             (
                 json!({"properties": {"to": {"type": "string", "$ref": "#/$defs/none"}}}),
                 "/properties/to/$ref",
-            ),
-            (
-                json!({"properties": {"to": text, "n": {"allOf": [{"$ref": "#/properties/n"}]}}}),
-                "/properties/n/allOf/0/$ref",
             ),
             (
                 json!({"properties": {"to": text}, "$id": "My Schema"}),
