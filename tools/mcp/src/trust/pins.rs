@@ -1,12 +1,10 @@
 //! [`Pins`]: the definitions of a server's tools that the user has approved.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use similar::TextDiff;
 use tools::IgnorePoison as _;
 use tools::{Digest, Tool, ToolName};
@@ -14,14 +12,9 @@ use tools::{Digest, Tool, ToolName};
 use crate::client::{Review, ServerName, ServerTool};
 use crate::config::{EffectsRemark, ServerSettings};
 use crate::private_file;
+use crate::trust::lock_file::{self, Pin, Pinned, read};
 use crate::trust::pending_file::PendingFile;
 use host::trust::TrustError;
-
-/// The maximum size of a file, in bytes.
-const MAX_BYTES: u64 = 256 * 1024 * 1024;
-
-/// The version of the format.
-const VERSION: u64 = 1;
 
 /// The time limit for finding the shortest difference.
 const MAX_DIFF_TIME: Duration = Duration::from_millis(500);
@@ -56,16 +49,6 @@ pub struct Pending {
     pub present: ServerTool,
 }
 
-type Pinned = BTreeMap<ToolName, Pin>;
-
-#[derive(Clone)]
-struct Pin {
-    digest: Digest,
-    definition: ServerTool,
-    /// The digests of the other definitions that the user approved.
-    others: BTreeSet<Digest>,
-}
-
 #[derive(Default)]
 struct State {
     /// The pins. `None` before the first list.
@@ -78,24 +61,6 @@ struct State {
     latest: Option<BTreeMap<ToolName, Digest>>,
     /// The tools whose declared effects do not fit their schema, with the reason.
     faults: BTreeMap<ToolName, String>,
-}
-
-/// The file of pins.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LockFile {
-    version: u64,
-    server: String,
-    tools: BTreeMap<ToolName, Locked>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Locked {
-    digest: Digest,
-    definition: Value,
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    others: BTreeSet<Digest>,
 }
 
 impl Pins {
@@ -256,23 +221,7 @@ impl Pins {
         pinned: &Pinned,
         write: impl FnOnce(&std::path::Path, &str) -> std::io::Result<()>,
     ) -> Result<(), TrustError> {
-        let locked = |(name, pin): (&ToolName, &Pin)| {
-            (
-                name.clone(),
-                Locked {
-                    digest: pin.digest,
-                    definition: pin.definition.to_json(),
-                    others: pin.others.clone(),
-                },
-            )
-        };
-        let tools = pinned.iter().map(locked).collect();
-        let file = LockFile {
-            version: VERSION,
-            server: self.server.to_string(),
-            tools,
-        };
-        let text = serde_json::to_string_pretty(&file).map_err(std::io::Error::from);
+        let text = lock_file::text(&self.server, pinned).map_err(std::io::Error::from);
         let written = text.and_then(|text| write(&self.path, &text));
         written.map_err(|source| TrustError::Write {
             path: self.path.clone(),
@@ -427,21 +376,6 @@ impl Review for Pins {
     }
 }
 
-impl Pin {
-    fn new(definition: ServerTool) -> Self {
-        Self {
-            digest: definition.digest(),
-            definition,
-            others: BTreeSet::new(),
-        }
-    }
-
-    /// Returns true if the user approved the definition with this digest.
-    fn permits(&self, digest: &Digest) -> bool {
-        self.digest == *digest || self.others.contains(digest)
-    }
-}
-
 impl Pending {
     fn waits_in(&self, pinned: &Pinned) -> bool {
         let pin = pinned.get(&self.tool);
@@ -474,40 +408,4 @@ fn pending(pinned: &Pinned, present: BTreeMap<ToolName, ServerTool>) -> Vec<Pend
     };
     let all = present.into_iter().map(pending);
     all.filter(|pending| pending.waits_in(pinned)).collect()
-}
-
-fn read(path: &std::path::Path, server: &ServerName) -> Result<Option<Pinned>, TrustError> {
-    let text = private_file::read(path, MAX_BYTES);
-    let text = text.map_err(|source| TrustError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
-    let Some(text) = text else { return Ok(None) };
-    let damaged = |reason| TrustError::Damaged {
-        path: path.to_owned(),
-        reason,
-    };
-    let file: LockFile = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
-    if file.version != VERSION || file.server != server.as_str() {
-        return Err(damaged(format!(
-            "it is version {} for the server {:?}",
-            file.version, file.server
-        )));
-    }
-    let pin = |(name, locked): (ToolName, Locked)| {
-        let definition = ServerTool::from_json(locked.definition)
-            .map_err(|error| damaged(format!("{name}: {error}")))?;
-        let mut pin = Pin::new(definition);
-        pin.others = locked.others;
-        if pin.digest == locked.digest {
-            Ok((name, pin))
-        } else {
-            Err(damaged(format!("{name} has another digest")))
-        }
-    };
-    file.tools
-        .into_iter()
-        .map(pin)
-        .collect::<Result<_, _>>()
-        .map(Some)
 }
