@@ -240,7 +240,8 @@ impl WireToolSet {
             .iter()
             .find_map(|namespace| name.strip_prefix(namespace))
             .unwrap_or(name);
-        let letters = plain(bare);
+        // Some servers leave the marks of gpt-oss behind the name: `fs__read<|channel|>commentary`.
+        let letters = plain(bare.split("<|").next().unwrap_or(bare));
         let is_own = both().any(|(entry, _)| entry.name().as_str() == name);
         if letters.is_empty() || is_own || NameGrammar::is_digested(name) {
             return None;

@@ -114,6 +114,10 @@ impl Handler for WithDefault {
         self.entry.handler().kept_call()
     }
 
+    fn is_remote(&self) -> bool {
+        self.entry.handler().is_remote()
+    }
+
     fn origin(&self) -> &'static str {
         self.entry.handler().origin()
     }

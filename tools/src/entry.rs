@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use protocol::wire::schema::Unsendable;
 use protocol::wire::{Format, FormatCell, Strictness, WireTool};
-use protocol::{Digest, Effects, Example, Json, Tool, ToolName};
+use protocol::{Content, Digest, Effects, Example, Json, Tool, ToolName, ToolResult};
 use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
@@ -231,7 +231,7 @@ impl Entry {
     }
 
     /// Checks a structured result against the output schema, if the tool has one.
-    pub(crate) fn check_output(&self, structured: Option<&Json>) -> Result<(), ToolErrorKind> {
+    pub(crate) fn check_output(&self, result: &mut ToolResult) -> Result<(), ToolErrorKind> {
         let output = self
             .output()
             .transpose()
@@ -239,7 +239,7 @@ impl Entry {
         let Some((schema, validator)) = output else {
             return Ok(());
         };
-        let violations = match structured {
+        let violations = match &result.structured {
             None => vec![Violation::whole(
                 "a structured result, as the output schema requires".to_owned(),
                 "none".to_owned(),
@@ -249,7 +249,31 @@ impl Entry {
                 Err(violations) => violations,
             },
         };
-        Err(ToolErrorKind::InvalidOutput { violations })
+        if !self.handler().is_remote() {
+            return Err(ToolErrorKind::InvalidOutput { violations });
+        }
+        let [
+            Violation {
+                pointer,
+                expected,
+                found,
+                ..
+            },
+            ..,
+        ] = &violations[..]
+        else {
+            return Ok(());
+        };
+        let note = format!(
+            "[the structured result does not fit the tool's output schema at {pointer:?}: expected {expected}, found {found}; the call has run]"
+        );
+        let is_empty = result.content.is_empty();
+        let value = result.structured.take().filter(|_| is_empty);
+        result
+            .content
+            .extend(value.map(|value| Content::text(value.to_string())));
+        result.content.push(Content::text(note));
+        Ok(())
     }
 
     pub(crate) fn build(

@@ -108,6 +108,10 @@ impl Handler for LinkedHandler {
         self.0.preview(cx, arguments)
     }
 
+    fn is_remote(&self) -> bool {
+        self.0.is_remote()
+    }
+
     fn kept_call(&self) -> Option<KeptCall> {
         self.0.kept_call()
     }

@@ -66,10 +66,7 @@ impl HostOptions {
             .grants
             .extend(self.policy.allowed());
         flags.of_mut::<AccessKeys>().policy = self.policy.rules()?;
-        let (reads, mut allowed) = self
-            .servers_root()
-            .map(|root| host::remote_tools().permitted(&root))
-            .unwrap_or_default();
+        let (_, mut allowed) = self.permitted();
         let default_grants = &flags.of::<AccessKeys>().default_grants;
         if default_grants.origin != Origin::Default && !default_grants.value {
             allowed.clear();
@@ -94,10 +91,21 @@ impl HostOptions {
         let settings = host::with_access(self.config.settings(flags)?)?;
         let settings = root.into_iter().fold(settings, Settings::with_root);
         let settings = settings.with_control_files(self.policy.policy.clone());
-        let reads = reads.into_iter().map(Setting::from_default);
-        let settings = reads.fold(settings, Settings::with_default_grant);
+        let settings = self.with_reads(settings);
         ineffective::warn_once(&settings, self.servers_root().as_deref());
         Ok(settings)
+    }
+
+    /// Returns the settings with the reads of tools that the user declared as read-only. The first list of a server tells which these are.
+    pub(crate) fn with_reads(&self, settings: Settings) -> Settings {
+        let reads = self.permitted().0.into_iter().map(Setting::from_default);
+        reads.fold(settings, Settings::with_default_grant)
+    }
+
+    fn permitted(&self) -> (Vec<Clause>, Vec<Clause>) {
+        self.servers_root()
+            .map(|root| host::remote_tools().permitted(&root))
+            .unwrap_or_default()
     }
 
     /// Returns the context for the calls of a session. If standard input and error are terminals, a person can approve calls

@@ -214,6 +214,7 @@ impl SessionOptions {
             &token,
         )
         .await;
+        let settings = self.agent.host.with_reads(settings);
         let tools = self.tools(&settings, models, token, &console)?;
         let tools = match budget::shared(&settings)? {
             Some(budget) => SessionTools {

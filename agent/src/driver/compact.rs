@@ -171,8 +171,9 @@ impl Driver {
         compacted: &mut Compacted,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
-        let newest = newest(run, room);
         let first = run.compaction().summary_end().unwrap_or_default();
+        // A refusal without a size makes room for less than an earlier compaction left.
+        let newest = newest(run, room).max(first);
         compacted.replaced = replace_all(run, first..newest, run_cx);
         let size = self.request_size(run, run_cx).tokens;
         if size > room.percent(GOAL)

@@ -6,28 +6,49 @@ use tools::ToolCall;
 use crate::{ToolSet, WireToolSet};
 
 /// The keys of a call's name and arguments in JSON.
-const NAMES: [&str; 4] = ["name", "tool", "tool_name", "function"];
-const ARGUMENTS: [&str; 5] = ["arguments", "parameters", "args", "input", "tool_input"];
+const NAMES: [&str; 5] = ["name", "tool", "tool_name", "function", "action"];
+const ARGUMENTS: [&str; 6] = [
+    "arguments",
+    "parameters",
+    "args",
+    "input",
+    "tool_input",
+    "action_input",
+];
 
-/// The texts before a call's name that need no JSON.
-const BEFORE_NAMES: [&str; 6] = [
+/// The texts before a call's name that need no JSON: of Llama, Claude and DeepSeek, Qwen and GLM, Mistral, ReAct, DeepSeek before,
+/// Kimi, gpt-oss, Functionary, FunctionGemma, and of blocks.
+const BEFORE_NAMES: [&str; 13] = [
     "<function=",
-    "<invoke name=\"",
+    "invoke name=\"",
     "<function name=\"",
     "<tool_call>",
     "[TOOL_CALLS]",
     "Action: ",
+    "<｜tool▁sep｜>",
+    "<|tool_call_begin|>",
+    " to=",
+    ">>>",
+    "call:",
+    "<function_calls>",
+    "```tool\n",
 ];
 
-/// The ends of the text before a call in JSON: a fence, or a tag.
-const BEFORE_JSON: [&str; 7] = [
+/// The ends of the text before a call in JSON: a line, a fence, or a tag.
+const BEFORE_JSON: [&str; 6] = [
     "```json",
-    "```",
     "```tool_call",
     ">",
     "[TOOL_CALLS]",
     "[TOOL_CALLS] [",
     "[",
+];
+
+/// The marks around a call in Python's notation: of code blocks, and of LFM2.
+const AROUND_PYTHON: [(&str, &str); 3] = [
+    ("```tool_code", "```"),
+    ("```python", "```"),
+    ("<|tool_call_start|>", "<|tool_call_end|>"),
 ];
 
 /// The most objects of a text that are looked at.
@@ -39,69 +60,94 @@ pub(super) fn written_call(
     tools: &ToolSet,
     wire: Option<&WireToolSet>,
 ) -> Option<String> {
-    let known = |name: &str| known(name, tools, wire);
-    let in_json = || {
-        let starts = text
-            .match_indices('{')
-            .map(|(at, _)| at)
-            .filter(|at| can_be_call(text[..*at].trim_end()));
-        starts.take(MAX_OBJECTS).find_map(|at| {
+    let text = text.trim();
+    let known = |name: &str| find_tool(name, tools, wire);
+    json_names(text)
+        .find_map(|name| known(&name))
+        .or_else(|| marked_names(text).find_map(known))
+        .or_else(|| python_name(text).and_then(known))
+        .or_else(|| tag_name(text).and_then(known))
+}
+
+/// Returns the names of the calls in JSON.
+fn json_names(text: &str) -> impl Iterator<Item = String> {
+    text.match_indices('{')
+        .map(|(at, _)| at)
+        .filter(|at| can_be_call(&text[..*at]))
+        .take(MAX_OBJECTS)
+        .filter_map(|at| {
             let object = serde_json::Deserializer::from_str(&text[at..])
                 .into_iter::<Map<String, Value>>()
                 .next()?
                 .ok()?;
-            named(&object).and_then(known)
+            call_name(&object).map(str::to_owned)
         })
-    };
-    let in_tag = || {
-        BEFORE_NAMES
-            .iter()
-            .flat_map(|before| text.match_indices(before).map(|(at, tag)| at + tag.len()))
-            .find_map(|at| {
-                let rest = text[at..].trim_start();
-                let end = rest.find(|c: char| !is_of_name(c)).unwrap_or(rest.len());
-                known(&rest[..end])
-            })
-    };
-    // Python's notation counts only as the whole text.
-    let in_python = || {
-        let fenced = || {
-            text.trim()
-                .strip_prefix("```")?
-                .strip_suffix("```")?
-                .split_once('\n')
-        };
-        let call = fenced()
-            .map_or(text, |(_, inner)| inner)
-            .trim()
-            .trim_start_matches('[');
-        let (name, rest) = call.split_once('(')?;
-        (name.chars().all(is_of_name) && rest.trim_end_matches(']').ends_with(')'))
-            .then(|| known(name))?
-    };
-    in_json().or_else(in_tag).or_else(in_python)
+}
+
+/// Returns the names behind marks.
+fn marked_names(text: &str) -> impl Iterator<Item = &str> {
+    BEFORE_NAMES
+        .iter()
+        .flat_map(|before| text.match_indices(before).map(|(at, mark)| at + mark.len()))
+        .map(|at| {
+            let rest = text[at..].trim_start();
+            // The namespace of gpt-oss and Kimi. Kimi's names have a number behind them.
+            let rest = rest.strip_prefix("functions.").unwrap_or(rest);
+            let end = rest.find(|c: char| !is_of_name(c)).unwrap_or(rest.len());
+            let name = &rest[..end];
+            name.rsplit_once(':')
+                .filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
+                .map_or(name, |(name, _)| name)
+        })
+}
+
+/// Returns the name of a call in Python's notation, which counts only as the whole text.
+fn python_name(text: &str) -> Option<&str> {
+    let inner = AROUND_PYTHON
+        .iter()
+        .find_map(|(start, end)| text.strip_prefix(start)?.strip_suffix(end))
+        .unwrap_or(text)
+        .trim();
+    let call = inner.trim_start_matches('[').trim_end_matches(']');
+    let call = call
+        .strip_prefix("print(")
+        .and_then(|call| call.strip_suffix(')'))
+        .unwrap_or(call);
+    let (name, rest) = call.split_once('(')?;
+    (name.chars().all(is_of_name) && rest.ends_with(')')).then_some(name)
+}
+
+/// Returns the name of a tag around the whole text.
+fn tag_name(text: &str) -> Option<&str> {
+    let (name, _) = text.strip_prefix('<')?.split_once('>')?;
+    let (_, end) = text.strip_suffix('>')?.rsplit_once("</")?;
+    (end == name).then_some(name)
 }
 
 fn can_be_call(before: &str) -> bool {
-    before.is_empty() || BEFORE_JSON.iter().any(|end| before.ends_with(end))
+    let last = before.trim_end();
+    before.is_empty() || before.ends_with('\n') || BEFORE_JSON.iter().any(|end| last.ends_with(end))
 }
 
 fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || "_-.:/".contains(c)
 }
 
-/// Returns the name in an object that has a name and arguments.
-fn named(object: &Map<String, Value>) -> Option<&str> {
+/// Returns the name in an object that has a name and arguments, or the name alone as the key of its arguments.
+fn call_name(object: &Map<String, Value>) -> Option<&str> {
     let has_arguments =
         |object: &Map<String, Value>| ARGUMENTS.iter().any(|key| object.contains_key(*key));
     match object.get("function") {
         Some(Value::Object(function)) if has_arguments(function) => function.get("name")?.as_str(),
         _ if has_arguments(object) => NAMES.iter().find_map(|key| object.get(*key)?.as_str()),
-        _ => None,
+        _ => match object.iter().next()? {
+            (name, Value::Object(_)) if object.len() == 1 => Some(name),
+            _ => None,
+        },
     }
 }
 
-fn known(name: &str, tools: &ToolSet, wire: Option<&WireToolSet>) -> Option<String> {
+fn find_tool(name: &str, tools: &ToolSet, wire: Option<&WireToolSet>) -> Option<String> {
     if name.is_empty() {
         return None;
     }
@@ -143,6 +189,21 @@ mod tests {
             "```tool_code\nfs__read(path=\"a\")\n```",
             "Thought: I look.\nAction: fs__read\nAction Input: {}",
             "{\"tool\": \"fs__read\", \"args\": {}}",
+            "{\"action\": \"fs__read\", \"action_input\": {}}",
+            "I read it now:\n\n{\"name\": \"fs__read\", \"arguments\": {}}\n\nThen I report.",
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>fs__read\n```json\n{\"path\": \"a\"}\n```<｜tool▁call▁end｜>",
+            "<｜DSML｜function_calls><｜DSML｜invoke name=\"fs__read\">",
+            "<|tool_calls_section_begin|><|tool_call_begin|>functions.fs__read:0<|tool_call_argument_begin|>{\"path\": \"a\"}",
+            "<|channel|>commentary to=functions.fs__read <|constrain|>json<|message|>{\"path\": \"a\"}<|call|>",
+            ">>>fs__read\n{\"path\": \"a\"}",
+            "```tool_code\nprint(fs__read(path=\"a\"))\n```",
+            "<start_function_call>call:fs__read{path:<escape>a<escape>}<end_function_call>",
+            "<|tool_call_start|>[fs__read(path=\"a\")]<|tool_call_end|>",
+            "<function_calls>fs__read(path=\"a\")</function_calls>",
+            "<|tools_prefix|>[{\"fs__read\": {\"path\": \"a\"}}]<|tools_suffix|>",
+            "{\"fs__read\": {\"path\": \"a\"}}",
+            "<fs__read>\n<path>a</path>\n</fs__read>",
+            "```tool\nfs__read {\"path\": \"a\"}\n```",
         ] {
             assert_eq!(
                 written_call(text, &tools, Some(wire)).as_deref(),
@@ -156,6 +217,9 @@ mod tests {
             "{\"name\": \"fs__read\"}",
             "```json\n{\"arguments\": [1]}\n```",
             "Call fs__read(path) to read.",
+            "{\"fs__read\": {}, \"fs__write\": {}}",
+            "<b>fs__read</b>",
+            "To read it, use `fs__read(path=\"a\")`, which returns the text.",
             "",
         ] {
             assert_eq!(written_call(text, &tools, Some(wire)), None, "{text}");

@@ -406,6 +406,29 @@ async fn a_request_that_cannot_be_shortened_fails_with_the_error_of_the_service(
 }
 
 #[tokio::test]
+async fn a_chat_goes_on_however_small_the_context_is_that_no_refusal_names() {
+    for most in (400..2_400).step_by(50) {
+        let driver = playing(move |request| {
+            let turn = if tokens(request.messages) > most {
+                Err(too_long())
+            } else {
+                Ok(Turn::answer(format!("answer {}", "lorem ".repeat(60))))
+            };
+            Box::pin(async move { turn })
+        });
+        let mut session = session(900);
+        for number in 0..12 {
+            let prompt = format!("prompt {number} {}", "word ".repeat(30));
+            let summary = driver.run(&mut session, prompt).await;
+            assert!(
+                summary.is_ok(),
+                "{most} tokens, prompt {number}: {summary:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_call_whose_result_was_left_out_may_be_repeated() {
     let read = |number: usize| {
         Turn::calls([ToolCall::new(

@@ -171,7 +171,9 @@ pub(crate) enum FsError {
         "`{path}` is a file, and `glob` is for directories; leave `glob` out, or name the directory"
     )]
     GlobOfFile { path: RelativePath },
-    #[error("`{path}` is binary: it has NUL bytes; choose another file")]
+    #[error(
+        "`{path}` is binary: it has NUL bytes; choose another file, or name the `encoding` of a text, such as utf-16le"
+    )]
     Binary { path: RelativePath },
     #[error("`end` ({end}) is before `start` ({start}); swap them")]
     Backwards { start: u64, end: u64 },

@@ -2,6 +2,7 @@
 
 pub mod client;
 pub mod config;
+mod nesting;
 mod private_file;
 pub mod server;
 pub mod trust;

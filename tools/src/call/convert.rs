@@ -3,12 +3,13 @@
 //! The stage precedes *replay*, so that targets, approvals and the journal have the arguments that the tool gets. Arguments that fit the
 //! schema never change, except for an absolute path of a file target, which no call may have.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use protocol::{Content, Effects};
 use serde_json::Value;
 
-use crate::schema::{Reading, quote, read};
+use crate::schema::{Reading, quote, read, unescaped};
 use crate::{Entry, Input, ToolContext, ToolErrorKind};
 
 /// The root of the files that targets of the scheme `fs` name, as a service of a context. An argument with an absolute path below it is
@@ -113,11 +114,12 @@ fn relative_paths(
                     .collect(),
             },
         };
-        for (pointer, path) in paths
-            .into_iter()
-            .filter(|(_, path)| Path::new(path).is_absolute())
-        {
-            let Some(relative) = root.relative(path) else {
+        for (pointer, path) in paths {
+            let (written, path) = match path.strip_prefix("file://") {
+                Some(path) => ("a file URL", Cow::Owned(unescaped(path))),
+                None => ("an absolute path", Cow::Borrowed(path)),
+            };
+            let Some(relative) = root.relative(&path) else {
                 continue;
             };
             let arguments = changed.get_or_insert_with(|| arguments.node().to_value());
@@ -128,7 +130,7 @@ fn relative_paths(
                 *argument = relative.into();
                 readings.push(Reading {
                     pointer,
-                    written: "an absolute path",
+                    written,
                     read: Some("relative to the root"),
                 });
             }

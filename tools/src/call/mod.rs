@@ -408,12 +408,12 @@ async fn run_stages(
         entry,
         from: Some((&call.caller, &call.scope)),
     };
-    let result = result?;
+    let mut result = result?;
     // A call that goes on as a task has no structured result yet.
     let is_complete = || result.task.is_none() || result.structured.is_some();
     if !result.is_error && entry.tool().output.is_some() && is_complete() {
         in_time((call.deadline.at(), call.limit), || {
-            entry.check_output(result.structured.as_ref())
+            entry.check_output(&mut result)
         })?;
     }
     let mut result = bound::bound(overflow, result);

@@ -43,6 +43,10 @@ impl Handler for Box<dyn Handler> {
         (**self).kept_call()
     }
 
+    fn is_remote(&self) -> bool {
+        (**self).is_remote()
+    }
+
     fn origin(&self) -> &'static str {
         (**self).origin()
     }

@@ -125,6 +125,12 @@ pub trait Handler: Send + Sync + 'static {
         None
     }
 
+    /// Returns true if another program runs the tool. If its structured result does not fit the output schema, the result is kept without it,
+    /// because the call has run and an error would invite its repetition.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// Returns the type path of the handler's code, from which errors about names take the crate. A wrapper returns the path of the
     /// inner handler.
     fn origin(&self) -> &'static str {

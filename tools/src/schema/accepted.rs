@@ -23,6 +23,25 @@ pub fn accepted_values<'a>(root: &'a Value, schema: &'a Value) -> Option<Vec<Acc
     within(root, schema, &mut { MOST_VISITS })
 }
 
+/// Returns a text without the percent escapes of a URI.
+pub fn unescaped(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let escape = part
+            .get(..2)
+            .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        match escape.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                bytes.extend(&part.as_bytes()[2..]);
+            }
+            None => bytes.extend([b"%", part.as_bytes()].concat()),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// The most subschemas visited, because references can form cycles and unions can branch.
 pub(super) const MOST_VISITS: usize = 256;
 
@@ -56,7 +75,11 @@ pub(super) fn within<'a>(
         (.., Some(name)) => vec![typed(name.as_str()?)?],
         _ => {
             if let Some(place) = schema.get("$ref").and_then(Value::as_str) {
-                within(root, root.pointer(place.strip_prefix('#')?)?, visits)?
+                within(
+                    root,
+                    root.pointer(&unescaped(place.strip_prefix('#')?))?,
+                    visits,
+                )?
             } else if let Some(branches) = list("anyOf").or_else(|| list("oneOf")) {
                 let branches: Option<Vec<_>> = branches
                     .iter()

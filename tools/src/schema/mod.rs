@@ -32,7 +32,7 @@ mod value_schema;
 mod violation;
 mod walk;
 
-pub use accepted::{AcceptedValues, accepted_values};
+pub use accepted::{AcceptedValues, accepted_values, unescaped};
 pub(crate) use deadline::with_deadline;
 pub use error::SchemaError;
 pub use expectation::describe_schema;

@@ -32,7 +32,9 @@ pub(crate) struct Reading {
 /// | `"[1]"`, `"{}"` | an array, an object | the value |
 /// | `5`, `true` | a string | `"5"`, `"true"` |
 /// | `"Red"`, `"5"` | one value of a list, without regard to case and quotes | the value |
-/// | `null` | an optional argument that is not null | no argument |
+/// | `"5.0"` | an integer | the value |
+/// | `"a"` | an array of strings, and nothing else that `"a"` is read as | `["a"]` |
+/// | `null`, `"null"`, `"None"`, `""` | an optional argument that is neither null nor a string | no argument |
 pub(crate) fn read(schema: &Value, arguments: &Value) -> Option<(Value, Vec<Reading>)> {
     let mut reader = Reader {
         root: schema,
@@ -86,21 +88,22 @@ impl<'s> Reader<'s> {
                 continue;
             };
             let place = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
-            let is_null = member.is_null();
-            match self.value(property, member, &place, depth) {
-                Some(member) => {
-                    read.insert(name, member);
+            match self.value(property, member.clone(), &place, depth) {
+                None if !is_required(&name) => {
+                    let written = if member.is_null() {
+                        "null"
+                    } else {
+                        "a word for nothing"
+                    };
+                    self.report(&place, written, None);
                 }
-                None if is_null && !is_required(&name) => self.report(&place, "null", None),
-                None => {
-                    read.insert(name, Value::Null);
-                }
+                value => drop(read.insert(name, value.unwrap_or(member))),
             }
         }
         read.into()
     }
 
-    /// Reads a value. Returns `None` for a null that the schema does not accept.
+    /// Reads a value. Returns `None` for a null, or a word for it, that the schema does not accept.
     fn value(
         &mut self,
         schema: &'s Value,
@@ -119,18 +122,53 @@ impl<'s> Reader<'s> {
         }
         let mut readings: Vec<Value> = Vec::new();
         for reading in accepted.iter().flat_map(|kind| readings_as(kind, &value)) {
-            if !readings.contains(&reading) {
+            if !readings.iter().any(|other| is_equal(other, &reading)) {
                 readings.push(reading);
             }
         }
+        if readings.is_empty() && !is_nothing(&value) {
+            let wrapped = accepted.iter().filter(|kind| self.is_element(kind, &value));
+            readings.extend(wrapped.take(1).map(|_| Value::Array(vec![value.clone()])));
+        }
         match <[Value; 1]>::try_from(readings) {
             Ok([reading]) => {
-                self.report(pointer, kind_of(&value), Some(kind_of(&reading)));
+                let (written, read) = match (kind_of(&value), kind_of(&reading)) {
+                    (written, read) if written == read => {
+                        ("another spelling", "a value of its list")
+                    }
+                    kinds => kinds,
+                };
+                self.report(pointer, written, Some(read));
                 Some(self.inner(&accepted, reading, pointer, depth))
             }
-            Err(_) if value.is_null() => None,
+            Err(_) if is_nothing(&value) => None,
             Err(_) => Some(value),
         }
+    }
+
+    /// Returns true if a value is an element of the arrays of this kind. A text that may be a list of several is none.
+    fn is_element(&mut self, kind: &AcceptedValues<'s>, value: &Value) -> bool {
+        let is_several = |text: &str| {
+            text.starts_with(['[', '{'])
+                || text.contains(|c: char| c.is_whitespace() || ",;".contains(c))
+        };
+        let AcceptedValues::Typed {
+            name: "array",
+            schema,
+        } = kind
+        else {
+            return false;
+        };
+        let Some(items) = schema
+            .get("items")
+            .filter(|_| !value.as_str().is_some_and(is_several))
+        else {
+            return false;
+        };
+        let accepted = within(self.root, items, &mut self.visits).unwrap_or_default();
+        accepted
+            .iter()
+            .any(|kind| accepts(kind, value) || !readings_as(kind, value).is_empty())
     }
 
     /// Reads the values inside of an array or an object, if one schema alone describes them.
@@ -159,8 +197,13 @@ impl<'s> Reader<'s> {
                     return elements.into();
                 };
                 let read = elements.into_iter().enumerate().map(|(index, element)| {
-                    self.value(items, element, &format!("{pointer}/{index}"), depth + 1)
-                        .unwrap_or_default()
+                    self.value(
+                        items,
+                        element.clone(),
+                        &format!("{pointer}/{index}"),
+                        depth + 1,
+                    )
+                    .unwrap_or(element)
                 });
                 read.collect()
             }
@@ -186,6 +229,11 @@ fn accepts(kind: &AcceptedValues<'_>, value: &Value) -> bool {
             Value::Object(_) => *name == "object",
         },
     }
+}
+
+/// Returns true for null, and for the words that models write in its place.
+fn is_nothing(value: &Value) -> bool {
+    value.is_null() || ["", "null", "None"].iter().any(|word| value == word)
 }
 
 fn is_whole(number: f64) -> bool {
@@ -220,9 +268,14 @@ fn typed(name: &str, value: &Value) -> Option<Value> {
         (_, Value::String(text)) => {
             let text = text.trim();
             match name {
-                "integer" => number(text)
-                    .filter(|number| !number.is_f64())
-                    .map(Value::Number),
+                "integer" => {
+                    let whole = text.split_once('.').filter(|(_, zeros)| {
+                        !zeros.is_empty() && zeros.bytes().all(|digit| digit == b'0')
+                    });
+                    number(whole.map_or(text, |(whole, _)| whole))
+                        .filter(|number| !number.is_f64())
+                        .map(Value::Number)
+                }
                 "number" => number(text).map(Value::Number),
                 "boolean" if text.eq_ignore_ascii_case("true") => Some(true.into()),
                 "boolean" if text.eq_ignore_ascii_case("false") => Some(false.into()),
@@ -294,6 +347,7 @@ mod tests {
                 "names": {"type": "array", "items": {"type": "string"}},
                 "deep": {"type": "object", "properties": {"end": {"type": "integer"}}, "required": ["end"]},
                 "any": {},
+                "list": {"type": "array", "items": {"type": "object", "properties": {"k": {"type": "integer"}}}},
                 "more": {"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "integer"}}]},
             },
             "required": ["path"],
@@ -307,6 +361,12 @@ mod tests {
             (json!({"end": "1"}), json!({"end": 1})),
             (json!({"end": " 12 "}), json!({"end": 12})),
             (json!({"end": null}), json!({})),
+            (json!({"end": "7.0"}), json!({"end": 7})),
+            (json!({"end": "null", "all": "None", "unit": ""}), json!({})),
+            (json!({"names": "a"}), json!({"names": ["a"]})),
+            (json!({"names": 5}), json!({"names": ["5"]})),
+            (json!({"more": 3}), json!({"more": [3]})),
+            (json!({"list": {"k": "1"}}), json!({"list": [{"k": 1}]})),
             (json!({"size": "null"}), json!({"size": null})),
             (json!({"ratio": "1.5"}), json!({"ratio": 1.5})),
             (json!({"all": "True"}), json!({"all": true})),
@@ -351,6 +411,10 @@ mod tests {
             json!({"either": true}),
             json!({"unit": "c"}),
             json!({"names": "a, b"}),
+            json!({"names": "[a"}),
+            json!({"names": [null, ["a"]]}),
+            json!({"end": "1.5.0", "ratio": "5."}),
+            json!({"deep": {"end": "None"}}),
             json!({"any": "1", "unknown": "1"}),
             json!({"deep": {"end": null}}),
             json!("not json"),

@@ -235,11 +235,11 @@ impl Tasks {
     pub async fn result(&self, cx: &ToolContext, handle: &str) -> Result<ToolResult, ToolError> {
         let TaskEntry { task, entry, .. } = self.entry(handle)?;
         self.set_told(handle);
-        let result = task.result(cx).await?;
+        let mut result = task.result(cx).await?;
         if let Some(entry) = entry.filter(|entry| !result.is_error && entry.tool().output.is_some())
         {
             let deadline = cx.deadline_within(CHECK);
-            in_time(deadline, || entry.check_output(result.structured.as_ref()))?;
+            in_time(deadline, || entry.check_output(&mut result))?;
         }
         Ok(result)
     }

@@ -95,7 +95,13 @@ async fn an_absolute_path_below_the_root_is_relative_to_it_and_any_other_is_refu
         got(&cx, json!({"path": "/nowhere/work/src/a.rs"})).await.0,
         json!({"path": "src/a.rs"})
     );
+    let (read, text) = got(&cx, json!({"path": "file:///nowhere/work/src/a%20b.rs"})).await;
+    assert_eq!(read, json!({"path": "src/a b.rs"}));
+    assert!(text.contains("URL"), "{text}");
     for path in [
+        "file:///etc/passwd",
+        "file:///nowhere/work/src/%2e%2e/%2E%2e/x",
+        "file://host/nowhere/work/src/a",
         "/nowhere/work/b",
         "/nowhere/worker/src/a",
         "/nowhere/work/src/../../x",

@@ -249,6 +249,36 @@ fn the_user_declares_effects() {
 }
 
 #[test]
+fn a_tool_that_only_reads_is_called_in_the_first_session_with_its_server() {
+    let crib = Crib::new();
+    let clock =
+        json!({"command": program(), "args": SERVE, "toolcrib": {"effects": {"*": "read_only"}}});
+    write_user(&crib, &json!({"mcpServers": {"clock": clock}}));
+    let call = json!({"calls": [{"name": TOOL, "arguments": {}}]}).to_string();
+    let script = crib.script(&[&call, r#"{"text": "end"}"#]);
+    for _ in 0..2 {
+        let ran = crib
+            .run(&[
+                "run",
+                "x",
+                "--script",
+                &script,
+                "--select",
+                "mcp:clock/*",
+                "--output",
+                "stream-json",
+            ])
+            .expect(0);
+        let result = ran
+            .documents()
+            .into_iter()
+            .find(|event| event["type"] == "result")
+            .unwrap();
+        assert_eq!(result["is_error"], false, "{result}");
+    }
+}
+
+#[test]
 fn a_server_is_added_with_its_effects_or_allowed() {
     let crib = Crib::new();
     let add = |more: &[&str]| {

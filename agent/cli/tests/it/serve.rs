@@ -213,10 +213,7 @@ async fn every_name_is_one_that_services_of_models_take_and_the_dotted_one_is_a_
             is_plain,
             "{names:?}"
         );
-        for name in ["fs.read", "fs_read"]
-            .iter()
-            .filter(|name| is_plain || **name == "fs.read")
-        {
+        for name in ["fs.read", "fs_read"] {
             let read = call(&client, name, json!({"path": "README.md"})).await;
             assert!(text_of(&read).contains("# Hello"), "{read:?}");
         }
@@ -246,17 +243,21 @@ async fn a_refusal_names_the_words_for_the_entry_of_the_client() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_no_json_is_answered_by_an_error() {
+async fn a_message_that_cannot_be_read_is_answered_by_an_error_with_its_id() {
     use tokio::io::AsyncWriteExt as _;
 
     let crib = Crib::new();
     let initialize = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    let nested = format!("{}{}", "[".repeat(110), "]".repeat(110));
     let lines = [
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string(),
         json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": initialize})
             .to_string(),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string(),
         "{bad".to_owned(),
         json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}).to_string(),
+        json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": []}).to_string(),
+        format!(r#"{{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{{"a":{nested}}}}}"#),
     ];
     // The end of the input follows at once: the order of the two was a matter of luck.
     for _ in 0..5 {
@@ -277,24 +278,29 @@ async fn a_message_that_is_no_json_is_answered_by_an_error() {
             seen.contains(&(Value::Null, json!(-32700))) && seen.contains(&(json!(2), Value::Null)),
             "{seen:?}"
         );
+        for id in [3, 4] {
+            assert!(seen.contains(&(json!(id), json!(-32600))), "{seen:?}");
+        }
     }
 
     let (mut child, url) = crib.serve_http(&["--select", "fs.*"]).await;
     let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
-    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
-    let head = format!(
-        "POST /mcp HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\ncontent-length: 4\r\n\r\n{{bad"
-    );
-    stream.write_all(head.as_bytes()).await.unwrap();
-    let mut answers = BufReader::new(stream).lines();
-    assert!(
-        answers
-            .next_line()
-            .await
-            .unwrap()
-            .unwrap()
-            .contains(" 400 ")
-    );
+    for body in [
+        "{bad",
+        "[] ",
+        "{}",
+        r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+    ] {
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        let length = body.len();
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answers = BufReader::new(stream).lines();
+        let status = answers.next_line().await.unwrap().unwrap();
+        assert!(status.contains(" 400 "), "{status}");
+    }
     child.kill().await.unwrap();
 }
 

@@ -6,16 +6,26 @@ use tools::protocol::{Message, Part};
 use crate::retry::Failure;
 
 /// The words before the size in the messages of services: of llama.cpp, whose field is added to its message, and of LM Studio; of OpenAI,
-/// DeepSeek and vLLM; of xAI; of LM Studio; of Anthropic ("3333404 tokens > 200000 maximum"); of Mistral; of Kimi; of Gemini; of others.
-const BEFORE: [&str; 11] = [
+/// DeepSeek and vLLM; of xAI; of LM Studio and vLLM; of Anthropic ("3333404 tokens > 200000 maximum"); of Mistral; of Kimi; of Gemini; of
+/// Text Generation Inference; of SGLang; of Cohere; of TabbyAPI; of watsonx.ai; of others.
+const BEFORE: [&str; 20] = [
     "n_ctx: ",
     "maximum context length is ",
     "maximum prompt length is ",
     "context length of only ",
+    "context length is only ",
     " > ",
     "too large for model with ",
     "exceeded model token limit: ",
     "maximum number of tokens allowed (",
+    "`max_new_tokens` must be <= ",
+    "`inputs` must have less than ",
+    "maximum allowed length (",
+    "the model's context length (",
+    "maximum context length of ",
+    "tokens in the prompt cannot exceed ",
+    "max_seq_len ",
+    "total tokens limit ",
     "available context size (",
     "context size of ",
     "context window of ",
@@ -118,6 +128,22 @@ mod tests {
             (
                 "exceeds the maximum number of tokens allowed (1048576).",
                 Some(1_048_576),
+            ),
+            (
+                "However, the model's context length is only 4096 tokens, resulting in a maximum input length of 4096 tokens.",
+                Some(4096),
+            ),
+            (
+                "`inputs` tokens + `max_new_tokens` must be <= 4097. Given: 8683",
+                Some(4097),
+            ),
+            (
+                "Input length (8682 tokens) exceeds the maximum allowed length (4096 tokens).",
+                Some(4096),
+            ),
+            (
+                "Prompt length 8682 is greater than max_seq_len 4096",
+                Some(4096),
             ),
             ("Input is too long for requested model.", None),
             ("maximum context length is 3 tokens", None),

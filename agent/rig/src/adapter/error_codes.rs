@@ -178,6 +178,44 @@ pub(super) const MESSAGES: &[(FailureKind, &str)] = &[
     (FailureKind::ContextLength, "exceeded model token limit"),
     // MiniMax, github.com/MiniMax-AI/MiniMax-M2/issues/119: "invalid params, context window exceeds limit (2013)".
     (FailureKind::ContextLength, "context window exceeds limit"),
+    // vLLM, vllm/entrypoints/renderer.py: "the model's context length is only 4096 tokens, resulting in a maximum input length of …".
+    (FailureKind::ContextLength, "context length is only"),
+    // llama.cpp before its type of error, tools/server: status 500, "the request exceeds the available context size. try increasing …".
+    (
+        FailureKind::ContextLength,
+        "exceeds the available context size",
+    ),
+    // llama-cpp-python, llama_cpp/llama.py: status 500, "Requested tokens (8683) exceed context window of 4096".
+    (FailureKind::ContextLength, "exceed context window of"),
+    // Text Generation Inference and Together, router/src/validation.rs: status 422, "`inputs` tokens + `max_new_tokens` must be <= 4096."
+    // and "`inputs` must have less than 4096 tokens."
+    (FailureKind::ContextLength, "`max_new_tokens` must be <="),
+    (FailureKind::ContextLength, "`inputs` must have less than"),
+    // SGLang, python/sglang/srt/managers/tokenizer_manager.py: "is longer than the model's context length (4096 tokens)", "exceeds the
+    // maximum allowed length (4096 tokens)", "exceeds the model's maximum context length of 4096 tokens".
+    (
+        FailureKind::ContextLength,
+        "longer than the model's context length",
+    ),
+    (
+        FailureKind::ContextLength,
+        "exceeds the maximum allowed length",
+    ),
+    (FailureKind::ContextLength, "maximum context length of"),
+    // Cohere: "too many tokens: total number of tokens in the prompt cannot exceed 4096 - received 8682".
+    (
+        FailureKind::ContextLength,
+        "tokens in the prompt cannot exceed",
+    ),
+    // TabbyAPI, endpoints/OAI: "Prompt length 8682 is greater than max_seq_len 4096".
+    (FailureKind::ContextLength, "greater than max_seq_len"),
+    // watsonx.ai: "the number of input tokens 8682 cannot exceed the total tokens limit 4096 for this model".
+    (
+        FailureKind::ContextLength,
+        "cannot exceed the total tokens limit",
+    ),
+    // Zhipu, docs.bigmodel.cn, code 1261: "Prompt exceeds max length".
+    (FailureKind::ContextLength, "Prompt exceeds max length"),
     // xAI, recorded: status 400, code `invalid-argument`, "Incorrect API key provided."
     (FailureKind::Authentication, "Incorrect API key provided"),
     // Anthropic, github.com/anthropics/anthropic-sdk-typescript: status 400, `invalid_request_error`.

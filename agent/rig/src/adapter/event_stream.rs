@@ -202,7 +202,7 @@ impl Lines {
             }
             Api::OpenAiResponses => vec![
                 self.arguments
-                    .missing(document)
+                    .corrected(document)
                     .map_or(document.into(), Cow::from),
             ],
             Api::Gemini | Api::Ollama => vec![document.into()],

@@ -82,9 +82,15 @@ impl ServiceError {
             // LM Studio's errors in streams have neither a code nor a status: github.com/anomalyco/opencode/issues/2259.
             None => worded().unwrap_or(FailureKind::Internal),
             Some(FailureKind::BadRequest) => worded().unwrap_or(FailureKind::BadRequest),
-            // Local servers give their own failure to read what the model wrote the status of an internal error.
+            // Local servers give these two the status of an internal error: their own failure to read what the model wrote, and a
+            // request that is too long.
             Some(FailureKind::Internal) => worded()
-                .filter(|kind| *kind == FailureKind::MalformedReply)
+                .filter(|kind| {
+                    matches!(
+                        kind,
+                        FailureKind::MalformedReply | FailureKind::ContextLength
+                    )
+                })
                 .unwrap_or(FailureKind::Internal),
             Some(kind) => kind,
         }
@@ -303,7 +309,9 @@ mod tests {
         let body = json!({"error": {"type": "invalid_request_error", "message": "prompt is too long: 3 tokens > 2 maximum"}});
         assert_eq!(kind(400, &body), FailureKind::ContextLength);
         assert_eq!(kind(401, &body), FailureKind::Authentication);
-        assert_eq!(kind(500, &body), FailureKind::Internal);
+        assert_eq!(kind(503, &body), FailureKind::Overloaded);
+        // Local servers answer so.
+        assert_eq!(kind(500, &body), FailureKind::ContextLength);
         let in_stream = json!({"error": {"message": "prompt is too long: 3 tokens > 2 maximum"}});
         assert_eq!(
             ServiceError::from_body(&in_stream.to_string()).kind(None),

@@ -4,29 +4,36 @@
 //! after it. Both count only at these places, because elsewhere a model may write about them.
 
 /// The tags around thoughts.
-const TAGS: [(&str, &str); 5] = [
+const TAGS: [(&str, &str); 9] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
     ("<reasoning>", "</reasoning>"),
     ("<|channel>thought", "<channel|>"),
+    ("<seed:think>", "</seed:think>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+    ("<|channel|>analysis<|message|>", "<|end|>"),
 ];
 
-/// The marks that begin a turn in the templates of models.
-const START_MARKS: [&str; 3] = [
+/// The marks that begin a turn, or its answer, in the templates of models.
+const START_MARKS: [&str; 5] = [
     "<|im_start|>assistant",
     "<start_of_turn>model",
     "<|assistant|>",
+    "<|start|>assistant",
+    "<|channel|>final<|message|>",
 ];
 
 /// The marks that end a turn in the templates of models.
-const END_MARKS: [&str; 9] = [
+const END_MARKS: [&str; 10] = [
     "<|im_end|>",
     "<|endoftext|>",
     "<|eot_id|>",
     "<|eom_id|>",
     "<|end|>",
     "<|end_of_text|>",
+    "<|return|>",
     "<end_of_turn>",
     "</s>",
     "<｜end▁of▁sentence｜>",
@@ -103,7 +110,7 @@ impl WrittenThoughts {
                     if self.held.is_empty() {
                         return String::new();
                     }
-                    self.state = State::Answer;
+                    self.state = State::Start;
                 }
                 State::Answer => return self.decided(),
             }
@@ -192,6 +199,14 @@ mod tests {
             ("4<|eot_id|><|im_end|>", "", "4"),
             ("<think>never closed", "never closed", ""),
             ("<think></think>x", "", "x"),
+            ("[THINK]a[/THINK]b", "a", "b"),
+            ("◁think▷a◁/think▷b", "a", "b"),
+            ("<think>a</think>\n<think>b</think>c", "ab", "c"),
+            (
+                "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>",
+                "a",
+                "b",
+            ),
             (
                 "Use <think> and </think>, then <|im_end|> ends it.",
                 "",

@@ -267,6 +267,7 @@ async fn a_near_name_is_the_tool_unless_two_are_near() {
         "FS__Read",
         "functions.fs_read",
         "fs-read",
+        "fs__read<|channel|>commentary",
     ] {
         let call = json!({"index": 0, "id": "c1", "function": {"name": name, "arguments": "{}"}});
         let stream = || events(fragment(call.clone()) + &finish("tool_calls"));

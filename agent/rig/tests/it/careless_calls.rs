@@ -209,6 +209,37 @@ async fn arguments_that_the_responses_api_states_at_the_end_alone_are_those_of_t
 }
 
 #[tokio::test]
+async fn two_calls_of_the_responses_api_at_one_place_keep_their_own_arguments() {
+    let item = |call: &str, arguments: &str| json!({"type": "function_call", "id": call, "call_id": call, "name": "fs__list", "arguments": arguments});
+    let at_first = |kind: &str, rest: Value| {
+        let mut event = json!({"type": format!("response.{kind}"), "output_index": 0});
+        let fields = event.as_object_mut().unwrap();
+        fields.extend(rest.as_object().unwrap().clone());
+        event
+    };
+    let delta = |call: &str, delta: &str| {
+        at_first(
+            "function_call_arguments.delta",
+            json!({"item_id": call, "delta": delta}),
+        )
+    };
+    let (one, two) = (r#"{"path":"one"}"#, r#"{"path":"two"}"#);
+    let reply = stream(&[
+        at_first("output_item.added", json!({"item": item("i", "")})),
+        at_first("output_item.added", json!({"item": item("j", "")})),
+        delta("i", one),
+        delta("j", two),
+        at_first("output_item.done", json!({"item": item("i", one)})),
+        at_first("output_item.done", json!({"item": item("j", two)})),
+        json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": []}}),
+    ]);
+    assert_eq!(
+        ran(Format::OpenAiResponses, reply, true).await,
+        (vec![json!("one"), json!("two")], 0)
+    );
+}
+
+#[tokio::test]
 async fn arguments_without_the_name_of_their_call_are_asked_for_again() {
     let gemini = |call: Value| json!({"candidates": [{"content": {"role": "model", "parts": [{"functionCall": call}]}}]});
     let end = json!({"candidates": [{"content": {"role": "model", "parts": []}, "finishReason": "STOP"}]});

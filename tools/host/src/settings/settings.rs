@@ -153,7 +153,8 @@ impl Settings {
     /// Adds a default grant, which may have the origin of another setting.
     #[must_use]
     pub fn with_default_grant(mut self, clause: Setting<Clause>) -> Self {
-        if self.access().default_grants.value {
+        let is_known = self.implied.iter().any(|known| known.value == clause.value);
+        if self.access().default_grants.value && !is_known {
             self.implied.push(clause);
         }
         self

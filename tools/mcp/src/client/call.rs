@@ -106,6 +106,10 @@ impl Handler for RemoteTool {
         }))
     }
 
+    fn is_remote(&self) -> bool {
+        true
+    }
+
     /// Checks that the definition is approved before a person is asked about the call.
     fn check(&self, _cx: &ToolContext, _arguments: &Input) -> Result<(), ToolError> {
         self.imported

@@ -87,13 +87,15 @@ impl Calls {
 
     /// Reports the progress of the call with a token. Progress of an ended call is dropped.
     pub(super) async fn report(&self, token: &ProgressToken, progress: Progress) {
+        // Some servers return the number as a text.
+        let text = token.0.to_string();
         let find = || {
             let running = self.lock();
             // A request of an earlier connection may have the same token.
             running
                 .iter()
                 .rev()
-                .find(|running| running.token == *token)
+                .find(|running| running.token.0.to_string() == text)
                 .map(|running| running.cx.clone())
         };
         let mut cx = find();

@@ -1,6 +1,7 @@
 //! Opening a connection in the newest common revision of the protocol.
 
 use std::pin::pin;
+use std::time::{Duration, Instant};
 
 use rmcp::ClientLifecycleMode;
 use rmcp::model::ProtocolVersion;
@@ -11,6 +12,9 @@ use crate::client::imported::Imported;
 use crate::client::server::{Connected, Failure};
 use crate::client::service::Client;
 use crate::client::transport_reason::{TransportReason, transport_reason};
+
+/// The time limit of `server/discover`. Some servers of the older generation are silent on an unknown method.
+const DISCOVERY: Duration = Duration::from_secs(1);
 
 /// Opens a connection: revision 2026-07-28, or 2025-11-25 if the server does not speak the newer one.
 ///
@@ -24,7 +28,18 @@ pub(super) async fn connect(
     let (server, limit) = (&imported.import.server, imported.import.timeout);
     let connecting = async {
         if !*is_legacy {
-            match server.connect(client.clone(), automatic()).await {
+            let started = Instant::now();
+            match server
+                .connect(client.clone(), automatic(), Some(DISCOVERY))
+                .await
+            {
+                // A server of the newer generation may have started too slowly.
+                Err(Failure::Handshake(error, _))
+                    if matches!(*error, ClientInitializeError::LegacyFallbackFailed { .. })
+                        && started.elapsed() > DISCOVERY =>
+                {
+                    return server.connect(client.clone(), automatic(), None).await;
+                }
                 Err(Failure::Handshake(error, _)) if may_be_legacy(&error) => {
                     tracing::debug!(server = imported.name().as_str(), %error, "trying revision 2025-11-25 on another connection");
                 }
@@ -32,7 +47,7 @@ pub(super) async fn connect(
             }
         }
         let connected = server
-            .connect(client.clone(), ClientLifecycleMode::Initialize)
+            .connect(client.clone(), ClientLifecycleMode::Initialize, None)
             .await;
         connected.inspect(|_| *is_legacy = true)
     };

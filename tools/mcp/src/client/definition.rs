@@ -8,6 +8,7 @@ use tools::protocol::{Icon, InvalidName};
 use tools::{Tool, ToolName, visible_line};
 
 use crate::client::defaults::make_optional;
+use crate::client::schema_repair::escape_references;
 use crate::client::schema_texts::{has_invisible, make_visible, text};
 use crate::client::server_name::ServerName;
 use crate::client::server_tool::ServerTool;
@@ -72,7 +73,8 @@ impl Notes {
     fn schema(&mut self, schema: Arc<Map<String, Value>>) -> Value {
         let mut schema = Arc::unwrap_or_clone(schema);
         self.has_other_texts |= make_visible(&mut schema);
-        let schema = Value::Object(schema);
+        let mut schema = Value::Object(schema);
+        escape_references(&mut schema);
         self.has_invisible |= has_invisible(&schema);
         schema
     }
@@ -161,6 +163,22 @@ mod tests {
         ] {
             assert_eq!(imported_from(definition).description, expected);
         }
+    }
+
+    #[test]
+    fn a_reference_to_a_name_with_other_characters_is_found() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"a": {"$ref": "#/$defs/Page[Item é]"}, "b": {"$ref": "#/$defs/c%20d"}},
+            "$defs": {"Page[Item é]": {"type": "integer"}, "c d": {"type": "integer"}},
+        });
+        let tool = imported_from(json!({"name": "t", "inputSchema": schema}));
+        let schema = tools::schema::ValueSchema::new(tool.parameters).unwrap();
+        assert!(schema.check(&json!({"a": 1, "b": 1}).into()).is_ok());
+        assert!(
+            schema.check(&json!({"a": "x"}).into()).is_err()
+                && schema.check(&json!({"b": "x"}).into()).is_err()
+        );
     }
 
     #[test]

@@ -9,6 +9,8 @@ use tools::ToolErrorKind;
 
 use crate::client::imported::{Imported, RECONNECTION, shown};
 use crate::client::server_name::ServerName;
+#[cfg(feature = "http")]
+use crate::client::transport_reason::refusal;
 use crate::client::transport_reason::transport_reason;
 
 /// The code of a server that needs the person to visit a URL first.
@@ -87,6 +89,21 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
             ),
             retry_after: Some(RECONNECTION),
         },
+        #[cfg(feature = "http")]
+        ServiceError::TransportSend(error) if refusal(&error).is_some() => {
+            let (reason, retry_after) = refusal(&error).unwrap_or_default();
+            let message = format!(
+                "the MCP server {server} refused the call: {}",
+                shown(&reason)
+            );
+            match retry_after {
+                Some(_) => ToolErrorKind::Transient {
+                    message,
+                    retry_after,
+                },
+                None => failed(message),
+            }
+        }
         ServiceError::TransportSend(error) => ToolErrorKind::Transient {
             message: format!(
                 "the call could not be sent to the MCP server {server}, which may have received a part of it: {}",

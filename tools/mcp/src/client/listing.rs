@@ -191,9 +191,20 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
                 ));
                 break;
             }
-            result => result?,
+            result => result,
         };
-        let (items, next, ttl) = page::<T>(result)?;
+        let (items, next, ttl) = match result.and_then(page::<T>) {
+            // The earlier pages count.
+            Err(ServiceError::McpError(error)) if number > 1 => {
+                let reason = visible_line(&error.message, MAX_NAME);
+                listing.notes.push(format!(
+                    "its list of `{}` ends before page {number}, which failed: {reason}",
+                    T::KEY
+                ));
+                break;
+            }
+            page => page?,
+        };
         // Zero is no time to wait for: such a server reports its changes, or makes none.
         let ttl = ttl.filter(|ttl| *ttl > 0);
         let fresh_until =
@@ -205,17 +216,15 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
                 .zip(fresh_until)
                 .map(|(one, other)| one.min(other)),
         };
-        let mut present = Vec::new();
         for (item, fault) in items {
             let (length, hash) = item
                 .as_ref()
                 .map_or((0, None), |item| measured(item, &hasher));
-            if hash.is_some_and(|hash| known.contains(&hash)) {
-                // A page that repeats an earlier one, as after a cursor that leads nowhere.
+            if hash.is_some_and(|hash| !known.insert(hash)) {
+                // A page may repeat an earlier one, as after a cursor that leads nowhere.
                 repeated += 1;
                 continue;
             }
-            present.extend(hash);
             bytes += length;
             listing.notes.extend(fault);
             if listing.items.len() == MAX_ITEMS {
@@ -228,7 +237,6 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
             }
             return Ok(listing);
         }
-        known.extend(present);
         let Some(next) = next else { break };
         if number == MAX_PAGES {
             listing.cut = Some(Cut::Pages { most: MAX_PAGES });
@@ -269,10 +277,11 @@ fn page<T: Listed>(result: ServerResult) -> Result<MixedPage<T>, ServiceError> {
                 Some(Value::Object(items)) => items.into_iter().map(named).collect(),
                 _ => return Err(no_list(T::KEY)),
             };
-            let next = fields
-                .get("nextCursor")
-                .and_then(Value::as_str)
-                .map(str::to_owned);
+            let next = match fields.remove("nextCursor") {
+                Some(Value::String(cursor)) => Some(cursor),
+                Some(Value::Number(cursor)) => Some(cursor.to_string()),
+                _ => None,
+            };
             let ttl = fields.get("ttlMs").and_then(Value::as_u64);
             Ok((items.into_iter().map(read_item).collect(), next, ttl))
         }

@@ -7,20 +7,23 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientNotification, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientNotification, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::time::{Instant, sleep_until};
 use tools::IgnorePoison as _;
 
-/// The time that a request's own answer has after one without an id.
-const GRACE: Duration = Duration::from_millis(500);
+/// The time that a request's own answer has after one without an id, which may be a line of a log.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// A transport that finds the request of an answer whose id is missing or altered. Without this, the request would wait for its limit.
 pub(crate) struct Matched<T> {
     transport: T,
     open: Arc<Mutex<Open>>,
+    /// The time limit of `server/discover`, which a server of the older generation may leave without an answer.
+    discovery: Option<Duration>,
 }
 
 /// The requests without an answer.
@@ -31,13 +34,18 @@ struct Open {
     next: i64,
     /// The error of a request whose answer may be one without its id, and the time from which on it counts.
     doubtful: Option<(i64, Instant, ServerJsonRpcMessage)>,
+    /// The time of the latest cancellation. Some servers answer it.
+    cancelled: Option<Instant>,
+    /// The latest `server/discover`.
+    discovery: Option<i64>,
 }
 
 impl<T> Matched<T> {
-    pub(super) fn new(transport: T) -> Self {
+    pub(super) fn new(transport: T, discovery: Option<Duration>) -> Self {
         Self {
             transport,
             open: Arc::default(),
+            discovery,
         }
     }
 }
@@ -60,10 +68,14 @@ impl Open {
         if let Some(number) =
             number.filter(|number| self.ids.remove(number) || (0..self.next).contains(number))
         {
+            let is_overdue = self.discovery == Some(number) && number + 1 < self.next;
             self.doubtful.take_if(|(doubtful, ..)| *doubtful == number);
-            return Some(with_id(message, number));
+            // Another handshake has begun, which such an answer would end.
+            return (!is_overdue).then(|| with_id(message, number));
         }
-        let (Some(only), 1) = (self.ids.first().copied(), self.ids.len()) else {
+        let of_cancellation = self.cancelled.take().is_some_and(|at| at.elapsed() < GRACE);
+        let (Some(only), 1, false) = (self.ids.first().copied(), self.ids.len(), of_cancellation)
+        else {
             tracing::warn!("the server answered no request: its answer has the id {id:?}");
             return None;
         };
@@ -130,6 +142,18 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Matched<T> {
                         open.ids.insert(number);
                         sent = Some(number);
                     }
+                    if let (ClientRequest::DiscoverRequest(_), Some(limit)) =
+                        (&request.request, self.discovery)
+                    {
+                        let error = ErrorData::new(
+                            ErrorCode::METHOD_NOT_FOUND,
+                            "it does not answer server/discover",
+                            None,
+                        );
+                        let error = with_id(ServerJsonRpcMessage::error(error, None), number);
+                        open.discovery = Some(number);
+                        open.doubtful = Some((number, Instant::now() + limit, error));
+                    }
                 }
             }
             JsonRpcMessage::Notification(notification) => {
@@ -137,7 +161,9 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Matched<T> {
                     &notification.notification
                     && let Some(RequestId::Number(number)) = &cancelled.params.request_id
                 {
-                    lock(&self.open).ids.remove(number);
+                    let mut open = lock(&self.open);
+                    open.ids.remove(number);
+                    open.cancelled = Some(Instant::now());
                 }
             }
             _ => {}
@@ -165,7 +191,14 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Matched<T> {
                 message = self.transport.receive() => match message {
                     Some(message) => lock(&self.open).matched(message),
                     // No other answer will arrive.
-                    None => return lock(&self.open).doubtful.take().map(|(_, _, error)| error),
+                    None => {
+                        let mut open = lock(&self.open);
+                        let discovery = open.discovery;
+                        let doubtful = open.doubtful.take();
+                        return doubtful
+                            .filter(|(number, ..)| discovery != Some(*number))
+                            .map(|(_, _, error)| error);
+                    }
                 },
                 () = wait => lock(&self.open).overdue(),
             };
@@ -196,7 +229,7 @@ mod tests {
         Open {
             ids: ids.iter().copied().collect(),
             next: 5,
-            doubtful: None,
+            ..Open::default()
         }
     }
 
@@ -233,6 +266,17 @@ mod tests {
             );
             assert!(open.ids.is_empty() && other.overdue().is_none());
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_to_a_cancellation_ends_no_call() {
+        let stray = json!({"id": null, "error": {"code": -32601, "message": "no"}});
+        let mut open = open(&[4]);
+        open.cancelled = Some(Instant::now());
+        assert_eq!(matched(&mut open, stray.clone()), None);
+        assert!(open.doubtful.is_none());
+        assert_eq!(matched(&mut open, stray), None);
+        assert!(open.doubtful.is_some());
     }
 
     #[test]

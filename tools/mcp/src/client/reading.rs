@@ -1,5 +1,7 @@
 //! [`read`]: the messages of servers as the parser of the protocol takes them, whatever the transport.
 
+use std::borrow::Cow;
+
 use rmcp::model::ErrorData;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -7,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::client::introduction;
 use crate::client::loose_json::strict;
+use crate::nesting::Nesting;
 
 /// The levels of a message's JSON. The parser of the protocol refuses 128.
 const MAX_DEPTH: usize = 100;
@@ -51,7 +54,7 @@ struct Failed {
 /// object. An answer that cannot be read becomes an error, so that its call ends at once. Each answer has the id `own`, if there is one: it
 /// arrives where no other request can be answered.
 pub(super) fn read(bytes: &[u8], own: Option<&Value>) -> Vec<String> {
-    let text = String::from_utf8_lossy(bytes);
+    let text = decoded(bytes);
     let text = text.trim_matches('\u{feff}').trim();
     if !text.contains('{') {
         return Vec::new();
@@ -62,7 +65,7 @@ pub(super) fn read(bytes: &[u8], own: Option<&Value>) -> Vec<String> {
         return message(strict, own).into_iter().collect();
     }
     if text.starts_with('[')
-        && depth(strict.as_bytes()) <= MAX_DEPTH
+        && Nesting::deepest(strict.as_bytes()) <= MAX_DEPTH
         && let Ok(items) = serde_json::from_str::<Vec<Value>>(strict)
     {
         let messages = items
@@ -76,6 +79,20 @@ pub(super) fn read(bytes: &[u8], own: Option<&Value>) -> Vec<String> {
         true => unreadable(strict, own).into_iter().collect(),
         false => found,
     }
+}
+
+/// Returns the text of a line, which some servers write as UTF-16. The line may begin with the second byte of the end of the one before.
+fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    let line = bytes
+        .strip_prefix(b"\xff\xfe")
+        .or(bytes.strip_prefix(b"\0"));
+    let line = line.unwrap_or(bytes);
+    if line.get(1) != Some(&0) {
+        return String::from_utf8_lossy(bytes);
+    }
+    let unit = |pair: &[u8]| u16::from_le_bytes([pair[0], *pair.get(1).unwrap_or(&0)]);
+    let units: Vec<_> = line.chunks(2).map(unit).collect();
+    String::from_utf16_lossy(&units).into()
 }
 
 /// Returns true if a value can be a message: it has a method, a result or an error.
@@ -130,11 +147,10 @@ fn message(text: &str, own: Option<&Value>) -> Option<String> {
     if !is_version && !is_answer {
         return None;
     }
-    if depth(text.as_bytes()) > MAX_DEPTH {
-        let message = format!("the answer of the server has more than {MAX_DEPTH} levels");
-        let id = own.cloned().or(envelope.id);
+    if Nesting::deepest(text.as_bytes()) > MAX_DEPTH {
+        let id = own.or(envelope.id.as_ref());
         let id = id.filter(|id| envelope.method.is_none() && (id.is_number() || id.is_string()));
-        return id.map(|id| refusal(&id, &message));
+        return id.and_then(|_| message(&shallow(text), own));
     }
     if envelope.method.is_some() {
         return Some(text.to_owned());
@@ -250,23 +266,20 @@ fn unreadable(text: &str, own: Option<&Value>) -> Option<String> {
     ))
 }
 
-/// Returns the levels of a JSON text.
-fn depth(json: &[u8]) -> usize {
-    let (mut depth, mut most, mut is_string, mut is_escaped) = (0usize, 0, false, false);
-    for byte in json {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_string => is_escaped = true,
-            b'"' => is_string = !is_string,
-            b'[' | b'{' if !is_string => {
-                depth += 1;
-                most = most.max(depth);
-            }
-            b']' | b'}' if !is_string => depth = depth.saturating_sub(1),
-            _ => {}
+/// Returns a JSON text with a note in place of the levels over the limit.
+fn shallow(text: &str) -> String {
+    let (mut made, mut copied, mut nesting) = (String::new(), 0, Nesting::default());
+    for (at, byte) in text.bytes().enumerate() {
+        let before = nesting.depth;
+        nesting.push(byte);
+        if before == MAX_DEPTH && nesting.depth > MAX_DEPTH {
+            made += &text[copied..at];
+            made += &format!("\"[more than {MAX_DEPTH} levels]\"");
+        } else if before > MAX_DEPTH && nesting.depth == MAX_DEPTH {
+            copied = at + 1;
         }
     }
-    most
+    made + &text[copied..]
 }
 
 fn presence<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Presence, D::Error> {
@@ -332,13 +345,17 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_nested_too_deep_becomes_an_error_of_its_call() {
+    fn an_answer_that_is_nested_too_deep_is_read_without_its_deepest_levels() {
         for levels in [MAX_DEPTH + 1, 5_000_000] {
             let answer = answer(nested(levels).as_bytes());
             assert_eq!(
-                (&answer["id"], &answer["error"]["code"]),
-                (&json!(7), &json!(-32603))
+                (
+                    &answer["id"],
+                    Nesting::deepest(answer.to_string().as_bytes())
+                ),
+                (&json!(7), MAX_DEPTH)
             );
+            assert!(answer["result"].is_array(), "{answer}");
         }
         let request = nested(5_000_000).replace("result", "method");
         assert!(read(request.as_bytes(), None).is_empty());
@@ -365,6 +382,13 @@ mod tests {
                 json!({"a": "caf\u{fffd}"}),
             ),
             (["\u{feff}".as_bytes(), &result("{}")].concat(), json!({})),
+            (
+                String::from_utf8_lossy(&result(r#"{"a":"é"}"#))
+                    .encode_utf16()
+                    .flat_map(u16::to_le_bytes)
+                    .collect(),
+                json!({"a": "é"}),
+            ),
             (
                 result("{\"a\":\"one\ttwo\u{1}\"}"),
                 json!({"a": "one\ttwo\u{1}"}),

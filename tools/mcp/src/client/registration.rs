@@ -233,12 +233,24 @@ impl Registration {
                 ("arguments", Some(&mut tool.parameters)),
                 ("results", tool.output.as_mut()),
             ] {
-                let Some((usable, dropped)) = schema
+                let Some((mut usable, mut dropped)) = schema
                     .as_ref()
                     .and_then(|schema| repaired(Value::clone(schema)))
                 else {
                     continue;
                 };
+                // Arguments are an object, whatever else the schema says.
+                let is_other = |kind: &Value| match kind {
+                    Value::Array(kinds) => !kinds.contains(&json!("object")),
+                    kind => *kind != "object",
+                };
+                if part == "arguments"
+                    && usable.get("type").is_some_and(is_other)
+                    && let Some(fields) = usable.as_object_mut()
+                {
+                    fields.remove("type");
+                    dropped.push("/type".to_owned());
+                }
                 schema
                     .into_iter()
                     .for_each(|schema| *schema = usable.clone());

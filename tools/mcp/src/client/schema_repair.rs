@@ -1,7 +1,7 @@
 //! [`repaired`]: a schema of a server without the keywords that cannot be used.
 
 use serde_json::{Map, Value, json};
-use tools::schema::{SchemaError, ValueSchema};
+use tools::schema::{SchemaError, ValueSchema, unescaped};
 
 /// The maximum number of keywords that are dropped from a schema.
 const MAX_DROPPED: usize = 64;
@@ -43,15 +43,18 @@ pub(super) fn repaired(mut schema: Value) -> Option<(Value, Vec<String>)> {
                 });
                 drop_patterns_of_names(&mut schema, "", &mut dropped);
             }
-            SchemaError::ExternalRef { .. }
-            | SchemaError::UnresolvedRef { .. }
-            | SchemaError::EndlessRef { .. } => {
+            SchemaError::ExternalRef { .. } | SchemaError::UnresolvedRef { .. } => {
                 let whole = schema.clone();
-                drop_each(&mut schema, "", &mut dropped, &|keyword, value| {
-                    keyword.ends_with("ef")
-                        && keyword.starts_with('$')
-                        && !is_resolved(&whole, value)
-                });
+                drop_each(
+                    &mut schema,
+                    "",
+                    &mut dropped,
+                    &|keyword, value| match keyword {
+                        "$id" => ValueSchema::new(json!({ "$id": value })).is_err(),
+                        "$ref" | "$dynamicRef" | "$recursiveRef" => !is_resolved(&whole, value),
+                        _ => false,
+                    },
+                );
             }
             _ => return None,
         }
@@ -67,7 +70,24 @@ fn is_resolved(schema: &Value, reference: &Value) -> bool {
     let pointer = reference
         .as_str()
         .and_then(|reference| reference.strip_prefix('#'));
-    pointer.is_some_and(|pointer| schema.pointer(pointer).is_some())
+    pointer.is_some_and(|pointer| schema.pointer(&unescaped(pointer)).is_some())
+}
+
+/// Escapes the characters of references that no URI has, such as those of `#/$defs/Page[Item]`.
+pub(super) fn escape_references(schema: &mut Value) {
+    if let Some(Value::String(reference)) = schema.get_mut("$ref") {
+        let escaped = |c: char| match c {
+            _ if c.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:@/?%#".contains(c) => c.to_string(),
+            c => {
+                let bytes = c.encode_utf8(&mut [0; 4]).bytes().collect::<Vec<_>>();
+                bytes.iter().map(|byte| format!("%{byte:02X}")).collect()
+            }
+        };
+        *reference = reference.chars().map(escaped).collect();
+    }
+    for (_, below) in below(schema, "") {
+        escape_references(below);
+    }
 }
 
 /// Removes the value at a pointer. Returns the pointer, or `None` if there is no such value.
@@ -181,6 +201,21 @@ mod tests {
             (
                 json!({"properties": {"to": {"type": "string", "$ref": "#/$defs/none"}}}),
                 "/properties/to/$ref",
+            ),
+            (
+                json!({"properties": {"to": text}, "$id": "My Schema"}),
+                "/$id",
+            ),
+            (
+                json!({"properties": {"to": text}, "$id": "http://x/y z"}),
+                "/$id",
+            ),
+            (
+                json!({
+                    "properties": {"to": text, "m": {"$ref": "#/$defs/a%20b"}, "n": {"$ref": "#/$defs/none"}},
+                    "$defs": {"a b": {}},
+                }),
+                "/properties/n/$ref",
             ),
             (
                 json!({"properties": {"to": text, "n": {"type": "int"}}}),

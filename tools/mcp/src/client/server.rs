@@ -5,6 +5,7 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::service::{ClientInitializeError, RunningService};
 use rmcp::transport::IntoTransport;
@@ -73,18 +74,19 @@ impl Server {
         }
     }
 
-    /// Opens a connection in a mode.
+    /// Opens a connection in a mode. A server that is no URL has `discovery` as the time limit of `server/discover`.
     pub(super) async fn connect<C: ClientHandler>(
         &self,
         client: C,
         mode: ClientLifecycleMode,
+        discovery: Option<Duration>,
     ) -> Result<Connected<C>, Failure> {
         match self {
             Self::Streams(open) => {
                 let streams = open()
                     .await
                     .map_err(|error| Failure::Open(error.to_string()))?;
-                handshake(client, lines(streams), mode, Guard::Nothing).await
+                handshake(client, lines(streams, discovery), mode, Guard::Nothing).await
             }
             #[cfg(feature = "stdio")]
             Self::Stdio(server) => {
@@ -93,7 +95,13 @@ impl Server {
                     .await
                     .map_err(|error| Failure::Open(error.to_string()))?;
                 let (read, write, alive) = started;
-                handshake(client, lines((read, write)), mode, Guard::Process(alive)).await
+                handshake(
+                    client,
+                    lines((read, write), discovery),
+                    mode,
+                    Guard::Process(alive),
+                )
+                .await
             }
             #[cfg(feature = "http")]
             Self::Http(server) => {
@@ -118,10 +126,12 @@ impl Guard {
     }
 }
 
-fn lines((read, write): Streams) -> impl rmcp::transport::Transport<RoleClient> {
-    Matched::new(Unanswered::new(
-        AsyncRwTransport::new(read, write).with_max_line_length(MAX_MESSAGE_BYTES),
-    ))
+fn lines(
+    (read, write): Streams,
+    discovery: Option<Duration>,
+) -> impl rmcp::transport::Transport<RoleClient> {
+    let messages = AsyncRwTransport::new(read, write).with_max_line_length(MAX_MESSAGE_BYTES);
+    Matched::new(Unanswered::new(messages), discovery)
 }
 
 async fn handshake<C, T, E, A>(

@@ -1,7 +1,17 @@
 //! [`TransportReason`]: why a transport has failed.
 
+#[cfg(feature = "http")]
+use std::time::Duration;
+
 use rmcp::service::ServiceError;
 use rmcp::transport::DynamicTransportError;
+#[cfg(feature = "http")]
+use rmcp::transport::{streamable_http_client::StreamableHttpError, worker::WorkerQuitReason};
+#[cfg(feature = "http")]
+use tools_http::HttpError;
+
+#[cfg(feature = "http")]
+use crate::client::imported::RECONNECTION;
 
 /// The reason why a transport has failed.
 pub(super) enum TransportReason {
@@ -23,18 +33,7 @@ impl TransportReason {
 pub(super) fn transport_reason(error: &DynamicTransportError) -> TransportReason {
     #[cfg(feature = "http")]
     {
-        use rmcp::transport::streamable_http_client::StreamableHttpError;
-        use rmcp::transport::worker::WorkerQuitReason;
-        use tools_http::HttpError;
-
-        let failed = match error
-            .error
-            .downcast_ref::<WorkerQuitReason<StreamableHttpError<HttpError>>>()
-        {
-            Some(WorkerQuitReason::Fatal { error, .. }) => Some(error),
-            _ => error.error.downcast_ref::<StreamableHttpError<HttpError>>(),
-        };
-        match failed {
+        match http_failure(error) {
             Some(StreamableHttpError::Client(error)) => {
                 return TransportReason::Unreachable(error.to_string());
             }
@@ -50,6 +49,40 @@ pub(super) fn transport_reason(error: &DynamicTransportError) -> TransportReason
         }
     }
     TransportReason::Broken(error.error.to_string())
+}
+
+#[cfg(feature = "http")]
+fn http_failure(error: &DynamicTransportError) -> Option<&StreamableHttpError<HttpError>> {
+    type Quit = WorkerQuitReason<StreamableHttpError<HttpError>>;
+    match error.error.downcast_ref::<Quit>() {
+        Some(WorkerQuitReason::Fatal { error, .. }) => Some(error),
+        _ => error.error.downcast_ref(),
+    }
+}
+
+/// Returns the answer of a server that refused a request, and the time to wait if it may accept a later one. Returns `None` for other
+/// errors.
+#[cfg(feature = "http")]
+pub(super) fn refusal(error: &DynamicTransportError) -> Option<(String, Option<Duration>)> {
+    match http_failure(error)? {
+        StreamableHttpError::HttpStatus(error) => {
+            let seconds = error
+                .retry_after
+                .as_ref()
+                .and_then(|text| text.trim().parse().ok());
+            let wait = seconds
+                .map_or(RECONNECTION, Duration::from_secs)
+                .max(RECONNECTION);
+            // The program behind a gateway may have it.
+            let outcome = match error.status {
+                500.. => "the call may have run; find out whether it did before you repeat it",
+                _ => "the call did not run",
+            };
+            Some((format!("{error}; {outcome}"), Some(wait)))
+        }
+        StreamableHttpError::UnexpectedServerResponse(answer) => Some((answer.to_string(), None)),
+        _ => None,
+    }
 }
 
 /// Returns the reason of an error without the type of its transport.

@@ -28,12 +28,12 @@ pub(super) struct Page {
 }
 
 impl Definitions {
-    pub(super) fn new(entries: &[Arc<Entry>], names: &Underscored) -> Self {
+    pub(super) fn new(entries: &[Arc<Entry>], names: Option<&Underscored>) -> Self {
         let (mut tools, mut left_out) = (Vec::new(), Vec::new());
         for entry in entries {
             match definition(entry) {
                 Ok(mut tool) => {
-                    if let Some(name) = names.shown(entry.name()) {
+                    if let Some(name) = names.and_then(|names| names.shown(entry.name())) {
                         tool.name = name.to_owned().into();
                     }
                     tools.push(tool);

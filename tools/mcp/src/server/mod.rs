@@ -8,6 +8,7 @@
 mod approval;
 mod call;
 mod calls;
+mod client_message;
 mod connection;
 mod definitions;
 mod drive;

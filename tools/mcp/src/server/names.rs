@@ -17,7 +17,7 @@ pub enum ServedNames {
     Underscored,
 }
 
-/// The names of served tools in the form of models' services. Empty for [`ServedNames::Dotted`].
+/// The names of served tools in the form of models' services.
 #[derive(Default)]
 pub(super) struct Underscored {
     shown: BTreeMap<ToolName, String>,

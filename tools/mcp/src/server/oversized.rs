@@ -1,5 +1,6 @@
-//! [`Oversized`]: the answers to messages that are too long to be read, or no JSON.
+//! [`Oversized`]: the answers to messages that are too long, or none of the protocol.
 
+use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -15,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::server::json_text::is_json;
+use crate::server::client_message::{self, Read};
 
 /// The length of the begin and of the end of a message that are searched for the id, in bytes.
 const SEARCHED: usize = 1024;
@@ -26,7 +27,7 @@ const KEPT: usize = 64 * 1024;
 /// The number of requests that wait for their refusal.
 const MAX_REFUSALS: usize = 16;
 
-/// A transport of lines, which refuses requests that are too long and lines that are no JSON.
+/// A transport of lines, which refuses requests that are too long and lines that are no message.
 pub(super) struct Oversized<R: AsyncRead + Unpin, W: AsyncWrite> {
     lines: AsyncRwTransport<RoleServer, Watched<R>, W>,
     refused: mpsc::Receiver<Refused>,
@@ -38,8 +39,7 @@ pub(super) struct Oversized<R: AsyncRead + Unpin, W: AsyncWrite> {
 /// A line that is refused.
 enum Refused {
     TooLong(RequestId),
-    /// Its id is unknown.
-    NoJson,
+    NoMessage(client_message::Refused),
 }
 
 impl<R, W> Oversized<R, W>
@@ -49,7 +49,7 @@ where
 {
     pub(super) fn new(read: R, write: W, max_bytes: usize) -> Self {
         let (refuse, refused) = mpsc::channel(MAX_REFUSALS);
-        let (begin, end, line) = Default::default();
+        let (begin, end, line, ready) = Default::default();
         let read = Watched {
             read,
             max_bytes,
@@ -57,6 +57,8 @@ where
             begin,
             end,
             line,
+            ready,
+            has_begun: false,
             refuse,
         };
         Self {
@@ -74,7 +76,7 @@ where
                 let reason = format!("the message is longer than {} bytes", self.max_bytes);
                 (ErrorData::invalid_request(reason, None), Some(id))
             }
-            Refused::NoJson => (ErrorData::parse_error("the message is no JSON", None), None),
+            Refused::NoMessage(refused) => refused,
         };
         let refusal = self
             .lines
@@ -125,7 +127,7 @@ where
     }
 }
 
-/// A stream of lines, which finds the ids of lines that are too long.
+/// A stream of lines that are messages, which finds the ids of the others.
 struct Watched<R> {
     read: R,
     max_bytes: usize,
@@ -135,10 +137,31 @@ struct Watched<R> {
     end: Vec<u8>,
     /// The line so far, unless it is too long.
     line: Vec<u8>,
+    /// The messages that were not read yet.
+    ready: VecDeque<u8>,
+    /// True after the first request.
+    has_begun: bool,
     refuse: mpsc::Sender<Refused>,
 }
 
 impl<R> Watched<R> {
+    /// Takes a whole line.
+    fn take_line(&mut self) -> Result<(), client_message::Refused> {
+        if self.line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let Read {
+            text,
+            is_notification,
+        } = client_message::read(&self.line)?;
+        self.has_begun |= !is_notification;
+        // A notification before the first request is about nothing, and would end the handshake.
+        if self.has_begun {
+            self.ready.extend(text.iter().chain(b"\n"));
+        }
+        Ok(())
+    }
+
     fn watch(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.length = self.length.saturating_add(part.len());
@@ -154,8 +177,7 @@ impl<R> Watched<R> {
             }
             if text.len() < part.len() {
                 let refused = match fits {
-                    true if self.line.trim_ascii().is_empty() || is_json(&self.line) => None,
-                    true => Some(Refused::NoJson),
+                    true => self.take_line().err().map(Refused::NoMessage),
                     false => request_id(&self.begin, &self.end).map(Refused::TooLong),
                 };
                 refused
@@ -178,8 +200,21 @@ impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.read).poll_read(cx, buffer))?;
-        self.watch(&buffer.filled()[before..]);
+        while self.ready.is_empty() {
+            ready!(Pin::new(&mut self.read).poll_read(cx, buffer))?;
+            let read = buffer.filled()[before..].to_vec();
+            buffer.set_filled(before);
+            match (read.is_empty(), self.line.is_empty()) {
+                (true, true) => return Poll::Ready(Ok(())),
+                // The last line may lack its end.
+                (true, false) => self.watch(b"\n"),
+                _ => self.watch(&read),
+            }
+        }
+        let (ready, _) = self.ready.as_slices();
+        let length = ready.len().min(buffer.remaining());
+        buffer.put_slice(&ready[..length]);
+        self.ready.drain(..length);
         Poll::Ready(Ok(()))
     }
 }

@@ -42,11 +42,9 @@ impl ServedTools {
         entries.sort_by(|a, b| a.name().cmp(b.name()));
         entries.dedup_by(|a, b| a.name() == b.name());
         let names = WireNames::new(NameGrammar::Mcp, entries.iter().map(|entry| entry.name()))?;
-        let underscored = match form {
-            ServedNames::Dotted => Underscored::default(),
-            ServedNames::Underscored => Underscored::new(entries.iter().map(|entry| entry.name())),
-        };
-        let definitions = Definitions::new(&entries, &underscored);
+        let underscored = Underscored::new(entries.iter().map(|entry| entry.name()));
+        let shown = (form == ServedNames::Underscored).then_some(&underscored);
+        let definitions = Definitions::new(&entries, shown);
         Ok(Self {
             names,
             underscored,
@@ -66,10 +64,13 @@ impl ServedTools {
 
     /// Returns the definition of the tool that a client means.
     pub(super) fn definition(&self, text: &str) -> Option<&rmcp::model::Tool> {
-        self.definitions.find(text).or_else(|| {
-            self.definitions
-                .find(self.underscored.shown(&self.names.tool(text)?)?)
-        })
+        let other = || match self.underscored.tool(text) {
+            Some(name) => self.definitions.find(&NameGrammar::Mcp.encode(name)),
+            None => self
+                .definitions
+                .find(self.underscored.shown(&self.names.tool(text)?)?),
+        };
+        self.definitions.find(text).or_else(other)
     }
 
     /// Returns the tool that a client means.

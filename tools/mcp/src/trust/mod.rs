@@ -2,6 +2,7 @@
 //! pinned.
 
 mod executable;
+mod lock_file;
 mod pending_file;
 mod pins;
 mod subject;

@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use similar::TextDiff;
 use tools::IgnorePoison as _;
 use tools::{Digest, Tool, ToolName};
@@ -14,14 +12,9 @@ use tools::{Digest, Tool, ToolName};
 use crate::client::{Review, ServerName, ServerTool};
 use crate::config::{EffectsRemark, ServerSettings};
 use crate::private_file;
+use crate::trust::lock_file::{self, Pin, Pinned, read};
 use crate::trust::pending_file::PendingFile;
 use host::trust::TrustError;
-
-/// The maximum size of a file, in bytes.
-const MAX_BYTES: u64 = 256 * 1024 * 1024;
-
-/// The version of the format.
-const VERSION: u64 = 1;
 
 /// The time limit for finding the shortest difference.
 const MAX_DIFF_TIME: Duration = Duration::from_millis(500);
@@ -32,7 +25,8 @@ const MAX_DIFF_TIME: Duration = Duration::from_millis(500);
 /// - The first list of an approved server pins all its tools, because the user approved the server for them.
 /// - Later, a tool that is new or has changed is refused until the user approves it.
 /// - A tool that vanishes keeps its pin.
-/// - A call runs only while the definition that its caller saw is the pinned one.
+/// - A server may return to each definition that the user approved, as one does that changes a tool while it runs.
+/// - A call runs only while the definition that its caller saw is a pinned one.
 ///
 /// Two definitions are equal as those of [`ServerTool`] are.
 pub struct Pins {
@@ -55,14 +49,6 @@ pub struct Pending {
     pub present: ServerTool,
 }
 
-type Pinned = BTreeMap<ToolName, Pin>;
-
-#[derive(Clone)]
-struct Pin {
-    digest: Digest,
-    definition: ServerTool,
-}
-
 #[derive(Default)]
 struct State {
     /// The pins. `None` before the first list.
@@ -71,26 +57,10 @@ struct State {
     listed: Pinned,
     /// The definitions that are not the pinned ones, of the latest list and of earlier ones.
     pending: Vec<Pending>,
-    /// True after a list of the server.
-    is_listed: bool,
+    /// The digests of the latest list. `None` before the first.
+    latest: Option<BTreeMap<ToolName, Digest>>,
     /// The tools whose declared effects do not fit their schema, with the reason.
     faults: BTreeMap<ToolName, String>,
-}
-
-/// The file of pins.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LockFile {
-    version: u64,
-    server: String,
-    tools: BTreeMap<ToolName, Locked>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Locked {
-    digest: Digest,
-    definition: Value,
 }
 
 impl Pins {
@@ -146,7 +116,7 @@ impl Pins {
     /// Returns the definitions that wait for approval, if the server has listed its tools since the pins were opened.
     pub fn news(&self) -> Vec<Pending> {
         let state = self.lock();
-        if state.is_listed {
+        if state.latest.is_some() {
             state.pending.clone()
         } else {
             Vec::new()
@@ -160,17 +130,22 @@ impl Pins {
     pub fn approve(&self, seen: &[Pending]) -> Result<(), TrustError> {
         // Another process may have pinned others.
         let mut pinned = read(&self.path, &self.server)?.unwrap_or_default();
-        let seen = seen
-            .iter()
-            .map(|pending| (pending.tool.clone(), Pin::new(pending.present.clone())));
-        pinned.extend(seen);
+        let latest = self.lock().latest.clone().unwrap_or_default();
+        for Pending { tool, present, .. } in seen {
+            let mut pin = Pin::new(present.clone());
+            if let Some(mut before) = pinned.remove(tool) {
+                // A server that has the earlier definition at its start begins the next session with it.
+                if latest.get(tool) == Some(&before.digest) {
+                    std::mem::swap(&mut pin, &mut before);
+                }
+                pin.others
+                    .extend(before.others.iter().chain([&before.digest]));
+            }
+            pinned.insert(tool.clone(), pin);
+        }
         self.write(&pinned, private_file::replace)?;
         let mut state = self.lock();
-        state.pending.retain(|pending| {
-            pinned
-                .get(&pending.tool)
-                .is_none_or(|pin| pin.definition != pending.present)
-        });
+        state.pending.retain(|pending| pending.waits_in(&pinned));
         state.pinned = Some(pinned);
         self.keep(&state.pending);
         Ok(())
@@ -189,7 +164,7 @@ impl Pins {
         let digests = |pinned: &Pinned| {
             pinned
                 .iter()
-                .map(|(name, pin)| (name.clone(), pin.digest))
+                .map(|(name, pin)| (name.clone(), pin.digest, pin.others.clone()))
                 .collect::<Vec<_>>()
         };
         let has_changed = state
@@ -197,10 +172,7 @@ impl Pins {
             .as_ref()
             .is_none_or(|pinned| digests(pinned) != digests(&read));
         if has_changed {
-            state.pending.retain(|pending| {
-                read.get(&pending.tool)
-                    .is_none_or(|pin| pin.definition != pending.present)
-            });
+            state.pending.retain(|pending| pending.waits_in(&read));
             state.pinned = Some(read);
         }
         Ok(has_changed)
@@ -249,22 +221,7 @@ impl Pins {
         pinned: &Pinned,
         write: impl FnOnce(&std::path::Path, &str) -> std::io::Result<()>,
     ) -> Result<(), TrustError> {
-        let locked = |(name, pin): (&ToolName, &Pin)| {
-            (
-                name.clone(),
-                Locked {
-                    digest: pin.digest,
-                    definition: pin.definition.to_json(),
-                },
-            )
-        };
-        let tools = pinned.iter().map(locked).collect();
-        let file = LockFile {
-            version: VERSION,
-            server: self.server.to_string(),
-            tools,
-        };
-        let text = serde_json::to_string_pretty(&file).map_err(std::io::Error::from);
+        let text = lock_file::text(&self.server, pinned).map_err(std::io::Error::from);
         let written = text.and_then(|text| write(&self.path, &text));
         written.map_err(|source| TrustError::Write {
             path: self.path.clone(),
@@ -348,7 +305,7 @@ impl Review for Pins {
         drop(state);
         match pinned {
             None => {}
-            Some(Some(pinned)) if pinned.digest == digest => {}
+            Some(Some(pinned)) if pinned.permits(&digest) => {}
             Some(pinned) => return Err(self.refusal(&name, pinned.is_some())),
         }
         let declared = self
@@ -376,45 +333,41 @@ impl Review for Pins {
         let mut state = self.lock();
         let listed = std::mem::take(&mut state.listed);
         self.keep_resources(has_resources);
-        if state.pinned.is_none() {
-            let pinned = self.pin_first(&listed).unwrap_or_else(|error| {
+        let pinned = state.pinned.get_or_insert_with(|| {
+            self.pin_first(&listed).unwrap_or_else(|error| {
                 tracing::warn!(
                     server = self.server.as_str(),
                     "the definitions are pinned for this process only: {error}"
                 );
                 listed.clone()
-            });
-            state.pinned = Some(pinned);
-        }
+            })
+        });
         let remarks = self.settings.remarks(
             &self.server,
             listed.iter().map(|(name, pin)| (name, &pin.definition)),
         );
-        let earlier = self
-            .kept
-            .read()
+        let (latest, present) = listed
             .into_iter()
-            .filter(|(name, _)| !listed.contains_key(name));
-        let present = listed
-            .iter()
-            .map(|(name, pin)| (name.clone(), pin.definition.clone()));
-        let all = earlier.chain(present).collect();
-        let pending = state
-            .pinned
-            .as_ref()
-            .map(|pinned| pending(pinned, all))
-            .unwrap_or_default();
+            .map(|(name, pin)| ((name.clone(), pin.digest), (name, pin.definition)))
+            .unzip();
+        // A server may offer or change a tool only while a session uses it, so another list does not show that.
+        let pending: BTreeMap<_, _> = [self.kept.read(), present]
+            .into_iter()
+            .flat_map(|tools| pending(pinned, tools))
+            .map(|pending| (pending.tool.clone(), pending))
+            .collect();
+        let pending: Vec<_> = pending.into_values().collect();
         if pending != state.pending || !pending.is_empty() {
             self.keep(&pending);
         }
-        (state.pending, state.is_listed) = (pending, true);
+        (state.pending, state.latest) = (pending, Some(latest));
         remarks.into_iter().map(|remark| remark.text).collect()
     }
 
     fn check(&self, name: &ToolName, digest: &Digest) -> Result<(), String> {
         let state = self.lock();
         match state.pinned.as_ref().and_then(|pinned| pinned.get(name)) {
-            Some(pin) if pin.digest == *digest => state
+            Some(pin) if pin.permits(digest) => state
                 .faults
                 .get(name)
                 .map_or(Ok(()), |reason| Err(reason.clone())),
@@ -423,16 +376,12 @@ impl Review for Pins {
     }
 }
 
-impl Pin {
-    fn new(definition: ServerTool) -> Self {
-        Self {
-            digest: definition.digest(),
-            definition,
-        }
-    }
-}
-
 impl Pending {
+    fn waits_in(&self, pinned: &Pinned) -> bool {
+        let pin = pinned.get(&self.tool);
+        pin.is_none_or(|pin| !pin.permits(&self.present.digest()))
+    }
+
     /// Returns the definition as text if the tool is new, or else the difference from the pinned one. Invisible characters are escaped.
     pub fn diff(&self) -> String {
         let present = self.present.to_text();
@@ -450,50 +399,13 @@ impl Pending {
     }
 }
 
-/// Returns the definitions that are not the pinned ones, sorted by name.
+/// Returns the definitions that are not approved, sorted by name.
 fn pending(pinned: &Pinned, present: BTreeMap<ToolName, ServerTool>) -> Vec<Pending> {
-    let differs = |(tool, present): (ToolName, ServerTool)| {
-        let pinned = pinned.get(&tool).map(|pin| pin.definition.clone());
-        (pinned.as_ref() != Some(&present)).then_some(Pending {
-            tool,
-            pinned,
-            present,
-        })
+    let pending = |(tool, present): (ToolName, ServerTool)| Pending {
+        pinned: pinned.get(&tool).map(|pin| pin.definition.clone()),
+        tool,
+        present,
     };
-    present.into_iter().filter_map(differs).collect()
-}
-
-fn read(path: &std::path::Path, server: &ServerName) -> Result<Option<Pinned>, TrustError> {
-    let text = private_file::read(path, MAX_BYTES);
-    let text = text.map_err(|source| TrustError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
-    let Some(text) = text else { return Ok(None) };
-    let damaged = |reason| TrustError::Damaged {
-        path: path.to_owned(),
-        reason,
-    };
-    let file: LockFile = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
-    if file.version != VERSION || file.server != server.as_str() {
-        return Err(damaged(format!(
-            "it is version {} for the server {:?}",
-            file.version, file.server
-        )));
-    }
-    let pin = |(name, locked): (ToolName, Locked)| {
-        let definition = ServerTool::from_json(locked.definition)
-            .map_err(|error| damaged(format!("{name}: {error}")))?;
-        let pin = Pin::new(definition);
-        if pin.digest == locked.digest {
-            Ok((name, pin))
-        } else {
-            Err(damaged(format!("{name} has another digest")))
-        }
-    };
-    file.tools
-        .into_iter()
-        .map(pin)
-        .collect::<Result<_, _>>()
-        .map(Some)
+    let all = present.into_iter().map(pending);
+    all.filter(|pending| pending.waits_in(pinned)).collect()
 }

@@ -350,3 +350,73 @@ async fn a_call_after_the_end_of_a_connection_waits_for_the_next_one() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_server_that_is_silent_on_a_method_that_it_does_not_know_has_its_tools_soon() {
+    let server = raw(|message| match message["method"].as_str().unwrap() {
+        "initialize" => {
+            let info = json!({"name": "s", "version": "1"});
+            vec![result(
+                message,
+                json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}),
+            )]
+        }
+        "tools/list" => vec![result(message, json!({"tools": a_tool()}))],
+        "tools/call" => vec![result(message, json!({"content": "done"}))],
+        _ => Vec::new(),
+    });
+    let start = Instant::now();
+    let (catalog, _servers, _) = imported(server).await;
+    assert!(start.elapsed() < Duration::from_secs(5));
+    let called = catalog.execute(&cx(), "mcp:s/t", json!({})).await;
+    assert_eq!(called.unwrap().to_text(), "done");
+}
+
+#[tokio::test]
+async fn a_page_that_fails_or_has_a_number_as_its_cursor_takes_no_other_page_with_it() {
+    let server = raw(|message| match message["method"].as_str().unwrap() {
+        "initialize" => {
+            let info = json!({"name": "s", "version": "1"});
+            vec![result(
+                message,
+                json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}),
+            )]
+        }
+        "tools/list" => match message["params"]["cursor"].as_str() {
+            None => vec![result(message, json!({"tools": a_tool(), "nextCursor": 2}))],
+            Some("2") => {
+                let second = json!([{"name": "u", "inputSchema": {"type": "object"}}]);
+                vec![result(message, json!({"tools": second, "nextCursor": "c"}))]
+            }
+            _ => {
+                let error = json!({"code": -32602, "message": "bad cursor"});
+                vec![json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string()]
+            }
+        },
+        _ if message.get("id").is_some() => {
+            let error = json!({"code": -32601, "message": "no"});
+            vec![json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string()]
+        }
+        _ => Vec::new(),
+    });
+    let (_, _servers, imported) = imported(server).await;
+    let report = imported.ready().await.unwrap();
+    assert_eq!(report.tools, ["mcp:s/t", "mcp:s/u"], "{report:?}");
+    assert!(
+        report.notes.iter().any(|note| note.contains("bad cursor")),
+        "{report:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_tool_whose_arguments_are_said_to_be_a_text_takes_an_object() {
+    let string = json!({"type": "string", "properties": {"a": {"type": "string"}}});
+    let (catalog, _servers, report) =
+        listed(json!([{"name": "t", "inputSchema": string, "description": "d"}])).await;
+    assert!(
+        report.refused.is_empty() && report.notes[0].contains("/type"),
+        "{report:?}"
+    );
+    let called = catalog.execute(&cx(), "mcp:s/t", json!({"a": "x"})).await;
+    assert!(called.is_ok(), "{called:?}");
+}

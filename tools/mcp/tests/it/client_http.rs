@@ -192,3 +192,39 @@ async fn a_server_that_takes_no_answers_waits() {
     }
     assert!(before < MOST_PINGS / 2, "{before}");
 }
+
+#[tokio::test]
+async fn a_refused_call_says_what_the_server_said_and_when_another_one_may_succeed() {
+    for (status, ran, retry_after) in [
+        (StatusCode::FORBIDDEN, "HTTP 403", None),
+        (StatusCode::METHOD_NOT_ALLOWED, "HTTP 405", None),
+        (StatusCode::TOO_MANY_REQUESTS, "did not run", Some(45)),
+        (StatusCode::BAD_GATEWAY, "may have run", Some(45)),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let answer = move |body: axum::body::Bytes| async move {
+            let message: Value = serde_json::from_slice(&body).unwrap();
+            match message["method"].as_str() {
+                Some("tools/call") => (status, [("retry-after", "45")], "no").into_response(),
+                _ => pinging(Arc::default(), body).await,
+            }
+        };
+        let router = axum::Router::new().route("/mcp", axum::routing::post(answer));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let server = HttpServer::new(&url).unwrap();
+        let (catalog, _servers, _) =
+            imported(Import::from_http("s".parse().unwrap(), server)).await;
+        let error = catalog
+            .execute(&cx(), "mcp:s/t", json!({}))
+            .await
+            .unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains(ran) && text.contains("refused"), "{text}");
+        let later = match error.kind() {
+            ToolErrorKind::Transient { retry_after, .. } => *retry_after,
+            _ => None,
+        };
+        assert_eq!(later, retry_after.map(Duration::from_secs));
+    }
+}

@@ -121,7 +121,7 @@ async fn invisible_characters_in_the_texts_of_a_schema_reach_no_model() {
         let result = catalog
             .execute(&cx(), "mcp:s/hidden", json!({"city": "a\u{200b}"}))
             .await;
-        assert!(result.is_err_and(|error| error.code() != tools::ErrorCode::InvalidArguments));
+        assert!(result.is_ok(), "{result:?}");
         // A pin is the definition as it was sent.
         assert_eq!(definition.to_json()["inputSchema"], schema);
     }

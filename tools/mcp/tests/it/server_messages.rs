@@ -131,7 +131,6 @@ async fn parameters_that_do_not_fit_their_method_are_invalid() {
         ("logging/setLevel", modern(json!({"level": "loud"})), -32601),
         ("tasks/get", json!({}), -32601),
         ("tasks/get", modern(json!({})), -32602),
-        ("initialize", json!({"protocolVersion": 1}), -32602),
         ("initialize", modern(json!({"protocolVersion": 1})), -32601),
         ("subscriptions/listen", json!({"notifications": 1}), -32601),
         (

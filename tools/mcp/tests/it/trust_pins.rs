@@ -186,7 +186,7 @@ async fn a_call_of_an_approved_definition_runs_only_for_a_caller_who_saw_it() {
         .execute(&cx(), "mcp:s/a", json!({}))
         .await
         .unwrap_err();
-    assert!(reason(&error).contains("waits for approval"), "{error}");
+    assert!(reason(&error).contains("has changed"), "{error}");
 }
 
 #[tokio::test]
@@ -336,6 +336,57 @@ async fn a_tool_that_only_a_session_saw_is_kept_for_its_approval() {
             .is_ok()
     );
     assert!(pins.pending().is_empty());
+}
+
+#[tokio::test]
+async fn a_definition_that_only_a_session_saw_is_approved_and_the_earlier_one_stays_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let scripted = Scripted::new(MODERN, vec![tool("a")]);
+    let pins = open(&folder);
+    let (catalog, _servers, imported) = import(&scripted, &pins);
+    imported.ready().await.unwrap();
+    scripted.tools.send_replace(vec![other("a")]);
+    while pins.pending().is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+
+    // Each other connection begins with the earlier one. The first one approves nothing.
+    for is_approved in [false, true] {
+        let others = open(&folder);
+        let fresh = Scripted::new(MODERN, vec![tool("a")]);
+        import(&fresh, &others).2.ready().await.unwrap();
+        let pending = others.pending();
+        assert_eq!(pending.len(), 1);
+        assert_eq!(pending[0].present, pins.pending()[0].present);
+        if is_approved {
+            others.approve(&pending).unwrap();
+        }
+    }
+    assert!(pins.reload().unwrap());
+    imported.refresh();
+    while described(&catalog, "mcp:s/a") == "Does a." {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let called = async |catalog: &SharedCatalog| {
+        catalog.execute(&cx(), "mcp:s/a", json!({})).await.map(drop)
+    };
+    called(&catalog).await.unwrap();
+
+    let later = open(&folder);
+    assert!(later.pending().is_empty());
+    let fresh = Scripted::new(MODERN, vec![tool("a")]);
+    let (catalog, _servers, imported) = import(&fresh, &later);
+    imported.ready().await.unwrap();
+    called(&catalog).await.unwrap();
+    assert!(later.pending().is_empty());
+    // A third definition was never approved.
+    let mut third = tool("a");
+    third.description = Some("Does more.".into());
+    fresh.tools.send_replace(vec![third]);
+    while later.pending().is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    called(&catalog).await.unwrap_err();
 }
 
 #[tokio::test]

@@ -97,7 +97,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert!(peak() < FLAT, "{}", peak() / MIB);
         }),
         trial(
-            "json_nested_5_000_000_deep_is_an_error_of_its_call",
+            "json_nested_5_000_000_deep_is_read_without_its_deepest_levels",
             async || {
                 let deep = r#"
                 printf '{"jsonrpc":"2.0","id":"call","result":'
@@ -106,14 +106,11 @@ pub(crate) fn trials() -> Vec<Trial> {
                 echo '{"jsonrpc":"2.0","id":"next"}'"#;
                 let (read, _write, _process) = script(deep).connect().await.unwrap();
                 let mut read = BufReader::new(read);
-                let refused: serde_json::Value =
-                    serde_json::from_str(&line(&mut read).await).unwrap();
+                let cut: serde_json::Value = serde_json::from_str(&line(&mut read).await).unwrap();
                 assert!(
-                    refused["id"] == "call"
-                        && refused["error"]["message"]
-                            .as_str()
-                            .unwrap()
-                            .contains("levels")
+                    cut["id"] == "call"
+                        && cut["result"].is_array()
+                        && cut.to_string().contains("levels")
                 );
                 assert_eq!(
                     line(&mut read).await,

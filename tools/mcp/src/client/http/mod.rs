@@ -152,7 +152,10 @@ impl HttpServer {
         #[cfg(feature = "oauth")]
         let requests = rmcp::transport::AuthClient::new(requests, self.authorisation().await?);
         let transport = StreamableHttpClientTransport::with_client(requests, config);
-        Ok(Matched::new(Unanswered::with_count(transport, unanswered)))
+        Ok(Matched::new(
+            Unanswered::with_count(transport, unanswered),
+            None,
+        ))
     }
 
     /// Returns true if the user set the header that a login would set.

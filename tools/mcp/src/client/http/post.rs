@@ -11,7 +11,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use serde_json::json;
 use tools::visible_line;
-use tools_http::{HeaderName, HeaderValue, Method, Request, ResponseStream, StatusCode};
+use tools_http::{HeaderName, HeaderValue, HttpError, Method, Request, ResponseStream, StatusCode};
 
 use crate::client::http::events::events;
 use crate::client::http::requests::{EVENTS, Failure, JSON, Requests, SESSION, failed, try_later};
@@ -33,12 +33,27 @@ impl Requests {
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let request =
             Request::new(Method::POST, &uri).and_then(|request| request.with_json(&message));
-        let mut response = self
-            .send(request, token, headers, [(SESSION, session.as_deref())])
-            .await?;
+        let sent = self.send(request, token, headers, [(SESSION, session.as_deref())]);
         let request = match &message {
             ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
+        };
+        // After the handshake, the server is one, and an answer that cannot be read is no reason to call again.
+        let called = request
+            .as_ref()
+            .filter(|_| session.is_some() || is_call(&message));
+        let unreadable = |error: HttpError, id: &RequestId| {
+            let reason = format!("its answer cannot be read: {error}; the call may have run");
+            Ok(StreamableHttpPostResponse::Json(
+                unanswered(reason, id),
+                None,
+            ))
+        };
+        let mut response = match (sent.await, called) {
+            (Err(Failure::Client(error @ HttpError::Invalid { .. })), Some(id)) => {
+                return unreadable(error, id);
+            }
+            (sent, _) => sent?,
         };
         match (response.status, &request) {
             (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, Some(id)) => {
@@ -73,13 +88,13 @@ impl Requests {
             .get(SESSION)
             .and_then(|id| id.to_str().ok())
             .map(str::to_owned);
-        match (response.media_type().as_deref(), request) {
+        match (response.media_type().as_deref(), &request) {
             (Some(EVENTS), request) => {
                 let events = events(
                     response,
                     limits.max_sse_event_size,
                     self.unanswered(),
-                    request,
+                    request.clone(),
                 );
                 Ok(StreamableHttpPostResponse::Sse(events, id))
             }
@@ -87,22 +102,26 @@ impl Requests {
             (_, None) => Ok(StreamableHttpPostResponse::Accepted),
             // Some servers name another type, or none.
             (media_type, Some(request)) => {
-                let body = read_whole(&mut response, limits.max_json_response_size).await?;
-                let message = match read_message(&body, Some(&request)) {
+                let body = read_whole(&mut response, limits.max_json_response_size).await;
+                let body = match (body, called) {
+                    (Err(Failure::Client(error)), Some(id)) => return unreadable(error, id),
+                    (body, _) => body?,
+                };
+                let message = match read_message(&body, Some(request)) {
                     Some(message) => message,
                     None if body.trim_ascii().is_empty() => unanswered(
                         "its answer is no message, because it is empty; the call may have run"
                             .to_owned(),
-                        &request,
+                        request,
                     ),
-                    None if media_type == Some(JSON) => {
+                    None if media_type == Some(JSON) || called.is_some() => {
                         let text = visible_line(
                             &String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]),
                             SHOWN,
                         );
                         unanswered(
                             format!("its answer is no message: {text}; the call may have run"),
-                            &request,
+                            request,
                         )
                     }
                     None => {
@@ -115,6 +134,14 @@ impl Requests {
             }
         }
     }
+}
+
+/// Returns true if a message calls a tool.
+fn is_call(message: &ClientJsonRpcMessage) -> bool {
+    let ClientJsonRpcMessage::Request(request) = message else {
+        return false;
+    };
+    matches!(request.request, ClientRequest::CallToolRequest(_))
 }
 
 /// Returns the answer in a body, with the id of its request: it can answer no other one. Returns `None` if the body has none.
@@ -192,12 +219,13 @@ async fn refused(
         &String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]),
         SHOWN,
     );
-    // Many servers answer 400 where the protocol has 404 for a session that they do not know. Only the text tells, and nothing has run.
+    // Many servers answer 400 where the protocol has 404 for a session that they do not know, and some 410 or 422. Only the text tells, and
+    // nothing has run.
     let is_own = error
         .as_ref()
         .is_some_and(|error| error.id.is_some() && error.id.as_ref() == request.map(|own| &own.id));
     if has_session
-        && status == StatusCode::BAD_REQUEST
+        && matches!(status.as_u16(), 400 | 410 | 422)
         && !is_own
         && text.to_ascii_lowercase().contains("session")
     {

@@ -139,7 +139,9 @@ impl Requests {
         let more = more
             .into_iter()
             .filter_map(|(name, value)| Some((name, value?.to_owned())));
+        let mut has_session = false;
         for (name, value) in more {
+            has_session |= name == SESSION;
             let Ok(value) = HeaderValue::from_str(&value) else {
                 return Err(Failure::UnexpectedServerResponse(
                     format!("the value of {name} is not a header").into(),
@@ -155,10 +157,26 @@ impl Requests {
             Some(token) => &self.authorised(&token).map_err(Failure::Client)?,
             None => &self.http,
         };
-        let response = http
+        let mut response = http
             .stream(&self.cx, request)
             .await
             .map_err(|error| self.failure(error))?;
+        let is_plain = !response.headers.contains_key("www-authenticate");
+        // Some servers answer so for a session that they do not know.
+        if has_session && is_plain && response.status == StatusCode::UNAUTHORIZED {
+            let begin = response
+                .chunk()
+                .await
+                .map_err(Failure::Client)?
+                .unwrap_or_default();
+            if begin
+                .to_ascii_lowercase()
+                .windows(7)
+                .any(|word| word == b"session")
+            {
+                return Err(Failure::SessionExpired);
+            }
+        }
         let refused = challenge(&response);
         #[cfg(feature = "oauth")]
         self.note(has_token, refused.as_ref());

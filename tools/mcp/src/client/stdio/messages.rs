@@ -10,6 +10,7 @@ use bytes::{Buf as _, Bytes};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tokio::io::{AsyncRead, ReadBuf};
+use tokio::time::{Sleep, sleep};
 
 use crate::client::message_limit::MAX_MESSAGE_BYTES;
 use crate::client::stdio::error::StdioError;
@@ -27,7 +28,12 @@ pub(super) struct Messages {
     log: Log,
     pings: Pings,
     fault: Arc<OnceLock<StdioError>>,
+    /// The end of the time for the rest of an answer that spreads over lines.
+    rest: Option<Pin<Box<Sleep>>>,
 }
+
+/// The time for the next bytes of an answer that has the end of a line in a string.
+const REST: Duration = Duration::from_millis(300);
 
 /// The pings of a server in the running period.
 struct Pings {
@@ -85,9 +91,20 @@ impl Messages {
                 log,
                 pings,
                 fault: fault.clone(),
+                rest: None,
             },
             fault,
         )
+    }
+
+    /// Takes the error in place of an answer whose rest does not arrive.
+    fn give_up(&mut self) {
+        let messages = self.spread.give_up(|line| self.log.line(line));
+        self.ready = messages
+            .into_iter()
+            .map(|message| message + "\n")
+            .collect::<String>()
+            .into();
     }
 
     /// Takes bytes of the server. A line that is too long is the end.
@@ -123,35 +140,51 @@ impl Messages {
 
 impl AsyncRead for Messages {
     fn poll_read(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        while self.ready.is_empty() {
-            if let Some(fault) = self.fault.get() {
+        let this = self.get_mut();
+        while this.ready.is_empty() {
+            if let Some(fault) = this.fault.get() {
                 return Poll::Ready(Err(io::Error::new(
                     io::ErrorKind::InvalidData,
                     fault.clone(),
                 )));
             }
-            match ready!(self.source.poll_next(cx)) {
-                Some(bytes) => self.take(&bytes),
-                None => {
-                    let Some(line) = self.lines.rest() else {
+            let has_error = this.spread.has_error();
+            match this.source.poll_next(cx) {
+                Poll::Ready(Some(bytes)) => {
+                    this.rest = None;
+                    this.take(&bytes);
+                }
+                Poll::Pending if has_error => {
+                    let rest = this.rest.get_or_insert_with(|| Box::pin(sleep(REST)));
+                    ready!(rest.as_mut().poll(cx));
+                    this.rest = None;
+                    this.give_up();
+                }
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(None) => {
+                    let Some(line) = this.lines.rest() else {
+                        if has_error {
+                            this.give_up();
+                            continue;
+                        }
                         return Poll::Ready(Ok(()));
                     };
                     // The last message may lack the end of its line. One that is cut was not finished.
-                    if serde_json::from_slice::<IgnoredAny>(&line).is_err() {
-                        self.log.line(&line);
+                    if !has_error && serde_json::from_slice::<IgnoredAny>(&line).is_err() {
+                        this.log.line(&line);
                         return Poll::Ready(Ok(()));
                     }
-                    self.take(&[&line[..], b"\n"].concat());
+                    this.take(&[&line[..], b"\n"].concat());
                 }
             }
         }
-        let length = self.ready.len().min(buffer.remaining());
-        buffer.put_slice(&self.ready[..length]);
-        self.ready.advance(length);
+        let length = this.ready.len().min(buffer.remaining());
+        buffer.put_slice(&this.ready[..length]);
+        this.ready.advance(length);
         Poll::Ready(Ok(()))
     }
 }

@@ -2,81 +2,93 @@
 
 use crate::client::message_limit::MAX_MESSAGE_BYTES;
 use crate::client::reading::read;
+use crate::nesting::Nesting;
 
 /// The lines so far of an object or a list that may be a message.
 #[derive(Default)]
 pub(super) struct Spread {
     lines: Vec<u8>,
-    /// The objects and lists that are open.
-    depth: usize,
+    /// The place at their end. A string there has the end of a line as it is.
+    nesting: Nesting,
+    /// The error in place of the answer that the lines begin, if no more lines follow.
+    error: Vec<String>,
 }
 
 impl Spread {
     /// Takes a line. Returns the messages that it has, or the one that it ends. `log` gets the lines that are no part of a message.
     pub(super) fn read(&mut self, line: &[u8], mut log: impl FnMut(&[u8])) -> Vec<String> {
-        let messages = read(line, None);
-        if !messages.is_empty() {
-            self.give_up(&mut log);
-            return messages;
-        }
+        let mut messages = read(line, None);
+        let begins = self.lines.is_empty();
         let may_begin = matches!(line.trim_ascii_start().first(), Some(b'{' | b'['));
-        if self.lines.is_empty() && !may_begin {
+        let mut nesting = self.nesting;
+        let is_json = line.iter().all(|byte| nesting.push(*byte));
+        if begins && may_begin && is_json && nesting.is_string {
+            self.error = std::mem::take(&mut messages);
+        }
+        if !messages.is_empty() {
+            let mut all = self.give_up(&mut log);
+            all.append(&mut messages);
+            return all;
+        }
+        if begins && !may_begin {
             log(line);
             return messages;
         }
-        let depth = depth(line, self.depth);
         self.lines.extend_from_slice(line);
         self.lines.push(b'\n');
-        match depth {
-            Some(depth) if depth > 0 && self.lines.len() < MAX_MESSAGE_BYTES => {
-                self.depth = depth;
-                Vec::new()
-            }
-            Some(0) => {
-                // A message is one line for its parser, and strings of JSON have no ends of lines.
-                let line = self
-                    .lines
-                    .iter()
-                    .map(|byte| if *byte == b'\n' { b' ' } else { *byte });
-                let messages = read(&line.collect::<Vec<_>>(), None);
+        match nesting {
+            Nesting {
+                depth: 0,
+                is_string: false,
+                ..
+            } if is_json => {
+                let messages = read(&joined(&self.lines), None);
                 if messages.is_empty() {
-                    self.give_up(&mut log)
-                } else {
-                    *self = Self::default()
+                    return self.give_up(&mut log);
                 }
+                *self = Self::default();
                 messages
             }
-            _ => {
-                self.give_up(&mut log);
+            nesting
+                if is_json
+                    && (!nesting.is_string || self.has_error())
+                    && self.lines.len() < MAX_MESSAGE_BYTES =>
+            {
+                self.nesting = nesting;
                 Vec::new()
             }
+            _ => self.give_up(&mut log),
         }
     }
 
-    /// Gives the lines to the log.
-    fn give_up(&mut self, log: &mut impl FnMut(&[u8])) {
-        let lines = std::mem::take(self).lines;
-        lines
+    /// Returns true if the lines begin an answer that may lack its end.
+    pub(super) fn has_error(&self) -> bool {
+        !self.error.is_empty()
+    }
+
+    /// Gives the lines to the log. Returns the error in place of the answer that they begin.
+    pub(super) fn give_up(&mut self, mut log: impl FnMut(&[u8])) -> Vec<String> {
+        let given_up = std::mem::take(self);
+        given_up
+            .lines
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
-            .for_each(log);
+            .for_each(&mut log);
+        given_up.error
     }
 }
 
-/// Returns the number of objects and lists that are open after a line. Returns `None` if it cannot be a line of JSON.
-fn depth(line: &[u8], mut depth: usize) -> Option<usize> {
-    let (mut is_string, mut is_escaped) = (false, false);
-    for byte in line {
+/// Returns the lines as one, as the parser of messages takes it. An end of a line in a string stays.
+fn joined(lines: &[u8]) -> Vec<u8> {
+    let mut nesting = Nesting::default();
+    let joined = lines.iter().map(|byte| {
+        nesting.push(*byte);
         match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_string => is_escaped = true,
-            b'"' => is_string = !is_string,
-            b'[' | b'{' if !is_string => depth += 1,
-            b']' | b'}' if !is_string => depth = depth.checked_sub(1)?,
-            _ => {}
+            b'\n' if !nesting.is_string => b' ',
+            byte => *byte,
         }
-    }
-    (!is_string).then_some(depth)
+    });
+    joined.collect()
 }
 
 #[cfg(test)]
@@ -112,6 +124,37 @@ mod tests {
             (parsed.collect::<Vec<_>>(), log),
             (vec![value; 3], vec!["start".to_owned(), "end".to_owned()])
         );
+    }
+
+    #[test]
+    fn an_answer_with_ends_of_lines_in_its_strings_is_read() {
+        let (messages, log) = read(
+            "start\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":\"one\ntwo {\n\n\\\"three\"}}\nend",
+        );
+        let read: serde_json::Value = serde_json::from_str(&messages[0]).unwrap();
+        assert_eq!(
+            (messages.len(), &read["result"]["a"], log),
+            (
+                1,
+                &"one\ntwo {\n\n\"three".into(),
+                vec!["start".to_owned(), "end".to_owned()]
+            )
+        );
+    }
+
+    #[test]
+    fn an_answer_that_is_cut_in_a_string_is_an_error_before_the_next_message() {
+        let cut = r#"{"jsonrpc":"2.0","id":7,"result":{"a":"cut"#;
+        let (messages, _) = read(&format!("{cut}\n{MESSAGE}"));
+        let first: serde_json::Value = serde_json::from_str(&messages[0]).unwrap();
+        assert_eq!(
+            (&first["id"], &messages[1..]),
+            (&7.into(), &[MESSAGE.to_owned()][..])
+        );
+        assert!(first["error"].is_object(), "{first}");
+        let mut spread = Spread::default();
+        assert!(spread.read(cut.as_bytes(), |_| ()).is_empty() && spread.has_error());
+        assert_eq!(spread.give_up(|_| ()), messages[..1]);
     }
 
     #[test]

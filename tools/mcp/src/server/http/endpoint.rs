@@ -1,5 +1,6 @@
 //! [`Endpoint`]: from an HTTP request to its answer.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +15,12 @@ use rmcp::transport::streamable_http_server::StreamableHttpService;
 use serde_json::json;
 use tools_http::server::{Place, check_names, check_port, read_body};
 
+use crate::server::client_message;
 use crate::server::handler::Handler;
 use crate::server::http::access::Bearer;
 use crate::server::http::first_write::joined;
 use crate::server::http::options::HttpOptions;
 use crate::server::http::sessions::{SessionError, Sessions};
-use crate::server::json_text::is_json;
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
@@ -68,8 +69,14 @@ impl Endpoint {
         }
         let (head, body) = request.into_parts();
         let body = match read_body(body, self.max_bytes, self.read_timeout).await {
-            // `rmcp` answers 415.
-            Ok(body) if head.method == Method::POST && !is_json(&body) => return unreadable(),
+            // `rmcp` answers 415 to a message that it cannot read.
+            Ok(body) if head.method == Method::POST => match client_message::read(&body) {
+                Ok(read) => match read.text {
+                    Cow::Borrowed(text) if text.len() == body.len() => Full::new(body),
+                    text => Full::new(text.into_owned().into()),
+                },
+                Err(refused) => return unreadable(refused),
+            },
             Ok(body) => Full::new(body),
             Err(refusal) => {
                 let mut refused = text(refusal.status, refusal.body);
@@ -108,9 +115,9 @@ impl Endpoint {
     }
 }
 
-/// Returns the answer to a body that is no JSON.
-fn unreadable() -> Answer {
-    let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "the message is no JSON"}});
+/// Returns the answer to a body that is no message.
+fn unreadable((error, id): client_message::Refused) -> Answer {
+    let error = json!({"jsonrpc": "2.0", "id": id, "error": error});
     let mut answer = text(StatusCode::BAD_REQUEST, error.to_string());
     answer
         .headers_mut()

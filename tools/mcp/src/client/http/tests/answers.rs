@@ -123,18 +123,26 @@ async fn a_bad_request_about_a_session_renews_it_and_an_answer_of_the_tool_does_
             r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32000,"message":"Bad Request: No valid session ID provided"}}}}"#
         )
     };
+    let statuses = [
+        "400 Bad Request",
+        "401 Unauthorized",
+        "410 Gone",
+        "422 Unprocessable Content",
+    ];
     for (kind, body) in [
         ("application/json", about("null")),
         ("application/json", about("\"server-error\"")),
         ("text/plain", "Invalid or missing session ID".to_owned()),
     ] {
-        let (answer, _) = post(response("400 Bad Request", kind, &body), ping(), Some("s1")).await;
-        assert!(matches!(answer, Err(Failure::SessionExpired)), "{answer:?}");
-        let (answer, _) = post(response("400 Bad Request", kind, &body), ping(), None).await;
-        assert!(
-            !matches!(answer, Err(Failure::SessionExpired)),
-            "{answer:?}"
-        );
+        for status in statuses {
+            let (answer, _) = post(response(status, kind, &body), ping(), Some("s1")).await;
+            assert!(matches!(answer, Err(Failure::SessionExpired)), "{answer:?}");
+            let (answer, _) = post(response(status, kind, &body), ping(), None).await;
+            assert!(
+                !matches!(answer, Err(Failure::SessionExpired)),
+                "{answer:?}"
+            );
+        }
     }
     let (own, _) = post(
         response("400 Bad Request", "application/json", &about("1")),
@@ -564,4 +572,27 @@ async fn a_server_without_streams_or_sessions_says_so() {
         server.received().last().unwrap().header("mcp-session-id"),
         Some("s1")
     );
+}
+
+#[tokio::test]
+async fn an_answer_to_a_call_that_cannot_be_read_says_that_the_call_may_have_run() {
+    let call = || {
+        message(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "t"}}))
+    };
+    let cut = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{\"jsonrpc\"";
+    let coded = response("200 OK", "application/json\r\ncontent-encoding: zstd", PONG);
+    for bytes in [
+        response("200 OK", "text/html", "<h1>It works</h1>"),
+        cut.into(),
+        coded,
+    ] {
+        let (answer, _) = post(bytes, call(), None).await;
+        let Ok(Answer::Json(ServerJsonRpcMessage::Error(error), None)) = answer else {
+            panic!("{answer:?}");
+        };
+        assert!(
+            error.id.is_some() && error.error.message.contains("may have run"),
+            "{error:?}"
+        );
+    }
 }

@@ -1,0 +1,124 @@
+//! The file `mcp.lock` of [`Pins`](super::pins::Pins).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use host::trust::TrustError;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tools::{Digest, ToolName};
+
+use crate::client::{ServerName, ServerTool};
+use crate::private_file;
+
+/// The maximum size of a file, in bytes.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+/// The version of the format.
+const VERSION: u64 = 1;
+
+/// The pinned definitions.
+pub(super) type Pinned = BTreeMap<ToolName, Pin>;
+
+/// The definitions of a tool that the user approved.
+#[derive(Clone)]
+pub(super) struct Pin {
+    pub(super) digest: Digest,
+    pub(super) definition: ServerTool,
+    /// The digests of the other definitions that the user approved.
+    pub(super) others: BTreeSet<Digest>,
+}
+
+/// The file of pins.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LockFile {
+    version: u64,
+    server: String,
+    tools: BTreeMap<ToolName, Locked>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Locked {
+    digest: Digest,
+    definition: Value,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    others: BTreeSet<Digest>,
+}
+
+impl Pin {
+    pub(super) fn new(definition: ServerTool) -> Self {
+        Self {
+            digest: definition.digest(),
+            definition,
+            others: BTreeSet::new(),
+        }
+    }
+
+    /// Returns true if the user approved the definition with this digest.
+    pub(super) fn permits(&self, digest: &Digest) -> bool {
+        self.digest == *digest || self.others.contains(digest)
+    }
+}
+
+/// Reads the file. Returns `None` if there is none.
+///
+/// # Errors
+/// Returns an error if it cannot be read, or is damaged.
+pub(super) fn read(path: &Path, server: &ServerName) -> Result<Option<Pinned>, TrustError> {
+    let text = private_file::read(path, MAX_BYTES);
+    let text = text.map_err(|source| TrustError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let Some(text) = text else { return Ok(None) };
+    let damaged = |reason| TrustError::Damaged {
+        path: path.to_owned(),
+        reason,
+    };
+    let file: LockFile = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+    if file.version != VERSION || file.server != server.as_str() {
+        return Err(damaged(format!(
+            "it is version {} for the server {:?}",
+            file.version, file.server
+        )));
+    }
+    let pin = |(name, locked): (ToolName, Locked)| {
+        let definition = ServerTool::from_json(locked.definition)
+            .map_err(|error| damaged(format!("{name}: {error}")))?;
+        let mut pin = Pin::new(definition);
+        pin.others = locked.others;
+        if pin.digest == locked.digest {
+            Ok((name, pin))
+        } else {
+            Err(damaged(format!("{name} has another digest")))
+        }
+    };
+    file.tools
+        .into_iter()
+        .map(pin)
+        .collect::<Result<_, _>>()
+        .map(Some)
+}
+
+/// Returns the content of the file.
+pub(super) fn text(server: &ServerName, pinned: &Pinned) -> serde_json::Result<String> {
+    let locked = |(name, pin): (&ToolName, &Pin)| {
+        (
+            name.clone(),
+            Locked {
+                digest: pin.digest,
+                definition: pin.definition.to_json(),
+                others: pin.others.clone(),
+            },
+        )
+    };
+    let tools = pinned.iter().map(locked).collect();
+    let file = LockFile {
+        version: VERSION,
+        server: server.to_string(),
+        tools,
+    };
+    serde_json::to_string_pretty(&file)
+}
