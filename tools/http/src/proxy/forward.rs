@@ -30,12 +30,7 @@ pub(super) async fn forward(
     let url = location::parse(&request.uri().to_string()).map_err(Refusal::Failed)?;
     proxy.check(request.method(), &url)?;
     let stream = proxy.connect(&url).await?;
-    let broken = |error: hyper::Error| {
-        Refusal::Failed(HttpError::Broken {
-            url: url.to_string(),
-            reason: error.to_string(),
-        })
-    };
+    let broken = |error: hyper::Error| Refusal::Failed(HttpError::broken(&url, error.to_string()));
     let (mut sender, connection) = Builder::new()
         .handshake::<_, Incoming>(TokioIo::new(stream))
         .await
@@ -49,10 +44,10 @@ pub(super) async fn forward(
         .await
         .map_err(broken)?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        return Err(Refusal::Failed(HttpError::Invalid {
-            url: url.into(),
-            reason: "it changes the protocol".to_owned(),
-        }));
+        return Err(Refusal::Failed(HttpError::invalid(
+            &url,
+            "it changes the protocol",
+        )));
     }
     remove_connection_headers(response.headers_mut());
     Ok(response.map(Either::Left))
