@@ -3,6 +3,7 @@
 use super::Word;
 use super::row::Effect;
 use super::special::Special;
+use crate::word_list::has_word;
 
 /// Adds `config` and the words of a call of `git config` that may set a value or read other files. Keys such as `core.pager` and
 /// `alias.x` name programs, and files can be outside of the repository.
@@ -12,18 +13,9 @@ pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Spec
         Some(Word::Known(first)) => first,
         _ => "",
     };
-    let reads = [
-        "-l",
-        "--list",
-        "--get",
-        "--get-all",
-        "--get-regexp",
-        "--get-urlmatch",
-        "get",
-        "list",
-    ];
+    const READS: &str = "-l --list --get --get-all --get-regexp --get-urlmatch get list";
     let is_key = args.len() == 1 && first.contains('.') && !first.starts_with('-');
-    if is_key || reads.contains(&first) {
+    if is_key || has_word(READS, first) {
         return;
     }
     for (index, word) in words.iter().enumerate().skip(command.1) {
@@ -46,16 +38,7 @@ pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Spec
 
 /// Returns true for options that say which file of git's own is meant, or how a value is read.
 fn is_harmless(word: &str) -> bool {
-    [
-        "--local",
-        "--global",
-        "--worktree",
-        "--bool",
-        "--int",
-        "--path",
-        "set",
-        "--add",
-        "--replace-all",
-    ]
-    .contains(&word)
+    const HARMLESS: &str = "--local --global --worktree --bool --int --path set --add \
+        --replace-all";
+    has_word(HARMLESS, word)
 }

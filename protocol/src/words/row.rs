@@ -1,6 +1,7 @@
 //! [`Row`]: the words by which one program runs others, loads code or writes files.
 
 use super::special::Reader;
+use crate::word_list::has_word;
 
 /// An effect that a word adds to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +149,7 @@ impl Row {
     }
 
     pub(super) fn has_name(&self, name: &str) -> bool {
-        self.names.split_ascii_whitespace().any(|own| own == name)
+        has_word(self.names, name)
     }
 
     /// Returns true if options are judged by their names too. Those of a launcher without lists can belong to the program that it runs.
@@ -353,36 +354,12 @@ fn assignment(word: &str) -> Option<usize> {
 
 /// Returns true if no program reads a name of a program, code or a file from the variable.
 fn is_harmless(variable: &str) -> bool {
-    let harmless = [
-        "CARGO_INCREMENTAL",
-        "CI",
-        "CLICOLOR",
-        "CLICOLOR_FORCE",
-        "COLOR",
-        "COLUMNS",
-        "DEBIAN_FRONTEND",
-        "FORCE_COLOR",
-        "GIT_OPTIONAL_LOCKS",
-        "GIT_TERMINAL_PROMPT",
-        "LANG",
-        "LANGUAGE",
-        "LINES",
-        "NODE_ENV",
-        "NO_COLOR",
-        "PYTHONDONTWRITEBYTECODE",
-        "PYTHONHASHSEED",
-        "PYTHONIOENCODING",
-        "PYTHONUNBUFFERED",
-        "PYTHONUTF8",
-        "RUST_BACKTRACE",
-        "RUST_LOG",
-        "RUST_MIN_STACK",
-        "SOURCE_DATE_EPOCH",
-        "TERM",
-        "TZ",
-        "VERBOSE",
-    ];
-    harmless.contains(&variable)
+    const HARMLESS: &str = "CARGO_INCREMENTAL CI CLICOLOR CLICOLOR_FORCE COLOR COLUMNS \
+        DEBIAN_FRONTEND FORCE_COLOR GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT LANG LANGUAGE LINES \
+        NODE_ENV NO_COLOR PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONIOENCODING \
+        PYTHONUNBUFFERED PYTHONUTF8 RUST_BACKTRACE RUST_LOG RUST_MIN_STACK SOURCE_DATE_EPOCH TERM \
+        TZ VERBOSE";
+    has_word(HARMLESS, variable)
         || variable.starts_with("LC_")
         || variable.starts_with("CARGO_TERM_")
 }

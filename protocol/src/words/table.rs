@@ -56,15 +56,7 @@ static BY_NAME: LazyLock<HashMap<&str, &Row>> = LazyLock::new(|| {
 });
 
 /// The ends of names of platforms before the name of a compiler for them, as in `x86_64-linux-gnu-gcc`.
-const PLATFORMS: &[&str] = &[
-    "-gnu-",
-    "-gnueabi-",
-    "-gnueabihf-",
-    "-musl-",
-    "-mingw32-",
-    "-elf-",
-    "-eabi-",
-];
+const PLATFORMS: &str = "-gnu- -gnueabi- -gnueabihf- -musl- -mingw32- -elf- -eabi-";
 
 /// Returns the row of a program by its name, with or without a version at its end, as in `python3.12`, and a platform before it.
 pub(super) fn row(name: &str) -> Option<&'static Row> {
@@ -76,7 +68,7 @@ pub(super) fn row(name: &str) -> Option<&'static Row> {
             .or_else(|| BY_NAME.get(without_version()))
             .copied()
     };
-    let without_platform = || PLATFORMS.iter().find_map(|end| name.rsplit_once(end));
+    let without_platform = || PLATFORMS.split(' ').find_map(|end| name.rsplit_once(end));
     known(name).or_else(|| known(without_platform()?.1))
 }
 
