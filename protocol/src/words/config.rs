@@ -1,4 +1,4 @@
-//! Reads the words of `git config`.
+//! Reads the words of `git config` and `npm config`.
 
 use super::Word;
 use super::row::Effect;
@@ -7,7 +7,7 @@ use crate::word_list::has_word;
 
 /// Adds `config` and the words of a call of `git config` that may set a value or read other files. Keys such as `core.pager` and
 /// `alias.x` name programs, and files can be outside of the repository.
-pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
+pub(super) fn read_git(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
     let args = &words[command.1 + 1..];
     let first = match args.first() {
         Some(Word::Known(first)) => first,
@@ -41,4 +41,19 @@ fn is_harmless(word: &str) -> bool {
     const HARMLESS: &str = "--local --global --worktree --bool --int --path set --add \
         --replace-all";
     has_word(HARMLESS, word)
+}
+
+/// Adds the subcommand of `npm config` or `npm pkg`, unless it only reads: settings such as `script-shell` and the scripts of a package are programs.
+pub(super) fn read_npm(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
+    let next = words.get(command.1 + 1);
+    let only_reads =
+        matches!(next, Some(Word::Known(word)) if ["get", "list", "ls"].contains(&&**word));
+    if !only_reads {
+        found.push(Special {
+            index: command.1,
+            length: usize::MAX,
+            effect: Effect::Loads,
+            command,
+        });
+    }
 }
