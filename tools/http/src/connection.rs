@@ -47,7 +47,7 @@ impl Connection {
             let reason = "its host has a path; write the host alone".to_owned();
             return Err(HttpError::url(&url, reason));
         }
-        cx.require(Access::Write, "net", &location::target(&url))
+        cx.require(Access::Write, "net", &location::net_host(&url))
             .map_err(|error| HttpError::Refused {
                 url: url.to_string(),
                 error: Box::new(error),
@@ -190,7 +190,7 @@ impl AsyncWrite for Connection {
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection")
-            .field("host", &location::target(&self.url))
+            .field("host", &location::net_host(&self.url))
             .field("is_encrypted", &self.is_encrypted())
             .finish_non_exhaustive()
     }

@@ -68,7 +68,7 @@ fn written(request: Request<Incoming>, url: &Url) -> Result<Request<Incoming>, R
     remove_connection_headers(&mut parts.headers);
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::EXPECT);
-    let host = HeaderValue::from_str(&location::target(url)).map_err(|_| NO_HOST)?;
+    let host = HeaderValue::from_str(&location::net_host(url)).map_err(|_| NO_HOST)?;
     parts.headers.insert(header::HOST, host);
     Ok(Request::from_parts(parts, body))
 }
