@@ -8,6 +8,7 @@ use tools::protocol::canonical_json;
 use tools::protocol::json::InvalidJson;
 use tools::schema::AcceptedValues;
 
+use crate::join::join;
 use crate::parameter::is_required;
 
 /// The most subschemas visited to find the schema of one argument, because references can be circular.
@@ -82,11 +83,10 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
         })?;
         arguments.insert(name.to_owned(), value);
     }
-    let members: Vec<_> = arguments
+    let members = arguments
         .iter()
-        .map(|(name, value)| format!("{}:{value}", json!(name)))
-        .collect();
-    Ok(Json::parse(format!("{{{}}}", members.join(",")))?)
+        .map(|(name, value)| format!("{}:{value}", json!(name)));
+    Ok(Json::parse(format!("{{{}}}", join(members, ",")))?)
 }
 
 /// Returns the pairs from which [`arguments_from_pairs`] makes these arguments, the required ones first. Returns `None` if pairs

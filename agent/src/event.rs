@@ -26,7 +26,7 @@ use crate::{ApprovalRequest, Compacted, PlanItem, PrefixChange, RequestRetry, Su
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A run with a [correlation id](crate::RunOptions::with_correlation_id) begins.
+    /// A run with a [correlation id](crate::RunOptions::correlation_id) begins.
     Started {
         /// The id of the host's request.
         correlation_id: String,

@@ -3,6 +3,7 @@
 use tools::Tool;
 
 use crate::ToolSet;
+use crate::join::join;
 
 /// Returns instructions for the model about parallel calls, errors, permissions and results. Omits rules that do not
 /// concern these tools. Pass it to [`SystemText::with_tool_section`](crate::SystemText::with_tool_section).
@@ -20,11 +21,7 @@ pub fn tool_guidance(tools: &ToolSet) -> String {
     lines.extend(needs_permission.then_some(PERMISSIONS));
     lines.extend(destroys.then_some(DESTROYS));
     lines.push(RESULTS);
-    lines
-        .iter()
-        .map(|line| format!("- {line}"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    join(lines.iter().map(|line| format!("- {line}")), "\n")
 }
 
 const NO_TOOLS: &str = "This session has no tools. Answer from the conversation alone, and say so if it is not enough.";

@@ -1,5 +1,6 @@
 //! Answers of a model that are JSON of a schema.
 
+use crate::join::join;
 use tools::schema::ValueSchema;
 use tools::{Json, Violation};
 
@@ -39,12 +40,7 @@ pub(crate) fn checked(text: &str, schema: &ValueSchema) -> Result<Json, String> 
             };
             format!("- at {place}: expected {expected}, found {found}")
         };
-        violations
-            .iter()
-            .take(MAX_VIOLATIONS)
-            .map(line)
-            .collect::<Vec<_>>()
-            .join("\n")
+        join(violations.iter().take(MAX_VIOLATIONS).map(line), "\n")
     })?;
     Ok(value)
 }

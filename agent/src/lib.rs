@@ -13,6 +13,7 @@ mod fingerprint;
 mod found;
 mod guidance;
 mod inner_call;
+mod join;
 mod json_answer;
 mod models;
 mod parameter;

@@ -10,6 +10,7 @@ use tools::JsonSchema;
 use tools::protocol::{Message, Part};
 
 use crate::inner_call;
+use crate::join::join;
 
 /// The name of the tool that writes the plan.
 const PLAN_WRITER: &str = "todo.write";
@@ -84,7 +85,7 @@ impl fmt::Display for Plan {
             .items()
             .into_iter()
             .map(|PlanItem { text, status }| format!("[{}] {text}", status.word()));
-        f.write_str(&lines.collect::<Vec<_>>().join("\n"))
+        f.write_str(&join(lines, "\n"))
     }
 }
 

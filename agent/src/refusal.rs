@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::join::join;
 use serde_json::{Value, json};
 use tools::policy::{Rule, SensitivePath, Sensitivity, Verdict};
 use tools::{ErrorCode, Target, ToolError, ToolErrorKind, ToolName, ToolResult};
@@ -195,7 +196,7 @@ pub fn for_person(error: &ToolError) -> String {
         ToolErrorKind::PermissionDenied { needed, granted } => {
             format!(
                 "{tool} needs {}, but the grant is {}",
-                listed(needed),
+                join(needed, ", "),
                 granted.excerpt(needed)
             )
         }
@@ -239,11 +240,8 @@ impl fmt::Display for Remedy<'_> {
         match self {
             Self::Grant(targets) => {
                 // As clauses, in which the brackets of an address or a file name are escaped.
-                let clauses: Vec<_> = targets
-                    .iter()
-                    .map(|target| target.to_clause().to_string())
-                    .collect();
-                write!(f, "to allow it, grant {}", clauses.join(", "))
+                let clauses = join(targets.iter().map(Target::to_clause), ", ");
+                write!(f, "to allow it, grant {clauses}")
             }
             Self::Approve(target) if target.has_unknown_words() => write!(
                 f,
@@ -268,12 +266,4 @@ impl fmt::Display for Remedy<'_> {
             }
         }
     }
-}
-
-fn listed(targets: &[Target]) -> String {
-    targets
-        .iter()
-        .map(Target::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
 }

@@ -9,7 +9,6 @@ pub const DEFAULT_MAX_STEPS: u32 = 50;
 
 /// The settings of the runs of a [`Driver`](crate::Driver). Clone the driver to give a single run its own.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct RunOptions {
     /// The limits of each run, in addition to those of the [budget](crate::Budget) in the session's context.
     pub limits: BudgetLimits,
@@ -25,58 +24,13 @@ pub struct RunOptions {
     pub agent_name: Option<Arc<str>>,
 }
 
-impl RunOptions {
-    /// Creates the default options: at most [`DEFAULT_MAX_STEPS`] steps and the default [`RepeatLimits`].
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the limits of each run.
-    #[must_use]
-    pub fn with_limits(mut self, limits: BudgetLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Sets the reactions to repeated calls.
-    #[must_use]
-    pub fn with_repeats(mut self, repeats: RepeatLimits) -> Self {
-        self.repeats = repeats;
-        self
-    }
-
-    /// Sets the price of the provider's model.
-    #[must_use]
-    pub fn with_price(mut self, price: Price) -> Self {
-        self.price = Some(price);
-        self
-    }
-
-    /// Sets the tokens of the model's context. Conversations are [compacted](crate::Event::Compacted) before they fill it.
-    #[must_use]
-    pub fn with_context_tokens(mut self, tokens: u64) -> Self {
-        self.context_tokens = Some(tokens);
-        self
-    }
-
-    /// Sets the id of the host's request.
-    #[must_use]
-    pub fn with_correlation_id(mut self, id: impl Into<Arc<str>>) -> Self {
-        self.correlation_id = Some(id.into());
-        self
-    }
-
-    /// Sets the name of the agent in spans.
-    #[must_use]
-    pub fn with_agent_name(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.agent_name = Some(name.into());
-        self
-    }
-}
-
 impl Default for RunOptions {
+    /// Returns options with at most [`DEFAULT_MAX_STEPS`] steps and the default [`RepeatLimits`].
     fn default() -> Self {
-        let limits = BudgetLimits::new().with_steps(DEFAULT_MAX_STEPS.into());
+        let limits = BudgetLimits {
+            steps: Some(DEFAULT_MAX_STEPS.into()),
+            ..BudgetLimits::default()
+        };
         Self {
             limits,
             repeats: RepeatLimits::default(),

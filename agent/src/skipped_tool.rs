@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::join::join;
 use serde::{Serialize, Serializer};
 use tools::protocol::ToolNames;
 use tools::protocol::wire::schema::Unsendable;
@@ -141,14 +142,14 @@ impl fmt::Display for SkipReason {
                 write!(
                     f,
                     "different tools have this name: {}; offer only one of them",
-                    listed(sources)
+                    join(sources, " and ")
                 )
             }
             Self::FormerName { was, sources } => {
                 write!(
                     f,
                     "its former name {was} is also declared by {}; offer only one of them",
-                    listed(sources)
+                    join(sources, " and ")
                 )
             }
             Self::Unsendable { format, reason } => {
@@ -163,14 +164,6 @@ impl fmt::Display for SkipReason {
             Self::Collision(collision) => collision.fmt(f),
         }
     }
-}
-
-fn listed(sources: &[Source]) -> String {
-    sources
-        .iter()
-        .map(Source::to_string)
-        .collect::<Vec<_>>()
-        .join(" and ")
 }
 
 fn as_text<S: Serializer>(value: &impl fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {

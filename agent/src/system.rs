@@ -3,6 +3,7 @@
 use tools::protocol::is_invisible;
 
 use crate::ToolSet;
+use crate::join::join;
 
 /// A system prompt made of named sections, in order.
 ///
@@ -79,11 +80,7 @@ impl SystemText {
                 escape_tags(text)
             )
         };
-        sections
-            .iter()
-            .map(section)
-            .collect::<Vec<_>>()
-            .join("\n\n")
+        join(sections.iter().map(section), "\n\n")
     }
 
     fn with(mut self, name: String, text: SectionText) -> Self {

@@ -220,7 +220,10 @@ impl ToolSet {
 
     /// Returns the offered tools as the public service takes them, without examples.
     pub fn wire(&self, format: Format, strictness: Strictness) -> &WireToolSet {
-        self.wire_as(WireOptions::new(format).with_strictness(strictness))
+        self.wire_as(WireOptions {
+            strictness,
+            ..WireOptions::new(format)
+        })
     }
 
     /// Returns the tools in this form. Built once per form, from the [wire tools](Entry::wire) of the entries.

@@ -6,10 +6,14 @@ use tools::protocol::wire::{Format, Strictness};
 /// service [takes](Format::most_tools).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireOptions {
-    pub(crate) format: Format,
-    pub(crate) strictness: Strictness,
-    pub(crate) examples: bool,
-    pub(crate) is_limited: bool,
+    /// The format of the service.
+    pub format: Format,
+    /// The mode of the definitions.
+    pub strictness: Strictness,
+    /// True if the definitions have their [examples](tools::Entry::wire_with_examples).
+    pub examples: bool,
+    /// True if the tools after the most that the public service takes are left out. Other services with its API may have no limit.
+    pub is_limited: bool,
 }
 
 impl WireOptions {
@@ -21,23 +25,5 @@ impl WireOptions {
             examples: false,
             is_limited: true,
         }
-    }
-
-    /// Sets the mode of the definitions.
-    #[must_use]
-    pub fn with_strictness(self, strictness: Strictness) -> Self {
-        Self { strictness, ..self }
-    }
-
-    /// Sets whether the definitions have their [examples](tools::Entry::wire_with_examples).
-    #[must_use]
-    pub fn with_examples(self, examples: bool) -> Self {
-        Self { examples, ..self }
-    }
-
-    /// Sets whether the tools after the most that the public service takes are left out. Other services with its API may have no limit.
-    #[must_use]
-    pub fn with_limit(self, is_limited: bool) -> Self {
-        Self { is_limited, ..self }
     }
 }

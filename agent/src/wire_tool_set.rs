@@ -22,7 +22,7 @@ use crate::{SkipReason, SkippedTool, WireOptions};
 /// - The tools are sorted by their names in the catalog. Equal sets give equal bytes.
 /// - A tool without a form that the service accepts is [skipped](Self::skipped), so that the request with the others succeeds.
 /// - The tools after the [most](Format::most_tools) that a request takes, in the order of their names, are skipped too, unless the
-///   [limit](WireOptions::with_limit) is off.
+///   [limit](WireOptions::is_limited) is off.
 /// - A relaxed definition does not depend on the other tools. Some services [limit](Format::strict_limits) the strict tools of a
 ///   request; the tools after the limit, in the order of their names, are relaxed.
 ///

@@ -32,6 +32,7 @@ mod text_form;
 mod tool;
 mod tool_names;
 pub mod wire;
+mod word_list;
 mod words;
 
 pub use access::{Access, UnknownAccess};

@@ -13,6 +13,7 @@ mod row;
 mod sed;
 mod special;
 mod table;
+mod tar;
 #[cfg(test)]
 mod tests;
 mod unspelled;

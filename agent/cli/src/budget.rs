@@ -23,43 +23,34 @@ pub(crate) fn run_options(
         &settings.program().max_tokens,
         &settings.program().max_cost,
     );
-    limits.steps = Some(settings.program().max_steps.value.into());
-    limits.time = settings
-        .program()
-        .run_deadline
-        .as_ref()
-        .map(|deadline| deadline.value);
-    let mut options = RunOptions::new().with_limits(limits).with_repeats(repeats);
-    options.context_tokens = settings
-        .program()
-        .context_tokens
-        .as_ref()
-        .map(|tokens| tokens.value.into());
+    let program = settings.program();
+    limits.steps = Some(program.max_steps.value.into());
+    limits.time = program.run_deadline.as_ref().map(|deadline| deadline.value);
+    let context_tokens = program.context_tokens.as_ref();
+    let mut options = RunOptions {
+        limits,
+        repeats,
+        context_tokens: context_tokens.map(|tokens| tokens.value.into()),
+        ..RunOptions::default()
+    };
     let Some(model) = model else {
         return Ok(options);
     };
     // A later file precedes an earlier one.
-    match settings
-        .program()
-        .prices
-        .iter()
-        .rev()
-        .find(|price| price.value.model == model)
-    {
-        Some(price) => Ok(options.with_price(price.value.price())),
-        None => match money_limit(settings) {
-            Some((key, limit)) => {
-                let (origin, key, reason) =
-                    (limit.origin.clone(), key.to_owned(), needs_price(model));
-                Err(SettingsError::Value {
-                    origin,
-                    key,
-                    reason,
-                })
+    let mut prices = program.prices.iter().rev();
+    match prices.find(|price| price.value.model == model) {
+        Some(price) => options.price = Some(price.value.price()),
+        None => {
+            if let Some((key, limit)) = money_limit(settings) {
+                return Err(SettingsError::Value {
+                    origin: limit.origin.clone(),
+                    key: key.to_owned(),
+                    reason: needs_price(model),
+                });
             }
-            None => Ok(options),
-        },
+        }
     }
+    Ok(options)
 }
 
 /// Returns the first limit on money, with its key. Each model then needs a price.
@@ -95,7 +86,7 @@ pub(crate) fn shared(settings: &Settings) -> Result<Option<Budget>, Error> {
     );
     let is_unlimited = [day, month]
         .iter()
-        .all(|limits| *limits == BudgetLimits::new());
+        .all(|limits| *limits == BudgetLimits::default());
     if is_unlimited {
         Ok(None)
     } else {
@@ -120,9 +111,10 @@ fn limits(
     tokens: &Option<Setting<u32>>,
     cost: &Option<Setting<Cost>>,
 ) -> BudgetLimits {
-    let mut limits = BudgetLimits::new();
-    limits.calls = calls.as_ref().map(|calls| calls.value.into());
-    limits.tokens = tokens.as_ref().map(|tokens| tokens.value.into());
-    limits.cost = cost.as_ref().map(|cost| cost.value);
-    limits
+    BudgetLimits {
+        calls: calls.as_ref().map(|calls| calls.value.into()),
+        tokens: tokens.as_ref().map(|tokens| tokens.value.into()),
+        cost: cost.as_ref().map(|cost| cost.value),
+        ..BudgetLimits::default()
+    }
 }

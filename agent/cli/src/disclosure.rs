@@ -32,7 +32,10 @@ pub(crate) fn from_settings(settings: &Settings) -> Result<Disclosure, InvalidSe
         Some(globs) => Selection::parse(&globs.value)?,
         None => Selection::parse(ALWAYS)?,
     };
-    let budget = DisclosureBudget::default().with_tools(tools);
+    let budget = DisclosureBudget {
+        tools,
+        ..DisclosureBudget::default()
+    };
     Ok(Disclosure::Search { always, budget })
 }
 
@@ -51,12 +54,11 @@ pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Option
     };
     // Without a key, the definitions of the catalog are counted.
     let provider = create(&choice).unwrap_or_else(|| Arc::new(Direct) as Arc<dyn Provider>);
-    let mut options = RunOptions::new();
-    options.context_tokens = settings
-        .program()
-        .context_tokens
-        .as_ref()
-        .map(|tokens| tokens.value.into());
+    let context_tokens = &settings.program().context_tokens;
+    let options = RunOptions {
+        context_tokens: context_tokens.as_ref().map(|tokens| tokens.value.into()),
+        ..RunOptions::default()
+    };
     let costs = Driver::new(provider)
         .with_options(options)
         .definition_costs(&session)?;

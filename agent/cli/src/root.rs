@@ -112,7 +112,7 @@ impl RootOption {
     fn services_of_calls(&self, settings: &Settings) -> Result<Services, Error> {
         let mut services = program::services();
         if services.get::<SubAgents>().is_none() {
-            services.insert(SubAgents::new());
+            services.insert(SubAgents::default());
         }
         services.insert(OutputStore::new());
         Tasks::offer(&mut services);

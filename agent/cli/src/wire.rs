@@ -5,5 +5,7 @@ use tools::protocol::wire::Format;
 
 /// Returns the parser of a format's name, which lists all names in `--help`.
 pub(crate) fn format() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse())
+    let named = |name: String| Format::ALL.into_iter().find(|it| it.name() == name);
+    PossibleValuesParser::new(Format::ALL.map(Format::name))
+        .try_map(move |name| named(name).ok_or("no format has this name"))
 }

@@ -158,12 +158,12 @@ impl Remote {
     }
 
     fn sent<'s>(&self, tools: &'s ToolSet) -> &'s WireToolSet {
-        let options = WireOptions::new(self.api.format()).with_strictness(self.strictness);
-        tools.wire_as(
-            options
-                .with_examples(self.examples)
-                .with_limit(self.is_limited),
-        )
+        tools.wire_as(WireOptions {
+            format: self.api.format(),
+            strictness: self.strictness,
+            examples: self.examples,
+            is_limited: self.is_limited,
+        })
     }
 }
 

@@ -6,7 +6,6 @@ use super::{BudgetScope, Cost, Exhausted, Resource, Spending};
 
 /// The most of each resource that a budget allows. `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct BudgetLimits {
     /// The most requests to the provider.
     pub steps: Option<u64>,
@@ -23,46 +22,6 @@ pub struct BudgetLimits {
 }
 
 impl BudgetLimits {
-    /// Creates limits that allow everything.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the most requests to the provider.
-    #[must_use]
-    pub fn with_steps(mut self, steps: u64) -> Self {
-        self.steps = Some(steps);
-        self
-    }
-
-    /// Sets the most calls that the model makes.
-    #[must_use]
-    pub fn with_calls(mut self, calls: u64) -> Self {
-        self.calls = Some(calls);
-        self
-    }
-
-    /// Sets the tokens after which no turn begins.
-    #[must_use]
-    pub fn with_tokens(mut self, tokens: u64) -> Self {
-        self.tokens = Some(tokens);
-        self
-    }
-
-    /// Sets the cost after which no turn begins. It needs the [price](crate::RunOptions::with_price) of the model.
-    #[must_use]
-    pub fn with_cost(mut self, cost: Cost) -> Self {
-        self.cost = Some(cost);
-        self
-    }
-
-    /// Sets the time after which a run is stopped, without open questions.
-    #[must_use]
-    pub fn with_time(mut self, time: Duration) -> Self {
-        self.time = Some(time);
-        self
-    }
-
     /// Checks the counted resources. A limit that is reached refuses further steps, whichever resource it bounds.
     ///
     /// # Errors

@@ -38,8 +38,8 @@ pub use self::window::{BudgetWindow, WindowFuture};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let parent = Budget::new(BudgetLimits::new().with_calls(3));
-/// let child = parent.child(BudgetLimits::new().with_calls(100));
+/// let parent = Budget::new(BudgetLimits { calls: Some(3), ..BudgetLimits::default() });
+/// let child = parent.child(BudgetLimits { calls: Some(100), ..BudgetLimits::default() });
 /// assert!(parent.charge(Spending::calls(2)).await.is_ok());
 /// assert!(child.charge(Spending::calls(2)).await.is_err());
 /// assert!(child.charge(Spending::calls(1)).await.is_ok());
@@ -80,7 +80,7 @@ impl Budget {
 
     /// Creates a budget that shares the counters of a window with other processes.
     pub fn from_window(window: Arc<dyn BudgetWindow>) -> Self {
-        Self::root(BudgetLimits::new(), Some(window))
+        Self::root(BudgetLimits::default(), Some(window))
     }
 
     /// Creates a budget whose charges also count for this one and its ancestors.
@@ -211,7 +211,7 @@ impl Budget {
 impl Default for Budget {
     /// Returns a budget without limits.
     fn default() -> Self {
-        Self::new(BudgetLimits::new())
+        Self::new(BudgetLimits::default())
     }
 }
 

@@ -21,7 +21,6 @@ pub struct Cost(u64);
 
 /// The prices of a model for a million tokens each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Price {
     /// The price of a million tokens that the model reads.
     pub input: Cost,
@@ -59,20 +58,6 @@ impl Price {
             cached: input,
             cache_write: input,
         }
-    }
-
-    /// Sets the price of a million tokens that the model reads from the service's cache.
-    #[must_use]
-    pub fn with_cached(mut self, cached: Cost) -> Self {
-        self.cached = cached;
-        self
-    }
-
-    /// Sets the price of a million tokens that the service writes to its cache.
-    #[must_use]
-    pub fn with_cache_write(mut self, cache_write: Cost) -> Self {
-        self.cache_write = cache_write;
-        self
     }
 
     /// Returns the cost of these tokens, rounded up.

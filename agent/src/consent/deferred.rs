@@ -1,7 +1,7 @@
 //! [`DeferredConsent`]: an approver that ends the run instead of waiting for a person.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use tools::IgnorePoison as _;
 use tools::context::ApprovalFuture;
@@ -77,14 +77,14 @@ impl DeferredConsent {
     }
 
     fn answer(&self, request: ApprovalRequest, decision: Decision) {
-        let mut answers = locked(&self.answers);
+        let mut answers = self.answers.lock().ignore_poison();
         answers.retain(|(answered, _)| answered.id != request.id);
         answers.push((request, decision));
     }
 
     /// Removes and returns the last answer that fits a request.
     fn take_answer(&self, request: &ApprovalRequest) -> Option<Decision> {
-        let mut answers = locked(&self.answers);
+        let mut answers = self.answers.lock().ignore_poison();
         let position = answers
             .iter()
             .rposition(|(answered, _)| answered.covers(request))?;
@@ -140,11 +140,7 @@ impl Approver for DeferredConsent {
 impl fmt::Debug for DeferredConsent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DeferredConsent")
-            .field("answers", &locked(&self.answers).len())
+            .field("answers", &self.answers.lock().ignore_poison().len())
             .finish_non_exhaustive()
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().ignore_poison()
 }

@@ -9,6 +9,7 @@ use tools_search::{Found, Match};
 
 use super::definition::described;
 use crate::found::SEARCHER;
+use crate::join::join;
 use crate::run::BYTES_PER_TOKEN;
 use crate::{DisclosureBudget, ToolSet, WireToolSet};
 
@@ -180,15 +181,9 @@ impl FoundTool {
 
     /// Returns the words of the query with the fields that have them, such as `file (name, description), read (name)`.
     pub fn reasons(&self) -> String {
-        let reason = |Match { word, fields, .. }: &Match| {
-            let fields: Vec<_> = fields.iter().map(ToString::to_string).collect();
-            format!("{word} ({})", fields.join(", "))
-        };
-        self.matches
-            .iter()
-            .map(reason)
-            .collect::<Vec<_>>()
-            .join(", ")
+        let reason =
+            |Match { word, fields, .. }: &Match| format!("{word} ({})", join(fields, ", "));
+        join(self.matches.iter().map(reason), ", ")
     }
 }
 

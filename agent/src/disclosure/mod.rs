@@ -24,7 +24,7 @@ pub(crate) use self::state::SessionDisclosure;
 /// use agent::{Disclosure, DisclosureBudget, Selection};
 ///
 /// let always = Selection::parse(["fs.*", "user.ask"])?;
-/// let budget = DisclosureBudget::default().with_tools(40);
+/// let budget = DisclosureBudget { tools: 40, ..DisclosureBudget::default() };
 /// let disclosure = Disclosure::Search { always, budget };
 /// # Ok::<(), agent::InvalidSelection>(())
 /// ```
@@ -61,9 +61,8 @@ const FOUND_TURNS: NonZeroU32 = NonZeroU32::new(20).unwrap();
 
 /// The limits of a [`Disclosure::Search`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct DisclosureBudget {
-    /// The most tools that are all offered. Defaults to 64.
+    /// The most tools that are all offered. 0 makes every session search that spares tokens so. Defaults to 64.
     pub tools: usize,
     /// The most tokens of the definitions that are all offered, in percent of the model's context. A number above 100 is 100. Has no
     /// effect if the context is unknown. Defaults to 10.
@@ -72,41 +71,6 @@ pub struct DisclosureBudget {
     pub search_tokens: u64,
     /// The number of model turns after which a found tool is forgotten. A call of the tool begins them anew. Defaults to 20.
     pub found_turns: NonZeroU32,
-}
-
-impl DisclosureBudget {
-    /// Sets the most tools that are all offered. 0 makes every session search that spares tokens so.
-    #[must_use]
-    pub fn with_tools(self, tools: usize) -> Self {
-        Self { tools, ..self }
-    }
-
-    /// Sets the most tokens of the definitions that are all offered, in percent of the model's context.
-    #[must_use]
-    pub fn with_context_percent(self, context_percent: u8) -> Self {
-        Self {
-            context_percent,
-            ..self
-        }
-    }
-
-    /// Sets the most tokens of the definitions in the result of a search.
-    #[must_use]
-    pub fn with_search_tokens(self, search_tokens: u64) -> Self {
-        Self {
-            search_tokens,
-            ..self
-        }
-    }
-
-    /// Sets the number of model turns after which a found tool is forgotten.
-    #[must_use]
-    pub fn with_found_turns(self, found_turns: NonZeroU32) -> Self {
-        Self {
-            found_turns,
-            ..self
-        }
-    }
 }
 
 impl Default for DisclosureBudget {

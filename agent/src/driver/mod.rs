@@ -100,7 +100,7 @@ impl Driver {
     pub fn new(provider: Arc<dyn Provider>) -> Self {
         Self {
             provider,
-            options: RunOptions::new(),
+            options: RunOptions::default(),
             cancellation: CancellationToken::new(),
             events: None,
             checkpoints: false,

@@ -111,7 +111,10 @@ impl Driver {
             let request = Request::new(&messages, run_cx.tools, run_cx.token);
             guarded::check(
                 &*self.provider,
-                request.with_agent(run_cx.session.context().agent()),
+                Request {
+                    agent: run_cx.session.context().agent(),
+                    ..request
+                },
             )?;
         }
         self.checkpoint(run, last, run_cx).await

@@ -12,6 +12,7 @@ use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::is_of_search;
 use crate::inner_call;
+use crate::join::join;
 use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem, ToolSet};
 
 /// The part of the context, in percent, that a summary may have.
@@ -227,10 +228,7 @@ fn found_text(run: &Run, messages: &[Message], run_cx: &RunContext<'_>) -> Strin
     let found = called
         .into_iter()
         .filter(|name| known.contains(*name) && is_hidden(name));
-    found
-        .map(|name| run_cx.cx.spelling(name))
-        .collect::<Vec<_>>()
-        .join(", ")
+    join(found.map(|name| run_cx.cx.spelling(name)), ", ")
 }
 
 /// Returns the numbers of calls by tool, for a model that wrote no summary.
@@ -240,9 +238,8 @@ fn calls_text(messages: &[Message], tools: &ToolSet) -> String {
         let called = Some(inner_call::name(call)).filter(|name| tools.contains(name));
         *counts.entry(called.unwrap_or(&call.name)).or_default() += 1;
     }
-    let counts: Vec<_> = counts
+    let counts = counts
         .iter()
-        .map(|(name, count)| format!("{name} ({count})"))
-        .collect();
-    format!("[Your calls: {}]", counts.join(", "))
+        .map(|(name, count)| format!("{name} ({count})"));
+    format!("[Your calls: {}]", join(counts, ", "))
 }

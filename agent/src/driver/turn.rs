@@ -132,13 +132,15 @@ impl Driver {
             ..
         } = run_cx;
         let send_retry = |retry| sink.send(|| Event::RequestRetried(retry));
-        let mut request = Request::new(messages, tools, token)
-            .with_agent(session.context().agent())
-            .with_deadline(session.context().deadline())
-            .with_retry_sink(RetrySink::new(&send_retry));
-        // The text of a summary is not sent.
-        (request.is_summary, request.text_sink) = (text_sink.is_none(), text_sink);
-        request.min_output_tokens = min_output_tokens;
+        let request = Request {
+            agent: session.context().agent(),
+            deadline: session.context().deadline(),
+            retry_sink: Some(RetrySink::new(&send_retry)),
+            is_summary: text_sink.is_none(),
+            text_sink,
+            min_output_tokens,
+            ..Request::new(messages, tools, token)
+        };
         let (meter, provider) = (self.meter(run_cx), &*self.provider);
         if request.is_summary {
             meter.whole_turn(provider, request).await

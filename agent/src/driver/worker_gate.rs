@@ -21,7 +21,9 @@ static GATES: Mutex<Vec<(Id, Weak<WorkerGate>)>> = Mutex::new(Vec::new());
 /// If abandoned calls hold all workers of a runtime but one, further calls there are refused with
 /// [`Unavailable`](tools::ToolErrorKind::Unavailable). Only the end of the process frees the thread of a tool that never returns.
 pub fn abandoned_calls() -> usize {
-    let gates: Vec<_> = locked(&GATES)
+    let gates: Vec<_> = GATES
+        .lock()
+        .ignore_poison()
         .iter()
         .filter_map(|(_, gate)| gate.upgrade())
         .collect();
@@ -84,7 +86,7 @@ pub(super) enum PollState {
 impl WorkerGate {
     /// Returns the gate of this runtime.
     pub(super) fn for_runtime(runtime: &Handle) -> Arc<Self> {
-        let mut gates = locked(&GATES);
+        let mut gates = GATES.lock().ignore_poison();
         gates.retain(|(_, gate)| gate.strong_count() > 0);
         let known = gates
             .iter()
@@ -119,7 +121,7 @@ impl WorkerGate {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        locked(&self.state)
+        self.state.lock().ignore_poison()
     }
 
     /// Changes the state and wakes the queued calls that can enter then.
@@ -227,10 +229,6 @@ impl Drop for PollSlot<'_> {
             state.abandoned.remove(number);
         });
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().ignore_poison()
 }
 
 #[cfg(test)]

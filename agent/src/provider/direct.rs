@@ -9,6 +9,7 @@ use tools::{Content, ToolCall, ToolResult, source};
 
 use super::prompt::{self, ParsedArguments, ParsedCall};
 use super::{Provider, ProviderError, ProviderSubmission, Request, Turn, TurnFuture};
+use crate::join::join;
 use crate::{ToolSet, arguments_from_pairs};
 
 /// A provider without a model: the prompt is the tool calls, as in `fs.list path=. ; time.now zone=UTC`.
@@ -146,16 +147,11 @@ fn answer(messages: &[Message], results: &[(&str, &ToolResult)], tools: &ToolSet
         });
         format!("# {}\n{}", prompt::render(call.as_slice()), shown(result))
     };
-    results.iter().map(headed).collect::<Vec<_>>().join("\n\n")
+    join(results.iter().map(headed), "\n\n")
 }
 
 fn shown(result: &ToolResult) -> String {
-    result
-        .content
-        .iter()
-        .map(shown_content)
-        .collect::<Vec<_>>()
-        .join("\n")
+    join(result.content.iter().map(shown_content), "\n")
 }
 
 /// Returns text unchanged, and a description of any other content.

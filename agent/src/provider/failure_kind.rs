@@ -38,40 +38,36 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// Returns the words for the kind, and the next step.
+    fn texts(self) -> [&'static str; 2] {
+        match self {
+            Self::Authentication => ["authentication", "check the key"],
+            Self::Permission => ["permission", "check the key and its access to this model"],
+            Self::RateLimit => ["rate limit", "try again later"],
+            Self::Quota => ["quota", "check the credit and the plan of the account"],
+            Self::Overloaded => ["overloaded", "try again later"],
+            Self::Internal => ["internal error", "try again later"],
+            Self::ContextLength => ["context length", SHORTEN],
+            Self::ContentPolicy => ["content policy", "change the prompt"],
+            Self::BadSchema => ["bad schema", "correct the parameters of the tool"],
+            Self::UnknownModel => ["unknown model", "check the model and the base URL"],
+            Self::BadRequest => ["bad request", "change the request"],
+            Self::Network => ["network", "check the network and the base URL"],
+            Self::MalformedReply => ["malformed reply", CHECK_FORMAT],
+        }
+    }
+
     /// Returns the next step.
     pub(super) fn advice(self) -> &'static str {
-        match self {
-            Self::Authentication => "check the key",
-            Self::Permission => "check the key and its access to this model",
-            Self::RateLimit | Self::Overloaded | Self::Internal => "try again later",
-            Self::Quota => "check the credit and the plan of the account",
-            Self::ContextLength => "shorten the conversation, or use a model with a larger context",
-            Self::ContentPolicy => "change the prompt",
-            Self::BadSchema => "correct the parameters of the tool",
-            Self::UnknownModel => "check the model and the base URL",
-            Self::BadRequest => "change the request",
-            Self::Network => "check the network and the base URL",
-            Self::MalformedReply => "try again, or check that the service uses this format",
-        }
+        self.texts()[1]
     }
 }
 
+const SHORTEN: &str = "shorten the conversation, or use a model with a larger context";
+const CHECK_FORMAT: &str = "try again, or check that the service uses this format";
+
 impl fmt::Display for FailureKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Authentication => "authentication",
-            Self::Permission => "permission",
-            Self::RateLimit => "rate limit",
-            Self::Quota => "quota",
-            Self::Overloaded => "overloaded",
-            Self::Internal => "internal error",
-            Self::ContextLength => "context length",
-            Self::ContentPolicy => "content policy",
-            Self::BadSchema => "bad schema",
-            Self::UnknownModel => "unknown model",
-            Self::BadRequest => "bad request",
-            Self::Network => "network",
-            Self::MalformedReply => "malformed reply",
-        })
+        f.write_str(self.texts()[0])
     }
 }

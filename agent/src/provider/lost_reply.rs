@@ -1,7 +1,5 @@
 //! [`LostReplySink`]: receives the attempts of a request that a service bills without a turn.
 
-use std::fmt;
-
 /// A receiver of the attempts that failed after the service had begun its reply, such as a stream that broke off.
 ///
 /// A service bills the prompt of such an attempt but reports no usage, so budgets count its estimated tokens. A provider that makes
@@ -18,11 +16,5 @@ impl<'a> LostReplySink<'a> {
     /// Reports a failed attempt.
     pub fn send(&self) {
         (self.0)();
-    }
-}
-
-impl fmt::Debug for LostReplySink<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LostReplySink")
     }
 }

@@ -17,7 +17,6 @@ mod submission;
 mod timeouts;
 mod turn;
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Instant;
@@ -134,8 +133,7 @@ pub trait Provider: Send + Sync {
 }
 
 /// A request for the model's next turn.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
+#[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// The conversation, oldest message first.
     pub messages: &'a [Message],
@@ -186,34 +184,6 @@ impl<'a> Request<'a> {
             lost_reply_sink: None,
         }
     }
-
-    /// Sets the path of the sub-agent that asks.
-    #[must_use]
-    pub fn with_agent(mut self, agent: Option<&'a str>) -> Self {
-        self.agent = agent;
-        self
-    }
-
-    /// Sets the time after which the provider starts no further attempt.
-    #[must_use]
-    pub fn with_deadline(mut self, deadline: Option<Instant>) -> Self {
-        self.deadline = deadline;
-        self
-    }
-
-    /// Sets the receiver of streamed text.
-    #[must_use]
-    pub fn with_text_sink(mut self, sink: TextSink<'a>) -> Self {
-        self.text_sink = Some(sink);
-        self
-    }
-
-    /// Sets the receiver of the request's retries.
-    #[must_use]
-    pub fn with_retry_sink(mut self, sink: RetrySink<'a>) -> Self {
-        self.retry_sink = Some(sink);
-        self
-    }
 }
 
 impl<'a> TextSink<'a> {
@@ -225,11 +195,5 @@ impl<'a> TextSink<'a> {
     /// Sends the next piece of text.
     pub fn send(&self, text: &str) {
         (self.0)(text);
-    }
-}
-
-impl fmt::Debug for TextSink<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TextSink")
     }
 }

@@ -12,6 +12,7 @@ use tools::protocol::json::Node;
 use tools::{Json, ToolCall, ToolName};
 
 use super::ProviderError;
+use crate::join::join;
 
 /// A parsed call. Its values have no types yet.
 #[derive(Debug, PartialEq)]
@@ -47,11 +48,7 @@ pub(super) fn parse(prompt: &str) -> Result<Vec<ParsedCall>, ProviderError> {
 
 /// Returns the text that [`parse`] reads as these calls.
 pub(super) fn render<'a>(calls: impl IntoIterator<Item = &'a ToolCall>) -> String {
-    calls
-        .into_iter()
-        .map(render_call)
-        .collect::<Vec<_>>()
-        .join(" ; ")
+    join(calls.into_iter().map(render_call), " ; ")
 }
 
 struct Parser<'a> {

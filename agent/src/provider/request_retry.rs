@@ -148,9 +148,3 @@ impl<'a> RetrySink<'a> {
         (self.0)(retry);
     }
 }
-
-impl fmt::Debug for RetrySink<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RetrySink")
-    }
-}

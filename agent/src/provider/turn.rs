@@ -8,7 +8,6 @@ use tools::protocol::{Message, Part, Role};
 
 /// A turn of the model: text, calls, or both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Turn {
     /// The message of the model.
     pub message: Message,
@@ -96,34 +95,6 @@ impl Turn {
             role: Role::Assistant,
             parts: calls.into_iter().map(Part::ToolCall).collect(),
         })
-    }
-
-    /// Sets the stop reason.
-    #[must_use]
-    pub fn with_stop(mut self, stop: StopReason) -> Self {
-        self.stop = stop;
-        self
-    }
-
-    /// Sets the tokens used.
-    #[must_use]
-    pub fn with_usage(mut self, usage: Usage) -> Self {
-        self.usage = Some(usage);
-        self
-    }
-
-    /// Sets the id of the response.
-    #[must_use]
-    pub fn with_response_id(mut self, id: impl Into<String>) -> Self {
-        self.response_id = Some(id.into());
-        self
-    }
-
-    /// Sets the model that answered.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = Some(model.into());
-        self
     }
 
     /// Sets the reason that a call cannot be run, for example because its arguments were cut off. Positions start at 0.

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
+use crate::join::join;
 use tools::protocol::{Message, Part};
 use tools::{Content, ToolResult};
 
@@ -41,12 +42,7 @@ pub(crate) fn text_of(result: &ToolResult) -> String {
         media if is_media(media) => None,
         other => Some(other.described()),
     };
-    result
-        .content
-        .iter()
-        .filter_map(text)
-        .collect::<Vec<_>>()
-        .join("\n")
+    join(result.content.iter().filter_map(text), "\n")
 }
 
 /// Returns true for an image or a recording.

@@ -109,9 +109,11 @@ async fn ask(
         }
     };
     let tools = ToolSet::default();
-    let request = Request::new(messages, &tools, cx.cancellation())
-        .with_deadline(cx.deadline())
-        .with_retry_sink(RetrySink::new(&send_retry));
+    let request = Request {
+        deadline: cx.deadline(),
+        retry_sink: Some(RetrySink::new(&send_retry)),
+        ..Request::new(messages, &tools, cx.cancellation())
+    };
     let meter = Meter {
         cx,
         budget: &budget,

@@ -13,7 +13,8 @@ use tools::{
 use crate::background_agent::BackgroundAgent;
 use crate::driver::{ActiveRun, DEFAULT_MAX_STEPS};
 use crate::{
-    Budget, BudgetLimits, Driver, Outcome, Selection, Session, StopReason, SubAgents, Summary,
+    Budget, BudgetLimits, Driver, Outcome, RunOptions, Selection, Session, StopReason, SubAgents,
+    Summary,
 };
 use tools::counted;
 
@@ -81,13 +82,13 @@ pub(crate) async fn spawn(
         cx.agent().unwrap_or(&name),
         cx.agent().map_or(1, |path| path.split('/').count()),
     );
-    if level > limits.max_depth() {
-        let most = limits.max_depth();
+    if level > limits.max_depth {
+        let most = limits.max_depth;
         return Err(ToolError::execution_failed(format!(
             "sub-agents are nested at most {most} deep here; do this part of the task yourself"
         )));
     }
-    let is_last = level == limits.max_depth();
+    let is_last = level == limits.max_depth;
     let offered = run
         .tools
         .list()
@@ -107,12 +108,12 @@ pub(crate) async fn spawn(
     });
     let session = Session::new(offered, selection, cx).with_system(system);
     let session = session.with_session_disclosure(run.disclosure.clone());
-    let mut options = run
-        .options
-        .clone()
-        .with_limits(budget.unwrap_or_default().limits(session.context()));
-    // The calls have it from the context.
-    options.correlation_id = None;
+    let options = RunOptions {
+        limits: budget.unwrap_or_default().limits(session.context()),
+        // The calls have it from the context.
+        correlation_id: None,
+        ..run.options.clone()
+    };
     let driver = Driver::new(run.provider.clone())
         .with_options(options)
         .with_events(working);
@@ -152,7 +153,7 @@ impl Background {
         let budget = cx
             .service::<Budget>()
             .map_or_else(Budget::default, |budget| Budget::clone(&budget));
-        let budget = budget.child(BudgetLimits::new());
+        let budget = budget.child(BudgetLimits::default());
         let cx = tasks
             .context(cx, token.clone())
             .with_service(budget.clone());
@@ -213,10 +214,6 @@ impl SpawnBudget {
     /// Returns the limits of the run. The time ends before the deadline of the call, so that the work so far is returned. Both move while
     /// a call of the sub-agent waits for a person.
     fn limits(self, cx: &ToolContext) -> BudgetLimits {
-        let mut limits =
-            BudgetLimits::new().with_steps(self.steps.unwrap_or(DEFAULT_MAX_STEPS).into());
-        limits.calls = self.calls.map(u64::from);
-        limits.tokens = self.tokens;
         let left = cx
             .deadline()
             .map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -224,8 +221,13 @@ impl SpawnBudget {
         let own = self
             .seconds
             .map(|seconds| Duration::from_secs(seconds.into()));
-        limits.time = own.into_iter().chain(left).min();
-        limits
+        BudgetLimits {
+            steps: Some(self.steps.unwrap_or(DEFAULT_MAX_STEPS).into()),
+            calls: self.calls.map(u64::from),
+            tokens: self.tokens,
+            cost: None,
+            time: own.into_iter().chain(left).min(),
+        }
     }
 }
 

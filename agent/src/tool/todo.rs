@@ -3,6 +3,7 @@
 use tools::{ToolContext, ToolError, tool};
 
 use crate::driver::ActiveRun;
+use crate::join::join;
 use crate::plan::MAX_PLAN_ITEMS;
 use crate::{Event, Plan, PlanItem, PlanStatus};
 
@@ -59,11 +60,10 @@ fn counts(items: &[PlanItem]) -> String {
     let count = |status| items.iter().filter(|item| item.status == status).count();
     let counted = [PlanStatus::Done, PlanStatus::Active, PlanStatus::Open]
         .map(|status| (count(status), status.word()));
-    let parts: Vec<_> = counted
+    let parts = counted
         .iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
+        .map(|(count, word)| format!("{count} {word}"));
     let steps = if items.len() == 1 { "step" } else { "steps" };
-    format!("{} {steps}: {}", items.len(), parts.join(", "))
+    format!("{} {steps}: {}", items.len(), join(parts, ", "))
 }

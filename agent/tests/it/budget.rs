@@ -29,7 +29,7 @@ type Branch = (prop::sample::Index, Option<u64>, Option<u64>, Option<u64>);
 fn tree(branches: &[Branch]) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::new();
     for (parent, steps, calls, tokens) in branches {
-        let mut limits = BudgetLimits::new();
+        let mut limits = BudgetLimits::default();
         (limits.steps, limits.calls, limits.tokens) = (*steps, *calls, *tokens);
         let node = match nodes.len() {
             0 => Node {
@@ -129,8 +129,15 @@ proptest! {
 
 #[tokio::test]
 async fn the_reason_names_the_resource_and_the_budget() {
-    let parent = Budget::new(BudgetLimits::new().with_steps(2).with_tokens(100));
-    let child = parent.child(BudgetLimits::new().with_steps(1));
+    let parent = Budget::new(BudgetLimits {
+        steps: Some(2),
+        tokens: Some(100),
+        ..BudgetLimits::default()
+    });
+    let child = parent.child(BudgetLimits {
+        steps: Some(1),
+        ..BudgetLimits::default()
+    });
     child.charge(Spending::steps(1)).await.unwrap();
     let own = exhausted(child.charge(Spending::steps(1)).await.unwrap_err());
     assert_eq!(
@@ -141,7 +148,7 @@ async fn the_reason_names_the_resource_and_the_budget() {
             scope: BudgetScope::Run
         }
     );
-    let other = parent.child(BudgetLimits::new());
+    let other = parent.child(BudgetLimits::default());
     other
         .record(Spending::tokens(100, Cost::default()))
         .await
@@ -163,9 +170,15 @@ async fn the_reason_names_the_resource_and_the_budget() {
 
 #[tokio::test(start_paused = true)]
 async fn a_child_has_the_time_that_is_left_to_its_parent() {
-    let parent = Budget::new(BudgetLimits::new().with_time(Duration::from_secs(10)));
+    let parent = Budget::new(BudgetLimits {
+        time: Some(Duration::from_secs(10)),
+        ..BudgetLimits::default()
+    });
     tokio::time::advance(Duration::from_secs(7)).await;
-    let child = parent.child(BudgetLimits::new().with_time(Duration::from_secs(5)));
+    let child = parent.child(BudgetLimits {
+        time: Some(Duration::from_secs(5)),
+        ..BudgetLimits::default()
+    });
     let (end, exhausted) = child.deadline().unwrap();
     assert_eq!(
         (end - tokio::time::Instant::now(), exhausted.limit),
@@ -190,7 +203,10 @@ async fn a_cost_follows_from_the_prices_of_a_million_tokens() {
         ..Usage::default()
     };
     assert_eq!(price.cost(usage).to_string(), "0.00225");
-    let budget = Budget::new(BudgetLimits::new().with_cost("0.002".parse().unwrap()));
+    let budget = Budget::new(BudgetLimits {
+        cost: Some("0.002".parse().unwrap()),
+        ..BudgetLimits::default()
+    });
     budget.charge(Spending::steps(1)).await.unwrap();
     budget
         .record(Spending::tokens(1100, price.cost(usage)))

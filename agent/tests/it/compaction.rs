@@ -161,7 +161,10 @@ async fn the_reported_usage_tells_how_full_the_context_is() {
 async fn the_option_limits_the_context_of_a_model_that_does_not_tell_it() {
     let model = SmallContext::new(60, 1_000_000);
     let (mut session, log) = (session(900), EventLog::default());
-    let options = RunOptions::new().with_context_tokens(8_000);
+    let options = RunOptions {
+        context_tokens: Some(8_000),
+        ..RunOptions::default()
+    };
     driver(&model, &log)
         .with_options(options)
         .with_max_steps(100)
@@ -241,7 +244,10 @@ async fn images_and_resources_of_a_replaced_result_are_read_again_too() {
     let calls = ["shot", "blank", "blank", "blank", "blank"].map(|name| calling(&[name]));
     let (log, options) = (
         EventLog::default(),
-        RunOptions::new().with_context_tokens(8000),
+        RunOptions {
+            context_tokens: Some(8000),
+            ..RunOptions::default()
+        },
     );
     let driver = scripted(calls.into_iter().chain([Turn::answer("done")])).with_options(options);
     driver
@@ -459,7 +465,10 @@ async fn a_call_whose_result_was_left_out_may_be_repeated() {
     });
     let log = EventLog::default();
     let driver = play
-        .with_options(RunOptions::new().with_context_tokens(2500))
+        .with_options(RunOptions {
+            context_tokens: Some(2500),
+            ..RunOptions::default()
+        })
         .with_events(log.clone());
     let summary = driver.run(&mut session(3000), "Read it.").await.unwrap();
     assert_eq!(answer(&summary.outcome), "done");

@@ -197,7 +197,10 @@ pub(crate) fn session(catalog: &Catalog) -> Session {
 
 /// Makes each session search, also where that costs more.
 pub(crate) fn always_searching() -> DisclosureBudget {
-    DisclosureBudget::default().with_tools(0)
+    DisclosureBudget {
+        tools: 0,
+        ..DisclosureBudget::default()
+    }
 }
 
 const FOUND: [(&str, &str, &str); 5] = [
@@ -313,7 +316,10 @@ async fn everything_is_offered_within_the_budget() {
         "a context of unknown size"
     );
     let percent = |percent| {
-        let budget = DisclosureBudget::default().with_context_percent(percent);
+        let budget = DisclosureBudget {
+            context_percent: percent,
+            ..DisclosureBudget::default()
+        };
         Disclosure::Search {
             always: Selection::none(),
             budget,

@@ -30,7 +30,10 @@ async fn a_found_tool_is_forgotten_after_its_turns() {
         Turn::answer("done"),
     ];
     let model = Model::new(turns);
-    let budget = DisclosureBudget::default().with_found_turns(NonZeroU32::new(2).unwrap());
+    let budget = DisclosureBudget {
+        found_turns: NonZeroU32::new(2).unwrap(),
+        ..DisclosureBudget::default()
+    };
     let disclosure = Disclosure::Search {
         always: Selection::none(),
         budget,
@@ -55,7 +58,10 @@ async fn a_found_tool_can_be_called_in_the_next_turn_with_the_least_age_limit() 
         call(),
         Turn::answer("done"),
     ]);
-    let budget = DisclosureBudget::default().with_found_turns(NonZeroU32::MIN);
+    let budget = DisclosureBudget {
+        found_turns: NonZeroU32::MIN,
+        ..DisclosureBudget::default()
+    };
     let disclosure = Disclosure::Search {
         always: Selection::none(),
         budget,
@@ -107,16 +113,19 @@ async fn a_summary_names_the_found_tools_that_were_called() {
         (50, vec!["mail.archive_invoice", "mail.merge_seed"]),
         (9, vec!["mail.archive_invoice"]),
     ] {
-        let budget =
-            DisclosureBudget::default().with_found_turns(NonZeroU32::new(found_turns).unwrap());
+        let budget = DisclosureBudget {
+            found_turns: NonZeroU32::new(found_turns).unwrap(),
+            ..DisclosureBudget::default()
+        };
         let disclosure = Disclosure::Search {
             always: Selection::none(),
             budget,
         };
         let mut session = session(&shop(200)).with_disclosure(disclosure);
-        let driver = play
-            .clone()
-            .with_options(RunOptions::new().with_context_tokens(4_000));
+        let driver = play.clone().with_options(RunOptions {
+            context_tokens: Some(4_000),
+            ..RunOptions::default()
+        });
         driver.run(&mut session, "go").await.unwrap();
         let summary = session.messages().last().unwrap().to_text();
         assert!(summary.contains("Summary."), "{summary}");

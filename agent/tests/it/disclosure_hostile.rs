@@ -199,7 +199,10 @@ async fn a_result_of_a_search_is_never_cut_however_large_its_budget_and_the_defi
     }
     for budget in [
         DisclosureBudget::default(),
-        DisclosureBudget::default().with_search_tokens(u64::MAX),
+        DisclosureBudget {
+            search_tokens: u64::MAX,
+            ..DisclosureBudget::default()
+        },
     ] {
         let disclosure = Disclosure::Search {
             always: Selection::none(),
@@ -340,7 +343,7 @@ async fn a_search_of_a_sub_agent_returns_none_of_the_other_tools_of_its_parent()
     let finder = ToolFinder::new(session(&shop(1)).tools().clone());
     let cx = ToolContext::new()
         .with_grant(Grant::all())
-        .with_service(SubAgents::new())
+        .with_service(SubAgents::default())
         .with_service(finder);
     let mut session = Session::new(entries, Selection::new(), cx);
     run(&model, &mut session).await;

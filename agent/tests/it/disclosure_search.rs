@@ -13,7 +13,10 @@ use crate::workshop::{EventLog, results};
 async fn a_search_shows_definitions_within_its_budget_and_says_what_is_left_out() {
     let query = json!({"query": "invoice", "limit": 10});
     let model = Model::new([turn("tools__search", query), Turn::answer("done")]);
-    let budget = DisclosureBudget::default().with_search_tokens(400);
+    let budget = DisclosureBudget {
+        search_tokens: 400,
+        ..DisclosureBudget::default()
+    };
     let disclosure = Disclosure::Search {
         always: Selection::none(),
         budget,

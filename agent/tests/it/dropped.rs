@@ -50,7 +50,10 @@ impl Provider for LongWinded {
         };
         let turn = turn.map(|turn| {
             if self.is_open {
-                turn.with_usage(usage)
+                Turn {
+                    usage: Some(usage),
+                    ..turn
+                }
             } else {
                 turn
             }

@@ -353,9 +353,10 @@ async fn the_correlation_id_of_a_run_reaches_its_host_and_its_calls() {
         log.events()
     };
     let events = run(
-        driver
-            .clone()
-            .with_options(RunOptions::new().with_correlation_id("request 7")),
+        driver.clone().with_options(RunOptions {
+            correlation_id: Some("request 7".into()),
+            ..RunOptions::default()
+        }),
         &mut session,
     )
     .await;

@@ -104,7 +104,10 @@ async fn a_wrong_answer_is_sent_back_with_its_violations_in_the_same_run() {
 async fn the_value_of_a_paused_answer_is_read_from_all_of_its_parts() {
     let mut session = session(&Catalog::new());
     let driver = scripted([
-        Turn::answer("{\"name\": \"Ulm\",").with_stop(StopReason::Paused),
+        Turn {
+            stop: StopReason::Paused,
+            ..Turn::answer("{\"name\": \"Ulm\",")
+        },
         Turn::answer("\"people\": 1}"),
     ]);
     let town: Town = extract(&driver, &mut session, "Which town?").await.unwrap();
@@ -134,7 +137,10 @@ async fn repairs_end_with_the_budget_of_the_run() {
 async fn a_refusal_is_not_repaired() {
     let mut session = session(&Catalog::new());
     let driver = scripted([
-        Turn::answer("no").with_stop(StopReason::Refusal),
+        Turn {
+            stop: StopReason::Refusal,
+            ..Turn::answer("no")
+        },
         Turn::answer("never asked for"),
     ]);
     let error = extract::<Town>(&driver, &mut session, "Which town?")
@@ -216,7 +222,10 @@ async fn a_run_that_has_its_answer_is_read_and_a_wrong_one_is_sent_back() {
 
 #[tokio::test]
 async fn an_answer_that_was_cut_off_is_asked_for_once_more_and_shorter() {
-    let cut = || Turn::answer(r#"{"name": "Ul"#).with_stop(StopReason::Length);
+    let cut = || Turn {
+        stop: StopReason::Length,
+        ..Turn::answer(r#"{"name": "Ul"#)
+    };
     let whole = || Turn::answer(r#"{"name": "Ulm", "people": 1}"#);
     let mut repaired = session(&Catalog::new());
     let town: Town = extract(&scripted([cut(), whole()]), &mut repaired, "Which town?")
@@ -240,7 +249,10 @@ async fn an_answer_that_was_cut_off_is_asked_for_once_more_and_shorter() {
         assert!(matches!(error, ExtractError::TooLong), "{error:?}");
         assert_eq!(session.turns(), count - 1);
     }
-    let lucky = scripted([whole().with_stop(StopReason::Length)]);
+    let lucky = scripted([Turn {
+        stop: StopReason::Length,
+        ..whole()
+    }]);
     extract::<Town>(&lucky, &mut session(&Catalog::new()), "Which town?")
         .await
         .unwrap();

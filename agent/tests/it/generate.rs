@@ -200,9 +200,15 @@ async fn an_unusable_schema_costs_no_request() {
 
 #[tokio::test]
 async fn a_paused_answer_is_continued_and_each_request_is_a_step() {
-    let paused = |text: &str| Turn::answer(text).with_stop(StopReason::Paused);
+    let paused = |text: &str| Turn {
+        stop: StopReason::Paused,
+        ..Turn::answer(text)
+    };
     let model = Model::new([paused("One"), paused("two"), Turn::answer("three")]);
-    let budget = Budget::new(BudgetLimits::new().with_steps(5));
+    let budget = Budget::new(BudgetLimits {
+        steps: Some(5),
+        ..BudgetLimits::default()
+    });
     let host = host(models(&model)).with_service(budget.clone());
     let result = call(&host, json!({"prompt": "Count."})).await.unwrap();
     assert_eq!(
@@ -212,8 +218,10 @@ async fn a_paused_answer_is_continued_and_each_request_is_a_step() {
     assert_eq!(model.texts()[2], ["Count.", "One", "two"]);
 
     let model = Model::new(vec![paused("Wait"); 10]);
-    let host =
-        self::host(models(&model)).with_service(Budget::new(BudgetLimits::new().with_steps(4)));
+    let host = self::host(models(&model)).with_service(Budget::new(BudgetLimits {
+        steps: Some(4),
+        ..BudgetLimits::default()
+    }));
     let error = call(&host, json!({"prompt": "Count."})).await.unwrap_err();
     assert!(error.to_string().contains("budget"), "{error}");
     assert_eq!(model.texts().len(), 4);
@@ -222,8 +230,14 @@ async fn a_paused_answer_is_continued_and_each_request_is_a_step() {
 #[tokio::test]
 async fn half_an_answer_is_an_error() {
     for turn in [
-        Turn::answer("Once upon").with_stop(StopReason::Length),
-        Turn::answer("No.").with_stop(StopReason::Refusal),
+        Turn {
+            stop: StopReason::Length,
+            ..Turn::answer("Once upon")
+        },
+        Turn {
+            stop: StopReason::Refusal,
+            ..Turn::answer("No.")
+        },
         Turn::answer(" "),
         Turn::calls([tools::ToolCall::new("a", "x", json!({}))]),
     ] {
@@ -419,10 +433,15 @@ async fn the_tokens_of_another_model_have_its_price() {
         cached_input_tokens: 600_000,
         ..Usage::default()
     };
-    let model = Model::new([Turn::answer("said").with_usage(usage)]);
-    let price = Price::new("2".parse().unwrap(), "10".parse().unwrap())
-        .with_cached("0.50".parse().unwrap());
-    let (opened, budget) = (model.clone(), Budget::new(BudgetLimits::new()));
+    let model = Model::new([Turn {
+        usage: Some(usage),
+        ..Turn::answer("said")
+    }]);
+    let price = Price {
+        cached: "0.50".parse().unwrap(),
+        ..Price::new("2".parse().unwrap(), "10".parse().unwrap())
+    };
+    let (opened, budget) = (model.clone(), Budget::new(BudgetLimits::default()));
     let models = models(&model)
         .with_price("large", price)
         .with_others(move |_| Ok(Arc::new(opened.clone())));
@@ -446,10 +465,16 @@ async fn a_request_counts_for_the_budget() {
         ..Usage::default()
     };
     let model = Model::new([
-        Turn::answer("said").with_usage(usage),
+        Turn {
+            usage: Some(usage),
+            ..Turn::answer("said")
+        },
         Turn::answer("again"),
     ]);
-    let budget = Budget::new(BudgetLimits::new().with_steps(1));
+    let budget = Budget::new(BudgetLimits {
+        steps: Some(1),
+        ..BudgetLimits::default()
+    });
     let price = Price::new("1".parse().unwrap(), "10".parse().unwrap());
     let models = models(&model)
         .with_name(ModelChoice::new("acme", Some("large".to_owned())))

@@ -71,9 +71,14 @@ async fn the_retries_of_a_request_are_events_of_the_run() {
 #[tokio::test]
 async fn an_exhausted_budget_ends_the_run_with_its_reason() {
     let mut session = session(ToolContext::new());
-    let limits = BudgetLimits::new().with_steps(2);
-    let driver = scripted([asking(), Turn::answer("never")])
-        .with_options(RunOptions::new().with_limits(limits));
+    let limits = BudgetLimits {
+        steps: Some(2),
+        ..BudgetLimits::default()
+    };
+    let driver = scripted([asking(), Turn::answer("never")]).with_options(RunOptions {
+        limits,
+        ..RunOptions::default()
+    });
     let summary = driver.run(&mut session, "go").await.unwrap();
     let exhausted = Exhausted {
         resource: Resource::Steps,
@@ -178,7 +183,10 @@ async fn a_broken_window_ends_the_run_as_in_a_request_of_the_driver() {
 
 /// Returns the tokens of a run, and whether it ended with an answer.
 async fn spent(driver: Driver) -> (u64, bool) {
-    let budget = Budget::new(BudgetLimits::new().with_tokens(100_000));
+    let budget = Budget::new(BudgetLimits {
+        tokens: Some(100_000),
+        ..BudgetLimits::default()
+    });
     let mut session = session(ToolContext::new().with_service(budget.clone()));
     let ended = driver.run(&mut session, "go ".repeat(400)).await;
     (

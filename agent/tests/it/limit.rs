@@ -17,7 +17,10 @@ use serde_json::{Value, json};
 use tools::{Catalog, ToolCall, ToolContext};
 
 fn limited(limits: BudgetLimits) -> RunOptions {
-    RunOptions::new().with_limits(limits)
+    RunOptions {
+        limits,
+        ..RunOptions::default()
+    }
 }
 
 fn own(resource: Resource, limit: u64) -> Outcome {
@@ -45,7 +48,10 @@ async fn calls_beyond_the_budget_are_refused_and_the_run_ends_with_its_results()
         Turn::answer("never"),
     ]);
     let driver = driver
-        .with_options(limited(BudgetLimits::new().with_calls(3)))
+        .with_options(limited(BudgetLimits {
+            calls: Some(3),
+            ..BudgetLimits::default()
+        }))
         .with_events(log.clone());
     let summary = driver.run(&mut session, "go").await.unwrap();
     assert_eq!(summary.outcome, own(Resource::Calls, 3));
@@ -83,9 +89,15 @@ async fn calls_beyond_the_budget_are_refused_and_the_run_ends_with_its_results()
 #[tokio::test]
 async fn no_turn_begins_after_the_last_token() {
     let mut session = session(&catalog(["x"]));
-    let turn = || calling(&["x"]).with_usage(used(40, 10));
+    let turn = || Turn {
+        usage: Some(used(40, 10)),
+        ..calling(&["x"])
+    };
     let driver = scripted([turn(), turn(), turn()]);
-    let driver = driver.with_options(limited(BudgetLimits::new().with_tokens(100)));
+    let driver = driver.with_options(limited(BudgetLimits {
+        tokens: Some(100),
+        ..BudgetLimits::default()
+    }));
     let summary = driver.run(&mut session, "go").await.unwrap();
     assert_eq!(
         (summary.outcome, summary.steps),
@@ -101,7 +113,10 @@ async fn no_turn_begins_after_the_last_token() {
 #[tokio::test]
 async fn tokens_that_a_service_does_not_report_are_estimated() {
     let driver = playing(|_| Box::pin(async { Ok(calling(&["x"])) }));
-    let driver = driver.with_options(limited(BudgetLimits::new().with_tokens(50)));
+    let driver = driver.with_options(limited(BudgetLimits {
+        tokens: Some(50),
+        ..BudgetLimits::default()
+    }));
     let prompt = "go ".repeat(100);
     let summary = driver
         .run(&mut session(&catalog(["x"])), prompt)
@@ -116,7 +131,10 @@ async fn tokens_that_a_service_does_not_report_are_estimated() {
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_breaks_off_uses_tokens() {
     let spent = async |driver: Driver| {
-        let budget = Budget::new(BudgetLimits::new().with_tokens(10_000));
+        let budget = Budget::new(BudgetLimits {
+            tokens: Some(10_000),
+            ..BudgetLimits::default()
+        });
         let cx = ToolContext::new().with_service(budget.clone());
         let mut session = Session::new(catalog([]).list(), Selection::new(), cx);
         let ended = driver.run(&mut session, "go ".repeat(100)).await;
@@ -138,9 +156,10 @@ async fn a_turn_that_breaks_off_uses_tokens() {
     );
 
     let waits = playing(|_| Box::pin(std::future::pending()));
-    let (ended, tokens) = spent(waits.with_options(limited(
-        BudgetLimits::new().with_time(Duration::from_secs(5)),
-    )))
+    let (ended, tokens) = spent(waits.with_options(limited(BudgetLimits {
+        time: Some(Duration::from_secs(5)),
+        ..BudgetLimits::default()
+    })))
     .await;
     assert_eq!(ended.unwrap(), own(Resource::Time, 5000));
     assert!((75..100).contains(&tokens), "{tokens}");
@@ -152,8 +171,10 @@ async fn a_turn_that_breaks_off_uses_tokens() {
 
 #[tokio::test]
 async fn money_follows_from_the_price_of_the_model() {
-    let price =
-        Price::new("2".parse().unwrap(), "10".parse().unwrap()).with_cached("0.2".parse().unwrap());
+    let price = Price {
+        cached: "0.2".parse().unwrap(),
+        ..Price::new("2".parse().unwrap(), "10".parse().unwrap())
+    };
     let usage = Usage {
         input_tokens: 1000,
         output_tokens: 50,
@@ -171,14 +192,22 @@ async fn money_follows_from_the_price_of_the_model() {
         "unless it has a price of its own"
     );
     assert_eq!(
-        price
-            .with_cache_write("2.5".parse().unwrap())
-            .cost(writes)
-            .to_string(),
+        Price {
+            cache_write: "2.5".parse().unwrap(),
+            ..price
+        }
+        .cost(writes)
+        .to_string(),
         "0.0018"
     );
-    let limits = BudgetLimits::new().with_cost("0.003".parse().unwrap());
-    let turn = || calling(&["x"]).with_usage(usage);
+    let limits = BudgetLimits {
+        cost: Some("0.003".parse().unwrap()),
+        ..BudgetLimits::default()
+    };
+    let turn = || Turn {
+        usage: Some(usage),
+        ..calling(&["x"])
+    };
     let run = async |options| {
         let driver = scripted([turn(), turn(), Turn::answer("done")]).with_options(options);
         driver
@@ -188,7 +217,11 @@ async fn money_follows_from_the_price_of_the_model() {
             .outcome
     };
     assert_eq!(
-        run(limited(limits).with_price(price)).await,
+        run(RunOptions {
+            price: Some(price),
+            ..limited(limits)
+        })
+        .await,
         own(Resource::Cost, 3_000_000)
     );
     assert_eq!(
@@ -200,7 +233,10 @@ async fn money_follows_from_the_price_of_the_model() {
 
 #[tokio::test(start_paused = true)]
 async fn the_time_of_a_run_ends_a_request_and_a_call() {
-    let limits = BudgetLimits::new().with_time(Duration::from_secs(5));
+    let limits = BudgetLimits {
+        time: Some(Duration::from_secs(5)),
+        ..BudgetLimits::default()
+    };
     let waits = playing(|_| Box::pin(std::future::pending()));
     let start = tokio::time::Instant::now();
     let summary = waits
@@ -251,8 +287,9 @@ fn delegating(turns: u64) -> Catalog {
     let mut catalog = catalog(["x"]);
     let delegate = move |cx: ToolContext, _: Value| async move {
         let mut inner = Session::new(crate::workshop::catalog(["x"]).list(), Selection::new(), cx);
-        let script = (0..turns).map(|number| {
-            Turn::calls([ToolCall::new("", "x", json!({"number": number}))]).with_usage(used(10, 0))
+        let script = (0..turns).map(|number| Turn {
+            usage: Some(used(10, 0)),
+            ..Turn::calls([ToolCall::new("", "x", json!({"number": number}))])
         });
         let summary = scripted(script.chain([Turn::answer("done")]))
             .run(&mut inner, "go")
@@ -280,19 +317,32 @@ async fn a_run_within_a_call_shares_the_budget_of_the_run_that_made_the_call() {
             .unwrap();
         (summary.outcome, results(session.messages())[0].1.to_text())
     };
-    let (outcome, inner) = run(BudgetLimits::new().with_calls(4)).await;
+    let (outcome, inner) = run(BudgetLimits {
+        calls: Some(4),
+        ..BudgetLimits::default()
+    })
+    .await;
     assert_eq!(outcome, own(Resource::Calls, 4));
     assert!(
         inner.contains("Calls") && inner.contains("Parent"),
         "{inner}"
     );
-    let (outcome, inner) = run(BudgetLimits::new().with_tokens(30)).await;
+    let (outcome, inner) = run(BudgetLimits {
+        tokens: Some(30),
+        ..BudgetLimits::default()
+    })
+    .await;
     assert_eq!(outcome, own(Resource::Tokens, 30));
     assert!(
         inner.contains("Tokens") && inner.contains("Parent"),
         "{inner}"
     );
-    let (outcome, inner) = run(BudgetLimits::new().with_steps(20).with_calls(20)).await;
+    let (outcome, inner) = run(BudgetLimits {
+        steps: Some(20),
+        calls: Some(20),
+        ..BudgetLimits::default()
+    })
+    .await;
     assert!(
         matches!(outcome, Outcome::Answer { .. }) && inner.contains("done"),
         "{inner}"
@@ -348,7 +398,13 @@ async fn sessions_share_a_window() {
     let run = async || {
         let cx = ToolContext::new().with_service(budget.clone());
         let mut session = Session::new(catalog(["x"]).list(), Selection::new(), cx);
-        let turns = [calling(&["x"]).with_usage(used(7, 0)), Turn::answer("done")];
+        let turns = [
+            Turn {
+                usage: Some(used(7, 0)),
+                ..calling(&["x"])
+            },
+            Turn::answer("done"),
+        ];
         scripted(turns)
             .run(&mut session, "go")
             .await
@@ -401,7 +457,10 @@ fn a_time_limit_needs_a_runtime_with_timers() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
-    let limits = BudgetLimits::new().with_time(Duration::from_secs(5));
+    let limits = BudgetLimits {
+        time: Some(Duration::from_secs(5)),
+        ..BudgetLimits::default()
+    };
     let driver = scripted([Turn::answer("done")]).with_options(limited(limits));
     let failed = runtime.block_on(driver.run(&mut session(&catalog([])), "go"));
     assert!(matches!(failed, Err(DriverError::NoTimer)), "{failed:?}");

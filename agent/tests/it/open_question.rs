@@ -89,7 +89,13 @@ fn each(names: &[&str], number: usize) -> Turn {
 }
 
 fn limited(driver: Driver, time: Duration) -> Driver {
-    driver.with_options(RunOptions::new().with_limits(BudgetLimits::new().with_time(time)))
+    driver.with_options(RunOptions {
+        limits: BudgetLimits {
+            time: Some(time),
+            ..BudgetLimits::default()
+        },
+        ..RunOptions::default()
+    })
 }
 
 fn time_over(limit: Duration) -> Outcome {

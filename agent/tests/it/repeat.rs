@@ -78,7 +78,7 @@ fn is_hinted(result: &ToolResult) -> bool {
 
 #[tokio::test]
 async fn a_repeated_call_is_answered_with_a_hint_and_then_ends_the_run() {
-    let (summary, results) = run_of(&["look"; 9], RunOptions::new()).await;
+    let (summary, results) = run_of(&["look"; 9], RunOptions::default()).await;
     assert_eq!(
         summary.outcome,
         Outcome::Loop(Repeated {
@@ -99,7 +99,7 @@ async fn a_repeated_call_is_answered_with_a_hint_and_then_ends_the_run() {
 
 #[tokio::test]
 async fn a_tool_whose_result_changes_may_be_polled() {
-    let (summary, results) = run_of(&["poll"; 9], RunOptions::new()).await;
+    let (summary, results) = run_of(&["poll"; 9], RunOptions::default()).await;
     assert_eq!(answer(&summary.outcome), "done");
     assert!(!results.iter().any(is_hinted));
 }
@@ -129,7 +129,7 @@ async fn a_tool_that_waits_for_a_change_does_not_end_the_run() {
 async fn another_call_with_an_effect_starts_the_count_anew() {
     let (summary, results) = run_of(
         &["look", "look", "write", "look", "look", "poll", "look"],
-        RunOptions::new(),
+        RunOptions::default(),
     )
     .await;
     assert_eq!(answer(&summary.outcome), "done");
@@ -139,7 +139,7 @@ async fn another_call_with_an_effect_starts_the_count_anew() {
     );
 
     let circle = ["look", "fail"].repeat(5);
-    let (summary, _) = run_of(&circle, RunOptions::new()).await;
+    let (summary, _) = run_of(&circle, RunOptions::default()).await;
     assert_eq!(
         summary.outcome,
         Outcome::Loop(Repeated {
@@ -148,7 +148,7 @@ async fn another_call_with_an_effect_starts_the_count_anew() {
         }),
         "a failure has no effect"
     );
-    let (summary, _) = run_of(&["write"; 9], RunOptions::new()).await;
+    let (summary, _) = run_of(&["write"; 9], RunOptions::default()).await;
     assert_eq!(
         summary.outcome,
         Outcome::Loop(Repeated {
@@ -166,7 +166,7 @@ async fn calls_with_effects_that_alternate_without_a_change_are_a_loop() {
         &["write", "look", "send"],
         &["look", "write", "look", "send"],
     ] {
-        let (summary, results) = run_of(&circle.repeat(12), RunOptions::new()).await;
+        let (summary, results) = run_of(&circle.repeat(12), RunOptions::default()).await;
         let Outcome::Loop(repeated) = &summary.outcome else {
             panic!("{circle:?}: {summary:?}")
         };
@@ -181,7 +181,7 @@ async fn calls_with_effects_that_alternate_without_a_change_are_a_loop() {
 #[tokio::test]
 async fn a_circle_with_a_new_call_or_a_changed_result_is_no_loop() {
     let polling = ["send", "draw"].repeat(9);
-    let (summary, results) = run_of(&polling, RunOptions::new()).await;
+    let (summary, results) = run_of(&polling, RunOptions::default()).await;
     assert_eq!(answer(&summary.outcome), "done");
     assert!(!results.iter().any(is_hinted));
 
@@ -218,7 +218,10 @@ async fn a_wait_between_equal_calls_is_no_loop() {
 
 #[tokio::test]
 async fn the_numbers_are_settings() {
-    let options = |hint, end| RunOptions::new().with_repeats(RepeatLimits::new(hint, end));
+    let options = |hint, end| RunOptions {
+        repeats: RepeatLimits::new(hint, end),
+        ..RunOptions::default()
+    };
     let (summary, results) = run_of(&["look"; 4], options(None, Some(2))).await;
     assert_eq!((summary.steps, results.iter().any(is_hinted)), (2, false));
     let (summary, results) = run_of(&["look"; 9], options(Some(2), None)).await;

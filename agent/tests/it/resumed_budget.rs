@@ -34,13 +34,22 @@ async fn a_resumed_run_has_used_the_tokens_of_its_sub_agents() {
         let driver = agents(|task, turns| match (task, turns) {
             ("lead", 0) => Turn::calls([spawning("a", json!({"name": "n", "task": "work"}))]),
             ("lead", _) => Turn::answer("finished"),
-            _ => Turn::answer("worked").with_usage(Usage {
-                input_tokens: 5000,
-                ..Usage::default()
-            }),
+            _ => Turn {
+                usage: Some(Usage {
+                    input_tokens: 5000,
+                    ..Usage::default()
+                }),
+                ..Turn::answer("worked")
+            },
         });
         driver
-            .with_options(RunOptions::new().with_limits(BudgetLimits::new().with_tokens(tokens)))
+            .with_options(RunOptions {
+                limits: BudgetLimits {
+                    tokens: Some(tokens),
+                    ..BudgetLimits::default()
+                },
+                ..RunOptions::default()
+            })
             .with_checkpoints(true)
     };
     let is_used_up = |summary: &Summary| matches!(&summary.outcome, Outcome::Budget(used) if used.resource == Resource::Tokens);
@@ -99,10 +108,11 @@ async fn a_run_that_was_cut_off_has_used_the_tokens_of_its_sub_agents() {
                     }
                     (_, 0) => {
                         let turn = Turn::calls([ToolCall::new("c", "todo.read", json!({}))]);
-                        return Ok(turn.with_usage(Usage {
+                        let usage = Some(Usage {
                             input_tokens: 5000,
                             ..Usage::default()
-                        }));
+                        });
+                        return Ok(Turn { usage, ..turn });
                     }
                     ("work", _) if cut != Cut::CancelledCall => return Ok(Turn::answer("worked")),
                     _ => {}
@@ -123,7 +133,13 @@ async fn a_run_that_was_cut_off_has_used_the_tokens_of_its_sub_agents() {
             (ended.is_none(), matches!(ended, Some(Err(_)))),
             (cut == Cut::Crash, cut == Cut::Failure)
         );
-        let limits = RunOptions::new().with_limits(BudgetLimits::new().with_tokens(9000));
+        let limits = RunOptions {
+            limits: BudgetLimits {
+                tokens: Some(9000),
+                ..BudgetLimits::default()
+            },
+            ..RunOptions::default()
+        };
         let answers =
             scripted([Turn::answer("the turn before"), Turn::answer("done")]).with_options(limits);
         let ended = resume(answers, open()).await;
@@ -169,7 +185,13 @@ async fn a_call_that_is_resumed_is_charged_once() {
     };
     let driver = || {
         let driver = scripted([calling(&["x", "y"]), Turn::answer("done")]).with_checkpoints(true);
-        driver.with_options(RunOptions::new().with_limits(BudgetLimits::new().with_calls(2)))
+        driver.with_options(RunOptions {
+            limits: BudgetLimits {
+                calls: Some(2),
+                ..BudgetLimits::default()
+            },
+            ..RunOptions::default()
+        })
     };
     let token = CancellationToken::new();
     let stop = token.clone();

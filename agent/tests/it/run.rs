@@ -37,8 +37,11 @@ fn outcome(run: &Run) -> Outcome {
 #[test]
 fn a_turn_without_calls_is_the_answer() {
     let mut run = run();
-    run.turn(Turn::answer("done").with_stop(StopReason::Length))
-        .unwrap();
+    run.turn(Turn {
+        stop: StopReason::Length,
+        ..Turn::answer("done")
+    })
+    .unwrap();
     assert_eq!(
         outcome(&run),
         Outcome::Answer {
@@ -55,8 +58,11 @@ fn a_turn_without_calls_is_the_answer() {
 #[test]
 fn a_paused_turn_is_a_step_and_the_next_turn_goes_on_with_it() {
     let mut run = run();
-    run.turn(Turn::answer("I search").with_stop(StopReason::Paused))
-        .unwrap();
+    run.turn(Turn {
+        stop: StopReason::Paused,
+        ..Turn::answer("I search")
+    })
+    .unwrap();
     assert_eq!(run.step(), Step::Ask);
     run.exhaust(used_up());
     let mut run: Run = serde_json::from_value(serde_json::to_value(&run).unwrap()).unwrap();
@@ -79,8 +85,11 @@ fn a_paused_turn_is_a_step_and_the_next_turn_goes_on_with_it() {
 #[test]
 fn the_calls_of_a_paused_turn_are_run_before_the_next_request() {
     let mut run = run();
-    run.turn(calling(&["x"]).with_stop(StopReason::Paused))
-        .unwrap();
+    run.turn(Turn {
+        stop: StopReason::Paused,
+        ..calling(&["x"])
+    })
+    .unwrap();
     assert_eq!(calls(&run).len(), 1);
     run.result("a", ToolResult::text("1")).unwrap();
     assert_eq!(run.step(), Step::Ask);
@@ -166,8 +175,11 @@ fn calls_without_an_id_of_their_own_get_one() {
 #[test]
 fn calls_of_a_turn_that_was_cut_off_are_refused_and_the_run_goes_on() {
     let mut run = run();
-    run.turn(calling(&["x", "y"]).with_stop(StopReason::Length))
-        .unwrap();
+    run.turn(Turn {
+        stop: StopReason::Length,
+        ..calling(&["x", "y"])
+    })
+    .unwrap();
     let Step::Call(pending) = run.step() else {
         panic!()
     };
@@ -191,8 +203,11 @@ fn calls_of_a_turn_that_was_cut_off_are_refused_and_the_run_goes_on() {
             .all(|(_, result)| result.to_text() == reason)
     );
 
-    run.turn(calling(&["x"]).with_stop(StopReason::Length))
-        .unwrap();
+    run.turn(Turn {
+        stop: StopReason::Length,
+        ..calling(&["x"])
+    })
+    .unwrap();
     let broken = ToolError::new(
         "x",
         ToolErrorKind::Internal {
@@ -381,10 +396,18 @@ fn a_summary_counts_turns_calls_failures_and_tokens() {
         ..Usage::default()
     };
     let mut run = run();
-    run.turn(calling(&["x", "y"]).with_usage(usage)).unwrap();
+    run.turn(Turn {
+        usage: Some(usage),
+        ..calling(&["x", "y"])
+    })
+    .unwrap();
     run.result("a", ToolResult::error("no")).unwrap();
     run.result("b", ToolResult::text("yes")).unwrap();
-    run.turn(Turn::answer("done").with_usage(usage)).unwrap();
+    run.turn(Turn {
+        usage: Some(usage),
+        ..Turn::answer("done")
+    })
+    .unwrap();
     let Step::Done(summary) = run.step() else {
         panic!()
     };

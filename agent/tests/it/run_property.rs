@@ -42,7 +42,10 @@ fn turn() -> impl Strategy<Value = Turn> {
     turn.prop_map(|(role, parts, is_cut_off)| {
         let turn = Turn::new(Message { role, parts });
         if is_cut_off {
-            turn.with_stop(StopReason::Length)
+            Turn {
+                stop: StopReason::Length,
+                ..turn
+            }
         } else {
             turn
         }

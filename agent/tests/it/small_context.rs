@@ -90,7 +90,10 @@ impl SmallContext {
             ..Usage::default()
         };
         Ok(if self.is_open {
-            turn.with_usage(usage)
+            Turn {
+                usage: Some(usage),
+                ..turn
+            }
         } else {
             turn
         })

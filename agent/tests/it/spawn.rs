@@ -26,7 +26,7 @@ pub(crate) fn catalog() -> Catalog {
 pub(crate) fn context() -> ToolContext {
     ToolContext::new()
         .with_grant(Grant::all())
-        .with_service(SubAgents::new())
+        .with_service(SubAgents::default())
 }
 
 pub(crate) fn session(catalog: &Catalog, cx: ToolContext) -> Session {
@@ -154,16 +154,27 @@ async fn the_summary_of_an_agent_has_the_amounts_of_its_sub_agents() {
         ..Usage::default()
     };
     let driver = agents(move |task, number| match (task, number) {
-        ("lead", 0) => {
-            Turn::calls([spawning("s", json!({"name": "n", "task": "work"}))]).with_usage(used(10))
-        }
+        ("lead", 0) => Turn {
+            usage: Some(used(10)),
+            ..Turn::calls([spawning("s", json!({"name": "n", "task": "work"}))])
+        },
         ("lead", _) => Turn::answer("finished"),
-        ("work", 0) => {
-            Turn::calls([ToolCall::new("c", "todo.read", json!({}))]).with_usage(used(2000))
-        }
-        _ => Turn::answer("worked").with_usage(used(3000)),
+        ("work", 0) => Turn {
+            usage: Some(used(2000)),
+            ..Turn::calls([ToolCall::new("c", "todo.read", json!({}))])
+        },
+        _ => Turn {
+            usage: Some(used(3000)),
+            ..Turn::answer("worked")
+        },
     });
-    let limits = RunOptions::new().with_limits(BudgetLimits::new().with_tokens(5000));
+    let limits = RunOptions {
+        limits: BudgetLimits {
+            tokens: Some(5000),
+            ..BudgetLimits::default()
+        },
+        ..RunOptions::default()
+    };
     let summary = driver
         .with_options(limits)
         .run(&mut session(&catalog(), context()), "lead")
@@ -263,10 +274,7 @@ async fn levels_of_sub_agents_are_limited() {
     let log = EventLog::default();
     let driver =
         lead(vec![spawning("s", json!({"name": "n", "task": "+"}))], down).with_events(log.clone());
-    let mut session = session(
-        &catalog,
-        context().with_service(SubAgents::new().with_max_depth(3)),
-    );
+    let mut session = session(&catalog, context().with_service(SubAgents { max_depth: 3 }));
     delegated(&mut session, driver).await;
     let paths: BTreeSet<_> = log
         .events()
@@ -286,7 +294,7 @@ async fn levels_of_sub_agents_are_limited() {
     });
     assert_eq!(kind(&refused.unwrap()), "not_found");
 
-    let none = context().with_service(SubAgents::new().with_max_depth(0));
+    let none = context().with_service(SubAgents { max_depth: 0 });
     let driver = lead(vec![spawning("s", json!({"name": "n", "task": "+"}))], down);
     let results = delegated(
         &mut Session::new(catalog.list(), Selection::new(), none),
@@ -420,14 +428,20 @@ async fn sub_agents_share_the_budget_of_their_agent() {
             })
             .collect()
     };
-    let limited = |limits| RunOptions::new().with_limits(limits);
+    let limited = |limits| RunOptions {
+        limits,
+        ..RunOptions::default()
+    };
     // Each of the three may make five calls of its own, but all four agents together ten.
     let driver = lead(calls(&json!({"calls": 5})), move |_, number| {
         looking(number)
     });
     let budget = Budget::default();
     let mut session = session(&catalog, context().with_service(budget.clone()));
-    let driver = driver.with_options(limited(BudgetLimits::new().with_calls(10)));
+    let driver = driver.with_options(limited(BudgetLimits {
+        calls: Some(10),
+        ..BudgetLimits::default()
+    }));
     driver.run(&mut session, "lead").await.unwrap();
     assert_eq!(budget.spent().calls, 10);
 

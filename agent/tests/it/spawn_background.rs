@@ -295,7 +295,7 @@ async fn it_has_at_most_the_tools_the_grant_and_the_level_of_one_in_the_foregrou
     let grant = Grant::parse(["fs:*:**", "agent:write:**", "task:*:**"]).unwrap();
     let cx = with_tasks(context())
         .with_grant(grant)
-        .with_service(SubAgents::new().with_max_depth(1));
+        .with_service(SubAgents { max_depth: 1 });
     let results = delegated(&mut session(&catalog, cx), driver).await;
     let mut seen = seen.lock().unwrap().clone();
     seen.sort();
@@ -322,21 +322,41 @@ async fn it_shares_the_budget_of_the_run_that_started_it() {
     };
     // The sub-agent goes on when the lead reads its answer.
     let driver = agents(move |task, number| match (task, number) {
-        ("lead", 0) => Turn::calls([background("s", "n", "work")]).with_usage(used(10)),
-        ("lead", 1) => Turn::calls([call("permit"), reading("r", "t1")]).with_usage(used(10)),
+        ("lead", 0) => Turn {
+            usage: Some(used(10)),
+            ..Turn::calls([background("s", "n", "work")])
+        },
+        ("lead", 1) => Turn {
+            usage: Some(used(10)),
+            ..Turn::calls([call("permit"), reading("r", "t1")])
+        },
         ("lead", _) => Turn::answer("finished"),
-        (_, 0) => Turn::calls([call("dig")]).with_usage(used(2000)),
+        (_, 0) => Turn {
+            usage: Some(used(2000)),
+            ..Turn::calls([call("dig")])
+        },
         (_, number) => {
             let read = ToolCall::new(format!("c{number}"), "todo.read", json!({"number": number}));
-            Turn::calls([read]).with_usage(used(2000))
+            Turn {
+                usage: Some(used(2000)),
+                ..Turn::calls([read])
+            }
         }
     });
     let mut catalog = catalog();
     Digging::new(&mut catalog);
-    let money = Budget::new(BudgetLimits::new().with_tokens(5000));
+    let money = Budget::new(BudgetLimits {
+        tokens: Some(5000),
+        ..BudgetLimits::default()
+    });
     let mut session = session(&catalog, with_tasks(context()).with_service(money.clone()));
-    let driver =
-        driver.with_options(RunOptions::new().with_limits(BudgetLimits::new().with_steps(20)));
+    let driver = driver.with_options(RunOptions {
+        limits: BudgetLimits {
+            steps: Some(20),
+            ..BudgetLimits::default()
+        },
+        ..RunOptions::default()
+    });
     let summary = driver.run(&mut session, "lead").await.unwrap();
     assert!(
         matches!(&summary.outcome, Outcome::Budget(_)),

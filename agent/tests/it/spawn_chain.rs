@@ -76,10 +76,7 @@ fn chain_of(first: &[&str], chain: &[Option<Vec<&'static str>>]) -> Vec<(Option<
         }
     });
     let cx = ToolContext::new().with_grant(Grant::parse(first).unwrap());
-    let mut session = session(
-        &catalog,
-        cx.with_service(SubAgents::new().with_max_depth(8)),
-    );
+    let mut session = session(&catalog, cx.with_service(SubAgents { max_depth: 8 }));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -245,19 +242,23 @@ fn budgets_of(first: Limits, cost: Option<u64>, chain: &[Limits]) -> Vec<Level> 
             1 => Turn::calls([look("c"), look("d")]),
             _ => Turn::answer("finished"),
         };
-        turn.with_usage(USAGE)
+        Turn {
+            usage: Some(USAGE),
+            ..turn
+        }
     });
-    let mut own = BudgetLimits::new();
+    let mut own = BudgetLimits::default();
     (own.steps, own.calls) = (first.steps.map(u64::from), first.calls.map(u64::from));
     (own.tokens, own.cost) = (first.tokens.map(u64::from), cost.map(Cost::from_nanos));
     let price = Price::new(Cost::from_nanos(2_000_000), Cost::from_nanos(5_000_000));
     let driver = driver
-        .with_options(RunOptions::new().with_limits(own).with_price(price))
+        .with_options(RunOptions {
+            limits: own,
+            price: Some(price),
+            ..RunOptions::default()
+        })
         .with_events(log.clone());
-    let mut session = session(
-        &catalog,
-        context().with_service(SubAgents::new().with_max_depth(8)),
-    );
+    let mut session = session(&catalog, context().with_service(SubAgents { max_depth: 8 }));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

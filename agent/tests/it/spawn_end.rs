@@ -104,8 +104,16 @@ async fn an_agent_that_is_dropped_leaves_no_sub_agent_behind() {
 #[tokio::test(start_paused = true)]
 async fn an_agent_out_of_time_leaves_no_sub_agent_behind() {
     let seconds = json!({"seconds": LIMIT.as_secs()});
-    let limits = BudgetLimits::new().with_time(LIMIT);
-    let whole = || chain(Value::Null).with_options(RunOptions::new().with_limits(limits));
+    let limits = BudgetLimits {
+        time: Some(LIMIT),
+        ..BudgetLimits::default()
+    };
+    let whole = || {
+        chain(Value::Null).with_options(RunOptions {
+            limits,
+            ..RunOptions::default()
+        })
+    };
     let soon = || context().with_deadline(Instant::now() + LIMIT);
     for (driver, cx) in [
         (chain(seconds), context()),

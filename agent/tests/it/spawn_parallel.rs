@@ -37,8 +37,13 @@ async fn fifty_sub_agents_work_side_by_side() {
         0 => Turn::calls([ToolCall::new("c", "meet", json!({}))]),
         _ => Turn::answer("we met"),
     });
-    let driver =
-        driver.with_options(RunOptions::new().with_limits(BudgetLimits::new().with_steps(102)));
+    let driver = driver.with_options(RunOptions {
+        limits: BudgetLimits {
+            steps: Some(102),
+            ..BudgetLimits::default()
+        },
+        ..RunOptions::default()
+    });
     let results = delegated(&mut session(&catalog, context()), driver).await;
     assert_eq!(results.len(), 50);
     assert!(
@@ -98,8 +103,13 @@ async fn a_cancelled_agent_leaves_no_sub_agent_behind() {
             }
         });
         let log = EventLog::default();
-        let options =
-            RunOptions::new().with_limits(BudgetLimits::new().with_steps(2 * AGENTS as u64));
+        let options = RunOptions {
+            limits: BudgetLimits {
+                steps: Some(2 * AGENTS as u64),
+                ..BudgetLimits::default()
+            },
+            ..RunOptions::default()
+        };
         let driver = driver
             .with_options(options)
             .with_cancellation(token)

@@ -58,8 +58,18 @@ fn overloaded() -> Result<Turn, ProviderError> {
 
 const NO_SUMMARIES: [fn() -> Result<Turn, ProviderError>; 4] = [
     || Ok(Turn::calls([ToolCall::new("x", "read", json!({}))])),
-    || Ok(Turn::answer("I will not.").with_stop(StopReason::Refusal)),
-    || Ok(Turn::answer("The first").with_stop(StopReason::Length)),
+    || {
+        Ok(Turn {
+            stop: StopReason::Refusal,
+            ..Turn::answer("I will not.")
+        })
+    },
+    || {
+        Ok(Turn {
+            stop: StopReason::Length,
+            ..Turn::answer("The first")
+        })
+    },
     overloaded,
 ];
 
@@ -234,7 +244,10 @@ async fn a_typed_answer_keeps_its_schema_after_a_rejected_answer() {
     });
     let log = EventLog::default();
     let driver = driver
-        .with_options(RunOptions::new().with_context_tokens(2000))
+        .with_options(RunOptions {
+            context_tokens: Some(2000),
+            ..RunOptions::default()
+        })
         .with_events(log.clone());
     let mut session = session(300);
     driver.run(&mut session, "Good morning.").await.unwrap();
@@ -301,7 +314,10 @@ Part 2",
                     } else {
                         StopReason::Answer
                     };
-                    Turn::answer(format!("Part {parts}")).with_stop(stop)
+                    Turn {
+                        stop,
+                        ..Turn::answer(format!("Part {parts}"))
+                    }
                 }
                 _ => Turn::calls([ToolCall::new(
                     format!("c{number}"),
@@ -311,9 +327,14 @@ Part 2",
             };
             Box::pin(async move { Ok(turn) })
         });
-        let options = RunOptions::new()
-            .with_context_tokens(2000)
-            .with_limits(BudgetLimits::new().with_steps(90));
+        let options = RunOptions {
+            context_tokens: Some(2000),
+            limits: BudgetLimits {
+                steps: Some(90),
+                ..BudgetLimits::default()
+            },
+            ..RunOptions::default()
+        };
         let summary = play
             .with_options(options)
             .run(&mut session(300), "Read it.")

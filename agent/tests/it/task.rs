@@ -400,7 +400,7 @@ async fn a_note_after_a_prompt_is_no_call_of_a_person() {
 async fn the_tasks_of_a_sub_agent_are_told_to_it_alone_and_end_with_it() {
     let (mut session, works) = working();
     let mut services = session.context().services().clone();
-    services.insert(SubAgents::new());
+    services.insert(SubAgents::default());
     let cx = session.context().clone().with_services(services);
     let entries = session.tools().list().to_vec();
     let mut catalog = Catalog::new();

@@ -152,7 +152,7 @@ async fn a_sub_agent_has_a_plan_of_its_own() {
     agent::tool::register(&mut catalog).unwrap();
     let cx = ToolContext::new()
         .with_grant(Grant::all())
-        .with_service(SubAgents::new());
+        .with_service(SubAgents::default());
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
     let log = EventLog::default();
     let driver = playing(|request| {

@@ -303,7 +303,10 @@ fn tools_beyond_the_most_of_a_request_are_skipped() {
         [Format::OpenAiChat, Format::Anthropic, Format::Mcp].map(sent),
         [128, 130, 130]
     );
-    let unlimited = set.wire_as(WireOptions::new(Format::OpenAiChat).with_limit(false));
+    let unlimited = set.wire_as(WireOptions {
+        is_limited: false,
+        ..WireOptions::new(Format::OpenAiChat)
+    });
     assert_eq!(
         (unlimited.list().len(), unlimited.skipped().len()),
         (130, 0),
@@ -353,11 +356,11 @@ fn examples_are_sent_on_request_unless_the_service_would_refuse_them() {
     let set = set(catalog.list(), &[]);
     let (relaxed, strict) = (Strictness::Relaxed, Strictness::Strict);
     let first = |format, mode| {
-        set.wire_as(
-            WireOptions::new(format)
-                .with_strictness(mode)
-                .with_examples(true),
-        )
+        set.wire_as(WireOptions {
+            strictness: mode,
+            examples: true,
+            ..WireOptions::new(format)
+        })
         .value()[0]
             .clone()
     };

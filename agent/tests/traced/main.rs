@@ -86,7 +86,7 @@ fn session(name: &str, catalog: &Catalog) -> Session {
     let cx = ToolContext::new()
         .with_session(name)
         .with_grant(Grant::all())
-        .with_service(SubAgents::new());
+        .with_service(SubAgents::default());
     Session::new(catalog.list(), Selection::new(), cx)
 }
 
@@ -151,7 +151,10 @@ async fn a_run_is_the_parent_of_its_requests_and_calls_also_below_a_call_that_st
         };
         Box::pin(async { Ok(turn) })
     });
-    let driver = driver.with_options(RunOptions::new().with_agent_name("lead"));
+    let driver = driver.with_options(RunOptions {
+        agent_name: Some("lead".into()),
+        ..RunOptions::default()
+    });
     driver
         .run(&mut session("tree", &catalog), "go")
         .await
@@ -178,13 +181,19 @@ async fn a_request_has_the_attributes_of_the_convention() {
         let mut usage = Usage::default();
         (usage.input_tokens, usage.output_tokens) = (9, 2);
         (usage.cached_input_tokens, usage.cache_write_tokens) = (5, 3);
-        let turn = Turn::answer("yes")
-            .with_usage(usage)
-            .with_model("m-1")
-            .with_response_id("r-1");
-        Box::pin(async { Ok(turn.with_stop(StopReason::Length)) })
+        let turn = Turn {
+            usage: Some(usage),
+            model: Some("m-1".into()),
+            response_id: Some("r-1".into()),
+            stop: StopReason::Length,
+            ..Turn::answer("yes")
+        };
+        Box::pin(async { Ok(turn) })
     });
-    let driver = driver.with_options(RunOptions::new().with_correlation_id("request 7"));
+    let driver = driver.with_options(RunOptions {
+        correlation_id: Some("request 7".into()),
+        ..RunOptions::default()
+    });
     driver
         .run(&mut session("attributes", &Catalog::new()), "go")
         .await

@@ -83,7 +83,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cx = ToolContext::new()
         .with_grant(Grant::parse(["fs:read:*.md", "agent:write:*"])?)
         .with_service(tools_builtin::fs::Workspace::open(".")?)
-        .with_service(SubAgents::new());
+        .with_service(SubAgents::default());
     let mut session = Session::new(
         tools::list(),
         Selection::parse(["agent.spawn", "fs.read"])?,
@@ -91,7 +91,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
 
     // The run and its sub-agents together make at most 8 requests and 4 calls.
-    let options = RunOptions::new().with_limits(BudgetLimits::new().with_steps(8).with_calls(4));
+    let options = RunOptions {
+        limits: BudgetLimits {
+            steps: Some(8),
+            calls: Some(4),
+            ..BudgetLimits::default()
+        },
+        ..RunOptions::default()
+    };
     let driver = Driver::new(Arc::new(Model))
         .with_options(options)
         .with_events(|event: Event| {

@@ -67,7 +67,7 @@ fn answer(mut stream: TcpStream) -> io::Result<()> {
 fn turn(request: &Value) -> Value {
     let messages = request["messages"].as_array().into_iter().flatten();
     let results: Vec<_> = messages
-        .flat_map(|message| FORMAT.read_results(message))
+        .filter(|message| message["role"] == "tool")
         .collect();
     if results.is_empty() {
         let calls = [
@@ -81,7 +81,7 @@ fn turn(request: &Value) -> Value {
     }
     let report: Vec<_> = results
         .iter()
-        .map(|read| format!("- {}", read.result.to_text()))
+        .map(|result| format!("- {}", result["content"].as_str().unwrap_or_default()))
         .collect();
     json!({"role": "assistant", "content": format!("My calls returned:\n{}", report.join("\n"))})
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::Declared;
 use crate::json::{Kind, Node};
+use crate::word_list::has_word;
 use crate::{Effects, Target, TargetError, Template, ToolName};
 
 /// The maximum number of references that are followed to find a field.
@@ -13,43 +14,9 @@ const MAX_REFS: usize = 16;
 const AT: [char; 3] = ['@', '\u{fe6b}', '\u{ff20}'];
 
 /// Words in the names of arguments that hold addresses, URLs and paths.
-const WORDS: [&str; 35] = [
-    "address",
-    "addresses",
-    "attachment",
-    "attachments",
-    "bcc",
-    "callback",
-    "cc",
-    "destination",
-    "dir",
-    "directory",
-    "domain",
-    "email",
-    "emails",
-    "endpoint",
-    "file",
-    "filename",
-    "filepath",
-    "files",
-    "folder",
-    "host",
-    "hostname",
-    "href",
-    "link",
-    "links",
-    "mail",
-    "path",
-    "paths",
-    "recipient",
-    "recipients",
-    "server",
-    "to",
-    "uri",
-    "url",
-    "urls",
-    "webhook",
-];
+const WORDS: &str = "address addresses attachment attachments bcc callback cc destination dir \
+    directory domain email emails endpoint file filename filepath files folder host hostname href \
+    link links mail path paths recipient recipients server to uri url urls webhook";
 
 impl Declared {
     /// Returns the targets of one call. A template whose arguments are all absent, null or empty has none.
@@ -115,7 +82,7 @@ impl Declared {
 
 /// Returns true if the name of an argument is that of an address, a URL or a path.
 pub(super) fn is_place(name: &str) -> bool {
-    words(name).any(|word| WORDS.contains(&word.as_str()))
+    words(name).any(|word| has_word(WORDS, &word))
 }
 
 /// Returns the name of the top-level argument of a field.

@@ -7,7 +7,7 @@ use super::call::{ReadCall, WireResult, arguments_object, list, parse_call, text
 use super::definition::{Fields, Parts};
 use super::piece::{Image, Piece};
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References, StrictRules};
-use crate::{Content, ToolCall, ToolResult};
+use crate::ToolCall;
 
 /// The schemas of tools that are not strict: [draft 2020-12](https://platform.claude.com/docs/en/api/messages/create), with limits.
 ///
@@ -19,7 +19,7 @@ use crate::{Content, ToolCall, ToolResult};
 /// Missing `properties` and `items` and boolean schemas are written out for services that pass the schema on to other models.
 pub(super) const DIALECT: Dialect = Dialect {
     is_complete: false,
-    keywords: Keywords::AllBut(&[]),
+    keywords: Keywords::AllBut(""),
     references: References::Any,
     booleans: false,
     containers: true,
@@ -35,39 +35,14 @@ pub(super) const DIALECT: Dialect = Dialect {
 /// no recursion, no bounds, no lengths, no `minItems` above 1 and no compound values in `enum`. Its "Pattern support" lists the
 /// features of regular expressions; patterns with others are removed, because they "may result in 400 errors".
 pub(super) const STRICT: Dialect = Dialect {
-    keywords: Keywords::Only(&[
-        "$ref",
-        "additionalProperties",
-        "anyOf",
-        "const",
-        "default",
-        "description",
-        "enum",
-        "format",
-        "items",
-        "minItems",
-        "pattern",
-        "patternProperties",
-        "prefixItems",
-        "properties",
-        "required",
-        "title",
-        "type",
-    ]),
+    keywords: Keywords::Only(
+        "$ref additionalProperties anyOf const default description enum \
+        format items minItems pattern patternProperties prefixItems properties required title \
+        type",
+    ),
     references: References::AloneWithoutRecursion,
     enums: Enums::Scalars,
-    formats: Some(&[
-        "date-time",
-        "time",
-        "date",
-        "duration",
-        "email",
-        "hostname",
-        "uri",
-        "ipv4",
-        "ipv6",
-        "uuid",
-    ]),
+    formats: Some("date-time time date duration email hostname uri ipv4 ipv6 uuid"),
     patterns: Patterns::Simple,
     strict: Some(StrictRules {
         requires_all: false,
@@ -147,38 +122,4 @@ fn text_block(text: &str) -> Value {
 
 fn image_block(Image { media_type, data }: &Image) -> Value {
     json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}})
-}
-
-pub(super) fn read_results(message: &Value) -> Vec<WireResult> {
-    let result = |block: &Value| {
-        let content = match &block["content"] {
-            Value::String(text) => vec![Content::text(text)],
-            _ => list(block, "content").filter_map(read_block).collect(),
-        };
-        let is_error = block["is_error"] == true;
-        WireResult::new(
-            text_field(block, "tool_use_id"),
-            "",
-            ToolResult {
-                content,
-                is_error,
-                ..ToolResult::default()
-            },
-        )
-    };
-    list(message, "content")
-        .filter(|block| block["type"] == "tool_result")
-        .map(result)
-        .collect()
-}
-
-fn read_block(block: &Value) -> Option<Content> {
-    match block["type"].as_str()? {
-        "text" => Some(Content::text(block["text"].as_str()?)),
-        "image" => Some(Content::Image {
-            data: block["source"]["data"].as_str()?.to_owned(),
-            mime_type: block["source"]["media_type"].as_str()?.to_owned(),
-        }),
-        _ => None,
-    }
 }

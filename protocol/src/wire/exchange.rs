@@ -77,21 +77,6 @@ impl Format {
         }
     }
 
-    /// Returns the results in a message or item. For hosts that read the conversations of others, and for tests that play a model.
-    ///
-    /// A service without a field for failures does not tell which calls failed. Their results read as successful, with the text that
-    /// the model was sent.
-    pub fn read_results(self, message: &Value) -> Vec<WireResult> {
-        match self {
-            Self::OpenAiChat => openai_chat::read_results(message),
-            Self::OpenAiResponses => openai_responses::read_results(message),
-            Self::Anthropic => anthropic::read_results(message),
-            Self::Gemini => gemini::read_results(message),
-            Self::Ollama => ollama::read_results(message),
-            Self::Mcp => mcp::read_results(message),
-        }
-    }
-
     /// Returns the messages or items with the results of one turn's calls. There are none without results.
     ///
     /// Content other than text and images is described in text, and so are images of types that the service does not document. A

@@ -1,6 +1,5 @@
 //! [`Format`]: the formats of model services and MCP.
 
-use std::str::FromStr;
 use std::sync::OnceLock;
 
 use super::NameGrammar;
@@ -85,26 +84,6 @@ impl Format {
     /// Returns true if a definition has a field for examples.
     pub fn takes_examples(self) -> bool {
         self == Self::Anthropic
-    }
-}
-
-/// No format has this name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no format {name:?}; use one of: {}", Format::ALL.map(Format::name).join(", "))]
-#[non_exhaustive]
-pub struct UnknownFormat {
-    /// The text that names no format.
-    pub name: String,
-}
-
-impl FromStr for Format {
-    type Err = UnknownFormat;
-
-    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
-        let found = Self::ALL.into_iter().find(|format| format.name() == name);
-        found.ok_or_else(|| UnknownFormat {
-            name: name.to_owned(),
-        })
     }
 }
 

@@ -7,7 +7,7 @@ use super::call::{ReadCall, WireResult, arguments_object, list, parse_call, text
 use super::definition::{Fields, Parts};
 use super::piece::{Image, Piece};
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References};
-use crate::{Content, ToolCall, ToolResult};
+use crate::ToolCall;
 
 /// The schemas of `parametersJsonSchema`. Google documents no keywords for it, but those of
 /// [`responseJsonSchema`](https://googleapis.github.io/python-genai/genai.html#genai.types.GenerateContentConfig.response_json_schema),
@@ -23,23 +23,10 @@ use crate::{Content, ToolCall, ToolResult};
 ///   "must start with a letter or an underscore and must only contain chars a-z, A-Z, 0-9, or underscores with a maximum length of 64".
 pub(super) const DIALECT: Dialect = Dialect {
     is_complete: false,
-    keywords: Keywords::Only(&[
-        "$ref",
-        "additionalProperties",
-        "anyOf",
-        "description",
-        "enum",
-        "format",
-        "items",
-        "maximum",
-        "minItems",
-        "minimum",
-        "prefixItems",
-        "properties",
-        "required",
-        "title",
-        "type",
-    ]),
+    keywords: Keywords::Only(
+        "$ref additionalProperties anyOf description enum format items \
+        maximum minItems minimum prefixItems properties required title type",
+    ),
     references: References::AloneWithoutRecursion,
     booleans: false,
     containers: true,
@@ -100,43 +87,6 @@ pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
         json!({"functionResponse": with_id(id, response)})
     };
     vec![json!({"role": "user", "parts": results.iter().map(part).collect::<Vec<_>>()})]
-}
-
-/// Reads the whole response as the output if it has neither `output` nor `error`.
-pub(super) fn read_results(content: &Value) -> Vec<WireResult> {
-    let read = |response: &Value| {
-        let body = &response["response"];
-        let error = body.get("error");
-        let value = error.or_else(|| body.get("output")).unwrap_or(body);
-        let text = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
-        let images: Vec<_> = list(response, "parts").filter_map(read_image).collect();
-        let text = (!text.is_empty() || images.is_empty()).then(|| Content::text(text));
-        let content = text.into_iter().chain(images).collect();
-        let result = ToolResult {
-            content,
-            is_error: error.is_some(),
-            ..ToolResult::default()
-        };
-        WireResult::new(
-            text_field(response, "id"),
-            text_field(response, "name"),
-            result,
-        )
-    };
-    list(content, "parts")
-        .filter_map(|part| part.get("functionResponse"))
-        .map(read)
-        .collect()
-}
-
-fn read_image(part: &Value) -> Option<Content> {
-    let image = part.get("inlineData")?;
-    Some(Content::Image {
-        data: text_field(image, "data"),
-        mime_type: text_field(image, "mimeType"),
-    })
 }
 
 fn with_id(id: &str, mut value: Value) -> Value {

@@ -1,17 +1,17 @@
 //! The Model Context Protocol: `tools/list` and the parameters and results of `tools/call`.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::call::{ReadCall, WireResult, arguments_object, list, parse_call};
+use super::call::{ReadCall, WireResult, arguments_object, parse_call};
 use super::definition::{Fields, Parts};
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References};
-use crate::{Content, ToolCall, ToolResult};
+use crate::{Content, ToolCall};
 
 /// The schemas of `inputSchema`: all of draft 2020-12 whose root has the type `object`
 /// ([specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool)).
 pub(super) const DIALECT: Dialect = Dialect {
     is_complete: true,
-    keywords: Keywords::AllBut(&[]),
+    keywords: Keywords::AllBut(""),
     references: References::Any,
     booleans: true,
     containers: false,
@@ -81,44 +81,18 @@ pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
     results.iter().map(result).collect()
 }
 
-pub(super) fn read_results(result: &Value) -> Vec<WireResult> {
-    if result.get("content").is_none() {
-        return Vec::new();
-    }
-    let content = list(result, "content").filter_map(read_content).collect();
-    let structured = result.get("structuredContent").cloned().map(Into::into);
-    let result = ToolResult {
-        content,
-        structured,
-        is_error: result["isError"] == true,
-        task: None,
-    };
-    vec![WireResult::new("", "", result)]
-}
-
 fn write_content(content: &Content) -> Value {
-    let value = serde_json::to_value(content).unwrap_or_default();
-    renamed(value, "mime_type", "mimeType")
+    let mut value = serde_json::to_value(content).unwrap_or_default();
+    rename_media_type(Some(&mut value));
+    rename_media_type(value.get_mut("resource"));
+    value
 }
 
-/// Returns `None` for content of a kind that the protocol does not have.
-fn read_content(content: &Value) -> Option<Content> {
-    serde_json::from_value(renamed(content.clone(), "mimeType", "mime_type")).ok()
-}
-
-/// Renames a field of a content block and of the resource in it.
-fn renamed(value: Value, from: &str, to: &str) -> Value {
-    let Value::Object(fields) = value else {
-        return value;
-    };
-    let field = |(key, value): (String, Value)| {
-        let key = if key == from { to.to_owned() } else { key };
-        let value = if key == "resource" {
-            renamed(value, from, to)
-        } else {
-            value
-        };
-        (key, value)
-    };
-    Value::Object(fields.into_iter().map(field).collect::<Map<_, _>>())
+/// Renames a field of a content block, or of the resource in it.
+fn rename_media_type(block: Option<&mut Value>) {
+    if let Some(Value::Object(fields)) = block
+        && let Some(media_type) = fields.remove("mime_type")
+    {
+        fields.insert("mimeType".to_owned(), media_type);
+    }
 }

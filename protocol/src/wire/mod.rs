@@ -20,7 +20,7 @@ mod strict_limits;
 
 pub use call::{InvalidCall, WireCall, WireResult};
 pub use definition::WireTool;
-pub use format::{Format, FormatCell, Strictness, UnknownFormat};
+pub use format::{Format, FormatCell, Strictness};
 pub use name::NameGrammar;
 pub use name_table::{NameCollision, WireNames};
 pub use shown_result::ShownResult;

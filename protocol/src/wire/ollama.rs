@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::Format;
 use super::call::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
-use super::piece::{Image, Piece};
+use super::piece::Piece;
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References};
-use crate::{Content, ToolCall, ToolResult};
+use crate::ToolCall;
 
 /// The schemas that [`ToolFunctionParameters` and `ToolProperty`](https://github.com/ollama/ollama/blob/562c76d7/api/types.go#L203-L321)
 /// hold.
@@ -16,7 +16,7 @@ use crate::{Content, ToolCall, ToolResult};
 /// Bounds and formats stay, although the model does not see them: the definition is then as exact as the format allows.
 pub(super) const DIALECT: Dialect = Dialect {
     is_complete: false,
-    keywords: Keywords::AllBut(&["allOf", "const", "oneOf"]),
+    keywords: Keywords::AllBut("allOf const oneOf"),
     references: References::None,
     booleans: false,
     containers: true,
@@ -65,26 +65,6 @@ pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
         with_id("tool_call_id", id, message)
     };
     results.iter().map(result).collect()
-}
-
-pub(super) fn read_results(message: &Value) -> Vec<WireResult> {
-    if message["role"] != "tool" {
-        return Vec::new();
-    }
-    let images = list(message, "images").filter_map(|data| Image::from_base64(data.as_str()?));
-    let images: Vec<_> = images.map(Content::from).collect();
-    let text =
-        Some(text_field(message, "content")).filter(|text| !text.is_empty() || images.is_empty());
-    let content = text.map(Content::text).into_iter().chain(images).collect();
-    let result = ToolResult {
-        content,
-        ..ToolResult::default()
-    };
-    vec![WireResult::new(
-        text_field(message, "tool_call_id"),
-        text_field(message, "tool_name"),
-        result,
-    )]
 }
 
 fn with_id(field: &str, id: &str, mut value: Value) -> Value {

@@ -9,7 +9,7 @@ use super::piece::Piece;
 use super::schema::{
     Dialect, Enums, KeyGrammar, Keywords, Patterns, References, SchemaLimits, StrictRules,
 };
-use crate::{ToolCall, ToolResult};
+use crate::ToolCall;
 
 /// The schemas of functions that are not strict, also of the Responses API.
 ///
@@ -25,7 +25,7 @@ use crate::{ToolCall, ToolResult};
 /// Missing `properties` and boolean schemas are written out for services that parse schemas into structures, such as Ollama.
 pub(super) const DIALECT: Dialect = Dialect {
     is_complete: false,
-    keywords: Keywords::AllBut(&[]),
+    keywords: Keywords::AllBut(""),
     references: References::Any,
     booleans: false,
     containers: true,
@@ -41,44 +41,15 @@ pub(super) const DIALECT: Dialect = Dialect {
 ///
 /// Schemas per position and per pattern of keys are listed here because they are a reason against strict mode.
 pub(super) const STRICT: Dialect = Dialect {
-    keywords: Keywords::Only(&[
-        "$ref",
-        "additionalProperties",
-        "anyOf",
-        "const",
-        "description",
-        "enum",
-        "exclusiveMaximum",
-        "exclusiveMinimum",
-        "format",
-        "items",
-        "maxItems",
-        "maximum",
-        "minItems",
-        "minimum",
-        "multipleOf",
-        "pattern",
-        "patternProperties",
-        "prefixItems",
-        "properties",
-        "required",
-        "title",
-        "type",
-    ]),
+    keywords: Keywords::Only(
+        "$ref additionalProperties anyOf const description enum \
+        exclusiveMaximum exclusiveMinimum format items maxItems maximum minItems minimum \
+        multipleOf pattern patternProperties prefixItems properties required title type",
+    ),
     references: References::Alone,
     containers: true,
     enums: Enums::Scalars,
-    formats: Some(&[
-        "date-time",
-        "time",
-        "date",
-        "duration",
-        "email",
-        "hostname",
-        "ipv4",
-        "ipv6",
-        "uuid",
-    ]),
+    formats: Some("date-time time date duration email hostname ipv4 ipv6 uuid"),
     strict: Some(StrictRules {
         requires_all: true,
         min_items: None,
@@ -148,24 +119,4 @@ pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
         messages.push(json!({"role": "user", "content": following}));
     }
     messages
-}
-
-pub(super) fn read_results(message: &Value) -> Vec<WireResult> {
-    if message["role"] != "tool" {
-        return Vec::new();
-    }
-    let parts = || {
-        list(message, "content")
-            .filter_map(|part| part["text"].as_str())
-            .collect::<Vec<_>>()
-            .join("\n")
-    };
-    let text = message["content"]
-        .as_str()
-        .map_or_else(parts, str::to_owned);
-    vec![WireResult::new(
-        text_field(message, "tool_call_id"),
-        "",
-        ToolResult::text(text),
-    )]
 }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::Format;
 use super::call::{ReadCall, WireResult, parse_call, text_field};
 use super::definition::{Fields, Parts};
-use super::piece::{Piece, image_from_url};
-use crate::{Content, ToolCall, ToolResult};
+use super::piece::Piece;
+use crate::ToolCall;
 
 /// Always states `strict`: [absent, it is true](https://platform.openai.com/docs/guides/function-calling#strict-mode).
 pub(super) fn definition(parts: Parts<'_>) -> Fields {
@@ -63,33 +63,4 @@ pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
         json!({"type": "function_call_output", "call_id": id, "output": output})
     };
     results.iter().map(result).collect()
-}
-
-pub(super) fn read_results(output: &Value) -> Vec<WireResult> {
-    let result = |item: &Value| {
-        let content = match &item["output"] {
-            Value::Array(parts) => parts.iter().filter_map(read_part).collect(),
-            text => vec![Content::text(text.as_str().unwrap_or_default())],
-        };
-        WireResult::new(
-            text_field(item, "call_id"),
-            "",
-            ToolResult {
-                content,
-                ..ToolResult::default()
-            },
-        )
-    };
-    items(output)
-        .filter(|item| item["type"] == "function_call_output")
-        .map(result)
-        .collect()
-}
-
-fn read_part(part: &Value) -> Option<Content> {
-    match part["type"].as_str()? {
-        "input_text" => Some(Content::text(part["text"].as_str()?)),
-        "input_image" => image_from_url(part["image_url"].as_str()?),
-        _ => None,
-    }
 }

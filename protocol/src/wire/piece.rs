@@ -134,15 +134,6 @@ impl Image {
     }
 }
 
-/// Returns the image in a `data:` URL.
-pub(super) fn image_from_url(url: &str) -> Option<Content> {
-    let (mime_type, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
-    Some(Content::Image {
-        data: data.to_owned(),
-        mime_type: mime_type.to_owned(),
-    })
-}
-
 impl From<Piece> for Content {
     fn from(piece: Piece) -> Self {
         match piece {

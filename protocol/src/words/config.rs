@@ -1,29 +1,21 @@
-//! Reads the words of `git config`.
+//! Reads the words of `git config` and `npm config`.
 
 use super::Word;
 use super::row::Effect;
 use super::special::Special;
+use crate::word_list::has_word;
 
 /// Adds `config` and the words of a call of `git config` that may set a value or read other files. Keys such as `core.pager` and
 /// `alias.x` name programs, and files can be outside of the repository.
-pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
+pub(super) fn read_git(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
     let args = &words[command.1 + 1..];
     let first = match args.first() {
         Some(Word::Known(first)) => first,
         _ => "",
     };
-    let reads = [
-        "-l",
-        "--list",
-        "--get",
-        "--get-all",
-        "--get-regexp",
-        "--get-urlmatch",
-        "get",
-        "list",
-    ];
+    const READS: &str = "-l --list --get --get-all --get-regexp --get-urlmatch get list";
     let is_key = args.len() == 1 && first.contains('.') && !first.starts_with('-');
-    if is_key || reads.contains(&first) {
+    if is_key || has_word(READS, first) {
         return;
     }
     for (index, word) in words.iter().enumerate().skip(command.1) {
@@ -46,16 +38,22 @@ pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Spec
 
 /// Returns true for options that say which file of git's own is meant, or how a value is read.
 fn is_harmless(word: &str) -> bool {
-    [
-        "--local",
-        "--global",
-        "--worktree",
-        "--bool",
-        "--int",
-        "--path",
-        "set",
-        "--add",
-        "--replace-all",
-    ]
-    .contains(&word)
+    const HARMLESS: &str = "--local --global --worktree --bool --int --path set --add \
+        --replace-all";
+    has_word(HARMLESS, word)
+}
+
+/// Adds the subcommand of `npm config` or `npm pkg`, unless it only reads: settings such as `script-shell` and the scripts of a package are programs.
+pub(super) fn read_npm(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
+    let next = words.get(command.1 + 1);
+    let only_reads =
+        matches!(next, Some(Word::Known(word)) if ["get", "list", "ls"].contains(&&**word));
+    if !only_reads {
+        found.push(Special {
+            index: command.1,
+            length: usize::MAX,
+            effect: Effect::Loads,
+            command,
+        });
+    }
 }

@@ -1,122 +1,33 @@
 //! Judges options by their names, which usually tell whether a program runs, loads or writes what they say.
 
 use super::row::Effect;
+use crate::word_list::has_word;
 
 /// Parts of the names of options by which programs usually run others.
-const RUNS: &[&str] = &[
-    "action",
-    "askpass",
-    "bin",
-    "binary",
-    "browser",
-    "callback",
-    "cmd",
-    "command",
-    "compiler",
-    "daemon",
-    "editor",
-    "eval",
-    "exec",
-    "executable",
-    "execute",
-    "filter",
-    "helper",
-    "hook",
-    "httpd",
-    "interpreter",
-    "launcher",
-    "linker",
-    "opener",
-    "pager",
-    "pipe",
-    "postprocessor",
-    "preload",
-    "preprocessor",
-    "processor",
-    "program",
-    "renderer",
-    "run",
-    "runner",
-    "script",
-    "sendmail",
-    "sh",
-    "shell",
-    "tool",
-    "viewer",
-    "wrapper",
-];
+const RUNS: &str = "action askpass bin binary browser callback cmd command compiler daemon editor \
+    eval exec executable execute filter helper hook httpd interpreter launcher linker opener \
+    pager pipe postprocessor preload preprocessor processor program renderer run runner script \
+    sendmail sh shell tool viewer wrapper";
 /// Parts by which programs usually load code or settings.
-const LOADS: &[&str] = &[
-    "addon",
-    "agent",
-    "backend",
-    "bootstrap",
-    "cfg",
-    "conf",
-    "config",
-    "configuration",
-    "driver",
-    "engine",
-    "extension",
-    "formatter",
-    "import",
-    "lib",
-    "library",
-    "load",
-    "loader",
-    "macro",
-    "middleware",
-    "module",
-    "plugin",
-    "prelude",
-    "provider",
-    "rc",
-    "require",
-    "setting",
-    "startup",
-];
+const LOADS: &str = "addon agent backend bootstrap cfg conf config configuration driver engine \
+    extension formatter import lib library load loader macro middleware module plugin prelude \
+    provider rc require setting startup";
 /// Parts by which programs usually write files.
-const WRITES: &[&str] = &[
-    "cookie-jar",
-    "dest",
-    "destination",
-    "dump",
-    "export",
-    "extract",
-    "in-place",
-    "inplace",
-    "log",
-    "out",
-    "output",
-    "record",
-    "report",
-    "save",
-    "socket",
-    "tee",
-    "write",
-];
+const WRITES: &str = "cookie-jar dest destination dump export extract in-place inplace log out \
+    output record report save socket tee write";
 /// Parts by which programs load or write a file or a folder if the name says so, as in `--log-dir` and `--pidfile`.
-const LOADED_FILES: &[&str] = &["default", "env", "init", "rule", "template"];
-const WRITTEN_FILES: &[&str] = &[
-    "archive", "artifact", "backup", "baseline", "cache", "cookie", "coverage", "download",
-    "history", "junit", "pid", "profile", "snapshot", "state", "store", "target", "temp", "tmp",
-    "trace",
-];
+const LOADED_FILES: &str = "default env init rule template";
+const WRITTEN_FILES: &str = "archive artifact backup baseline cache cookie coverage download \
+    history junit pid profile snapshot state store target temp tmp trace";
 /// The ends of such names.
-const FILES: &[&str] = &["file", "dir", "directory", "path", "folder"];
+const FILES: &str = "file dir directory path folder";
 /// First parts of names that say what is not done.
-const NEGATIONS: &[&str] = &[
-    "disable", "dry", "exclude", "ignore", "no", "show", "skip", "stdout", "without",
-];
+const NEGATIONS: &str = "disable dry exclude ignore no show skip stdout without";
 /// Last parts of names whose value is no program and no file, as in `--log-level`.
-const PROPERTIES: &[&str] = &[
-    "color", "count", "encoding", "format", "interval", "level", "limit", "mode", "port", "size",
-    "style", "timeout", "type", "version", "width",
-];
+const PROPERTIES: &str = "color count encoding format interval level limit mode port size style \
+    timeout type version width";
 /// Words that are no abbreviations of the parts above.
-const WHOLE: &[&str] = &[
-    "compile", "extra", "help", "link", "open", "process", "render", "repo", "set", "start", "wrap",
-];
+const WHOLE: &str = "compile extra help link open process render repo set start wrap";
 
 /// The usual short names of such options.
 const SHORT: &[(&str, Effect)] = &[
@@ -189,31 +100,33 @@ fn parts(name: &str) -> Option<Vec<String>> {
 /// Returns the effect of a name. Its last part counts as an abbreviation from this length on.
 fn named(parts: &[String], shortest: usize) -> Option<Effect> {
     let (first, last) = (parts.first()?, parts.last()?);
-    if NEGATIONS.contains(&&**first) || PROPERTIES.contains(&&**last) {
+    if has_word(NEGATIONS, first) || has_word(PROPERTIES, last) {
         return None;
     }
-    let is_abbreviated = last.len() >= shortest && !WHOLE.contains(&&**last);
-    let has = |list: &[&str]| {
-        list.iter().any(|name| {
+    let is_abbreviated = last.len() >= shortest && !has_word(WHOLE, last);
+    let has = |list: &str| {
+        list.split(' ').any(|name| {
             let words: Vec<&str> = name.split('-').collect();
             parts
                 .windows(words.len())
                 .any(|window| window.iter().zip(&words).all(|(part, word)| part == word))
-                || parts
-                    .iter()
-                    .any(|part| FILES.iter().any(|end| part.strip_suffix(end) == Some(name)))
+                || parts.iter().any(|part| {
+                    FILES
+                        .split(' ')
+                        .any(|end| part.strip_suffix(end) == Some(name))
+                })
                 || is_abbreviated && name.starts_with(&**last)
         })
     };
-    let is_file = |list: &[&str]| {
-        FILES.iter().any(|end| {
-            list.iter().any(|name| {
+    let is_file = |list: &str| {
+        FILES.split(' ').any(|end| {
+            list.split(' ').any(|name| {
                 parts.iter().any(|part| {
                     part.strip_suffix(end)
-                        .is_some_and(|part| part.trim_end_matches('s') == *name)
+                        .is_some_and(|part| part.trim_end_matches('s') == name)
                 }) || parts
                     .windows(2)
-                    .any(|pair| pair[0] == *name && pair[1] == *end)
+                    .any(|pair| pair[0] == name && pair[1] == end)
             })
         })
     };

@@ -1,6 +1,7 @@
 //! [`Row`]: the words by which one program runs others, loads code or writes files.
 
-use super::special::Reader;
+use super::special::{self, Reader};
+use crate::word_list::has_word;
 
 /// An effect that a word adds to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub(crate) enum Effect {
     Hidden,
 }
 
-/// The special words of a program, or of a subcommand of one. Lists of words are separated by spaces.
+/// The special words of a program, or of a subcommand of one.
 ///
 /// | word of a list | applies to |
 /// |---|---|
@@ -24,131 +25,82 @@ pub(crate) enum Effect {
 /// | `-name`, `name` | the word, with `=value` or without; `-name` with two dashes too |
 /// | `=` | an assignment to any variable but a harmless one |
 /// | a word with `*` | words of this form |
-#[derive(Clone, Copy)]
+#[derive(Default)]
 pub(super) struct Row {
-    pub(super) names: &'static str,
+    pub(super) names: Vec<&'static str>,
     /// True if the program runs others or code whatever its words are.
     pub(super) is_launcher: bool,
-    /// True if no option of the program has an effect, whatever its name is.
+    /// True if the program has no special word: its options are not even judged by their names.
     pub(super) is_exact: bool,
     /// The number of operands before the command that the program runs, if it runs one. Options stand before it.
     pub(super) wraps: Option<usize>,
-    pub(super) runs: &'static str,
-    pub(super) loads: &'static str,
-    pub(super) writes: &'static str,
+    pub(super) runs: Vec<&'static str>,
+    pub(super) loads: Vec<&'static str>,
+    pub(super) writes: Vec<&'static str>,
     /// The effect of the subcommand itself.
     pub(super) itself: Option<Effect>,
     /// The letters of options that take the rest of their bundle, or the next word, as their value.
     pub(super) valued: &'static str,
     /// Words that are special in no way, though they abbreviate an option that is.
-    pub(super) plain: &'static str,
+    pub(super) plain: Vec<&'static str>,
     /// The number of operands after which one more is written.
     pub(super) operands: Option<usize>,
-    pub(super) commands: &'static [Row],
+    pub(super) commands: Vec<Row>,
     /// True if the lists apply only to words before the subcommand, and an unknown subcommand is a program.
     pub(super) is_strict: bool,
     /// Finds special words that no list can describe.
     pub(super) reader: Option<Reader>,
 }
 
+impl Effect {
+    fn from_word(word: &str) -> Self {
+        match word {
+            "runs" => Self::Runs,
+            "loads" => Self::Loads,
+            "writes" => Self::Writes,
+            _ => unreachable!("{word:?} is no effect"),
+        }
+    }
+}
+
 impl Row {
-    /// A row without special words.
-    pub(super) const fn of(names: &'static str) -> Self {
+    /// Creates a row without special words.
+    pub(super) fn from_names(names: &'static str) -> Self {
         Self {
-            names,
-            is_launcher: false,
-            is_exact: false,
-            wraps: None,
-            runs: "",
-            loads: "",
-            writes: "",
-            itself: None,
-            valued: "",
-            plain: "",
-            operands: None,
-            commands: &[],
-            is_strict: false,
-            reader: None,
+            names: names.split_ascii_whitespace().collect(),
+            ..Self::default()
         }
     }
 
-    /// A row of programs without any special word: their options are not even judged by name.
-    pub(super) const fn exact(names: &'static str) -> Self {
-        Self {
-            is_exact: true,
-            ..Self::of(names)
-        }
-    }
-
-    pub(super) const fn launches(self) -> Self {
-        Self {
-            is_launcher: true,
-            ..self
-        }
-    }
-
-    pub(super) const fn wraps(self, operands: usize) -> Self {
-        Self {
-            is_launcher: true,
-            wraps: Some(operands),
-            ..self
-        }
-    }
-
-    pub(super) const fn runs(self, runs: &'static str) -> Self {
-        Self { runs, ..self }
-    }
-
-    pub(super) const fn loads(self, loads: &'static str) -> Self {
-        Self { loads, ..self }
-    }
-
-    pub(super) const fn writes(self, writes: &'static str) -> Self {
-        Self { writes, ..self }
-    }
-
-    pub(super) const fn itself(self, effect: Effect) -> Self {
-        Self {
-            itself: Some(effect),
-            ..self
-        }
-    }
-
-    pub(super) const fn valued(self, valued: &'static str) -> Self {
-        Self { valued, ..self }
-    }
-
-    pub(super) const fn plain(self, plain: &'static str) -> Self {
-        Self { plain, ..self }
-    }
-
-    pub(super) const fn writes_after(self, operands: usize) -> Self {
-        Self {
-            operands: Some(operands),
-            ..self
-        }
-    }
-
-    pub(super) const fn commands(self, commands: &'static [Row]) -> Self {
-        Self { commands, ..self }
-    }
-
-    pub(super) const fn strict(self) -> Self {
-        Self {
-            is_strict: true,
-            ..self
-        }
-    }
-
-    pub(super) const fn reader(self, reader: Reader) -> Self {
-        Self {
-            reader: Some(reader),
-            ..self
+    /// Reads a line of the row. The [tables](super::table) are constants, and tests read all of them, so that a mistake is no error.
+    pub(super) fn read(&mut self, line: &'static str) {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let words = rest.split_ascii_whitespace();
+        let number = || match rest.parse() {
+            Ok(number) => Some(number),
+            Err(_) => unreachable!("{line:?} has no number"),
+        };
+        match word {
+            "&" => self.names.extend(words),
+            "launches" => self.is_launcher = true,
+            "wraps" => (self.is_launcher, self.wraps) = (true, number()),
+            "exact" => self.is_exact = true,
+            "strict" => self.is_strict = true,
+            "runs" => self.runs.extend(words),
+            "loads" => self.loads.extend(words),
+            "writes" => self.writes.extend(words),
+            "writes_after" => self.operands = number(),
+            "plain" => self.plain.extend(words),
+            "valued" => self.valued = rest,
+            "itself" => self.itself = Some(Effect::from_word(rest)),
+            "reader" => self.reader = Some(special::reader(rest)),
+            "sub" => self.commands.push(Self::from_names(rest)),
+            _ => unreachable!("{line:?} begins with no word of the tables"),
         }
     }
 
     pub(super) fn has_name(&self, name: &str) -> bool {
-        self.names.split_ascii_whitespace().any(|own| own == name)
+        self.names.contains(&name)
     }
 
     /// Returns true if options are judged by their names too. Those of a launcher without lists can belong to the program that it runs.
@@ -174,9 +126,7 @@ impl Row {
             reader,
             ..
         } = self;
-        [runs, loads, writes]
-            .into_iter()
-            .all(|list| list.is_empty())
+        [runs, loads, writes].iter().all(|list| list.is_empty())
             && itself.is_none()
             && operands.is_none()
             && !is_strict
@@ -197,17 +147,16 @@ impl Row {
     /// Returns the effect of a word, and how many of its bytes have to be spelled for it.
     pub(super) fn effect(&self, word: &str) -> Option<(Effect, usize)> {
         let lists = [
-            (Effect::Runs, self.runs),
-            (Effect::Loads, self.loads),
-            (Effect::Writes, self.writes),
+            (Effect::Runs, &self.runs),
+            (Effect::Loads, &self.loads),
+            (Effect::Writes, &self.writes),
         ];
         if self.is_plain_word(word) {
             return None;
         }
-        let forms = lists.into_iter().flat_map(|(effect, list)| {
-            list.split_ascii_whitespace()
-                .map(move |form| (effect, form))
-        });
+        let forms = lists
+            .into_iter()
+            .flat_map(|(effect, list)| list.iter().map(move |form| (effect, form)));
         // A bundle can have several.
         let mut found = forms.filter_map(|(effect, form)| Some((effect, self.length(form, word)?)));
         let (effect, length) = found.next()?;
@@ -223,7 +172,7 @@ impl Row {
         let is_plain = |plain: &str| {
             plain == word || plain == name || plain.contains('*') && is_of_form(plain, name)
         };
-        self.plain.split_ascii_whitespace().any(is_plain)
+        self.plain.iter().copied().any(is_plain)
     }
 
     /// Returns the effect of a value that is not attached to its option, as in `-D exec.args=x`.
@@ -243,12 +192,7 @@ impl Row {
 
     /// Returns true if the word is the name of the subcommand, or an abbreviation of it.
     pub(super) fn may_have_name(&self, word: &str) -> bool {
-        self.has_name(word)
-            || word.len() > 2
-                && self
-                    .names
-                    .split_ascii_whitespace()
-                    .any(|own| own.starts_with(word))
+        self.has_name(word) || word.len() > 2 && self.names.iter().any(|own| own.starts_with(word))
     }
 
     /// Returns true if the word is an option alone whose value is the next word.
@@ -353,36 +297,12 @@ fn assignment(word: &str) -> Option<usize> {
 
 /// Returns true if no program reads a name of a program, code or a file from the variable.
 fn is_harmless(variable: &str) -> bool {
-    let harmless = [
-        "CARGO_INCREMENTAL",
-        "CI",
-        "CLICOLOR",
-        "CLICOLOR_FORCE",
-        "COLOR",
-        "COLUMNS",
-        "DEBIAN_FRONTEND",
-        "FORCE_COLOR",
-        "GIT_OPTIONAL_LOCKS",
-        "GIT_TERMINAL_PROMPT",
-        "LANG",
-        "LANGUAGE",
-        "LINES",
-        "NODE_ENV",
-        "NO_COLOR",
-        "PYTHONDONTWRITEBYTECODE",
-        "PYTHONHASHSEED",
-        "PYTHONIOENCODING",
-        "PYTHONUNBUFFERED",
-        "PYTHONUTF8",
-        "RUST_BACKTRACE",
-        "RUST_LOG",
-        "RUST_MIN_STACK",
-        "SOURCE_DATE_EPOCH",
-        "TERM",
-        "TZ",
-        "VERBOSE",
-    ];
-    harmless.contains(&variable)
+    const HARMLESS: &str = "CARGO_INCREMENTAL CI CLICOLOR CLICOLOR_FORCE COLOR COLUMNS \
+        DEBIAN_FRONTEND FORCE_COLOR GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT LANG LANGUAGE LINES \
+        NODE_ENV NO_COLOR PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONIOENCODING \
+        PYTHONUNBUFFERED PYTHONUTF8 RUST_BACKTRACE RUST_LOG RUST_MIN_STACK SOURCE_DATE_EPOCH TERM \
+        TZ VERBOSE";
+    has_word(HARMLESS, variable)
         || variable.starts_with("LC_")
         || variable.starts_with("CARGO_TERM_")
 }

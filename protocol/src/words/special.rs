@@ -1,10 +1,22 @@
 //! Finds the special words of a command: those by which its program runs others, loads code or writes files.
 
 use super::row::{Effect, Row};
-use super::{Word, option_name, table};
+use super::{Word, awk, config, option_name, sed, table, tar};
 
 /// Adds special words of the program and subcommand at these indices.
 pub(super) type Reader = fn(&[Word], (usize, usize), &mut Vec<Special>);
+
+/// Returns the function that finds the special words of a program that no list can describe.
+pub(super) fn reader(name: &str) -> Reader {
+    match name {
+        "awk" => awk::read,
+        "git-config" => config::read_git,
+        "npm-config" => config::read_npm,
+        "sed" => sed::read,
+        "tar" => tar::read_letters,
+        _ => unreachable!("no code reads {name:?}"),
+    }
+}
 
 /// A special word of a command. A clause covers the command only if it spells the word.
 pub(crate) struct Special {
@@ -54,7 +66,7 @@ pub(crate) fn specials(words: &[Word], is_spelled: &dyn Fn(usize) -> bool) -> Ve
     let command = command_of(words);
     for index in (1..words.len()).filter(|index| is_spelled(*index)) {
         let row = match program(index) {
-            Some(None) if index == command => &table::OTHERS,
+            Some(None) if index == command => &*table::OTHERS,
             Some(Some(row)) => row,
             _ => continue,
         };
@@ -109,7 +121,7 @@ pub(crate) fn wrapped(words: &[Word]) -> Option<usize> {
     while let Some(Word::Known(word)) = words.get(index) {
         if word.starts_with('-') && word.len() > 1 {
             index += usize::from(row.takes_next(word));
-        } else if !(row.runs == "=" || row.runs.ends_with(" =")) || !word.contains('=') {
+        } else if !row.runs.contains(&"=") || !word.contains('=') {
             if operands == 0 {
                 return Some(index);
             }
@@ -228,9 +240,8 @@ fn subcommands(row: &Row, words: &[Word], from: usize) -> Vec<usize> {
     for (index, word) in words.iter().enumerate().skip(from) {
         let Word::Known(word) = word else { break };
         if word.starts_with(['-', '+']) {
-            may_be_value = word.starts_with('-')
-                && !word.contains('=')
-                && !row.plain.split_ascii_whitespace().any(|it| it == word);
+            may_be_value =
+                word.starts_with('-') && !word.contains('=') && !row.plain.contains(&&**word);
             continue;
         }
         found.push(index);

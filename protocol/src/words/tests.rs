@@ -28,14 +28,7 @@ fn each_row(
 ) {
     for row in rows {
         // One name is enough: all have the same row.
-        let words = [
-            before,
-            &row.names
-                .split_ascii_whitespace()
-                .take(1)
-                .collect::<Vec<_>>(),
-        ]
-        .concat();
+        let words = [before, &row.names[..1]].concat();
         f(&words, row);
         each_row(row.commands.iter(), &words, f);
     }
@@ -78,21 +71,17 @@ fn samples(row: &Row, form: &str) -> Vec<String> {
 fn without_readers() -> Vec<&'static str> {
     let rows =
         table::all().filter(|row| row.operands.is_none() && row.reader.is_none() && !row.is_strict);
-    rows.flat_map(|row| row.names.split_ascii_whitespace())
-        .collect()
+    rows.flat_map(|row| row.names.iter().copied()).collect()
 }
 
 /// Returns those of whose special words none looks like an operand, as `u` of `jar` does.
 fn with_options_alone() -> Vec<&'static str> {
     let is_operand = |word: &str| word.starts_with(|c: char| c.is_ascii_lowercase());
     let has_operand = |name: &&str| {
-        let row =
-            table::all().find(|row| row.names.split_ascii_whitespace().any(|one| one == *name));
+        let row = table::all().find(|row| row.has_name(name));
         row.is_some_and(|row| {
-            let special = [row.runs, row.loads, row.writes];
-            special
-                .iter()
-                .any(|words| words.split_ascii_whitespace().any(is_operand))
+            let special = [&row.runs, &row.loads, &row.writes];
+            special.into_iter().flatten().any(|word| is_operand(word))
         })
     };
     let mut names = without_readers();
@@ -121,9 +110,7 @@ fn each_special_word_needs_a_clause_that_spells_it() {
         };
         let program = clause(words, " **");
         let outer = clause(&words[..1], " **");
-        let forms = [row.runs, row.loads, row.writes]
-            .into_iter()
-            .flat_map(str::split_ascii_whitespace);
+        let forms = [&row.runs, &row.loads, &row.writes].into_iter().flatten();
         let samples = forms.flat_map(|form| samples(row, form));
         // An option that takes the next word is special with some of its values.
         for sample in samples.filter(|sample| !row.is_plain_word(sample) && !row.takes_next(sample))
@@ -174,7 +161,7 @@ fn each_special_word_needs_a_clause_that_spells_it() {
 fn each_program_has_one_row() {
     let mut names = BTreeSet::new();
     for row in table::all() {
-        for name in row.names.split_ascii_whitespace() {
+        for name in &row.names {
             assert!(names.insert(name), "{name} has two rows");
         }
     }

@@ -93,8 +93,9 @@ pub(crate) fn examples(spelled: &[&str]) -> Vec<&'static str> {
     }
     let forms = rows
         .into_iter()
-        .flat_map(|row| [row.runs, row.loads, row.writes])
-        .flat_map(str::split_ascii_whitespace);
+        .flat_map(|row| [&row.runs, &row.loads, &row.writes])
+        .flatten()
+        .copied();
     let mut examples = Vec::new();
     for form in forms.filter(|form| form.starts_with('-') && !form.contains('*')) {
         if !examples.contains(&form) {

@@ -11,7 +11,7 @@ mod wav;
 use tools::linked::{self, LookupError, NameConflict, UnusableName};
 use tools::{Catalog, RegisterError};
 
-pub use backend::{SpeechBackend, SpeechFuture, SpeechKey, Utterance};
+pub use backend::{SpeechBackend, SpeechFuture, Utterance};
 pub use error::SpeechError;
 pub use format::SoundFormat;
 /// Re-exported for `inventory::submit!` of a [`SpeechBackend`].

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use tools::{Access, Target, ToolContext};
-use tools_http::{BoundSecret, HttpClient, HttpError, Url};
+use tools::{Access, Target, ToolContext, is_plain_url};
+use tools_http::{BoundSecret, HttpClient, HttpError, Url, net_host};
 
 use crate::wav;
 use crate::{SoundFormat, SpeechBackend, SpeechError, Utterance};
@@ -50,23 +50,14 @@ impl Speech {
                 option: "address",
             });
         }
-        let refused = |reason: String| SpeechError::BaseUrl {
-            backend: backend.name,
-            reason,
-        };
         let parse = |text: &str| {
-            let url = Url::parse(text).map_err(|error| refused(error.to_string()))?;
-            let is_plain = matches!(url.scheme(), "http" | "https")
-                && url.has_host()
-                && url.username().is_empty()
-                && url.password().is_none()
-                && url.query().is_none()
-                && url.fragment().is_none();
-            if is_plain {
-                Ok(url)
-            } else {
-                Err(refused("it is not a plain http or https URL".to_owned()))
-            }
+            let url = Url::parse(text).ok();
+            url.filter(|url| is_plain_url(url.as_str()))
+                .ok_or_else(|| SpeechError::BaseUrl {
+                    backend: backend.name,
+                    reason: "it is not http(s)://host/path, without a user, a query or a fragment"
+                        .to_owned(),
+                })
         };
         let base_url = base_url.or(backend.base_url).map(parse).transpose()?;
         Ok(Self {
@@ -125,14 +116,8 @@ impl Speech {
 
     /// Returns the targets of every call: `speech:read:text`, and the host of a service, which is written to.
     pub fn targets(&self) -> Vec<Target> {
-        let host = self.base_url.as_ref().and_then(|url| {
-            let host = url.host_str()?;
-            Some(
-                url.port()
-                    .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
-            )
-        });
         let own = Target::new(Access::Read, "speech", "text").ok();
+        let host = self.base_url.as_ref().map(net_host);
         let net = host.and_then(|host| Target::new(Access::Write, "net", host).ok());
         own.into_iter().chain(net).collect()
     }
@@ -143,18 +128,11 @@ impl Speech {
     /// # Errors
     /// Returns the errors of [`BoundSecret::new`].
     pub fn bind_key(&self, key: &str) -> Result<Option<BoundSecret>, HttpError> {
-        let Some((place, url)) = self.backend.key.zip(self.base_url.as_ref()) else {
-            return Ok(None);
-        };
-        let origin = url.origin().ascii_serialization();
-        BoundSecret::new(
-            &format!("{}-speech-key", self.backend.name),
-            &origin,
-            place.header,
-            place.prefix,
-            key,
-        )
-        .map(Some)
+        let name = format!("{}-speech-key", self.backend.name);
+        let bound = self.backend.key.zip(self.base_url.as_ref());
+        bound
+            .map(|(place, url)| place.bind(&name, url, key))
+            .transpose()
     }
 
     /// Returns the format of a file, or the usual one without a path.

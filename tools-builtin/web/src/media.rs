@@ -61,7 +61,7 @@ impl Media {
             Self::Pdf
         } else if !is_plain
             && PAGES
-                .iter()
+                .split('|')
                 .any(|start| begins(start) && is_end_of_name(text.get(start.len())))
         {
             Self::Html
@@ -78,25 +78,8 @@ impl Media {
 }
 
 /// The beginnings of pages without a media type, as the MIME Sniffing Standard (section 7.1) names them.
-const PAGES: [&str; 17] = [
-    "<!doctype html",
-    "<html",
-    "<head",
-    "<script",
-    "<iframe",
-    "<h1",
-    "<div",
-    "<font",
-    "<table",
-    "<a",
-    "<style",
-    "<title",
-    "<b",
-    "<body",
-    "<br",
-    "<p",
-    "<meta",
-];
+const PAGES: &str = "<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|\
+    <body|<br|<p|<meta";
 
 /// Returns true for the byte after the name of an element.
 fn is_end_of_name(byte: Option<&u8>) -> bool {
@@ -118,21 +101,10 @@ pub(crate) fn media_type_name(media_type: &str) -> String {
 
 /// Returns true for text whose media type does not begin with `text/`.
 fn is_text(media_type: &str) -> bool {
-    const TYPES: [&str; 12] = [
-        "application/ecmascript",
-        "application/graphql",
-        "application/javascript",
-        "application/jsonl",
-        "application/ndjson",
-        "application/rtf",
-        "application/sql",
-        "application/toml",
-        "application/x-javascript",
-        "application/x-ndjson",
-        "application/x-sh",
-        "application/yaml",
-    ];
-    TYPES.contains(&media_type)
+    const TYPES: &str = "application/ecmascript application/graphql application/javascript \
+        application/jsonl application/ndjson application/rtf application/sql application/toml \
+        application/x-javascript application/x-ndjson application/x-sh application/yaml";
+    TYPES.split(' ').any(|text| text == media_type)
         || media_type.starts_with("message/")
         || media_type.ends_with("yaml")
 }

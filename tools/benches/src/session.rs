@@ -189,8 +189,8 @@ impl Provider for RepeatingProvider {
             )]),
             Err(_) => Turn::answer("done"),
         };
-        let turn = self.usage.into_iter().fold(turn, Turn::with_usage);
-        Box::pin(std::future::ready(Ok(turn)))
+        let usage = self.usage;
+        Box::pin(std::future::ready(Ok(Turn { usage, ..turn })))
     }
 }
 
@@ -264,11 +264,13 @@ pub async fn steps(
         usage,
     };
     // Repeated calls are counted, but have no consequence.
-    let mut options = RunOptions::new()
-        .with_limits(BudgetLimits::new())
-        .with_repeats(RepeatLimits::new(Some(u32::MAX), None));
+    let mut options = RunOptions {
+        limits: BudgetLimits::default(),
+        repeats: RepeatLimits::new(Some(u32::MAX), None),
+        ..RunOptions::default()
+    };
     if checkpoints {
-        options = options.with_context_tokens(1_000_000);
+        options.context_tokens = Some(1_000_000);
     }
     let driver = Driver::new(Arc::new(provider))
         .with_options(options)

@@ -64,10 +64,8 @@ impl Body {
         slot: Slot,
     ) -> Result<Self, HttpError> {
         let masked = mask.cloned().map(MaskedStream::new);
-        let codings = Coding::of(response.headers()).map_err(|reason| HttpError::Invalid {
-            url: url.to_string(),
-            reason,
-        })?;
+        let codings =
+            Coding::of(response.headers()).map_err(|reason| HttpError::invalid(&url, reason))?;
         let length = response.content_length().filter(|_| codings.is_empty());
         let bytes = if codings.is_empty() {
             Arriving::Plain(response)
@@ -101,23 +99,16 @@ impl Body {
     /// Returns [`HttpError::Time`] if no byte arrives for too long, and others if the connection breaks.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, HttpError> {
         loop {
-            let arrived =
-                timeout(self.idle, self.bytes.next())
-                    .await
-                    .map_err(|_| HttpError::Time {
-                        url: self.url.to_string(),
-                        limit: self.idle,
-                    })?;
+            let arrived = timeout(self.idle, self.bytes.next())
+                .await
+                .map_err(|_| HttpError::time(&self.url, self.idle))?;
             let mask = self.masked.as_ref().map(MaskedStream::mask);
             let arrived = arrived.map_err(|error| match error {
                 ArrivalError::Transfer(error) => failure(&self.url, &error, mask),
                 ArrivalError::Compression(error) => {
                     self.is_cut = true;
                     let reason = format!("its compressed data is damaged: {error}");
-                    HttpError::Invalid {
-                        url: self.url.to_string(),
-                        reason,
-                    }
+                    HttpError::invalid(&self.url, reason)
                 }
             })?;
             self.received += arrived.as_ref().map_or(0, Bytes::len);
@@ -172,10 +163,7 @@ impl Body {
     }
 
     fn too_large(&self, limit: usize) -> HttpError {
-        HttpError::TooLarge {
-            url: self.url.to_string(),
-            limit,
-        }
+        HttpError::too_large(&self.url, limit)
     }
 }
 

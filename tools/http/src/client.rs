@@ -215,10 +215,7 @@ impl HttpClient {
         };
         let conditions = match self.cache.find(&request, SystemTime::now()) {
             Found::Fresh(answer) if answer.body.len() > max_body_bytes => {
-                return Err(HttpError::TooLarge {
-                    url: hop.url.to_string(),
-                    limit: max_body_bytes,
-                });
+                return Err(HttpError::too_large(&hop.url, max_body_bytes));
             }
             Found::Fresh(answer) => return Ok(answer),
             Found::Stale(headers) => Some(headers),
@@ -238,10 +235,7 @@ impl HttpClient {
                 .confirmed(&request, &answer.headers, SystemTime::now())
             {
                 Some(answer) if answer.body.len() > max_body_bytes => {
-                    return Err(HttpError::TooLarge {
-                        url: hop.url.to_string(),
-                        limit: max_body_bytes,
-                    });
+                    return Err(HttpError::too_large(&hop.url, max_body_bytes));
                 }
                 Some(answer) => return Ok(answer),
                 None => answer = self.fetch(hop, hop.headers.clone(), max_body_bytes).await?,

@@ -45,12 +45,9 @@ impl Connection {
         let url = location::parse(&format!("http://{host}:{port}"))?;
         if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
             let reason = "its host has a path; write the host alone".to_owned();
-            return Err(HttpError::Url {
-                url: url.into(),
-                reason,
-            });
+            return Err(HttpError::url(&url, reason));
         }
-        cx.require(Access::Write, "net", &location::target(&url))
+        cx.require(Access::Write, "net", &location::net_host(&url))
             .map_err(|error| HttpError::Refused {
                 url: url.to_string(),
                 error: Box::new(error),
@@ -97,10 +94,7 @@ impl Connection {
                 _slot,
             });
         };
-        let failed = |reason: String| HttpError::Tls {
-            url: url.to_string(),
-            reason,
-        };
+        let failed = |reason: String| HttpError::tls(&url, reason);
         let name = match url.host() {
             Some(Host::Ipv4(address)) => ServerName::from(std::net::IpAddr::V4(address)),
             Some(Host::Ipv6(address)) => ServerName::from(std::net::IpAddr::V6(address)),
@@ -150,10 +144,7 @@ impl Connection {
 }
 
 fn broken(url: &Url, error: &io::Error) -> HttpError {
-    HttpError::Broken {
-        url: url.to_string(),
-        reason: error.to_string(),
-    }
+    HttpError::broken(url, error.to_string())
 }
 
 impl AsyncRead for Connection {
@@ -199,7 +190,7 @@ impl AsyncWrite for Connection {
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection")
-            .field("host", &location::target(&self.url))
+            .field("host", &location::net_host(&self.url))
             .field("is_encrypted", &self.is_encrypted())
             .finish_non_exhaustive()
     }

@@ -18,10 +18,7 @@ impl Exchange {
     /// Returns an [`HttpError`] if the address is not public, the name has none, or no connection is made in time.
     pub(crate) async fn dial(&self, url: &Url) -> Result<TcpStream, HttpError> {
         self.filter.check_literal(url)?;
-        let failed = |reason: String| HttpError::Connect {
-            url: url.to_string(),
-            reason,
-        };
+        let failed = |reason: String| HttpError::connect(url, reason);
         if self.connections.has_proxy() && !self.filter.names(url) {
             return Err(failed(
                 "the proxy of the settings is for requests of tools alone".to_owned(),
@@ -34,12 +31,9 @@ impl Exchange {
                 .await
                 .map_err(|error| failed(error.to_string()))
         });
-        dialled.await.unwrap_or_else(|_| {
-            Err(HttpError::Time {
-                url: url.to_string(),
-                limit,
-            })
-        })
+        dialled
+            .await
+            .unwrap_or_else(|_| Err(HttpError::time(url, limit)))
     }
 
     /// Returns the addresses of the host, all of which may be connected to.
@@ -56,10 +50,7 @@ impl Exchange {
             Some(Host::Domain(host)) => host,
             None => "",
         };
-        let nothing = |reason: String| HttpError::Lookup {
-            url: url.to_string(),
-            reason,
-        };
+        let nothing = |reason: String| HttpError::lookup(url, reason);
         let found = self
             .connections
             .resolver()

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use http::HeaderName;
 use tools::{ToolError, ToolErrorKind};
+use url::Url;
 
 use crate::shown::shown;
 
@@ -155,6 +156,30 @@ pub enum HttpError {
         /// The fault.
         reason: String,
     },
+}
+
+/// Defines a constructor of each error of one URL.
+macro_rules! constructors {
+    ($($name:ident: $variant:ident { $field:ident: $of:ty },)*) => {
+        impl HttpError {
+            $(pub(crate) fn $name(url: &Url, $field: impl Into<$of>) -> Self {
+                Self::$variant { url: url.to_string(), $field: $field.into() }
+            })*
+        }
+    };
+}
+
+constructors! {
+    url: Url { reason: String },
+    too_large: TooLarge { limit: usize },
+    headers: Headers { limit: usize },
+    time: Time { limit: Duration },
+    lookup: Lookup { reason: String },
+    connect: Connect { reason: String },
+    tls: Tls { reason: String },
+    broken: Broken { reason: String },
+    invalid: Invalid { reason: String },
+    failed: Failed { reason: String },
 }
 
 impl From<HttpError> for ToolError {

@@ -96,9 +96,11 @@ impl Exchange {
         if let Some(mask) = self.mask(hop).filter(|mask| !mask.is_ready()).cloned() {
             // A thread that no other tasks wait for.
             let prepared = tokio::task::spawn_blocking(move || mask.prepare()).await;
-            prepared.map_err(|error| HttpError::Failed {
-                url: hop.url.to_string(),
-                reason: format!("the search for secrets ended early: {error}"),
+            prepared.map_err(|error| {
+                HttpError::failed(
+                    &hop.url,
+                    format!("the search for secrets ended early: {error}"),
+                )
             })?;
         }
         let slot = self.slots.acquire(&hop.url).await;
@@ -122,18 +124,12 @@ impl Exchange {
         } = self.limits;
         let response = timeout(first_byte, client.execute(request))
             .await
-            .map_err(|_| HttpError::Time {
-                url: hop.url.to_string(),
-                limit: first_byte,
-            })?
+            .map_err(|_| HttpError::time(&hop.url, first_byte))?
             .map_err(|error| self.failed(hop, &error))?;
         if header_bytes(response.headers()) > max_header_bytes
             || response.headers().len() > max_headers
         {
-            return Err(HttpError::Headers {
-                url: hop.url.to_string(),
-                limit: max_header_bytes,
-            });
+            return Err(HttpError::headers(&hop.url, max_header_bytes));
         }
         let mut headers = match self.mask(hop) {
             Some(mask) => mask.headers(response.headers()),

@@ -59,7 +59,7 @@ impl Hop {
     pub(crate) fn check(&self, cx: &ToolContext, filter: &AddressFilter) -> Result<(), HttpError> {
         let is_read = [Method::GET, Method::HEAD].contains(&self.method);
         let access = if is_read { Access::Read } else { Access::Write };
-        cx.require(access, "net", &location::target(&self.url))
+        cx.require(access, "net", &location::net_host(&self.url))
             .map_err(|error| HttpError::Refused {
                 url: self.url.to_string(),
                 error: Box::new(error),

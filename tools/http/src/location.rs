@@ -35,7 +35,7 @@ pub(crate) fn parse(text: &str) -> Result<Url, HttpError> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(refused("it has credentials; remove them".to_owned()));
     }
-    if target(&url) != normal {
+    if net_host(&url) != normal {
         return Err(refused(
             "its host has more than one reading; write a plain host".to_owned(),
         ));
@@ -43,8 +43,8 @@ pub(crate) fn parse(text: &str) -> Result<Url, HttpError> {
     Ok(url)
 }
 
-/// Returns the value of the target: the host, and the port if it is not the scheme's own.
-pub(crate) fn target(url: &Url) -> String {
+/// Returns the host of a URL as the value of a target of the scheme `net`, with the port if it is not the usual one.
+pub fn net_host(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port()
         .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
@@ -106,7 +106,7 @@ mod tests {
             ("https://[2001:DB8:0::1]/", "[2001:db8::1]"),
             ("http://192.0.2.1/#f", "192.0.2.1"),
         ] {
-            assert_eq!(target(&parse(text).unwrap()), expected, "{text}");
+            assert_eq!(net_host(&parse(text).unwrap()), expected, "{text}");
             assert_eq!(
                 Normaliser::Host.apply(text).as_deref(),
                 Ok(expected),

@@ -25,10 +25,7 @@ pub(crate) fn next(
     let Some(first) = locations.next().filter(|_| is_redirect) else {
         return Ok(None);
     };
-    let refused = |reason: &str| HttpError::Url {
-        url: hop.url.to_string(),
-        reason: reason.to_owned(),
-    };
+    let refused = |reason: &str| HttpError::url(&hop.url, reason.to_owned());
     if locations.any(|other| other != first) {
         return Err(refused(
             "it redirects to several URLs; request one of them, or another URL",
@@ -50,13 +47,13 @@ pub(crate) fn next(
     if next.url.origin() != hop.url.origin() {
         next.is_own = false;
         if next.body.is_some() {
-            return Err(HttpError::Url {
-                url: next.url.into(),
-                reason: format!(
+            return Err(HttpError::url(
+                &next.url,
+                format!(
                     "{} redirects a body to it, another origin; send the request to it directly",
                     shown(hop.url.as_str())
                 ),
-            });
+            ));
         }
         headers::keep_harmless(&mut next.headers);
     }

@@ -46,10 +46,7 @@ impl Request {
         let url = location::parse(url)?;
         if [Method::CONNECT, Method::TRACE].contains(&method) {
             let reason = format!("{method} is not a method of requests to a URL; use another one");
-            return Err(HttpError::Url {
-                url: url.into(),
-                reason,
-            });
+            return Err(HttpError::url(&url, reason));
         }
         Ok(Self {
             method,

@@ -12,7 +12,7 @@ use tools_text::KeySource;
 
 use crate::HttpClient;
 
-pub use client::{backend_client, channel_client, client, limits, server_options};
+pub use client::{backend_client, bound_key, channel_client, client, limits, server_options};
 pub use keys::HttpKeys;
 pub use place::SecretPlace;
 

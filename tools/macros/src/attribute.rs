@@ -10,34 +10,20 @@ use crate::near::suggestion;
 use crate::value::{self, Example};
 
 /// The names of all attributes, in the order of the documentation.
-const KEYS: &[&str] = &[
-    "pure",
-    "reads",
-    "writes",
-    "destroys",
-    "open_world",
-    "idempotent",
-    "name",
-    "was",
-    "title",
-    "timeout",
-    "max_output",
-    "targets",
-    "delegates",
-    "keeps_call",
-    "tags",
-    "needs",
-    "check",
-    "concerns",
-    "preview",
-    "example",
-    "audit",
-    "blocking",
-    "crate",
-];
+const KEYS: &str = "pure, reads, writes, destroys, open_world, idempotent, name, was, title, timeout, \
+    max_output, targets, delegates, keeps_call, tags, needs, check, concerns, preview, example, audit, \
+    blocking, crate";
 
 /// The attributes that may be repeated.
 const REPEATABLE: &[&str] = &["reads", "writes", "destroys", "example"];
+
+/// The attributes without one of which the effects are unknown.
+const EFFECTS: &[&str] = &["pure", "reads", "writes", "destroys", "open_world"];
+
+const OF_PARAMETERS: &str = "write the name of a function with the parameters of the tool";
+const OF_ARGUMENTS: &str =
+    "write the name of a function with the parameters of the tool, without the context";
+const OF_CRATE: &str = "write the path of the crate, such as `crate = ::cribs`";
 
 /// The parsed contents of `#[tool(…)]`. A flag is stored as its span.
 #[derive(Default)]
@@ -106,24 +92,16 @@ impl Attribute {
 
     fn read_one(&mut self, input: ParseStream<'_>, seen: &mut Vec<String>) -> syn::Result<()> {
         let key = input.call(Ident::parse_any).map_err(|error| {
-            Error::new(
-                error.span(),
-                format!("expected the name of an attribute; {}", known()),
-            )
+            let message = format!("expected the name of an attribute; write one of: {KEYS}");
+            Error::new(error.span(), message)
         })?;
         let word = key.to_string();
         if seen.contains(&word) && !REPEATABLE.contains(&&*word) {
-            return Err(Error::new(
-                key.span(),
-                format!("`{word}` is repeated; keep one of them"),
-            ));
+            let message = format!("`{word}` is repeated; keep one of them");
+            return Err(Error::new(key.span(), message));
         }
         let read = self.read_value(&key, &word, input);
-        self.has_broken_effects |= read.is_err()
-            && matches!(
-                &*word,
-                "pure" | "reads" | "writes" | "destroys" | "open_world"
-            );
+        self.has_broken_effects |= read.is_err() && EFFECTS.contains(&&*word);
         seen.push(word);
         read
     }
@@ -151,42 +129,12 @@ impl Attribute {
             "timeout" => self.timeout_ms = Some(value::duration(key, input)?),
             "max_output" => self.max_output_bytes = Some(value::size(key, input)?),
             "needs" => self.needs = value::types(key, input)?,
-            "targets" => {
-                self.targets = Some(value::path(
-                    key,
-                    input,
-                    "write the name of a function with the parameters of the tool, without the context",
-                )?)
-            }
-            "check" => {
-                self.check = Some(value::path(
-                    key,
-                    input,
-                    "write the name of a function with the parameters of the tool",
-                )?)
-            }
-            "concerns" => {
-                self.concerns = Some(value::path(
-                    key,
-                    input,
-                    "write the name of a function with the parameters of the tool",
-                )?)
-            }
-            "preview" => {
-                self.preview = Some(value::path(
-                    key,
-                    input,
-                    "write the name of a function with the parameters of the tool",
-                )?)
-            }
+            "targets" => self.targets = Some(value::path(key, input, OF_ARGUMENTS)?),
+            "check" => self.check = Some(value::path(key, input, OF_PARAMETERS)?),
+            "concerns" => self.concerns = Some(value::path(key, input, OF_PARAMETERS)?),
+            "preview" => self.preview = Some(value::path(key, input, OF_PARAMETERS)?),
             "example" => self.examples.push(value::example(key, input)?),
-            "crate" => {
-                self.tools_path = Some(value::path(
-                    key,
-                    input,
-                    "write the path of the crate, such as `crate = ::cribs`",
-                )?)
-            }
+            "crate" => self.tools_path = Some(value::path(key, input, OF_CRATE)?),
             "args" => {
                 return Err(Error::new(
                     key.span(),
@@ -194,16 +142,13 @@ impl Attribute {
                 ));
             }
             other => {
-                let near = suggestion(other, KEYS.iter().copied());
+                let near = suggestion(other, KEYS.split(", "));
                 // A misspelt effect is one error. A second error about missing effects would mislead.
-                let effects = ["pure", "reads", "writes", "destroys", "open_world"];
-                self.has_broken_effects |= effects
+                self.has_broken_effects |= EFFECTS
                     .iter()
                     .any(|effect| near.contains(&format!("`{effect}`")));
-                return Err(Error::new(
-                    key.span(),
-                    format!("unknown attribute `{other}`{near}; {}", known()),
-                ));
+                let message = format!("unknown attribute `{other}`{near}; write one of: {KEYS}");
+                return Err(Error::new(key.span(), message));
             }
         }
         Ok(())
@@ -232,15 +177,9 @@ fn former_names(key: &Ident, input: ParseStream<'_>) -> syn::Result<Vec<LitStr>>
             .iter()
             .any(|earlier| earlier.value() == name.value())
         {
-            return Err(Error::new(
-                name.span(),
-                format!("{:?} is repeated; keep one of them", name.value()),
-            ));
+            let message = format!("{:?} is repeated; keep one of them", name.value());
+            return Err(Error::new(name.span(), message));
         }
     }
     Ok(names)
-}
-
-fn known() -> String {
-    format!("write one of: {}", KEYS.join(", "))
 }

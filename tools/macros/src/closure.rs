@@ -44,9 +44,7 @@ pub(crate) fn check(attribute: &Attribute, function: &Function) -> TokenStream {
     let Some(path) = &attribute.check else {
         return quote! { ::core::option::Option::None };
     };
-    let ty = function
-        .arguments_type()
-        .map_or_else(|| quote! { __ToolcribArguments }, |ty| quote! { #ty });
+    let ty = arguments_type(function);
     let here = at(path.span());
     let passed = passed_with_context(function, here);
     quote_spanned! {here=>
@@ -63,9 +61,7 @@ pub(crate) fn concerns(attribute: &Attribute, function: &Function) -> TokenStrea
     let Some(path) = &attribute.concerns else {
         return quote! { ::core::option::Option::None };
     };
-    let ty = function
-        .arguments_type()
-        .map_or_else(|| quote! { __ToolcribArguments }, |ty| quote! { #ty });
+    let ty = arguments_type(function);
     let here = at(path.span());
     let passed = passed_with_context(function, here);
     quote_spanned! {here=>
@@ -106,9 +102,7 @@ pub(crate) fn targets(attribute: &Attribute, function: &Function) -> TokenStream
     let Some(path) = &attribute.targets else {
         return quote! { ::core::option::Option::None };
     };
-    let ty = function
-        .arguments_type()
-        .map_or_else(|| quote! { __ToolcribArguments }, |ty| quote! { #ty });
+    let ty = arguments_type(function);
     let here = at(path.span());
     let passed = passed(function, here).into_iter().flatten();
     quote_spanned! {here=>
@@ -119,13 +113,19 @@ pub(crate) fn targets(attribute: &Attribute, function: &Function) -> TokenStream
     }
 }
 
+/// Returns the type of all arguments.
+fn arguments_type(function: &Function) -> TokenStream {
+    function
+        .arguments_type()
+        .map_or_else(|| quote! { __ToolcribArguments }, |ty| quote! { #ty })
+}
+
 /// Returns the statements that deserialize the arguments.
 fn read(function: &Function) -> TokenStream {
     let here = Span::mixed_site();
-    let read = match function.arguments_type() {
-        Some(ty) => quote_spanned! {at(ty.span())=> __toolcrib::arguments::<#ty> },
-        None => quote_spanned! {here=> __toolcrib::arguments::<__ToolcribArguments> },
-    };
+    let ty = arguments_type(function);
+    let place = function.arguments_type().map_or(here, |ty| at(ty.span()));
+    let read = quote_spanned! {place=> __toolcrib::arguments::<#ty> };
     let has_arguments = function
         .parameters
         .iter()

@@ -19,20 +19,16 @@ pub(crate) fn flag(key: &Ident, input: ParseStream<'_>) -> Result<()> {
     if input.is_empty() || input.peek(Token![,]) {
         return Ok(());
     }
-    Err(Error::new(
-        input.span(),
-        format!("`{key}` takes no value; write only `{key}`"),
-    ))
+    let message = format!("`{key}` takes no value; write only `{key}`");
+    Err(Error::new(input.span(), message))
 }
 
 /// Parses `= "text"`. A blank text is an error.
 pub(crate) fn text(key: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
     let text: LitStr = assigned(key, input, &format!("write `{key} = \"…\"`"))?;
     if text.value().trim().is_empty() {
-        return Err(Error::new(
-            text.span(),
-            format!("`{key}` is blank; write a text, or remove `{key}`"),
-        ));
+        let message = format!("`{key}` is blank; write a text, or remove `{key}`");
+        return Err(Error::new(text.span(), message));
     }
     Ok(text)
 }
@@ -49,11 +45,7 @@ pub(crate) fn texts(key: &Ident, input: ParseStream<'_>) -> Result<Vec<LitStr>> 
             .into_iter()
             .collect()
     } else {
-        vec![
-            input
-                .parse()
-                .map_err(|error: Error| Error::new(error.span(), &hint))?,
-        ]
+        vec![parse(input, &hint)?]
     };
     if texts.is_empty() {
         return Err(Error::new(equals.span, format!("`{key}` is empty; {hint}")));
@@ -69,11 +61,8 @@ pub(crate) fn texts(key: &Ident, input: ParseStream<'_>) -> Result<Vec<LitStr>> 
 
 /// Parses `= "30s"`. Returns milliseconds.
 pub(crate) fn duration(key: &Ident, input: ParseStream<'_>) -> Result<u64> {
-    let text: LitStr = assigned(
-        key,
-        input,
-        &format!("write a duration, such as `{key} = \"30s\"`"),
-    )?;
+    let hint = format!("write a duration, such as `{key} = \"30s\"`");
+    let text: LitStr = assigned(key, input, &hint)?;
     crate::quantity::milliseconds(&text.value()).map_err(|message| Error::new(text.span(), message))
 }
 
@@ -91,9 +80,7 @@ pub(crate) fn size(key: &Ident, input: ParseStream<'_>) -> Result<u64> {
             )),
         };
     }
-    let text: LitStr = input
-        .parse()
-        .map_err(|error: Error| Error::new(error.span(), &hint))?;
+    let text: LitStr = parse(input, &hint)?;
     crate::quantity::bytes(&text.value()).map_err(|message| Error::new(text.span(), message))
 }
 
@@ -144,10 +131,8 @@ pub(crate) fn example(key: &Ident, input: ParseStream<'_>) -> Result<Example> {
         _ => {
             // Consumes the rest, so that syn reports no second error.
             inside.parse::<TokenStream>()?;
-            return Err(Error::new(
-                start,
-                format!("the arguments of an example must be an object; {HINT}"),
-            ));
+            let message = format!("the arguments of an example must be an object; {HINT}");
+            return Err(Error::new(start, message));
         }
     };
     if inside.is_empty() {
@@ -193,6 +178,10 @@ pub(crate) fn all(tokens: TokenStream, mut read: impl FnMut(ParseStream<'_>)) {
 /// Parses `= value`.
 pub(crate) fn assigned<T: Parse>(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<T> {
     equals(key, input, hint)?;
+    parse(input, hint)
+}
+
+fn parse<T: Parse>(input: ParseStream<'_>, hint: &str) -> Result<T> {
     input
         .parse()
         .map_err(|error| Error::new(error.span(), hint))

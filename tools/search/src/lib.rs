@@ -10,9 +10,7 @@ mod text;
 mod words;
 
 #[cfg(test)]
-mod corpus;
-#[cfg(all(test, unix))]
-mod measurements;
+mod tests;
 
 pub use field::Field;
 pub use found::{Found, Match};

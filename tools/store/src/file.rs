@@ -7,10 +7,19 @@ use crate::{StoreError, private};
 
 /// Creates the file with mode 600 if it is missing. SQLite would create it readable by all, and it copies the mode to the files
 /// that it puts beside it.
-pub(crate) fn create(path: &Path) -> io::Result<()> {
+pub(crate) fn create(kind: &'static str, path: &Path) -> Result<(), StoreError> {
     match private::create_file(path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed(kind, path)(error)),
         _ => Ok(()),
+    }
+}
+
+/// Returns the function that makes the error of a file or folder that cannot be created.
+fn failed(kind: &'static str, path: &Path) -> impl Fn(io::Error) -> StoreError {
+    move |source| StoreError::Create {
+        kind,
+        path: path.to_owned(),
+        source,
     }
 }
 
@@ -19,22 +28,18 @@ pub(crate) fn create(path: &Path) -> io::Result<()> {
 /// An existing file is one that no other user could have planted: a regular file of this user, in a folder that no other user may
 /// write, and not a link. Permissions of others are removed from it.
 pub(crate) fn create_private(kind: &'static str, path: &Path) -> Result<PathBuf, StoreError> {
-    let failed = |source| StoreError::Create {
-        kind,
-        path: path.to_owned(),
-        source,
-    };
-    let absolute = std::path::absolute(path).map_err(failed)?;
+    let failed = failed(kind, path);
+    let absolute = std::path::absolute(path).map_err(&failed)?;
     let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else {
         return Err(failed(ErrorKind::IsADirectory.into()));
     };
-    private::create_folder(folder).map_err(failed)?;
+    private::create_folder(folder).map_err(&failed)?;
     // Links above the file are of the user's choice; the file itself must not be one.
     let folder = folder.canonicalize().map_err(failed)?;
     let file = folder.join(name);
     #[cfg(unix)]
     check_folder(kind, &folder)?;
-    create(&file).map_err(failed)?;
+    create(kind, &file)?;
     #[cfg(unix)]
     check_file(kind, &file)?;
     Ok(file)
@@ -48,12 +53,7 @@ const ROOT: u32 = 0;
 fn check_folder(kind: &'static str, folder: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::MetadataExt as _;
 
-    let found = folder.metadata();
-    let found = found.map_err(|source| StoreError::Create {
-        kind,
-        path: folder.to_owned(),
-        source,
-    })?;
+    let found = folder.metadata().map_err(failed(kind, folder))?;
     let exposed = |reason| StoreError::Exposed {
         kind,
         path: folder.to_owned(),
@@ -79,17 +79,12 @@ fn check_file(kind: &'static str, file: &Path) -> Result<(), StoreError> {
         path: file.to_owned(),
         reason,
     };
-    let failed = |source| StoreError::Create {
-        kind,
-        path: file.to_owned(),
-        source,
-    };
-    let found = file.symlink_metadata().map_err(failed)?;
+    let found = file.symlink_metadata().map_err(failed(kind, file))?;
     if !found.is_file() {
         return Err(exposed("it is a link or no regular file; move it away"));
     }
     if !private::is_own(&found) {
         return Err(exposed("it belongs to another user; choose another file"));
     }
-    private::tighten(file).map_err(failed)
+    private::tighten(file).map_err(failed(kind, file))
 }

@@ -34,11 +34,7 @@ impl Schema {
     /// # Errors
     /// Returns an error if the file cannot be opened or created, is something else, or was written by a newer version.
     pub fn open(&self, path: &Path, durability: Durability) -> Result<Connection, StoreError> {
-        file::create(path).map_err(|source| StoreError::Create {
-            kind: self.kind,
-            path: path.to_owned(),
-            source,
-        })?;
+        file::create(self.kind, path)?;
         self.open_existing(path, durability, OpenFlags::empty())
     }
 
@@ -253,11 +249,7 @@ pub fn connect(
     path: &Path,
     durability: Durability,
 ) -> Result<Connection, StoreError> {
-    file::create(path).map_err(|source| StoreError::Create {
-        kind,
-        path: path.to_owned(),
-        source,
-    })?;
+    file::create(kind, path)?;
     let open = || -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;

@@ -58,7 +58,7 @@ impl SharedWindows {
                 limits: month,
             },
         ];
-        let is_limited = |window: &Window| window.limits != BudgetLimits::new();
+        let is_limited = |window: &Window| window.limits != BudgetLimits::default();
         Ok(Self {
             counters,
             windows: windows.into_iter().filter(is_limited).collect(),

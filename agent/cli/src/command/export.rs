@@ -66,11 +66,11 @@ impl ExportArgs {
             ToolContext::new().with_services(services),
         );
         let examples = self.examples.unwrap_or(self.format.takes_examples());
-        let sent = session.tools().wire_as(
-            WireOptions::new(self.format)
-                .with_strictness(strictness)
-                .with_examples(examples),
-        );
+        let sent = session.tools().wire_as(WireOptions {
+            strictness,
+            examples,
+            ..WireOptions::new(self.format)
+        });
         for skipped in sent.skipped() {
             notice::warning(&format!("{skipped}; requests leave the tool out"));
         }

@@ -26,11 +26,12 @@ pub(crate) struct ModelPrice {
 
 impl ModelPrice {
     pub(crate) fn price(&self) -> Price {
-        let price = Price::new(self.input, self.output);
-        let price = self.cached.into_iter().fold(price, Price::with_cached);
-        self.cache_write
-            .into_iter()
-            .fold(price, Price::with_cache_write)
+        Price {
+            input: self.input,
+            output: self.output,
+            cached: self.cached.unwrap_or(self.input),
+            cache_write: self.cache_write.unwrap_or(self.input),
+        }
     }
 }
 

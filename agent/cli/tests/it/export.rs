@@ -19,7 +19,7 @@ fn tool_set(globs: &[&str], crib: &Crib) -> ToolSet {
     let mut services = tools::Services::new();
     services.insert(tools::OutputStore::new());
     services.insert(Plan::new());
-    services.insert(SubAgents::new());
+    services.insert(SubAgents::default());
     services.insert(Models::new(Arc::new(Direct)));
     services.insert(tools_builtin::fs::Workspace::open(crib.root()).unwrap());
     services.insert(tools_builtin::exec::Sandbox::new());

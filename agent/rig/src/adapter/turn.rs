@@ -101,8 +101,8 @@ pub(super) fn turn(
     let mut turn = Turn::new(Message {
         role: Role::Assistant,
         parts,
-    })
-    .with_stop(stop);
+    });
+    turn.stop = stop;
     turn.usage = usage;
     turn.model = model;
     turn.response_id = response.response_id().map(str::to_owned);

@@ -11,6 +11,7 @@ use tools::protocol::wire::Format;
 use tools::protocol::{Message, Part, Role};
 use tools::{Catalog, Content, Effects, Tool, ToolContext};
 
+use crate::service::read_results::read_results;
 use crate::service::wire::{ALL, Block, options, remote, reply};
 use crate::service::{Reply, Service, json as whole, sent};
 use crate::workshop::{answer, session};
@@ -227,7 +228,7 @@ impl SmallContext {
         for message in &messages {
             let (calls, results) = (
                 self.format.read_calls(message),
-                self.format.read_results(message),
+                read_results(self.format, message),
             );
             for result in &results {
                 assert!(
@@ -363,7 +364,7 @@ fn catalog() -> Catalog {
 #[tokio::test]
 async fn a_session_compacts_after_each_service_refused_it_in_its_own_words() {
     for model in SmallContext::all(true) {
-        let ended = model.run(RunOptions::new()).await;
+        let ended = model.run(RunOptions::default()).await;
         model.check(ended, CompactionCause::ContextLength);
         assert!(model.log.lock().unwrap().refused > 0, "{model:?}");
     }
@@ -373,7 +374,10 @@ async fn a_session_compacts_after_each_service_refused_it_in_its_own_words() {
 async fn a_session_with_a_known_context_compacts_before_each_service_refuses_it() {
     for model in SmallContext::all(false) {
         let ended = model
-            .run(RunOptions::new().with_context_tokens(CONTEXT))
+            .run(RunOptions {
+                context_tokens: Some(CONTEXT),
+                ..RunOptions::default()
+            })
             .await;
         model.check(ended, CompactionCause::NearLimit);
         assert_eq!(model.log.lock().unwrap().refused, 0, "{model:?}");

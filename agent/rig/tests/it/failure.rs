@@ -80,7 +80,10 @@ async fn each_retry_is_reported_with_its_cause_and_wait() {
     let send = |retry| retries.lock().unwrap().push(retry);
     let (messages, tools) = ([Message::text(Role::User, "go")], ToolSet::default());
     let token = CancellationToken::new();
-    let request = Request::new(&messages, &tools, &token).with_retry_sink(RetrySink::new(&send));
+    let request = Request {
+        retry_sink: Some(RetrySink::new(&send)),
+        ..Request::new(&messages, &tools, &token)
+    };
     service.openai(false).complete(request).await.unwrap();
     let retries = retries.into_inner().unwrap();
     let [limited, reset] = &retries[..] else {
@@ -108,8 +111,10 @@ async fn each_retry_is_reported_with_its_cause_and_wait() {
     );
 
     let service = Service::new([service::json(400, "no")]).await;
-    let request = Request::new(&messages, &tools, &token)
-        .with_retry_sink(RetrySink::new(&|retry| panic!("{retry:?}")));
+    let request = Request {
+        retry_sink: Some(RetrySink::new(&|retry| panic!("{retry:?}"))),
+        ..Request::new(&messages, &tools, &token)
+    };
     service.openai(false).complete(request).await.unwrap_err();
 }
 
@@ -319,7 +324,10 @@ async fn ask_until(
 ) -> Result<Turn, ProviderError> {
     let (messages, tools) = ([Message::text(Role::User, "go")], ToolSet::default());
     let token = CancellationToken::new();
-    let mut request = Request::new(&messages, &tools, &token).with_deadline(deadline);
+    let mut request = Request {
+        deadline,
+        ..Request::new(&messages, &tools, &token)
+    };
     request.text_sink = text_sink;
     provider.complete(request).await
 }

@@ -308,8 +308,10 @@ async fn no_call_is_forced_while_a_long_conversation_is_summarised() {
         ];
         let mut session =
             session(&["fs.read"]).with_messages([&earlier[..], &earlier[1..2]].concat());
-        let driver =
-            Driver::new(Arc::new(model)).with_options(RunOptions::new().with_context_tokens(2000));
+        let driver = Driver::new(Arc::new(model)).with_options(RunOptions {
+            context_tokens: Some(2000),
+            ..RunOptions::default()
+        });
         driver.run(&mut session, "go").await.unwrap();
         let field = if format == Format::Gemini {
             "toolConfig"

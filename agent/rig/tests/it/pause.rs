@@ -135,14 +135,38 @@ async fn a_service_tool_and_its_results_go_back_when_a_pause_is_between_them() {
 #[tokio::test]
 async fn a_turn_that_pauses_for_ever_ends_with_the_budget_and_the_text_so_far() {
     for (limits, resource, requests) in [
-        (BudgetLimits::new().with_steps(1), Resource::Steps, 1),
-        (BudgetLimits::new().with_steps(5), Resource::Steps, 5),
+        (
+            BudgetLimits {
+                steps: Some(1),
+                ..BudgetLimits::default()
+            },
+            Resource::Steps,
+            1,
+        ),
+        (
+            BudgetLimits {
+                steps: Some(5),
+                ..BudgetLimits::default()
+            },
+            Resource::Steps,
+            5,
+        ),
         // Each reply has seven tokens of input and some of output.
-        (BudgetLimits::new().with_tokens(8), Resource::Tokens, 1),
+        (
+            BudgetLimits {
+                tokens: Some(8),
+                ..BudgetLimits::default()
+            },
+            Resource::Tokens,
+            1,
+        ),
     ] {
         let service = Service::new(std::iter::repeat_with(|| paused(Way::Whole)).take(100)).await;
         let mut session = session(&[]);
-        let options = RunOptions::new().with_limits(limits);
+        let options = RunOptions {
+            limits,
+            ..RunOptions::default()
+        };
         let driver = Driver::new(Arc::new(service.anthropic(false))).with_options(options);
         let summary = driver.run(&mut session, "go").await.unwrap();
         let Outcome::Budget(Exhausted {

@@ -174,7 +174,10 @@ async fn assert_reported(
         ToolSet::default(),
         CancellationToken::new(),
     );
-    let request = Request::new(&messages, &tools, &token).with_retry_sink(RetrySink::new(&send));
+    let request = Request {
+        retry_sink: Some(RetrySink::new(&send)),
+        ..Request::new(&messages, &tools, &token)
+    };
     let outcome = model.complete(request).await;
     assert_eq!(
         service.requests() - before,

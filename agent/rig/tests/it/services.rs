@@ -151,8 +151,10 @@ async fn text_is_streamed_in_each_format() {
         let pieces = Mutex::new(Vec::new());
         let sink = |text: &str| pieces.lock().unwrap().push(text.to_owned());
         let (messages, session, token) = (prompt(), session(&[]), CancellationToken::new());
-        let request = Request::new(&messages, session.tools(), &token)
-            .with_text_sink(agent::TextSink::new(&sink));
+        let request = Request {
+            text_sink: Some(agent::TextSink::new(&sink)),
+            ..Request::new(&messages, session.tools(), &token)
+        };
         let turn = remote(format, &options(format, &service, true))
             .complete(request)
             .await

@@ -97,6 +97,9 @@ pub(crate) async fn ask_into(
         CancellationToken::new(),
     );
     provider
-        .complete(Request::new(&messages, &tools, &token).with_text_sink(sink))
+        .complete(Request {
+            text_sink: Some(sink),
+            ..Request::new(&messages, &tools, &token)
+        })
         .await
 }

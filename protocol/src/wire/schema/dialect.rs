@@ -1,5 +1,7 @@
 //! [`Dialect`]: the part of JSON Schema that a service takes.
 
+use crate::word_list::has_word;
+
 /// The part of JSON Schema that a service takes in the parameters of a tool. Rewriting is driven by this data alone.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::wire) struct Dialect {
@@ -16,7 +18,7 @@ pub(in crate::wire) struct Dialect {
     /// The values of `enum`.
     pub(in crate::wire) enums: Enums,
     /// The values of `format`. `None` allows any.
-    pub(in crate::wire) formats: Option<&'static [&'static str]>,
+    pub(in crate::wire) formats: Option<&'static str>,
     /// The regular expressions in `pattern` and `patternProperties`.
     pub(in crate::wire) patterns: Patterns,
     /// The property keys.
@@ -53,9 +55,9 @@ pub(in crate::wire) struct SchemaLimits {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::wire) enum Keywords {
     /// All but the listed ones.
-    AllBut(&'static [&'static str]),
+    AllBut(&'static str),
     /// The listed ones.
-    Only(&'static [&'static str]),
+    Only(&'static str),
 }
 
 /// The references of a dialect.
@@ -108,8 +110,8 @@ impl Dialect {
     /// Returns true if the service takes the keyword.
     pub(super) fn takes(&self, keyword: &str) -> bool {
         match self.keywords {
-            Keywords::AllBut(others) => !others.contains(&keyword),
-            Keywords::Only(own) => own.contains(&keyword),
+            Keywords::AllBut(others) => !has_word(others, keyword),
+            Keywords::Only(own) => has_word(own, keyword),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::cycle::on_cycles;
 use super::draft::Draft;
 use super::keyword::{Holds, PLACE, escaped, for_each, holds, is_any, replace_each};
 use super::unsendable::Unsendable;
+use crate::word_list::has_word;
 
 /// The maximum size of a document.
 const MOST_SCHEMAS: usize = 20_000;
@@ -18,34 +19,13 @@ const MOST_SCHEMAS: usize = 20_000;
 const BYTES: usize = 256;
 
 /// Keywords without an effect on validity that services need not see, or that lose their meaning in a rewritten schema.
-const BOOKKEEPING: [&str; 11] = [
-    "$anchor",
-    "$comment",
-    "$defs",
-    "$dynamicAnchor",
-    "$id",
-    PLACE,
-    "$recursiveAnchor",
-    "$schema",
-    "$vocabulary",
-    "contentSchema",
-    "definitions",
-];
+const BOOKKEEPING: &str = "$anchor $comment $defs $dynamicAnchor $id $recursiveAnchor \
+    $schema $vocabulary contentSchema definitions";
 
 /// Keywords under which a looser schema may accept less, or that depend on all keywords beside them. They are removed, which
 /// accepts more.
-const CONDITIONS: [&str; 10] = [
-    "contains",
-    "dependentSchemas",
-    "else",
-    "if",
-    "maxContains",
-    "minContains",
-    "not",
-    "then",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-];
+const CONDITIONS: &str = "contains dependentSchemas else if maxContains minContains not then \
+    unevaluatedItems unevaluatedProperties";
 
 /// A schema in draft 2020-12, without [`CONDITIONS`]. Each schema object in it has its [`PLACE`]. Each reference is the JSON pointer
 /// of a definition.
@@ -206,7 +186,7 @@ impl Source<'_> {
         let was_embedded = self.is_embedded;
         self.is_embedded |= !place.is_empty() && self.has_own_base(&keywords);
         self.draft.remove_ignored(&mut keywords);
-        keywords.retain(|keyword, _| !BOOKKEEPING.contains(&&**keyword));
+        keywords.retain(|keyword, _| keyword != PLACE && !has_word(BOOKKEEPING, keyword));
         self.count += text_length(&keywords) / BYTES;
         self.refer(&mut keywords, &place);
         replace_each(&mut keywords, |schema, at| match schema {
@@ -218,7 +198,7 @@ impl Source<'_> {
             self.change(&place, Rule::Draft, true);
         }
         self.alternatives(&mut keywords, &place);
-        for keyword in CONDITIONS {
+        for keyword in CONDITIONS.split(' ') {
             let is_effective =
                 |value: &Value| !keyword.starts_with("unevaluated") || value != &Value::Bool(true);
             if keywords

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::word_list::has_word;
+
 /// A draft of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Draft {
@@ -69,20 +71,18 @@ impl Draft {
 
     /// Returns true unless the keyword is newer than the draft, which then ignores it.
     fn has(self, keyword: &str) -> bool {
-        let since = match keyword {
-            "const" | "contains" | "propertyNames" | "examples" => Self::D6,
-            "if" | "then" | "else" => Self::D7,
-            "dependentRequired"
-            | "dependentSchemas"
-            | "maxContains"
-            | "minContains"
-            | "unevaluatedItems"
-            | "unevaluatedProperties"
-            | "$anchor" => Self::D2019,
-            "prefixItems" | "$dynamicRef" | "$dynamicAnchor" => Self::D2020,
-            _ => Self::D4,
-        };
-        self >= since
+        const SINCE: [(Draft, &str); 4] = [
+            (Draft::D6, "const contains propertyNames examples"),
+            (Draft::D7, "if then else"),
+            (
+                Draft::D2019,
+                "dependentRequired dependentSchemas maxContains minContains unevaluatedItems \
+                unevaluatedProperties $anchor",
+            ),
+            (Draft::D2020, "prefixItems $dynamicRef $dynamicAnchor"),
+        ];
+        let known = SINCE.iter().find(|(_, words)| has_word(words, keyword));
+        known.is_none_or(|(since, _)| self >= *since)
     }
 
     /// Turns an array of `items` into `prefixItems`, and `additionalItems` into `items`. Returns true if there was one.

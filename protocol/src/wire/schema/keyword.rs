@@ -1,5 +1,6 @@
 //! The keywords that hold schemas.
 
+use crate::word_list::has_word;
 use serde_json::{Map, Value};
 
 /// The form in which a keyword holds schemas.
@@ -15,68 +16,28 @@ pub(super) enum Holds {
 pub(super) const PLACE: &str = "$place";
 
 /// Keywords without an effect on validity.
-pub(super) const ANNOTATIONS: [&str; 9] = [
-    "contentEncoding",
-    "contentMediaType",
-    "default",
-    "deprecated",
-    "description",
-    "examples",
-    "readOnly",
-    "title",
-    "writeOnly",
-];
+pub(super) const ANNOTATIONS: &str = "contentEncoding contentMediaType default deprecated \
+    description examples readOnly title writeOnly";
 
 /// Keywords that judge values. All others but `$ref` have no effect on validity.
-const ASSERTIONS: [&str; 27] = [
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "const",
-    "dependentRequired",
-    "enum",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "format",
-    "items",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "pattern",
-    "patternProperties",
-    "prefixItems",
-    "properties",
-    "propertyNames",
-    "required",
-    "type",
-    "uniqueItems",
-];
+const ASSERTIONS: &str = "additionalProperties allOf anyOf const dependentRequired enum \
+    exclusiveMaximum exclusiveMinimum format items maxItems maxLength maxProperties maximum \
+    minItems minLength minProperties minimum multipleOf pattern patternProperties prefixItems \
+    properties propertyNames required type uniqueItems";
 
 /// Returns the form in which a keyword holds schemas. Returns `None` if it holds none that a service sees.
 pub(super) fn holds(keyword: &str) -> Option<Holds> {
+    const PLAIN: &str = "additionalItems additionalProperties allOf anyOf items oneOf prefixItems \
+        propertyNames";
     match keyword {
-        "additionalItems"
-        | "additionalProperties"
-        | "allOf"
-        | "anyOf"
-        | "items"
-        | "oneOf"
-        | "prefixItems"
-        | "propertyNames" => Some(Holds::Plain),
         "$defs" | "definitions" | "patternProperties" | "properties" => Some(Holds::Named),
-        _ => None,
+        _ => has_word(PLAIN, keyword).then_some(Holds::Plain),
     }
 }
 
 /// Returns true if a keyword judges values.
 pub(super) fn judges(keyword: &str) -> bool {
-    ASSERTIONS.contains(&keyword)
+    has_word(ASSERTIONS, keyword)
 }
 
 /// Calls `each` with every schema directly inside of `keywords` and its JSON pointer from there.

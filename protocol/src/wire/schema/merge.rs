@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::keyword::{ANNOTATIONS, PLACE, is_any, members, replace_each, strings};
 use crate::canonical_json;
+use crate::word_list::has_word;
 
 /// Adds the keywords of `other` to `into`, so that a value that matches both matches the result. Returns the keywords that one schema
 /// cannot hold for both. Of those, the result has the ones of `into` or neither.
@@ -27,7 +28,7 @@ pub(super) fn merge(into: &mut Map<String, Value>, mut other: Map<String, Value>
             None => drop(into.insert(keyword, value)),
             Some(own) if *own == value => {}
             Some(own) => {
-                if !narrow(&keyword, own, &value) && !ANNOTATIONS.contains(&&*keyword) {
+                if !narrow(&keyword, own, &value) && !has_word(ANNOTATIONS, &keyword) {
                     dropped.push(keyword);
                 }
             }

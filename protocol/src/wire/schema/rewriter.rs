@@ -12,6 +12,7 @@ use super::keyword::{ANNOTATIONS, PLACE, is_any, members, replace_each, strings,
 use super::merge::merge;
 use super::unsendable::NotStrict;
 use super::{rule, strict};
+use crate::word_list::has_word;
 
 /// The number of times that a recursive schema is unfolded inside of itself.
 const MOST_UNFOLDINGS: usize = 2;
@@ -235,8 +236,7 @@ impl<'a> Rewriter<'a> {
     ) -> Option<String> {
         let pointer = own.get("$ref")?.as_str()?.to_owned();
         let (_, target) = self.document.target(&pointer)?;
-        let is_annotation =
-            |keyword: &String| keyword == "$ref" || ANNOTATIONS.contains(&&**keyword);
+        let is_annotation = |keyword: &String| keyword == "$ref" || has_word(ANNOTATIONS, keyword);
         // Annotations beside a recursive reference are dropped instead.
         let is_alone = into.is_empty()
             && (own.len() == 1 || (target.is_recursive && own.keys().all(is_annotation)));

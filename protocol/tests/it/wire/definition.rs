@@ -1,7 +1,7 @@
 //! Wire definitions: complete JSON, with identical bytes for identical tools.
 
 use proptest::prelude::*;
-use protocol::wire::{Format, FormatCell, Strictness, UnknownFormat};
+use protocol::wire::{Format, FormatCell, Strictness};
 use protocol::{Example, Icon, Tool};
 use serde_json::{Value, json};
 
@@ -243,16 +243,6 @@ fn the_value_and_the_parameters_are_those_of_the_text() {
         ];
         assert!(places.into_iter().any(is_inside), "{format}");
     }
-}
-
-#[test]
-fn a_format_is_found_by_its_name_alone() {
-    for format in Format::ALL {
-        assert_eq!(format.name().parse(), Ok(format));
-    }
-    assert!(
-        matches!("openai".parse::<Format>(), Err(UnknownFormat { name, .. }) if name == "openai")
-    );
 }
 
 #[test]

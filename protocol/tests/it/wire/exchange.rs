@@ -28,7 +28,7 @@ pub(super) fn read(format: Format, messages: &[Value]) -> Vec<WireCall> {
 pub(super) fn read_results(format: Format, messages: &[Value]) -> Vec<WireResult> {
     messages
         .iter()
-        .flat_map(|message| format.read_results(message))
+        .flat_map(|message| super::read_results::read_results(format, message))
         .collect()
 }
 
@@ -318,7 +318,8 @@ fn messages_of_another_kind_have_no_calls_and_no_results() {
         ] {
             assert!(format.read_calls(&message).is_empty(), "{format}");
             assert!(
-                format.read_results(&message).is_empty() || format == Format::Mcp,
+                super::read_results::read_results(format, &message).is_empty()
+                    || format == Format::Mcp,
                 "{format}"
             );
         }

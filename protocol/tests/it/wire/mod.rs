@@ -9,6 +9,7 @@ pub(crate) mod judge;
 mod judged;
 pub(crate) mod law;
 pub(crate) mod name;
+mod read_results;
 mod rewrite;
 mod rewrite_keys;
 mod rewrite_root;

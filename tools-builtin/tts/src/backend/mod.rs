@@ -9,7 +9,7 @@ use std::pin::Pin;
 
 use tools::linked::NamedSubmission;
 use tools::{Services, Source, ToolContext};
-use tools_http::{HttpClient, Url};
+use tools_http::{HttpClient, ServiceKey, Url};
 
 use crate::{SoundFormat, SpeechError};
 
@@ -26,7 +26,7 @@ pub struct SpeechBackend {
     /// The usual base URL. `None` if the backend is no service.
     pub base_url: Option<&'static str>,
     /// The header of the key. `None` if the backend takes no key. The program binds the key to it; a backend never sees the key.
-    pub key: Option<SpeechKey>,
+    pub key: Option<ServiceKey>,
     /// The usual model. `None` if the backend has no choice of models.
     pub model: Option<&'static str>,
     /// True if the backend was run against its real program or service at least once.
@@ -41,19 +41,6 @@ pub struct SpeechBackend {
 
 /// The future of a sound file.
 pub type SpeechFuture<'a> = Pin<Box<dyn Future<Output = Result<Vec<u8>, SpeechError>> + Send + 'a>>;
-
-/// The place of a service's key in a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SpeechKey {
-    /// The name of the header.
-    pub header: &'static str,
-    /// The text before the key in the header: `"Bearer "` or nothing.
-    pub prefix: &'static str,
-    /// The usual environment variable of the key.
-    pub variable: &'static str,
-    /// True if the usual address refuses a request without a key.
-    pub is_required: bool,
-}
 
 /// A text to speak.
 #[derive(Clone, Copy, Debug)]

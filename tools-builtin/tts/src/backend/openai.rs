@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use tools::{Services, ToolContext, source, visible_line};
-use tools_http::{Method, Request};
+use tools_http::{Method, Request, ServiceKey};
 
-use super::{SpeechBackend, SpeechFuture, SpeechKey, Utterance};
+use super::{SpeechBackend, SpeechFuture, Utterance};
 use crate::{SoundFormat, SpeechError};
 
 const NAME: &str = "openai";
@@ -17,7 +17,7 @@ inventory::submit! {
         description: "a service with the speech interface of OpenAI",
         source: source!(),
         base_url: Some("https://api.openai.com/v1"),
-        key: Some(SpeechKey { header: "authorization", prefix: "Bearer ", variable: "OPENAI_API_KEY", is_required: true }),
+        key: Some(ServiceKey { header: "authorization", prefix: "Bearer ", variable: "OPENAI_API_KEY", is_required: true }),
         model: Some("gpt-4o-mini-tts"),
         is_proven: false,
         formats: &[SoundFormat::Wav, SoundFormat::Mp3, SoundFormat::Flac, SoundFormat::Opus],

@@ -1,13 +1,12 @@
 //! The service of `tts.speak`, from the settings.
 
-use host::settings::{Origin, Setting, Settings, SettingsError};
+use host::settings::{Setting, Settings, SettingsError};
 use tools::Services;
-use tools_http::settings::backend_client;
+use tools_http::settings::{backend_client, bound_key};
 use tools_http::{BoundSecret, HttpClient};
-use tools_text::KeySource;
 
 use super::keys::SpeechKeys;
-use crate::{Speech, SpeechKey};
+use crate::Speech;
 
 /// Stands in errors for the two settings of the key.
 const KEY: &str = "tts.key";
@@ -28,9 +27,12 @@ pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
         services.insert_absent::<Speech>(missing);
         return Ok(());
     }
-    let Ok(key) = key(settings, &speech)? else {
-        services.insert_absent::<Speech>(missing_key(settings, &speech));
-        return Ok(());
+    let key = match key(settings, &speech)? {
+        Ok(key) => key,
+        Err(reason) => {
+            services.insert_absent::<Speech>(reason);
+            return Ok(());
+        }
     };
     let speech = match (services.get::<HttpClient>(), speech.base_url()) {
         (Some(client), Some(url)) => {
@@ -91,66 +93,33 @@ pub(super) fn configured(settings: &Settings) -> Result<Speech, SettingsError> {
     Ok(speech)
 }
 
-/// Returns the key of the service, or nothing if it needs none. The inner error means that the key is missing.
+/// Returns the key of the service, or nothing if it needs none. The inner error is the reason why there is no speech.
 fn key(
     settings: &Settings,
     speech: &Speech,
-) -> Result<Result<Option<BoundSecret>, ()>, SettingsError> {
+) -> Result<Result<Option<BoundSecret>, String>, SettingsError> {
+    let (keys, name) = (settings.of::<SpeechKeys>(), speech.backend().name);
     let Some(place) = &speech.backend().key else {
-        return match settings.of::<SpeechKeys>().key() {
+        return match keys.key() {
             Some(named) => {
-                let reason = format!("{} takes no key; remove it", speech.backend().name);
+                let reason = format!("{name} takes no key; remove it");
                 Err(SettingsError::unusable(KEY, &named, reason))
             }
             None => Ok(Ok(None)),
         };
     };
-    // A service at another address, such as one on this machine, may need none.
-    let Some(source) = source(settings, place) else {
+    // A service at another address, such as one on this machine, may need no key, and does not get that of the usual variable.
+    let usual = || keys.service_url.is_none().then(|| place.usual_place());
+    let Some(source) = keys.key().or_else(usual) else {
         return Ok(Ok(None));
     };
-    let is_found = source.value.is_found();
-    let text = if is_found {
-        source
-            .value
-            .read()
-            .map_err(|error| SettingsError::unusable(KEY, &source, error))?
-    } else {
-        None
-    };
-    match text {
-        Some(text) => speech
-            .bind_key(&text)
-            .map(Ok)
-            .map_err(|error| SettingsError::unusable(KEY, &source, error)),
-        None if place.is_required => Ok(Err(())),
-        None => Ok(Ok(None)),
+    let bound = bound_key(&source.value, (KEY, &source), |text| speech.bind_key(text))?;
+    if bound.is_none() && place.is_required {
+        return Ok(Err(format!(
+            "the speech backend {name} needs a key, and {} is empty or missing; write the key there, or name another place with tts.key_env \
+             or tts.key_file",
+            source.value.place()
+        )));
     }
-}
-
-/// Returns the place of the key: the configured one, or else the usual variable, whose key no other address gets.
-fn source(settings: &Settings, key: &SpeechKey) -> Option<Setting<KeySource>> {
-    let usual = || Setting {
-        value: KeySource::Environment(key.variable.to_owned()),
-        origin: Origin::Environment(key.variable.to_owned()),
-    };
-    settings.of::<SpeechKeys>().key().or_else(|| {
-        settings
-            .of::<SpeechKeys>()
-            .service_url
-            .is_none()
-            .then(usual)
-    })
-}
-
-fn missing_key(settings: &Settings, speech: &Speech) -> String {
-    let source = speech.backend().key.and_then(|key| source(settings, &key));
-    let place = source
-        .map(|source| source.value.place())
-        .unwrap_or_default();
-    format!(
-        "the speech backend {} needs a key, and {place} is empty or missing; write the key there, or name another place with tts.key_env \
-         or tts.key_file",
-        speech.backend().name
-    )
+    Ok(Ok(bound))
 }

@@ -23,24 +23,10 @@ pub(super) struct ScriptSigns {
 impl ScriptSigns {
     /// Reads a start tag.
     pub(super) fn read(&mut self, element: Element, attributes: &Attributes) {
-        const ROOTS: [&str; 14] = [
-            "___gatsby",
-            "__next",
-            "__nuxt",
-            "app",
-            "app-root",
-            "application",
-            "ember-application",
-            "main-app",
-            "q-app",
-            "react-app",
-            "react-root",
-            "root",
-            "svelte",
-            "vue-app",
-        ];
+        const ROOTS: &str = "___gatsby __next __nuxt app app-root application ember-application \
+            main-app q-app react-app react-root root svelte vue-app";
         self.has_scripts |= element == Element::Script;
-        let is_root = |id| ROOTS.contains(&id);
+        let is_root = |id: &str| ROOTS.split(' ').any(|root| root == id);
         self.has_root |= matches!(
             element,
             Element::Div | Element::Main | Element::Body | Element::Section

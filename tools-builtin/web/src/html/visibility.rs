@@ -72,21 +72,11 @@ fn hides(style: &str) -> bool {
 
 /// Returns true for the numbers of lines beside code.
 pub(super) fn is_line_number(attributes: &Attributes) -> bool {
-    const NAMES: [&str; 12] = [
-        "blob-num",
-        "gutter",
-        "hljs-ln-numbers",
-        "line-number",
-        "line-numbers",
-        "line-numbers-rows",
-        "linenodiv",
-        "lineno",
-        "linenos",
-        "linenumbers",
-        "ln",
-        "lnt",
-    ];
-    attributes.classes().any(|class| NAMES.contains(&class))
+    const NAMES: &str = "blob-num gutter hljs-ln-numbers line-number line-numbers \
+        line-numbers-rows linenodiv lineno linenos linenumbers ln lnt";
+    attributes
+        .classes()
+        .any(|class| NAMES.split(' ').any(|name| name == class))
 }
 
 /// Returns the kind of an element beside the content of a page. `in_content` is true in `<main>` and `<article>`.

@@ -85,20 +85,10 @@ fn unreadable(response: &Response, reason: &str) -> SearchError {
 
 /// Returns the error message in the body of a service, or an empty text.
 fn message(body: &Value) -> String {
-    const PLACES: [&str; 10] = [
-        "/error/detail",
-        "/error/message",
-        "/error/code",
-        "/errors/0/detail",
-        "/errors/0/message",
-        "/detail/error",
-        "/error",
-        "/detail",
-        "/message",
-        "/errors/0",
-    ];
+    const PLACES: &str = "/error/detail /error/message /error/code /errors/0/detail /errors/0/message \
+        /detail/error /error /detail /message /errors/0";
     let text = PLACES
-        .iter()
+        .split(' ')
         .find_map(|place| body.pointer(place)?.as_str());
     cleaned(text.unwrap_or_default())
 }

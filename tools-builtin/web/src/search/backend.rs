@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 use tools::Source;
 use tools::linked::NamedSubmission;
-use tools_http::{Request, Response, StatusCode};
+use tools_http::{Request, Response, ServiceKey, StatusCode};
 
 use super::{SearchError, SearchFault, SearchOption, SearchQuery, SearchResult};
 
@@ -22,7 +22,7 @@ pub struct SearchBackend {
     /// The usual base URL. `None` if the user has to name the service.
     pub base_url: Option<&'static str>,
     /// The header of the key. `None` if the service takes no key. The program binds the key to it; a backend never sees the key.
-    pub key: Option<SearchKey>,
+    pub key: Option<ServiceKey>,
     /// True if the backend was run against its real service at least once.
     pub is_proven: bool,
     /// The options that the service knows.
@@ -33,19 +33,6 @@ pub struct SearchBackend {
     pub results: fn(&Response) -> Result<Vec<SearchResult>, SearchError>,
     /// Returns the fault that a status and the body's JSON (or null) mean, if it differs from the usual meaning of the status.
     pub fault: fn(StatusCode, &Value) -> Option<SearchFault>,
-}
-
-/// The place of a service's key in a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SearchKey {
-    /// The name of the header.
-    pub header: &'static str,
-    /// The text before the key in the header: `"Bearer "` or nothing.
-    pub prefix: &'static str,
-    /// The usual environment variable of the key.
-    pub variable: &'static str,
-    /// True if the service refuses a request without a key.
-    pub is_required: bool,
 }
 
 inventory::collect!(SearchBackend);

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 use tools::source;
-use tools_http::{HeaderName, HeaderValue, Request, Response, StatusCode};
+use tools_http::{HeaderName, HeaderValue, Request, Response, ServiceKey, StatusCode};
 
 use super::{
-    SearchBackend, SearchError, SearchFault, SearchKey, SearchOption, SearchQuery, SearchResult,
-    items, json_answer, missing, text_of_html,
+    SearchBackend, SearchError, SearchFault, SearchOption, SearchQuery, SearchResult, items,
+    json_answer, missing, text_of_html,
 };
 
 /// The greatest number of words in a query.
@@ -18,7 +18,7 @@ inventory::submit! {
         description: "the web search of Brave",
         source: source!(),
         base_url: Some("https://api.search.brave.com/res/v1"),
-        key: Some(SearchKey {
+        key: Some(ServiceKey {
             header: "x-subscription-token",
             prefix: "",
             variable: "BRAVE_API_KEY",

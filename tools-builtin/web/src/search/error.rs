@@ -19,15 +19,14 @@ pub enum SearchError {
     },
     /// The base URL cannot be used.
     #[error(
-        "the search backend {backend} cannot use the base URL {url:?}: {reason}; write for example https://search.example.org"
+        "the search backend {backend} cannot use the base URL {url:?}: it is not http(s)://host/path, without a user, a query or a fragment; \
+         write for example https://search.example.org"
     )]
     BaseUrl {
         /// The name of the backend.
         backend: &'static str,
         /// The base URL.
         url: String,
-        /// The fault.
-        reason: String,
     },
     /// The service does not know an option.
     #[error(

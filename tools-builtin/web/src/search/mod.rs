@@ -55,7 +55,7 @@ mod tool;
 use tools::linked::{self, LookupError, NameConflict, UnusableName};
 
 pub use answer::{items, json_answer, missing};
-pub use backend::{SearchBackend, SearchKey};
+pub use backend::SearchBackend;
 pub use error::SearchError;
 pub use fault::SearchFault;
 /// Re-exported for `inventory::submit!` of a [`SearchBackend`].

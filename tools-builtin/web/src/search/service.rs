@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use tools::{Access, Target, ToolContext};
-use tools_http::{BoundSecret, HttpClient, HttpError, Method, Request, Url};
+use tools::{Access, Target, ToolContext, is_plain_url};
+use tools_http::{BoundSecret, HttpClient, HttpError, Method, Request, Url, net_host};
 
 use super::answer::check_status;
 use super::{SafeSearch, SearchBackend, SearchError, SearchOption, SearchQuery, SearchResult};
@@ -68,21 +68,13 @@ impl WebSearch {
         let text = base_url
             .or(backend.base_url)
             .ok_or(SearchError::NoBaseUrl { backend: name })?;
-        let refused = |reason: String| SearchError::BaseUrl {
-            backend: name,
-            url: without_secrets(text),
-            reason,
-        };
-        let url = Url::parse(text).map_err(|error| refused(error.to_string()))?;
-        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(refused("it is not an http or https URL".to_owned()));
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(refused("it has credentials".to_owned()));
-        }
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err(refused("it has a query or a fragment".to_owned()));
-        }
+        let url = Url::parse(text).ok();
+        let url = url
+            .filter(|url| is_plain_url(url.as_str()))
+            .ok_or_else(|| SearchError::BaseUrl {
+                backend: name,
+                url: without_secrets(text),
+            })?;
         let probe = (backend.request)(&SearchQuery::new(&url, "probe", 1))?;
         let probe = (probe.url().clone(), probe.method().clone());
         Ok(Self {
@@ -160,13 +152,9 @@ impl WebSearch {
         } else {
             Access::Write
         };
-        let host = url.host_str().unwrap_or_default();
-        let host = url
-            .port()
-            .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let targets = [
             Target::new(Access::Read, "search", "web"),
-            Target::new(access, "net", &host),
+            Target::new(access, "net", net_host(url)),
         ];
         targets.into_iter().flatten().collect()
     }
@@ -177,17 +165,11 @@ impl WebSearch {
     /// # Errors
     /// Returns the errors of [`BoundSecret::new`].
     pub fn bind_key(&self, key: &str) -> Result<Option<BoundSecret>, HttpError> {
-        let origin = self.probe.0.origin().ascii_serialization();
-        let bind = |place: super::SearchKey| {
-            BoundSecret::new(
-                &format!("{}-key", self.backend.name),
-                &origin,
-                place.header,
-                place.prefix,
-                key,
-            )
-        };
-        self.backend.key.map(bind).transpose()
+        let name = format!("{}-key", self.backend.name);
+        let place = self.backend.key;
+        place
+            .map(|place| place.bind(&name, &self.probe.0, key))
+            .transpose()
     }
 
     /// Searches.

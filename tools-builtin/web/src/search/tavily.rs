@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use tools::source;
-use tools_http::{Method, Request, Response, StatusCode};
+use tools_http::{Method, Request, Response, ServiceKey, StatusCode};
 
 use super::{
-    SearchBackend, SearchError, SearchFault, SearchKey, SearchOption, SearchQuery, SearchResult,
-    items, json_answer, missing,
+    SearchBackend, SearchError, SearchFault, SearchOption, SearchQuery, SearchResult, items,
+    json_answer, missing,
 };
 
 inventory::submit! {
@@ -15,7 +15,7 @@ inventory::submit! {
         description: "the web search of Tavily",
         source: source!(),
         base_url: Some("https://api.tavily.com"),
-        key: Some(SearchKey {
+        key: Some(ServiceKey {
             header: "authorization",
             prefix: "Bearer ",
             variable: "TAVILY_API_KEY",

@@ -1,13 +1,13 @@
 //! The service of `web.search`, from the settings.
 
-use host::settings::{Origin, Setting, Settings, SettingsError};
+use host::settings::{Setting, Settings, SettingsError};
 use tools::Services;
-use tools_http::settings::backend_client;
-use tools_http::{BoundSecret, HttpClient};
+use tools_http::settings::{backend_client, bound_key};
+use tools_http::{BoundSecret, HttpClient, ServiceKey};
 use tools_text::KeySource;
 
 use super::keys::SearchKeys;
-use crate::search::{self, SafeSearch, SearchKey, WebSearch};
+use crate::search::{self, SafeSearch, WebSearch};
 
 /// Stands in errors for the two settings of the key.
 const KEY: &str = "web.search_key";
@@ -48,29 +48,15 @@ pub(super) fn from_settings(settings: &Settings) -> Result<Search, SettingsError
         };
     };
     let source = key_source(settings, key);
-    let is_found = source.value.is_found();
-    let text = if is_found {
-        source
-            .value
-            .read()
-            .map_err(|error| SettingsError::unusable(KEY, &source, error))?
-    } else {
-        None
-    };
-    if let Some(text) = text {
-        let key = service
-            .bind_key(&text)
-            .map_err(|error| SettingsError::unusable(KEY, &source, error))?;
-        return Ok(ready(service, key));
-    }
-    match key.is_required {
-        true => Ok(Search::Absent(format!(
+    let bound = bound_key(&source.value, (KEY, &source), |text| service.bind_key(text))?;
+    if bound.is_none() && key.is_required {
+        return Ok(Search::Absent(format!(
             "the search backend {name} needs a key, and {} is empty or missing; write the key there, or name another place with \
              web.search_key_env or web.search_key_file",
             source.value.place()
-        ))),
-        false => Ok(ready(service, None)),
+        )));
     }
+    Ok(ready(service, bound))
 }
 
 fn ready(service: WebSearch, key: Option<BoundSecret>) -> Search {
@@ -149,12 +135,8 @@ pub(super) fn service(settings: &Settings) -> Result<Option<WebSearch>, Settings
 }
 
 /// Returns the place of the backend's key: the configured one, or else its usual variable.
-pub(super) fn key_source(settings: &Settings, key: &SearchKey) -> Setting<KeySource> {
-    let variable = key.variable.to_owned();
-    keys(settings).key().unwrap_or_else(|| Setting {
-        value: KeySource::Environment(variable.clone()),
-        origin: Origin::Environment(variable),
-    })
+pub(super) fn key_source(settings: &Settings, key: &ServiceKey) -> Setting<KeySource> {
+    keys(settings).key().unwrap_or_else(|| key.usual_place())
 }
 
 fn keys(settings: &Settings) -> &SearchKeys {

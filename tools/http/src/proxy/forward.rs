@@ -30,12 +30,7 @@ pub(super) async fn forward(
     let url = location::parse(&request.uri().to_string()).map_err(Refusal::Failed)?;
     proxy.check(request.method(), &url)?;
     let stream = proxy.connect(&url).await?;
-    let broken = |error: hyper::Error| {
-        Refusal::Failed(HttpError::Broken {
-            url: url.to_string(),
-            reason: error.to_string(),
-        })
-    };
+    let broken = |error: hyper::Error| Refusal::Failed(HttpError::broken(&url, error.to_string()));
     let (mut sender, connection) = Builder::new()
         .handshake::<_, Incoming>(TokioIo::new(stream))
         .await
@@ -49,10 +44,10 @@ pub(super) async fn forward(
         .await
         .map_err(broken)?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        return Err(Refusal::Failed(HttpError::Invalid {
-            url: url.into(),
-            reason: "it changes the protocol".to_owned(),
-        }));
+        return Err(Refusal::Failed(HttpError::invalid(
+            &url,
+            "it changes the protocol",
+        )));
     }
     remove_connection_headers(response.headers_mut());
     Ok(response.map(Either::Left))
@@ -73,7 +68,7 @@ fn written(request: Request<Incoming>, url: &Url) -> Result<Request<Incoming>, R
     remove_connection_headers(&mut parts.headers);
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::EXPECT);
-    let host = HeaderValue::from_str(&location::target(url)).map_err(|_| NO_HOST)?;
+    let host = HeaderValue::from_str(&location::net_host(url)).map_err(|_| NO_HOST)?;
     parts.headers.insert(header::HOST, host);
     Ok(Request::from_parts(parts, body))
 }

@@ -91,7 +91,7 @@ impl Proxy {
     async fn connect(&self, url: &Url) -> Result<TcpStream, Refusal> {
         let stream = self.exchange.dial(url).await.map_err(Refusal::Failed)?;
         let mut reached = self.reached.lock().ignore_poison();
-        let host = location::target(url);
+        let host = location::net_host(url);
         if reached.len() < MAX_COUNTED || reached.contains_key(&host) {
             *reached.entry(host).or_default() += 1;
         }
@@ -109,7 +109,7 @@ impl Proxy {
         } else {
             &[Access::Read, Access::Write]
         };
-        let host = location::target(url);
+        let host = location::net_host(url);
         let missing = accesses
             .iter()
             .filter(|access| !self.permits(**access, &host));

@@ -41,7 +41,7 @@ pub(super) async fn open(
         let Ok(client) = upgrade.await else { return };
         if let Err(reason) = carry(TokioIo::new(client), server, &url).await {
             proxy.note(&Refusal::Tunnel {
-                host: location::target(&url),
+                host: location::net_host(&url),
                 reason,
             });
         }

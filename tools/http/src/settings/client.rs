@@ -1,11 +1,11 @@
 //! The HTTP client of tools, from the settings.
 
-use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::PathBuf;
 
 use host::settings::{Setting, Settings, SettingsError};
+use tools_text::KeySource;
 
 use super::keys::HttpKeys;
 use super::place::SecretPlace;
@@ -40,6 +40,25 @@ pub fn backend_client(
     tools
         .new_sibling(options)
         .map_err(|error| refused(settings, &error, key_setting))
+}
+
+/// Reads a key and binds it. Returns `None` if its place is empty or missing. Errors name the setting.
+///
+/// # Errors
+/// Returns an error if the key cannot be read or bound.
+pub fn bound_key<T>(
+    source: &KeySource,
+    (key, setting): (&str, &Setting<T>),
+    bind: impl FnOnce(&str) -> Result<Option<BoundSecret>, HttpError>,
+) -> Result<Option<BoundSecret>, SettingsError> {
+    if !source.is_found() {
+        return Ok(None);
+    }
+    let text = source
+        .read()
+        .map_err(|error| SettingsError::unusable(key, setting, error))?;
+    text.map_or(Ok(None), |text| bind(&text))
+        .map_err(|error| SettingsError::unusable(key, setting, error))
 }
 
 /// Returns the client for a channel, which has no secrets of tools and reaches the server of the channel. A redirect is an error: the
@@ -108,22 +127,17 @@ pub fn limits(settings: &Settings) -> HttpLimits {
 
 /// Reads a secret and binds it. Returns `None` if its variable or file is empty, or there is none.
 fn bound(secret: &Setting<SecretPlace>) -> Result<Option<BoundSecret>, SettingsError> {
-    let SecretPlace {
-        name,
-        origin,
-        header,
-        prefix,
-        source,
-    } = &secret.value;
-    if !source.is_found() {
-        return Ok(None);
-    }
-    let Some(text) = source.read().map_err(|error| secret_error(secret, error))? else {
-        return Ok(None);
-    };
-    BoundSecret::new(name, origin, header, prefix, &text)
+    let place = &secret.value;
+    bound_key(&place.source, (&setting_of(place), secret), |text| {
+        BoundSecret::new(
+            &place.name,
+            &place.origin,
+            &place.header,
+            &place.prefix,
+            text,
+        )
         .map(Some)
-        .map_err(|error| secret_error(secret, error))
+    })
 }
 
 fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, SettingsError> {
@@ -159,23 +173,18 @@ fn refused(settings: &Settings, error: &HttpError, key_setting: &str) -> Setting
     };
     let key = match error {
         HttpError::Secret { name, .. } => match of_secret(name) {
-            Some(secret) => return secret_error(secret, error),
+            Some(secret) => {
+                return SettingsError::unusable(&setting_of(&secret.value), secret, error);
+            }
             None => key_setting,
         },
-        HttpError::Option {
-            option: "private_hosts",
-            ..
-        } => "http.private_hosts",
-        HttpError::Option {
-            option: "root_certificates",
-            ..
-        } => "http.ca_file",
-        HttpError::Option {
-            option: "proxy", ..
-        } => "http.proxy",
-        HttpError::Option {
-            option: "secrets", ..
-        } => "secrets",
+        HttpError::Option { option, .. } => match *option {
+            "private_hosts" => "http.private_hosts",
+            "root_certificates" => "http.ca_file",
+            "proxy" => "http.proxy",
+            "secrets" => "secrets",
+            _ => "http",
+        },
         _ => "http",
     };
     let row = settings
@@ -183,20 +192,12 @@ fn refused(settings: &Settings, error: &HttpError, key_setting: &str) -> Setting
         .rows()
         .find(|(about, ..)| about.name == key);
     let origin = row.map(|(_, _, origin)| origin).unwrap_or_default();
-    SettingsError::Value {
-        origin,
-        key: key.to_owned(),
-        reason: format!("cannot be used: {error}"),
-    }
+    SettingsError::unusable(key, &Setting { value: (), origin }, error)
 }
 
-fn secret_error(secret: &Setting<SecretPlace>, error: impl Display) -> SettingsError {
-    let reason = format!("cannot be used: {error}");
-    SettingsError::Value {
-        origin: secret.origin.clone(),
-        key: format!("secrets: {}", secret.value.name),
-        reason,
-    }
+/// Returns the name of a secret's setting in errors.
+fn setting_of(secret: &SecretPlace) -> String {
+    format!("secrets: {}", secret.name)
 }
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ async fn complete(
         ToolSet::default(),
     );
     let token = CancellationToken::new();
-    let request = Request::new(&messages, &tools, &token).with_deadline(Some(deadline));
+    let mut request = Request::new(&messages, &tools, &token);
+    request.deadline = Some(deadline);
     provider.create(&options)?.complete(request).await.map(drop)
 }

@@ -1,6 +1,7 @@
 //! A service on the loopback that sends prepared replies and records its requests.
 #![allow(dead_code, reason = "each program of tests uses a part of it")]
 
+pub(crate) mod read_results;
 pub(crate) mod reply;
 pub(crate) mod sent;
 pub(crate) mod wire;

@@ -4,6 +4,8 @@ use serde_json::Value;
 use tools::protocol::wire::{Format, WireCall, WireResult};
 use tools::{Content, ToolCall};
 
+use super::read_results::read_results;
+
 /// The definitions of a request.
 pub(crate) fn definitions(format: Format, body: &Value) -> Vec<Value> {
     let tools = if format == Format::Gemini {
@@ -39,7 +41,7 @@ pub(crate) fn calls(format: Format, body: &Value) -> Vec<ToolCall> {
 pub(crate) fn results(format: Format, body: &Value) -> Vec<WireResult> {
     messages(format, body)
         .iter()
-        .flat_map(|message| format.read_results(message))
+        .flat_map(|message| read_results(format, message))
         .collect()
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::wire::schema::change::{Changes, Fidelity, Rule};
 use crate::wire::schema::dialect::Dialect;
 use crate::wire::schema::keyword::judges;
+use crate::word_list::has_word;
 
 /// Removes keywords and regular expressions. If properties have other keys on the wire, so are those about the text of keys.
 pub(in crate::wire::schema) fn removal(
@@ -54,14 +55,10 @@ pub(in crate::wire::schema) fn removal(
         };
         changes.add(Rule::Keyword(keyword), fidelity);
     }
-    let is_known = |format: &Value| {
-        dialect
-            .formats
-            .is_none_or(|known| known.iter().any(|known| format == known))
-    };
-    if keywords
-        .get("format")
-        .is_some_and(|format| !is_known(format))
+    if let (Some(format), Some(known)) = (keywords.get("format"), dialect.formats)
+        && !format
+            .as_str()
+            .is_some_and(|format| has_word(known, format))
     {
         keywords.remove("format");
         changes.loosened(Rule::Format);

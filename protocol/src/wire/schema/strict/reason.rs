@@ -63,8 +63,12 @@ pub(in crate::wire::schema) fn reason<'d>(
             pointer: format!("{place}/items"),
         });
     }
-    let sum = Containers::from_keywords(keywords, &target);
-    if branches.is_some() && (sum.objects > 1 || sum.arrays > 1) {
+    let has_several = || {
+        count_containers(keywords, &target)
+            .iter()
+            .any(|count| *count > 1)
+    };
+    if branches.is_some() && has_several() {
         return Some(NotStrict::Union { pointer });
     }
     if !has_type(keywords, "object") && !keywords.contains_key("properties") {
@@ -85,54 +89,28 @@ pub(in crate::wire::schema) fn reason<'d>(
     })
 }
 
-/// The number of alternatives that accept objects, and of those that accept arrays.
-#[derive(Clone, Copy)]
-struct Containers {
-    objects: usize,
-    arrays: usize,
-}
-
-impl Containers {
-    /// Counts the objects and arrays among the alternatives of a rewritten schema. A reference of unknown type counts as both.
-    fn from_keywords<'d>(
-        keywords: &Map<String, Value>,
-        target: &dyn Fn(&str) -> Option<&'d Value>,
-    ) -> Self {
-        let reference = keywords.get("$ref").and_then(Value::as_str);
-        if let Some(target) = reference.map(target) {
-            let types = target.and_then(Value::as_object).and_then(types);
-            return types.map_or(
-                Self {
-                    objects: 1,
-                    arrays: 1,
-                },
-                |types| Self::from_types(&types),
-            );
-        }
-        let branches = keywords
-            .get("anyOf")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_object);
-        let own = Self::from_types(&types(keywords).unwrap_or_default());
-        branches
-            .map(|branch| Self::from_keywords(branch, target))
-            .fold(own, Self::plus)
+/// Returns the number of objects and that of arrays among the alternatives of a rewritten schema. A reference of unknown type counts as
+/// both.
+fn count_containers<'d>(
+    keywords: &Map<String, Value>,
+    target: &dyn Fn(&str) -> Option<&'d Value>,
+) -> [usize; 2] {
+    let count =
+        |types: Vec<&str>| ["object", "array"].map(|name| usize::from(types.contains(&name)));
+    if let Some(reference) = keywords.get("$ref").and_then(Value::as_str) {
+        let types = target(reference).and_then(Value::as_object).and_then(types);
+        return types.map_or([1, 1], count);
     }
-
-    fn from_types(types: &[&str]) -> Self {
-        let count = |name| usize::from(types.contains(&name));
-        Self {
-            objects: count("object"),
-            arrays: count("array"),
-        }
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Self {
-            objects: self.objects + other.objects,
-            arrays: self.arrays + other.arrays,
-        }
-    }
+    let branches = keywords.get("anyOf").and_then(Value::as_array);
+    branches
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object)
+        .map(|branch| count_containers(branch, target))
+        .fold(
+            count(types(keywords).unwrap_or_default()),
+            |[objects, arrays], [more_objects, more_arrays]| {
+                [objects + more_objects, arrays + more_arrays]
+            },
+        )
 }

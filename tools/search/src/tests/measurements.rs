@@ -12,8 +12,8 @@ use peak_alloc::PeakAlloc;
 use protocol::Tool;
 use rustix::time::{ClockId, clock_gettime};
 
+use super::corpus::{Corpus, Quality};
 use crate::Index;
-use crate::corpus::{Corpus, Quality};
 use crate::rank::Ranking;
 use crate::words::Settings;
 

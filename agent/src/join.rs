@@ -1,0 +1,9 @@
+//! Lists in texts for models and people.
+
+use std::fmt::Display;
+
+/// Returns the parts with a separator between them.
+pub(crate) fn join(parts: impl IntoIterator<Item: Display>, separator: &str) -> String {
+    let parts: Vec<_> = parts.into_iter().map(|part| part.to_string()).collect();
+    parts.join(separator)
+}

@@ -1,0 +1,5 @@
+//! Measurements of the search on real definitions.
+
+mod corpus;
+#[cfg(unix)]
+mod measurements;
