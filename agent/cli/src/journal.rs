@@ -74,7 +74,6 @@ impl JournalOptions {
     }
 
     /// Returns the options of a new session in the state folder.
-    #[cfg(feature = "default")]
     pub(crate) fn for_new(content: ContentOption) -> Self {
         Self {
             content,
@@ -83,7 +82,6 @@ impl JournalOptions {
     }
 
     /// Returns the options of a session with a journal of its own, which has the session already or begins with it.
-    #[cfg(feature = "default")]
     pub(crate) fn in_file(self, journal: PathBuf, session: String) -> Self {
         let resume = journal.exists().then_some(None);
         Self {

@@ -31,7 +31,6 @@ mod dialogue;
 mod disclosure;
 mod error;
 mod exhausted;
-mod fit;
 mod git_settings;
 mod host_options;
 mod ineffective;
@@ -66,13 +65,11 @@ mod sentence;
 mod session;
 #[cfg(feature = "default")]
 mod sessions;
-mod shell;
 mod standard_input;
 mod start;
 mod status_lines;
 mod stream_line;
 mod system_text;
-mod table;
 mod telemetry;
 mod tokens;
 mod tool_list;
@@ -83,7 +80,7 @@ mod written;
 
 use std::process::ExitCode;
 
-use host::exit;
+use host::{exit, fit, shell, table};
 pub use program::Program;
 use tools::visible;
 

@@ -7,6 +7,7 @@ use agent::refusal::Refusal;
 use agent::{
     Direct, Driver, FailureKind, Outcome, Run, Selection, Session, Step, StopReason, Summary,
 };
+use host::Ungranted;
 use tools::policy::{Rule, Verdict};
 use tools::{CancellationToken, Grant, Target};
 
@@ -17,9 +18,10 @@ use crate::notice;
 use crate::observer::{CallFailure, CallFailures, Observer};
 use crate::output;
 use crate::output_format::OutputFormat;
+use crate::policy;
 use crate::program;
 use crate::provider_choice::DIRECT;
-use crate::refusal::{self, HowToGrant, Ungranted};
+use crate::refusal::{self, HowToGrant};
 use crate::stream_line::SessionLine;
 use crate::wording::where_tools_are;
 
@@ -55,11 +57,9 @@ pub(crate) enum RunInput {
 }
 
 /// The end of a run.
-#[cfg_attr(
-    not(feature = "default"),
-    allow(dead_code, reason = "only jobs read all of it")
-)]
 pub(crate) struct RunReport {
+    /// The text of the answer. It is empty if there is none.
+    pub(crate) answer: String,
     /// The exit code, or the error of the run.
     pub(crate) ended: Result<Exit, Error>,
     /// The error of the first failed call, if there is no model that could react to it.
@@ -90,8 +90,7 @@ impl PromptRunner {
     }
 
     /// Runs to the end, or until the token is cancelled. The run goes on if the output fails.
-    #[cfg(feature = "default")]
-    pub(crate) async fn run_job(
+    pub(crate) async fn run_unattended(
         &self,
         session: &mut Session,
         prompt: String,
@@ -196,14 +195,16 @@ impl PromptRunner {
                  context",
             );
         }
+        let mut answer = String::new();
         if let Ok(Summary {
             outcome: Outcome::Answer { text, .. },
             ..
         }) = &ended
-            && text.trim().is_empty()
-            && is_text
         {
-            notice::write_line("(no answer)");
+            answer.clone_from(text);
+            if text.trim().is_empty() && is_text {
+                notice::write_line("(no answer)");
+            }
         }
         if let Ok(Summary {
             outcome: Outcome::WaitingForApproval { requests },
@@ -220,6 +221,7 @@ impl PromptRunner {
         let exit = ended.map_err(Error::Driver).and_then(summary_exit);
         let ended = exit.map(|exit| failure.as_ref().map_or(exit, |failure| failure.exit));
         RunReport {
+            answer,
             ended,
             failure: failure.map(|failure| failure.error),
             hints,
@@ -259,6 +261,7 @@ impl PromptRunner {
                 missing: &missing,
                 first,
                 answered,
+                always_asks: policy::always_asks,
             })
         };
         refusal::hints(refusals, &self.rules, how_to_grant)

@@ -3,6 +3,7 @@
 mod channel;
 mod channel_settings;
 mod channels;
+mod command;
 mod delivery;
 mod email;
 mod error;

@@ -10,7 +10,8 @@ use host::{Extension, FamilyReport, Finding, declare_keys, inventory};
 use tools::{Clause, source};
 use tools_text::KeySource;
 
-pub use channels::{Found, find, with_replies};
+pub use channels::Found;
+pub(crate) use channels::{find, with_replies};
 pub use table::ConfiguredChannel;
 
 declare_keys! {
@@ -37,6 +38,7 @@ inventory::submit! {
         .with_notices(|settings| Ok(channels::missing(settings)))
         .with_clause_fault(clause_fault)
         .with_report(|settings, _| Box::pin(async { Ok(report(settings)) }))
+        .with_commands(&[crate::command::LISTEN])
         .with_faults(|| Finding::of_linked(crate::conflicts(), crate::problems()))
 }
 

@@ -4,21 +4,27 @@ pub mod duration;
 pub mod exit;
 mod extension;
 mod finding;
+pub mod fit;
 pub mod folders;
 pub mod program;
 mod prompt_call;
 mod remote_tools;
+mod retention;
 pub mod settings;
+pub mod shell;
 mod size;
 pub mod style;
+pub mod table;
 pub mod trust;
+pub mod ungranted;
 
 pub use exit::Exit;
 pub use extension::{
-    Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, ControlFolders,
-    Extension, Report, ReportFuture, Run, Section, ValueForm, ValueKind, clause_fault, commands,
-    faults, insert_control_folders, insert_services, list, notices, open_file, prepare_context,
-    recover, remote_tools, reports, sections, start, warnings, with_access,
+    Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, CommandSession,
+    ControlFolders, Extension, Report, ReportFuture, Run, Section, SessionEnd, SessionFuture,
+    SessionInput, SessionScope, Sessions, UnfinishedRun, ValueForm, ValueKind, clause_fault,
+    commands, faults, insert_control_folders, insert_services, list, notices, open_file,
+    prepare_context, recover, remote_tools, reports, sections, start, warnings, with_access,
 };
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].
@@ -27,4 +33,6 @@ pub use prompt_call::PromptCall;
 pub use remote_tools::{
     AttachRequest, AttachedTools, FirstList, NoServers, RemoteError, RemoteFuture, RemoteTools,
 };
+pub use retention::{Retention, SessionFiles};
 pub use size::Size;
+pub use ungranted::Ungranted;

@@ -19,7 +19,6 @@ use crate::interrupt;
 use crate::notice;
 use crate::output;
 use crate::output_file;
-use crate::policy;
 use crate::refusal;
 use crate::remote_tools;
 use crate::telemetry::Telemetry;
@@ -121,7 +120,10 @@ impl CallArgs {
                         let rules: Vec<_> = settings.rules().collect();
                         // The person who types a call consents to it, so a grant suffices.
                         let hint = |needed: &[_]| {
-                            format!("to allow it, add {}", policy::flags(needed, |_| "--grant"))
+                            format!(
+                                "to allow it, add {}",
+                                host::ungranted::flags(needed, |_| "--grant")
+                            )
                         };
                         let hints = refusal::hints(&[refusal], &rules, hint);
                         Error::Refused {

@@ -104,7 +104,7 @@ pub(super) fn access(mut settings: Settings) -> Result<Settings, SettingsError> 
 }
 
 /// Adds the grant and the rule for answers in the chat of the conversation.
-pub fn with_replies(settings: Settings) -> Settings {
+pub(crate) fn with_replies(settings: Settings) -> Settings {
     let Ok(clause) = format!("message:write:{}", REPLY).parse::<Clause>() else {
         return settings;
     };
@@ -128,7 +128,7 @@ pub(super) fn names(settings: &Settings) -> Option<Vec<&str>> {
 }
 
 /// Returns the channel of a name, or the reason that it cannot be used. Returns `None` if there is none.
-pub fn find(settings: &Settings, name: &str) -> Option<Found> {
+pub(crate) fn find(settings: &Settings, name: &str) -> Option<Found> {
     match settings
         .of::<ChannelKeys>()
         .channels

@@ -7,13 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use host::{CommandError, Retention, SessionFiles, folders};
 use tools::protocol::Digest;
 use tools_store::private;
 
 use super::kept::KeptMessages;
-use crate::error::Error;
-use crate::sessions::{Retention, SessionFiles};
-use host::folders;
 
 /// The folder of the messages that wait, in which each workspace has its own.
 const WAITING: &str = "waiting";
@@ -40,11 +38,8 @@ impl ChannelFolder {
         channel: &str,
         origin: Option<&Path>,
         workspace: String,
-    ) -> Result<Self, Error> {
-        let refused = |reason: String| Error::Channel {
-            channel: channel.to_owned(),
-            reason,
-        };
+    ) -> Result<Self, CommandError> {
+        let refused = |reason: String| super::refused(channel, &reason);
         let state = folders::state()
             .ok_or_else(|| refused("there is no folder for its state; set HOME".to_owned()))?;
         let unusable = |path: &Path, error: io::Error| {
@@ -198,8 +193,9 @@ fn folder_name(channel: &str, origin: Option<&Path>, user: Option<&Path>) -> Str
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
-    use crate::config::Settings;
 
     impl ChannelFolder {
         /// Opens a folder that is empty.
@@ -232,7 +228,7 @@ mod tests {
                 .unwrap();
         }
         let [_, used, in_use] = &journals;
-        let retention = Retention::from_settings(&Settings::default()).without_kept();
+        let retention = Retention::new(Duration::from_secs(3600), u64::MAX, 0);
         let surplus = folder
             .surplus(&retention, &HashSet::from([in_use.clone()]))
             .unwrap();

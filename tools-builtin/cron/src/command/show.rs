@@ -1,39 +1,42 @@
-//! `toolcrib cron list` and `toolcrib cron log`.
+//! `cron list` and `cron log`
 
-use anstyle::Style;
+use host::style::{FAINT, PLAIN, STRONG};
+use host::table::Table;
+use host::{Arguments, CommandContext, CommandError, Exit, program};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
-use tools_builtin::cron::{Job, Jobs, RunRecord, UnreadableJob};
+use tools::visible::visible;
 
-use crate::error::Error;
-use crate::notice::{self, FAINT, STRONG};
-use crate::output;
-use crate::program;
-use crate::table::Table;
-use crate::visible::visible;
+use crate::{CronError, Job, Jobs, RunRecord, UnreadableJob};
 
 /// Prints the jobs of the workspace, or all jobs.
-pub(super) async fn list(jobs: &Jobs, is_all: bool, is_json: bool) -> Result<(), Error> {
+pub(super) async fn list(
+    arguments: &Arguments,
+    cx: &dyn CommandContext,
+) -> Result<Exit, CommandError> {
+    let jobs = Jobs::of_user(cx.workspace()?)?;
+    let is_all = arguments.is_given("all");
     let listed = if is_all {
         jobs.list_all().await?
     } else {
         jobs.list().await?
     };
-    if is_json {
-        return listed.iter().try_for_each(|job| match job {
-            Ok(job) => output::json(&document(job)),
-            Err(error) => output::json(&unreadable_document(error)),
-        });
+    if arguments.is_given("json") {
+        listed.iter().try_for_each(|job| match job {
+            Ok(job) => cx.write_json(&document(job)),
+            Err(error) => cx.write_json(&unreadable_document(error)),
+        })?;
+        return Ok(Exit::Success);
     }
     if listed.is_empty() {
-        notice::note(&format!(
+        cx.note(&format!(
             "there is no job; a session makes one with cron.add, and you with {} call cron.add",
             program::name()
         ));
-        return Ok(());
+        return Ok(Exit::Success);
     }
-    let mut table = Table::new([STRONG, Style::new(), Style::new(), FAINT, Style::new()], 0);
+    let mut table = Table::new([STRONG, PLAIN, PLAIN, FAINT, PLAIN], 0);
     let place = if is_all { "WORKSPACE" } else { "" };
     table.push(["ID", "NEXT", "TIMES", place, "WORK"].map(str::to_owned));
     for job in &listed {
@@ -42,11 +45,12 @@ pub(super) async fn list(jobs: &Jobs, is_all: bool, is_json: bool) -> Result<(),
             Err(error) => unreadable_row(error, is_all),
         });
     }
-    output::page(&table.cut(output::width()))
+    cx.write_page(&table.cut(cx.width()))?;
+    Ok(Exit::Success)
 }
 
 /// Returns the workspace of a job, or `None` if there is no such job.
-pub(super) async fn workspace(jobs: &Jobs, id: i64) -> Result<Option<String>, Error> {
+pub(super) async fn workspace(jobs: &Jobs, id: i64) -> Result<Option<String>, CronError> {
     let place = |job| match job {
         Ok(Job { id, workspace, .. }) | Err(UnreadableJob { id, workspace, .. }) => (id, workspace),
     };
@@ -110,33 +114,25 @@ fn unreadable_row(error: &UnreadableJob, with_workspace: bool) -> [String; 5] {
 
 /// Prints the newest runs.
 pub(super) async fn log(
-    jobs: &Jobs,
-    job: Option<i64>,
-    last: u32,
-    is_json: bool,
-) -> Result<(), Error> {
-    let runs = jobs.log(job, last).await?;
-    if is_json {
-        return runs.iter().try_for_each(output::json);
+    arguments: &Arguments,
+    cx: &dyn CommandContext,
+) -> Result<Exit, CommandError> {
+    let last = arguments.value("last")?.unwrap_or_default();
+    let jobs = Jobs::of_user(cx.workspace()?)?;
+    let runs = jobs.log(arguments.value("id")?, last).await?;
+    if arguments.is_given("json") {
+        runs.iter().try_for_each(|run| cx.write_json(run))?;
+        return Ok(Exit::Success);
     }
     if runs.is_empty() {
-        notice::note("no run is recorded");
-        return Ok(());
+        cx.note("no run is recorded");
+        return Ok(Exit::Success);
     }
-    let mut table = Table::new(
-        [
-            STRONG,
-            Style::new(),
-            FAINT,
-            Style::new(),
-            FAINT,
-            Style::new(),
-        ],
-        0,
-    );
+    let mut table = Table::new([STRONG, PLAIN, FAINT, PLAIN, FAINT, PLAIN], 0);
     table.push(["JOB", "DUE", "STARTED", "OUTCOME", "SESSION", "NOTE"].map(str::to_owned));
     runs.iter().for_each(|run| table.push(log_row(run)));
-    output::page(&table.wrapped(output::width()))
+    cx.write_page(&table.wrapped(cx.width()))?;
+    Ok(Exit::Success)
 }
 
 fn log_row(run: &RunRecord) -> [String; 6] {

@@ -3,9 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 
-use tools_builtin::message::IncomingMessage;
-
 use super::kept::KeptFile;
+use crate::IncomingMessage;
 
 /// The messages of a chat that may wait.
 const MAX_WAITING: usize = 32;
