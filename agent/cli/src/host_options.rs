@@ -25,8 +25,8 @@ use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::program;
 use crate::root::RootOption;
-use host::Ungranted;
 use host::trust::Content;
+use host::ungranted::Ungranted;
 
 /// The options of commands that run tools.
 #[derive(Args, Clone, Debug)]

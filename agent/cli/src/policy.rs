@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use agent::consent;
 use clap::Args;
+use host::ungranted::GRANT;
 use tools::policy::{Rule, Verdict};
 use tools::protocol::ApprovalDefault;
 use tools::{Clause, Policy, Target};
@@ -83,7 +84,7 @@ pub(crate) fn consenting_flag(target: &Target) -> &'static str {
     if always_asks(target) {
         "--allow"
     } else {
-        "--grant"
+        GRANT
     }
 }
 

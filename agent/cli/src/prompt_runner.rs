@@ -7,7 +7,8 @@ use agent::refusal::Refusal;
 use agent::{
     Direct, Driver, FailureKind, Outcome, Run, Selection, Session, Step, StopReason, Summary,
 };
-use host::Ungranted;
+use host::sessions::SessionEnd;
+use host::ungranted::Ungranted;
 use tools::policy::{Rule, Verdict};
 use tools::{CancellationToken, Grant, Target};
 
@@ -57,19 +58,19 @@ pub(crate) enum RunInput {
 }
 
 /// The end of a run.
-pub(crate) struct RunReport {
+struct RunReport {
     /// The text of the answer. It is empty if there is none.
-    pub(crate) answer: String,
+    answer: String,
     /// The exit code, or the error of the run.
-    pub(crate) ended: Result<Exit, Error>,
+    ended: Result<Exit, Error>,
     /// The error of the first failed call, if there is no model that could react to it.
-    pub(crate) failure: Option<String>,
+    failure: Option<String>,
     /// The hints about refused calls.
-    pub(crate) hints: Vec<String>,
+    hints: Vec<String>,
     /// The protected files that programs created or changed, each as a sentence.
-    pub(crate) protected: Vec<String>,
+    protected: Vec<String>,
     /// The first error of the output.
-    pub(crate) output: Result<(), Error>,
+    output: Result<(), Error>,
 }
 
 impl PromptRunner {
@@ -95,15 +96,17 @@ impl PromptRunner {
         session: &mut Session,
         prompt: String,
         token: CancellationToken,
-    ) -> RunReport {
+    ) -> SessionEnd {
         let observer = self.observer(CancellationToken::new());
         let begun = observer.session(self.session_line(session));
-        let report = self
-            .report(session, RunInput::Prompt(prompt), token, observer)
-            .await;
-        RunReport {
-            output: begun.and(report.output),
-            ..report
+        let input = RunInput::Prompt(prompt);
+        let report = self.report(session, input, token, observer).await;
+        SessionEnd {
+            answer: report.ended.map(|_| report.answer).map_err(Into::into),
+            failure: report.failure,
+            hints: report.hints,
+            protected: report.protected,
+            output: begun.and(report.output).map_err(Into::into),
         }
     }
 
@@ -261,7 +264,7 @@ impl PromptRunner {
                 missing: &missing,
                 first,
                 answered,
-                always_asks: policy::always_asks,
+                consenting_flag: policy::consenting_flag,
             })
         };
         refusal::hints(refusals, &self.rules, how_to_grant)

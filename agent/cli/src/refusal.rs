@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent::refusal::{Refusal, Remedy, remedies};
-use host::Ungranted;
+use host::ungranted::Ungranted;
 use tools::Target;
 use tools::policy::Rule;
 

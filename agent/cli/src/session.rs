@@ -14,8 +14,8 @@ use agent::{
     Selection, Session,
 };
 use clap::Args;
-use host::SessionScope;
-use tools::{CancellationToken, Entry, Grant, ToolContext};
+use host::sessions::SessionScope;
+use tools::{CancellationToken, Entry, ToolContext};
 
 use self::agent_options::AgentOptions;
 pub(crate) use self::first_look::note_session;
@@ -232,6 +232,10 @@ impl SessionOptions {
             .with_checkpoints(true)
             .with_options(options);
         notice::warn_left_out(&driver, &driver.offered_tools(&session));
+        let of_start = recording.as_ref().and_then(Recording::first_grant);
+        // The new session of a command keeps to its grant too, because another one may resume it.
+        let own = recording.as_ref().filter(|_| !has_asker);
+        let own = own.map(|_| session.context().grant());
         let runner = PromptRunner {
             driver,
             provider: name,
@@ -239,7 +243,7 @@ impl SessionOptions {
             format,
             console,
             how_to_grant,
-            first_grant: self.first_grant(recording.as_ref()).cloned(),
+            first_grant: settings.job_grant().or(of_start).or(own).cloned(),
             todays_grant: settings.grant(),
             resume: session
                 .context()
@@ -255,12 +259,6 @@ impl SessionOptions {
             recording,
             telemetry,
         })
-    }
-
-    /// Returns the grant of the past that limits the session: that of its start, or that of its scope.
-    fn first_grant<'a>(&'a self, recording: Option<&'a Recording>) -> Option<&'a Grant> {
-        let of_scope = self.scope.as_ref().and_then(|scope| scope.grant());
-        of_scope.or_else(|| recording.and_then(Recording::first_grant))
     }
 
     /// Returns a session over the selected tools, which is not recorded and runs nothing.

@@ -4,9 +4,7 @@ mod job_scope;
 mod run;
 mod show;
 
-use host::{
-    Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm, ValueKind,
-};
+use host::{Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm};
 use jiff::Timestamp;
 
 use crate::{CronError, Jobs};
@@ -25,11 +23,11 @@ const RUN: Command = Command {
               Nobody is asked: a call that needs a question is refused, and `cron log` says so. A second `cron run` takes jobs that this \
               one is not running.",
     arguments: &[
-        Argument::Flag {
-            name: "once",
-            help: "Run the jobs that are due now, and end: with code 1 if a job failed, or else 5 if one was refused. A timer that does so \
+        Argument::flag(
+            "once",
+            "Run the jobs that are due now, and end: with code 1 if a job failed, or else 5 if one was refused. A timer that does so \
                    at least once an hour misses none",
-        },
+        ),
         Argument::Sessions,
         Argument::Output,
     ],
@@ -40,15 +38,9 @@ const RUN: Command = Command {
 const LIST: Command = Command {
     about: "List the jobs of this workspace",
     arguments: &[
-        Argument::Flag {
-            name: "all",
-            help: "List the jobs of all workspaces",
-        },
+        Argument::flag("all", "List the jobs of all workspaces"),
         Argument::Root,
-        Argument::Flag {
-            name: "json",
-            help: "Print the jobs as JSON, one document per line",
-        },
+        Argument::flag("json", "Print the jobs as JSON, one document per line"),
     ],
     run: Some(|arguments, cx| Box::pin(show::list(arguments, cx))),
     ..Command::new("list")
@@ -72,10 +64,10 @@ const REMOVE: Command = Command {
     about: "Remove a job. A run that has begun goes on",
     arguments: &[
         ID,
-        Argument::Flag {
-            name: "all",
-            help: "Remove a job of any workspace, also of one whose folder is gone",
-        },
+        Argument::flag(
+            "all",
+            "Remove a job of any workspace, also of one whose folder is gone",
+        ),
         Argument::Root,
     ],
     run: Some(|arguments, cx| Box::pin(remove(arguments, cx))),
@@ -85,37 +77,21 @@ const REMOVE: Command = Command {
 const LOG: Command = Command {
     about: "Show the runs of a job, or of all jobs of this workspace, the newest first",
     arguments: &[
-        Argument::Value {
-            name: "id",
-            value: "ID",
-            form: ValueForm::Optional,
-            kind: ValueKind::text::<i64>(),
-            help: "The ID of the job",
-        },
-        Argument::Value {
-            name: "last",
-            value: "N",
-            form: ValueForm::Default("50"),
-            kind: ValueKind::text::<u32>(),
-            help: "The maximum number of runs",
-        },
+        Argument::value::<i64>(ValueForm::Optional, "id", "ID", "The ID of the job"),
+        Argument::value::<u32>(
+            ValueForm::Default("50"),
+            "last",
+            "N",
+            "The maximum number of runs",
+        ),
         Argument::Root,
-        Argument::Flag {
-            name: "json",
-            help: "Print the runs as JSON, one document per line",
-        },
+        Argument::flag("json", "Print the runs as JSON, one document per line"),
     ],
     run: Some(|arguments, cx| Box::pin(show::log(arguments, cx))),
     ..Command::new("log")
 };
 
-const ID: Argument = Argument::Value {
-    name: "id",
-    value: "ID",
-    form: ValueForm::Required,
-    kind: ValueKind::text::<i64>(),
-    help: "The ID of the job",
-};
+const ID: Argument = Argument::value::<i64>(ValueForm::Required, "id", "ID", "The ID of the job");
 
 async fn set_paused(
     arguments: &Arguments,

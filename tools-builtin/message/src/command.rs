@@ -22,7 +22,7 @@ use tools::visible::visible;
 
 use self::chats::Chats;
 use self::folder::ChannelFolder;
-use crate::settings::{ChannelKeys, find};
+use crate::settings::{ChannelKeys, configured, find};
 use crate::{Channel, Inbox};
 
 pub(crate) const LISTEN: Command = Command {
@@ -33,13 +33,12 @@ pub(crate) const LISTEN: Command = Command {
               them.",
     behind: "chat",
     arguments: &[
-        Argument::Value {
-            name: "channels",
-            value: "CHANNEL",
-            form: ValueForm::Many,
-            kind: ValueKind::text::<String>(),
-            help: "The channels: names of the settings, or terminal, whose messages are the lines of standard input",
-        },
+        Argument::value::<String>(
+            ValueForm::Many,
+            "channels",
+            "CHANNEL",
+            "The channels: names of the settings, or terminal, whose messages are the lines of standard input",
+        ),
         Argument::Value {
             name: "max-chats",
             value: "N",
@@ -103,14 +102,7 @@ fn refused(channel: &str, reason: &str) -> CommandError {
 
 /// Returns the file that describes a channel. Returns `None` for the terminal.
 fn origin<'a>(settings: &'a Settings, name: &str) -> Option<&'a Path> {
-    match &settings
-        .of::<ChannelKeys>()
-        .channels
-        .iter()
-        .rev()
-        .find(|channel| channel.value.name == name)?
-        .origin
-    {
+    match &configured(settings, name)?.origin {
         Origin::File { path, .. } => Some(path),
         _ => None,
     }

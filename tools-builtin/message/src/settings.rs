@@ -11,7 +11,7 @@ use tools::{Clause, source};
 use tools_text::KeySource;
 
 pub use channels::Found;
-pub(crate) use channels::{find, with_replies};
+pub(crate) use channels::{configured, find, with_replies};
 pub use table::ConfiguredChannel;
 
 declare_keys! {

@@ -1,7 +1,6 @@
 //! [`Extension`]: the link-time record of a family of tools.
 
 mod command;
-mod sessions;
 
 use std::fmt;
 use std::fs::File;
@@ -18,9 +17,6 @@ use crate::settings::{KeySet, Settings, SettingsError, Values};
 pub use command::{
     Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, Run, ValueForm,
     ValueKind,
-};
-pub use sessions::{
-    CommandSession, SessionEnd, SessionFuture, SessionInput, SessionScope, Sessions, UnfinishedRun,
 };
 
 /// The link-time record of a family of tools: everything by which it joins a program, besides its tools. Register it with

@@ -10,6 +10,7 @@ pub mod program;
 mod prompt_call;
 mod remote_tools;
 mod retention;
+pub mod sessions;
 pub mod settings;
 pub mod shell;
 mod size;
@@ -20,11 +21,10 @@ pub mod ungranted;
 
 pub use exit::Exit;
 pub use extension::{
-    Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, CommandSession,
-    ControlFolders, Extension, Report, ReportFuture, Run, Section, SessionEnd, SessionFuture,
-    SessionInput, SessionScope, Sessions, UnfinishedRun, ValueForm, ValueKind, clause_fault,
-    commands, faults, insert_control_folders, insert_services, list, notices, open_file,
-    prepare_context, recover, remote_tools, reports, sections, start, warnings, with_access,
+    Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, ControlFolders,
+    Extension, Report, ReportFuture, Run, Section, ValueForm, ValueKind, clause_fault, commands,
+    faults, insert_control_folders, insert_services, list, notices, open_file, prepare_context,
+    recover, remote_tools, reports, sections, start, warnings, with_access,
 };
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].
@@ -35,4 +35,3 @@ pub use remote_tools::{
 };
 pub use retention::{Retention, SessionFiles};
 pub use size::Size;
-pub use ungranted::Ungranted;

@@ -4,6 +4,9 @@ use tools::{Grant, Target};
 
 use crate::shell;
 
+/// The flag that grants a target. A target that always asks needs another one, too.
+pub const GRANT: &str = "--grant";
+
 /// Refused targets that a grant would permit.
 #[derive(Clone, Copy, Debug)]
 pub struct Ungranted<'a> {
@@ -15,8 +18,8 @@ pub struct Ungranted<'a> {
     pub first: Option<&'a Grant>,
     /// The flags that resume the session, if it was resumed and has its answer now. Only a chat goes on with it.
     pub answered: Option<&'a str>,
-    /// Returns true if a grant is no consent to touch the target.
-    pub always_asks: fn(&Target) -> bool,
+    /// Returns the flag with which a target is permitted and not asked about.
+    pub consenting_flag: fn(&Target) -> &'static str,
 }
 
 impl Ungranted<'_> {
@@ -29,13 +32,7 @@ impl Ungranted<'_> {
     /// Returns the flags with which the targets are permitted and not asked about.
     pub fn consenting_flags(&self, targets: &[Target]) -> String {
         // With --grant alone, a target that always asks would be refused again for lack of approval.
-        flags(targets, |target| {
-            if (self.always_asks)(target) {
-                "--allow"
-            } else {
-                "--grant"
-            }
-        })
+        flags(targets, self.consenting_flag)
     }
 }
 

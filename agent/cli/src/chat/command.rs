@@ -152,7 +152,7 @@ mod tests {
             missing: needed,
             first: None,
             answered: None,
-            always_asks: policy::always_asks,
+            consenting_flag: policy::consenting_flag,
         }
     }
 

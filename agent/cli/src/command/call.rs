@@ -23,6 +23,7 @@ use crate::refusal;
 use crate::remote_tools;
 use crate::telemetry::Telemetry;
 use host::duration;
+use host::ungranted::{self, GRANT};
 
 /// The reason that a call has no services of a session.
 const OF_SESSIONS: &str = "only a session has it; use `run` or `chat`";
@@ -120,10 +121,7 @@ impl CallArgs {
                         let rules: Vec<_> = settings.rules().collect();
                         // The person who types a call consents to it, so a grant suffices.
                         let hint = |needed: &[_]| {
-                            format!(
-                                "to allow it, add {}",
-                                host::ungranted::flags(needed, |_| "--grant")
-                            )
+                            format!("to allow it, add {}", ungranted::flags(needed, |_| GRANT))
                         };
                         let hints = refusal::hints(&[refusal], &rules, hint);
                         Error::Refused {

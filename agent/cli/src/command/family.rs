@@ -2,11 +2,12 @@
 
 use std::ffi::OsStr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
+use host::sessions::Sessions;
 use host::{
-    Argument, Arguments, CommandContext, CommandError, CommandFuture, Finding, Sessions, ValueForm,
-    ValueKind,
+    Argument, Arguments, CommandContext, CommandError, CommandFuture, Finding, ValueForm, ValueKind,
 };
 use tools::{CancellationToken, Digest};
 
@@ -111,13 +112,9 @@ impl FamilyCommand {
 
 impl Subcommand for FamilyCommand {
     fn augment_subcommands(command: Command) -> Command {
-        let own: Vec<_> = command
-            .get_subcommands()
-            .map(Command::get_name)
-            .map(str::to_owned)
-            .collect();
+        let own: Vec<_> = command.get_subcommands().cloned().collect();
         command.subcommands(by_availability().0.into_iter().map(|record| {
-            match own.iter().position(|name| name == record.behind) {
+            match own.iter().position(|own| own.get_name() == record.behind) {
                 Some(place) => subcommand(record).display_order(place),
                 None => subcommand(record),
             }
@@ -253,12 +250,12 @@ impl CommandContext for Options {
             let error = "the command has no options of sessions; add Argument::Sessions";
             return Err(CommandError::new(Exit::Internal, error));
         };
-        let format = self.output.map(|output| output.format);
-        Ok(Arc::new(ProgramSessions::new(
+        Ok(Arc::new(ProgramSessions {
             options,
-            format,
-            self.console.clone(),
-        )))
+            format: self.output.map(|output| output.format),
+            console: self.console.clone(),
+            is_noted: AtomicBool::default(),
+        }))
     }
 
     fn interruption(&self) -> Result<CancellationToken, CommandError> {

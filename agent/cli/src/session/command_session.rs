@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use agent::{Direct, Driver, DriverError, Outcome, Summary};
-use host::{CommandSession, SessionEnd, SessionFuture, SessionInput, UnfinishedRun};
+use host::sessions::{CommandSession, SessionEnd, SessionFuture, SessionInput, UnfinishedRun};
 use tools::call::CallPlace;
 use tools::protocol::{Message, Role};
 use tools::{CancellationToken, ToolContext};
@@ -12,58 +12,18 @@ use tools::{CancellationToken, ToolContext};
 use super::OpenSession;
 use crate::error::Error;
 use crate::observer::Observer;
-use crate::prompt_runner::{RunInput, RunReport};
+use crate::prompt_runner::RunInput;
 
 /// An open session of a family's command.
 pub(super) struct ProgramSession {
-    open: OpenSession,
+    pub(super) open: OpenSession,
     /// Cancels the runs.
-    cancellation: CancellationToken,
+    pub(super) cancellation: CancellationToken,
     /// True if standard output shows the answers, and standard error the progress.
-    is_shown: bool,
+    pub(super) is_shown: bool,
 }
 
 impl ProgramSession {
-    pub(super) fn new(
-        mut open: OpenSession,
-        cancellation: CancellationToken,
-        is_shown: bool,
-    ) -> Self {
-        if open.recording.is_some() {
-            // A new session keeps to its grant too, because another command may resume it.
-            let own = || open.session.context().grant().clone();
-            open.runner.first_grant.get_or_insert_with(own);
-        }
-        Self {
-            open,
-            cancellation,
-            is_shown,
-        }
-    }
-
-    /// Runs a prompt, and shows the progress and the answer.
-    async fn run_shown(&mut self, prompt: String) -> SessionEnd {
-        let RunReport {
-            answer,
-            ended,
-            failure,
-            hints,
-            protected,
-            output,
-        } = self
-            .open
-            .runner
-            .run_unattended(&mut self.open.session, prompt, self.cancellation.clone())
-            .await;
-        SessionEnd {
-            answer: ended.map(|_| answer).map_err(Into::into),
-            failure,
-            hints,
-            protected,
-            output: output.map_err(Into::into),
-        }
-    }
-
     /// Runs to the end. Shows nothing but changed protected files.
     async fn run_hidden(&mut self, input: RunInput) -> SessionEnd {
         let token = self.cancellation.clone();
@@ -137,7 +97,9 @@ impl CommandSession for ProgramSession {
                 SessionInput::Call(call) => Direct::prompt(&[call]),
             };
             if self.is_shown {
-                return Ok(self.run_shown(prompt).await);
+                let (open, token) = (&mut self.open, self.cancellation.clone());
+                let run = open.runner.run_unattended(&mut open.session, prompt, token);
+                return Ok(run.await);
             }
             Ok(self.run_hidden(RunInput::Prompt(prompt)).await)
         })

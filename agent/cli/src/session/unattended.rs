@@ -5,10 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use host::{
-    CommandError, CommandSession, FirstList, Retention, SessionFuture, SessionScope, Sessions,
-    Ungranted,
-};
+use host::sessions::{CommandSession, SessionFuture, SessionScope, Sessions};
+use host::{CommandError, FirstList, Retention};
 use tools::CancellationToken;
 
 use super::agent_options::AgentOptions;
@@ -21,6 +19,7 @@ use crate::journal::{ContentOption, JournalOptions};
 use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::provider_choice::ProviderChoice;
+use crate::refusal::HowToGrant;
 use crate::remote_tools;
 use crate::telemetry::Telemetry;
 
@@ -37,12 +36,12 @@ pub(crate) struct UnattendedOptions {
 /// The sessions of a command with these options.
 #[derive(Debug)]
 pub(crate) struct ProgramSessions {
-    options: UnattendedOptions,
+    pub(crate) options: UnattendedOptions,
     /// The form of standard output. `None` if nothing is shown.
-    format: Option<OutputFormat>,
-    console: Arc<Console>,
+    pub(crate) format: Option<OutputFormat>,
+    pub(crate) console: Arc<Console>,
     /// True after the note on the provider.
-    is_noted: AtomicBool,
+    pub(crate) is_noted: AtomicBool,
 }
 
 impl UnattendedOptions {
@@ -61,32 +60,19 @@ impl UnattendedOptions {
 }
 
 impl ProgramSessions {
-    pub(crate) fn new(
-        options: UnattendedOptions,
-        format: Option<OutputFormat>,
-        console: Arc<Console>,
-    ) -> Self {
-        Self {
-            options,
-            format,
-            console,
-            is_noted: AtomicBool::default(),
-        }
-    }
-
     async fn open_session(
         &self,
         scope: &Arc<dyn SessionScope>,
         cancellation: &CancellationToken,
     ) -> Result<OpenSession, Error> {
+        let of_hints = scope.clone();
+        let how_to_grant: HowToGrant = Arc::new(move |refused| of_hints.how_to_grant(refused));
         let options = || self.options.with_scope(Some(scope.clone()));
         let open = async |options: SessionOptions| {
-            let of_hints = scope.clone();
-            let how_to_grant = move |refused: &Ungranted<'_>| of_hints.how_to_grant(refused);
-            let format = self.format.unwrap_or_default();
-            let (console, token) = (self.console.clone(), cancellation.clone());
+            let (format, console) = (self.format.unwrap_or_default(), self.console.clone());
+            let (how_to_grant, token) = (how_to_grant.clone(), cancellation.clone());
             options
-                .open(format, console, Arc::new(how_to_grant), token, None)
+                .open(format, console, how_to_grant, token, None)
                 .await
         };
         match open(options()).await {
@@ -150,8 +136,11 @@ impl Sessions for ProgramSessions {
         cancellation: CancellationToken,
     ) -> SessionFuture<'_, Box<dyn CommandSession>> {
         Box::pin(async move {
-            let open = self.open_session(&scope, &cancellation).await?;
-            let session = ProgramSession::new(open, cancellation, self.format.is_some());
+            let session = ProgramSession {
+                open: self.open_session(&scope, &cancellation).await?,
+                cancellation,
+                is_shown: self.format.is_some(),
+            };
             Ok(Box::new(session) as Box<dyn CommandSession>)
         })
     }

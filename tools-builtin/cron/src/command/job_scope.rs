@@ -1,10 +1,11 @@
 //! [`JobScope`]: the limits of a session that runs a job.
 
+use host::sessions::SessionScope;
 use host::settings::Settings;
-use host::ungranted::{Ungranted, flags};
-use host::{CommandError, Exit, SessionScope};
+use host::ungranted::{GRANT, Ungranted, flags};
+use host::{CommandError, Exit};
 use tools::context::KnownTexts;
-use tools::{Grant, Target, ToolContext};
+use tools::{Target, ToolContext};
 
 use crate::{Job, Schedule, Work};
 
@@ -52,7 +53,8 @@ impl SessionScope for JobScope {
         let is_beyond = |target: &&Target| refused.is_beyond([*target]);
         let beyond: Vec<_> = refused.needed.iter().filter(is_beyond).cloned().collect();
         // A job keeps no consent of the session that made it, so a grant is all that counts there.
-        let asks = |target: &&Target| !is_beyond(target) || (refused.always_asks)(target);
+        let asks =
+            |target: &&Target| !is_beyond(target) || (refused.consenting_flag)(target) != GRANT;
         let asking: Vec<_> = refused.needed.iter().filter(asks).cloned().collect();
         let add = format!("add {} to `cron run`", refused.consenting_flags(&asking));
         if beyond.is_empty() {
@@ -64,7 +66,7 @@ impl SessionScope for JobScope {
         }
         let anew = format!(
             "make it anew in a session with {}",
-            flags(&beyond, |_| "--grant")
+            flags(&beyond, |_| GRANT)
         );
         let add = if asking.is_empty() {
             String::new()
@@ -76,10 +78,6 @@ impl SessionScope for JobScope {
 
     fn has_tool(&self, name: &str) -> bool {
         self.0.spec.tools.iter().any(|tool| tool == name)
-    }
-
-    fn grant(&self) -> Option<&Grant> {
-        Some(&self.0.spec.grant)
     }
 
     fn is_call(&self) -> bool {

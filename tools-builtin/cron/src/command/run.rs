@@ -3,9 +3,8 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use host::{
-    Arguments, CommandContext, CommandError, Exit, SessionEnd, SessionInput, Sessions, program,
-};
+use host::sessions::{SessionEnd, SessionInput, Sessions};
+use host::{Arguments, CommandContext, CommandError, Exit, program};
 use serde_json::Value;
 use tools::{CancellationToken, ToolCall, counted};
 

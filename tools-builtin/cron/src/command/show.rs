@@ -40,10 +40,11 @@ pub(super) async fn list(
     let place = if is_all { "WORKSPACE" } else { "" };
     table.push(["ID", "NEXT", "TIMES", place, "WORK"].map(str::to_owned));
     for job in &listed {
-        table.push(match job {
-            Ok(job) => row(job, is_all),
-            Err(error) => unreadable_row(error, is_all),
-        });
+        let mut row = row(job);
+        if !is_all {
+            row[3].clear();
+        }
+        table.push(row);
     }
     cx.write_page(&table.cut(cx.width()))?;
     Ok(Exit::Success)
@@ -74,42 +75,33 @@ fn document(job: &Job) -> serde_json::Value {
     })
 }
 
-fn row(job: &Job, with_workspace: bool) -> [String; 5] {
-    let next = match job.next {
-        _ if job.is_paused => "paused".to_owned(),
-        Some(next) => in_zone(next, job.spec.time_zone().ok()),
-        None => "ends".to_owned(),
-    };
-    [
-        job.id.to_string(),
-        next,
-        visible(&format!("{} ({})", job.spec.schedule, job.spec.zone)).into_owned(),
-        if with_workspace {
-            visible(&job.workspace).into_owned()
-        } else {
-            String::new()
-        },
-        one_line(&job.spec.work.to_string()),
-    ]
-}
-
 fn unreadable_document(error: &UnreadableJob) -> serde_json::Value {
     json!({"id": error.id, "workspace": error.workspace, "unreadable": error.reason})
 }
 
-fn unreadable_row(error: &UnreadableJob, with_workspace: bool) -> [String; 5] {
-    let workspace = if with_workspace {
-        visible(&error.workspace).into_owned()
-    } else {
-        String::new()
+/// Returns the cells of a job.
+fn row(job: &Result<Job, UnreadableJob>) -> [String; 5] {
+    let (id, next, times, workspace, work) = match job {
+        Ok(job) => {
+            let next = match job.next {
+                _ if job.is_paused => "paused".to_owned(),
+                Some(next) => in_zone(next, job.spec.time_zone().ok()),
+                None => "ends".to_owned(),
+            };
+            let times = format!("{} ({})", job.spec.schedule, job.spec.zone);
+            let work = job.spec.work.to_string();
+            (job.id, next, times, &job.workspace, work)
+        }
+        Err(error) => {
+            let (next, reason) = ("unreadable".to_owned(), error.reason.clone());
+            (error.id, next, String::new(), &error.workspace, reason)
+        }
     };
-    [
-        error.id.to_string(),
-        "unreadable".to_owned(),
-        String::new(),
-        workspace,
-        one_line(&error.reason),
-    ]
+    let (times, workspace) = (
+        visible(&times).into_owned(),
+        visible(workspace).into_owned(),
+    );
+    [id.to_string(), next, times, workspace, one_line(&work)]
 }
 
 /// Prints the newest runs.

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use host::sessions::SessionScope;
 use host::settings::Settings;
-use host::{CommandError, SessionScope, Ungranted, shell};
+use host::ungranted::Ungranted;
+use host::{CommandError, shell};
 use tools::ToolContext;
 
 use crate::settings::with_replies;

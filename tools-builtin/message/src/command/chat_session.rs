@@ -1,6 +1,7 @@
 //! [`ChatSession`]: the session of a chat, open for one message.
 
-use host::{CommandError, CommandSession, SessionEnd, SessionInput, UnfinishedRun, program};
+use host::sessions::{CommandSession, SessionEnd, SessionInput};
+use host::{CommandError, program};
 use serde_json::json;
 use tools::call::CallPlace;
 use tools::context::KnownTexts;
@@ -18,7 +19,7 @@ const FAILED: &str = "I could not answer this message.";
 /// The session of a chat, open for one message.
 pub(super) struct ChatSession<'a> {
     key: &'a ChatKey,
-    open: Box<dyn CommandSession>,
+    pub(super) open: Box<dyn CommandSession>,
 }
 
 impl<'a> ChatSession<'a> {
@@ -29,16 +30,6 @@ impl<'a> ChatSession<'a> {
             known.ignore_prompts();
         }
         Self { key, open }
-    }
-
-    /// Returns the run of an earlier message or process.
-    pub(super) fn unfinished(&self) -> Option<UnfinishedRun> {
-        self.open.unfinished()
-    }
-
-    /// Returns the length of the conversation.
-    pub(super) fn length(&self) -> usize {
-        self.open.length()
     }
 
     /// Runs a message. Sends the answer if there is one.
@@ -57,14 +48,9 @@ impl<'a> ChatSession<'a> {
     /// # Errors
     /// As [`run`](Self::run).
     pub(super) async fn resume(&mut self) -> Result<(), CommandError> {
-        let was_answered = self.unfinished().is_some_and(|run| run.is_answered);
+        let was_answered = self.open.unfinished().is_some_and(|run| run.is_answered);
         let end = self.open.resume().await?;
         self.answer(end, was_answered).await
-    }
-
-    /// Goes on behind the conversation of a run that failed.
-    pub(super) async fn give_up(&mut self) -> Result<(), CommandError> {
-        self.open.give_up().await
     }
 
     /// Tells the chat that a message has no answer. The journal has no record of that.

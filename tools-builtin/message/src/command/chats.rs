@@ -29,7 +29,8 @@ mod pruning;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use host::{CommandError, Exit, Retention, Sessions, program};
+use host::sessions::Sessions;
+use host::{CommandError, Exit, Retention, program};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -248,10 +249,10 @@ impl Chats {
             let error = "the run failed: the record of it is missing";
             return Err(CommandError::new(Exit::Failed, error));
         }
-        if let Some(run) = chat.unfinished() {
+        if let Some(run) = chat.open.unfinished() {
             let is_own = begun_after.is_some_and(|after| run.length > after);
             if !is_own && !run.is_answered {
-                chat.give_up().await?;
+                chat.open.give_up().await?;
             } else {
                 let ended = chat.resume().await;
                 if is_own {
@@ -266,7 +267,7 @@ impl Chats {
             return Ok(false);
         }
         message
-            .begin(chat.length())
+            .begin(chat.open.length())
             .map_err(|error| unwritable(key, &error))?;
         let ended = chat.run(message.message.text()).await;
         self.end(key, &chat, message, ended).await

@@ -127,15 +127,18 @@ pub(super) fn names(settings: &Settings) -> Option<Vec<&str>> {
     (!is_of_host).then(|| of_settings.chain([TERMINAL, REPLY]).collect())
 }
 
+/// Returns the setting of a channel. Returns `None` if there is none of this name.
+pub(crate) fn configured<'a>(
+    settings: &'a Settings,
+    name: &str,
+) -> Option<&'a Setting<ConfiguredChannel>> {
+    let mut channels = settings.of::<ChannelKeys>().channels.iter().rev();
+    channels.find(|channel| channel.value.name == name)
+}
+
 /// Returns the channel of a name, or the reason that it cannot be used. Returns `None` if there is none.
 pub(crate) fn find(settings: &Settings, name: &str) -> Option<Found> {
-    match settings
-        .of::<ChannelKeys>()
-        .channels
-        .iter()
-        .rev()
-        .find(|channel| channel.value.name == name)
-    {
+    match configured(settings, name) {
         Some(channel) => {
             Some(create(channel).map_err(|reason| format!("{}: {reason}", channel.origin)))
         }

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use tools::{CancellationToken, Digest};
 
-use super::sessions::Sessions;
 use crate::exit::Exit;
+use crate::sessions::Sessions;
 use crate::settings::Settings;
 
 /// A command of a family. The program turns it into a part of its command line.
@@ -23,13 +23,7 @@ use crate::settings::Settings;
 ///
 /// const FAN: Command = Command {
 ///     about: "Stop a fan",
-///     arguments: &[Argument::Value {
-///         name: "room",
-///         value: "ROOM",
-///         form: host::ValueForm::Required,
-///         kind: host::ValueKind::text::<String>(),
-///         help: "The room",
-///     }],
+///     arguments: &[Argument::value::<String>(host::ValueForm::Required, "room", "ROOM", "The room")],
 ///     run: Some(|arguments, cx| Box::pin(async move {
 ///         cx.note(&format!("stopped in {}", arguments.value::<String>("room")?.unwrap_or_default()));
 ///         Ok(Exit::Success)
@@ -209,6 +203,30 @@ impl Command {
             arguments: &[],
             commands: &[],
             run: None,
+        }
+    }
+}
+
+impl Argument {
+    /// Creates an option without a value.
+    pub const fn flag(name: &'static str, help: &'static str) -> Self {
+        Self::Flag { name, help }
+    }
+
+    /// Creates an argument whose values are texts that are read as this type.
+    pub const fn value<T: FromStr<Err: Display>>(
+        form: ValueForm,
+        name: &'static str,
+        value: &'static str,
+        help: &'static str,
+    ) -> Self {
+        let kind = ValueKind::text::<T>();
+        Self::Value {
+            name,
+            value,
+            form,
+            kind,
+            help,
         }
     }
 }

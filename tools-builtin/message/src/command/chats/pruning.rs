@@ -71,10 +71,9 @@ mod tests {
     use std::sync::mpsc;
     use std::time::{Duration, SystemTime};
 
+    use host::sessions::{CommandSession, SessionFuture, SessionScope, Sessions};
     use host::settings::Settings;
-    use host::{
-        CommandError, CommandSession, Exit, Retention, SessionFuture, SessionScope, Sessions,
-    };
+    use host::{CommandError, Exit, Retention};
     use tokio::runtime::Builder;
     use tools::CancellationToken;
 

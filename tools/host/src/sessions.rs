@@ -7,9 +7,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use tools::call::CallPlace;
-use tools::{CancellationToken, Grant, ToolCall, ToolContext};
+use tools::{CancellationToken, ToolCall, ToolContext};
 
-use super::command::CommandError;
+use crate::extension::CommandError;
 use crate::retention::Retention;
 use crate::settings::Settings;
 use crate::ungranted::Ungranted;
@@ -17,8 +17,8 @@ use crate::ungranted::Ungranted;
 /// A future of [`Sessions`].
 pub type SessionFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, CommandError>> + Send + 'a>>;
 
-/// The sessions of a command with [`Argument::Sessions`](super::Argument::Sessions), in which nobody is asked. With
-/// [`Argument::Output`](super::Argument::Output), the program shows their progress and their answers.
+/// The sessions of a command with [`Argument::Sessions`](crate::Argument::Sessions), in which nobody is asked. With
+/// [`Argument::Output`](crate::Argument::Output), the program shows their progress and their answers.
 pub trait Sessions: Send + Sync {
     /// Returns today's settings of sessions, or of one with this scope.
     fn settings(&self, scope: Option<Arc<dyn SessionScope>>) -> SessionFuture<'_, Settings>;
@@ -68,11 +68,6 @@ pub trait SessionScope: Debug + Send + Sync {
     /// Returns true if the session may have a tool of this name.
     fn has_tool(&self, _name: &str) -> bool {
         true
-    }
-
-    /// Returns the grant that the settings are limited to. Returns `None` if there is none besides that of the day.
-    fn grant(&self) -> Option<&Grant> {
-        None
     }
 
     /// Returns true if the work of the session is a call, so that it needs no model.
