@@ -21,8 +21,9 @@ use tools::call::{Isolated, Panic};
 use tools::visible::visible;
 
 use self::chats::Chats;
-use self::folder::ChannelFolder;
-use crate::settings::{ChannelKeys, configured, find};
+use self::folder::{ChannelFolder, refused};
+use crate::settings::ChannelKeys;
+use crate::settings::channels::{configured, find};
 use crate::{Channel, Inbox};
 
 pub(crate) const LISTEN: Command = Command {
@@ -92,12 +93,6 @@ async fn run(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, Com
         Some(error) => Err(error),
         None => ended.map(|()| Exit::Success),
     }
-}
-
-/// Returns the failure of a channel that cannot be listened to.
-fn refused(channel: &str, reason: &str) -> CommandError {
-    let error = format!("the channel {channel} cannot be listened to: {reason}");
-    CommandError::new(Exit::Usage, error)
 }
 
 /// Returns the file that describes a channel. Returns `None` for the terminal.

@@ -7,6 +7,7 @@ mod command;
 mod delivery;
 mod email;
 mod error;
+mod extension;
 mod file;
 mod follow;
 mod incoming;

@@ -112,13 +112,12 @@ impl FamilyCommand {
 
 impl Subcommand for FamilyCommand {
     fn augment_subcommands(command: Command) -> Command {
-        let own: Vec<_> = command.get_subcommands().cloned().collect();
-        command.subcommands(by_availability().0.into_iter().map(|record| {
-            match own.iter().position(|own| own.get_name() == record.behind) {
-                Some(place) => subcommand(record).display_order(place),
-                None => subcommand(record),
-            }
-        }))
+        let records = by_availability().0.into_iter();
+        records.fold(command, |command, record| {
+            let is_before = |own: &Command| own.get_name() == record.behind;
+            let place = command.get_subcommands().position(is_before);
+            command.subcommand(subcommand(record).display_order(place.unwrap_or(OWN.len())))
+        })
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use agent::{Direct, Driver, DriverError, Outcome, Summary};
+use agent::{Direct, DriverError, Outcome, Summary};
 use host::sessions::{CommandSession, SessionEnd, SessionFuture, SessionInput, UnfinishedRun};
 use tools::call::CallPlace;
 use tools::protocol::{Message, Role};
@@ -30,9 +30,8 @@ impl ProgramSession {
         let (format, console) = (self.open.runner.format, self.open.runner.console.clone());
         let observer = Arc::new(Observer::new(format, console, token.clone()));
         let events = observer.clone();
-        let driver = self
-            .driver(token)
-            .with_events(move |event| events.record(&event));
+        let driver = self.open.runner.driver.clone().with_cancellation(token);
+        let driver = driver.with_events(move |event| events.record(&event));
         let session = &mut self.open.session;
         let ended = match input {
             RunInput::Prompt(prompt) => driver.run(session, prompt).await,
@@ -46,11 +45,6 @@ impl ProgramSession {
             protected: failures.protected,
             output: Ok(()),
         }
-    }
-
-    fn driver(&self, cancellation: CancellationToken) -> Driver {
-        let driver = self.open.runner.driver.clone();
-        driver.with_cancellation(cancellation)
     }
 
     /// Gives the session the conversation of a run without a turn of the model, which does not enter the session by itself.
@@ -128,11 +122,9 @@ impl CommandSession for ProgramSession {
             // It is resumed and cancelled at once, so that its calls have results and none of them runs.
             let cancelled = CancellationToken::new();
             cancelled.cancel();
+            let driver = self.open.runner.driver.clone().with_cancellation(cancelled);
             // The error was the answer to the message of the run.
-            let _ = self
-                .driver(cancelled)
-                .resume(&mut self.open.session, run)
-                .await;
+            let _ = driver.resume(&mut self.open.session, run).await;
             self.restore(conversation);
             Ok(())
         })

@@ -46,14 +46,11 @@ pub(crate) struct ProgramSessions {
 
 impl UnattendedOptions {
     fn with_scope(&self, scope: Option<Arc<dyn SessionScope>>) -> SessionOptions {
-        let journal = JournalOptions::for_new(self.content.clone());
+        let own = scope.as_ref().and_then(|scope| scope.journal());
         SessionOptions {
             agent: self.agent.clone(),
             questions: KeyFlags::default(),
-            journal: match scope.as_ref().and_then(|scope| scope.journal()) {
-                Some((file, session)) => journal.in_file(file, session),
-                None => journal,
-            },
+            journal: JournalOptions::for_session(self.content.clone(), own),
             scope,
         }
     }

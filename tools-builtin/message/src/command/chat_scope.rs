@@ -8,7 +8,7 @@ use host::ungranted::Ungranted;
 use host::{CommandError, shell};
 use tools::ToolContext;
 
-use crate::settings::with_replies;
+use crate::settings::channels::with_replies;
 
 /// The marks of the session of a chat. The process has one set of servers for all its chats.
 #[derive(Clone, Debug)]

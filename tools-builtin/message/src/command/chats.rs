@@ -39,8 +39,7 @@ use tools::{CancellationToken, IgnorePoison as _, counted};
 
 use super::chat_scope::ChatScope;
 use super::chat_session::{ChatSession, say};
-use super::folder::ChannelFolder;
-use super::refused;
+use super::folder::{ChannelFolder, refused};
 use super::waiting::{ChatKey, QueuedMessage, WaitingMessages};
 use crate::{Claim, IncomingMessage, NotTaken};
 
@@ -170,12 +169,15 @@ impl Chats {
         let (kept, lost) = self.waiting().counts();
         if kept > 0 {
             let wait = if kept == 1 { "waits" } else { "wait" };
-            program::note(&format!("{} {wait} for the next start", messages(kept)));
+            program::note(&format!(
+                "{} {wait} for the next start",
+                counted(kept, "message")
+            ));
         }
         if lost > 0 {
             program::warn(&format!(
                 "{} that waited when the program ended: not handled",
-                messages(lost)
+                counted(lost, "message")
             ));
         }
     }
@@ -334,9 +336,4 @@ fn end(key: &ChatKey, message: &mut QueuedMessage) -> Result<(), CommandError> {
 fn unwritable((channel, _): &ChatKey, error: &std::io::Error) -> CommandError {
     let reason = format!("the file of a message that waits cannot be changed: {error}");
     refused(channel, &reason)
-}
-
-/// Returns a count of messages with its unit.
-fn messages(count: usize) -> String {
-    counted(count.try_into().unwrap_or(u64::MAX), "message")
 }

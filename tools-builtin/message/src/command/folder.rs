@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use host::{CommandError, Retention, SessionFiles, folders};
+use host::{CommandError, Exit, Retention, SessionFiles, folders};
 use tools::protocol::Digest;
 use tools_store::private;
 
@@ -39,7 +39,7 @@ impl ChannelFolder {
         origin: Option<&Path>,
         workspace: String,
     ) -> Result<Self, CommandError> {
-        let refused = |reason: String| super::refused(channel, &reason);
+        let refused = |reason: String| refused(channel, &reason);
         let state = folders::state()
             .ok_or_else(|| refused("there is no folder for its state; set HOME".to_owned()))?;
         let unusable = |path: &Path, error: io::Error| {
@@ -168,6 +168,12 @@ impl ChannelFolder {
     pub(super) fn kept(&self) -> &KeptMessages {
         &self.kept
     }
+}
+
+/// Returns the failure of a channel that cannot be listened to.
+pub(super) fn refused(channel: &str, reason: &str) -> CommandError {
+    let error = format!("the channel {channel} cannot be listened to: {reason}");
+    CommandError::new(Exit::Usage, error)
 }
 
 /// Returns the size and the last change of a journal with the files beside it.
