@@ -5,15 +5,11 @@ mod audit;
 mod call;
 mod chat;
 mod config;
-#[cfg(feature = "default")]
-mod cron;
 mod doctor;
 mod export;
 mod family;
 mod lint;
 mod list;
-#[cfg(feature = "default")]
-mod listen;
 mod lock;
 #[cfg(feature = "default")]
 mod mcp;
@@ -56,19 +52,13 @@ enum Command {
     Why(why::WhyArgs),
     Run(run::RunArgs),
     Chat(chat::ChatArgs),
-    #[cfg(feature = "default")]
-    Listen(listen::ListenArgs),
     System(system::SystemArgs),
     Trust(trust::TrustArgs),
     #[cfg(feature = "default")]
     Serve(serve::ServeArgs),
     #[cfg(feature = "default")]
     Mcp(mcp::McpArgs),
-    #[command(flatten)]
-    Family(family::FamilyCommand),
     Config(config::ConfigArgs),
-    #[cfg(feature = "default")]
-    Cron(cron::CronArgs),
     Sessions(sessions::SessionsArgs),
     Audit(audit::AuditArgs),
     Providers(providers::ProvidersArgs),
@@ -77,6 +67,9 @@ enum Command {
     Lint(lint::LintArgs),
     Lock(lock::LockArgs),
     New(new::NewArgs),
+    // Behind the program's own, so that each finds its place among them.
+    #[command(flatten)]
+    Family(family::FamilyCommand),
 }
 
 impl Cli {
@@ -93,18 +86,13 @@ impl Cli {
             Command::Why(why) => on_runtime(why.run()),
             Command::Run(run) => on_runtime(run.run()),
             Command::Chat(chat) => on_runtime(chat.run()),
-            #[cfg(feature = "default")]
-            Command::Listen(listen) => on_runtime(listen.run()),
             Command::System(system) => on_runtime(system.run()),
             Command::Trust(trust) => on_runtime(trust.run()),
             #[cfg(feature = "default")]
             Command::Serve(serve) => on_runtime(serve.run()),
             #[cfg(feature = "default")]
             Command::Mcp(mcp) => on_runtime(mcp.run()),
-            Command::Family(family) => on_runtime(family.run()),
             Command::Config(config) => on_runtime(config.run()),
-            #[cfg(feature = "default")]
-            Command::Cron(cron) => on_runtime(cron.run()),
             Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),
             Command::Providers(providers) => on_runtime(providers.run()),
@@ -113,6 +101,7 @@ impl Cli {
             Command::Lint(lint) => on_runtime(lint.run()),
             Command::Lock(lock) => lock.run(),
             Command::New(new) => new.run(),
+            Command::Family(family) => on_runtime(family.run()),
         }
     }
 }

@@ -31,7 +31,6 @@ mod dialogue;
 mod disclosure;
 mod error;
 mod exhausted;
-mod fit;
 mod host_options;
 mod ineffective;
 mod instructions;
@@ -65,13 +64,11 @@ mod sentence;
 mod session;
 #[cfg(feature = "default")]
 mod sessions;
-mod shell;
 mod standard_input;
 mod start;
 mod status_lines;
 mod stream_line;
 mod system_text;
-mod table;
 mod telemetry;
 mod tokens;
 mod tool_list;
@@ -82,7 +79,7 @@ mod written;
 
 use std::process::ExitCode;
 
-use host::exit;
+use host::{exit, fit, shell, table};
 pub use program::Program;
 use tools::visible;
 

@@ -4,15 +4,21 @@ pub mod duration;
 pub mod exit;
 mod extension;
 mod finding;
+pub mod fit;
 pub mod folders;
 pub mod placed;
 pub mod program;
 mod prompt_call;
 mod remote_tools;
+mod retention;
+pub mod sessions;
 pub mod settings;
+pub mod shell;
 mod size;
 pub mod style;
+pub mod table;
 pub mod trust;
+pub mod ungranted;
 
 pub use exit::Exit;
 pub use extension::{
@@ -28,4 +34,5 @@ pub use prompt_call::PromptCall;
 pub use remote_tools::{
     AttachRequest, AttachedTools, FirstList, NoServers, RemoteError, RemoteFuture, RemoteTools,
 };
+pub use retention::{Retention, SessionFiles};
 pub use size::Size;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agent::{Run, Selection, Session};
+use host::Retention;
 use tools::tasks::StoredTask;
 use tools::{Grant, Tasks, ToolContext};
 use tools_journal::{Durability, JournalOptions as SqliteOptions, SessionStart, SqliteJournal};
@@ -16,9 +17,7 @@ use crate::config::{
 use crate::error::Error;
 use crate::notice;
 use crate::provider_choice::ProviderChoice;
-use crate::sessions::{
-    LockedSession, OtherService, Retention, SessionError, SessionFolder, StoredSession,
-};
+use crate::sessions::{LockedSession, OtherService, SessionError, SessionFolder, StoredSession};
 
 /// The origin of the clauses that a resumed session began with.
 const FIRST_GRANT: &str = "the start of the session";
@@ -100,9 +99,7 @@ impl Recording {
                 }
             }
             None => {
-                match Self::begin_in_folder(content, start, &Retention::from_settings(settings))
-                    .await
-                {
+                match Self::begin_in_folder(content, start, &settings.retention()).await {
                     Ok(recording) => Ok(Some(recording)),
                     // An unrecorded session is the decision of a person, not of a full disk.
                     Err(error) => Err(Error::Unfinished {

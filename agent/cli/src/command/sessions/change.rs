@@ -6,12 +6,12 @@ use std::path::Path;
 use tools_journal::{Audit, Durability, JournalOptions};
 
 use crate::chat::history;
-use crate::config::Settings;
+use crate::config::{ProgramSettings as _, Settings};
 use crate::error::Error;
 use crate::journal;
 use crate::notice;
 use crate::output;
-use crate::sessions::{Retention, SessionError, SessionFolder};
+use crate::sessions::{SessionError, SessionFolder};
 use tools::counted;
 
 /// Copies a session and prints the ID of the copy.
@@ -109,7 +109,7 @@ fn note_history() {
 
 /// Removes the sessions that are too old or too large.
 pub(super) fn prune(settings: &Settings) -> Result<(), Error> {
-    let removed = SessionFolder::new()?.prune(&Retention::from_settings(settings))?;
+    let removed = SessionFolder::new()?.prune(&settings.retention())?;
     notice::note(&format!("removed {}", counted(removed as u64, "session")));
     Ok(())
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tools_builtin::cron::{JobSpec, Jobs};
 
-use super::{ALL, WRITES, add, call, due, is_refused, jobs, log, run_to};
+use super::{ALL, WRITES, add, call, due, is_refused, jobs, log, run_to, write};
 use crate::Crib;
 #[cfg(feature = "default")]
 use crate::config::write_user;
@@ -55,6 +55,16 @@ fn a_rule_of_the_session_that_made_a_job_holds_for_its_runs() {
         );
         assert!(crib.root().join("b.txt").exists(), "{ended:#?}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_is_asked_about_the_calls_of_a_job_also_at_a_terminal() {
+    let crib = Crib::new();
+    add(&crib, due(write("a.txt"), &WRITES));
+    let session = crate::terminal::on_terminal(&crib, &["cron", "run", "--once"]);
+    let (rest, code) = crate::terminal::rest(session);
+    assert_eq!(code, 5, "{rest}");
 }
 
 #[test]

@@ -1,22 +1,53 @@
 //! [`Retention`]: the age and size up to which sessions are kept.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-
-use super::SessionFiles;
-use crate::config::{ProgramSettings as _, Settings};
 
 /// The limits of the recorded sessions of all workspaces.
 #[derive(Clone, Debug)]
-pub(crate) struct Retention {
+pub struct Retention {
     max_age: Duration,
     max_bytes: u64,
     keep: usize,
 }
 
+/// The size of a session's files and the time of the last change.
+#[derive(Clone, Debug)]
+pub struct SessionFiles<T> {
+    /// The session.
+    pub id: T,
+    /// The size of all files.
+    pub bytes: u64,
+    /// The last change of one of the files.
+    pub changed: SystemTime,
+}
+
+impl<T> SessionFiles<T> {
+    /// Reads the size and the last change of a journal and the files beside it. Returns `None` if there is no journal.
+    pub fn read(id: T, journal: &Path, beside: impl Iterator<Item = PathBuf>) -> Option<Self> {
+        let journal = fs::metadata(journal).ok()?;
+        let files: Vec<_> = beside
+            .filter_map(|path| fs::metadata(path).ok())
+            .chain([journal])
+            .collect();
+        let changed = files
+            .iter()
+            .filter_map(|file| file.modified().ok())
+            .max()
+            .unwrap_or(SystemTime::UNIX_EPOCH);
+        Some(Self {
+            id,
+            bytes: files.iter().map(fs::Metadata::len).sum(),
+            changed,
+        })
+    }
+}
+
 impl Retention {
     /// Keeps a session for `max_age` after its last change, and all sessions together up to `max_bytes`. The `keep` newest ones
     /// are always kept.
-    fn new(max_age: Duration, max_bytes: u64, keep: usize) -> Self {
+    pub fn new(max_age: Duration, max_bytes: u64, keep: usize) -> Self {
         Self {
             max_age,
             max_bytes,
@@ -24,31 +55,19 @@ impl Retention {
         }
     }
 
-    /// Returns the limits that the settings set.
-    pub(crate) fn from_settings(settings: &Settings) -> Self {
-        let keep = usize::try_from(settings.program().kept_sessions.value).unwrap_or(usize::MAX);
-        Self::new(
-            settings.program().session_max_age.value,
-            settings.program().session_max_bytes.value.bytes(),
-            keep,
-        )
-    }
-
     /// Returns the limits without a number of sessions that are always kept.
-    #[cfg(feature = "default")]
     #[must_use]
-    pub(crate) fn without_kept(self) -> Self {
+    pub fn without_kept(self) -> Self {
         Self { keep: 0, ..self }
     }
 
     /// Returns true if a session of this size leaves no room for another one.
-    #[cfg(feature = "default")]
-    pub(crate) fn is_full(&self, bytes: u64) -> bool {
+    pub fn is_full(&self, bytes: u64) -> bool {
         bytes > self.max_bytes
     }
 
     /// Returns the sessions to remove, the oldest first. The sessions are given newest first.
-    pub(crate) fn surplus<'a, T>(
+    pub fn surplus<'a, T>(
         &self,
         sessions: &'a [SessionFiles<T>],
         now: SystemTime,
@@ -72,20 +91,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sessions::SessionId;
 
     const NOW: u64 = 1 << 30;
 
     /// Returns sessions of these sizes and ages, the newest first.
-    fn sessions(of: &[(u64, u64)]) -> Vec<SessionFiles> {
-        let session = |(index, &(bytes, age)): (usize, &(u64, u64))| {
-            let id = (index..of.len())
-                .fold(SessionId::parse("0000000").unwrap(), |id, _| id.successor());
-            SessionFiles {
-                id,
-                bytes,
-                changed: at(NOW - age),
-            }
+    fn sessions(of: &[(u64, u64)]) -> Vec<SessionFiles<usize>> {
+        let session = |(index, &(bytes, age)): (usize, &(u64, u64))| SessionFiles {
+            id: of.len() - index,
+            bytes,
+            changed: at(NOW - age),
         };
         of.iter().enumerate().map(session).collect()
     }
