@@ -73,7 +73,6 @@ mod status_lines;
 mod stream_line;
 mod system_text;
 mod table;
-mod telemetry;
 mod tokens;
 mod tool_list;
 mod trust;

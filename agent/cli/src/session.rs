@@ -41,7 +41,6 @@ use crate::refusal::HowToGrant;
 use crate::remote_tools;
 use crate::root::unused_models;
 use crate::system_text;
-use crate::telemetry::Telemetry;
 
 /// The options of commands that run one session.
 #[derive(Args, Clone, Debug)]
@@ -99,7 +98,7 @@ pub(crate) struct OpenSession {
     /// The journal of the session. Drop it after the session.
     pub(crate) recording: Option<Recording>,
     /// The export of the session's spans. Drop it last.
-    pub(crate) telemetry: Option<Telemetry>,
+    pub(crate) traces: Vec<host::Trace>,
 }
 
 /// The tools of a session, their selection, the context of their calls, and the texts of the project.
@@ -268,10 +267,10 @@ impl SessionOptions {
             },
             None => tools,
         };
-        let telemetry = if self.chat.is_none() {
-            Telemetry::start(&settings)
+        let traces = if self.chat.is_none() {
+            host::start_traces(&settings)
         } else {
-            None
+            Vec::new()
         };
         let session = tools
             .into_session()
@@ -302,7 +301,7 @@ impl SessionOptions {
             resumed,
             servers,
             recording,
-            telemetry,
+            traces,
         })
     }
 

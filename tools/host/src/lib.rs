@@ -16,9 +16,10 @@ pub mod trust;
 pub use exit::Exit;
 pub use extension::{
     Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, ControlFolders,
-    Extension, Report, ReportFuture, Run, Section, ValueForm, ValueKind, clause_fault, commands,
-    faults, insert_control_folders, insert_services, list, notices, open_file, prepare_context,
-    recover, remote_tools, reports, sections, start, warnings, with_access,
+    Extension, Report, ReportFuture, Run, Section, Trace, ValueForm, ValueKind, clause_fault,
+    commands, faults, insert_control_folders, insert_services, list, notices, open_file,
+    prepare_context, recover, remote_tools, reports, sections, start, start_traces, warnings,
+    with_access,
 };
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].

@@ -22,7 +22,6 @@ use crate::output_file;
 use crate::policy;
 use crate::refusal;
 use crate::remote_tools;
-use crate::telemetry::Telemetry;
 use host::duration;
 
 /// The reason that a call has no services of a session.
@@ -112,7 +111,7 @@ impl CallArgs {
         host::warnings(&context, Some(&entry))
             .iter()
             .for_each(|warning| notice::warning(warning));
-        let _telemetry = Telemetry::start(&settings);
+        let _traces = host::start_traces(&settings);
         tools::execute(&context, entry.name().as_str(), arguments)
             .await
             .map_err(|error| {

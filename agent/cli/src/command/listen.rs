@@ -23,7 +23,6 @@ use crate::config::{Origin, ProgramSettings as _, Settings};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::UnattendedOptions;
-use crate::telemetry::Telemetry;
 use crate::visible::visible;
 use crate::{count, interrupt, notice, remote_tools};
 
@@ -72,7 +71,7 @@ impl ListenArgs {
             )?;
             channels.push((name.clone(), channel, Arc::new(folder)));
         }
-        let _telemetry = Telemetry::start(&settings);
+        let _traces = host::start_traces(&settings);
         let selection = settings.selection()?;
         let root = self.options.agent.host.servers_root();
         let _servers = remote_tools::attach(

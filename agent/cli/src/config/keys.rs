@@ -12,9 +12,8 @@ use agent::driver::DEFAULT_MAX_STEPS;
 use agent::{Cost, KeySource, ReasoningEffort, RepeatLimits, ToolChoice};
 use host::settings::FlagValue::{Implied, Named};
 use host::settings::{
-    EXPORTS, INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, boolean, duration, file,
-    filled, float, integer, key_source, printed, proxy_url, replaced, size, tables, text, url,
-    variable,
+    INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, boolean, duration, file, filled,
+    float, integer, key_source, printed, proxy_url, replaced, size, tables, text, url, variable,
 };
 use host::{Extension, Size, declare_keys};
 use tools::{Approval, source};
@@ -234,16 +233,6 @@ declare_keys! {
 
     /// The number of newest sessions that are kept whatever their age and size
     pub(crate) kept_sessions: Setting<u32> = Key::new("sessions.keep", integer::<0, _>(), Setting::from_default(10), "10");
-
-    /// The URL of a collector that gets traces over OTLP; without it, the one of OTEL_EXPORTER_OTLP_ENDPOINT, if any
-    pub(crate) telemetry_endpoint: Option<Setting<String>> =
-        Key::new("telemetry.endpoint", text(url), None, "\"http://localhost:4318\"")
-            .with_project(ProjectRule::never(EXPORTS));
-
-    /// Send prompts, answers, arguments and results with traces
-    pub(crate) telemetry_content: Setting<bool> =
-        Key::new("telemetry.content", boolean(), Setting::from_default(false), "true")
-            .with_project(ProjectRule::never(EXPORTS));
 }
 
 impl ProgramKeys {

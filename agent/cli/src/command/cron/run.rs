@@ -189,7 +189,7 @@ impl RunJobsArgs {
             )
             .await?;
         let OpenSession {
-            telemetry: _telemetry,
+            traces: _traces,
             recording: _recording,
             servers: _servers,
             runner,
