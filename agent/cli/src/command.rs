@@ -23,7 +23,6 @@ mod run;
 mod search;
 #[cfg(feature = "default")]
 mod serve;
-mod sessions;
 mod show;
 mod system;
 mod trust;
@@ -64,19 +63,18 @@ enum Command {
     Serve(serve::ServeArgs),
     #[cfg(feature = "default")]
     Mcp(mcp::McpArgs),
-    #[command(flatten)]
-    Family(family::FamilyCommand),
     Config(config::ConfigArgs),
     #[cfg(feature = "default")]
     Cron(cron::CronArgs),
-    Sessions(sessions::SessionsArgs),
-    Audit(audit::AuditArgs),
     Providers(providers::ProvidersArgs),
     Doctor(doctor::DoctorArgs),
     Export(export::ExportArgs),
     Lint(lint::LintArgs),
     Lock(lock::LockArgs),
     New(new::NewArgs),
+    // Behind the program's own, so that each finds its place among them.
+    #[command(flatten)]
+    Family(family::FamilyCommand),
 }
 
 impl Cli {
@@ -101,18 +99,16 @@ impl Cli {
             Command::Serve(serve) => on_runtime(serve.run()),
             #[cfg(feature = "default")]
             Command::Mcp(mcp) => on_runtime(mcp.run()),
-            Command::Family(family) => on_runtime(family.run()),
             Command::Config(config) => on_runtime(config.run()),
             #[cfg(feature = "default")]
             Command::Cron(cron) => on_runtime(cron.run()),
-            Command::Sessions(sessions) => sessions.run(),
-            Command::Audit(audit) => audit.run(),
             Command::Providers(providers) => on_runtime(providers.run()),
             Command::Doctor(doctor) => on_runtime(doctor.run()),
             Command::Export(export) => export.run(),
             Command::Lint(lint) => on_runtime(lint.run()),
             Command::Lock(lock) => lock.run(),
             Command::New(new) => new.run(),
+            Command::Family(family) => on_runtime(family.run()),
         }
     }
 }

@@ -31,7 +31,6 @@ mod dialogue;
 mod disclosure;
 mod error;
 mod exhausted;
-mod fit;
 mod git_settings;
 mod host_options;
 mod ineffective;
@@ -64,15 +63,11 @@ mod root;
 mod running;
 mod sentence;
 mod session;
-#[cfg(feature = "default")]
-mod sessions;
-mod shell;
 mod standard_input;
 mod start;
 mod status_lines;
 mod stream_line;
 mod system_text;
-mod table;
 mod tokens;
 mod tool_list;
 mod trust;
@@ -82,7 +77,7 @@ mod written;
 
 use std::process::ExitCode;
 
-use host::exit;
+use host::{exit, fit, shell, table};
 pub use program::Program;
 use tools::visible;
 

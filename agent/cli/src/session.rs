@@ -214,7 +214,7 @@ impl SessionOptions {
         )
         .await;
         let tools = self.tools(&settings, models, token, &console)?;
-        let tools = match budget::shared(&settings)? {
+        let tools = match budget::shared(&settings, &tools.context)? {
             Some(budget) => SessionTools {
                 context: tools.context.with_service(budget),
                 ..tools

@@ -25,6 +25,7 @@ pub(crate) const SKILLS: Command = Command {
     arguments: LIST.arguments,
     commands: &[LIST, SHOW, APPROVE, REVOKE],
     run: LIST.run,
+    behind: "mcp",
     ..Command::new("skills")
 };
 

@@ -13,6 +13,7 @@ use tools::{Clause, Entry, Services, Source, ToolContext};
 
 use crate::finding::{FamilyReport, Finding};
 use crate::remote_tools::{NoServers, RemoteTools};
+use crate::session_record::SessionRecords;
 use crate::settings::{KeySet, Settings, SettingsError, Values};
 
 pub use command::{
@@ -67,6 +68,7 @@ pub struct Extension {
     section: Option<(&'static str, Section)>,
     commands: &'static [Command],
     trace: fn(&Settings) -> Option<Trace>,
+    session_records: Option<SessionRecords>,
 }
 
 /// The export of spans. Dropping it sends the remaining ones.
@@ -110,6 +112,7 @@ impl Extension {
             section: None,
             commands: &[],
             trace: |_| None,
+            session_records: None,
         }
     }
 
@@ -274,6 +277,13 @@ impl Extension {
     #[must_use]
     pub const fn with_trace(mut self, trace: fn(&Settings) -> Option<Trace>) -> Self {
         self.trace = trace;
+        self
+    }
+
+    /// Sets the records of sessions.
+    #[must_use]
+    pub const fn with_session_records(mut self, records: SessionRecords) -> Self {
+        self.session_records = Some(records);
         self
     }
 }
@@ -462,6 +472,13 @@ pub fn sections(
         .filter_map(|extension| extension.section)
         .map(|(name, section)| (name, section(cx, has_tool)))
         .collect()
+}
+
+/// Returns the records of sessions. A program has one kind of them. Returns `None` if its sessions cannot be recorded.
+pub fn session_records() -> Option<SessionRecords> {
+    list()
+        .into_iter()
+        .find_map(|extension| extension.session_records)
 }
 
 /// Starts to export the spans of a session for all linked families that do. Drop the exports after the session.

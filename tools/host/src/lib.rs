@@ -4,13 +4,18 @@ pub mod duration;
 pub mod exit;
 mod extension;
 mod finding;
+pub mod fit;
 pub mod folders;
 pub mod program;
 mod prompt_call;
 mod remote_tools;
+pub mod retention;
+mod session_record;
 pub mod settings;
+pub mod shell;
 mod size;
 pub mod style;
+pub mod table;
 pub mod trust;
 
 pub use exit::Exit;
@@ -18,8 +23,8 @@ pub use extension::{
     Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, ControlFolders,
     Extension, Report, ReportFuture, Run, Section, Trace, ValueForm, ValueKind, clause_fault,
     commands, faults, insert_control_folders, insert_services, list, notices, open_file,
-    prepare_context, recover, remote_tools, reports, sections, start, start_traces, warnings,
-    with_access,
+    prepare_context, recover, remote_tools, reports, sections, session_records, start,
+    start_traces, warnings, with_access,
 };
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].
@@ -28,4 +33,5 @@ pub use prompt_call::PromptCall;
 pub use remote_tools::{
     AttachRequest, AttachedTools, FirstList, NoServers, RemoteError, RemoteFuture, RemoteTools,
 };
+pub use session_record::{RecordFuture, RecordPlace, SessionRecord, SessionRecords};
 pub use size::Size;

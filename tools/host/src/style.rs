@@ -4,6 +4,8 @@ use std::fmt::Display;
 
 use anstyle::{AnsiColor, Style};
 
+/// The style of text without emphasis.
+pub const PLAIN: Style = Style::new();
 /// The style of names and headings.
 pub const STRONG: Style = Style::new().bold();
 /// The style of details.

@@ -43,6 +43,8 @@ pub struct Command {
     pub about: &'static str,
     /// The paragraph that `--help` adds.
     pub details: &'static str,
+    /// The command of the program behind which the list has it. An empty or unknown name stands for the last one.
+    pub behind: &'static str,
     /// The arguments, in the order of the help.
     pub arguments: &'static [Argument],
     /// The commands below this one.
@@ -128,6 +130,9 @@ pub trait CommandContext {
     /// Returns the first mistake in the settings.
     fn settings(&self) -> Result<Settings, CommandError>;
 
+    /// Returns the width of standard output in columns. Without a terminal it is `COLUMNS`, or else 80.
+    fn width(&self) -> usize;
+
     /// Writes text composed by the command to standard output. Its [styles](crate::style) are kept on terminals only.
     ///
     /// # Errors
@@ -180,6 +185,7 @@ impl Command {
             name,
             about: "",
             details: "",
+            behind: "",
             arguments: &[],
             commands: &[],
             run: None,

@@ -30,6 +30,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use host::retention::Retention;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -48,7 +49,6 @@ use crate::output_format::OutputFormat;
 use crate::policy;
 use crate::refusal::{self, HowToGrant, Ungranted};
 use crate::session::{Chat, OpenSession, SessionOptions, UnattendedOptions};
-use crate::sessions::Retention;
 use crate::shell;
 use tools::counted;
 

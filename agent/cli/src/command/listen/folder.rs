@@ -12,8 +12,8 @@ use tools_store::private;
 
 use super::kept::KeptMessages;
 use crate::error::Error;
-use crate::sessions::{Retention, SessionFiles};
 use host::folders;
+use host::retention::{Retention, SessionFiles};
 
 /// The folder of the messages that wait, in which each workspace has its own.
 const WAITING: &str = "waiting";

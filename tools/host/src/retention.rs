@@ -1,16 +1,69 @@
-//! [`Retention`]: the age and size up to which sessions are kept.
+//! [`Retention`]: the age and size up to which recorded sessions are kept.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::SessionFiles;
-use crate::config::{ProgramSettings as _, Settings};
+use crate::settings::{Key, Setting, Settings, duration, integer, size};
+use crate::{Size, declare_keys};
+
+/// The default time for which a recorded session is kept: 30 days.
+const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+declare_keys! {
+    /// The keys of the limits of recorded sessions.
+    pub struct RetentionKeys;
+
+    /// The time after its last change for which a recorded session is kept
+    max_age: Setting<Duration> =
+        Key::new("sessions.max_age", duration(), Setting::from_default(MAX_AGE), "\"30d\"");
+
+    /// The size of all recorded sessions above which the oldest ones are removed
+    max_bytes: Setting<Size> =
+        Key::new("sessions.max_bytes", size(), Setting::from_default(Size::from_bytes(200_000_000)), "\"200MB\"");
+
+    /// The number of newest sessions that are kept whatever their age and size
+    keep: Setting<u32> = Key::new("sessions.keep", integer::<0, _>(), Setting::from_default(10), "10");
+}
 
 /// The limits of the recorded sessions of all workspaces.
 #[derive(Clone, Debug)]
-pub(crate) struct Retention {
+pub struct Retention {
     max_age: Duration,
     max_bytes: u64,
     keep: usize,
+}
+
+/// The size of a session's files and the time of the last change.
+#[derive(Clone, Debug)]
+pub struct SessionFiles<T> {
+    /// The name of the session.
+    pub id: T,
+    /// The size of all files.
+    pub bytes: u64,
+    /// The time of the last change.
+    pub changed: SystemTime,
+}
+
+impl<T> SessionFiles<T> {
+    /// Reads the size and the last change of a journal and the files beside it. Returns `None` if there is no journal.
+    pub fn read(id: T, journal: &Path, beside: impl Iterator<Item = PathBuf>) -> Option<Self> {
+        let journal = fs::metadata(journal).ok()?;
+        let files: Vec<_> = beside
+            .filter_map(|path| fs::metadata(path).ok())
+            .chain([journal])
+            .collect();
+        let changed = files
+            .iter()
+            .filter_map(|file| file.modified().ok())
+            .max()
+            .unwrap_or(SystemTime::UNIX_EPOCH);
+        Some(Self {
+            id,
+            bytes: files.iter().map(fs::Metadata::len).sum(),
+            changed,
+        })
+    }
 }
 
 impl Retention {
@@ -25,30 +78,28 @@ impl Retention {
     }
 
     /// Returns the limits that the settings set.
-    pub(crate) fn from_settings(settings: &Settings) -> Self {
-        let keep = usize::try_from(settings.program().kept_sessions.value).unwrap_or(usize::MAX);
+    pub fn from_settings(settings: &Settings) -> Self {
+        let keys: &RetentionKeys = settings.of();
         Self::new(
-            settings.program().session_max_age.value,
-            settings.program().session_max_bytes.value.bytes(),
-            keep,
+            keys.max_age.value,
+            keys.max_bytes.value.bytes(),
+            usize::try_from(keys.keep.value).unwrap_or(usize::MAX),
         )
     }
 
     /// Returns the limits without a number of sessions that are always kept.
-    #[cfg(feature = "default")]
     #[must_use]
-    pub(crate) fn without_kept(self) -> Self {
+    pub fn without_kept(self) -> Self {
         Self { keep: 0, ..self }
     }
 
     /// Returns true if a session of this size leaves no room for another one.
-    #[cfg(feature = "default")]
-    pub(crate) fn is_full(&self, bytes: u64) -> bool {
+    pub fn is_full(&self, bytes: u64) -> bool {
         bytes > self.max_bytes
     }
 
     /// Returns the sessions to remove, the oldest first. The sessions are given newest first.
-    pub(crate) fn surplus<'a, T>(
+    pub fn surplus<'a, T>(
         &self,
         sessions: &'a [SessionFiles<T>],
         now: SystemTime,
@@ -72,20 +123,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sessions::SessionId;
 
     const NOW: u64 = 1 << 30;
 
     /// Returns sessions of these sizes and ages, the newest first.
-    fn sessions(of: &[(u64, u64)]) -> Vec<SessionFiles> {
-        let session = |(index, &(bytes, age)): (usize, &(u64, u64))| {
-            let id = (index..of.len())
-                .fold(SessionId::parse("0000000").unwrap(), |id, _| id.successor());
-            SessionFiles {
-                id,
-                bytes,
-                changed: at(NOW - age),
-            }
+    fn sessions(of: &[(u64, u64)]) -> Vec<SessionFiles<usize>> {
+        let session = |(index, &(bytes, age)): (usize, &(u64, u64))| SessionFiles {
+            id: of.len() - index,
+            bytes,
+            changed: at(NOW - age),
         };
         of.iter().enumerate().map(session).collect()
     }

@@ -7,7 +7,10 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use tools::protocol::{Message, Role};
 
-use super::{SessionError, SessionFolder, SessionId, StoredSession};
+use crate::error::SessionError;
+use crate::folder::SessionFolder;
+use crate::id::SessionId;
+use crate::stored::StoredSession;
 
 /// The number of messages read to find the first prompt, which follows the system text.
 const HEAD: u32 = 2;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Returns the text as one POSIX shell word, quoted only if necessary.
-pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
+pub fn quoted(text: &str) -> Cow<'_, str> {
     let plain = |b: u8| {
         b.is_ascii_alphanumeric()
             || matches!(

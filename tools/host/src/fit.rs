@@ -7,12 +7,12 @@ use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm, wrap};
 const TAB: usize = 8;
 
 /// Returns the number of columns that the text takes.
-pub(crate) fn columns(text: &str) -> usize {
+pub fn columns(text: &str) -> usize {
     display_width(text)
 }
 
 /// Returns the columns to fill without a terminal: `COLUMNS`, or else 80.
-pub(crate) fn default_columns() -> usize {
+pub fn default_columns() -> usize {
     std::env::var("COLUMNS")
         .ok()
         .and_then(|columns| columns.parse().ok())
@@ -20,7 +20,7 @@ pub(crate) fn default_columns() -> usize {
 }
 
 /// Cuts a line to this number of columns.
-pub(crate) fn cut(line: &str, room: usize) -> String {
+pub fn cut(line: &str, room: usize) -> String {
     if columns(line) <= room {
         return line.to_owned();
     }
@@ -39,7 +39,7 @@ pub(crate) fn cut(line: &str, room: usize) -> String {
 
 /// Breaks a line to rows of at most this number of columns, after spaces if possible. The rows together are the line. They start at
 /// this column of the terminal, which determines the width of tabs. Returns at least one row, which may be empty.
-pub(crate) fn rows(line: &str, start: usize, room: usize) -> Vec<&str> {
+pub fn rows(line: &str, start: usize, room: usize) -> Vec<&str> {
     let next = |used: usize, c: char| match c {
         '\t' => used + TAB - (start + used) % TAB,
         // A terminal may give a column to a character that takes none.
@@ -67,12 +67,12 @@ fn columns_of(c: char) -> usize {
 
 /// Wraps the text at spaces to lines of at most this number of columns. A longer word gets its own line, so that it can be copied.
 /// Returns at least one line, which may be empty.
-pub(crate) fn wrapped(text: &str, room: usize) -> Vec<String> {
+pub fn wrapped(text: &str, room: usize) -> Vec<String> {
     with_starts(text, room, "", "")
 }
 
 /// Wraps the text like [`wrapped`] to lines that begin with `first` or, after the first line, with `next`. Ends the last line.
-pub(crate) fn hanging(text: &str, room: usize, first: &str, next: &str) -> String {
+pub fn hanging(text: &str, room: usize, first: &str, next: &str) -> String {
     with_starts(text, room, first, next).join("\n") + "\n"
 }
 
@@ -88,7 +88,7 @@ fn with_starts(text: &str, room: usize, first: &str, next: &str) -> Vec<String> 
 }
 
 /// Wraps running text. Line breaks inside of a paragraph move; those before empty or indented lines and list items stay.
-pub(crate) fn paragraphs(text: &str, room: usize) -> String {
+pub fn paragraphs(text: &str, room: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
         let starts = line.is_empty() || line.starts_with([' ', '\t', '-', '*', '|', '#']);

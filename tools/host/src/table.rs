@@ -3,13 +3,14 @@
 use anstyle::Style;
 
 use crate::fit;
-use crate::notice::styled;
+use crate::style::styled;
 
 /// The minimum width of the last column. With less room, it moves below the other columns.
 const MIN_LAST: usize = 24;
 
 /// Rows of cells in aligned columns. The last column takes the remaining width.
-pub(crate) struct Table<const N: usize> {
+#[derive(Clone, Debug)]
+pub struct Table<const N: usize> {
     styles: [Style; N],
     indent: usize,
     /// The cells, and the style of the last one.
@@ -18,7 +19,7 @@ pub(crate) struct Table<const N: usize> {
 
 impl<const N: usize> Table<N> {
     /// Returns an empty table with one style per column, indented by this number of spaces.
-    pub(crate) fn new(styles: [Style; N], indent: usize) -> Self {
+    pub fn new(styles: [Style; N], indent: usize) -> Self {
         Self {
             styles,
             indent,
@@ -27,25 +28,24 @@ impl<const N: usize> Table<N> {
     }
 
     /// Adds a row. Cells must be single lines of visible characters.
-    pub(crate) fn push(&mut self, row: [String; N]) {
+    pub fn push(&mut self, row: [String; N]) {
         self.rows.push((row, self.styles[N - 1]));
     }
 
     /// Adds a line to the last column, in a style of its own.
-    pub(crate) fn push_below(&mut self, style: Style, line: String) {
+    pub fn push_below(&mut self, style: Style, line: String) {
         let mut row = [const { String::new() }; N];
         row[N - 1] = line;
         self.rows.push((row, style));
     }
 
     /// Renders the rows, and wraps the last cell to the width.
-    pub(crate) fn wrapped(&self, width: usize) -> String {
+    pub fn wrapped(&self, width: usize) -> String {
         self.rendered(width, fit::wrapped)
     }
 
     /// Renders the rows, and cuts the last cell to the width.
-    #[cfg(feature = "default")]
-    pub(crate) fn cut(&self, width: usize) -> String {
+    pub fn cut(&self, width: usize) -> String {
         self.rendered(width, |last, room| vec![fit::cut(last, room)])
     }
 
@@ -133,7 +133,6 @@ mod tests {
         );
     }
 
-    #[cfg(feature = "default")]
     #[test]
     fn the_last_column_can_be_cut() {
         let words = "one two three four five six seven";

@@ -1,18 +1,19 @@
 //! [`SharedWindows`]: budgets that all sessions of the user share, counted in the state folder.
 
+use std::error::Error;
 use std::sync::Arc;
 
 use agent::{
-    BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, Spending, WindowFuture,
+    BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, SharedWindow, Spending,
+    WindowFuture,
 };
+use host::folders;
 use jiff::Timestamp;
 use tokio::task::spawn_blocking;
 use tools_journal::{CounterKey, SharedCounters};
 use tools_store::private;
 
-use crate::error::Error;
-use crate::sessions::SessionError;
-use host::folders;
+use crate::error::SessionError;
 
 /// The file in the state folder.
 const FILE: &str = "budget.counters";
@@ -34,14 +35,18 @@ struct Window {
 }
 
 /// Windows with counters in a file. Days and months are those of UTC, so that a change of the time zone skips and repeats none.
-pub(super) struct SharedWindows {
+struct SharedWindows {
     counters: Arc<SharedCounters>,
     windows: Arc<[Window]>,
 }
 
+/// Opens the counters of all sessions of the user.
+pub(crate) const SHARED: SharedWindow =
+    SharedWindow(|day, month| Ok(Arc::new(SharedWindows::open(day, month)?)));
+
 impl SharedWindows {
     /// Opens the counters. The state folder is created if it is missing.
-    pub(super) fn open(day: BudgetLimits, month: BudgetLimits) -> Result<Self, Error> {
+    fn open(day: BudgetLimits, month: BudgetLimits) -> Result<Self, Box<dyn Error + Send + Sync>> {
         let folder = folders::state().ok_or(SessionError::NoHome)?;
         private::prepare_folder(&folder).map_err(|source| SessionError::Folder {
             path: folder.clone(),

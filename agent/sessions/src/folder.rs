@@ -1,35 +1,25 @@
 //! [`SessionFolder`]: the recorded sessions, one journal each.
 
-mod error;
-mod id;
-mod lock;
-mod retention;
-mod stored;
-mod summary;
-mod tasks;
-
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
+use host::retention::{Retention, SessionFiles};
+use host::{folders, program};
 use tools_store::private;
 
-pub(crate) use self::error::{OtherService, SessionError};
-pub(crate) use self::id::SessionId;
-pub(crate) use self::lock::LockedSession;
-pub(crate) use self::retention::Retention;
-pub(crate) use self::stored::StoredSession;
-pub(crate) use self::summary::SessionSummary;
-pub(crate) use self::tasks::TaskFile;
-use crate::notice;
-use host::folders;
+use crate::error::SessionError;
+use crate::id::SessionId;
+use crate::lock::LockedSession;
+use crate::stored::StoredSession;
+use crate::tasks::{NEW_TASKS, TASKS};
 
 /// The file name ending of a session's journal.
-const JOURNAL: &str = "journal";
+pub(crate) const JOURNAL: &str = "journal";
 
 /// The endings of the files next to a journal: those that SQLite creates, and those of the tasks.
-const BESIDE: [&str; 4] = ["journal-wal", "journal-shm", tasks::TASKS, tasks::NEW_TASKS];
+pub(crate) const BESIDE: [&str; 4] = ["journal-wal", "journal-shm", TASKS, NEW_TASKS];
 
 /// The folder of the recorded sessions of all workspaces, existing or not.
 ///
@@ -38,39 +28,6 @@ const BESIDE: [&str; 4] = ["journal-wal", "journal-shm", tasks::TASKS, tasks::NE
 #[derive(Debug)]
 pub(crate) struct SessionFolder {
     path: PathBuf,
-}
-
-/// The size of a session's files and the time of the last change.
-#[derive(Clone, Debug)]
-pub(crate) struct SessionFiles<T = SessionId> {
-    pub(crate) id: T,
-    pub(crate) bytes: u64,
-    pub(crate) changed: SystemTime,
-}
-
-impl<T> SessionFiles<T> {
-    /// Reads the size and the last change of a journal and the files beside it. Returns `None` if there is no journal.
-    pub(crate) fn read(
-        id: T,
-        journal: &Path,
-        beside: impl Iterator<Item = PathBuf>,
-    ) -> Option<Self> {
-        let journal = fs::metadata(journal).ok()?;
-        let files: Vec<_> = beside
-            .filter_map(|path| fs::metadata(path).ok())
-            .chain([journal])
-            .collect();
-        let changed = files
-            .iter()
-            .filter_map(|file| file.modified().ok())
-            .max()
-            .unwrap_or(SystemTime::UNIX_EPOCH);
-        Some(Self {
-            id,
-            bytes: files.iter().map(fs::Metadata::len).sum(),
-            changed,
-        })
-    }
 }
 
 impl SessionFolder {
@@ -192,7 +149,7 @@ impl SessionFolder {
     }
 
     /// Returns the size and the last change of a session's files. Returns `None` if there are none.
-    pub(crate) fn files(&self, id: SessionId) -> Option<SessionFiles> {
+    pub(crate) fn files(&self, id: SessionId) -> Option<SessionFiles<SessionId>> {
         let beside = BESIDE.iter().map(|end| self.path.join(id.file(end)));
         SessionFiles::read(id, &self.journal(id), beside)
     }
@@ -240,5 +197,5 @@ impl SessionFolder {
 
 /// Warns that a session is neither listed nor resumed, because its journal cannot be read.
 pub(crate) fn warn_of_skipped(id: SessionId, error: &SessionError) {
-    notice::warning(&format!("the session {id} is skipped: {error}"));
+    program::warn(&format!("the session {id} is skipped: {error}"));
 }
