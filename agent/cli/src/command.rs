@@ -5,15 +5,11 @@ mod audit;
 mod call;
 mod chat;
 mod config;
-#[cfg(feature = "default")]
-mod cron;
 mod doctor;
 mod export;
 mod family;
 mod lint;
 mod list;
-#[cfg(feature = "default")]
-mod listen;
 mod lock;
 #[cfg(feature = "default")]
 mod mcp;
@@ -55,8 +51,6 @@ enum Command {
     Why(why::WhyArgs),
     Run(run::RunArgs),
     Chat(chat::ChatArgs),
-    #[cfg(feature = "default")]
-    Listen(listen::ListenArgs),
     System(system::SystemArgs),
     Trust(trust::TrustArgs),
     #[cfg(feature = "default")]
@@ -64,8 +58,6 @@ enum Command {
     #[cfg(feature = "default")]
     Mcp(mcp::McpArgs),
     Config(config::ConfigArgs),
-    #[cfg(feature = "default")]
-    Cron(cron::CronArgs),
     Providers(providers::ProvidersArgs),
     Doctor(doctor::DoctorArgs),
     Export(export::ExportArgs),
@@ -91,8 +83,6 @@ impl Cli {
             Command::Why(why) => on_runtime(why.run()),
             Command::Run(run) => on_runtime(run.run()),
             Command::Chat(chat) => on_runtime(chat.run()),
-            #[cfg(feature = "default")]
-            Command::Listen(listen) => on_runtime(listen.run()),
             Command::System(system) => on_runtime(system.run()),
             Command::Trust(trust) => on_runtime(trust.run()),
             #[cfg(feature = "default")]
@@ -100,8 +90,6 @@ impl Cli {
             #[cfg(feature = "default")]
             Command::Mcp(mcp) => on_runtime(mcp.run()),
             Command::Config(config) => on_runtime(config.run()),
-            #[cfg(feature = "default")]
-            Command::Cron(cron) => on_runtime(cron.run()),
             Command::Providers(providers) => on_runtime(providers.run()),
             Command::Doctor(doctor) => on_runtime(doctor.run()),
             Command::Export(export) => export.run(),

@@ -8,7 +8,6 @@ use host::CommandError;
 use tools::linked::{LookupError, NotLinked};
 use tools::{ErrorCode, ToolError};
 #[cfg(feature = "default")]
-use tools_builtin::cron::CronError;
 #[cfg(feature = "default")]
 use tools_mcp::server::HttpError;
 
@@ -67,14 +66,6 @@ pub(crate) enum Error {
     BrokenContent { number: usize },
     #[error("cannot start the runtime: {0}; free some processes, memory or file handles")]
     Runtime(io::Error),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    Jobs(CronError),
-    #[cfg(feature = "default")]
-    #[error(
-        "job {0} is a prompt, and no provider is configured; choose one with --provider, or set the key of one"
-    )]
-    NoProvider(i64),
     #[error("the journal has no session {0:?}; start it without --resume")]
     NoSession(String),
     #[error("cannot create a workspace at {}: {source}; choose another name or directory", path.display())]
@@ -187,9 +178,6 @@ pub(crate) enum Error {
     Login(#[from] tools_mcp::client::LoginError),
     #[error(transparent)]
     Command(#[from] CommandError),
-    #[cfg(feature = "default")]
-    #[error("the channel {channel} cannot be listened to: {reason}")]
-    Channel { channel: String, reason: String },
     #[error("cancelled")]
     Cancelled,
     #[error("{error}")]
@@ -222,10 +210,6 @@ impl Error {
             | Self::Record(_)
             | Self::Repository(_) => Exit::Usage,
             #[cfg(feature = "default")]
-            Self::Jobs(CronError::Unknown { .. }) => Exit::NotFound,
-            #[cfg(feature = "default")]
-            Self::Jobs(_) | Self::NoProvider(_) => Exit::Usage,
-            #[cfg(feature = "default")]
             Self::Names(_)
             | Self::Listen { .. }
             | Self::Token { .. }
@@ -240,8 +224,6 @@ impl Error {
             | Self::ServerPrompt { .. }
             | Self::McpFile(_)
             | Self::Trust(_) => Exit::Usage,
-            #[cfg(feature = "default")]
-            Self::Channel { .. } => Exit::Usage,
             #[cfg(feature = "default")]
             Self::NoServer { .. } => Exit::NotFound,
             #[cfg(feature = "default")]

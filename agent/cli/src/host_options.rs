@@ -24,9 +24,9 @@ use crate::notice;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::program;
-use crate::refusal::{self, Ungranted};
 use crate::root::RootOption;
 use host::trust::Content;
+use host::ungranted::Ungranted;
 
 /// The options of commands that run tools.
 #[derive(Args, Clone, Debug)]
@@ -167,9 +167,9 @@ impl HostOptions {
 
 /// Returns the hint with the flags or the command that grant the targets of a refused call.
 pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
-    let flags = policy::consenting_flags(refused.needed);
+    let flags = refused.consenting_flags(refused.needed);
     match refused.answered {
-        _ if refusal::is_beyond(refused.first, refused.needed) => {
+        _ if refused.is_beyond(refused.needed) => {
             format!(
                 "the session keeps to the grant that it began with; to allow it, start a new one with {flags}"
             )

@@ -85,7 +85,6 @@ pub(crate) fn token(console: &Arc<Console>) -> Result<CancellationToken, Error> 
 }
 
 /// Lets the command end by itself when the system asks the program to end: cancels the token.
-#[cfg(feature = "default")]
 pub(crate) fn cancel_on_termination(token: CancellationToken) {
     *TERMINATION.lock().ignore_poison() = Some(token);
 }

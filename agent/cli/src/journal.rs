@@ -66,24 +66,16 @@ impl JournalOptions {
         }
     }
 
-    /// Returns the options of a new session in the state folder.
-    #[cfg(feature = "default")]
-    pub(crate) fn for_new(content: ContentOption) -> Self {
+    /// Returns the options of a new session in the state folder, or of one with this name in a journal of its own, which has the session
+    /// already or begins with it.
+    pub(crate) fn for_session(content: ContentOption, own: Option<(PathBuf, String)>) -> Self {
+        let (journal, session) = own.unzip();
+        let is_begun = journal.as_ref().is_some_and(|file| file.exists());
         Self {
+            journal,
+            session,
+            resume: is_begun.then_some(None),
             content,
-            ..Self::default()
-        }
-    }
-
-    /// Returns the options of a session with a journal of its own, which has the session already or begins with it.
-    #[cfg(feature = "default")]
-    pub(crate) fn in_file(self, journal: PathBuf, session: String) -> Self {
-        let resume = journal.exists().then_some(None);
-        Self {
-            journal: Some(journal),
-            session: Some(session),
-            resume,
-            ..self
         }
     }
 

@@ -188,7 +188,6 @@ impl Observer {
     }
 
     /// Collects a failure, and shows nothing but protected files.
-    #[cfg(feature = "default")]
     pub(crate) fn record(&self, event: &Event) {
         let (agent, own) = sub_agent::unwrapped(event);
         self.state().record(agent, &own);

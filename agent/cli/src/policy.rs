@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use agent::consent;
 use clap::Args;
+use host::ungranted::GRANT;
 use tools::policy::{Rule, Verdict};
 use tools::protocol::ApprovalDefault;
 use tools::{Clause, Policy, Target};
 
 use crate::config::{self, Origin, ProgramSettings as _, Setting, Settings, SettingsError};
-use crate::shell;
 
 /// The programs and other tasks that an agent of the session has started, which alone it can reach, with the tools for them.
 const OWN_TASKS: [(&str, &str); 2] = [
@@ -79,18 +79,12 @@ pub(crate) fn call_policy(settings: &Settings, typed: &[Target]) -> Policy {
         .with_rules(consent::rules_from_typed(typed))
 }
 
-/// Returns the flags with which the targets are permitted and not asked about.
-pub(crate) fn consenting_flags(needed: &[Target]) -> String {
-    // With --grant alone, a target that always asks would be refused again for lack of approval.
-    flags(needed, consenting_flag)
-}
-
 /// Returns the flag with which a target is permitted and not asked about.
 pub(crate) fn consenting_flag(target: &Target) -> &'static str {
     if always_asks(target) {
         "--allow"
     } else {
-        "--grant"
+        GRANT
     }
 }
 
@@ -100,18 +94,6 @@ pub(crate) fn always_asks(target: &Target) -> bool {
         && consent::rules_from_grant([&target.to_clause()])
             .next()
             .is_none()
-}
-
-/// Returns one flag per target, with the clause that matches only this target.
-pub(crate) fn flags(needed: &[Target], flag: impl Fn(&Target) -> &'static str) -> String {
-    let one = |target: &Target| {
-        format!(
-            "{} {}",
-            flag(target),
-            shell::quoted(target.to_clause().as_str())
-        )
-    };
-    needed.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use agent::refusal::Refusal;
 use agent::{
     Direct, Driver, FailureKind, Outcome, Run, Selection, Session, Step, StopReason, Summary,
 };
+use host::sessions::SessionEnd;
+use host::ungranted::Ungranted;
 use tools::policy::{Rule, Verdict};
 use tools::{CancellationToken, Grant, Target};
 
@@ -17,9 +19,10 @@ use crate::notice;
 use crate::observer::{CallFailure, CallFailures, Observer};
 use crate::output;
 use crate::output_format::OutputFormat;
+use crate::policy;
 use crate::program;
 use crate::provider_choice::DIRECT;
-use crate::refusal::{self, HowToGrant, Ungranted};
+use crate::refusal::{self, HowToGrant};
 use crate::stream_line::SessionLine;
 use crate::wording::where_tools_are;
 
@@ -55,21 +58,19 @@ pub(crate) enum RunInput {
 }
 
 /// The end of a run.
-#[cfg_attr(
-    not(feature = "default"),
-    allow(dead_code, reason = "only jobs read all of it")
-)]
-pub(crate) struct RunReport {
+struct RunReport {
+    /// The text of the answer. It is empty if there is none.
+    answer: String,
     /// The exit code, or the error of the run.
-    pub(crate) ended: Result<Exit, Error>,
+    ended: Result<Exit, Error>,
     /// The error of the first failed call, if there is no model that could react to it.
-    pub(crate) failure: Option<String>,
+    failure: Option<String>,
     /// The hints about refused calls.
-    pub(crate) hints: Vec<String>,
+    hints: Vec<String>,
     /// The protected files that programs created or changed, each as a sentence.
-    pub(crate) protected: Vec<String>,
+    protected: Vec<String>,
     /// The first error of the output.
-    pub(crate) output: Result<(), Error>,
+    output: Result<(), Error>,
 }
 
 impl PromptRunner {
@@ -90,21 +91,22 @@ impl PromptRunner {
     }
 
     /// Runs to the end, or until the token is cancelled. The run goes on if the output fails.
-    #[cfg(feature = "default")]
-    pub(crate) async fn run_job(
+    pub(crate) async fn run_unattended(
         &self,
         session: &mut Session,
         prompt: String,
         token: CancellationToken,
-    ) -> RunReport {
+    ) -> SessionEnd {
         let observer = self.observer(CancellationToken::new());
         let begun = observer.session(self.session_line(session));
-        let report = self
-            .report(session, RunInput::Prompt(prompt), token, observer)
-            .await;
-        RunReport {
-            output: begun.and(report.output),
-            ..report
+        let input = RunInput::Prompt(prompt);
+        let report = self.report(session, input, token, observer).await;
+        SessionEnd {
+            answer: report.ended.map(|_| report.answer).map_err(Into::into),
+            failure: report.failure,
+            hints: report.hints,
+            protected: report.protected,
+            output: begun.and(report.output).map_err(Into::into),
         }
     }
 
@@ -196,14 +198,16 @@ impl PromptRunner {
                  context",
             );
         }
+        let mut answer = String::new();
         if let Ok(Summary {
             outcome: Outcome::Answer { text, .. },
             ..
         }) = &ended
-            && text.trim().is_empty()
-            && is_text
         {
-            notice::write_line("(no answer)");
+            answer.clone_from(text);
+            if text.trim().is_empty() && is_text {
+                notice::write_line("(no answer)");
+            }
         }
         if let Ok(Summary {
             outcome: Outcome::WaitingForApproval { requests },
@@ -220,6 +224,7 @@ impl PromptRunner {
         let exit = ended.map_err(Error::Driver).and_then(summary_exit);
         let ended = exit.map(|exit| failure.as_ref().map_or(exit, |failure| failure.exit));
         RunReport {
+            answer,
             ended,
             failure: failure.map(|failure| failure.error),
             hints,
@@ -259,6 +264,7 @@ impl PromptRunner {
                 missing: &missing,
                 first,
                 answered,
+                consenting_flag: policy::consenting_flag,
             })
         };
         refusal::hints(refusals, &self.rules, how_to_grant)

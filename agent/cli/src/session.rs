@@ -1,9 +1,8 @@
 //! [`SessionOptions`]: the provider, tools, grant and journal of a session.
 
 mod agent_options;
+mod command_session;
 mod first_look;
-mod job_bounds;
-#[cfg(feature = "default")]
 mod unattended;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,14 +14,13 @@ use agent::{
     Selection, Session,
 };
 use clap::Args;
-use tools::{CancellationToken, Entry, Grant, ToolContext};
+use host::sessions::SessionScope;
+use tools::{CancellationToken, Entry, ToolContext};
 
 use self::agent_options::AgentOptions;
 pub(crate) use self::first_look::note_session;
 use self::first_look::{ProjectTexts, offer_settings};
-pub(crate) use self::job_bounds::JobBounds;
-#[cfg(feature = "default")]
-pub(crate) use self::unattended::UnattendedOptions;
+pub(crate) use self::unattended::{ProgramSessions, UnattendedOptions};
 use crate::budget;
 use crate::config::{
     KeyFlags, ProgramSettings as _, QuestionFlag, Setting, Settings, SettingsError, Values,
@@ -54,37 +52,9 @@ pub(crate) struct SessionOptions {
     #[command(flatten)]
     pub(crate) journal: JournalOptions,
 
-    /// The chat whose messages the session answers. Nobody at the terminal is asked.
+    /// The limits of the session of a family's command. Nobody at the terminal is asked.
     #[arg(skip)]
-    chat: Option<Chat>,
-
-    /// The job that the session runs.
-    #[arg(skip)]
-    job: Option<JobBounds>,
-}
-
-/// The chat of a session whose messages come from outside.
-#[cfg_attr(
-    not(feature = "default"),
-    allow(dead_code, reason = "only `listen` has chats")
-)]
-#[derive(Clone, Debug)]
-pub(crate) struct Chat {
-    pub(crate) channel: String,
-    /// The id on the channel.
-    pub(crate) id: String,
-    /// The principal, which no chat of another channel has.
-    pub(crate) principal: String,
-}
-
-impl Chat {
-    /// Returns the context of the chat.
-    fn enter(&self, context: ToolContext) -> ToolContext {
-        context
-            .with_channel(&*self.channel)
-            .with_chat(&*self.id)
-            .with_principal(&*self.principal)
-    }
+    scope: Option<Arc<dyn SessionScope>>,
 }
 
 /// A session, ready for prompts.
@@ -123,15 +93,6 @@ impl SessionTools {
 }
 
 impl SessionOptions {
-    /// Returns the options with this journal, which has the session of this name already or begins with it.
-    #[cfg(feature = "default")]
-    pub(crate) fn recorded_in(self, journal: std::path::PathBuf, session: String) -> Self {
-        Self {
-            journal: self.journal.in_file(journal, session),
-            ..self
-        }
-    }
-
     /// Returns the effective settings of the files and these options, and the session to resume, if one is. The model of the session may
     /// be asked by default.
     pub(crate) async fn settings(&self) -> Result<(Settings, Option<Recording>), Error> {
@@ -141,7 +102,7 @@ impl SessionOptions {
             .await?;
         let settings = match &resumed {
             // A chat may go on for years, so it has the provider and the model of the day.
-            Some(resumed) if self.chat.is_none() => {
+            Some(resumed) if self.scope.is_none() => {
                 resumed.settings(self.flags()?, |flags| self.settings_with(flags))?
             }
             _ => self.settings_with(self.flags()?)?,
@@ -155,18 +116,11 @@ impl SessionOptions {
         let settings = clause
             .into_iter()
             .fold(settings, Settings::with_default_grant);
-        #[cfg(feature = "default")]
-        let settings = match &self.chat {
-            Some(_) => tools_builtin::message::settings::with_replies(settings),
-            None => settings,
-        };
-        #[cfg(feature = "default")]
-        let settings = match &self.job {
-            // The default provider would read the prompt as calls.
-            Some(job) if settings.program().provider.is_none() => {
-                return Err(Error::NoProvider(job.id));
+        let settings = match &self.scope {
+            Some(scope) => {
+                let has_provider = settings.program().provider.is_some();
+                scope.settings(settings, has_provider)?
             }
-            Some(job) => settings.within_job(job.grant.clone(), job.rules.clone()),
             None => settings,
         };
         Ok((settings, resumed))
@@ -182,17 +136,18 @@ impl SessionOptions {
         token: CancellationToken,
         consent: Option<DeferredConsent>,
     ) -> Result<OpenSession, Error> {
-        let has_asker = self.chat.is_none() && self.job.is_none();
+        let has_asker = self.scope.is_none();
+        let is_shared = self.scope.as_ref().is_some_and(|scope| scope.is_shared());
         if has_asker {
             offer_settings(&self.agent.host, &console).await?;
         }
         let (settings, resumed) = self.settings().await?;
         let choice = ProviderChoice::from_settings(&settings);
-        // The chats of a process share their provider, which its start has noted.
+        // A command has noted the provider of its sessions when it checked it.
         choice
             .note
             .iter()
-            .filter(|_| self.chat.is_none())
+            .filter(|_| has_asker)
             .for_each(|note| notice::note(note));
         let provider = provider(&settings, &choice, self.agent.script.as_ref())?;
         let mut options = budget::run_options(&settings, choice.model.as_deref())?;
@@ -200,11 +155,7 @@ impl SessionOptions {
         options.agent_name = Some(program::name().into());
         let models = self.models(&settings, &choice, provider.clone());
         let selection = settings.selection()?;
-        let root = self
-            .agent
-            .host
-            .servers_root()
-            .filter(|_| self.chat.is_none());
+        let root = self.agent.host.servers_root().filter(|_| !is_shared);
         let servers = remote_tools::attach(
             root,
             &settings,
@@ -235,7 +186,7 @@ impl SessionOptions {
             None => {
                 let (workspace, job) = (
                     self.agent.host.root.workspace()?,
-                    self.job.as_ref().map(|job| job.id),
+                    self.scope.as_ref().and_then(|scope| scope.job()),
                 );
                 self.journal
                     .recording(workspace, &settings, &choice, job)
@@ -267,10 +218,10 @@ impl SessionOptions {
             },
             None => tools,
         };
-        let traces = if self.chat.is_none() {
-            host::start_traces(&settings)
-        } else {
+        let traces = if is_shared {
             Vec::new()
+        } else {
+            host::start_traces(&settings)
         };
         let session = tools
             .into_session()
@@ -280,6 +231,10 @@ impl SessionOptions {
             .with_checkpoints(true)
             .with_options(options);
         notice::warn_left_out(&driver, &driver.offered_tools(&session));
+        let of_start = recording.as_ref().and_then(Recording::first_grant);
+        // The new session of a command keeps to its grant too, because another one may resume it.
+        let own = recording.as_ref().filter(|_| !has_asker);
+        let own = own.map(|_| session.context().grant());
         let runner = PromptRunner {
             driver,
             provider: name,
@@ -287,7 +242,7 @@ impl SessionOptions {
             format,
             console,
             how_to_grant,
-            first_grant: self.first_grant(recording.as_ref()).cloned(),
+            first_grant: settings.job_grant().or(of_start).or(own).cloned(),
             todays_grant: settings.grant(),
             resume: session
                 .context()
@@ -303,12 +258,6 @@ impl SessionOptions {
             recording,
             traces,
         })
-    }
-
-    /// Returns the grant of the past that limits the session: that of its start, or that of its job.
-    fn first_grant<'a>(&'a self, recording: Option<&'a Recording>) -> Option<&'a Grant> {
-        let of_job = self.job.as_ref().map(|job| &job.grant);
-        of_job.or_else(|| recording.and_then(Recording::first_grant))
     }
 
     /// Returns a session over the selected tools, which is not recorded and runs nothing.
@@ -327,15 +276,6 @@ impl SessionOptions {
         Ok(self
             .tools(&settings, unused_models(), token, &Arc::default())?
             .into_session())
-    }
-
-    /// Checks the provider, its model and the limits, before a session is opened.
-    ///
-    /// # Errors
-    /// Returns the error that opening a session would return.
-    #[cfg(feature = "default")]
-    pub(crate) fn check_model(&self, settings: &Settings) -> Result<(), Error> {
-        check_model(settings, self.agent.script.as_ref())
     }
 
     /// Returns the models that tools may ask: that of the session, other models of its provider with the same options, and those of
@@ -409,18 +349,13 @@ impl SessionOptions {
         let selection = settings.selection()?;
         let mut entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
-        if let Some(job) = &self.job {
-            entries.retain(|entry| job.tools.contains(entry.name().as_str()));
-        }
-        // Nobody is asked about the calls of a chat or of a job, also on a terminal.
-        let context = match (&self.chat, &self.job) {
-            (None, None) => self.agent.host.context(settings, token, console)?,
-            _ => self.agent.host.unattended_context(settings, token)?,
-        };
-        let context = match (&self.chat, &self.job) {
-            (Some(chat), _) => chat.enter(context),
-            (None, Some(job)) => job.enter(context),
-            (None, None) => context,
+        let context = match &self.scope {
+            None => self.agent.host.context(settings, token, console)?,
+            // Nobody is asked, also on a terminal.
+            Some(scope) => {
+                entries.retain(|entry| scope.has_tool(entry.name().as_str()));
+                scope.enter(self.agent.host.unattended_context(settings, token)?)
+            }
         };
         host::warnings(&context, None)
             .iter()
@@ -446,7 +381,7 @@ impl SessionOptions {
     fn flags(&self) -> Result<Values, SettingsError> {
         let mut flags = self
             .agent
-            .flags(self.job.as_ref().is_some_and(|job| job.is_call))?;
+            .flags(self.scope.as_ref().is_some_and(|scope| scope.is_call()))?;
         flags.merge(self.questions.values()?);
         Ok(flags)
     }

@@ -40,7 +40,7 @@ const JSON: &str = "json";
 
 /// Verifies and shows journals.
 pub(crate) const AUDIT: Command = Command {
-    behind: "cron",
+    behind: "config",
     commands: &[VERIFY, SHOW],
     ..Command::new("audit")
 };
@@ -51,17 +51,13 @@ const VERIFY: Command = Command {
               an earlier head, so keep the printed head in another place.",
     arguments: &[
         FILE,
-        Argument::Value {
-            name: "head",
-            value: "COUNT:HASH",
-            form: ValueForm::Named,
-            kind: ValueKind::text::<String>(),
-            help: "An earlier head, as printed by this command",
-        },
-        Argument::Flag {
-            name: JSON,
-            help: "Print the head or the damage as one JSON document",
-        },
+        Argument::value::<String>(
+            ValueForm::Named,
+            "head",
+            "COUNT:HASH",
+            "An earlier head, as printed by this command",
+        ),
+        Argument::flag(JSON, "Print the head or the damage as one JSON document"),
     ],
     run: Some(|arguments, cx| Box::pin(async { verify(arguments, cx) })),
     ..Command::new("verify")
@@ -71,17 +67,16 @@ const SHOW: Command = Command {
     about: "Show the rows of a journal: intents, outcomes and refusals of calls",
     arguments: &[
         FILE,
-        Argument::Value {
-            name: "session",
-            value: "NAME",
-            form: ValueForm::Named,
-            kind: ValueKind::text::<String>(),
-            help: "Show the rows of this session only",
-        },
-        Argument::Flag {
-            name: JSON,
-            help: "Print the complete rows as JSON, one document per line",
-        },
+        Argument::value::<String>(
+            ValueForm::Named,
+            "session",
+            "NAME",
+            "Show the rows of this session only",
+        ),
+        Argument::flag(
+            JSON,
+            "Print the complete rows as JSON, one document per line",
+        ),
     ],
     run: Some(|arguments, cx| Box::pin(async { show(arguments, cx) })),
     ..Command::new("show")

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use host::retention::Retention;
 use host::settings::Settings;
-use host::{CommandContext, CommandError, folders};
+use host::{CommandContext, CommandError, Retention, folders};
 use tools::counted;
 use tools_journal::{Audit, Durability, JournalOptions};
 

@@ -10,18 +10,12 @@ const JSON: &str = "json";
 /// Lists, copies and erases sessions.
 pub(crate) const SESSIONS: Command = Command {
     about: "List the recorded sessions of this workspace, the newest first; erase or fork one",
-    behind: "cron",
+    behind: "config",
     details: "Each `run` and `chat` is recorded in the state folder, unless --no-journal or a setting turns that off. --resume continues a session.",
     arguments: &[
-        Argument::Flag {
-            name: "all",
-            help: "List the sessions of all workspaces",
-        },
+        Argument::flag("all", "List the sessions of all workspaces"),
         Argument::Root,
-        Argument::Flag {
-            name: JSON,
-            help: "Print the sessions as JSON, one document per line",
-        },
+        Argument::flag(JSON, "Print the sessions as JSON, one document per line"),
     ],
     commands: &[FORK, ERASE, PRUNE],
     run: Some(|arguments, cx| {
@@ -38,13 +32,12 @@ pub(crate) const SESSIONS: Command = Command {
 const FORK: Command = Command {
     about: "Copy a session and print the ID of the copy, to be continued with --resume. Finished calls are not run again",
     arguments: &[
-        Argument::Value {
-            name: "id",
-            value: "ID",
-            form: ValueForm::Optional,
-            kind: ValueKind::text::<String>(),
-            help: "The ID or its beginning [default: the newest session of this workspace]",
-        },
+        Argument::value::<String>(
+            ValueForm::Optional,
+            "id",
+            "ID",
+            "The ID or its beginning [default: the newest session of this workspace]",
+        ),
         Argument::Root,
     ],
     run: Some(|arguments, cx| {
@@ -60,13 +53,12 @@ const FORK: Command = Command {
 const ERASE: Command = Command {
     about: "Erase sessions: their conversations and calls",
     arguments: &[
-        Argument::Value {
-            name: "ids",
-            value: "ID",
-            form: ValueForm::Many,
-            kind: ValueKind::text::<String>(),
-            help: "The IDs or their beginnings; with --journal, the names",
-        },
+        Argument::value::<String>(
+            ValueForm::Many,
+            "ids",
+            "ID",
+            "The IDs or their beginnings; with --journal, the names",
+        ),
         Argument::Value {
             name: "journal",
             value: "FILE",

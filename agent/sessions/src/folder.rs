@@ -5,8 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use host::retention::{Retention, SessionFiles};
-use host::{folders, program};
+use host::{Retention, SessionFiles, folders, program};
 use tools_store::private;
 
 use crate::error::SessionError;

@@ -14,8 +14,7 @@ mod summary;
 mod tasks;
 mod window;
 
-use host::retention::RetentionKeys;
-use host::{Extension, inventory};
+use host::{Extension, RetentionKeys, inventory};
 use tools::source;
 
 inventory::submit! {

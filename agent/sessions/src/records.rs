@@ -4,9 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use host::program;
-use host::retention::Retention;
-use host::{RecordPlace, SessionRecord, SessionRecords};
+use host::{RecordPlace, Retention, SessionRecord, SessionRecords, program};
 use tools::journal::SessionStart;
 use tools_journal::{Durability, JournalOptions, SqliteJournal};
 

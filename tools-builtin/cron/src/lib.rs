@@ -2,6 +2,7 @@
 
 mod add;
 mod claim;
+mod command;
 mod error;
 mod grant_lines;
 mod job;

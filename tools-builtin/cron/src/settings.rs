@@ -14,6 +14,7 @@ inventory::submit! {
     Extension::new("cron", source!())
         .with_services(&[], insert)
         .with_report(|settings, _| Box::pin(async { Ok(report(settings)) }))
+        .with_commands(&[crate::command::CRON])
 }
 
 impl Jobs {

@@ -29,10 +29,7 @@ const LIST: Command = Command {
     arguments: &[
         SCOPE,
         UNCONFIRMED,
-        Argument::Flag {
-            name: "json",
-            help: "Print the memories as JSON, one document per line",
-        },
+        Argument::flag("json", "Print the memories as JSON, one document per line"),
     ],
     run: Some(|arguments, cx| Box::pin(async { list(arguments, cx) })),
     ..Command::new("list")
@@ -61,10 +58,10 @@ const IMPORT: Command = Command {
             kind: ValueKind::Path,
             help: "The file [default: standard input]",
         },
-        Argument::Flag {
-            name: "trust",
-            help: "Let the file say which memories are confirmed and who saved them, as a backup of your own does",
-        },
+        Argument::flag(
+            "trust",
+            "Let the file say which memories are confirmed and who saved them, as a backup of your own does",
+        ),
     ],
     run: Some(|arguments, cx| Box::pin(async { import(arguments, cx) })),
     ..Command::new("import")
@@ -86,18 +83,14 @@ const CONFIRM: Command = Command {
     ..Command::new("confirm")
 };
 
-const SCOPE: Argument = Argument::Value {
-    name: "scope",
-    value: "SCOPE",
-    form: ValueForm::Named,
-    kind: ValueKind::text::<String>(),
-    help: "Only memories of this scope: `user`, `project` (that of the current directory), or `project/NAME`",
-};
+const SCOPE: Argument = Argument::value::<String>(
+    ValueForm::Named,
+    "scope",
+    "SCOPE",
+    "Only memories of this scope: `user`, `project` (that of the current directory), or `project/NAME`",
+);
 
-const UNCONFIRMED: Argument = Argument::Flag {
-    name: "unconfirmed",
-    help: "Only memories that are not confirmed",
-};
+const UNCONFIRMED: Argument = Argument::flag("unconfirmed", "Only memories that are not confirmed");
 
 const NUMBERS: Argument = Argument::Value {
     name: "ids",

@@ -3,9 +3,11 @@
 mod channel;
 mod channel_settings;
 mod channels;
+mod command;
 mod delivery;
 mod email;
 mod error;
+mod extension;
 mod file;
 mod follow;
 mod incoming;

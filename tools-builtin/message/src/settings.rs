@@ -1,16 +1,14 @@
 //! The settings of channels, and the service that they describe.
 
-mod channels;
+pub(crate) mod channels;
 mod table;
 
 use std::path::PathBuf;
 
-use host::settings::{Key, ProjectRule, REACHES, Setting, Settings, Values, named_tables};
-use host::{Extension, FamilyReport, Finding, declare_keys, inventory};
-use tools::{Clause, source};
+use host::declare_keys;
+use host::settings::{Key, ProjectRule, REACHES, Setting, Values, named_tables};
 use tools_text::KeySource;
 
-pub use channels::{Found, find, with_replies};
 pub use table::ConfiguredChannel;
 
 declare_keys! {
@@ -27,37 +25,8 @@ declare_keys! {
     .with_project(ProjectRule::never(REACHES));
 }
 
-inventory::submit! {
-    Extension::new("message", source!())
-        .with_keys(|| vec![Box::new(ChannelKeys::default())])
-        .with_secret_files(secret_files)
-        .with_services(&["http"], channels::insert)
-        .with_section("channels", |cx, _| Ok(channels::section(cx)))
-        .with_access(channels::access)
-        .with_notices(|settings| Ok(channels::missing(settings)))
-        .with_clause_fault(clause_fault)
-        .with_report(|settings, _| Box::pin(async { Ok(report(settings)) }))
-        .with_faults(|| Finding::of_linked(crate::conflicts(), crate::problems()))
-}
-
-/// Returns the reason if the clause names a channel that there is not.
-fn clause_fault(clause: &Clause, settings: &Settings) -> Option<String> {
-    let names = channels::names(settings)?;
-    let is_unknown = clause.scheme() == Some("message") && !names.contains(&clause.pattern());
-    is_unknown.then(|| format!("the channels are {}", names.join(", ")))
-}
-
-fn report(settings: &Settings) -> FamilyReport {
-    let mut report = FamilyReport::default();
-    report.lines = channels::report(settings);
-    let missing = channels::missing(settings).into_iter();
-    report.findings = missing
-        .map(|fault| Finding::new("channel", fault))
-        .collect();
-    report
-}
-
-fn secret_files(values: &Values) -> Vec<PathBuf> {
+/// Returns the files with secrets that the channels name.
+pub(crate) fn secret_files(values: &Values) -> Vec<PathBuf> {
     let channels = values
         .of::<ChannelKeys>()
         .channels

@@ -2,9 +2,7 @@
 
 use host::style::{FAINT, STRONG, styled};
 use host::trust::{Approval, Change, Subject, TrustError};
-use host::{
-    Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm, ValueKind, program,
-};
+use host::{Argument, Arguments, Command, CommandContext, CommandError, Exit, ValueForm, program};
 use serde_json::json;
 use tools::visible::visible;
 use tools::{Digest, visible_line};
@@ -34,10 +32,7 @@ const LIST: Command = Command {
     arguments: &[
         Argument::Root,
         Argument::Settings,
-        Argument::Flag {
-            name: "json",
-            help: "Print the skills as JSON, one document per line",
-        },
+        Argument::flag("json", "Print the skills as JSON, one document per line"),
     ],
     run: Some(|arguments, cx| Box::pin(async { list(arguments, cx) })),
     ..Command::new("list")
@@ -58,13 +53,12 @@ const APPROVE: Command = Command {
         NAME,
         Argument::Root,
         Argument::Settings,
-        Argument::Value {
-            name: "digest",
-            value: "DIGEST",
-            form: ValueForm::NamedMany,
-            kind: ValueKind::text::<Digest>(),
-            help: "Approve the files of this digest without a question; repeatable",
-        },
+        Argument::value::<Digest>(
+            ValueForm::NamedMany,
+            "digest",
+            "DIGEST",
+            "Approve the files of this digest without a question; repeatable",
+        ),
     ],
     run: Some(|arguments, cx| Box::pin(approve(arguments, cx))),
     ..Command::new("approve")
@@ -77,13 +71,7 @@ const REVOKE: Command = Command {
     ..Command::new("revoke")
 };
 
-const NAME: Argument = Argument::Value {
-    name: "name",
-    value: "NAME",
-    form: ValueForm::Required,
-    kind: ValueKind::text::<String>(),
-    help: "The name",
-};
+const NAME: Argument = Argument::value::<String>(ValueForm::Required, "name", "NAME", "The name");
 
 /// The reason for which a skill cannot be shown or approved.
 #[derive(Debug, thiserror::Error)]

@@ -9,14 +9,16 @@ pub mod folders;
 pub mod program;
 mod prompt_call;
 mod remote_tools;
-pub mod retention;
+mod retention;
 mod session_record;
+pub mod sessions;
 pub mod settings;
 pub mod shell;
 mod size;
 pub mod style;
 pub mod table;
 pub mod trust;
+pub mod ungranted;
 
 pub use exit::Exit;
 pub use extension::{
@@ -33,5 +35,6 @@ pub use prompt_call::PromptCall;
 pub use remote_tools::{
     AttachRequest, AttachedTools, FirstList, NoServers, RemoteError, RemoteFuture, RemoteTools,
 };
+pub use retention::{Retention, RetentionKeys, SessionFiles};
 pub use session_record::{RecordFuture, RecordPlace, SessionRecord, SessionRecords};
 pub use size::Size;

@@ -69,7 +69,7 @@ impl<T> SessionFiles<T> {
 impl Retention {
     /// Keeps a session for `max_age` after its last change, and all sessions together up to `max_bytes`. The `keep` newest ones
     /// are always kept.
-    fn new(max_age: Duration, max_bytes: u64, keep: usize) -> Self {
+    pub fn new(max_age: Duration, max_bytes: u64, keep: usize) -> Self {
         Self {
             max_age,
             max_bytes,

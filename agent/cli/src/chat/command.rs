@@ -4,9 +4,9 @@ use clap::error::ContextKind;
 use clap::{Parser, Subcommand};
 use tools::Clause;
 
-use crate::refusal::{self, Ungranted};
 use crate::{policy, shell};
 use host::PromptCall;
+use host::ungranted::{Ungranted, flags};
 
 /// A line of a chat.
 #[derive(Debug)]
@@ -89,12 +89,12 @@ pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
         .iter()
         .map(|target| shell::quoted(target.to_clause().as_str()).into_owned());
     let grant = || format!("type /grant {}", clauses.collect::<Vec<_>>().join(" "));
-    let restart = if refusal::is_beyond(refused.first, &asked) {
+    let restart = if refused.is_beyond(&asked) {
         "start a new chat"
     } else {
         "restart the chat"
     };
-    let allow = || format!("{restart} with {}", policy::flags(&asked, |_| "--allow"));
+    let allow = || format!("{restart} with {}", flags(&asked, |_| "--allow"));
     let ways = [
         (!granted.is_empty()).then(grant),
         (!asked.is_empty()).then(allow),
@@ -152,6 +152,7 @@ mod tests {
             missing: needed,
             first: None,
             answered: None,
+            consenting_flag: policy::consenting_flag,
         }
     }
 

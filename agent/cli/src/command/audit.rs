@@ -11,7 +11,7 @@ inventory::submit! {
 
 const AUDIT: Command = Command {
     about: "Inspect what the linked tools could touch, and the journals of past calls",
-    behind: "cron",
+    behind: "config",
     commands: &[ceiling::CEILING],
     ..Command::new("audit")
 };

@@ -19,10 +19,10 @@ use crate::interrupt;
 use crate::notice;
 use crate::output;
 use crate::output_file;
-use crate::policy;
 use crate::refusal;
 use crate::remote_tools;
 use host::duration;
+use host::ungranted::{self, GRANT};
 
 /// The reason that a call has no services of a session.
 const OF_SESSIONS: &str = "only a session has it; use `run` or `chat`";
@@ -120,7 +120,7 @@ impl CallArgs {
                         let rules: Vec<_> = settings.rules().collect();
                         // The person who types a call consents to it, so a grant suffices.
                         let hint = |needed: &[_]| {
-                            format!("to allow it, add {}", policy::flags(needed, |_| "--grant"))
+                            format!("to allow it, add {}", ungranted::flags(needed, |_| GRANT))
                         };
                         let hints = refusal::hints(&[refusal], &rules, hint);
                         Error::Refused {

@@ -1,33 +1,38 @@
 //! [`FamilyCommand`]: the commands of the linked families, as a part of the command line.
 
 use std::ffi::OsStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
+use host::sessions::Sessions;
 use host::{
     Argument, Arguments, CommandContext, CommandError, CommandFuture, Finding, ValueForm, ValueKind,
 };
-use tools::Digest;
+use tools::{CancellationToken, Digest};
 
 use super::approval::is_approved;
 use crate::config::{ConfigOptions, Settings, Values};
+use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::interrupt;
 use crate::notice;
 use crate::output;
+use crate::output_format::OutputOption;
 use crate::root::RootOption;
+use crate::session::{ProgramSessions, UnattendedOptions};
 
 /// The names of the program's own commands.
-const OWN: [&str; 21] = [
+const OWN: [&str; 19] = [
     "call",
     "chat",
     "config",
-    "cron",
     "doctor",
     "export",
     "help",
     "lint",
     "list",
-    "listen",
     "lock",
     "mcp",
     "new",
@@ -54,6 +59,9 @@ pub(super) struct FamilyCommand {
 struct Options {
     root: RootOption,
     config: ConfigOptions,
+    sessions: Option<UnattendedOptions>,
+    output: Option<OutputOption>,
+    console: Arc<Console>,
 }
 
 impl FamilyCommand {
@@ -76,6 +84,12 @@ impl FamilyCommand {
             match argument {
                 Argument::Root => options.root = RootOption::from_arg_matches(matches)?,
                 Argument::Settings => options.config = ConfigOptions::from_arg_matches(matches)?,
+                Argument::Sessions => {
+                    let sessions = UnattendedOptions::from_arg_matches(matches)?;
+                    options.root = sessions.agent.host.root.clone();
+                    options.sessions = Some(sessions);
+                }
+                Argument::Output => options.output = Some(OutputOption::from_arg_matches(matches)?),
                 Argument::Flag { name, .. } if matches.get_flag(name) => {
                     values.push((*name, Vec::new()));
                 }
@@ -208,6 +222,8 @@ fn with_argument(command: Command, argument: &'static Argument) -> Command {
     match argument {
         Argument::Root => RootOption::augment_args(command),
         Argument::Settings => ConfigOptions::augment_args(command),
+        Argument::Sessions => UnattendedOptions::augment_args(command),
+        Argument::Output => OutputOption::augment_args(command),
         Argument::Flag { name, help } => {
             let flag = Arg::new(*name).long(*name).help(*help);
             command.arg(flag.action(ArgAction::SetTrue))
@@ -228,6 +244,7 @@ fn with_argument(command: Command, argument: &'static Argument) -> Command {
             };
             command.arg(match form {
                 ValueForm::Named => argument.long(*name),
+                ValueForm::Default(value) => argument.long(*name).default_value(value),
                 ValueForm::NamedMany => argument.long(*name).action(ArgAction::Append),
                 ValueForm::Optional => argument,
                 ValueForm::Required => argument.required(true),
@@ -250,6 +267,25 @@ impl CommandContext for Options {
             .config
             .settings(Values::default())
             .map_err(Error::from)?)
+    }
+
+    fn sessions(&self) -> Result<Arc<dyn Sessions>, CommandError> {
+        let Some(options) = self.sessions.clone() else {
+            let error = "the command has no options of sessions; add Argument::Sessions";
+            return Err(CommandError::new(Exit::Internal, error));
+        };
+        Ok(Arc::new(ProgramSessions {
+            options,
+            format: self.output.map(|output| output.format),
+            console: self.console.clone(),
+            is_noted: AtomicBool::default(),
+        }))
+    }
+
+    fn interruption(&self) -> Result<CancellationToken, CommandError> {
+        let token = interrupt::token(&self.console)?;
+        interrupt::cancel_on_termination(token.clone());
+        Ok(token)
     }
 
     fn width(&self) -> usize {

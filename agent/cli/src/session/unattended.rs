@@ -1,20 +1,28 @@
-//! [`UnattendedOptions`]: the options of commands that run a session for each job or chat, in which nobody is asked.
+//! [`ProgramSessions`]: the sessions of a family's command, in which nobody is asked.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
+use host::sessions::{CommandSession, SessionFuture, SessionScope, Sessions};
+use host::{CommandError, FirstList, Retention};
+use tools::CancellationToken;
 
-#[cfg(feature = "default")]
-use super::Chat;
-#[cfg(feature = "default")]
-use super::JobBounds;
-use super::SessionOptions;
 use super::agent_options::AgentOptions;
-use crate::config::{KeyFlags, Settings};
+use super::command_session::ProgramSession;
+use super::{OpenSession, SessionOptions, check_model};
+use crate::config::{KeyFlags, ProgramSettings as _, Settings};
+use crate::console::Console;
 use crate::error::Error;
 use crate::journal::{ContentOption, JournalOptions};
 use crate::notice;
+use crate::output_format::OutputFormat;
 use crate::provider_choice::ProviderChoice;
+use crate::refusal::HowToGrant;
+use crate::remote_tools;
 
-/// The options of commands that run a session for each job or chat, in which nobody is asked.
+/// The options of sessions in which nobody is asked.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct UnattendedOptions {
     #[command(flatten)]
@@ -24,49 +32,112 @@ pub(crate) struct UnattendedOptions {
     content: ContentOption,
 }
 
+/// The sessions of a command with these options.
+#[derive(Debug)]
+pub(crate) struct ProgramSessions {
+    pub(crate) options: UnattendedOptions,
+    /// The form of standard output. `None` if nothing is shown.
+    pub(crate) format: Option<OutputFormat>,
+    pub(crate) console: Arc<Console>,
+    /// True after the note on the provider.
+    pub(crate) is_noted: AtomicBool,
+}
+
 impl UnattendedOptions {
-    /// Returns the effective settings of the files and these options.
-    pub(crate) async fn settings(&self) -> Result<Settings, Error> {
-        Ok(self.new_session().settings().await?.0)
-    }
-
-    /// Checks the provider, its model and the limits, before a session is opened, and notes the choice.
-    ///
-    /// # Errors
-    /// Returns the error that opening a session would return.
-    pub(crate) fn check_model(&self, settings: &Settings) -> Result<(), Error> {
-        ProviderChoice::from_settings(settings)
-            .note
-            .iter()
-            .for_each(|note| notice::note(note));
-        self.new_session().check_model(settings)
-    }
-
-    /// Returns the options of the session of a job.
-    #[cfg(feature = "default")]
-    pub(crate) fn for_job(&self, job: JobBounds) -> SessionOptions {
-        SessionOptions {
-            job: Some(job),
-            ..self.new_session()
-        }
-    }
-
-    /// Returns the options of a session in a chat. The process has one set of MCP servers and one export of spans for all its chats.
-    #[cfg(feature = "default")]
-    pub(crate) fn for_chat(&self, chat: Chat) -> SessionOptions {
-        SessionOptions {
-            chat: Some(chat),
-            ..self.new_session()
-        }
-    }
-
-    fn new_session(&self) -> SessionOptions {
+    fn with_scope(&self, scope: Option<Arc<dyn SessionScope>>) -> SessionOptions {
+        let own = scope.as_ref().and_then(|scope| scope.journal());
         SessionOptions {
             agent: self.agent.clone(),
             questions: KeyFlags::default(),
-            journal: JournalOptions::for_new(self.content.clone()),
-            chat: None,
-            job: None,
+            journal: JournalOptions::for_session(self.content.clone(), own),
+            scope,
         }
+    }
+}
+
+impl ProgramSessions {
+    async fn open_session(
+        &self,
+        scope: &Arc<dyn SessionScope>,
+        cancellation: &CancellationToken,
+    ) -> Result<OpenSession, Error> {
+        let of_hints = scope.clone();
+        let how_to_grant: HowToGrant = Arc::new(move |refused| of_hints.how_to_grant(refused));
+        let options = || self.options.with_scope(Some(scope.clone()));
+        let open = async |options: SessionOptions| {
+            let (format, console) = (self.format.unwrap_or_default(), self.console.clone());
+            let (how_to_grant, token) = (how_to_grant.clone(), cancellation.clone());
+            options
+                .open(format, console, how_to_grant, token, None)
+                .await
+        };
+        match open(options()).await {
+            // The process ended between the start of the session and its first run.
+            #[cfg(feature = "default")]
+            Err(Error::NoSession(_)) => {
+                for file in options().journal.files().iter().rev() {
+                    let _ = tools_store::private::remove(file);
+                }
+                open(options()).await
+            }
+            opened => opened,
+        }
+    }
+}
+
+impl Sessions for ProgramSessions {
+    fn settings(&self, scope: Option<Arc<dyn SessionScope>>) -> SessionFuture<'_, Settings> {
+        let options = self.options.with_scope(scope);
+        Box::pin(async move { Ok(options.settings().await?.0) })
+    }
+
+    fn has_provider(&self, settings: &Settings) -> bool {
+        settings.program().provider.is_some()
+    }
+
+    fn check_model(&self, settings: &Settings) -> Result<(), CommandError> {
+        if let Some(note) = ProviderChoice::from_settings(settings).note
+            && !self.is_noted.swap(true, Ordering::Relaxed)
+        {
+            notice::note(&note);
+        }
+        Ok(check_model(settings, self.options.agent.script.as_ref())?)
+    }
+
+    fn retention(&self, settings: &Settings) -> Option<Retention> {
+        let is_recorded = settings.program().record_sessions.value;
+        is_recorded.then(|| Retention::from_settings(settings))
+    }
+
+    fn share<'a>(
+        &'a self,
+        settings: &'a Settings,
+        cancellation: &'a CancellationToken,
+    ) -> SessionFuture<'a, Box<dyn Any + Send>> {
+        Box::pin(async move {
+            let traces = host::start_traces(settings);
+            let selection = settings.selection().map_err(Error::from)?;
+            let root = self.options.agent.host.servers_root();
+            let offered = FirstList::Offered;
+            let servers =
+                remote_tools::attach(root, settings, &selection, offered, cancellation).await;
+            // The servers are dropped first.
+            Ok(Box::new((servers, traces)) as Box<dyn Any + Send>)
+        })
+    }
+
+    fn open(
+        &self,
+        scope: Arc<dyn SessionScope>,
+        cancellation: CancellationToken,
+    ) -> SessionFuture<'_, Box<dyn CommandSession>> {
+        Box::pin(async move {
+            let session = ProgramSession {
+                open: self.open_session(&scope, &cancellation).await?,
+                cancellation,
+                is_shown: self.format.is_some(),
+            };
+            Ok(Box::new(session) as Box<dyn CommandSession>)
+        })
     }
 }

@@ -68,6 +68,26 @@ fn a_chat_goes_on_with_the_provider_and_the_model_of_the_day() {
 }
 
 #[test]
+fn a_chat_whose_journal_has_no_run_begins_anew() {
+    let post = Post::new();
+    let listener = post.listen(&[]);
+    post.put("a", "time.now zone=UTC");
+    drop(post.answers(1));
+    listener.end("-TERM").expect(0);
+    let [journal] = &post.journals()[..] else {
+        panic!("{:?}", post.journals())
+    };
+    for end in ["journal-wal", "journal-shm"] {
+        let _ = fs::remove_file(journal.with_extension(end));
+    }
+    fs::write(journal, "").unwrap();
+    let listener = post.listen(&[]);
+    post.put("a", "fs.read path=README.md");
+    assert!(post.answers(2)("a")[1].contains("# Hello"));
+    listener.end("-TERM").expect(0);
+}
+
+#[test]
 fn a_chat_without_messages_is_forgotten_after_a_time() {
     let post = Post::new();
     let script = post.crib.script(&TURNS);

@@ -20,7 +20,7 @@ const TERMINAL: &str = "terminal";
 const SEND: &str = "message.send";
 
 /// A channel of the settings, or the reason that it cannot be used, with the next step.
-pub type Found = Result<Arc<dyn Channel>, String>;
+type Found = Result<Arc<dyn Channel>, String>;
 
 /// Returns the channel that a table describes, with its secrets. The reason of one that cannot be used names the places of its secrets,
 /// and contains none of them.
@@ -62,7 +62,7 @@ fn create(setting: &Setting<ConfiguredChannel>) -> Found {
 }
 
 /// Adds the channels of a session, and the terminal.
-pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
+pub(crate) fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
     let (None, Some(tools)) = (services.get::<Channels>(), services.get::<HttpClient>()) else {
         return Ok(());
     };
@@ -91,7 +91,7 @@ pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
 
 /// Adds the grants and rules for the hosts of the channels, with the origin of each channel. They are for `message.send` alone. A message
 /// still needs the permission for its channel.
-pub(super) fn access(mut settings: Settings) -> Result<Settings, SettingsError> {
+pub(crate) fn access(mut settings: Settings) -> Result<Settings, SettingsError> {
     for setting in settings.of::<ChannelKeys>().channels.clone() {
         let Ok(channel) = create(&setting) else {
             continue;
@@ -104,7 +104,7 @@ pub(super) fn access(mut settings: Settings) -> Result<Settings, SettingsError> 
 }
 
 /// Adds the grant and the rule for answers in the chat of the conversation.
-pub fn with_replies(settings: Settings) -> Settings {
+pub(crate) fn with_replies(settings: Settings) -> Settings {
     let Ok(clause) = format!("message:write:{}", REPLY).parse::<Clause>() else {
         return settings;
     };
@@ -117,7 +117,7 @@ pub fn with_replies(settings: Settings) -> Settings {
 }
 
 /// Returns the names to which messages can be sent. Returns `None` if the host of the program has channels of its own.
-pub(super) fn names(settings: &Settings) -> Option<Vec<&str>> {
+pub(crate) fn names(settings: &Settings) -> Option<Vec<&str>> {
     let of_settings = settings
         .of::<ChannelKeys>()
         .channels
@@ -127,15 +127,18 @@ pub(super) fn names(settings: &Settings) -> Option<Vec<&str>> {
     (!is_of_host).then(|| of_settings.chain([TERMINAL, REPLY]).collect())
 }
 
+/// Returns the setting of a channel. Returns `None` if there is none of this name.
+pub(crate) fn configured<'a>(
+    settings: &'a Settings,
+    name: &str,
+) -> Option<&'a Setting<ConfiguredChannel>> {
+    let mut channels = settings.of::<ChannelKeys>().channels.iter().rev();
+    channels.find(|channel| channel.value.name == name)
+}
+
 /// Returns the channel of a name, or the reason that it cannot be used. Returns `None` if there is none.
-pub fn find(settings: &Settings, name: &str) -> Option<Found> {
-    match settings
-        .of::<ChannelKeys>()
-        .channels
-        .iter()
-        .rev()
-        .find(|channel| channel.value.name == name)
-    {
+pub(crate) fn find(settings: &Settings, name: &str) -> Option<Found> {
+    match configured(settings, name) {
         Some(channel) => {
             Some(create(channel).map_err(|reason| format!("{}: {reason}", channel.origin)))
         }
@@ -150,7 +153,7 @@ pub fn find(settings: &Settings, name: &str) -> Option<Found> {
 }
 
 /// Returns a line on each channel, with the places of its secrets. No line contains a secret.
-pub(super) fn report(settings: &Settings) -> Vec<String> {
+pub(crate) fn report(settings: &Settings) -> Vec<String> {
     let line = |setting: &Setting<ConfiguredChannel>| {
         let ConfiguredChannel {
             name,
@@ -195,7 +198,7 @@ pub(super) fn report(settings: &Settings) -> Vec<String> {
 }
 
 /// Returns a warning for each channel that cannot be used.
-pub(super) fn missing(settings: &Settings) -> Vec<String> {
+pub(crate) fn missing(settings: &Settings) -> Vec<String> {
     let warning = |setting: &Setting<ConfiguredChannel>| {
         let reason = create(setting).err()?;
         Some(format!(
@@ -216,7 +219,7 @@ fn unusable(setting: &Setting<ConfiguredChannel>, error: impl Display) -> Settin
 }
 
 /// Returns the names of the channels for the system text, which the definition of `message.send` does not have.
-pub(super) fn section(cx: &ToolContext) -> String {
+pub(crate) fn section(cx: &ToolContext) -> String {
     let channels = cx.service::<Channels>();
     let names: Vec<_> = channels
         .iter()

@@ -7,11 +7,13 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::Serialize;
-use tools::Digest;
+use tools::{CancellationToken, Digest};
 
 use crate::exit::Exit;
+use crate::sessions::Sessions;
 use crate::settings::Settings;
 
 /// A command of a family. The program turns it into a part of its command line.
@@ -21,13 +23,7 @@ use crate::settings::Settings;
 ///
 /// const FAN: Command = Command {
 ///     about: "Stop a fan",
-///     arguments: &[Argument::Value {
-///         name: "room",
-///         value: "ROOM",
-///         form: host::ValueForm::Required,
-///         kind: host::ValueKind::text::<String>(),
-///         help: "The room",
-///     }],
+///     arguments: &[Argument::value::<String>(host::ValueForm::Required, "room", "ROOM", "The room")],
 ///     run: Some(|arguments, cx| Box::pin(async move {
 ///         cx.note(&format!("stopped in {}", arguments.value::<String>("room")?.unwrap_or_default()));
 ///         Ok(Exit::Success)
@@ -66,6 +62,10 @@ pub enum Argument {
     Root,
     /// The options `--config` and `--no-config`, which set the files of the [settings](CommandContext::settings).
     Settings,
+    /// The options of [sessions](CommandContext::sessions), with those of the root and the settings.
+    Sessions,
+    /// The option `--output`, for the progress and the answers of sessions.
+    Output,
     /// An option without a value.
     Flag {
         /// The name, which is the option without `--`.
@@ -93,6 +93,8 @@ pub enum Argument {
 pub enum ValueForm {
     /// An option that is given at most once.
     Named,
+    /// An option that has this value unless it is given.
+    Default(&'static str),
     /// An option that is repeated.
     NamedMany,
     /// An argument that may be left out.
@@ -129,6 +131,18 @@ pub trait CommandContext {
     /// # Errors
     /// Returns the first mistake in the settings.
     fn settings(&self) -> Result<Settings, CommandError>;
+
+    /// Returns the sessions that the command may run.
+    ///
+    /// # Errors
+    /// Returns an error if the command has no [options of sessions](Argument::Sessions).
+    fn sessions(&self) -> Result<Arc<dyn Sessions>, CommandError>;
+
+    /// Returns a token that is cancelled when the command has to end: by Ctrl-C, or by the system. A second Ctrl-C ends the program.
+    ///
+    /// # Errors
+    /// Returns an error if signals cannot be received.
+    fn interruption(&self) -> Result<CancellationToken, CommandError>;
 
     /// Returns the width of standard output in columns. Without a terminal it is `COLUMNS`, or else 80.
     fn width(&self) -> usize;
@@ -189,6 +203,30 @@ impl Command {
             arguments: &[],
             commands: &[],
             run: None,
+        }
+    }
+}
+
+impl Argument {
+    /// Creates an option without a value.
+    pub const fn flag(name: &'static str, help: &'static str) -> Self {
+        Self::Flag { name, help }
+    }
+
+    /// Creates an argument whose values are texts that are read as this type.
+    pub const fn value<T: FromStr<Err: Display>>(
+        form: ValueForm,
+        name: &'static str,
+        value: &'static str,
+        help: &'static str,
+    ) -> Self {
+        let kind = ValueKind::text::<T>();
+        Self::Value {
+            name,
+            value,
+            form,
+            kind,
+            help,
         }
     }
 }

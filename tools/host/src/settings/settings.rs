@@ -209,6 +209,11 @@ impl Settings {
         }
     }
 
+    /// Returns the grant of the job. Returns `None` if the session runs none.
+    pub fn job_grant(&self) -> Option<&Grant> {
+        self.job.as_ref().map(|(grant, _)| grant)
+    }
+
     /// Sets the root of the session, with links resolved.
     #[must_use]
     pub fn with_root(self, root: PathBuf) -> Self {

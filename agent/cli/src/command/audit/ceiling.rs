@@ -20,10 +20,10 @@ use crate::visible::visible;
 pub(super) const CEILING: Command = Command {
     about: "Print all targets that the linked tools could touch, by crate",
     details: "Each line is a clause and its tools: granting the clause would permit every call of these tools.",
-    arguments: &[Argument::Flag {
-        name: "json",
-        help: "Print the crates as JSON, one document per line",
-    }],
+    arguments: &[Argument::flag(
+        "json",
+        "Print the crates as JSON, one document per line",
+    )],
     run: Some(|arguments, _| Box::pin(async { Ok(print_ceiling(arguments.is_given("json"))?) })),
     ..Command::new("ceiling")
 };

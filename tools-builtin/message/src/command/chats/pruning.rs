@@ -4,29 +4,26 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use host::program;
+
 use super::super::chat_session::say;
 use super::super::folder::ChannelFolder;
 use super::super::waiting::{ChatKey, WaitingMessages};
 use super::Chats;
-use crate::notice;
 
 impl Chats {
     /// Removes the journal of a chat if it is too large. Removes other ones if the chat begins a new one.
     pub(super) async fn make_room(&self, key: &ChatKey, folder: &Arc<ChannelFolder>) {
-        let is_new = self.is_recorded
-            && ChannelFolder::remove_full(&folder.journal(&key.1), &self.retention).unwrap_or_else(
-                |error| {
-                    say(
-                        key,
-                        &format!(
-                            "the journal of the chat is too large, and cannot be removed: {error}"
-                        ),
-                    );
-                    false
-                },
-            );
-        if is_new {
-            self.prune(&key.0, folder).await;
+        let Some(retention) = &self.retention else {
+            return;
+        };
+        match ChannelFolder::remove_full(&folder.journal(&key.1), retention) {
+            Ok(true) => self.prune(&key.0, folder).await,
+            Ok(false) => {}
+            Err(error) => say(
+                key,
+                &format!("the journal of the chat is too large, and cannot be removed: {error}"),
+            ),
         }
     }
 
@@ -34,10 +31,10 @@ impl Chats {
     ///
     /// The folder may have many journals, so no lock is held while it is read: messages come in meanwhile.
     pub(in super::super) async fn prune(&self, channel: &str, folder: &Arc<ChannelFolder>) {
-        if !self.is_recorded {
+        let Some(retention) = self.retention.clone() else {
             return;
-        }
-        let (reader, retention) = (folder.clone(), self.retention.clone());
+        };
+        let reader = folder.clone();
         let before = in_use(&self.waiting(), channel, folder);
         let read = tokio::task::spawn_blocking(move || reader.surplus(&retention, &before)).await;
         let removed = read.unwrap_or_else(|_| Ok(Vec::new())).and_then(|surplus| {
@@ -51,7 +48,7 @@ impl Chats {
             })
         });
         if let Err(error) = removed {
-            notice::warning(&format!(
+            program::warn(&format!(
                 "{channel}: old sessions of chats are kept: {error}"
             ));
         }
@@ -69,23 +66,61 @@ fn in_use(waiting: &WaitingMessages, channel: &str, folder: &ChannelFolder) -> H
 
 #[cfg(test)]
 mod tests {
+    use std::any::Any;
     use std::fs::File;
     use std::sync::mpsc;
-    use std::time::SystemTime;
+    use std::time::{Duration, SystemTime};
 
-    use clap::Parser;
+    use host::sessions::{CommandSession, SessionFuture, SessionScope, Sessions};
+    use host::settings::Settings;
+    use host::{CommandError, Exit, Retention};
     use tokio::runtime::Builder;
     use tools::CancellationToken;
-    use tools_builtin::message::IncomingMessage;
 
     use super::*;
-    use crate::config::Settings;
-    use crate::session::UnattendedOptions;
+    use crate::IncomingMessage;
 
-    #[derive(Parser)]
-    struct Program {
-        #[command(flatten)]
-        options: UnattendedOptions,
+    /// Sessions that cannot be opened.
+    struct NoSessions;
+
+    impl NoSessions {
+        fn fail<'a, T: 'a + Send>() -> SessionFuture<'a, T> {
+            Box::pin(async { Err(CommandError::new(Exit::Internal, "no sessions")) })
+        }
+    }
+
+    impl Sessions for NoSessions {
+        fn settings(&self, _scope: Option<Arc<dyn SessionScope>>) -> SessionFuture<'_, Settings> {
+            Self::fail()
+        }
+
+        fn has_provider(&self, _settings: &Settings) -> bool {
+            false
+        }
+
+        fn check_model(&self, _settings: &Settings) -> Result<(), CommandError> {
+            Ok(())
+        }
+
+        fn retention(&self, _settings: &Settings) -> Option<Retention> {
+            None
+        }
+
+        fn share<'a>(
+            &'a self,
+            _settings: &'a Settings,
+            _cancellation: &'a CancellationToken,
+        ) -> SessionFuture<'a, Box<dyn Any + Send>> {
+            Self::fail()
+        }
+
+        fn open(
+            &self,
+            _scope: Arc<dyn SessionScope>,
+            _cancellation: CancellationToken,
+        ) -> SessionFuture<'_, Box<dyn CommandSession>> {
+            Self::fail()
+        }
     }
 
     #[test]
@@ -100,8 +135,9 @@ mod tests {
                 .unwrap();
         }
         // No session may run, so that the journal does not change.
-        let options = Program::parse_from(["program"]).options;
-        let chats = Chats::new(options, &Settings::default(), 0, CancellationToken::new());
+        let retention = Retention::new(Duration::from_secs(3600), u64::MAX, 0);
+        let shutdown = CancellationToken::new();
+        let chats = Chats::new(Arc::new(NoSessions), Some(retention), 0, shutdown);
         let message = IncomingMessage::new("busy", "hello").unwrap();
         let runtime = Builder::new_current_thread()
             .enable_all()

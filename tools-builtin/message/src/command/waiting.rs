@@ -3,9 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 
-use tools_builtin::message::IncomingMessage;
-
 use super::kept::KeptFile;
+use crate::IncomingMessage;
 
 /// The messages of a chat that may wait.
 const MAX_WAITING: usize = 32;
@@ -103,10 +102,10 @@ impl WaitingMessages {
     }
 
     /// Returns the number of messages in files, and of those in memory alone.
-    pub(super) fn counts(&self) -> (usize, usize) {
+    pub(super) fn counts(&self) -> (u64, u64) {
         let all = || self.by_chat.values().flatten();
         let kept = all().filter(|waiting| waiting.kept.is_some()).count();
-        (kept, all().count() - kept)
+        (kept as u64, (all().count() - kept) as u64)
     }
 }
 
@@ -136,6 +135,6 @@ mod tests {
         let chat = ("box".to_owned(), "0".to_owned());
         waiting.pop(&chat).unwrap();
         assert!(waiting.has_room(&chat, &message));
-        assert_eq!(waiting.counts(), (0, count - 1));
+        assert_eq!(waiting.counts(), (0, count as u64 - 1));
     }
 }

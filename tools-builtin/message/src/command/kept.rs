@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
-use tools_builtin::message::IncomingMessage;
 use tools_store::private;
+
+use crate::IncomingMessage;
 
 /// The end of the name of the file of a message that waits.
 const WAITING: &str = "json";

@@ -26,31 +26,22 @@
 
 mod pruning;
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use host::retention::Retention;
+use host::sessions::Sessions;
+use host::{CommandError, Exit, Retention, program};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-use tools::CancellationToken;
-use tools::IgnorePoison as _;
 use tools::call::{Isolated, Panic};
-use tools_builtin::message::{Claim, IncomingMessage, NotTaken};
+use tools::{CancellationToken, IgnorePoison as _, counted};
 
-use super::chat_session::{ChatSession, length, say};
-use super::folder::ChannelFolder;
+use super::chat_scope::ChatScope;
+use super::chat_session::{ChatSession, say};
+use super::folder::{ChannelFolder, refused};
 use super::waiting::{ChatKey, QueuedMessage, WaitingMessages};
-use crate::config::{ProgramSettings as _, Settings};
-use crate::error::Error;
-use crate::notice;
-use crate::output_format::OutputFormat;
-use crate::policy;
-use crate::refusal::{self, HowToGrant, Ungranted};
-use crate::session::{Chat, OpenSession, SessionOptions, UnattendedOptions};
-use crate::shell;
-use tools::counted;
+use crate::{Claim, IncomingMessage, NotTaken};
 
 /// The time that running sessions get to end after a shutdown, and then to be cancelled.
 const GRACE: Duration = Duration::from_secs(10);
@@ -58,32 +49,29 @@ const CANCEL_GRACE: Duration = Duration::from_secs(5);
 
 /// Runs the sessions of the chats: one message of a chat at a time, and a limited number of chats in parallel.
 pub(super) struct Chats {
-    options: UnattendedOptions,
-    /// False if sessions and messages are in memory alone.
-    is_recorded: bool,
-    /// The limits of the journals of a channel.
-    retention: Retention,
+    sessions: Arc<dyn Sessions>,
+    /// The limits of the journals of a channel. `None` if sessions and messages are in memory alone.
+    retention: Option<Retention>,
     permits: Semaphore,
     waiting: Mutex<WaitingMessages>,
     tasks: Mutex<JoinSet<()>>,
     shutdown: CancellationToken,
     /// The error that ended the program.
-    failed: Mutex<Option<Error>>,
+    failed: Mutex<Option<CommandError>>,
     /// Cancels the runs.
     runs: CancellationToken,
 }
 
 impl Chats {
     pub(super) fn new(
-        options: UnattendedOptions,
-        settings: &Settings,
+        sessions: Arc<dyn Sessions>,
+        retention: Option<Retention>,
         parallel: usize,
         shutdown: CancellationToken,
     ) -> Arc<Self> {
         Arc::new(Self {
-            options,
-            is_recorded: settings.program().record_sessions.value,
-            retention: Retention::from_settings(settings).without_kept(),
+            sessions,
+            retention: retention.map(Retention::without_kept),
             permits: Semaphore::new(parallel.min(Semaphore::MAX_PERMITS)),
             waiting: Mutex::default(),
             tasks: Mutex::default(),
@@ -100,7 +88,7 @@ impl Chats {
         folder: &Arc<ChannelFolder>,
     ) -> std::io::Result<()> {
         for (file, message) in folder.kept().read()? {
-            if file.begun_after().is_some() && !self.is_recorded {
+            if file.begun_after().is_some() && self.retention.is_none() {
                 continue;
             }
             let key = (channel.to_owned(), message.chat().to_owned());
@@ -134,8 +122,9 @@ impl Chats {
             reason: error.to_string(),
         })?;
         let kept = self
-            .is_recorded
-            .then(|| folder.kept().keep(&message))
+            .retention
+            .as_ref()
+            .map(|_| folder.kept().keep(&message))
             .and_then(|kept| {
                 let warn =
                     |error| say(&key, &format!("the message waits in memory alone: {error}"));
@@ -180,12 +169,15 @@ impl Chats {
         let (kept, lost) = self.waiting().counts();
         if kept > 0 {
             let wait = if kept == 1 { "waits" } else { "wait" };
-            notice::note(&format!("{} {wait} for the next start", messages(kept)));
+            program::note(&format!(
+                "{} {wait} for the next start",
+                counted(kept, "message")
+            ));
         }
         if lost > 0 {
-            notice::warning(&format!(
+            program::warn(&format!(
                 "{} that waited when the program ended: not handled",
-                messages(lost)
+                counted(lost, "message")
             ));
         }
     }
@@ -224,13 +216,13 @@ impl Chats {
     }
 
     /// Ends the program with an error. Messages that wait are handled by the next start.
-    fn fail(&self, error: Error) {
+    fn fail(&self, error: CommandError) {
         self.failed.lock().ignore_poison().get_or_insert(error);
         self.shutdown.cancel();
     }
 
     /// Returns the error that ended the program.
-    pub(super) fn take_failure(&self) -> Option<Error> {
+    pub(super) fn take_failure(&self) -> Option<CommandError> {
         self.failed.lock().ignore_poison().take()
     }
 
@@ -240,14 +232,14 @@ impl Chats {
         key: &ChatKey,
         folder: &Arc<ChannelFolder>,
         message: &mut QueuedMessage,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, CommandError> {
         let begun_after = message.begun_after();
         if begun_after.is_none() {
             self.make_room(key, folder).await;
         }
         let is_lost = begun_after.is_some() && !folder.journal(&key.1).exists();
         let mut chat = match self.open(key, folder).await {
-            Ok(open) => ChatSession::new(key, open, &self.runs),
+            Ok(chat) => chat,
             Err(error) => {
                 self.fail(error);
                 return Ok(false);
@@ -256,14 +248,15 @@ impl Chats {
         if is_lost {
             end(key, message)?;
             chat.apologise().await;
-            return Err(Error::Run("the record of it is missing".to_owned()));
+            let error = "the run failed: the record of it is missing";
+            return Err(CommandError::new(Exit::Failed, error));
         }
-        if let Some(run) = chat.take_run() {
-            let is_own = begun_after.is_some_and(|after| length(run.messages()) > after);
-            if !is_own && !run.is_answered() {
-                chat.go_on(run).await;
+        if let Some(run) = chat.open.unfinished() {
+            let is_own = begun_after.is_some_and(|after| run.length > after);
+            if !is_own && !run.is_answered {
+                chat.open.give_up().await?;
             } else {
-                let ended = chat.resume(run).await;
+                let ended = chat.resume().await;
                 if is_own {
                     return self.end(key, &chat, message, ended).await;
                 }
@@ -276,7 +269,7 @@ impl Chats {
             return Ok(false);
         }
         message
-            .begin(chat.length())
+            .begin(chat.open.length())
             .map_err(|error| unwritable(key, &error))?;
         let ended = chat.run(message.message.text()).await;
         self.end(key, &chat, message, ended).await
@@ -288,8 +281,8 @@ impl Chats {
         key: &ChatKey,
         chat: &ChatSession<'_>,
         message: &mut QueuedMessage,
-        ended: Result<(), Error>,
-    ) -> Result<bool, Error> {
+        ended: Result<(), CommandError>,
+    ) -> Result<bool, CommandError> {
         if ended.is_err() && self.runs.is_cancelled() && message.begun_after().is_some() {
             return Ok(false);
         }
@@ -306,54 +299,28 @@ impl Chats {
         key: &ChatKey,
         folder: &ChannelFolder,
         message: &mut QueuedMessage,
-    ) -> Result<(), Error> {
+    ) -> Result<(), CommandError> {
         end(key, message)?;
-        let open = self.open(key, folder).await?;
-        ChatSession::new(key, open, &self.runs).apologise().await;
+        self.open(key, folder).await?.apologise().await;
         Ok(())
     }
 
     /// Opens the session of a chat, which continues if it was recorded.
-    async fn open(&self, key: &ChatKey, folder: &ChannelFolder) -> Result<OpenSession, Error> {
+    async fn open<'a>(
+        &self,
+        key: &'a ChatKey,
+        folder: &ChannelFolder,
+    ) -> Result<ChatSession<'a>, CommandError> {
         let (channel, id) = key;
-        let journal = folder.journal(&key.1);
-        let name = format!(
-            "{channel}/{}",
-            journal.file_stem().unwrap_or_default().display()
-        );
-        let chat = Chat {
+        let scope = ChatScope {
             channel: channel.clone(),
             id: id.clone(),
             principal: folder.principal(id),
+            file: folder.journal(id),
+            is_recorded: self.retention.is_some(),
         };
-        let options = || {
-            let options = self.options.for_chat(chat.clone());
-            match self.is_recorded {
-                true => options.recorded_in(journal.clone(), name.clone()),
-                false => options,
-            }
-        };
-        let of_hint = journal.clone();
-        let how_to_grant: HowToGrant = Arc::new(move |refused| how_to_grant(refused, &of_hint));
-        let open = async |options: SessionOptions| {
-            options
-                .open(
-                    OutputFormat::Text,
-                    Arc::default(),
-                    how_to_grant.clone(),
-                    self.runs.clone(),
-                    None,
-                )
-                .await
-        };
-        match open(options()).await {
-            // The program ended between the start of the session and its first run.
-            Err(Error::NoSession(_)) => {
-                let _ = ChannelFolder::remove(&journal);
-                open(options()).await
-            }
-            opened => opened,
-        }
+        let opened = self.sessions.open(Arc::new(scope), self.runs.clone());
+        Ok(ChatSession::new(key, opened.await?))
     }
 
     fn waiting(&self) -> MutexGuard<'_, WaitingMessages> {
@@ -362,39 +329,11 @@ impl Chats {
 }
 
 /// Removes the file of a message.
-fn end(key: &ChatKey, message: &mut QueuedMessage) -> Result<(), Error> {
+fn end(key: &ChatKey, message: &mut QueuedMessage) -> Result<(), CommandError> {
     message.end().map_err(|error| unwritable(key, &error))
 }
 
-fn unwritable((channel, _): &ChatKey, error: &std::io::Error) -> Error {
+fn unwritable((channel, _): &ChatKey, error: &std::io::Error) -> CommandError {
     let reason = format!("the file of a message that waits cannot be changed: {error}");
-    Error::Channel {
-        channel: channel.clone(),
-        reason,
-    }
-}
-
-/// Returns the hint about refused targets of a chat with this journal.
-fn how_to_grant(refused: &Ungranted<'_>, journal: &Path) -> String {
-    if !refusal::is_beyond(refused.first, refused.needed) {
-        return format!(
-            "to allow it, add {} to `listen`",
-            policy::consenting_flags(refused.needed)
-        );
-    }
-    let flags = match refused.missing {
-        [] => String::new(),
-        missing => format!(" with {}", policy::consenting_flags(missing)),
-    };
-    // The pattern has the files that SQLite creates beside the journal.
-    let journal = shell::quoted(&journal.to_string_lossy()).into_owned();
-    format!(
-        "the session keeps to the grant that it began with; to allow it, end `listen`, forget the chat with `rm {journal}*`, and start \
-         `listen` again{flags}"
-    )
-}
-
-/// Returns a count of messages with its unit.
-fn messages(count: usize) -> String {
-    counted(count.try_into().unwrap_or(u64::MAX), "message")
+    refused(channel, &reason)
 }

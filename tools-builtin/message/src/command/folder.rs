@@ -7,13 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use host::{CommandError, Exit, Retention, SessionFiles, folders};
 use tools::protocol::Digest;
 use tools_store::private;
 
 use super::kept::KeptMessages;
-use crate::error::Error;
-use host::folders;
-use host::retention::{Retention, SessionFiles};
 
 /// The folder of the messages that wait, in which each workspace has its own.
 const WAITING: &str = "waiting";
@@ -40,11 +38,8 @@ impl ChannelFolder {
         channel: &str,
         origin: Option<&Path>,
         workspace: String,
-    ) -> Result<Self, Error> {
-        let refused = |reason: String| Error::Channel {
-            channel: channel.to_owned(),
-            reason,
-        };
+    ) -> Result<Self, CommandError> {
+        let refused = |reason: String| refused(channel, &reason);
         let state = folders::state()
             .ok_or_else(|| refused("there is no folder for its state; set HOME".to_owned()))?;
         let unusable = |path: &Path, error: io::Error| {
@@ -175,6 +170,12 @@ impl ChannelFolder {
     }
 }
 
+/// Returns the failure of a channel that cannot be listened to.
+pub(super) fn refused(channel: &str, reason: &str) -> CommandError {
+    let error = format!("the channel {channel} cannot be listened to: {reason}");
+    CommandError::new(Exit::Usage, error)
+}
+
 /// Returns the size and the last change of a journal with the files beside it.
 fn files(journal: PathBuf) -> Option<SessionFiles<PathBuf>> {
     let path = journal.clone();
@@ -198,8 +199,9 @@ fn folder_name(channel: &str, origin: Option<&Path>, user: Option<&Path>) -> Str
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
-    use crate::config::Settings;
 
     impl ChannelFolder {
         /// Opens a folder that is empty.
@@ -232,7 +234,7 @@ mod tests {
                 .unwrap();
         }
         let [_, used, in_use] = &journals;
-        let retention = Retention::from_settings(&Settings::default()).without_kept();
+        let retention = Retention::new(Duration::from_secs(3600), u64::MAX, 0);
         let surplus = folder
             .surplus(&retention, &HashSet::from([in_use.clone()]))
             .unwrap();
