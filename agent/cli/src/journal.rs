@@ -5,10 +5,9 @@ mod resume_error;
 
 use std::path::PathBuf;
 
-use agent::{Run, Session};
+use agent::Session;
 use clap::Args;
 use host::{CommandError, RecordPlace};
-use tools::ToolContext;
 use tools::journal::SessionStart;
 
 pub(crate) use self::recording::Recording;
@@ -125,27 +124,21 @@ impl JournalOptions {
         choice: &ProviderChoice,
         job: Option<i64>,
     ) -> Result<Option<Recording>, Error> {
-        let has_arguments = self.content.journal_arguments;
-        if self.journal.is_none() && !settings.program().record_sessions.value {
-            return if has_arguments {
-                Err(not_recorded(&settings.program().record_sessions).into())
-            } else {
-                Ok(None)
-            };
-        }
-        let Some(records) = host::session_records() else {
-            return if self.journal.is_some() || has_arguments {
-                Err(no_records().into())
-            } else {
-                Ok(None)
+        let record = &settings.program().record_sessions;
+        let is_off = self.journal.is_none() && !record.value;
+        let Some(records) = host::session_records().filter(|_| !is_off) else {
+            return match self.journal.is_some() || self.content.journal_arguments {
+                true if is_off => Err(not_recorded(record).into()),
+                true => Err(no_records().into()),
+                false => Ok(None),
             };
         };
         let base_url = settings.program().base_url.as_ref();
-        let start = SessionStart::new(workspace, settings.grant())
-            .with_provider(&choice.provider)
-            .with_model(choice.model.clone())
-            .with_base_url(base_url.map(|url| url.value.clone()))
-            .with_job(job);
+        let mut start = SessionStart::new(workspace, settings.grant());
+        start.provider = Some(choice.provider.clone());
+        start.model = choice.model.clone();
+        start.base_url = base_url.map(|url| url.value.clone());
+        start.job = job;
         match (records.begin)(&self.place(), start, settings).await {
             Ok(record) => Ok(Some(self.recorded(record, false))),
             // An unrecorded session is the decision of a person, not of a full disk.
@@ -211,17 +204,6 @@ impl JournalOptions {
             error: Box::new(error),
             hint,
         }
-    }
-}
-
-/// Returns the run to resume, or `None` if a new one starts. The context is that of the session.
-pub(crate) async fn stored_run(
-    recording: Option<&Recording>,
-    context: &ToolContext,
-) -> Result<Option<Run>, Error> {
-    match recording {
-        Some(recording) => recording.stored_run(context).await,
-        None => Ok(None),
     }
 }
 

@@ -28,7 +28,7 @@ use crate::config::{
 use crate::console::Console;
 use crate::disclosure;
 use crate::error::Error;
-use crate::journal::{self, JournalOptions, Recording};
+use crate::journal::{JournalOptions, Recording};
 use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::program;
@@ -207,7 +207,10 @@ impl SessionOptions {
         recording
             .iter()
             .for_each(|recording| recording.keep_tasks(&tools.context, &*servers));
-        let resumed = journal::stored_run(recording.as_ref(), &tools.context).await?;
+        let resumed = match &recording {
+            Some(recording) => recording.stored_run(&tools.context).await?,
+            None => None,
+        };
         let is_waiting = resumed
             .as_ref()
             .is_some_and(|run| !run.waiting_requests().is_empty());

@@ -63,7 +63,7 @@ fn row(session: &SessionSummary, with_workspace: bool) -> [String; 6] {
         .join(" ");
     [
         session.id.to_string(),
-        session.state.as_str().to_owned(),
+        session.state.to_owned(),
         duration::shown(Duration::try_from(since).unwrap_or_default()),
         Size::from_bytes(session.bytes).shown(),
         if with_workspace {

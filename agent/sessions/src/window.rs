@@ -21,16 +21,11 @@ const FILE: &str = "budget.counters";
 /// The counted resources, in the order of a window's counters.
 const RESOURCES: [&str; 4] = ["steps", "calls", "tokens", "cost"];
 
-/// The period of a window.
-#[derive(Clone, Copy)]
-enum Period {
-    Day,
-    Month,
-}
-
-/// The limits of a window.
+/// The period and the limits of a window.
 struct Window {
-    period: Period,
+    name: &'static str,
+    /// The format of the name of a period.
+    format: &'static str,
     limits: BudgetLimits,
 }
 
@@ -55,11 +50,13 @@ impl SharedWindows {
         let counters = Arc::new(SharedCounters::open(&folder.join(FILE))?);
         let windows = [
             Window {
-                period: Period::Day,
+                name: "day",
+                format: "%Y-%m-%d",
                 limits: day,
             },
             Window {
-                period: Period::Month,
+                name: "month",
+                format: "%Y-%m",
                 limits: month,
             },
         ];
@@ -77,7 +74,7 @@ impl SharedWindows {
             let now = Timestamp::now();
             let keys: Vec<_> = windows
                 .iter()
-                .flat_map(|window| keys(window.period, now))
+                .flat_map(|window| keys(window, now))
                 .collect();
             counters.update(&keys, |values| {
                 let counters = || windows.iter().zip(values.chunks_exact(RESOURCES.len()));
@@ -107,16 +104,6 @@ impl SharedWindows {
     }
 }
 
-impl Period {
-    /// Returns the name of the window in an [`Exhausted`].
-    fn name(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Month => "month",
-        }
-    }
-}
-
 impl BudgetWindow for SharedWindows {
     fn charge(&self, spending: Spending) -> WindowFuture<'_> {
         self.add(spending, true)
@@ -128,22 +115,16 @@ impl BudgetWindow for SharedWindows {
 }
 
 fn check(window: &Window, spent: Spending, spending: Spending) -> Result<(), Exhausted> {
-    window.limits.check(
-        spent,
-        spending,
-        BudgetScope::Window(window.period.name().to_owned()),
-    )
+    window
+        .limits
+        .check(spent, spending, BudgetScope::Window(window.name.to_owned()))
 }
 
-fn keys(period: Period, now: Timestamp) -> [CounterKey; RESOURCES.len()] {
-    let format = match period {
-        Period::Day => "%Y-%m-%d",
-        Period::Month => "%Y-%m",
-    };
-    let name = now.strftime(format).to_string();
+fn keys(window: &Window, now: Timestamp) -> [CounterKey; RESOURCES.len()] {
+    let period = now.strftime(window.format).to_string();
     RESOURCES.map(|resource| CounterKey {
-        name: format!("{}.{resource}", period.name()),
-        period: name.clone(),
+        name: format!("{}.{resource}", window.name),
+        period: period.clone(),
     })
 }
 

@@ -1,7 +1,6 @@
 //! [`SessionRecords`]: records of sessions, which a later process continues.
 
 use std::any::Any;
-use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -49,25 +48,4 @@ pub struct SessionRecord {
     pub tasks: Option<(StoredTasks, Arc<dyn TaskStore>)>,
     /// Keeps other processes from the session. Dropped after the journal.
     pub lock: Option<Box<dyn Any + Send + Sync>>,
-}
-
-impl SessionRecord {
-    /// Creates the record of a new session without tasks and a lock.
-    pub fn new(journal: Arc<dyn Journal>, name: Option<String>) -> Self {
-        Self {
-            journal,
-            name,
-            first: None,
-            tasks: None,
-            lock: None,
-        }
-    }
-}
-
-impl fmt::Debug for SessionRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SessionRecord")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
 }

@@ -123,11 +123,9 @@ pub(crate) fn find(
         "SELECT permitted, at_ms, workspace, {model}, {job} FROM session WHERE session = ?"
     );
     let read = |row: &rusqlite::Row<'_>| {
-        let mut start = SessionStart::new(row.get::<_, String>(2)?, Grant::none())
-            .with_model(row.get(4)?)
-            .with_base_url(row.get(5)?)
-            .with_job(row.get(6)?);
-        (start.at_ms, start.provider) = (row.get(1)?, row.get(3)?);
+        let mut start = SessionStart::new(row.get::<_, String>(2)?, Grant::none());
+        (start.at_ms, start.provider, start.model) = (row.get(1)?, row.get(3)?, row.get(4)?);
+        (start.base_url, start.job) = (row.get(5)?, row.get(6)?);
         Ok((row.get::<_, String>(0)?, start))
     };
     let Some((permitted, mut start)) = connection

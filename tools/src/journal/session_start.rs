@@ -41,32 +41,4 @@ impl SessionStart {
             job,
         }
     }
-
-    /// Sets the name of the provider.
-    #[must_use]
-    pub fn with_provider(mut self, provider: impl Into<String>) -> Self {
-        self.provider = Some(provider.into());
-        self
-    }
-
-    /// Sets the model's name.
-    #[must_use]
-    pub fn with_model(mut self, model: Option<String>) -> Self {
-        self.model = model;
-        self
-    }
-
-    /// Sets the URL of the provider's service.
-    #[must_use]
-    pub fn with_base_url(mut self, base_url: Option<String>) -> Self {
-        self.base_url = base_url;
-        self
-    }
-
-    /// Sets the job that the session runs.
-    #[must_use]
-    pub fn with_job(mut self, job: Option<i64>) -> Self {
-        self.job = job;
-        self
-    }
 }

@@ -13,7 +13,6 @@ use crate::notice;
 use crate::provider_choice::ProviderChoice;
 
 /// The journal of the running session. Drop it after the session.
-#[derive(Debug)]
 pub(crate) struct Recording {
     pub(super) record: SessionRecord,
     pub(super) is_resumed: bool,
