@@ -1,12 +1,13 @@
 //! The budgets of runs: their limits, prices and shared windows.
 
-#[cfg(feature = "default")]
-mod window;
-
-use agent::{Budget, BudgetLimits, Cost, RepeatLimits, RunOptions};
+use agent::{Budget, BudgetLimits, Cost, RepeatLimits, RunOptions, SharedWindow};
+use host::CommandError;
+use tools::ToolContext;
 
 use crate::config::{ProgramSettings as _, Setting, Settings, SettingsError};
 use crate::error::Error;
+use crate::exit::Exit;
+use crate::journal::no_records;
 
 /// Returns the options of a session's runs.
 ///
@@ -73,7 +74,7 @@ pub(crate) fn needs_price(model: &str) -> String {
 }
 
 /// Returns the budget that all sessions share. Returns `None` if no window has a limit.
-pub(crate) fn shared(settings: &Settings) -> Result<Option<Budget>, Error> {
+pub(crate) fn shared(settings: &Settings, cx: &ToolContext) -> Result<Option<Budget>, Error> {
     let day = limits(
         &settings.program().daily_calls,
         &settings.program().daily_tokens,
@@ -88,22 +89,11 @@ pub(crate) fn shared(settings: &Settings) -> Result<Option<Budget>, Error> {
         .iter()
         .all(|limits| *limits == BudgetLimits::default());
     if is_unlimited {
-        Ok(None)
-    } else {
-        open(day, month).map(Some)
+        return Ok(None);
     }
-}
-
-#[cfg(feature = "default")]
-fn open(day: BudgetLimits, month: BudgetLimits) -> Result<Budget, Error> {
-    Ok(Budget::from_window(std::sync::Arc::new(
-        window::SharedWindows::open(day, month)?,
-    )))
-}
-
-#[cfg(not(feature = "default"))]
-fn open(_day: BudgetLimits, _month: BudgetLimits) -> Result<Budget, Error> {
-    Err(Error::NoJournal)
+    let SharedWindow(open) = *cx.service().ok_or_else(no_records)?;
+    let window = open(day, month).map_err(|error| CommandError::new(Exit::Usage, error))?;
+    Ok(Some(Budget::from_window(window)))
 }
 
 fn limits(

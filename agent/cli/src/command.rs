@@ -19,7 +19,6 @@ mod run;
 mod search;
 #[cfg(feature = "default")]
 mod serve;
-mod sessions;
 mod show;
 mod system;
 mod trust;
@@ -59,8 +58,6 @@ enum Command {
     #[cfg(feature = "default")]
     Mcp(mcp::McpArgs),
     Config(config::ConfigArgs),
-    Sessions(sessions::SessionsArgs),
-    Audit(audit::AuditArgs),
     Providers(providers::ProvidersArgs),
     Doctor(doctor::DoctorArgs),
     Export(export::ExportArgs),
@@ -93,8 +90,6 @@ impl Cli {
             #[cfg(feature = "default")]
             Command::Mcp(mcp) => on_runtime(mcp.run()),
             Command::Config(config) => on_runtime(config.run()),
-            Command::Sessions(sessions) => sessions.run(),
-            Command::Audit(audit) => audit.run(),
             Command::Providers(providers) => on_runtime(providers.run()),
             Command::Doctor(doctor) => on_runtime(doctor.run()),
             Command::Export(export) => export.run(),

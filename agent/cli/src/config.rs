@@ -14,7 +14,6 @@ use std::path::PathBuf;
 
 use agent::{InvalidSelection, RetryPolicy, Selection, Timeouts};
 use clap::Args;
-use host::Retention;
 use host::settings::{self, AccessKeys};
 use host::trust::Content;
 
@@ -142,9 +141,6 @@ pub(crate) trait ProgramSettings {
 
     /// Returns the timeouts and retries of provider requests.
     fn request_policy(&self) -> (Timeouts, RetryPolicy);
-
-    /// Returns the limits of the recorded sessions.
-    fn retention(&self) -> Retention;
 }
 
 impl ProgramSettings for Settings {
@@ -154,13 +150,6 @@ impl ProgramSettings for Settings {
 
     fn access(&self) -> &AccessKeys {
         self.of()
-    }
-
-    fn retention(&self) -> Retention {
-        let keys = self.program();
-        let keep = usize::try_from(keys.kept_sessions.value).unwrap_or(usize::MAX);
-        let max_bytes = keys.session_max_bytes.value.bytes();
-        Retention::new(keys.session_max_age.value, max_bytes, keep)
     }
 
     fn selection(&self) -> Result<Selection, InvalidSelection> {

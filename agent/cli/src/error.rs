@@ -8,7 +8,6 @@ use host::CommandError;
 use tools::linked::{LookupError, NotLinked};
 use tools::{ErrorCode, ToolError};
 #[cfg(feature = "default")]
-use tools_journal::AuditError;
 #[cfg(feature = "default")]
 use tools_mcp::server::HttpError;
 
@@ -17,8 +16,6 @@ use crate::config::SettingsError;
 use crate::exhausted;
 use crate::exit::Exit;
 use crate::lock_file::LockError;
-#[cfg(feature = "default")]
-use crate::sessions::SessionError;
 use crate::wording::for_person;
 use crate::{linked, notice, program};
 use host::RemoteError;
@@ -69,47 +66,8 @@ pub(crate) enum Error {
     BrokenContent { number: usize },
     #[error("cannot start the runtime: {0}; free some processes, memory or file handles")]
     Runtime(io::Error),
-    #[cfg(not(feature = "default"))]
-    #[error("this program was built without journals; rebuild it with its default features")]
-    NoJournal,
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    OpenJournal(#[from] tools_journal::OpenError),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    Audit(#[from] AuditError),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    Head(#[from] tools_journal::InvalidHead),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    Session(#[from] SessionError),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    Journal(tools::journal::JournalError),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    Erase(#[from] tools_journal::EraseError),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    Fork(#[from] tools_journal::ForkError),
-    #[cfg(feature = "default")]
-    #[error("with --journal, --resume takes no ID; name the session with --session")]
-    ResumedName,
-    #[cfg(feature = "default")]
-    #[error(
-        "the journal already has a session {0:?}; continue it with --resume, or choose another name"
-    )]
-    SessionExists(String),
-    #[cfg(feature = "default")]
     #[error("the journal has no session {0:?}; start it without --resume")]
     NoSession(String),
-    #[cfg(feature = "default")]
-    #[error("the journal has no call of a session {name:?}; {advice}")]
-    NoCalls { name: String, advice: String },
-    #[cfg(feature = "default")]
-    #[error("there is no journal at {}; pass the session's journal with --journal", .0.display())]
-    NoJournalFile(PathBuf),
     #[error("cannot create a workspace at {}: {source}; choose another name or directory", path.display())]
     New { path: PathBuf, source: io::Error },
     #[error("{} is not a checkout of Toolcrib; pass the directory of its Cargo.toml with --path", .0.display())]
@@ -127,9 +85,6 @@ pub(crate) enum Error {
         .0.tool, .0.times
     )]
     Loop(Repeated),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    Counters(#[from] tools_journal::CounterError),
     #[error("{} for an approval; approve or deny each request", if *.0 == 1 { "a call waits".to_owned() } else { format!("{} calls wait", .0) })]
     Waiting(usize),
     #[error(
@@ -248,6 +203,7 @@ impl Error {
             | Self::New { .. }
             | Self::Lock(_)
             | Self::Unrecorded
+            | Self::NoSession(_)
             | Self::NoRequest { .. }
             | Self::NoCheckout(_)
             | Self::NoState
@@ -280,28 +236,9 @@ impl Error {
             Self::Login(_) => Exit::Failed,
             Self::Command(error) => error.exit,
             Self::Unusable(_) => Exit::Problems,
-            #[cfg(not(feature = "default"))]
-            Self::NoJournal => Exit::Usage,
             Self::RemoteTools(RemoteError::NotFound(_)) => Exit::NotFound,
             Self::RemoteTools(RemoteError::Unavailable(_)) => Exit::Unavailable,
             Self::RemoteTools(_) => Exit::Usage,
-            #[cfg(feature = "default")]
-            Self::OpenJournal(_)
-            | Self::Head(_)
-            | Self::NoCalls { .. }
-            | Self::Audit(AuditError::Open(_))
-            | Self::Session(_)
-            | Self::Counters(_)
-            | Self::Erase(_)
-            | Self::Fork(_)
-            | Self::ResumedName
-            | Self::SessionExists(_)
-            | Self::NoSession(_)
-            | Self::NoJournalFile(_) => Exit::Usage,
-            #[cfg(feature = "default")]
-            Self::Audit(_) => Exit::Problems,
-            #[cfg(feature = "default")]
-            Self::Journal(_) => Exit::Internal,
             Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => {
                 provider_exit(error)
             }

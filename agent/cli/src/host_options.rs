@@ -149,8 +149,7 @@ impl HostOptions {
             .with_grant(settings.grant())
             .with_policy(self.policy.session_policy(settings))
             .with_approval_timeout(settings.program().approval_timeout.value)
-            .with_cancellation(cancellation)
-            .with_recorded_content(settings.program().telemetry_content.value);
+            .with_cancellation(cancellation);
         if let Some(timeout) = &settings.program().call_timeout {
             context = context.with_timeout(timeout.value);
         }

@@ -1,32 +1,24 @@
-//! The options for journals. In the lean build, opening one fails.
+//! The options for journals.
 
-#[cfg(not(feature = "default"))]
-mod absent;
-#[cfg(feature = "default")]
 mod recording;
-#[cfg(feature = "default")]
-mod sqlite;
+mod resume_error;
 
 use std::path::PathBuf;
 
-use agent::{Run, Session};
+use agent::Session;
 use clap::Args;
-use tools::ToolContext;
+use host::{CommandError, RecordPlace};
+use tools::journal::SessionStart;
 
-#[cfg(not(feature = "default"))]
-use self::absent as backend;
-#[cfg(feature = "default")]
-use self::sqlite as backend;
-use crate::config::{Setting, Settings};
+pub(crate) use self::recording::Recording;
+use crate::config::{ProgramSettings as _, Setting, Settings, SettingsError};
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::provider_choice::ProviderChoice;
 use crate::{program, shell};
 
-#[cfg(not(feature = "default"))]
-pub(crate) use self::absent::Recording;
-pub(crate) use self::backend::{damage, show, verify};
-#[cfg(feature = "default")]
-pub(crate) use self::{recording::Recording, sqlite::advice};
+/// The hint about a session that cannot be recorded.
+const UNRECORDED: &str = "the session cannot be recorded; make room in the state folder, or let sessions run without a record with --no-journal or sessions.record = false";
 
 /// The flag of the key `sessions.record`.
 const NO_JOURNAL: &str = "--no-journal";
@@ -116,7 +108,12 @@ impl JournalOptions {
 
     /// Opens the session of this workspace to resume. Returns `None` if a new one starts.
     pub(crate) async fn resumed(&self, workspace: &str) -> Result<Option<Recording>, Error> {
-        Recording::resumed(self, workspace).await
+        let Some(id) = &self.resume else {
+            return Ok(None);
+        };
+        let records = host::session_records().ok_or_else(no_records)?;
+        let record = (records.resume)(&self.place(), id.as_deref(), workspace).await?;
+        Ok(Some(self.recorded(record, true)))
     }
 
     /// Starts to record a session in this workspace, which may run a job. Returns `None` if the session is not recorded.
@@ -127,7 +124,46 @@ impl JournalOptions {
         choice: &ProviderChoice,
         job: Option<i64>,
     ) -> Result<Option<Recording>, Error> {
-        Recording::new(self, workspace, settings, choice, job).await
+        let record = &settings.program().record_sessions;
+        let is_off = self.journal.is_none() && !record.value;
+        let Some(records) = host::session_records().filter(|_| !is_off) else {
+            return match self.journal.is_some() || self.content.journal_arguments {
+                true if is_off => Err(not_recorded(record).into()),
+                true => Err(no_records().into()),
+                false => Ok(None),
+            };
+        };
+        let base_url = settings.program().base_url.as_ref();
+        let mut start = SessionStart::new(workspace, settings.grant());
+        start.provider = Some(choice.provider.clone());
+        start.model = choice.model.clone();
+        start.base_url = base_url.map(|url| url.value.clone());
+        start.job = job;
+        match (records.begin)(&self.place(), start, settings).await {
+            Ok(record) => Ok(Some(self.recorded(record, false))),
+            // An unrecorded session is the decision of a person, not of a full disk.
+            Err(error) if self.journal.is_none() => Err(Error::Unfinished {
+                error: Box::new(error.into()),
+                hint: UNRECORDED.to_owned(),
+            }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn place(&self) -> RecordPlace {
+        RecordPlace {
+            file: self.journal.clone(),
+            name: self.session.clone(),
+            with_arguments: self.content.journal_arguments,
+        }
+    }
+
+    fn recorded(&self, record: host::SessionRecord, is_resumed: bool) -> Recording {
+        Recording {
+            record,
+            is_resumed,
+            is_of_user: self.journal.is_none(),
+        }
     }
 
     /// Returns the flags that continue the session of this name.
@@ -171,13 +207,22 @@ impl JournalOptions {
     }
 }
 
-/// Returns the run to resume, or `None` if a new one starts. The context is that of the session.
-pub(crate) async fn stored_run(
-    recording: Option<&Recording>,
-    context: &ToolContext,
-) -> Result<Option<Run>, Error> {
-    match recording {
-        Some(recording) => recording.stored_run(context).await,
-        None => Ok(None),
+/// Returns the error for arguments to be recorded in a session that is not recorded.
+fn not_recorded(record: &Setting<bool>) -> SettingsError {
+    let reason =
+        "is false, so --journal-arguments records nothing; add --journal FILE, or drop the flag"
+            .to_owned();
+    SettingsError::Value {
+        origin: record.origin.clone(),
+        key: "sessions.record".to_owned(),
+        reason,
     }
+}
+
+/// Returns the error of a program that keeps no records.
+pub(crate) fn no_records() -> CommandError {
+    CommandError::new(
+        Exit::Usage,
+        "this program was built without journals; rebuild it with its default features",
+    )
 }

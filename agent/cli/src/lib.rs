@@ -62,14 +62,11 @@ mod root;
 mod running;
 mod sentence;
 mod session;
-#[cfg(feature = "default")]
-mod sessions;
 mod standard_input;
 mod start;
 mod status_lines;
 mod stream_line;
 mod system_text;
-mod telemetry;
 mod tokens;
 mod tool_list;
 mod trust;

@@ -4,7 +4,7 @@
 tools::link!(tools_builtin);
 
 #[cfg(feature = "default")]
-tools::link!(agent_rig);
+tools::link!(agent_rig, agent_sessions, agent_telemetry);
 
 /// Returns the build that links a provider, or `None` if none does.
 pub(crate) fn how_to_link(provider: &str) -> Option<&'static str> {

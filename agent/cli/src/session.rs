@@ -28,7 +28,7 @@ use crate::config::{
 use crate::console::Console;
 use crate::disclosure;
 use crate::error::Error;
-use crate::journal::{self, JournalOptions, Recording};
+use crate::journal::{JournalOptions, Recording};
 use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::program;
@@ -39,7 +39,6 @@ use crate::refusal::HowToGrant;
 use crate::remote_tools;
 use crate::root::unused_models;
 use crate::system_text;
-use crate::telemetry::Telemetry;
 
 /// The options of commands that run one session.
 #[derive(Args, Clone, Debug)]
@@ -69,7 +68,7 @@ pub(crate) struct OpenSession {
     /// The journal of the session. Drop it after the session.
     pub(crate) recording: Option<Recording>,
     /// The export of the session's spans. Drop it last.
-    pub(crate) telemetry: Option<Telemetry>,
+    pub(crate) traces: Vec<host::Trace>,
 }
 
 /// The tools of a session, their selection, the context of their calls, and the texts of the project.
@@ -167,7 +166,7 @@ impl SessionOptions {
         .await;
         let settings = self.agent.host.with_reads(settings);
         let tools = self.tools(&settings, models, token, &console)?;
-        let tools = match budget::shared(&settings)? {
+        let tools = match budget::shared(&settings, &tools.context)? {
             Some(budget) => SessionTools {
                 context: tools.context.with_service(budget),
                 ..tools
@@ -209,7 +208,10 @@ impl SessionOptions {
         recording
             .iter()
             .for_each(|recording| recording.keep_tasks(&tools.context, &*servers));
-        let resumed = journal::stored_run(recording.as_ref(), &tools.context).await?;
+        let resumed = match &recording {
+            Some(recording) => recording.stored_run(&tools.context).await?,
+            None => None,
+        };
         let is_waiting = resumed
             .as_ref()
             .is_some_and(|run| !run.waiting_requests().is_empty());
@@ -220,10 +222,10 @@ impl SessionOptions {
             },
             None => tools,
         };
-        let telemetry = if is_shared {
-            None
+        let traces = if is_shared {
+            Vec::new()
         } else {
-            Telemetry::start(&settings)
+            host::start_traces(&settings)
         };
         let session = tools
             .into_session()
@@ -258,7 +260,7 @@ impl SessionOptions {
             resumed,
             servers,
             recording,
-            telemetry,
+            traces,
         })
     }
 

@@ -19,7 +19,7 @@ pub use self::exhausted::{BudgetError, BudgetScope, Exhausted, Resource};
 pub use self::limits::BudgetLimits;
 pub use self::price::{Cost, InvalidCost, Price};
 pub use self::spending::Spending;
-pub use self::window::{BudgetWindow, WindowFuture};
+pub use self::window::{BudgetWindow, OpenedWindow, SharedWindow, WindowFuture};
 
 /// The resources that a run and all its children may use together: steps, calls, tokens, money and time.
 ///

@@ -1,8 +1,10 @@
 //! [`BudgetWindow`]: counters that several processes share.
 
+use std::error::Error;
 use std::pin::Pin;
+use std::sync::Arc;
 
-use super::{BudgetError, Spending};
+use super::{BudgetError, BudgetLimits, Spending};
 
 /// The future of a window's operation.
 pub type WindowFuture<'a> = Pin<Box<dyn Future<Output = Result<(), BudgetError>> + Send + 'a>>;
@@ -19,3 +21,10 @@ pub trait BudgetWindow: Send + Sync {
     /// The future returns the errors of [`Budget::record`](super::Budget::record).
     fn record(&self, spending: Spending) -> WindowFuture<'_>;
 }
+
+/// The opened counters, or the reason that they cannot be opened.
+pub type OpenedWindow = Result<Arc<dyn BudgetWindow>, Box<dyn Error + Send + Sync>>;
+
+/// Opens the counters that all sessions of a user share, with limits for a day and for a month: a service of a program that keeps counts.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedWindow(pub fn(BudgetLimits, BudgetLimits) -> OpenedWindow);

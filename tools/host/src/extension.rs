@@ -2,6 +2,7 @@
 
 mod command;
 
+use std::any::Any;
 use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use tools::{Clause, Entry, Services, Source, ToolContext};
 
 use crate::finding::{FamilyReport, Finding};
 use crate::remote_tools::{NoServers, RemoteTools};
+use crate::session_record::SessionRecords;
 use crate::settings::{KeySet, Settings, SettingsError, Values};
 
 pub use command::{
@@ -65,7 +67,12 @@ pub struct Extension {
     warnings: fn(&ToolContext, Option<&Entry>) -> Vec<String>,
     section: Option<(&'static str, Section)>,
     commands: &'static [Command],
+    trace: fn(&Settings) -> Option<Trace>,
+    session_records: Option<SessionRecords>,
 }
+
+/// The export of spans. Dropping it sends the remaining ones.
+pub type Trace = Box<dyn Any + Send + Sync>;
 
 /// The text of a section of the system text, for a session in this context whose tools have these names. An error is a warning.
 pub type Section = fn(&ToolContext, &dyn Fn(&str) -> bool) -> Result<String, String>;
@@ -104,6 +111,8 @@ impl Extension {
             warnings: |_, _| Vec::new(),
             section: None,
             commands: &[],
+            trace: |_| None,
+            session_records: None,
         }
     }
 
@@ -261,6 +270,20 @@ impl Extension {
     #[must_use]
     pub const fn with_commands(mut self, commands: &'static [Command]) -> Self {
         self.commands = commands;
+        self
+    }
+
+    /// Sets the function that starts to export the spans of a session, if the settings or the environment ask for it.
+    #[must_use]
+    pub const fn with_trace(mut self, trace: fn(&Settings) -> Option<Trace>) -> Self {
+        self.trace = trace;
+        self
+    }
+
+    /// Sets the records of sessions.
+    #[must_use]
+    pub const fn with_session_records(mut self, records: SessionRecords) -> Self {
+        self.session_records = Some(records);
         self
     }
 }
@@ -448,6 +471,21 @@ pub fn sections(
         .into_iter()
         .filter_map(|extension| extension.section)
         .map(|(name, section)| (name, section(cx, has_tool)))
+        .collect()
+}
+
+/// Returns the records of sessions. A program has one kind of them. Returns `None` if its sessions cannot be recorded.
+pub fn session_records() -> Option<SessionRecords> {
+    list()
+        .into_iter()
+        .find_map(|extension| extension.session_records)
+}
+
+/// Starts to export the spans of a session for all linked families that do. Drop the exports after the session.
+pub fn start_traces(settings: &Settings) -> Vec<Trace> {
+    list()
+        .into_iter()
+        .filter_map(|extension| (extension.trace)(settings))
         .collect()
 }
 

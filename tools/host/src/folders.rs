@@ -36,6 +36,11 @@ pub fn state() -> Option<PathBuf> {
     Some(state_dir(&base()?).join(program::name()))
 }
 
+/// Returns the file of the prompts typed in chats.
+pub fn history() -> Option<PathBuf> {
+    Some(state()?.join("history"))
+}
+
 /// Returns the data folder, such as `toolcrib` in `$XDG_DATA_HOME` or `~/.local/share`.
 pub fn data() -> Option<PathBuf> {
     Some(base()?.data_dir().join(program::name()))

@@ -11,6 +11,7 @@ pub mod program;
 mod prompt_call;
 mod remote_tools;
 mod retention;
+mod session_record;
 pub mod sessions;
 pub mod settings;
 pub mod shell;
@@ -23,9 +24,10 @@ pub mod ungranted;
 pub use exit::Exit;
 pub use extension::{
     Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, ControlFolders,
-    Extension, Report, ReportFuture, Run, Section, ValueForm, ValueKind, clause_fault, commands,
-    faults, insert_control_folders, insert_services, list, notices, open_file, prepare_context,
-    recover, remote_tools, reports, sections, start, warnings, with_access,
+    Extension, Report, ReportFuture, Run, Section, Trace, ValueForm, ValueKind, clause_fault,
+    commands, faults, insert_control_folders, insert_services, list, notices, open_file,
+    prepare_context, recover, remote_tools, reports, sections, session_records, start,
+    start_traces, warnings, with_access,
 };
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].
@@ -34,5 +36,6 @@ pub use prompt_call::PromptCall;
 pub use remote_tools::{
     AttachRequest, AttachedTools, FirstList, NoServers, RemoteError, RemoteFuture, RemoteTools,
 };
-pub use retention::{Retention, SessionFiles};
+pub use retention::{Retention, RetentionKeys, SessionFiles};
+pub use session_record::{RecordFuture, RecordPlace, SessionRecord, SessionRecords};
 pub use size::Size;

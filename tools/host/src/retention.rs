@@ -1,8 +1,30 @@
-//! [`Retention`]: the age and size up to which sessions are kept.
+//! [`Retention`]: the age and size up to which recorded sessions are kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+
+use crate::settings::{Key, Setting, Settings, duration, integer, size};
+use crate::{Size, declare_keys};
+
+/// The default time for which a recorded session is kept: 30 days.
+const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+declare_keys! {
+    /// The keys of the limits of recorded sessions.
+    pub struct RetentionKeys;
+
+    /// The time after its last change for which a recorded session is kept
+    max_age: Setting<Duration> =
+        Key::new("sessions.max_age", duration(), Setting::from_default(MAX_AGE), "\"30d\"");
+
+    /// The size of all recorded sessions above which the oldest ones are removed
+    max_bytes: Setting<Size> =
+        Key::new("sessions.max_bytes", size(), Setting::from_default(Size::from_bytes(200_000_000)), "\"200MB\"");
+
+    /// The number of newest sessions that are kept whatever their age and size
+    keep: Setting<u32> = Key::new("sessions.keep", integer::<0, _>(), Setting::from_default(10), "10");
+}
 
 /// The limits of the recorded sessions of all workspaces.
 #[derive(Clone, Debug)]
@@ -15,11 +37,11 @@ pub struct Retention {
 /// The size of a session's files and the time of the last change.
 #[derive(Clone, Debug)]
 pub struct SessionFiles<T> {
-    /// The session.
+    /// The name of the session.
     pub id: T,
     /// The size of all files.
     pub bytes: u64,
-    /// The last change of one of the files.
+    /// The time of the last change.
     pub changed: SystemTime,
 }
 
@@ -53,6 +75,16 @@ impl Retention {
             max_bytes,
             keep,
         }
+    }
+
+    /// Returns the limits that the settings set.
+    pub fn from_settings(settings: &Settings) -> Self {
+        let keys: &RetentionKeys = settings.of();
+        Self::new(
+            keys.max_age.value,
+            keys.max_bytes.value.bytes(),
+            usize::try_from(keys.keep.value).unwrap_or(usize::MAX),
+        )
     }
 
     /// Returns the limits without a number of sessions that are always kept.

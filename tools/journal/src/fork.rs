@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 use crate::error::Fault;
 use crate::ledger::Ledger;
 use crate::row::{COLUMNS, now_ms};
-use crate::{Audit, JournalOptions, OpenError, SessionStart, open, start};
+use crate::{Audit, JournalOptions, OpenError, open, start};
 
 /// An error from [`Audit::fork`].
 #[derive(Debug, thiserror::Error)]
@@ -64,14 +64,9 @@ fn copy(
     let transaction = open::begin(target, to)?;
     let mut ledger = Ledger::new(&transaction)?;
     copy_rows(&source, session, &mut ledger, name)?;
-    if let Some(start) = start::find(&source, audit.version, session)? {
-        ledger.write_start(
-            name,
-            &SessionStart {
-                at_ms: now_ms(),
-                ..start
-            },
-        )?;
+    if let Some(mut start) = start::find(&source, audit.version, session)? {
+        start.at_ms = now_ms();
+        ledger.write_start(name, &start)?;
     }
     for (table, columns) in [
         ("state", "at_ms, state, checkpoint"),

@@ -26,5 +26,5 @@ pub use fork::ForkError;
 pub use head::{Head, InvalidHead};
 pub use option::JournalOptions;
 pub use sqlite::SqliteJournal;
-pub use start::SessionStart;
+pub use tools::journal::SessionStart;
 pub use tools_store::Durability;

@@ -1,79 +1,14 @@
-//! [`SessionStart`]: how a session began.
+//! The rows of the starts of sessions.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tools::Grant;
-use tools::journal::{Checkpoint, JournalFuture};
+use tools::journal::{Checkpoint, JournalFuture, SessionStart};
 
 use crate::audit::unreadable;
 use crate::error::Fault;
 use crate::ledger::Ledger;
 use crate::open::{VERSION, WITH_JOBS, WITH_MODELS, WITH_SESSIONS};
-use crate::row::now_ms;
 use crate::{Audit, AuditError, SqliteJournal};
-
-/// The time, workspace, grant, provider, URL of its service, model and job with which a session began.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SessionStart {
-    /// The time, in milliseconds since 1970, UTC.
-    pub at_ms: i64,
-    /// The workspace's path or another name of it. The journal does not interpret it.
-    pub workspace: String,
-    /// The grant. A host narrows the grant of a resumed session by it.
-    pub grant: Grant,
-    /// The name of the provider, or `None` if it is not recorded.
-    pub provider: Option<String>,
-    /// The model's name, or `None` if the provider chose it.
-    pub model: Option<String>,
-    /// The URL of the provider's service, or `None` for its usual one. A host must not send a key there because a journal says so.
-    pub base_url: Option<String>,
-    /// The job that the session runs, or `None` if it runs none. The limits of a job are in no journal, so a host resumes none.
-    pub job: Option<i64>,
-}
-
-impl SessionStart {
-    /// Creates the start of a session that begins now.
-    pub fn new(workspace: impl Into<String>, grant: Grant) -> Self {
-        let (provider, model, base_url, job) = (None, None, None, None);
-        Self {
-            at_ms: now_ms(),
-            workspace: workspace.into(),
-            grant,
-            provider,
-            model,
-            base_url,
-            job,
-        }
-    }
-
-    /// Sets the name of the provider.
-    #[must_use]
-    pub fn with_provider(mut self, provider: impl Into<String>) -> Self {
-        self.provider = Some(provider.into());
-        self
-    }
-
-    /// Sets the model's name.
-    #[must_use]
-    pub fn with_model(mut self, model: Option<String>) -> Self {
-        self.model = model;
-        self
-    }
-
-    /// Sets the URL of the provider's service.
-    #[must_use]
-    pub fn with_base_url(mut self, base_url: Option<String>) -> Self {
-        self.base_url = base_url;
-        self
-    }
-
-    /// Sets the job that the session runs.
-    #[must_use]
-    pub fn with_job(mut self, job: Option<i64>) -> Self {
-        self.job = job;
-        self
-    }
-}
 
 impl SqliteJournal {
     /// Records the start of a session, unless the session has a checkpoint. Returns false if it has one.
@@ -188,26 +123,20 @@ pub(crate) fn find(
         "SELECT permitted, at_ms, workspace, {model}, {job} FROM session WHERE session = ?"
     );
     let read = |row: &rusqlite::Row<'_>| {
-        let start = SessionStart {
-            grant: Grant::none(),
-            at_ms: row.get(1)?,
-            workspace: row.get(2)?,
-            provider: row.get(3)?,
-            model: row.get(4)?,
-            base_url: row.get(5)?,
-            job: row.get(6)?,
-        };
+        let mut start = SessionStart::new(row.get::<_, String>(2)?, Grant::none());
+        (start.at_ms, start.provider, start.model) = (row.get(1)?, row.get(3)?, row.get(4)?);
+        (start.base_url, start.job) = (row.get(5)?, row.get(6)?);
         Ok((row.get::<_, String>(0)?, start))
     };
-    let Some((permitted, start)) = connection
+    let Some((permitted, mut start)) = connection
         .prepare_cached(&sql)?
         .query_row([session], read)
         .optional()?
     else {
         return Ok(None);
     };
-    let grant = serde_json::from_str(&permitted).map_err(|_| Fault::DamagedStart {
+    start.grant = serde_json::from_str(&permitted).map_err(|_| Fault::DamagedStart {
         session: session.to_owned(),
     })?;
-    Ok(Some(SessionStart { grant, ..start }))
+    Ok(Some(start))
 }

@@ -34,6 +34,7 @@ mod checkpoint;
 mod error;
 mod key;
 mod record;
+mod session_start;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -44,6 +45,7 @@ pub use checkpoint::{Checkpoint, CheckpointId};
 pub use error::JournalError;
 pub use key::CallKey;
 pub use record::{BeginResult, CallArguments, CallRecord, IntentId, OutcomeRecord, RecordedCall};
+pub use session_start::SessionStart;
 
 /// The future that a [`Journal`] method returns.
 pub type JournalFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, JournalError>> + Send + 'a>>;

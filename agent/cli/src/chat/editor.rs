@@ -74,7 +74,9 @@ impl Editor {
     }
 
     fn recall(&mut self) {
-        let Some(path) = history::path() else { return };
+        let Some(path) = host::folders::history() else {
+            return;
+        };
         let loaded = history::prepare(&path)
             .map_err(ReadlineError::Io)
             .and_then(|()| self.editor.load_history(&path));

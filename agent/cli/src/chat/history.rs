@@ -2,11 +2,9 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tools_store::private;
-
-use host::folders;
 
 /// The maximum number of entries; the oldest are dropped.
 pub(super) const MAX_ENTRIES: usize = 1000;
@@ -14,11 +12,6 @@ pub(super) const MAX_ENTRIES: usize = 1000;
 pub(super) const MAX_ENTRY_BYTES: usize = 8 * 1024;
 /// The maximum size of the file in bytes, if every character is escaped.
 const MAX_FILE_BYTES: u64 = 2 * (MAX_ENTRIES * MAX_ENTRY_BYTES) as u64;
-
-/// Returns `history` in the program's state folder, or `None` without a home folder.
-pub(crate) fn path() -> Option<PathBuf> {
-    Some(folders::state()?.join("history"))
-}
 
 /// Creates the file and its directory if missing, with permissions for the user only. Existing permissions are tightened.
 ///

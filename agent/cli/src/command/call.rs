@@ -21,7 +21,6 @@ use crate::output;
 use crate::output_file;
 use crate::refusal;
 use crate::remote_tools;
-use crate::telemetry::Telemetry;
 use host::duration;
 use host::ungranted::{self, GRANT};
 
@@ -112,7 +111,7 @@ impl CallArgs {
         host::warnings(&context, Some(&entry))
             .iter()
             .for_each(|warning| notice::warning(warning));
-        let _telemetry = Telemetry::start(&settings);
+        let _traces = host::start_traces(&settings);
         tools::execute(&context, entry.name().as_str(), arguments)
             .await
             .map_err(|error| {

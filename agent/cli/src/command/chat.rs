@@ -45,7 +45,7 @@ impl ChatArgs {
             )
             .await?;
         let OpenSession {
-            telemetry: _telemetry,
+            traces: _traces,
             recording: _recording,
             servers,
             runner,

@@ -24,8 +24,7 @@ use crate::root::RootOption;
 use crate::session::{ProgramSessions, UnattendedOptions};
 
 /// The names of the program's own commands.
-const OWN: [&str; 21] = [
-    "audit",
+const OWN: [&str; 19] = [
     "call",
     "chat",
     "config",
@@ -41,7 +40,6 @@ const OWN: [&str; 21] = [
     "run",
     "search",
     "serve",
-    "sessions",
     "show",
     "system",
     "trust",
@@ -112,12 +110,26 @@ impl FamilyCommand {
 
 impl Subcommand for FamilyCommand {
     fn augment_subcommands(command: Command) -> Command {
-        let records = by_availability().0.into_iter();
-        records.fold(command, |command, record| {
-            let is_before = |own: &Command| own.get_name() == record.behind;
-            let place = command.get_subcommands().position(is_before);
-            command.subcommand(subcommand(record).display_order(place.unwrap_or(OWN.len())))
-        })
+        // Behind each of the program's own there is room for those of one family, and then for those of several.
+        let mut own = Vec::new();
+        let command = command.mut_subcommands(|below| {
+            own.push(below.get_name().to_owned());
+            below.display_order(3 * own.len())
+        });
+        by_availability()
+            .0
+            .into_iter()
+            .fold(command, |command, record| {
+                let behind = own.iter().position(|name| name == record.behind);
+                let place = 3 * behind.map_or(own.len(), |place| place + 1) + 1;
+                if command.find_subcommand(record.name).is_some() {
+                    let added = record.commands.iter().map(subcommand);
+                    return command.mut_subcommand(record.name, |group| {
+                        group.subcommands(added).display_order(place + 1)
+                    });
+                }
+                command.subcommand(subcommand(record).display_order(place))
+            })
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {
@@ -131,9 +143,14 @@ impl Subcommand for FamilyCommand {
 
 impl FromArgMatches for FamilyCommand {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let named = matches
-            .subcommand()
-            .and_then(|(name, below)| Some(Self::new(find(name)?, below)));
+        let named = matches.subcommand().and_then(|(name, below)| {
+            let word = below.subcommand_name();
+            let record = by_availability().0.into_iter().find(|record| {
+                let mut words = record.commands.iter().map(|below| Some(below.name));
+                record.name == name && (!is_group(record) || words.any(|below| below == word))
+            });
+            Some(Self::new(record?, below))
+        });
         named.unwrap_or_else(|| Err(clap::Error::new(clap::error::ErrorKind::InvalidSubcommand)))
     }
 
@@ -166,12 +183,20 @@ fn find(name: &str) -> Option<&'static host::Command> {
 
 /// Returns the commands of families, and those that are left out because their names are taken.
 fn by_availability() -> (Vec<&'static host::Command>, Vec<&'static host::Command>) {
-    let mut taken = OWN.to_vec();
+    let mut taken: Vec<_> = OWN.map(|name| (name, false)).into();
     host::commands().partition(|command| {
-        let is_free = !taken.contains(&command.name);
-        taken.push(command.name);
+        let named = (command.name, is_group(command));
+        let is_free = taken
+            .iter()
+            .all(|(name, is_group)| *name != command.name || (*is_group && named.1));
+        taken.push(named);
         is_free
     })
+}
+
+/// Returns true for a name of commands alone, to which several families may add.
+fn is_group(command: &host::Command) -> bool {
+    command.run.is_none() && !command.commands.is_empty()
 }
 
 fn subcommand(record: &'static host::Command) -> Command {
@@ -306,9 +331,24 @@ mod tests {
     use super::*;
     use crate::command::Cli;
 
+    const WING: host::Command = host::Command {
+        run: Some(|_, _| Box::pin(async { Ok(Exit::Success) })),
+        ..host::Command::new("wing")
+    };
+
+    const AUDIT: host::Command = host::Command {
+        commands: &[WING],
+        ..host::Command::new("audit")
+    };
+
     inventory::submit! {
         Extension::new("taken", source!())
-            .with_commands(&[host::Command::new("list"), host::Command::new("fan"), host::Command::new("fan")])
+            .with_commands(&[
+                host::Command::new("list"),
+                host::Command::new("fan"),
+                host::Command::new("fan"),
+                AUDIT,
+            ])
     }
 
     #[test]
@@ -316,6 +356,21 @@ mod tests {
         assert!(find("list").is_none() && find("fan").is_some());
         assert_eq!(findings().len(), 2);
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn families_add_to_a_group_of_another_one() {
+        for word in ["ceiling", "show", "wing"] {
+            let words = ["toolcrib", "audit", word, "--help"];
+            let shown = Cli::command().try_get_matches_from(words).unwrap_err();
+            assert!(
+                shown.to_string().contains(&format!("audit {word}")),
+                "{shown}"
+            );
+        }
+        let called = Cli::command().get_matches_from(["toolcrib", "audit", "wing"]);
+        let called = FamilyCommand::from_arg_matches(&called).unwrap();
+        assert_eq!(called.command.name, "wing");
     }
 
     #[test]

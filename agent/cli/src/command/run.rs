@@ -58,7 +58,7 @@ impl RunArgs {
             )
             .await?;
         let OpenSession {
-            telemetry: _telemetry,
+            traces: _traces,
             recording: _recording,
             servers: _servers,
             runner,

@@ -26,7 +26,6 @@ use crate::host_options::HostOptions;
 use crate::journal::{JournalOptions, Recording};
 use crate::provider_choice::ProviderChoice;
 use crate::session::note_session;
-use crate::telemetry::Telemetry;
 use crate::{count, interrupt, notice, policy, program, refusal, remote_tools};
 use tools::counted;
 
@@ -97,7 +96,7 @@ impl ServeArgs {
         interrupt::cancel_on_termination(shutdown.clone());
         let recording = self.recording(&settings).await?;
         let context = self.context(&settings, recording.as_ref())?;
-        let _telemetry = Telemetry::start(&settings);
+        let _traces = host::start_traces(&settings);
         let selection = settings.selection()?;
         let _servers = remote_tools::attach(
             self.host.servers_root(),

@@ -12,11 +12,10 @@ use agent::driver::DEFAULT_MAX_STEPS;
 use agent::{Cost, KeySource, ReasoningEffort, RepeatLimits, ToolChoice};
 use host::settings::FlagValue::{Implied, Named};
 use host::settings::{
-    EXPORTS, INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, boolean, duration, file,
-    filled, float, integer, key_source, printed, proxy_url, replaced, size, tables, text, url,
-    variable,
+    INSTRUCTS, Key, ProjectRule, REDIRECTS, SPENDS, Setting, boolean, duration, file, filled,
+    float, integer, key_source, printed, proxy_url, replaced, tables, text, url, variable,
 };
-use host::{Extension, Size, declare_keys};
+use host::{Extension, declare_keys};
 use tools::{Approval, source};
 
 use self::disclosure::DisclosureKeys;
@@ -48,9 +47,6 @@ pub(super) const SELECT: &str = "--select";
 
 /// The flag for the time to answer a question.
 pub(super) const APPROVAL_TIMEOUT: &str = "--approval-timeout";
-
-/// The default time for which a recorded session is kept: 30 days.
-const MAX_SESSION_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 declare_keys! {
     /// The keys of sessions and their models.
@@ -223,27 +219,6 @@ declare_keys! {
     /// Record each run and chat in the state folder, so that --resume can continue it
     pub(crate) record_sessions: Setting<bool> = Key::new("sessions.record", boolean(), Setting::from_default(true), "false")
         .with_session_flag("--no-journal", Implied("false", "Do not record the session"));
-
-    /// The time after its last change for which a recorded session is kept
-    pub(crate) session_max_age: Setting<Duration> =
-        Key::new("sessions.max_age", duration(), Setting::from_default(MAX_SESSION_AGE), "\"30d\"");
-
-    /// The size of all recorded sessions above which the oldest ones are removed
-    pub(crate) session_max_bytes: Setting<Size> =
-        Key::new("sessions.max_bytes", size(), Setting::from_default(Size::from_bytes(200_000_000)), "\"200MB\"");
-
-    /// The number of newest sessions that are kept whatever their age and size
-    pub(crate) kept_sessions: Setting<u32> = Key::new("sessions.keep", integer::<0, _>(), Setting::from_default(10), "10");
-
-    /// The URL of a collector that gets traces over OTLP; without it, the one of OTEL_EXPORTER_OTLP_ENDPOINT, if any
-    pub(crate) telemetry_endpoint: Option<Setting<String>> =
-        Key::new("telemetry.endpoint", text(url), None, "\"http://localhost:4318\"")
-            .with_project(ProjectRule::never(EXPORTS));
-
-    /// Send prompts, answers, arguments and results with traces
-    pub(crate) telemetry_content: Setting<bool> =
-        Key::new("telemetry.content", boolean(), Setting::from_default(false), "true")
-            .with_project(ProjectRule::never(EXPORTS));
 }
 
 impl ProgramKeys {

@@ -21,7 +21,6 @@ use crate::output_format::OutputFormat;
 use crate::provider_choice::ProviderChoice;
 use crate::refusal::HowToGrant;
 use crate::remote_tools;
-use crate::telemetry::Telemetry;
 
 /// The options of sessions in which nobody is asked.
 #[derive(Args, Clone, Debug)]
@@ -107,7 +106,7 @@ impl Sessions for ProgramSessions {
 
     fn retention(&self, settings: &Settings) -> Option<Retention> {
         let is_recorded = settings.program().record_sessions.value;
-        is_recorded.then(|| settings.retention())
+        is_recorded.then(|| Retention::from_settings(settings))
     }
 
     fn share<'a>(
@@ -116,14 +115,14 @@ impl Sessions for ProgramSessions {
         cancellation: &'a CancellationToken,
     ) -> SessionFuture<'a, Box<dyn Any + Send>> {
         Box::pin(async move {
-            let telemetry = Telemetry::start(settings);
+            let traces = host::start_traces(settings);
             let selection = settings.selection().map_err(Error::from)?;
             let root = self.options.agent.host.servers_root();
             let offered = FirstList::Offered;
             let servers =
                 remote_tools::attach(root, settings, &selection, offered, cancellation).await;
             // The servers are dropped first.
-            Ok(Box::new((servers, telemetry)) as Box<dyn Any + Send>)
+            Ok(Box::new((servers, traces)) as Box<dyn Any + Send>)
         })
     }
 

@@ -5,7 +5,7 @@ use crate::Crib;
 /// The help of the program and of all commands of families. Those that run a session are left out, because they have the flags of the keys.
 const EXPECTED: &str = include_str!("family_help.txt");
 
-const FAMILIES: [&str; 4] = ["mcp", "memory", "skills", "cron"];
+const FAMILIES: [&str; 6] = ["mcp", "memory", "skills", "cron", "sessions", "audit"];
 
 #[test]
 fn the_help_of_each_command_of_a_family_is_the_committed_text() {

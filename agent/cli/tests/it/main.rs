@@ -153,8 +153,6 @@ mod sub_agent;
 mod system;
 #[cfg(feature = "default")]
 mod telemetry;
-#[cfg(not(feature = "default"))]
-mod telemetry_absent;
 #[cfg(unix)]
 mod terminal;
 #[cfg(unix)]

@@ -17,10 +17,10 @@ async fn a_session_keeps_the_grant_that_it_began_with() {
     assert_eq!(journal.find_start("s").await.unwrap(), None);
     assert!(journal.start("s", start("*:*:**")).await.unwrap());
     // The session ran nothing yet, so it begins anew.
-    let narrow = start("fs:read:**")
-        .with_provider("openai")
-        .with_model(Some("gpt".to_owned()));
-    let narrow = narrow.with_base_url(Some("http://localhost:8080".to_owned()));
+    let mut narrow = start("fs:read:**");
+    narrow.provider = Some("openai".to_owned());
+    narrow.model = Some("gpt".to_owned());
+    narrow.base_url = Some("http://localhost:8080".to_owned());
     assert!(journal.start("s", narrow.clone()).await.unwrap());
     answered(&crib, &workshop, "s").await;
     assert!(!journal.start("s", start("*:*:**")).await.unwrap());
@@ -47,10 +47,9 @@ async fn an_audit_reads_the_first_messages_of_a_session() {
 async fn a_start_names_the_job_of_its_session_also_in_a_fork_and_a_file_of_the_fourth_version_has_none()
  {
     let (crib, copy, workshop) = (Crib::new(), Crib::new(), Workshop::new());
-    crib.journal()
-        .start("s", start("fs:read:**").with_job(Some(7)))
-        .await
-        .unwrap();
+    let mut of_job = start("fs:read:**");
+    of_job.job = Some(7);
+    crib.journal().start("s", of_job).await.unwrap();
     answered(&crib, &workshop, "s").await;
     crib.audit()
         .fork("s", &copy.path(), "fork", &JournalOptions::new())
@@ -71,7 +70,8 @@ async fn a_start_names_the_job_of_its_session_also_in_a_fork_and_a_file_of_the_f
 #[tokio::test]
 async fn a_file_of_the_third_version_has_starts_without_models() {
     let (crib, copy, workshop) = (Crib::new(), Crib::new(), Workshop::new());
-    let mut first = start("fs:read:**").with_provider("openai");
+    let mut first = start("fs:read:**");
+    first.provider = Some("openai".to_owned());
     crib.journal().start("s", first.clone()).await.unwrap();
     answered(&crib, &workshop, "s").await;
     crib.turn_into_version_3();

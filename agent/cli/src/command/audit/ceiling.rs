@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anstyle::Style;
-use clap::Args;
+use host::{Argument, Command};
 use serde_json::json;
 use tools::{Clause, Entry, Source, ToolName};
 
@@ -16,15 +16,17 @@ use crate::output;
 use crate::table::Table;
 use crate::visible::visible;
 
-/// Print all targets that the linked tools could touch, by crate
-///
-/// Each line is a clause and its tools: granting the clause would permit every call of these tools.
-#[derive(Args, Debug)]
-pub(super) struct CeilingArgs {
-    /// Print the crates as JSON, one document per line
-    #[arg(long)]
-    json: bool,
-}
+/// Prints all targets that the linked tools could touch.
+pub(super) const CEILING: Command = Command {
+    about: "Print all targets that the linked tools could touch, by crate",
+    details: "Each line is a clause and its tools: granting the clause would permit every call of these tools.",
+    arguments: &[Argument::flag(
+        "json",
+        "Print the crates as JSON, one document per line",
+    )],
+    run: Some(|arguments, _| Box::pin(async { Ok(print_ceiling(arguments.is_given("json"))?) })),
+    ..Command::new("ceiling")
+};
 
 /// The targets that the tools of one crate could touch.
 #[derive(Default)]
@@ -34,26 +36,24 @@ struct Reach {
     pure: Vec<ToolName>,
 }
 
-impl CeilingArgs {
-    pub(super) fn run(self) -> Result<Exit, Error> {
-        let entries = tools::list();
-        let crates = by_crate(&entries);
-        if self.json {
-            crates.iter().try_for_each(|((name, version), reach)| {
-                output::json(&reach.document(name, version))
-            })?;
-        } else {
-            let width = output::width();
-            let pages = crates
-                .iter()
-                .map(|((name, version), reach)| reach.page(name, version, width));
-            output::page(&pages.collect::<Vec<_>>().join("\n"))?;
-        }
-        if let Some(count) = linked::unusable() {
-            notice::warning(&Error::Unusable(count).to_string());
-        }
-        Ok(Exit::Success)
+fn print_ceiling(is_json: bool) -> Result<Exit, Error> {
+    let entries = tools::list();
+    let crates = by_crate(&entries);
+    if is_json {
+        crates.iter().try_for_each(|((name, version), reach)| {
+            output::json(&reach.document(name, version))
+        })?;
+    } else {
+        let width = output::width();
+        let pages = crates
+            .iter()
+            .map(|((name, version), reach)| reach.page(name, version, width));
+        output::page(&pages.collect::<Vec<_>>().join("\n"))?;
     }
+    if let Some(count) = linked::unusable() {
+        notice::warning(&Error::Unusable(count).to_string());
+    }
+    Ok(Exit::Success)
 }
 
 impl Reach {

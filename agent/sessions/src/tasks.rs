@@ -5,16 +5,15 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use host::program;
 use tools::tasks::{StoredTasks, TaskStore};
 use tools_store::private;
 
-use crate::notice;
-
 /// The file of the tasks next to a session's journal.
-pub(super) const TASKS: &str = "tasks";
+pub(crate) const TASKS: &str = "tasks";
 
 /// The file that replaces it.
-pub(super) const NEW_TASKS: &str = "tasks-new";
+pub(crate) const NEW_TASKS: &str = "tasks-new";
 
 /// The tasks of a session that other parties keep beyond this process, such as MCP servers.
 #[derive(Debug)]
@@ -25,7 +24,7 @@ pub(crate) struct TaskFile {
 }
 
 impl TaskFile {
-    pub(super) fn new(path: PathBuf, new: PathBuf) -> Self {
+    pub(crate) fn new(path: PathBuf, new: PathBuf) -> Self {
         Self {
             path,
             new,
@@ -43,7 +42,7 @@ impl TaskFile {
             Ok(tasks) => tasks,
             Err(error) if error.kind() == io::ErrorKind::NotFound => StoredTasks::default(),
             Err(error) => {
-                notice::warning(&format!(
+                program::warn(&format!(
                     "the tasks of the session are lost: {}: {error}",
                     self.path.display()
                 ));
@@ -67,7 +66,7 @@ impl TaskStore for TaskFile {
             && !self.is_reported.swap(true, Ordering::Relaxed)
         {
             let path = self.path.display();
-            notice::warning(&format!(
+            program::warn(&format!(
                 "a resumed session will not know its tasks: {path} cannot be written: {error}"
             ));
         }

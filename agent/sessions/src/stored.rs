@@ -1,9 +1,12 @@
 //! [`StoredSession`]: the stored start and state of a session.
 
-use tools::journal::Checkpoint;
-use tools_journal::{Audit, AuditError, SessionStart};
+use tools::journal::{Checkpoint, SessionStart};
+use tools_journal::{Audit, AuditError};
 
-use super::{LockedSession, SessionError, SessionFolder, SessionId};
+use crate::error::SessionError;
+use crate::folder::SessionFolder;
+use crate::id::SessionId;
+use crate::lock::LockedSession;
 
 /// The start and the newest checkpoint of a session that has a prompt.
 pub(crate) struct StoredSession {
@@ -15,7 +18,7 @@ pub(crate) struct StoredSession {
 
 impl StoredSession {
     /// Reads a session and its first `messages` messages. Returns `None` if it has no prompt, or was removed meanwhile.
-    pub(super) fn read(
+    pub(crate) fn read(
         folder: &SessionFolder,
         id: SessionId,
         messages: u32,

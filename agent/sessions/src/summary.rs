@@ -7,7 +7,10 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use tools::protocol::{Message, Role};
 
-use super::{SessionError, SessionFolder, SessionId, StoredSession};
+use crate::error::SessionError;
+use crate::folder::SessionFolder;
+use crate::id::SessionId;
+use crate::stored::StoredSession;
 
 /// The number of messages read to find the first prompt, which follows the system text.
 const HEAD: u32 = 2;
@@ -22,22 +25,9 @@ pub(crate) struct SessionSummary {
     pub(crate) workspace: String,
     /// The first prompt of the conversation.
     pub(crate) prompt: String,
-    pub(crate) state: SessionState,
+    /// `open` while a process uses the session, then `finished`, `waiting` for an approval, or `interrupted` before the answer.
+    pub(crate) state: &'static str,
     pub(crate) bytes: u64,
-}
-
-/// The state of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum SessionState {
-    /// A process uses the session.
-    Open,
-    /// The last prompt is answered.
-    Finished,
-    /// Calls wait for an approval.
-    Waiting,
-    /// The session ended before the answer.
-    Interrupted,
 }
 
 impl SessionSummary {
@@ -65,10 +55,10 @@ impl SessionSummary {
             .into_iter()
             .find(|message| message.role == Role::User);
         let state = match Run::from_checkpoint(&checkpoint) {
-            _ if is_open => SessionState::Open,
-            Ok(run) if run.is_answered() => SessionState::Finished,
-            Ok(run) if !run.waiting_requests().is_empty() => SessionState::Waiting,
-            _ => SessionState::Interrupted,
+            _ if is_open => "open",
+            Ok(run) if run.is_answered() => "finished",
+            Ok(run) if !run.waiting_requests().is_empty() => "waiting",
+            _ => "interrupted",
         };
         Ok(Some(Self {
             id,
@@ -78,18 +68,6 @@ impl SessionSummary {
             state,
             bytes: files.bytes,
         }))
-    }
-}
-
-impl SessionState {
-    /// Returns the state as a word.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Finished => "finished",
-            Self::Waiting => "waiting",
-            Self::Interrupted => "interrupted",
-        }
     }
 }
 

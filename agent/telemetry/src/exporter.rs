@@ -13,8 +13,8 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 
-use super::client::CollectorClient;
-use super::endpoint::Collector;
+use crate::client::CollectorClient;
+use crate::endpoint::Collector;
 
 /// The attribute that is an array, but a JSON text in `tracing`.
 const FINISH_REASONS: &str = "gen_ai.response.finish_reasons";

@@ -1,33 +1,24 @@
 //! [`SessionFolder`]: the recorded sessions, one journal each.
 
-mod error;
-mod id;
-mod lock;
-mod stored;
-mod summary;
-mod tasks;
-
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use host::{Retention, SessionFiles, folders, program};
 use tools_store::private;
 
-pub(crate) use self::error::{OtherService, SessionError};
-pub(crate) use self::id::SessionId;
-pub(crate) use self::lock::LockedSession;
-pub(crate) use self::stored::StoredSession;
-pub(crate) use self::summary::SessionSummary;
-pub(crate) use self::tasks::TaskFile;
-use crate::notice;
-use host::{Retention, SessionFiles, folders};
+use crate::error::SessionError;
+use crate::id::SessionId;
+use crate::lock::LockedSession;
+use crate::stored::StoredSession;
+use crate::tasks::{NEW_TASKS, TASKS};
 
 /// The file name ending of a session's journal.
-const JOURNAL: &str = "journal";
+pub(crate) const JOURNAL: &str = "journal";
 
 /// The endings of the files next to a journal: those that SQLite creates, and those of the tasks.
-const BESIDE: [&str; 4] = ["journal-wal", "journal-shm", tasks::TASKS, tasks::NEW_TASKS];
+pub(crate) const BESIDE: [&str; 4] = ["journal-wal", "journal-shm", TASKS, NEW_TASKS];
 
 /// The folder of the recorded sessions of all workspaces, existing or not.
 ///
@@ -205,5 +196,5 @@ impl SessionFolder {
 
 /// Warns that a session is neither listed nor resumed, because its journal cannot be read.
 pub(crate) fn warn_of_skipped(id: SessionId, error: &SessionError) {
-    notice::warning(&format!("the session {id} is skipped: {error}"));
+    program::warn(&format!("the session {id} is skipped: {error}"));
 }

@@ -1,8 +1,9 @@
 //! Finds the collector of spans: the setting, or else the standard variables.
 
-use agent::provider::is_plain_url;
+use host::settings::{Origin, Settings};
+use tools::is_plain_url;
 
-use crate::config::{Origin, ProgramSettings as _, Settings};
+use crate::settings::TelemetryKeys;
 
 /// The path of spans below the base URL of a collector.
 const PATH: &str = "/v1/traces";
@@ -56,7 +57,7 @@ pub(super) fn collector(
     if is_set("OTEL_SDK_DISABLED", "true") || is_set("OTEL_TRACES_EXPORTER", "none") {
         return Ok(None);
     }
-    if let Some(set) = settings.program().telemetry_endpoint.clone() {
+    if let Some(set) = settings.of::<TelemetryKeys>().endpoint.clone() {
         let url = if is_plain_url(&set.value) {
             with_path(&set.value)
         } else {
@@ -107,17 +108,17 @@ fn with_path(url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use host::settings::{Setting, Values};
+
     use super::*;
-    use crate::config::ProgramKeys;
-    use crate::config::{Setting, Values};
 
     fn found(
         setting: Option<&str>,
         variables: &[(&str, &str)],
     ) -> Result<Option<Collector>, CollectorError> {
-        let telemetry_endpoint = setting.map(|url| Setting::from_flag("--test", url.to_owned()));
+        let endpoint = setting.map(|url| Setting::from_flag("--test", url.to_owned()));
         let mut flags = Values::default();
-        flags.of_mut::<ProgramKeys>().telemetry_endpoint = telemetry_endpoint;
+        flags.of_mut::<TelemetryKeys>().endpoint = endpoint;
         let settings = Settings::from_flags(flags).unwrap();
         let lookup = |name: &str| {
             variables

@@ -3,41 +3,44 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use host::settings::Settings;
+use host::{CommandContext, CommandError, Retention, folders};
+use tools::counted;
 use tools_journal::{Audit, Durability, JournalOptions};
 
-use crate::chat::history;
-use crate::config::{ProgramSettings as _, Settings};
-use crate::error::Error;
-use crate::journal;
-use crate::notice;
-use crate::output;
-use crate::sessions::{SessionError, SessionFolder};
-use tools::counted;
+use crate::audit::advice;
+use crate::error::SessionError;
+use crate::folder::SessionFolder;
 
 /// Copies a session and prints the ID of the copy.
-pub(super) fn fork(id: Option<&str>, workspace: &str) -> Result<(), Error> {
+pub(crate) fn fork(
+    cx: &dyn CommandContext,
+    id: Option<&str>,
+    workspace: &str,
+) -> Result<(), CommandError> {
     let folder = SessionFolder::new()?;
     let id = folder.find_or_newest(id, workspace)?;
     // A call that an open session is about to run could run in the copy as well.
     let (original, copy) = (folder.lock(id)?, folder.create()?);
     let options = JournalOptions::new().with_durability(Durability::Process);
     let (from, to) = (original.id.to_string(), copy.id.to_string());
-    let fork = || -> Result<(), Error> {
+    let fork = || -> Result<(), SessionError> {
         let audit = Audit::open_unused(folder.private_journal(id)?)?;
         audit
-            .find_start(&from)?
+            .find_start(&from)
+            .map_err(SessionError::Damaged)?
             .map_or(Ok(()), |start| SessionError::check_no_job(&from, &start))?;
         Ok(audit.fork(&from, &copy.journal(), &to, &options)?)
     };
     if let Err(error) = fork() {
         copy.erase()?;
-        return Err(error);
+        return Err(error.into());
     }
-    output::page(&format!("{to}\n"))
+    cx.write_page(&format!("{to}\n"))
 }
 
 /// Erases the sessions whose IDs begin with the texts.
-pub(super) fn erase(ids: &[String]) -> Result<(), Error> {
+pub(crate) fn erase(cx: &dyn CommandContext, ids: &[String]) -> Result<(), SessionError> {
     let folder = SessionFolder::new()?;
     // All texts are looked up first, so that a typing mistake erases nothing.
     let found = ids
@@ -51,45 +54,49 @@ pub(super) fn erase(ids: &[String]) -> Result<(), Error> {
     for session in locked {
         let id = session.id;
         session.erase()?;
-        notice::note(&format!("erased the session {id}"));
+        cx.note(&format!("erased the session {id}"));
     }
-    note_history();
+    note_history(cx);
     Ok(())
 }
 
 /// Erases the sessions of these names in a journal that may have others. Goes on after an error, and returns the last one.
-pub(super) fn erase_in_file(names: &[String], file: &Path) -> Result<(), Error> {
+pub(crate) fn erase_in_file(
+    cx: &dyn CommandContext,
+    names: &[String],
+    file: &Path,
+) -> Result<(), SessionError> {
     let (mut failed, mut is_erased) = (None, false);
     for name in names {
         match erase_name(name, file) {
             Ok(erased) => {
-                notice::note(&erased);
+                cx.note(&erased);
                 is_erased = true;
             }
             Err(error) => {
                 if let Some(earlier) = failed.replace(error) {
-                    notice::warning(&earlier.to_string());
+                    cx.warn(&earlier.to_string());
                 }
             }
         }
     }
     if is_erased {
-        note_history();
+        note_history(cx);
     }
     failed.map_or(Ok(()), Err)
 }
 
 /// Erases a session in a journal. Returns the result in words.
-fn erase_name(name: &str, file: &Path) -> Result<String, Error> {
+fn erase_name(name: &str, file: &Path) -> Result<String, SessionError> {
     if tools_journal::erase(file, name)? > 0 {
         return Ok(format!("erased the session {name}"));
     }
     // An earlier attempt may have erased the rows and left bytes in the log, which this one has removed.
     let audit = Audit::open(file)?;
-    match audit.erased()? {
-        0 => Err(Error::NoCalls {
+    match audit.erased().map_err(SessionError::Damaged)? {
+        0 => Err(SessionError::NoCalls {
             name: name.to_owned(),
-            advice: journal::advice(&audit, name)?,
+            advice: advice(&audit, name)?,
         }),
         _ => Ok(format!(
             "the journal has no session {name}; if it was erased before, its last bytes are now removed too"
@@ -98,9 +105,9 @@ fn erase_name(name: &str, file: &Path) -> Result<String, Error> {
 }
 
 /// Names the file in which prompts of an erased session may be left.
-fn note_history() {
-    if let Some(path) = history::path().filter(|path| path.exists()) {
-        notice::note(&format!(
+fn note_history(cx: &dyn CommandContext) {
+    if let Some(path) = folders::history().filter(|path| path.exists()) {
+        cx.note(&format!(
             "{} may still have prompts typed in chats; edit or delete it",
             path.display()
         ));
@@ -108,8 +115,8 @@ fn note_history() {
 }
 
 /// Removes the sessions that are too old or too large.
-pub(super) fn prune(settings: &Settings) -> Result<(), Error> {
-    let removed = SessionFolder::new()?.prune(&settings.retention())?;
-    notice::note(&format!("removed {}", counted(removed as u64, "session")));
+pub(crate) fn prune(cx: &dyn CommandContext, settings: &Settings) -> Result<(), SessionError> {
+    let removed = SessionFolder::new()?.prune(&Retention::from_settings(settings))?;
+    cx.note(&format!("removed {}", counted(removed as u64, "session")));
     Ok(())
 }

@@ -8,7 +8,7 @@ use reqwest::blocking::Client;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, USER_AGENT};
 use reqwest::redirect::Policy;
 
-use super::endpoint::Collector;
+use crate::endpoint::Collector;
 
 /// The longest time for one request to the collector.
 const TIMEOUT: Duration = Duration::from_secs(10);

@@ -3,18 +3,17 @@
 use std::io;
 use std::path::PathBuf;
 
-use tools_journal::{AuditError, SessionStart};
+use host::{CommandError, Exit, program};
+use tools::journal::{JournalError, SessionStart};
+use tools_journal::{AuditError, EraseError, ForkError, InvalidHead, OpenError};
 
-use super::SessionId;
-use crate::config::Setting;
-use crate::{program, shell};
+use crate::id::SessionId;
 
 /// The number of sessions that an error names.
 const NAMED: usize = 5;
 
 /// An error about recorded sessions.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub(crate) enum SessionError {
     #[error("there is no home folder to keep sessions in; set HOME or XDG_STATE_HOME")]
     NoHome,
@@ -56,21 +55,33 @@ pub(crate) enum SessionError {
         program = program::name()
     )]
     OfJob { name: String, job: i64 },
-    #[error(
-        "the session {name} began with the provider {provider}, and the settings choose {chosen}; name the one that gets its \
-         conversation with --provider"
-    )]
-    OtherProvider {
-        name: String,
-        provider: String,
-        chosen: String,
-    },
-    #[error(transparent)]
-    OtherService(Box<OtherService>),
     #[error(transparent)]
     Journal(#[from] AuditError),
     #[error("cannot remove the session {id}: {source}; check the permissions of its files")]
     Erase { id: SessionId, source: io::Error },
+    #[error("with --journal, --resume takes no ID; name the session with --session")]
+    ResumedName,
+    #[error(
+        "the journal already has a session {0:?}; continue it with --resume, or choose another name"
+    )]
+    Exists(String),
+    #[error("there is no journal at {}; pass the session's journal with --journal", .0.display())]
+    NoJournalFile(PathBuf),
+    #[error("the journal has no call of a session {name:?}; {advice}")]
+    NoCalls { name: String, advice: String },
+    #[error(transparent)]
+    OpenJournal(#[from] OpenError),
+    #[error(transparent)]
+    Head(#[from] InvalidHead),
+    #[error(transparent)]
+    EraseRows(#[from] EraseError),
+    #[error(transparent)]
+    Fork(#[from] ForkError),
+    /// A command that reads a journal found it damaged.
+    #[error(transparent)]
+    Damaged(AuditError),
+    #[error(transparent)]
+    Record(#[from] JournalError),
 }
 
 impl SessionError {
@@ -85,48 +96,15 @@ impl SessionError {
     }
 }
 
-/// The provider of a session would have another service than the session began with.
-#[derive(Debug, thiserror::Error)]
-#[error("the session {name} began with the provider {provider} at {}, and {}; {}", self.began_at(), self.now(), self.advice())]
-pub(crate) struct OtherService {
-    pub(crate) name: String,
-    pub(crate) provider: String,
-    /// The recorded URL, or `None` for the provider's usual service.
-    pub(crate) began_at: Option<String>,
-    /// The URL of the settings, or `None` for the provider's usual service.
-    pub(crate) configured: Option<Setting<String>>,
-    /// True if the journal is one of the user's own, so that its URL can be advised.
-    pub(crate) is_of_user: bool,
-}
-
-impl OtherService {
-    fn began_at(&self) -> &str {
-        self.began_at.as_deref().unwrap_or("its usual service")
-    }
-
-    fn now(&self) -> String {
-        match &self.configured {
-            Some(url) => format!("{} names {}", url.origin, url.value),
-            None => "no setting names that service".to_owned(),
-        }
-    }
-
-    fn advice(&self) -> String {
-        let flag = |url: &String| format!("--base-url {}", shell::quoted(url));
-        let first = self.began_at.as_ref().filter(|_| self.is_of_user);
-        match (
-            first.map(flag),
-            self.configured.as_ref().map(|url| flag(&url.value)),
-        ) {
-            (Some(first), Some(other)) => {
-                format!("continue it there with {first}, or at the other one with {other}")
-            }
-            (Some(first), None) => format!("continue it there with {first}"),
-            (None, Some(other)) => format!("continue it at the other one with {other}"),
-            (None, None) => {
-                "continue it with --base-url and the URL of a service that you trust".to_owned()
-            }
-        }
+impl From<SessionError> for CommandError {
+    fn from(error: SessionError) -> Self {
+        let exit = match &error {
+            SessionError::Damaged(AuditError::Open(_)) => Exit::Usage,
+            SessionError::Damaged(_) => Exit::Problems,
+            SessionError::Record(_) => Exit::Internal,
+            _ => Exit::Usage,
+        };
+        Self::new(exit, error)
     }
 }
 

@@ -41,7 +41,7 @@ impl SessionId {
     }
 
     /// Returns the name of the session's file with this ending.
-    pub(super) fn file(self, ending: &str) -> String {
+    pub(crate) fn file(self, ending: &str) -> String {
         format!("{self}.{ending}")
     }
 }

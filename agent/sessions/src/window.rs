@@ -1,18 +1,19 @@
 //! [`SharedWindows`]: budgets that all sessions of the user share, counted in the state folder.
 
+use std::error::Error;
 use std::sync::Arc;
 
 use agent::{
-    BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, Spending, WindowFuture,
+    BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, SharedWindow, Spending,
+    WindowFuture,
 };
+use host::folders;
 use jiff::Timestamp;
 use tokio::task::spawn_blocking;
 use tools_journal::{CounterKey, SharedCounters};
 use tools_store::private;
 
-use crate::error::Error;
-use crate::sessions::SessionError;
-use host::folders;
+use crate::error::SessionError;
 
 /// The file in the state folder.
 const FILE: &str = "budget.counters";
@@ -20,28 +21,27 @@ const FILE: &str = "budget.counters";
 /// The counted resources, in the order of a window's counters.
 const RESOURCES: [&str; 4] = ["steps", "calls", "tokens", "cost"];
 
-/// The period of a window.
-#[derive(Clone, Copy)]
-enum Period {
-    Day,
-    Month,
-}
-
-/// The limits of a window.
+/// The period and the limits of a window.
 struct Window {
-    period: Period,
+    name: &'static str,
+    /// The format of the name of a period.
+    format: &'static str,
     limits: BudgetLimits,
 }
 
 /// Windows with counters in a file. Days and months are those of UTC, so that a change of the time zone skips and repeats none.
-pub(super) struct SharedWindows {
+struct SharedWindows {
     counters: Arc<SharedCounters>,
     windows: Arc<[Window]>,
 }
 
+/// Opens the counters of all sessions of the user.
+pub(crate) const SHARED: SharedWindow =
+    SharedWindow(|day, month| Ok(Arc::new(SharedWindows::open(day, month)?)));
+
 impl SharedWindows {
     /// Opens the counters. The state folder is created if it is missing.
-    pub(super) fn open(day: BudgetLimits, month: BudgetLimits) -> Result<Self, Error> {
+    fn open(day: BudgetLimits, month: BudgetLimits) -> Result<Self, Box<dyn Error + Send + Sync>> {
         let folder = folders::state().ok_or(SessionError::NoHome)?;
         private::prepare_folder(&folder).map_err(|source| SessionError::Folder {
             path: folder.clone(),
@@ -50,11 +50,13 @@ impl SharedWindows {
         let counters = Arc::new(SharedCounters::open(&folder.join(FILE))?);
         let windows = [
             Window {
-                period: Period::Day,
+                name: "day",
+                format: "%Y-%m-%d",
                 limits: day,
             },
             Window {
-                period: Period::Month,
+                name: "month",
+                format: "%Y-%m",
                 limits: month,
             },
         ];
@@ -72,7 +74,7 @@ impl SharedWindows {
             let now = Timestamp::now();
             let keys: Vec<_> = windows
                 .iter()
-                .flat_map(|window| keys(window.period, now))
+                .flat_map(|window| keys(window, now))
                 .collect();
             counters.update(&keys, |values| {
                 let counters = || windows.iter().zip(values.chunks_exact(RESOURCES.len()));
@@ -102,16 +104,6 @@ impl SharedWindows {
     }
 }
 
-impl Period {
-    /// Returns the name of the window in an [`Exhausted`].
-    fn name(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Month => "month",
-        }
-    }
-}
-
 impl BudgetWindow for SharedWindows {
     fn charge(&self, spending: Spending) -> WindowFuture<'_> {
         self.add(spending, true)
@@ -123,22 +115,16 @@ impl BudgetWindow for SharedWindows {
 }
 
 fn check(window: &Window, spent: Spending, spending: Spending) -> Result<(), Exhausted> {
-    window.limits.check(
-        spent,
-        spending,
-        BudgetScope::Window(window.period.name().to_owned()),
-    )
+    window
+        .limits
+        .check(spent, spending, BudgetScope::Window(window.name.to_owned()))
 }
 
-fn keys(period: Period, now: Timestamp) -> [CounterKey; RESOURCES.len()] {
-    let format = match period {
-        Period::Day => "%Y-%m-%d",
-        Period::Month => "%Y-%m",
-    };
-    let name = now.strftime(format).to_string();
+fn keys(window: &Window, now: Timestamp) -> [CounterKey; RESOURCES.len()] {
+    let period = now.strftime(window.format).to_string();
     RESOURCES.map(|resource| CounterKey {
-        name: format!("{}.{resource}", period.name()),
-        period: name.clone(),
+        name: format!("{}.{resource}", window.name),
+        period: period.clone(),
     })
 }
 

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use tools_store::private;
 
-use super::tasks::{NEW_TASKS, TASKS};
-use super::{BESIDE, JOURNAL, SessionError, SessionId, TaskFile};
+use crate::error::SessionError;
+use crate::folder::{BESIDE, JOURNAL};
+use crate::id::SessionId;
+use crate::tasks::{NEW_TASKS, TASKS, TaskFile};
 
 /// The file name ending of a session's lock.
 const LOCK: &str = "lock";
@@ -33,7 +35,7 @@ pub(crate) struct LockedSession {
 
 impl LockedSession {
     /// Creates and locks a session. Returns `None` if there is one with this ID.
-    pub(super) fn create(folder: &Path, id: SessionId) -> io::Result<Option<Self>> {
+    pub(crate) fn create(folder: &Path, id: SessionId) -> io::Result<Option<Self>> {
         let path = folder.join(id.file(LOCK));
         let lock = match private::create_file(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
@@ -51,7 +53,7 @@ impl LockedSession {
     }
 
     /// Locks an existing session.
-    pub(super) fn lock(folder: &Path, id: SessionId) -> Result<Self, SessionError> {
+    pub(crate) fn lock(folder: &Path, id: SessionId) -> Result<Self, SessionError> {
         let path = folder.join(id.file(LOCK));
         let unusable = |source| SessionError::Folder {
             path: path.clone(),

@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-use anstyle::Style;
+use host::style::{FAINT, PLAIN, STRONG};
+use host::table::Table;
+use host::{CommandContext, CommandError, Size, duration, program};
 use jiff::Timestamp;
+use tools::visible::visible;
 
-use crate::error::Error;
-use crate::notice::{self, FAINT, STRONG};
-use crate::output;
-use crate::program;
-use crate::sessions::{SessionFolder, SessionSummary, warn_of_skipped};
-use crate::table::Table;
-use crate::visible::visible;
-use host::Size;
-use host::duration;
+use crate::folder::{SessionFolder, warn_of_skipped};
+use crate::summary::SessionSummary;
 
 /// Prints the sessions of a workspace, or all sessions.
-pub(super) fn list(workspace: Option<&str>, is_json: bool) -> Result<(), Error> {
+pub(crate) fn list(
+    cx: &dyn CommandContext,
+    workspace: Option<&str>,
+    is_json: bool,
+) -> Result<(), CommandError> {
     let folder = SessionFolder::new()?;
     let mut listed = Vec::new();
     for id in folder.ids()? {
@@ -28,19 +28,21 @@ pub(super) fn list(workspace: Option<&str>, is_json: bool) -> Result<(), Error> 
     let all = listed.len();
     listed.retain(|session| workspace.is_none_or(|workspace| session.workspace == workspace));
     if is_json {
-        listed.iter().try_for_each(output::json)?;
+        listed
+            .iter()
+            .try_for_each(|session| cx.write_json(session))?;
     } else if !listed.is_empty() {
-        let mut table = Table::new([STRONG, Style::new(), FAINT, FAINT, FAINT, Style::new()], 0);
+        let mut table = Table::new([STRONG, PLAIN, FAINT, FAINT, FAINT, PLAIN], 0);
         let place = if workspace.is_none() { "WORKSPACE" } else { "" };
         table.push(["ID", "STATE", "AGE", "SIZE", place, "PROMPT"].map(str::to_owned));
         listed
             .iter()
             .for_each(|session| table.push(row(session, workspace.is_none())));
-        output::page(&table.cut(output::width()))?;
+        cx.write_page(&table.cut(cx.width()))?;
     }
     if listed.is_empty() {
         let program = program::name();
-        notice::note(&match all {
+        cx.note(&match all {
             0 => {
                 format!("no session is recorded; {program} run and {program} chat record one each")
             }
@@ -61,7 +63,7 @@ fn row(session: &SessionSummary, with_workspace: bool) -> [String; 6] {
         .join(" ");
     [
         session.id.to_string(),
-        session.state.as_str().to_owned(),
+        session.state.to_owned(),
         duration::shown(Duration::try_from(since).unwrap_or_default()),
         Size::from_bytes(session.bytes).shown(),
         if with_workspace {

@@ -1,10 +1,12 @@
-//! [`Telemetry`]: exports the spans of runs, model requests and calls over OTLP.
+//! [`Export`]: exports the spans of runs, model requests and calls over OTLP.
 
 use std::env;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use host::program;
+use host::settings::Settings;
 use once_cell::sync::OnceCell;
 use opentelemetry::KeyValue;
 use opentelemetry::trace::TracerProvider as _;
@@ -16,11 +18,9 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry;
 
-use super::endpoint::{Collector, collector};
-use super::exporter::Exporter;
-use super::open_spans::OpenSpans;
-use crate::config::Settings;
-use crate::{notice, program};
+use crate::endpoint::{Collector, collector};
+use crate::exporter::Exporter;
+use crate::open_spans::OpenSpans;
 
 /// The targets of the exported spans. Spans of other libraries could hold content and keys, and those of the HTTP client would cause
 /// further exports.
@@ -33,26 +33,26 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 const SERVICE_NAME: &str = "service.name";
 
 /// The running export. Dropping it sends the remaining spans. A failure is a warning and never ends a session.
-pub(crate) struct Telemetry {
+pub(crate) struct Export {
     provider: SdkTracerProvider,
     open_spans: OpenSpans,
     failure: Arc<OnceCell<String>>,
 }
 
-impl Telemetry {
+impl Export {
     /// Starts the export if the settings or the environment name an endpoint. A program with a subscriber of its own gets the spans
     /// there.
     pub(crate) fn start(settings: &Settings) -> Option<Self> {
         let collector = match collector(settings, |name| env::var(name).ok()) {
             Ok(found) => found?,
             Err(error) => {
-                notice::warning(&format!("no traces are exported: {error}"));
+                program::warn(&format!("no traces are exported: {error}"));
                 return None;
             }
         };
         if dispatcher::has_been_set() {
             if !collector.is_of_environment {
-                notice::warning(
+                program::warn(
                     "this program exports no traces, because its own tracing subscriber gets them; remove telemetry.endpoint",
                 );
             }
@@ -76,7 +76,7 @@ impl Telemetry {
             .with_batch_exporter(exporter)
             .with_resource(resource())
             .build();
-        let telemetry = Self {
+        let export = Self {
             provider,
             open_spans: OpenSpans::default(),
             failure,
@@ -84,7 +84,7 @@ impl Telemetry {
         let is_exported = filter_fn(|span| span.is_span() && TARGETS.contains(&span.target()))
             .with_max_level_hint(LevelFilter::INFO);
         let layer = tracing_opentelemetry::layer()
-            .with_tracer(telemetry.provider.tracer(env!("CARGO_PKG_NAME")))
+            .with_tracer(export.provider.tracer(env!("CARGO_PKG_NAME")))
             .with_location(false)
             .with_target(false)
             .with_tracked_inactivity(false)
@@ -93,14 +93,14 @@ impl Telemetry {
             registry()
                 .with(is_exported)
                 .with(layer)
-                .with(telemetry.open_spans.clone()),
+                .with(export.open_spans.clone()),
         )
         .map_err(|_| "this program has a tracing subscriber of its own".to_owned())?;
-        Ok(telemetry)
+        Ok(export)
     }
 }
 
-impl Drop for Telemetry {
+impl Drop for Export {
     fn drop(&mut self) {
         self.open_spans.end();
         let ended = self.provider.shutdown_with_timeout(FLUSH_TIMEOUT);
@@ -130,7 +130,7 @@ fn resource() -> Resource {
 }
 
 fn warn(reason: &str) {
-    notice::warning(&format!(
+    program::warn(&format!(
         "not all traces were exported: {reason}; check telemetry.endpoint or OTEL_EXPORTER_OTLP_ENDPOINT"
     ));
 }
