@@ -15,8 +15,6 @@ mod list;
 #[cfg(feature = "default")]
 mod listen;
 mod lock;
-#[cfg(feature = "default")]
-mod mcp;
 mod new;
 mod providers;
 mod run;
@@ -62,8 +60,6 @@ enum Command {
     Trust(trust::TrustArgs),
     #[cfg(feature = "default")]
     Serve(serve::ServeArgs),
-    #[cfg(feature = "default")]
-    Mcp(mcp::McpArgs),
     #[command(flatten)]
     Family(family::FamilyCommand),
     Config(config::ConfigArgs),
@@ -99,8 +95,6 @@ impl Cli {
             Command::Trust(trust) => on_runtime(trust.run()),
             #[cfg(feature = "default")]
             Command::Serve(serve) => on_runtime(serve.run()),
-            #[cfg(feature = "default")]
-            Command::Mcp(mcp) => on_runtime(mcp.run()),
             Command::Family(family) => on_runtime(family.run()),
             Command::Config(config) => on_runtime(config.run()),
             #[cfg(feature = "default")]

@@ -10,6 +10,8 @@ pub(crate) use host::program::{name, services, variable, version};
 use once_cell::sync::OnceCell;
 use tools::Services;
 
+use crate::written::written_files;
+
 /// The running program. [`Program::main`] sets it once; unit tests have the default.
 static RUNNING: OnceCell<Program> = OnceCell::new();
 
@@ -46,6 +48,7 @@ impl Program {
                 services: Services::new(),
                 warn: |_| {},
                 note: |_| {},
+                written: written_files,
             },
             providers: Vec::new(),
         }

@@ -1,7 +1,5 @@
 //! [`RootOption`]: the workspace of a command, and its services.
 
-use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,7 +34,6 @@ impl RootOption {
     }
 
     /// Returns the option for a root.
-    #[cfg(feature = "default")]
     pub(crate) fn at(root: &Path) -> Self {
         Self {
             root: Some(root.to_owned()),
@@ -44,29 +41,8 @@ impl RootOption {
     }
 
     /// Returns the path of the root that names the workspace of a recorded session, with links resolved.
-    ///
-    /// # Errors
-    /// - Returns an error if it is not a directory.
-    /// - Returns an error if it is not UTF-8: several roots would have one name, and with it each other's jobs and approvals.
     pub(crate) fn workspace(&self) -> Result<String, Error> {
-        let root = self.setting().value;
-        let is_directory = |root: PathBuf| {
-            if root.is_dir() {
-                Ok(root)
-            } else {
-                Err(io::ErrorKind::NotADirectory.into())
-            }
-        };
-        let resolved = root.canonicalize().and_then(is_directory);
-        let resolved = resolved.map_err(|error| Error::Root {
-            path: root,
-            reason: error.to_string(),
-        })?;
-        let refused = |path: OsString| Error::Root {
-            path: path.into(),
-            reason: "its path is not UTF-8".to_owned(),
-        };
-        resolved.into_os_string().into_string().map_err(refused)
+        Ok(folders::workspace(&self.setting().value)?)
     }
 
     /// Returns the services of a session that makes no calls.

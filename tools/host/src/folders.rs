@@ -1,10 +1,45 @@
 //! The program's own folders in the user's home. Tools cannot reach them.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 
 use crate::program;
+
+/// A root that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use {} as the root: {reason}; choose a directory with --root", path.display())]
+pub struct InvalidRoot {
+    path: PathBuf,
+    reason: String,
+}
+
+/// Returns the path of a root that names the workspace of a recorded session, with links resolved.
+///
+/// # Errors
+/// - Returns an error if it is not a directory.
+/// - Returns an error if it is not UTF-8: several roots would have one name, and with it each other's jobs and approvals.
+pub fn workspace(root: &Path) -> Result<String, InvalidRoot> {
+    let is_directory = |root: PathBuf| {
+        if root.is_dir() {
+            Ok(root)
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
+        }
+    };
+    let resolved = root.canonicalize().and_then(is_directory);
+    let resolved = resolved.map_err(|error| InvalidRoot {
+        path: root.to_owned(),
+        reason: error.to_string(),
+    })?;
+    let refused = |path: OsString| InvalidRoot {
+        path: path.into(),
+        reason: "its path is not UTF-8".to_owned(),
+    };
+    resolved.into_os_string().into_string().map_err(refused)
+}
 
 /// Returns the name of the user's and of a project's settings file, such as `toolcrib.toml`.
 pub fn settings_name() -> String {

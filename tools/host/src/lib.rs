@@ -12,19 +12,23 @@ pub mod settings;
 mod size;
 pub mod style;
 pub mod trust;
+mod written_file;
 
 pub use exit::Exit;
 pub use extension::{
-    Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, ControlFolders,
-    Extension, Report, ReportFuture, Run, Section, ValueForm, ValueKind, clause_fault, commands,
-    faults, insert_control_folders, insert_services, list, notices, open_file, prepare_context,
-    recover, remote_tools, reports, sections, start, warnings, with_access,
+    Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError, CommandFuture,
+    ControlFolders, Extension, Report, ReportFuture, Run, Section, ValueForm, ValueKind,
+    clause_fault, commands, faults, insert_control_folders, insert_services, list, notices,
+    open_file, prepare_context, recover, remote_tools, reports, sections, start, warnings,
+    with_access,
 };
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].
 pub use inventory;
 pub use prompt_call::PromptCall;
 pub use remote_tools::{
-    AttachRequest, AttachedTools, FirstList, NoServers, RemoteError, RemoteFuture, RemoteTools,
+    AttachRequest, AttachedTools, ContextSource, FirstList, NoServers, RemoteError, RemoteFuture,
+    RemoteTools,
 };
 pub use size::Size;
+pub use written_file::{WrittenFile, is_document};

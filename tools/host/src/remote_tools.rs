@@ -9,6 +9,7 @@ use tools::tasks::{Lost, StoredTask};
 use tools::{CancellationToken, Clause, Effects, Task, ToolContext, ToolName};
 
 use crate::PromptCall;
+use crate::extension::CommandError;
 use crate::settings::Settings;
 
 /// A future of [`RemoteTools`].
@@ -95,11 +96,16 @@ pub trait AttachedTools: fmt::Debug + Send + Sync {
     }
 }
 
+/// Makes a context over the root of a session, whose tools and programs do not change these files without a question.
+pub type ContextSource = Arc<dyn Fn(&[PathBuf]) -> Result<ToolContext, CommandError> + Send + Sync>;
+
 /// The request for the tools of a session.
 #[derive(Clone)]
 pub struct AttachRequest<'a> {
     /// The settings of the session.
     pub settings: &'a Settings,
+    /// Makes the context of a program that is no call, such as of a server.
+    pub context: ContextSource,
     /// Returns true if the session may select a tool whose name begins so.
     pub may_match: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// The wait for tools that are not known yet.

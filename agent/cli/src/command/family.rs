@@ -1,23 +1,27 @@
 //! [`FamilyCommand`]: the commands of the linked families, as a part of the command line.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 use host::{
-    Argument, Arguments, CommandContext, CommandError, CommandFuture, Finding, ValueForm, ValueKind,
+    Argument, ArgumentRule, Arguments, CommandContext, CommandError, CommandFuture, Finding,
+    ValueForm, ValueKind,
 };
-use tools::Digest;
+use tools::{CancellationToken, Digest, ToolContext};
 
 use super::approval::is_approved;
 use crate::config::{ConfigOptions, Settings, Values};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::interrupt;
 use crate::notice;
 use crate::output;
 use crate::root::RootOption;
 
 /// The names of the program's own commands.
-const OWN: [&str; 23] = [
+const OWN: [&str; 22] = [
     "audit",
     "call",
     "chat",
@@ -30,7 +34,6 @@ const OWN: [&str; 23] = [
     "list",
     "listen",
     "lock",
-    "mcp",
     "new",
     "providers",
     "run",
@@ -157,9 +160,12 @@ fn by_availability() -> (Vec<&'static host::Command>, Vec<&'static host::Command
 
 fn subcommand(record: &'static host::Command) -> Command {
     let arguments = record.arguments.iter();
+    let command = arguments.fold(Command::new(record.name), with_argument);
     // The options of the program that a command has in common set a description of their own.
-    let mut command = arguments
-        .fold(Command::new(record.name), with_argument)
+    let mut command = record
+        .rules
+        .iter()
+        .fold(command, with_rule)
         .about(record.about)
         .long_about(None);
     if !record.details.is_empty() {
@@ -191,7 +197,7 @@ fn with_argument(command: Command, argument: &'static Argument) -> Command {
         } => {
             let argument = Arg::new(*name).value_name(*value).help(*help);
             let argument = match *kind {
-                ValueKind::Path => argument.value_parser(clap::value_parser!(std::path::PathBuf)),
+                ValueKind::Path => argument.value_parser(clap::value_parser!(PathBuf)),
                 ValueKind::Text(check) => {
                     argument.value_parser(move |text: &str| check(text).map(|()| text.to_owned()))
                 }
@@ -205,7 +211,23 @@ fn with_argument(command: Command, argument: &'static Argument) -> Command {
                     .required(true)
                     .num_args(1..)
                     .action(ArgAction::Append),
+                ValueForm::Trailing => argument
+                    .num_args(1..)
+                    .trailing_var_arg(true)
+                    .allow_hyphen_values(true),
             })
+        }
+    }
+}
+
+fn with_rule(command: Command, rule: &ArgumentRule) -> Command {
+    match *rule {
+        ArgumentRule::Conflicts(one, other) => {
+            command.mut_arg(one, |one| one.conflicts_with(other))
+        }
+        ArgumentRule::Requires(one, other) => command.mut_arg(one, |one| one.requires(other)),
+        ArgumentRule::RequiredWithout(one, other) => {
+            command.mut_arg(one, |one| one.required_unless_present(other))
         }
     }
 }
@@ -220,6 +242,18 @@ impl CommandContext for Options {
             .config
             .settings(Values::default())
             .map_err(Error::from)?)
+    }
+
+    fn context(
+        &self,
+        settings: &Settings,
+        control_files: &[PathBuf],
+    ) -> Result<ToolContext, CommandError> {
+        Ok(self.root.context(true, settings, control_files)?)
+    }
+
+    fn interrupt(&self) -> Result<CancellationToken, CommandError> {
+        Ok(interrupt::token(&Arc::default())?)
     }
 
     fn write_page(&self, text: &str) -> Result<(), CommandError> {

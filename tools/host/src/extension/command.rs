@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::str::FromStr;
 
 use serde::Serialize;
-use tools::Digest;
+use tools::{CancellationToken, Digest, ToolContext};
 
 use crate::exit::Exit;
 use crate::settings::Settings;
@@ -45,6 +45,8 @@ pub struct Command {
     pub details: &'static str,
     /// The arguments, in the order of the help.
     pub arguments: &'static [Argument],
+    /// The rules for arguments that are given together.
+    pub rules: &'static [ArgumentRule],
     /// The commands below this one.
     pub commands: &'static [Command],
     /// The function that runs it. `None` if one of the commands below must be named.
@@ -86,6 +88,17 @@ pub enum Argument {
     },
 }
 
+/// A rule for two arguments, by their names.
+#[derive(Clone, Copy, Debug)]
+pub enum ArgumentRule {
+    /// The first is not given together with the second.
+    Conflicts(&'static str, &'static str),
+    /// The first is given only together with the second.
+    Requires(&'static str, &'static str),
+    /// The first must be given, unless the second is.
+    RequiredWithout(&'static str, &'static str),
+}
+
 /// Whether an argument is an option, and how many values it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueForm {
@@ -99,6 +112,8 @@ pub enum ValueForm {
     Required,
     /// One or more arguments.
     Many,
+    /// The words after all others, also those that begin like options.
+    Trailing,
 }
 
 /// The values that the command line takes.
@@ -127,6 +142,23 @@ pub trait CommandContext {
     /// # Errors
     /// Returns the first mistake in the settings.
     fn settings(&self) -> Result<Settings, CommandError>;
+
+    /// Makes the context of a program that is no call, such as of a server. It has no grant, and its program does not change these
+    /// files without a question.
+    ///
+    /// # Errors
+    /// Returns the first mistake in the settings, or an error if the root cannot be used.
+    fn context(
+        &self,
+        settings: &Settings,
+        control_files: &[PathBuf],
+    ) -> Result<ToolContext, CommandError>;
+
+    /// Returns a token that the first Ctrl-C cancels.
+    ///
+    /// # Errors
+    /// Returns an error if the signal cannot be handled.
+    fn interrupt(&self) -> Result<CancellationToken, CommandError>;
 
     /// Writes text composed by the command to standard output. Its [styles](crate::style) are kept on terminals only.
     ///
@@ -181,6 +213,7 @@ impl Command {
             about: "",
             details: "",
             arguments: &[],
+            rules: &[],
             commands: &[],
             run: None,
         }

@@ -10,18 +10,17 @@ use host::{
 use tools::{Clause, Effects, ToolName, source};
 use tools_mcp::client::Sampling;
 
-use super::attach::{READ_RESOURCE, attach};
-use super::sampler::sample;
-use super::{control, decisions, standing};
-use crate::error::Error;
-use crate::exit::Exit;
-use crate::root::RootOption;
+use crate::attach::{READ_RESOURCE, attach};
+use crate::command::MCP;
+use crate::sampler::sample;
+use crate::{control, decisions, standing};
 
 inventory::submit! {
     Extension::new("mcp", source!())
         .with_context(|_, cx| Ok(cx.with_service(Sampling::new(sample))))
         .with_remote_tools(&McpServers)
         .with_report(|settings, _| Box::pin(async { Ok(report(settings)) }))
+        .with_commands(&[MCP])
 }
 
 /// The MCP servers of the user and of the project.
@@ -29,15 +28,15 @@ struct McpServers;
 
 impl RemoteTools for McpServers {
     fn permitted(&self, root: &Path) -> (Vec<Clause>, Vec<Clause>) {
-        decisions::permitted(&RootOption::at(root))
+        decisions::permitted(root)
     }
 
     fn control_files(&self, root: &Path) -> Vec<PathBuf> {
-        control::control_files(&RootOption::at(root))
+        control::control_files(root)
     }
 
     fn declared_effects(&self, root: &Path) -> Vec<Effects> {
-        decisions::declared_effects(&RootOption::at(root))
+        decisions::declared_effects(root)
     }
 
     fn may_permit(&self, tool: &ToolName) -> bool {
@@ -45,7 +44,7 @@ impl RemoteTools for McpServers {
     }
 
     fn permit(&self, root: &Path, tool: &ToolName) -> Result<PathBuf, RemoteError> {
-        decisions::permit(&RootOption::at(root), tool).map_err(RemoteError::from)
+        decisions::permit(root, tool).map_err(RemoteError::from)
     }
 
     fn glob_for(&self, tool: &str) -> Option<String> {
@@ -64,27 +63,14 @@ impl RemoteTools for McpServers {
         root: &'a Path,
         request: AttachRequest<'a>,
     ) -> RemoteFuture<'a, Box<dyn AttachedTools>> {
-        Box::pin(async move {
-            Box::new(attach(RootOption::at(root), request).await) as Box<dyn AttachedTools>
-        })
-    }
-}
-
-impl From<Error> for RemoteError {
-    fn from(error: Error) -> Self {
-        let text = error.to_string();
-        match error.exit() {
-            Exit::NotFound => Self::NotFound(text),
-            Exit::Unavailable => Self::Unavailable(text),
-            _ => Self::Invalid(text),
-        }
+        Box::pin(async move { Box::new(attach(root, request).await) as Box<dyn AttachedTools> })
     }
 }
 
 fn report(settings: &Settings) -> FamilyReport {
-    let root = settings.root().map(RootOption::at).unwrap_or_default();
+    let root = settings.root().unwrap_or(Path::new("."));
     let (servers, problems) =
-        standing::report(&root).unwrap_or_else(|error| (Vec::new(), vec![error.to_string()]));
+        standing::report(root).unwrap_or_else(|error| (Vec::new(), vec![error.to_string()]));
     FamilyReport {
         lines: servers.iter().map(standing::line).collect(),
         findings: problems

@@ -1,14 +1,15 @@
 //! The standing of servers, in words.
 
+use std::path::Path;
+
 use tools_mcp::config::FileOwner;
 use tools_mcp::trust::Pins;
 
 use serde::Serialize;
 
-use super::{Configured, Inventory, Standing};
-use crate::error::Error;
-use crate::program;
-use crate::root::RootOption;
+use crate::error::McpError;
+use crate::inventory::{Configured, Inventory, Standing};
+use host::program;
 use tools::counted;
 
 /// The start of the standing of a server that cannot be used.
@@ -41,11 +42,11 @@ pub(super) fn line(server: &ServerReport) -> String {
 ///
 /// # Errors
 /// Returns an error if the user's file of servers cannot be read.
-pub(super) fn report(root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String>), Error> {
+pub(super) fn report(root: &Path) -> Result<(Vec<ServerReport>, Vec<String>), McpError> {
     let inventory = match Inventory::load(root) {
         Ok(inventory) => inventory,
         // A root that cannot be used is a finding of its own.
-        Err(Error::NoHome | Error::Root { .. }) => return Ok(Default::default()),
+        Err(McpError::NoHome | McpError::Root(_)) => return Ok(Default::default()),
         Err(error) => return Err(error),
     };
     let mut problems: Vec<_> = inventory.fault.iter().map(ToString::to_string).collect();

@@ -1,11 +1,14 @@
 //! [`Attached`]: the servers of a session.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use host::{AttachRequest, AttachedTools, FirstList, PromptCall, RemoteError, RemoteFuture};
+use host::{
+    AttachRequest, AttachedTools, ContextSource, FirstList, PromptCall, RemoteError, RemoteFuture,
+    program,
+};
 use tokio::task::JoinSet;
 use tools::IgnorePoison as _;
 use tools::Task;
@@ -15,15 +18,12 @@ use tools_mcp::client::{Imported, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
 use tools_mcp::trust::Pins;
 
-use super::server::NESTED;
-use super::{Configured, Inventory, import};
-use crate::config::Settings;
-use crate::error::Error;
-use crate::notice;
-use crate::program;
-use crate::root::RootOption;
-use crate::visible::visible;
+use crate::error::McpError;
+use crate::inventory::{Configured, Inventory};
+use crate::server::{NESTED, import};
+use host::settings::Settings;
 use tools::counted;
+use tools::visible::visible;
 
 /// The time that a session waits for the first list of servers that it needs.
 const LONG_WAIT: Duration = Duration::from_secs(15);
@@ -55,8 +55,9 @@ pub(super) struct PinsOfServers(Arc<Mutex<BTreeMap<String, Arc<Pins>>>>);
 pub(super) struct Members {
     pub(super) servers: Servers,
     pub(super) pins: PinsOfServers,
-    root: RootOption,
+    root: PathBuf,
     settings: Settings,
+    context: ContextSource,
     may_match: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// The tools that the person was told to approve.
     announced: BTreeSet<ToolName>,
@@ -142,7 +143,7 @@ impl Drop for Attached {
                 .map(|pending| pending.tool)
                 .collect();
             if !pending.is_empty() {
-                notice::warning(&waiting(name, &pending));
+                program::warn(&waiting(name, &pending));
             }
         }
     }
@@ -183,17 +184,17 @@ pub(super) fn waiting(server: &str, tools: &[ToolName]) -> String {
 /// first lists ends if the token is cancelled.
 ///
 /// Approvals of other processes take effect until the servers are dropped.
-pub(super) async fn attach(root: RootOption, request: AttachRequest<'_>) -> Attached {
+pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached {
     if std::env::var_os(program::variable(NESTED)).is_some() {
         return Attached::none();
     }
     let first = request.first;
-    let inventory = match Inventory::load(&root) {
+    let inventory = match Inventory::load(root) {
         Ok(inventory) => inventory,
         // Without a home, there are no servers.
-        Err(Error::NoHome) => return Attached::none(),
+        Err(McpError::NoHome) => return Attached::none(),
         Err(error) => {
-            notice::warning(&error.to_string());
+            program::warn(&error.to_string());
             return Attached::none();
         }
     };
@@ -203,8 +204,9 @@ pub(super) async fn attach(root: RootOption, request: AttachRequest<'_>) -> Atta
     let mut members = Members {
         servers: servers.clone(),
         pins: pins.clone(),
-        root,
+        root: root.to_owned(),
         settings: request.settings.clone(),
+        context: request.context,
         may_match: request.may_match,
         announced,
     };
@@ -218,7 +220,7 @@ pub(super) async fn attach(root: RootOption, request: AttachRequest<'_>) -> Atta
     let is_needed = first == FirstList::Needed || !(members.may_match)(NO_NAME);
     for (name, owner, configured) in configured {
         match configured
-            .map_err(Error::from)
+            .map_err(McpError::from)
             .and_then(|configured| members.start(&inventory, &configured))
         {
             Ok(None) => {}
@@ -262,21 +264,21 @@ impl Members {
         &mut self,
         inventory: &Inventory,
         configured: &Configured,
-    ) -> Result<Option<Unlisted>, Error> {
+    ) -> Result<Option<Unlisted>, McpError> {
         if configured.entry.is_disabled {
             return Ok(None);
         }
         let resolved = inventory.usable(configured)?;
         let pins = inventory.pins(configured)?;
         for fault in pins.remarks().into_iter().filter(|remark| remark.is_fault) {
-            notice::warning(&format!("MCP server {}: {}", configured.name, fault.text));
+            program::warn(&format!("MCP server {}: {}", configured.name, fault.text));
         }
         let import = import(
             inventory,
             configured,
             resolved,
             pins.clone(),
-            &self.root,
+            &*self.context,
             &self.settings,
         )?;
         let import = import
@@ -300,12 +302,12 @@ impl Members {
                 .collect();
             pending.retain(|tool| self.announced.insert(tool.clone()));
             if !pending.is_empty() {
-                notice::warning(&waiting(name, &pending));
+                program::warn(&waiting(name, &pending));
             }
         }
     }
 
-    pub(super) fn root(&self) -> &RootOption {
+    pub(super) fn root(&self) -> &Path {
         &self.root
     }
 }
@@ -313,7 +315,7 @@ impl Members {
 impl Unlisted {
     fn warn_slow(&self) {
         let (name, program) = (self.imported.name(), program::name());
-        notice::warning(&format!(
+        program::warn(&format!(
             "the MCP server {name} has not listed its tools yet; the session begins without it; to wait for it, run {program} mcp test {name}"
         ));
     }
@@ -326,19 +328,19 @@ async fn wait(unlisted: Unlisted, limit: Option<Duration>) {
     match tokio::time::timeout(limit.unwrap_or(Duration::MAX), imported.ready()).await {
         Ok(Ok(report)) => {
             let count = counted(report.tools.len() as u64, "tool");
-            notice::note(&format!(
+            program::note(&format!(
                 "the MCP server {name} is used for the first time: {count} approved with it"
             ));
             report
                 .refused
                 .iter()
-                .for_each(|refused| notice::warning(&format!("MCP server {name}: {refused}")));
+                .for_each(|refused| program::warn(&format!("MCP server {name}: {refused}")));
             report
                 .notes
                 .iter()
-                .for_each(|note| notice::warning(&format!("MCP server {name}: {note}")));
+                .for_each(|note| program::warn(&format!("MCP server {name}: {note}")));
         }
-        Ok(Err(error)) => notice::warning(&error.to_string()),
+        Ok(Err(error)) => program::warn(&error.to_string()),
         Err(_) => {
             // The next session waits in vain if the file cannot be written.
             let _ = slow.parent().map(std::fs::create_dir_all);
@@ -348,9 +350,9 @@ async fn wait(unlisted: Unlisted, limit: Option<Duration>) {
     }
 }
 
-fn warn(name: &str, owner: FileOwner, error: &Error) {
+fn warn(name: &str, owner: FileOwner, error: &McpError) {
     match (owner, error) {
-        (FileOwner::Project, Error::Unapproved { .. }) => notice::note(&error.to_string()),
-        _ => notice::warning(&format!("MCP server {}: {error}", visible(name))),
+        (FileOwner::Project, McpError::Unapproved { .. }) => program::note(&error.to_string()),
+        _ => program::warn(&format!("MCP server {}: {error}", visible(name))),
     }
 }

@@ -4,13 +4,11 @@ use std::path::{Path, PathBuf};
 
 use tools_mcp::config::{FileOwner, Transport};
 
-use super::inventory::{Program, Resolved};
-use super::{Inventory, Standing};
-use crate::root::RootOption;
+use crate::inventory::{Inventory, Program, Resolved, Standing};
 
 /// Returns the programs of the servers that sessions may start, and the existing files among their arguments. They run without a question,
 /// so replacing one needs approval.
-pub(crate) fn control_files(root: &RootOption) -> Vec<PathBuf> {
+pub(crate) fn control_files(root: &Path) -> Vec<PathBuf> {
     let Ok(inventory) = Inventory::load(root) else {
         return Vec::new();
     };

@@ -1,17 +1,16 @@
 //! The decisions of the user about servers, in the file of servers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tools::protocol::Access;
 use tools::{Clause, Effects, Target, ToolName};
 use tools_mcp::config::FileOwner;
 
-use super::Inventory;
-use crate::error::Error;
-use crate::root::RootOption;
+use crate::error::McpError;
+use crate::inventory::Inventory;
 
 /// Returns the effects that the user declared for tools of servers, without the servers that cannot be used.
-pub(crate) fn declared_effects(root: &RootOption) -> Vec<Effects> {
+pub(crate) fn declared_effects(root: &Path) -> Vec<Effects> {
     let servers = Inventory::load(root)
         .map(|inventory| inventory.servers())
         .unwrap_or_default();
@@ -25,7 +24,7 @@ pub(crate) fn declared_effects(root: &RootOption) -> Vec<Effects> {
 
 /// Returns the clauses of the calls that the user permits in the file of servers: those of tools that only read, and those of servers whose
 /// calls need no question, which are consent to writes too.
-pub(crate) fn permitted(root: &RootOption) -> (Vec<Clause>, Vec<Clause>) {
+pub(crate) fn permitted(root: &Path) -> (Vec<Clause>, Vec<Clause>) {
     let (mut reads, mut allowed) = (Vec::new(), Vec::new());
     let Ok(inventory) = Inventory::load(root) else {
         return (reads, allowed);
@@ -64,9 +63,9 @@ pub(crate) fn may_permit(tool: &ToolName) -> bool {
 ///
 /// # Errors
 /// Returns an error if there is no such server, or if the file cannot be changed.
-pub(crate) fn permit(root: &RootOption, tool: &ToolName) -> Result<PathBuf, Error> {
+pub(crate) fn permit(root: &Path, tool: &ToolName) -> Result<PathBuf, McpError> {
     let mut inventory = Inventory::load(root)?;
-    let (server, _) = split(tool).ok_or_else(|| Error::NoServer {
+    let (server, _) = split(tool).ok_or_else(|| McpError::NoServer {
         server: tool.to_string(),
     })?;
     let owner = inventory.find(server)?.owner;

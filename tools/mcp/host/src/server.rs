@@ -1,7 +1,7 @@
 //! From a configured server to its import.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tools::{Grant, ToolContext, ToolError, ToolErrorKind};
@@ -9,12 +9,11 @@ use tools_mcp::client::{HttpServer, Import, Launched, StdioServer};
 use tools_mcp::config::{OAuthClient, Transport};
 use tools_mcp::trust::Pins;
 
-use super::inventory::{Program, Resolved};
-use super::{Configured, Inventory};
-use crate::config::Settings;
-use crate::error::Error;
-use crate::program;
-use crate::root::RootOption;
+use crate::error::McpError;
+use crate::inventory::{Configured, Inventory};
+use crate::inventory::{Program, Resolved};
+use host::settings::Settings;
+use host::{CommandError, program};
 
 /// Headers whose values are secrets even if the file has them as they are.
 const SECRET_HEADERS: [&str; 2] = [AUTHORIZATION, "proxy-authorization"];
@@ -31,9 +30,9 @@ pub(crate) fn import(
     server: &Configured,
     resolved: Resolved,
     pins: Arc<Pins>,
-    root: &RootOption,
+    context: &dyn Fn(&[PathBuf]) -> Result<ToolContext, CommandError>,
     settings: &Settings,
-) -> Result<Import, Error> {
+) -> Result<Import, McpError> {
     let Resolved {
         transport,
         program,
@@ -56,9 +55,7 @@ pub(crate) fn import(
                 ),
                 Some(clauses) => {
                     let grant = Grant::parse(clauses).map_err(|error| unusable(server, error))?;
-                    let cx = root
-                        .context(true, settings, &inventory.control_files())?
-                        .with_grant(grant);
+                    let cx = context(&inventory.control_files())?.with_grant(grant);
                     let env = env
                         .into_iter()
                         .map(|(name, value)| format!("{name}={value}"))
@@ -90,7 +87,7 @@ pub(crate) fn import(
             )
         }
         (Transport::Stdio { command, .. }, None) => {
-            return Err(Error::NoProgram {
+            return Err(McpError::NoProgram {
                 server: server.name.to_string(),
                 command,
             });
@@ -122,7 +119,7 @@ pub(crate) fn http_server(
     inventory: &Inventory,
     server: &Configured,
     settings: &Settings,
-) -> Result<HttpServer, Error> {
+) -> Result<HttpServer, McpError> {
     let Resolved {
         transport,
         url_values,
@@ -143,7 +140,7 @@ pub(crate) fn http_server(
         Transport::Stdio { .. } => {
             let reason =
                 "it is a program; only a server that is reached by URL has a login".to_owned();
-            Err(Error::Server {
+            Err(McpError::Server {
                 server: server.name.to_string(),
                 reason,
             })
@@ -157,7 +154,7 @@ fn reached_by_url(
     (url, url_values): (&str, Vec<String>),
     (headers, oauth): (BTreeMap<String, String>, OAuthClient),
     settings: &Settings,
-) -> Result<HttpServer, Error> {
+) -> Result<HttpServer, McpError> {
     let reached = HttpServer::new(url).map_err(|error| match url_values.is_empty() {
         true => unusable(server, error),
         // The error has the URL.
@@ -234,9 +231,8 @@ fn confined(
             cwd.clone(),
         );
         async move {
-            let prepared = Arc::new(
-                tools_builtin::exec::Prepared::new(&cx, &program, &args, &env, &cwd).await?,
-            );
+            let prepared =
+                Arc::new(tools_exec::Prepared::new(&cx, &program, &args, &env, &cwd).await?);
             let launched = Launched::new(prepared.launch().clone(), prepared.clone());
             // The walls end with the process.
             let prepared = Arc::downgrade(&prepared);
@@ -251,16 +247,16 @@ fn confined(
     StdioServer::from_launcher(server.name.as_str(), launcher)
 }
 
-fn unavailable(error: &Error) -> ToolError {
+fn unavailable(error: &McpError) -> ToolError {
     ToolErrorKind::Unavailable {
         reason: error.to_string(),
     }
     .into()
 }
 
-fn unusable(server: &Configured, error: impl std::fmt::Display) -> Error {
+fn unusable(server: &Configured, error: impl std::fmt::Display) -> McpError {
     let program = program::name();
-    Error::Server {
+    McpError::Server {
         server: server.name.to_string(),
         reason: format!("{error}; see {program} mcp list"),
     }

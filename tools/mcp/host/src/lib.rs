@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+
+mod attach;
+mod code;
+mod command;
+mod control;
+mod decisions;
+mod error;
+mod extension;
+mod follow;
+mod inventory;
+mod prompts;
+mod sampler;
+mod server;
+mod standing;
