@@ -29,7 +29,7 @@ pub(crate) async fn attach(
     let option = RootOption::at(&root);
     let request = AttachRequest {
         settings,
-        context: Arc::new(move |control| Ok(option.context(true, &of_context, control)?)),
+        context: Arc::new(move || Ok(option.context(true, &of_context)?)),
         may_match: Arc::new(move |name: &str| selection.may_match(name)),
         first,
         cancellation,

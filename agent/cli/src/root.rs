@@ -58,12 +58,11 @@ impl RootOption {
     }
 
     /// Returns a context over the root. Tools and their programs reach none of the files that the settings hide. A write of a control file
-    /// asks: those of the settings and of git's, these of MCP servers, and the skills of the user.
+    /// asks: those of the settings and of git's, of MCP servers, and the skills of the user.
     pub(crate) fn context(
         &self,
         reads_project: bool,
         settings: &Settings,
-        of_servers: &[PathBuf],
     ) -> Result<ToolContext, Error> {
         let workspace = PathBuf::from(self.workspace()?);
         let settings = settings
@@ -73,7 +72,9 @@ impl RootOption {
             .with_sensitive_places(places_of_git(&workspace));
         let services = self.services_of_calls(&settings)?;
         let of_families = control_files(&services, &workspace);
-        let control = of_servers.iter().cloned().chain(of_families);
+        // Those of the files, also if this session has no server: another one has.
+        let of_servers = host::remote_tools().control_files(&self.setting().value);
+        let control = of_servers.into_iter().chain(of_families);
         let settings = settings.with_control_files(control.chain(git_settings::files(&workspace)));
         let cx = ToolContext::new().with_services(services);
         Ok(host::prepare_context(&settings, cx)?)
@@ -158,7 +159,7 @@ mod tests {
         let [one, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let domain_of = |root: PathBuf| {
             RootOption { root: Some(root) }
-                .context(true, &Settings::default(), &[])
+                .context(true, &Settings::default())
                 .unwrap()
                 .domain("fs")
                 .to_owned()

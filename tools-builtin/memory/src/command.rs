@@ -85,13 +85,12 @@ const CONFIRM: Command = Command {
     ..Command::new("confirm")
 };
 
-const SCOPE: Argument = Argument::Value {
-    name: "scope",
-    value: "SCOPE",
-    form: ValueForm::Named,
-    kind: ValueKind::text::<String>(),
-    help: "Only memories of this scope: `user`, `project` (that of the current directory), or `project/NAME`",
-};
+const SCOPE: Argument = Argument::text(
+    "scope",
+    "SCOPE",
+    ValueForm::Named,
+    "Only memories of this scope: `user`, `project` (that of the current directory), or `project/NAME`",
+);
 
 const UNCONFIRMED: Argument = Argument::Flag {
     name: "unconfirmed",

@@ -76,13 +76,7 @@ const REVOKE: Command = Command {
     ..Command::new("revoke")
 };
 
-const NAME: Argument = Argument::Value {
-    name: "name",
-    value: "NAME",
-    form: ValueForm::Required,
-    kind: ValueKind::text::<String>(),
-    help: "The name",
-};
+const NAME: Argument = Argument::text("name", "NAME", ValueForm::Required, "The name");
 
 /// The reason for which a skill cannot be shown or approved.
 #[derive(Debug, thiserror::Error)]

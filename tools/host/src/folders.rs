@@ -1,6 +1,6 @@
 //! The program's own folders in the user's home. Tools cannot reach them.
 
-use std::ffi::OsString;
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -22,23 +22,16 @@ pub struct InvalidRoot {
 /// - Returns an error if it is not a directory.
 /// - Returns an error if it is not UTF-8: several roots would have one name, and with it each other's jobs and approvals.
 pub fn workspace(root: &Path) -> Result<String, InvalidRoot> {
-    let is_directory = |root: PathBuf| {
-        if root.is_dir() {
-            Ok(root)
-        } else {
-            Err(io::ErrorKind::NotADirectory.into())
-        }
-    };
-    let resolved = root.canonicalize().and_then(is_directory);
-    let resolved = resolved.map_err(|error| InvalidRoot {
+    let refused = |reason: &dyn Display| InvalidRoot {
         path: root.to_owned(),
-        reason: error.to_string(),
-    })?;
-    let refused = |path: OsString| InvalidRoot {
-        path: path.into(),
-        reason: "its path is not UTF-8".to_owned(),
+        reason: reason.to_string(),
     };
-    resolved.into_os_string().into_string().map_err(refused)
+    let resolved = root.canonicalize().map_err(|error| refused(&error))?;
+    if !resolved.is_dir() {
+        return Err(refused(&io::Error::from(io::ErrorKind::NotADirectory)));
+    }
+    let text = resolved.into_os_string().into_string();
+    text.map_err(|_| refused(&"its path is not UTF-8"))
 }
 
 /// Returns the name of the user's and of a project's settings file, such as `toolcrib.toml`.

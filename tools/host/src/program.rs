@@ -33,6 +33,21 @@ pub struct Identity {
 /// Returns the files that sessions wrote below those of their roots for which the function returns true.
 pub type WrittenFiles = fn(&dyn Fn(&Path) -> bool) -> io::Result<Vec<(PathBuf, Vec<WrittenFile>)>>;
 
+impl Identity {
+    /// Creates the program `toolcrib` of a version, which prints and records nothing.
+    pub fn new(version: &'static str) -> Self {
+        Self {
+            name: "toolcrib",
+            version,
+            settings: "",
+            services: Services::new(),
+            warn: |_| {},
+            note: |_| {},
+            written: |_| Ok(Vec::new()),
+        }
+    }
+}
+
 /// Makes this the running program. Returns false if one is running already.
 pub fn install(identity: Identity) -> bool {
     RUNNING.set(identity).is_ok()
@@ -86,13 +101,5 @@ pub fn variable(key: &str) -> String {
 }
 
 fn running() -> &'static Identity {
-    RUNNING.get_or_init(|| Identity {
-        name: "toolcrib",
-        version: env!("CARGO_PKG_VERSION"),
-        settings: "",
-        services: Services::new(),
-        warn: |_| {},
-        note: |_| {},
-        written: |_| Ok(Vec::new()),
-    })
+    RUNNING.get_or_init(|| Identity::new(env!("CARGO_PKG_VERSION")))
 }

@@ -96,8 +96,8 @@ pub trait AttachedTools: fmt::Debug + Send + Sync {
     }
 }
 
-/// Makes a context over the root of a session, whose tools and programs do not change these files without a question.
-pub type ContextSource = Arc<dyn Fn(&[PathBuf]) -> Result<ToolContext, CommandError> + Send + Sync>;
+/// Makes a context over the root of a session.
+pub type ContextSource = Arc<dyn Fn() -> Result<ToolContext, CommandError> + Send + Sync>;
 
 /// The request for the tools of a session.
 #[derive(Clone)]

@@ -225,7 +225,6 @@ fn with_rule(command: Command, rule: &ArgumentRule) -> Command {
         ArgumentRule::Conflicts(one, other) => {
             command.mut_arg(one, |one| one.conflicts_with(other))
         }
-        ArgumentRule::Requires(one, other) => command.mut_arg(one, |one| one.requires(other)),
         ArgumentRule::RequiredWithout(one, other) => {
             command.mut_arg(one, |one| one.required_unless_present(other))
         }
@@ -244,12 +243,8 @@ impl CommandContext for Options {
             .map_err(Error::from)?)
     }
 
-    fn context(
-        &self,
-        settings: &Settings,
-        control_files: &[PathBuf],
-    ) -> Result<ToolContext, CommandError> {
-        Ok(self.root.context(true, settings, control_files)?)
+    fn context(&self, settings: &Settings) -> Result<ToolContext, CommandError> {
+        Ok(self.root.context(true, settings)?)
     }
 
     fn interrupt(&self) -> Result<CancellationToken, CommandError> {
@@ -305,6 +300,34 @@ mod tests {
         assert!(find("list").is_none() && find("fan").is_some());
         assert_eq!(findings().len(), 2);
         Cli::command().debug_assert();
+    }
+
+    const SWITCH: host::Command = host::Command {
+        arguments: &[
+            Argument::text("command", "COMMAND", ValueForm::Trailing, "The words"),
+            Argument::text("url", "URL", ValueForm::Named, "The address"),
+            Argument::text("header", "TEXT", ValueForm::NamedMany, "A header"),
+        ],
+        rules: &[
+            ArgumentRule::Conflicts("command", "url"),
+            ArgumentRule::RequiredWithout("command", "url"),
+            ArgumentRule::Conflicts("header", "command"),
+        ],
+        run: Some(|_, _| Box::pin(async { Ok(Exit::Success) })),
+        ..host::Command::new("switch")
+    };
+
+    #[test]
+    fn arguments_are_given_together_as_the_rules_say() {
+        let takes = |words: &str| {
+            let words = ["switch"].into_iter().chain(words.split_whitespace());
+            subcommand(&SWITCH).try_get_matches_from(words).is_ok()
+        };
+        assert!(takes("fan --header --url x"), "the words after the first");
+        assert!(takes("--url x") && takes("--url x --header y"));
+        assert!(!takes("--url x fan"), "a conflict");
+        assert!(!takes("--header y fan"), "a header of a command");
+        assert!(!takes(""), "neither a command nor an address");
     }
 
     #[test]

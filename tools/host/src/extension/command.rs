@@ -21,13 +21,7 @@ use crate::settings::Settings;
 ///
 /// const FAN: Command = Command {
 ///     about: "Stop a fan",
-///     arguments: &[Argument::Value {
-///         name: "room",
-///         value: "ROOM",
-///         form: host::ValueForm::Required,
-///         kind: host::ValueKind::text::<String>(),
-///         help: "The room",
-///     }],
+///     arguments: &[Argument::text("room", "ROOM", host::ValueForm::Required, "The room")],
 ///     run: Some(|arguments, cx| Box::pin(async move {
 ///         cx.note(&format!("stopped in {}", arguments.value::<String>("room")?.unwrap_or_default()));
 ///         Ok(Exit::Success)
@@ -93,8 +87,6 @@ pub enum Argument {
 pub enum ArgumentRule {
     /// The first is not given together with the second.
     Conflicts(&'static str, &'static str),
-    /// The first is given only together with the second.
-    Requires(&'static str, &'static str),
     /// The first must be given, unless the second is.
     RequiredWithout(&'static str, &'static str),
 }
@@ -143,16 +135,11 @@ pub trait CommandContext {
     /// Returns the first mistake in the settings.
     fn settings(&self) -> Result<Settings, CommandError>;
 
-    /// Makes the context of a program that is no call, such as of a server. It has no grant, and its program does not change these
-    /// files without a question.
+    /// Makes the context of a program that is no call, such as of a server. It has no grant.
     ///
     /// # Errors
     /// Returns the first mistake in the settings, or an error if the root cannot be used.
-    fn context(
-        &self,
-        settings: &Settings,
-        control_files: &[PathBuf],
-    ) -> Result<ToolContext, CommandError>;
+    fn context(&self, settings: &Settings) -> Result<ToolContext, CommandError>;
 
     /// Returns a token that the first Ctrl-C cancels.
     ///
@@ -216,6 +203,24 @@ impl Command {
             rules: &[],
             commands: &[],
             run: None,
+        }
+    }
+}
+
+impl Argument {
+    /// Returns an argument with a text, by its name, the word for the value, its form and the line in the help.
+    pub const fn text(
+        name: &'static str,
+        value: &'static str,
+        form: ValueForm,
+        help: &'static str,
+    ) -> Self {
+        Self::Value {
+            name,
+            value,
+            form,
+            kind: ValueKind::text::<String>(),
+            help,
         }
     }
 }

@@ -16,7 +16,7 @@ use tools::tasks::StoredTask;
 use tools::{AbsentTools, ToolContext, ToolName};
 use tools_mcp::client::{Imported, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
-use tools_mcp::trust::Pins;
+use tools_mcp::trust::{Pending, Pins};
 
 use crate::error::McpError;
 use crate::inventory::{Configured, Inventory};
@@ -74,6 +74,17 @@ impl PinsOfServers {
     pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Pins>>> {
         self.0.lock().ignore_poison()
     }
+
+    /// Tells the person about tools that wait for approval and that the function takes.
+    fn announce(&self, mut is_news: impl FnMut(&ToolName) -> bool) {
+        for (name, pins) in &*self.lock() {
+            let mut pending = pins.news();
+            pending.retain(|pending| is_news(&pending.tool));
+            if !pending.is_empty() {
+                program::warn(&waiting(name, &pending));
+            }
+        }
+    }
 }
 
 impl std::fmt::Debug for PinsOfServers {
@@ -100,14 +111,8 @@ impl Attached {
 impl AttachedTools for Attached {
     fn waiting(&self, tool: &str) -> Option<String> {
         let pins = self.pins.lock();
-        let waits = |(server, pins): (&String, &Arc<Pins>)| {
-            let pending = pins
-                .pending()
-                .into_iter()
-                .find(|pending| pending.tool == tool)?;
-            Some(waiting(server, &[pending.tool]))
-        };
-        pins.iter().find_map(waits)
+        pins.iter()
+            .find_map(|(server, pins)| wait_of(tool, server, pins))
     }
 
     fn with_reasons(&self, cx: ToolContext) -> ToolContext {
@@ -136,16 +141,7 @@ impl AttachedTools for Attached {
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        for (name, pins) in &*self.pins.lock() {
-            let pending: Vec<_> = pins
-                .news()
-                .into_iter()
-                .map(|pending| pending.tool)
-                .collect();
-            if !pending.is_empty() {
-                program::warn(&waiting(name, &pending));
-            }
-        }
+        self.pins.announce(|_| true);
     }
 }
 
@@ -155,12 +151,8 @@ async fn absence_reason(servers: Servers, pins: PinsOfServers, name: String) -> 
     // A server may tell of a tool before its list has it.
     servers.get(server)?.list_again().await;
     let pins = pins.lock().get(server)?.clone();
-    if let Some(pending) = pins
-        .pending()
-        .into_iter()
-        .find(|pending| pending.tool == *name)
-    {
-        return Some(waiting(server, &[pending.tool]));
+    if let Some(reason) = wait_of(&name, server, &pins) {
+        return Some(reason);
     }
     let is_pinned = pins.known().iter().any(|(known, _)| *known == *name);
     (is_pinned && tools::get(&name).is_ok()).then(|| {
@@ -170,9 +162,16 @@ async fn absence_reason(servers: Servers, pins: PinsOfServers, name: String) -> 
     })
 }
 
+/// Returns the note about a tool that waits for approval. Returns `None` for other tools.
+fn wait_of(tool: &str, server: &str, pins: &Pins) -> Option<String> {
+    let mut pending = pins.pending();
+    pending.retain(|pending| pending.tool == tool);
+    (!pending.is_empty()).then(|| waiting(server, &pending))
+}
+
 /// Returns the note about tools that wait for approval.
-pub(super) fn waiting(server: &str, tools: &[ToolName]) -> String {
-    let tools: Vec<_> = tools.iter().map(ToolName::as_str).collect();
+fn waiting(server: &str, tools: &[Pending]) -> String {
+    let tools: Vec<_> = tools.iter().map(|pending| pending.tool.as_str()).collect();
     let (program, tools) = (program::name(), tools.join(", "));
     format!(
         "new or changed tools of the MCP server {server} wait for approval: {tools}; see them with {program} mcp approve {server}"
@@ -294,17 +293,8 @@ impl Members {
 
     /// Tells the person about tools that wait for approval since the last time.
     pub(super) fn announce(&mut self) {
-        for (name, pins) in &*self.pins.lock() {
-            let mut pending: Vec<_> = pins
-                .news()
-                .into_iter()
-                .map(|pending| pending.tool)
-                .collect();
-            pending.retain(|tool| self.announced.insert(tool.clone()));
-            if !pending.is_empty() {
-                program::warn(&waiting(name, &pending));
-            }
-        }
+        self.pins
+            .announce(|tool| self.announced.insert(tool.clone()));
     }
 
     pub(super) fn root(&self) -> &Path {

@@ -63,11 +63,11 @@ impl ServerCode {
     /// Returns an error if the record of the files cannot be read.
     pub(crate) fn written(&self) -> Result<Value, McpError> {
         let found = program::written_files(&|root| self.reach(root) != Reach::Nothing);
-        let found = found.map_err(|error| McpError::Server {
-            server: self.server.clone(),
-            reason: format!(
+        let found = found.map_err(|error| {
+            let reason = format!(
                 "the record of what sessions wrote cannot be read: {error}; check the state folder"
-            ),
+            );
+            McpError::unusable(&self.server, reason)
         })?;
         let mut files: Vec<(PathBuf, u64)> = Vec::new();
         let documents = LazyCell::new(|| self.documents());

@@ -56,6 +56,13 @@ pub(crate) enum McpError {
 }
 
 impl McpError {
+    pub(crate) fn unusable(server: &impl ToString, reason: impl ToString) -> Self {
+        Self::Server {
+            server: server.to_string(),
+            reason: reason.to_string(),
+        }
+    }
+
     fn exit(&self) -> Exit {
         match self {
             Self::NoServer { .. } => Exit::NotFound,

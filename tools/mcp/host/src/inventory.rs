@@ -294,10 +294,7 @@ impl Inventory {
             Standing::Unapproved | Standing::Changed(_) => Err(McpError::Unapproved {
                 server: server.name.to_string(),
             }),
-            Standing::Unusable(reason) => Err(McpError::Server {
-                server: server.name.to_string(),
-                reason,
-            }),
+            Standing::Unusable(reason) => Err(McpError::unusable(&server.name, reason)),
         }
     }
 
@@ -330,12 +327,10 @@ impl Inventory {
             return Ok(None);
         };
         let cwd = self.root().join(cwd.unwrap_or_default());
-        let cwd = cwd.canonicalize().map_err(|error| McpError::Server {
-            server: server.name.to_string(),
-            reason: format!(
-                "its working directory {} cannot be opened: {error}",
-                cwd.display()
-            ),
+        let cwd = cwd.canonicalize().map_err(|error| {
+            let path = cwd.display();
+            let reason = format!("its working directory {path} cannot be opened: {error}");
+            McpError::unusable(&server.name, reason)
         })?;
         let search: OsString = std::env::var_os("PATH").unwrap_or_default();
         match Executable::find(&command, &cwd, &search) {
@@ -367,13 +362,12 @@ impl Inventory {
         match std::fs::remove_dir_all(self.tokens(server)) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(McpError::Server {
-                server: server.name.to_string(),
-                reason: format!(
-                    "the login cannot be removed: {error}; remove {}",
-                    self.tokens(server).display()
-                ),
-            }),
+            Err(error) => {
+                let path = self.tokens(server);
+                let path = path.display();
+                let reason = format!("the login cannot be removed: {error}; remove {path}");
+                Err(McpError::unusable(&server.name, reason))
+            }
         }
     }
 

@@ -4,7 +4,6 @@ mod attach;
 mod code;
 mod command;
 mod control;
-mod decisions;
 mod error;
 mod extension;
 mod follow;

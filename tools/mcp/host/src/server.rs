@@ -1,12 +1,12 @@
 //! From a configured server to its import.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use tools::{Grant, ToolContext, ToolError, ToolErrorKind};
+use tools_exec::Prepared;
 use tools_mcp::client::{HttpServer, Import, Launched, StdioServer};
-use tools_mcp::config::{OAuthClient, Transport};
+use tools_mcp::config::Transport;
 use tools_mcp::trust::Pins;
 
 use crate::error::McpError;
@@ -30,17 +30,16 @@ pub(crate) fn import(
     server: &Configured,
     resolved: Resolved,
     pins: Arc<Pins>,
-    context: &dyn Fn(&[PathBuf]) -> Result<ToolContext, CommandError>,
+    context: &dyn Fn() -> Result<ToolContext, CommandError>,
     settings: &Settings,
 ) -> Result<Import, McpError> {
-    let Resolved {
-        transport,
-        program,
-        url_values,
-    } = resolved;
     let name = server.name.clone();
-    let import = match (transport, program) {
-        (Transport::Stdio { args, mut env, .. }, Some(program)) => {
+    let import = match resolved {
+        Resolved {
+            transport: Transport::Stdio { args, mut env, .. },
+            program: Some(program),
+            ..
+        } => {
             let check = inventory.check_of_code(server, &program)?;
             let Program { executable, cwd } = program;
             env.insert(program::variable(NESTED), "1".to_owned());
@@ -55,7 +54,7 @@ pub(crate) fn import(
                 ),
                 Some(clauses) => {
                     let grant = Grant::parse(clauses).map_err(|error| unusable(server, error))?;
-                    let cx = context(&inventory.control_files())?.with_grant(grant);
+                    let cx = context()?.with_grant(grant);
                     let env = env
                         .into_iter()
                         .map(|(name, value)| format!("{name}={value}"))
@@ -72,26 +71,7 @@ pub(crate) fn import(
             };
             Import::from_stdio(name, reached)
         }
-        (
-            Transport::Http {
-                url,
-                headers,
-                oauth,
-            },
-            _,
-        ) => {
-            let (url, http) = ((&*url, url_values), (headers, oauth));
-            Import::from_http(
-                name,
-                reached_by_url(inventory, server, url, http, settings)?,
-            )
-        }
-        (Transport::Stdio { command, .. }, None) => {
-            return Err(McpError::NoProgram {
-                server: server.name.to_string(),
-                command,
-            });
-        }
+        resolved => Import::from_http(name, reached_by_url(inventory, server, resolved, settings)?),
     };
     Ok(import
         .with_shared_review(pins)
@@ -120,42 +100,30 @@ pub(crate) fn http_server(
     server: &Configured,
     settings: &Settings,
 ) -> Result<HttpServer, McpError> {
-    let Resolved {
-        transport,
-        url_values,
-        ..
-    } = inventory.usable(server)?;
-    match transport {
-        Transport::Http {
-            url,
-            headers,
-            oauth,
-        } => reached_by_url(
-            inventory,
-            server,
-            (&url, url_values),
-            (headers, oauth),
-            settings,
-        ),
-        Transport::Stdio { .. } => {
-            let reason =
-                "it is a program; only a server that is reached by URL has a login".to_owned();
-            Err(McpError::Server {
-                server: server.name.to_string(),
-                reason,
-            })
-        }
-    }
+    reached_by_url(inventory, server, inventory.usable(server)?, settings)
 }
 
 fn reached_by_url(
     inventory: &Inventory,
     server: &Configured,
-    (url, url_values): (&str, Vec<String>),
-    (headers, oauth): (BTreeMap<String, String>, OAuthClient),
+    resolved: Resolved,
     settings: &Settings,
 ) -> Result<HttpServer, McpError> {
-    let reached = HttpServer::new(url).map_err(|error| match url_values.is_empty() {
+    let Resolved {
+        transport:
+            Transport::Http {
+                url,
+                headers,
+                oauth,
+            },
+        url_values,
+        ..
+    } = resolved
+    else {
+        let reason = "it is a program; only a server that is reached by URL has a login";
+        return Err(McpError::unusable(&server.name, reason));
+    };
+    let reached = HttpServer::new(&url).map_err(|error| match url_values.is_empty() {
         true => unusable(server, error),
         // The error has the URL.
         false => unusable(
@@ -217,22 +185,13 @@ fn confined(
     env: Vec<String>,
     cwd: String,
 ) -> StdioServer {
-    let (program, args, env) = (
-        program.to_string_lossy().into_owned(),
-        Arc::new(args),
-        Arc::new(env),
-    );
+    let program = program.to_string_lossy().into_owned();
+    let start = Arc::new((cx, program, args, env, cwd));
     let launcher = move || {
-        let (cx, program, args, env, cwd) = (
-            cx.clone(),
-            program.clone(),
-            args.clone(),
-            env.clone(),
-            cwd.clone(),
-        );
+        let start = start.clone();
         async move {
-            let prepared =
-                Arc::new(tools_exec::Prepared::new(&cx, &program, &args, &env, &cwd).await?);
+            let (cx, program, args, env, cwd) = &*start;
+            let prepared = Arc::new(Prepared::new(cx, program, args, env, cwd).await?);
             let launched = Launched::new(prepared.launch().clone(), prepared.clone());
             // The walls end with the process.
             let prepared = Arc::downgrade(&prepared);
@@ -255,9 +214,6 @@ fn unavailable(error: &McpError) -> ToolError {
 }
 
 fn unusable(server: &Configured, error: impl std::fmt::Display) -> McpError {
-    let program = program::name();
-    McpError::Server {
-        server: server.name.to_string(),
-        reason: format!("{error}; see {program} mcp list"),
-    }
+    let reason = format!("{error}; see {} mcp list", program::name());
+    McpError::unusable(&server.name, reason)
 }

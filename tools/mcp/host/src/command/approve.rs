@@ -28,13 +28,12 @@ pub(super) const APPROVE: Command = Command {
             kind: ValueKind::text::<Digest>(),
             help: "Approve the facts or the tools of this digest without a question; repeatable",
         },
-        Argument::Value {
-            name: "variable",
-            value: "NAME",
-            form: ValueForm::NamedMany,
-            kind: ValueKind::text::<String>(),
-            help: "Let the project's server refer to this variable of the environment; repeatable",
-        },
+        Argument::text(
+            "variable",
+            "NAME",
+            ValueForm::NamedMany,
+            "Let the project's server refer to this variable of the environment; repeatable",
+        ),
     ],
     run: Some(|arguments, cx| Box::pin(async { Ok(approve(arguments, cx).await?) })),
     ..Command::new("approve")
@@ -150,24 +149,11 @@ fn shown_server(
     for (fact, value) in subject.facts() {
         page += &format!("  {fact}: {}\n", visible(&value.to_string()));
         if let Some(change) = changes.iter().find(|change| change.fact == fact) {
-            let before = change
-                .before
-                .as_ref()
-                .map_or_else(|| "absent".to_owned(), ToString::to_string);
-            page += &format!("    approved before: {}\n", visible(&before));
+            page += &shown_before(change);
         }
     }
     for change in changes.iter().filter(|change| change.after.is_none()) {
-        let before = change
-            .before
-            .as_ref()
-            .map(ToString::to_string)
-            .unwrap_or_default();
-        page += &format!(
-            "  {}: absent\n    approved before: {}\n",
-            change.fact,
-            visible(&before)
-        );
+        page += &format!("  {}: absent\n{}", change.fact, shown_before(change));
     }
     if !server.settings.variables.is_empty() {
         page += &format!(
@@ -182,6 +168,13 @@ fn shown_server(
         );
     }
     page + &format!("  digest: {}\n", subject.digest())
+}
+
+/// Returns the line with the value that was approved before.
+fn shown_before(change: &Change) -> String {
+    let before = change.before.as_ref();
+    let before = before.map_or_else(|| "absent".to_owned(), ToString::to_string);
+    format!("    approved before: {}\n", visible(&before))
 }
 
 /// Returns the definitions of new tools, and the differences of changed ones.

@@ -18,19 +18,19 @@ use host::{
 pub(super) const ADD: Command = Command {
     about: "Add a server, or change the one of this name: a command, or a URL with --url",
     arguments: &[
-        text(
+        Argument::text(
             "name",
             "NAME",
             ValueForm::Required,
             "The name: letters, digits, `_`, `.` and `-`",
         ),
-        text(
+        Argument::text(
             "command",
             "COMMAND",
             ValueForm::Trailing,
             "The program and its arguments",
         ),
-        text(
+        Argument::text(
             "env",
             "NAME=VALUE",
             ValueForm::NamedMany,
@@ -43,19 +43,19 @@ pub(super) const ADD: Command = Command {
             kind: ValueKind::Path,
             help: "The working directory of the server [default: the root]",
         },
-        text(
+        Argument::text(
             "url",
             "URL",
             ValueForm::Named,
             "The URL of a server that is reached by streamable HTTP",
         ),
-        text(
+        Argument::text(
             "header",
             "NAME: VALUE",
             ValueForm::NamedMany,
             "A header of each request, such as 'Authorization: Bearer ${TOKEN}'; repeatable",
         ),
-        text(
+        Argument::text(
             "effects",
             "TOOL=EFFECTS",
             ValueForm::NamedMany,
@@ -77,7 +77,7 @@ pub(super) const ADD: Command = Command {
         ArgumentRule::RequiredWithout("command", "url"),
         ArgumentRule::Conflicts("env", "url"),
         ArgumentRule::Conflicts("cwd", "url"),
-        ArgumentRule::Requires("header", "url"),
+        ArgumentRule::Conflicts("header", "command"),
         ArgumentRule::Conflicts("effects", "project"),
         ArgumentRule::Conflicts("allow", "project"),
     ],
@@ -100,22 +100,7 @@ pub(super) const REMOVE: Command = Command {
 };
 
 /// The argument that names a server which is not connected.
-pub(super) const NAME: Argument = text("name", "NAME", ValueForm::Required, "The name");
-
-const fn text(
-    name: &'static str,
-    value: &'static str,
-    form: ValueForm,
-    help: &'static str,
-) -> Argument {
-    Argument::Value {
-        name,
-        value,
-        form,
-        kind: ValueKind::text::<String>(),
-        help,
-    }
-}
+pub(super) const NAME: Argument = Argument::text("name", "NAME", ValueForm::Required, "The name");
 
 /// Reads the files of servers. The project's one must be readable to be changed.
 fn load(cx: &dyn CommandContext, is_of_project: bool) -> Result<Inventory, McpError> {
@@ -132,18 +117,13 @@ fn add(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError>
     let command: Vec<String> = arguments.values("command")?;
     let is_allowed = arguments.is_given("allow");
     let is_of_project = arguments.is_given("project");
-    let refused = |reason: String| McpError::Server {
-        server: name.clone(),
-        reason,
-    };
-    let server: ServerName = name
-        .parse()
-        .map_err(|error: tools_mcp::client::InvalidServerName| refused(error.to_string()))?;
+    let server = name.parse::<ServerName>();
+    let server = server.map_err(|error| McpError::unusable(&name, error))?;
     let pair = |text: &str, separator: char, form: &str| match text.split_once(separator) {
         Some((key, value)) if !key.trim().is_empty() => {
             Ok((key.trim().to_owned(), value.trim_start().to_owned()))
         }
-        _ => Err(refused(format!("{text:?} is not {form}"))),
+        _ => Err(McpError::unusable(&name, format!("{text:?} is not {form}"))),
     };
     let transport = match (arguments.value("url")?, command.split_first()) {
         (Some(url), _) => {
@@ -169,7 +149,12 @@ fn add(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError>
                 .path("cwd")
                 .map(|cwd| cwd.to_string_lossy().into_owned()),
         },
-        (None, None) => return Err(refused("name a command, or a URL with --url".to_owned())),
+        (None, None) => {
+            return Err(McpError::unusable(
+                &name,
+                "name a command, or a URL with --url",
+            ));
+        }
     };
     let effects = arguments.values::<String>("effects")?;
     let effects = effects.iter().map(|text| {

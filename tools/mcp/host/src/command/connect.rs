@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use host::{Argument, Arguments, CommandContext, ValueForm, ValueKind, program};
+use host::{Argument, Arguments, CommandContext, ValueForm, program};
 use tools::SharedCatalog;
 use tools_mcp::client::{ImportError, Imported, Report, Servers};
 use tools_mcp::trust::Pins;
@@ -29,13 +29,12 @@ pub(super) struct Connected {
 }
 
 /// The argument that names a server.
-pub(super) const SERVER: Argument = Argument::Value {
-    name: "name",
-    value: "NAME",
-    form: ValueForm::Required,
-    kind: ValueKind::text::<String>(),
-    help: "The name of the server",
-};
+pub(super) const SERVER: Argument = Argument::text(
+    "name",
+    "NAME",
+    ValueForm::Required,
+    "The name of the server",
+);
 
 /// Reads the files of servers.
 pub(super) fn load(cx: &dyn CommandContext) -> Result<Inventory, McpError> {
@@ -75,7 +74,7 @@ pub(super) async fn connect(
         server,
         resolved,
         pins.clone(),
-        &|control| cx.context(&settings, control),
+        &|| cx.context(&settings),
         &settings,
     )?)?;
     let ready = tokio::time::timeout(TIME_LIMIT, imported.ready()).await;

@@ -4,7 +4,7 @@ use host::{Argument, Arguments, Command, CommandContext, Exit, program};
 use serde_json::json;
 use tools::visible_line;
 use tools_mcp::client::Status;
-use tools_mcp::config::{FileOwner, Transport};
+use tools_mcp::config::Transport;
 
 use super::connect::{self, Connected};
 use crate::error::McpError;
@@ -49,11 +49,7 @@ fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError
     inventory.warn();
     let mut page = String::new();
     for (name, owner, configured) in inventory.servers() {
-        let file = if owner == FileOwner::User {
-            "user"
-        } else {
-            "project"
-        };
+        let file = owner.as_str();
         let (reached, standing) = match &configured {
             Ok(server) => (
                 reached(&server.entry.transport),
@@ -110,7 +106,8 @@ async fn tools(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
             page += &format!("{}  {description}\n", styled(STRONG, entry.name()));
         }
     }
-    for pending in server.pins.pending() {
+    let waiting = server.pins.pending();
+    for pending in &waiting {
         let state = if pending.pinned.is_some() {
             "changed"
         } else {
@@ -118,16 +115,10 @@ async fn tools(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
         };
         page += &format!("{}  {state}, not approved\n", styled(STRONG, &pending.tool));
     }
-    let waiting: Vec<_> = server
-        .pins
-        .pending()
-        .into_iter()
-        .map(|pending| pending.tool)
-        .collect();
     for refused in &server.report.refused {
         if !waiting
             .iter()
-            .any(|tool| tool.ends_with(&format!("/{}", refused.tool)))
+            .any(|pending| pending.tool.ends_with(&format!("/{}", refused.tool)))
         {
             page += &format!("{}\n", visible(&refused.to_string()));
         }

@@ -42,10 +42,7 @@ async fn login(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, M
         if masked == text {
             error.into()
         } else {
-            McpError::Server {
-                server: server.name.to_string(),
-                reason: masked,
-            }
+            McpError::unusable(&server.name, masked)
         }
     })?;
     program::note(&format!("logged in to the MCP server {}", server.name));
