@@ -23,7 +23,6 @@ use crate::lock_file::LockError;
 use crate::sessions::SessionError;
 use crate::wording::for_person;
 use crate::{linked, notice, program};
-use host::RemoteError;
 use host::folders::InvalidRoot;
 use host::trust::RecordError;
 use tools::counted;
@@ -170,8 +169,6 @@ pub(crate) enum Error {
     #[cfg(feature = "default")]
     #[error("cannot read the bearer token from {}: {source}; pass a file that only you can read", path.display())]
     Token { path: PathBuf, source: io::Error },
-    #[error(transparent)]
-    RemoteTools(#[from] RemoteError),
     #[error("there is no folder for the state of this user, so no approval can be kept; set HOME")]
     NoState,
     #[error(transparent)]
@@ -242,9 +239,6 @@ impl Error {
             Self::Unusable(_) => Exit::Problems,
             #[cfg(not(feature = "default"))]
             Self::NoJournal => Exit::Usage,
-            Self::RemoteTools(RemoteError::NotFound(_)) => Exit::NotFound,
-            Self::RemoteTools(RemoteError::Unavailable(_)) => Exit::Unavailable,
-            Self::RemoteTools(_) => Exit::Usage,
             #[cfg(feature = "default")]
             Self::OpenJournal(_)
             | Self::Head(_)

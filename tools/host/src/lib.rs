@@ -27,8 +27,7 @@ pub use finding::{FamilyReport, Finding};
 pub use inventory;
 pub use prompt_call::PromptCall;
 pub use remote_tools::{
-    AttachRequest, AttachedTools, ContextSource, FirstList, NoServers, RemoteError, RemoteFuture,
-    RemoteTools,
+    AttachRequest, AttachedTools, ContextSource, FirstList, NoServers, RemoteFuture, RemoteTools,
 };
 pub use size::Size;
 pub use written_file::{WrittenFile, is_document};

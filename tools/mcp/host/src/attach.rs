@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use host::settings::Settings;
 use host::{
-    AttachRequest, AttachedTools, ContextSource, FirstList, PromptCall, RemoteError, RemoteFuture,
+    AttachRequest, AttachedTools, CommandError, ContextSource, FirstList, PromptCall, RemoteFuture,
     program,
 };
 use tokio::task::JoinSet;
-use tools::IgnorePoison as _;
-use tools::Task;
 use tools::tasks::StoredTask;
-use tools::{AbsentTools, ToolContext, ToolName};
+use tools::visible::visible;
+use tools::{AbsentTools, IgnorePoison as _, Task, ToolContext, ToolName, counted};
 use tools_mcp::client::{Imported, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
 use tools_mcp::trust::{Pending, Pins};
@@ -21,9 +21,6 @@ use tools_mcp::trust::{Pending, Pins};
 use crate::error::McpError;
 use crate::inventory::{Configured, Inventory};
 use crate::server::{NESTED, import};
-use host::settings::Settings;
-use tools::counted;
-use tools::visible::visible;
 
 /// The time that a session waits for the first list of servers that it needs.
 const LONG_WAIT: Duration = Duration::from_secs(15);
@@ -130,8 +127,8 @@ impl AttachedTools for Attached {
         &'a self,
         call: &'a PromptCall,
         cx: &'a ToolContext,
-    ) -> RemoteFuture<'a, Result<String, RemoteError>> {
-        Box::pin(async { self.read_prompt(call, cx).await.map_err(RemoteError::from) })
+    ) -> RemoteFuture<'a, Result<String, CommandError>> {
+        Box::pin(async { self.read_prompt(call, cx).await.map_err(CommandError::from) })
     }
 
     fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {

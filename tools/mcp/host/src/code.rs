@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use host::{WrittenFile, is_document, program};
 use serde_json::{Value, json};
 use tools_mcp::config::FileOwner;
 
 use crate::error::McpError;
-use host::{WrittenFile, is_document, program};
 
 /// Programs that fetch a package and run it.
 const RUNNERS: [&str; 7] = ["bunx", "docker", "npx", "pipx", "pnpx", "podman", "uvx"];

@@ -2,7 +2,7 @@
 
 use host::folders::InvalidRoot;
 use host::settings::SettingsError;
-use host::{CommandError, Exit, RemoteError, program};
+use host::{CommandError, Exit, program};
 use tools_mcp::client::{ImportError, LoginError};
 use tools_mcp::config::ConfigError;
 use tools_mcp::trust::TrustError;
@@ -81,17 +81,6 @@ impl From<McpError> for CommandError {
         match error {
             McpError::Command(error) => error,
             error => Self::new(error.exit(), error),
-        }
-    }
-}
-
-impl From<McpError> for RemoteError {
-    fn from(error: McpError) -> Self {
-        let text = error.to_string();
-        match error.exit() {
-            Exit::NotFound => Self::NotFound(text),
-            Exit::Unavailable => Self::Unavailable(text),
-            _ => Self::Invalid(text),
         }
     }
 }

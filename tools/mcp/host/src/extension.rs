@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use host::settings::Settings;
 use host::{
-    AttachRequest, AttachedTools, Extension, FamilyReport, Finding, RemoteError, RemoteFuture,
+    AttachRequest, AttachedTools, CommandError, Extension, FamilyReport, Finding, RemoteFuture,
     RemoteTools, inventory,
 };
 use tools::protocol::Access;
@@ -75,7 +75,7 @@ impl RemoteTools for McpServers {
         split(tool).is_some() && entry.is_ok_and(|entry| entry.tool().effects.is_undeclared())
     }
 
-    fn permit(&self, root: &Path, tool: &ToolName) -> Result<PathBuf, RemoteError> {
+    fn permit(&self, root: &Path, tool: &ToolName) -> Result<PathBuf, CommandError> {
         Ok(permit(root, tool)?)
     }
 

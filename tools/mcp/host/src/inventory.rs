@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use host::trust::{Approval, Approvals, Change, Subject};
+use host::{folders, program};
 use serde_json::Value;
 use tools::Digest;
 use tools_mcp::client::ServerName;
@@ -14,8 +16,6 @@ use tools_mcp::trust::{Executable, Pins, TrustError, server_subject};
 
 use crate::code::ServerCode;
 use crate::error::McpError;
-use host::trust::{Approval, Approvals, Change, Subject};
-use host::{folders, program};
 
 /// The project's file, in the root of the workspace.
 const PROJECT_FILE: &str = ".mcp.json";

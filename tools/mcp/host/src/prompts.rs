@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use tools::protocol::{ResourceContents, Role};
-use tools::{Content, OutsideText, ToolContext, head, visible_line};
-use tools_mcp::client::{Imported, Prompt, PromptMessage, Status};
-
 use host::PromptCall;
+use tools::protocol::{ResourceContents, Role};
+use tools::{Content, OutsideText, ToolContext, counted, head, visible_line};
+use tools_mcp::client::{Imported, Prompt, PromptMessage, Status};
 
 use crate::attach::Attached;
 use crate::error::McpError;
-use tools::counted;
 
 /// The maximum length of the text of a prompt, in bytes.
 const MAX_BYTES: usize = 64 * 1024;

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use host::settings::Settings;
+use host::{CommandError, program};
 use tools::{Grant, ToolContext, ToolError, ToolErrorKind};
 use tools_exec::Prepared;
 use tools_mcp::client::{HttpServer, Import, Launched, StdioServer};
@@ -10,10 +12,7 @@ use tools_mcp::config::Transport;
 use tools_mcp::trust::Pins;
 
 use crate::error::McpError;
-use crate::inventory::{Configured, Inventory};
-use crate::inventory::{Program, Resolved};
-use host::settings::Settings;
-use host::{CommandError, program};
+use crate::inventory::{Configured, Inventory, Program, Resolved};
 
 /// Headers whose values are secrets even if the file has them as they are.
 const SECRET_HEADERS: [&str; 2] = [AUTHORIZATION, "proxy-authorization"];

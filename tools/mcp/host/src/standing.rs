@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
+use host::{FamilyReport, Finding, program};
+use serde_json::json;
+use tools::counted;
 use tools_mcp::config::FileOwner;
 use tools_mcp::trust::Pins;
 
-use serde_json::json;
-
 use crate::error::McpError;
 use crate::inventory::{Configured, Inventory, Standing};
-use host::{FamilyReport, Finding, program};
-use tools::counted;
 
 /// The start of the standing of a server that cannot be used.
 const UNUSABLE: &str = "unusable: ";

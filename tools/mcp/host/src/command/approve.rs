@@ -1,18 +1,17 @@
 //! `toolcrib mcp approve`
 
+use host::style::{STRONG, styled};
 use host::trust::{Approval, Change, Subject};
 use host::{Argument, Arguments, Command, CommandContext, Exit, ValueForm, ValueKind};
 use serde_json::json;
-use tools::Digest;
+use tools::visible::visible;
+use tools::{Digest, counted};
 use tools_mcp::config::FileOwner;
 use tools_mcp::trust::Pending;
 
 use super::connect;
 use crate::error::McpError;
 use crate::inventory::{Configured, Inventory};
-use host::style::{STRONG, styled};
-use tools::counted;
-use tools::visible::visible;
 
 pub(super) const APPROVE: Command = Command {
     about: "Approve a project's server, or new and changed tools of any server",

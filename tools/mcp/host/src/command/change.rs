@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use host::{
+    Argument, ArgumentRule, Arguments, Command, CommandContext, Exit, ValueForm, ValueKind, program,
+};
 use serde_json::Value;
 use tools_mcp::client::ServerName;
 use tools_mcp::config::{FileOwner, OAuthClient, Transport};
@@ -11,9 +14,6 @@ use tools_mcp::trust::Pins;
 use super::connect;
 use crate::error::McpError;
 use crate::inventory::Inventory;
-use host::{
-    Argument, ArgumentRule, Arguments, Command, CommandContext, Exit, ValueForm, ValueKind, program,
-};
 
 pub(super) const ADD: Command = Command {
     about: "Add a server, or change the one of this name: a command, or a URL with --url",

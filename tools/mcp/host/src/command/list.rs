@@ -1,17 +1,16 @@
 //! `toolcrib mcp list`, `tools` and `test`
 
+use host::style::{STRONG, styled};
 use host::{Argument, Arguments, Command, CommandContext, Exit, program};
 use serde_json::json;
-use tools::visible_line;
+use tools::visible::visible;
+use tools::{counted, visible_line};
 use tools_mcp::client::Status;
 use tools_mcp::config::Transport;
 
 use super::connect::{self, Connected};
 use crate::error::McpError;
 use crate::standing::standing;
-use host::style::{STRONG, styled};
-use tools::counted;
-use tools::visible::visible;
 
 /// The maximum length of a description in a list, in characters.
 const MAX_SHOWN: usize = 100;

@@ -1,10 +1,11 @@
 //! `toolcrib mcp login` and `logout`
 
+use host::{Argument, Arguments, Command, CommandContext, Exit, program};
+
 use super::change::NAME;
 use super::connect;
 use crate::error::McpError;
 use crate::server::http_server;
-use host::{Argument, Arguments, Command, CommandContext, Exit, program};
 
 pub(super) const LOGIN: Command = Command {
     about: "Log in to a server that is reached by URL, with a browser",
