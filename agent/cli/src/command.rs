@@ -11,8 +11,6 @@ mod family;
 mod lint;
 mod list;
 mod lock;
-#[cfg(feature = "default")]
-mod mcp;
 mod new;
 mod providers;
 mod run;
@@ -55,8 +53,6 @@ enum Command {
     Trust(trust::TrustArgs),
     #[cfg(feature = "default")]
     Serve(serve::ServeArgs),
-    #[cfg(feature = "default")]
-    Mcp(mcp::McpArgs),
     Config(config::ConfigArgs),
     Providers(providers::ProvidersArgs),
     Doctor(doctor::DoctorArgs),
@@ -87,8 +83,6 @@ impl Cli {
             Command::Trust(trust) => on_runtime(trust.run()),
             #[cfg(feature = "default")]
             Command::Serve(serve) => on_runtime(serve.run()),
-            #[cfg(feature = "default")]
-            Command::Mcp(mcp) => on_runtime(mcp.run()),
             Command::Config(config) => on_runtime(config.run()),
             Command::Providers(providers) => on_runtime(providers.run()),
             Command::Doctor(doctor) => on_runtime(doctor.run()),

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::lock_file::LockError;
 use crate::wording::for_person;
 use crate::{linked, notice, program};
-use host::RemoteError;
+use host::folders::InvalidRoot;
 use host::trust::RecordError;
 use tools::counted;
 
@@ -44,8 +44,8 @@ pub(crate) enum Error {
     Driver(DriverError),
     #[error(transparent)]
     NotLinked(#[from] NotLinked),
-    #[error("cannot use {} as the root: {reason}; choose a directory with --root", path.display())]
-    Root { path: PathBuf, reason: String },
+    #[error(transparent)]
+    Root(#[from] InvalidRoot),
     #[error("cannot read the arguments from standard input: {0}; pass them as JSON text in UTF-8")]
     Input(io::Error),
     #[error("cannot read a prompt: {0}; check the source of standard input")]
@@ -114,42 +114,6 @@ pub(crate) enum Error {
     #[cfg(feature = "default")]
     #[error("cannot read the bearer token from {}: {source}; pass a file that only you can read", path.display())]
     Token { path: PathBuf, source: io::Error },
-    #[cfg(feature = "default")]
-    #[error(
-        "there is no folder for the settings of this user, so there are no MCP servers; set HOME"
-    )]
-    NoHome,
-    #[cfg(feature = "default")]
-    #[error(
-        "there is no MCP server {server:?}; run {} mcp list to see all",
-        program::name()
-    )]
-    NoServer { server: String },
-    #[cfg(feature = "default")]
-    #[error("the MCP server {server} cannot be used: {reason}")]
-    Server { server: String, reason: String },
-    #[cfg(feature = "default")]
-    #[error("the MCP server {server} cannot be asked for this prompt: {reason}")]
-    ServerPrompt { server: String, reason: String },
-    #[error(transparent)]
-    RemoteTools(#[from] RemoteError),
-    #[cfg(feature = "default")]
-    #[error(
-        "there is no program {command:?} for the MCP server {server}; install it, or change the command"
-    )]
-    NoProgram { server: String, command: String },
-    #[cfg(feature = "default")]
-    #[error(
-        "the MCP server {server} waits for approval; run {} mcp approve {server}",
-        program::name()
-    )]
-    Unapproved { server: String },
-    #[cfg(feature = "default")]
-    #[error(
-        "a session wrote code that the MCP server {server} may run; run {} mcp approve {server} to see it",
-        program::name()
-    )]
-    Rewritten { server: String },
     #[error("there is no folder for the state of this user, so no approval can be kept; set HOME")]
     NoState,
     #[error(transparent)]
@@ -164,18 +128,6 @@ pub(crate) enum Error {
         shown: tools::Digest,
         given: String,
     },
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    McpFile(#[from] tools_mcp::config::ConfigError),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    Trust(#[from] tools_mcp::trust::TrustError),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    Import(#[from] tools_mcp::client::ImportError),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    Login(#[from] tools_mcp::client::LoginError),
     #[error(transparent)]
     Command(#[from] CommandError),
     #[error("cancelled")]
@@ -194,7 +146,7 @@ impl Error {
             Self::Argument(_) => Exit::InvalidArguments,
             Self::Selection(_)
             | Self::Config(_)
-            | Self::Root { .. }
+            | Self::Root(_)
             | Self::Input(_)
             | Self::Prompt(_)
             | Self::NoPrompt
@@ -219,26 +171,10 @@ impl Error {
             #[cfg(feature = "default")]
             Self::Serve(_) | Self::ServeHttp(_) => Exit::Internal,
             #[cfg(feature = "default")]
-            Self::NoHome
-            | Self::Server { .. }
-            | Self::ServerPrompt { .. }
-            | Self::McpFile(_)
-            | Self::Trust(_) => Exit::Usage,
-            #[cfg(feature = "default")]
-            Self::NoServer { .. } => Exit::NotFound,
-            #[cfg(feature = "default")]
-            Self::Unapproved { .. } | Self::Rewritten { .. } => Exit::Refused,
             Self::WrongDigest { .. } => Exit::Refused,
-            #[cfg(feature = "default")]
-            Self::NoProgram { .. } | Self::Import(_) => Exit::Unavailable,
             Self::BrokenContent { .. } => Exit::Failed,
-            #[cfg(feature = "default")]
-            Self::Login(_) => Exit::Failed,
             Self::Command(error) => error.exit,
             Self::Unusable(_) => Exit::Problems,
-            Self::RemoteTools(RemoteError::NotFound(_)) => Exit::NotFound,
-            Self::RemoteTools(RemoteError::Unavailable(_)) => Exit::Unavailable,
-            Self::RemoteTools(_) => Exit::Usage,
             Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => {
                 provider_exit(error)
             }

@@ -138,11 +138,7 @@ impl HostOptions {
         settings: &Settings,
         cancellation: CancellationToken,
     ) -> Result<ToolContext, Error> {
-        // Those of the files, also if this session has no server: another one has.
-        let of_servers = host::remote_tools().control_files(&self.root.setting().value);
-        let context = self
-            .root
-            .context(self.config.reads_files(), settings, &of_servers)?;
+        let context = self.root.context(self.config.reads_files(), settings)?;
         warn_once(settings)?;
         let mut context = context
             .with_service(Exposure::new())

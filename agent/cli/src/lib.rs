@@ -38,8 +38,6 @@ mod interrupt;
 mod journal;
 mod linked;
 mod lock_file;
-#[cfg(feature = "default")]
-mod mcp;
 mod notice;
 mod observer;
 mod output;

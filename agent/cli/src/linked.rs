@@ -6,6 +6,9 @@ tools::link!(tools_builtin);
 #[cfg(feature = "default")]
 tools::link!(agent_rig, agent_sessions, agent_telemetry);
 
+#[cfg(feature = "default")]
+tools::link!(tools_mcp_host);
+
 /// Returns the build that links a provider, or `None` if none does.
 pub(crate) fn how_to_link(provider: &str) -> Option<&'static str> {
     let is_omitted = !cfg!(feature = "default") && ["openai", "anthropic"].contains(&provider);

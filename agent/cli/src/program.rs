@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 
+use crate::written::written_files;
 use agent::provider::ModelService;
 use agent::{ProviderError, ProviderOptions, ProviderSubmission};
 use host::program::Identity;
 pub(crate) use host::program::{name, services, variable, version};
 use once_cell::sync::OnceCell;
-use tools::Services;
 
 /// The running program. [`Program::main`] sets it once; unit tests have the default.
 static RUNNING: OnceCell<Program> = OnceCell::new();
@@ -40,12 +40,8 @@ impl Program {
     pub fn new() -> Self {
         Self {
             identity: Identity {
-                name: "toolcrib",
-                version: env!("CARGO_PKG_VERSION"),
-                settings: "",
-                services: Services::new(),
-                warn: |_| {},
-                note: |_| {},
+                written: written_files,
+                ..Identity::new(env!("CARGO_PKG_VERSION"))
             },
             providers: Vec::new(),
         }

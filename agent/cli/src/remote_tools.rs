@@ -1,6 +1,7 @@
 //! The tools of servers that a command has.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use agent::Selection;
 use host::{AttachRequest, AttachedTools, FirstList, NoServers};
@@ -8,6 +9,7 @@ use tools::CancellationToken;
 
 use crate::config::Settings;
 use crate::error::Error;
+use crate::root::RootOption;
 
 /// Offers the tools of the servers of a root that the selection may match. Without a root there are none. A wait for first lists ends if
 /// the token is cancelled.
@@ -23,10 +25,12 @@ pub(crate) async fn attach(
     let Some(root) = root else {
         return Box::new(NoServers);
     };
-    let selection = selection.clone();
+    let (selection, of_context) = (selection.clone(), settings.clone());
+    let option = RootOption::at(&root);
     let request = AttachRequest {
         settings,
-        may_match: std::sync::Arc::new(move |name: &str| selection.may_match(name)),
+        context: Arc::new(move || Ok(option.context(true, &of_context)?)),
+        may_match: Arc::new(move |name: &str| selection.may_match(name)),
         first,
         cancellation,
     };

@@ -1,7 +1,5 @@
 //! [`RootOption`]: the workspace of a command, and its services.
 
-use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,7 +33,6 @@ impl RootOption {
     }
 
     /// Returns the option for a root.
-    #[cfg(feature = "default")]
     pub(crate) fn at(root: &Path) -> Self {
         Self {
             root: Some(root.to_owned()),
@@ -43,29 +40,8 @@ impl RootOption {
     }
 
     /// Returns the path of the root that names the workspace of a recorded session, with links resolved.
-    ///
-    /// # Errors
-    /// - Returns an error if it is not a directory.
-    /// - Returns an error if it is not UTF-8: several roots would have one name, and with it each other's jobs and approvals.
     pub(crate) fn workspace(&self) -> Result<String, Error> {
-        let root = self.setting().value;
-        let is_directory = |root: PathBuf| {
-            if root.is_dir() {
-                Ok(root)
-            } else {
-                Err(io::ErrorKind::NotADirectory.into())
-            }
-        };
-        let resolved = root.canonicalize().and_then(is_directory);
-        let resolved = resolved.map_err(|error| Error::Root {
-            path: root,
-            reason: error.to_string(),
-        })?;
-        let refused = |path: OsString| Error::Root {
-            path: path.into(),
-            reason: "its path is not UTF-8".to_owned(),
-        };
-        resolved.into_os_string().into_string().map_err(refused)
+        Ok(folders::workspace(&self.setting().value)?)
     }
 
     /// Returns the services of a session that makes no calls.
@@ -81,12 +57,11 @@ impl RootOption {
     }
 
     /// Returns a context over the root. Tools and their programs reach none of the files that the settings hide. A write of a control file
-    /// asks: those of the settings and of git's, these of MCP servers, and the skills of the user.
+    /// asks: those of the settings and of git's, of MCP servers, and the skills of the user.
     pub(crate) fn context(
         &self,
         reads_project: bool,
         settings: &Settings,
-        of_servers: &[PathBuf],
     ) -> Result<ToolContext, Error> {
         let workspace = PathBuf::from(self.workspace()?);
         let of_repository = GitNames::of_repository(&workspace);
@@ -98,7 +73,9 @@ impl RootOption {
             .with_sensitive_places(places_of_git(of_repository.places));
         let services = self.services_of_calls(&settings)?;
         let of_families = control_files(&services, &workspace);
-        let control = of_servers.iter().cloned().chain(of_families);
+        // Those of the files, also if this session has no server: another one has.
+        let of_servers = host::remote_tools().control_files(&self.setting().value);
+        let control = of_servers.into_iter().chain(of_families);
         let of_user = GitNames::of_user(&workspace);
         let content = of_user.paths.iter().map(|path| path.join("**"));
         let settings = settings
@@ -185,7 +162,7 @@ mod tests {
         let [one, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let domain_of = |root: PathBuf| {
             RootOption { root: Some(root) }
-                .context(true, &Settings::default(), &[])
+                .context(true, &Settings::default())
                 .unwrap()
                 .domain("fs")
                 .to_owned()

@@ -249,7 +249,6 @@ impl RunningPrograms {
     ///
     /// # Errors
     /// Returns an error if one cannot be read: it may be of any root.
-    #[cfg(feature = "default")]
     pub(crate) fn of(&self, root: &Path) -> io::Result<Vec<Running>> {
         let programs = self.all()?.into_iter().map(|(_, program, _)| program);
         Ok(programs.filter(|program| program.root == root).collect())
@@ -259,7 +258,6 @@ impl RunningPrograms {
     ///
     /// # Errors
     /// Returns an error if one cannot be read.
-    #[cfg(feature = "default")]
     pub(crate) fn roots(&self) -> io::Result<Vec<PathBuf>> {
         let programs = self.all()?.into_iter();
         Ok(programs.map(|(_, program, _)| program.root).collect())

@@ -6,23 +6,19 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use tools::Digest;
 use tools_store::private;
 
 pub(crate) use self::walk::change_time;
 use crate::records::{self, now};
 use crate::running::{Running, RunningPrograms};
-use host::folders;
+use host::{WrittenFile, folders, is_document};
 
 /// The most files of one program. More are recorded as the folders in which they are.
 const MAX_OF_PROGRAM: usize = 64;
 
 /// The most records of a workspace. More are replaced by one that is about the whole workspace.
 const MAX_RECORDS: usize = 2000;
-
-/// The ends of the names of documents, which no program takes for code.
-const DOCUMENTS: [&str; 8] = ["adoc", "gif", "jpeg", "jpg", "md", "pdf", "png", "rst"];
 
 /// The beginnings of the names of records.
 const FILE: &str = "file-";
@@ -37,25 +33,20 @@ const ROOT: &str = "root";
 pub(crate) struct Written {
     folder: PathBuf,
     /// The programs whose files are not known yet.
-    #[cfg_attr(
-        not(feature = "default"),
-        allow(dead_code, reason = "only servers read them")
-    )]
     programs: RunningPrograms,
 }
 
-/// A file or folder that a session wrote.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct WrittenFile {
-    /// The path below the root, empty for the root.
-    pub(crate) path: String,
-    /// The time in nanoseconds since 1970.
-    pub(crate) at: u64,
-    /// True if it stands for all that is in it.
-    pub(crate) is_whole: bool,
-    /// True if it is a document, or stands for the documents that are in it.
-    #[serde(default)]
-    pub(crate) is_document: bool,
+/// Returns the files that sessions wrote, as [`host::program::WrittenFiles`] does. Returns none if the user has no servers.
+pub(crate) fn written_files(
+    is_wanted: &dyn Fn(&Path) -> bool,
+) -> io::Result<Vec<(PathBuf, Vec<WrittenFile>)>> {
+    let Some(written) = Written::own() else {
+        return Ok(Vec::new());
+    };
+    let mut roots = written.roots()?;
+    roots.retain(|root| is_wanted(root));
+    let below = |root: PathBuf| Ok((root.clone(), written.below(&root)?));
+    roots.into_iter().map(below).collect()
 }
 
 impl Written {
@@ -93,8 +84,7 @@ impl Written {
     ///
     /// # Errors
     /// Returns an error if they cannot be read.
-    #[cfg(feature = "default")]
-    pub(crate) fn roots(&self) -> io::Result<Vec<PathBuf>> {
+    fn roots(&self) -> io::Result<Vec<PathBuf>> {
         let mut roots = self.programs.roots()?;
         for folder in records::entries(&self.folder)? {
             match records::read::<PathBuf>(&folder.join(ROOT)) {
@@ -115,8 +105,7 @@ impl Written {
     ///
     /// # Errors
     /// Returns an error if they cannot be read or recorded.
-    #[cfg(feature = "default")]
-    pub(crate) fn below(&self, root: &Path) -> io::Result<Vec<WrittenFile>> {
+    fn below(&self, root: &Path) -> io::Result<Vec<WrittenFile>> {
         let folder = self.folder_of(root);
         self.programs
             .of(root)?
@@ -214,14 +203,6 @@ fn relative(below: &Path) -> String {
     names.collect::<Vec<_>>().join("/")
 }
 
-/// Returns true if the name is that of a document.
-pub(crate) fn is_document(path: &Path) -> bool {
-    let end = path
-        .extension()
-        .map(|end| end.to_string_lossy().to_ascii_lowercase());
-    end.is_some_and(|end| DOCUMENTS.contains(&&*end))
-}
-
 fn folder_of(path: &str) -> &str {
     path.rsplit_once('/')
         .map(|(folder, _)| folder)
@@ -265,7 +246,7 @@ fn folded(mut files: BTreeMap<String, WrittenFile>) -> BTreeMap<String, WrittenF
     files
 }
 
-#[cfg(all(unix, feature = "default"))]
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use std::fs;

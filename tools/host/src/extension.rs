@@ -17,8 +17,8 @@ use crate::session_record::SessionRecords;
 use crate::settings::{KeySet, Settings, SettingsError, Values};
 
 pub use command::{
-    Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, Run, ValueForm,
-    ValueKind,
+    Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError, CommandFuture, Run,
+    ValueForm, ValueKind,
 };
 
 /// The link-time record of a family of tools: everything by which it joins a program, besides its tools. Register it with

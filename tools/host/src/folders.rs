@@ -1,10 +1,38 @@
 //! The program's own folders in the user's home. Tools cannot reach them.
 
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 
 use crate::program;
+
+/// A root that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use {} as the root: {reason}; choose a directory with --root", path.display())]
+pub struct InvalidRoot {
+    path: PathBuf,
+    reason: String,
+}
+
+/// Returns the path of a root that names the workspace of a recorded session, with links resolved.
+///
+/// # Errors
+/// - Returns an error if it is not a directory.
+/// - Returns an error if it is not UTF-8: several roots would have one name, and with it each other's jobs and approvals.
+pub fn workspace(root: &Path) -> Result<String, InvalidRoot> {
+    let refused = |reason: &dyn Display| InvalidRoot {
+        path: root.to_owned(),
+        reason: reason.to_string(),
+    };
+    let resolved = root.canonicalize().map_err(|error| refused(&error))?;
+    if !resolved.is_dir() {
+        return Err(refused(&io::Error::from(io::ErrorKind::NotADirectory)));
+    }
+    let text = resolved.into_os_string().into_string();
+    text.map_err(|_| refused(&"its path is not UTF-8"))
+}
 
 /// Returns the name of the user's and of a project's settings file, such as `toolcrib.toml`.
 pub fn settings_name() -> String {

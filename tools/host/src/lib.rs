@@ -20,13 +20,14 @@ pub mod style;
 pub mod table;
 pub mod trust;
 pub mod ungranted;
+mod written_file;
 
 pub use exit::Exit;
 pub use extension::{
-    Argument, Arguments, Command, CommandContext, CommandError, CommandFuture, ControlFolders,
-    Extension, Report, ReportFuture, Run, Section, Trace, ValueForm, ValueKind, clause_fault,
-    commands, faults, insert_control_folders, insert_services, list, notices, open_file,
-    prepare_context, recover, remote_tools, reports, sections, session_records, start,
+    Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError, CommandFuture,
+    ControlFolders, Extension, Report, ReportFuture, Run, Section, Trace, ValueForm, ValueKind,
+    clause_fault, commands, faults, insert_control_folders, insert_services, list, notices,
+    open_file, prepare_context, recover, remote_tools, reports, sections, session_records, start,
     start_traces, warnings, with_access,
 };
 pub use finding::{FamilyReport, Finding};
@@ -34,8 +35,9 @@ pub use finding::{FamilyReport, Finding};
 pub use inventory;
 pub use prompt_call::PromptCall;
 pub use remote_tools::{
-    AttachRequest, AttachedTools, FirstList, NoServers, RemoteError, RemoteFuture, RemoteTools,
+    AttachRequest, AttachedTools, ContextSource, FirstList, NoServers, RemoteFuture, RemoteTools,
 };
 pub use retention::{Retention, RetentionKeys, SessionFiles};
 pub use session_record::{RecordFuture, RecordPlace, SessionRecord, SessionRecords};
 pub use size::Size;
+pub use written_file::{WrittenFile, is_document};

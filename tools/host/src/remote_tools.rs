@@ -9,6 +9,8 @@ use tools::tasks::{Lost, StoredTask};
 use tools::{CancellationToken, Clause, Effects, Task, ToolContext, ToolName};
 
 use crate::PromptCall;
+use crate::exit::Exit;
+use crate::extension::CommandError;
 use crate::settings::Settings;
 
 /// A future of [`RemoteTools`].
@@ -42,8 +44,8 @@ pub trait RemoteTools: Sync {
     ///
     /// # Errors
     /// Returns an error if there is no such server, or if the file cannot be changed.
-    fn permit(&self, _root: &Path, _tool: &ToolName) -> Result<PathBuf, RemoteError> {
-        Err(RemoteError::none())
+    fn permit(&self, _root: &Path, _tool: &ToolName) -> Result<PathBuf, CommandError> {
+        Err(no_servers())
     }
 
     /// Returns the glob of the tools that come with this one, if it is one of a server.
@@ -85,8 +87,8 @@ pub trait AttachedTools: fmt::Debug + Send + Sync {
         &'a self,
         _call: &'a PromptCall,
         _cx: &'a ToolContext,
-    ) -> RemoteFuture<'a, Result<String, RemoteError>> {
-        Box::pin(async { Err(RemoteError::none()) })
+    ) -> RemoteFuture<'a, Result<String, CommandError>> {
+        Box::pin(async { Err(no_servers()) })
     }
 
     /// Finds a task of an earlier process at its server.
@@ -95,11 +97,16 @@ pub trait AttachedTools: fmt::Debug + Send + Sync {
     }
 }
 
+/// Makes a context over the root of a session.
+pub type ContextSource = Arc<dyn Fn() -> Result<ToolContext, CommandError> + Send + Sync>;
+
 /// The request for the tools of a session.
 #[derive(Clone)]
 pub struct AttachRequest<'a> {
     /// The settings of the session.
     pub settings: &'a Settings,
+    /// Makes the context of a program that is no call, such as of a server.
+    pub context: ContextSource,
     /// Returns true if the session may select a tool whose name begins so.
     pub may_match: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// The wait for tools that are not known yet.
@@ -119,30 +126,6 @@ pub enum FirstList {
     Later,
 }
 
-/// The failure of a server, for a person.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RemoteError {
-    /// There is no such server or prompt.
-    #[error("{0}")]
-    NotFound(String),
-    /// The user has to change something.
-    #[error("{0}")]
-    Invalid(String),
-    /// The server cannot be reached.
-    #[error("{0}")]
-    Unavailable(String),
-}
-
-impl RemoteError {
-    fn none() -> Self {
-        Self::Invalid(
-            "this program was built without servers of tools; rebuild it with its default features"
-                .to_owned(),
-        )
-    }
-}
-
 /// The servers of a program that has none.
 #[derive(Clone, Copy, Debug)]
 pub struct NoServers;
@@ -150,3 +133,9 @@ pub struct NoServers;
 impl RemoteTools for NoServers {}
 
 impl AttachedTools for NoServers {}
+
+fn no_servers() -> CommandError {
+    let reason =
+        "this program was built without servers of tools; rebuild it with its default features";
+    CommandError::new(Exit::Usage, reason)
+}

@@ -1,15 +1,17 @@
 //! [`FamilyCommand`]: the commands of the linked families, as a part of the command line.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 use host::sessions::Sessions;
 use host::{
-    Argument, Arguments, CommandContext, CommandError, CommandFuture, Finding, ValueForm, ValueKind,
+    Argument, ArgumentRule, Arguments, CommandContext, CommandError, CommandFuture, Finding,
+    ValueForm, ValueKind,
 };
-use tools::{CancellationToken, Digest};
+use tools::{CancellationToken, Digest, ToolContext};
 
 use super::approval::is_approved;
 use crate::config::{ConfigOptions, Settings, Values};
@@ -24,7 +26,7 @@ use crate::root::RootOption;
 use crate::session::{ProgramSessions, UnattendedOptions};
 
 /// The names of the program's own commands.
-const OWN: [&str; 19] = [
+const OWN: [&str; 18] = [
     "call",
     "chat",
     "config",
@@ -34,7 +36,6 @@ const OWN: [&str; 19] = [
     "lint",
     "list",
     "lock",
-    "mcp",
     "new",
     "providers",
     "run",
@@ -201,9 +202,12 @@ fn is_group(command: &host::Command) -> bool {
 
 fn subcommand(record: &'static host::Command) -> Command {
     let arguments = record.arguments.iter();
+    let command = arguments.fold(Command::new(record.name), with_argument);
     // The options of the program that a command has in common set a description of their own.
-    let mut command = arguments
-        .fold(Command::new(record.name), with_argument)
+    let mut command = record
+        .rules
+        .iter()
+        .fold(command, with_rule)
         .about(record.about)
         .long_about(None);
     if !record.details.is_empty() {
@@ -237,7 +241,7 @@ fn with_argument(command: Command, argument: &'static Argument) -> Command {
         } => {
             let argument = Arg::new(*name).value_name(*value).help(*help);
             let argument = match *kind {
-                ValueKind::Path => argument.value_parser(clap::value_parser!(std::path::PathBuf)),
+                ValueKind::Path => argument.value_parser(clap::value_parser!(PathBuf)),
                 ValueKind::Text(check) => {
                     argument.value_parser(move |text: &str| check(text).map(|()| text.to_owned()))
                 }
@@ -252,7 +256,22 @@ fn with_argument(command: Command, argument: &'static Argument) -> Command {
                     .required(true)
                     .num_args(1..)
                     .action(ArgAction::Append),
+                ValueForm::Trailing => argument
+                    .num_args(1..)
+                    .trailing_var_arg(true)
+                    .allow_hyphen_values(true),
             })
+        }
+    }
+}
+
+fn with_rule(command: Command, rule: &ArgumentRule) -> Command {
+    match *rule {
+        ArgumentRule::Conflicts(one, other) => {
+            command.mut_arg(one, |one| one.conflicts_with(other))
+        }
+        ArgumentRule::RequiredWithout(one, other) => {
+            command.mut_arg(one, |one| one.required_unless_present(other))
         }
     }
 }
@@ -290,6 +309,10 @@ impl CommandContext for Options {
 
     fn width(&self) -> usize {
         output::width()
+    }
+
+    fn context(&self, settings: &Settings) -> Result<ToolContext, CommandError> {
+        Ok(self.root.context(true, settings)?)
     }
 
     fn write_page(&self, text: &str) -> Result<(), CommandError> {
@@ -356,6 +379,34 @@ mod tests {
         assert!(find("list").is_none() && find("fan").is_some());
         assert_eq!(findings().len(), 2);
         Cli::command().debug_assert();
+    }
+
+    const SWITCH: host::Command = host::Command {
+        arguments: &[
+            Argument::value::<String>(ValueForm::Trailing, "command", "COMMAND", "The words"),
+            Argument::value::<String>(ValueForm::Named, "url", "URL", "The address"),
+            Argument::value::<String>(ValueForm::NamedMany, "header", "TEXT", "A header"),
+        ],
+        rules: &[
+            ArgumentRule::Conflicts("command", "url"),
+            ArgumentRule::RequiredWithout("command", "url"),
+            ArgumentRule::Conflicts("header", "command"),
+        ],
+        run: Some(|_, _| Box::pin(async { Ok(Exit::Success) })),
+        ..host::Command::new("switch")
+    };
+
+    #[test]
+    fn arguments_are_given_together_as_the_rules_say() {
+        let takes = |words: &str| {
+            let words = ["switch"].into_iter().chain(words.split_whitespace());
+            subcommand(&SWITCH).try_get_matches_from(words).is_ok()
+        };
+        assert!(takes("fan --header --url x"), "the words after the first");
+        assert!(takes("--url x") && takes("--url x --header y"));
+        assert!(!takes("--url x fan"), "a conflict");
+        assert!(!takes("--header y fan"), "a header of a command");
+        assert!(!takes(""), "neither a command nor an address");
     }
 
     #[test]

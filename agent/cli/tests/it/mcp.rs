@@ -374,6 +374,8 @@ fn a_url_is_added_with_headers_as_they_are() {
     .expect(2);
     crib.run(&["mcp", "add", "a b", "--", "x"]).expect(2);
     crib.run(&["mcp", "add", "docs"]).expect(2);
+    let of_program = ["mcp", "add", "docs", "--header", header, "--", "x"];
+    crib.run(&of_program).expect(2);
 }
 
 #[test]

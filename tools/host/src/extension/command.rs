@@ -10,7 +10,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::Serialize;
-use tools::{CancellationToken, Digest};
+use tools::{CancellationToken, Digest, ToolContext};
 
 use crate::exit::Exit;
 use crate::sessions::Sessions;
@@ -43,6 +43,8 @@ pub struct Command {
     pub behind: &'static str,
     /// The arguments, in the order of the help.
     pub arguments: &'static [Argument],
+    /// The rules for arguments that are given together.
+    pub rules: &'static [ArgumentRule],
     /// The commands below this one.
     pub commands: &'static [Command],
     /// The function that runs it. `None` if one of the commands below must be named.
@@ -88,6 +90,15 @@ pub enum Argument {
     },
 }
 
+/// A rule for two arguments, by their names.
+#[derive(Clone, Copy, Debug)]
+pub enum ArgumentRule {
+    /// The first is not given together with the second.
+    Conflicts(&'static str, &'static str),
+    /// The first must be given, unless the second is.
+    RequiredWithout(&'static str, &'static str),
+}
+
 /// Whether an argument is an option, and how many values it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueForm {
@@ -103,6 +114,8 @@ pub enum ValueForm {
     Required,
     /// One or more arguments.
     Many,
+    /// The words after all others, also those that begin like options.
+    Trailing,
 }
 
 /// The values that the command line takes.
@@ -146,6 +159,12 @@ pub trait CommandContext {
 
     /// Returns the width of standard output in columns. Without a terminal it is `COLUMNS`, or else 80.
     fn width(&self) -> usize;
+
+    /// Makes the context of a program that is no call, such as of a server. It has no grant.
+    ///
+    /// # Errors
+    /// Returns the first mistake in the settings, or an error if the root cannot be used.
+    fn context(&self, settings: &Settings) -> Result<ToolContext, CommandError>;
 
     /// Writes text composed by the command to standard output. Its [styles](crate::style) are kept on terminals only.
     ///
@@ -201,6 +220,7 @@ impl Command {
             details: "",
             behind: "",
             arguments: &[],
+            rules: &[],
             commands: &[],
             run: None,
         }

@@ -33,6 +33,16 @@ pub enum FileOwner {
     Project,
 }
 
+impl FileOwner {
+    /// Returns `user` or `project`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+}
+
 /// A file of servers. Unknown fields have no effect, and stay when the file is written.
 #[derive(Clone, Debug)]
 pub struct McpFile {

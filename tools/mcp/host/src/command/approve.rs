@@ -1,38 +1,55 @@
 //! `toolcrib mcp approve`
 
+use host::style::{STRONG, styled};
 use host::trust::{Approval, Change, Subject};
+use host::{Argument, Arguments, Command, CommandContext, Exit, ValueForm, ValueKind};
 use serde_json::json;
-use tools::Digest;
+use tools::visible::visible;
+use tools::{Digest, counted};
 use tools_mcp::config::FileOwner;
 use tools_mcp::trust::Pending;
 
-use super::{ServerOptions, connect};
-use crate::command::approval::is_approved;
-use crate::config::Values;
-use crate::error::Error;
-use crate::exit::Exit;
-use crate::mcp::{Configured, Inventory};
-use crate::notice::{self, STRONG, styled};
-use crate::output;
-use crate::visible::visible;
-use tools::counted;
+use super::connect;
+use crate::error::McpError;
+use crate::inventory::{Configured, Inventory};
+
+pub(super) const APPROVE: Command = Command {
+    about: "Approve a project's server, or new and changed tools of any server",
+    details: "Asks on a terminal. Without one, --digest names what to approve, as an earlier `approve` has shown it.",
+    arguments: &[
+        connect::SERVER,
+        Argument::Root,
+        Argument::Settings,
+        Argument::Value {
+            name: "digest",
+            value: "DIGEST",
+            form: ValueForm::NamedMany,
+            kind: ValueKind::text::<Digest>(),
+            help: "Approve the facts or the tools of this digest without a question; repeatable",
+        },
+        Argument::value::<String>(
+            ValueForm::NamedMany,
+            "variable",
+            "NAME",
+            "Let the project's server refer to this variable of the environment; repeatable",
+        ),
+    ],
+    run: Some(|arguments, cx| Box::pin(async { Ok(approve(arguments, cx).await?) })),
+    ..Command::new("approve")
+};
 
 /// Shows what waits for approval, and approves it if the person or a digest says so.
-pub(super) async fn approve(
-    options: ServerOptions,
-    digests: &[Digest],
-    variables: Vec<String>,
-) -> Result<Exit, Error> {
-    let settings = options.config.settings(Values::default())?;
-    let mut inventory = Inventory::load(&options.root)?;
-    inventory.warn();
-    let mut server = inventory.find(&options.name)?;
+async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError> {
+    let digests = &arguments.values("digest")?[..];
+    let (mut inventory, mut server) = connect::find(arguments, cx)?;
     let is_of_project = server.owner == FileOwner::Project;
     let before = server.settings.clone();
     if is_of_project {
-        server.settings = server.settings.with_variables(variables);
+        server.settings = server
+            .settings
+            .with_variables(arguments.values("variable")?);
     }
-    if !approve_server(&inventory, &mut server, digests).await? {
+    if !approve_server(&inventory, &mut server, digests, cx).await? {
         return Ok(Exit::Refused);
     }
     if is_of_project && server.settings != before {
@@ -42,19 +59,19 @@ pub(super) async fn approve(
             .set_project_variables(&workspace, server.name.as_str(), &server.settings)?;
         inventory.user.write(FileOwner::User)?;
     }
-    let connected = connect::connect(&inventory, &server, &options.root, &settings).await?;
+    let connected = connect::connect(&inventory, &server, cx).await?;
     let pending = connected.pins.pending();
     if pending.is_empty() {
         let count = counted(connected.report.tools.len() as u64, "tool");
-        output::page(&format!(
+        cx.write_page(&format!(
             "{}: {count} approved\n",
             styled(STRONG, &server.name)
         ))?;
         return Ok(Exit::Success);
     }
     let digest = digest_of(&pending);
-    output::page(&shown_tools(&pending, &digest))?;
-    if !is_approved(digests, &digest, "these tools").await? {
+    cx.write_page(&shown_tools(&pending, &digest))?;
+    if !cx.is_approved(digests, &digest, "these tools").await? {
         return Ok(Exit::Refused);
     }
     connected.pins.approve(&pending)?;
@@ -67,7 +84,8 @@ async fn approve_server(
     inventory: &Inventory,
     server: &mut Configured,
     digests: &[Digest],
-) -> Result<bool, Error> {
+    cx: &dyn CommandContext,
+) -> Result<bool, McpError> {
     let (approval, subject) = inventory.approval(server)?;
     let is_of_project = server.owner == FileOwner::Project;
     let mut missing: Vec<_> = server
@@ -82,12 +100,12 @@ async fn approve_server(
         Approval::Given | Approval::Missing => Vec::new(),
         Approval::Outdated(changes) => changes,
     };
-    output::page(&shown_server(&subject, &changes, server, &missing))?;
+    cx.write_page(&shown_server(&subject, &changes, server, &missing))?;
     let digest = subject.digest();
     let is_approved = match (&missing[..], digests) {
-        ([], _) => is_approved(digests, &digest, "this server").await?,
+        ([], _) => cx.is_approved(digests, &digest, "this server").await?,
         (_, []) => {
-            is_approved(
+            cx.is_approved(
                 &[],
                 &digest,
                 "this server, and give it the variables that it asks for",
@@ -95,12 +113,12 @@ async fn approve_server(
             .await?
         }
         // A digest approves no variables, so the person names them.
-        _ if is_approved(digests, &digest, "this server").await? => {
+        _ if cx.is_approved(digests, &digest, "this server").await? => {
             let flags: Vec<_> = missing
                 .iter()
                 .map(|name| format!("--variable {name}"))
                 .collect();
-            notice::hint(&format!(
+            cx.hint(&format!(
                 "the server needs variables; to give it them, add {}",
                 flags.join(" ")
             ));
@@ -130,24 +148,11 @@ fn shown_server(
     for (fact, value) in subject.facts() {
         page += &format!("  {fact}: {}\n", visible(&value.to_string()));
         if let Some(change) = changes.iter().find(|change| change.fact == fact) {
-            let before = change
-                .before
-                .as_ref()
-                .map_or_else(|| "absent".to_owned(), ToString::to_string);
-            page += &format!("    approved before: {}\n", visible(&before));
+            page += &shown_before(change);
         }
     }
     for change in changes.iter().filter(|change| change.after.is_none()) {
-        let before = change
-            .before
-            .as_ref()
-            .map(ToString::to_string)
-            .unwrap_or_default();
-        page += &format!(
-            "  {}: absent\n    approved before: {}\n",
-            change.fact,
-            visible(&before)
-        );
+        page += &format!("  {}: absent\n{}", change.fact, shown_before(change));
     }
     if !server.settings.variables.is_empty() {
         page += &format!(
@@ -162,6 +167,13 @@ fn shown_server(
         );
     }
     page + &format!("  digest: {}\n", subject.digest())
+}
+
+/// Returns the line with the value that was approved before.
+fn shown_before(change: &Change) -> String {
+    let before = change.before.as_ref();
+    let before = before.map_or_else(|| "absent".to_owned(), ToString::to_string);
+    format!("    approved before: {}\n", visible(&before))
 }
 
 /// Returns the definitions of new tools, and the differences of changed ones.

@@ -1,34 +1,54 @@
 //! `toolcrib mcp list`, `tools` and `test`
 
+use host::style::{STRONG, styled};
+use host::{Argument, Arguments, Command, CommandContext, Exit, program};
 use serde_json::json;
-use tools::visible_line;
+use tools::visible::visible;
+use tools::{counted, visible_line};
 use tools_mcp::client::Status;
-use tools_mcp::config::{FileOwner, Transport};
+use tools_mcp::config::Transport;
 
-use super::ListOptions;
-use super::connect::Connected;
-use crate::error::Error;
-use crate::mcp::{Inventory, standing};
-use crate::notice::{STRONG, styled};
-use crate::output;
-use crate::program;
-use crate::visible::visible;
-use tools::counted;
+use super::connect::{self, Connected};
+use crate::error::McpError;
+use crate::standing::standing;
 
 /// The maximum length of a description in a list, in characters.
 const MAX_SHOWN: usize = 100;
 
+pub(super) const LIST: Command = Command {
+    about: "List the servers and whether sessions may use them",
+    arguments: &[
+        Argument::Root,
+        Argument::Flag {
+            name: "json",
+            help: "Print the servers as JSON, one document per line",
+        },
+    ],
+    run: Some(|arguments, cx| Box::pin(async { Ok(list(arguments, cx)?) })),
+    ..Command::new("list")
+};
+
+pub(super) const TOOLS: Command = Command {
+    about: "Connect a server and list its tools, and whether each is approved",
+    arguments: &[connect::SERVER, Argument::Root, Argument::Settings],
+    run: Some(|arguments, cx| Box::pin(async { Ok(tools(arguments, cx).await?) })),
+    ..Command::new("tools")
+};
+
+pub(super) const TEST: Command = Command {
+    about: "Connect a server, and show the revision of the protocol, the time and the number of tools",
+    run: Some(|arguments, cx| Box::pin(async { Ok(test(arguments, cx).await?) })),
+    name: "test",
+    ..TOOLS
+};
+
 /// Prints the servers of both files.
-pub(super) fn list(options: &ListOptions) -> Result<(), Error> {
-    let (inventory, is_json) = (Inventory::load(&options.root)?, options.json);
+fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError> {
+    let (inventory, is_json) = (connect::load(cx)?, arguments.is_given("json"));
     inventory.warn();
     let mut page = String::new();
     for (name, owner, configured) in inventory.servers() {
-        let file = if owner == FileOwner::User {
-            "user"
-        } else {
-            "project"
-        };
+        let file = owner.as_str();
         let (reached, standing) = match &configured {
             Ok(server) => (
                 reached(&server.entry.transport),
@@ -37,7 +57,7 @@ pub(super) fn list(options: &ListOptions) -> Result<(), Error> {
             Err(error) => (String::new(), format!("unusable: {error}")),
         };
         if is_json {
-            output::json(
+            cx.write_json(
                 &json!({"name": name, "file": file, "reached": reached, "standing": standing}),
             )?;
         } else {
@@ -55,7 +75,13 @@ pub(super) fn list(options: &ListOptions) -> Result<(), Error> {
             program::name()
         );
     }
-    output::page(&page)
+    cx.write_page(&page)?;
+    Ok(Exit::Success)
+}
+
+async fn connect(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Connected, McpError> {
+    let (inventory, server) = connect::find(arguments, cx)?;
+    connect::connect(&inventory, &server, cx).await
 }
 
 /// Returns the unexpanded command or URL.
@@ -70,7 +96,8 @@ fn reached(transport: &Transport) -> String {
 }
 
 /// Prints the tools of a server.
-pub(super) fn tools(server: &Connected) -> Result<(), Error> {
+async fn tools(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError> {
+    let server = connect(arguments, cx).await?;
     let mut page = String::new();
     for entry in server.catalog.list() {
         if server.report.tools.contains(entry.name()) {
@@ -78,7 +105,8 @@ pub(super) fn tools(server: &Connected) -> Result<(), Error> {
             page += &format!("{}  {description}\n", styled(STRONG, entry.name()));
         }
     }
-    for pending in server.pins.pending() {
+    let waiting = server.pins.pending();
+    for pending in &waiting {
         let state = if pending.pinned.is_some() {
             "changed"
         } else {
@@ -86,25 +114,21 @@ pub(super) fn tools(server: &Connected) -> Result<(), Error> {
         };
         page += &format!("{}  {state}, not approved\n", styled(STRONG, &pending.tool));
     }
-    let waiting: Vec<_> = server
-        .pins
-        .pending()
-        .into_iter()
-        .map(|pending| pending.tool)
-        .collect();
     for refused in &server.report.refused {
         if !waiting
             .iter()
-            .any(|tool| tool.ends_with(&format!("/{}", refused.tool)))
+            .any(|pending| pending.tool.ends_with(&format!("/{}", refused.tool)))
         {
             page += &format!("{}\n", visible(&refused.to_string()));
         }
     }
-    output::page(&page)
+    cx.write_page(&page)?;
+    Ok(Exit::Success)
 }
 
 /// Prints the connection of a server.
-pub(super) fn test(server: &Connected) -> Result<(), Error> {
+async fn test(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpError> {
+    let server = connect(arguments, cx).await?;
     let protocol = match server.imported.status() {
         Status::Connected { protocol } => protocol,
         _ => "no longer connected".to_owned(),
@@ -126,5 +150,6 @@ pub(super) fn test(server: &Connected) -> Result<(), Error> {
             }
         );
     }
-    output::page(&format!("{line}\n"))
+    cx.write_page(&format!("{line}\n"))?;
+    Ok(Exit::Success)
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::written::is_document;
+use host::is_document;
 
 /// The most entries of a workspace that are looked at.
 const MAX_ENTRIES: usize = 200_000;

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
+use host::PromptCall;
 use tools::protocol::{ResourceContents, Role};
-use tools::{Content, OutsideText, ToolContext, visible_line};
+use tools::{Content, OutsideText, ToolContext, counted, head, visible_line};
 use tools_mcp::client::{Imported, Prompt, PromptMessage, Status};
 
-use host::PromptCall;
-
-use super::attach::Attached;
-use crate::error::Error;
-use tools::counted;
+use crate::attach::Attached;
+use crate::error::McpError;
 
 /// The maximum length of the text of a prompt, in bytes.
 const MAX_BYTES: usize = 64 * 1024;
@@ -46,7 +44,7 @@ impl Attached {
         &self,
         call: &PromptCall,
         cx: &ToolContext,
-    ) -> Result<String, Error> {
+    ) -> Result<String, McpError> {
         let PromptCall {
             server,
             prompt: name,
@@ -56,10 +54,10 @@ impl Attached {
             .list()
             .into_iter()
             .find(|imported| imported.name().as_str() == server);
-        let imported = imported.ok_or_else(|| Error::NoServer {
+        let imported = imported.ok_or_else(|| McpError::NoServer {
             server: server.clone(),
         })?;
-        let refused = |reason: String| Error::ServerPrompt {
+        let refused = |reason: String| McpError::ServerPrompt {
             server: server.clone(),
             reason,
         };
@@ -170,19 +168,18 @@ fn turn(server: &Imported, prompt: &Prompt, messages: &[PromptMessage]) -> Strin
         text += &content(&message.content);
         text += "\n\n";
     }
-    let mut text = text.trim_end().to_owned();
-    let is_cut = text.len() > MAX_BYTES;
-    text.truncate(text.floor_char_boundary(MAX_BYTES));
+    let text = text.trim_end();
+    let shown = head(text, MAX_BYTES);
     let name = visible_line(&prompt.name, MAX_SHOWN);
     let source = format!("the prompt {name} of the MCP server {}", server.name());
-    let cut = if is_cut {
+    let cut = if shown.len() < text.len() {
         "\n(the rest of the text was left out)"
     } else {
         ""
     };
     format!(
         "I chose {source}. The server wrote its text, and I have not checked it:\n\n{}{cut}",
-        OutsideText::new(&source, &text)
+        OutsideText::new(&source, shown)
     )
 }
 

@@ -4,22 +4,12 @@ use std::path::{Path, PathBuf};
 
 use tools_mcp::config::{FileOwner, Transport};
 
-use super::inventory::{Program, Resolved};
-use super::{Inventory, Standing};
-use crate::root::RootOption;
-
-/// Returns the programs of the servers that sessions may start, and the existing files among their arguments. They run without a question,
-/// so replacing one needs approval.
-pub(crate) fn control_files(root: &RootOption) -> Vec<PathBuf> {
-    let Ok(inventory) = Inventory::load(root) else {
-        return Vec::new();
-    };
-    inventory.control_files()
-}
+use crate::inventory::{Inventory, Program, Resolved, Standing};
 
 impl Inventory {
-    /// Returns the files of the servers that are ready, as [`control_files`] does.
-    pub(super) fn control_files(&self) -> Vec<PathBuf> {
+    /// Returns the programs of the servers that sessions may start, and the existing files among their arguments. They run without a
+    /// question, so replacing one needs approval.
+    pub(crate) fn control_files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for server in self
             .servers()

@@ -1,29 +1,26 @@
 //! [`Attached`]: the servers of a session.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use host::{AttachRequest, AttachedTools, FirstList, PromptCall, RemoteError, RemoteFuture};
+use host::settings::Settings;
+use host::{
+    AttachRequest, AttachedTools, CommandError, ContextSource, FirstList, PromptCall, RemoteFuture,
+    program,
+};
 use tokio::task::JoinSet;
-use tools::IgnorePoison as _;
-use tools::Task;
 use tools::tasks::StoredTask;
-use tools::{AbsentTools, ToolContext, ToolName};
+use tools::visible::visible;
+use tools::{AbsentTools, IgnorePoison as _, Task, ToolContext, ToolName, counted};
 use tools_mcp::client::{Imported, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
-use tools_mcp::trust::Pins;
+use tools_mcp::trust::{Pending, Pins};
 
-use super::server::NESTED;
-use super::{Configured, Inventory, import};
-use crate::config::Settings;
-use crate::error::Error;
-use crate::notice;
-use crate::program;
-use crate::root::RootOption;
-use crate::visible::visible;
-use tools::counted;
+use crate::error::McpError;
+use crate::inventory::{Configured, Inventory};
+use crate::server::{NESTED, import};
 
 /// The time that a session waits for the first list of servers that it needs.
 const LONG_WAIT: Duration = Duration::from_secs(15);
@@ -55,8 +52,9 @@ pub(super) struct PinsOfServers(Arc<Mutex<BTreeMap<String, Arc<Pins>>>>);
 pub(super) struct Members {
     pub(super) servers: Servers,
     pub(super) pins: PinsOfServers,
-    root: RootOption,
+    root: PathBuf,
     settings: Settings,
+    context: ContextSource,
     may_match: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// The tools that the person was told to approve.
     announced: BTreeSet<ToolName>,
@@ -72,6 +70,17 @@ pub(super) struct Unlisted {
 impl PinsOfServers {
     pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Pins>>> {
         self.0.lock().ignore_poison()
+    }
+
+    /// Tells the person about tools that wait for approval and that the function takes.
+    fn announce(&self, mut is_news: impl FnMut(&ToolName) -> bool) {
+        for (name, pins) in &*self.lock() {
+            let mut pending = pins.news();
+            pending.retain(|pending| is_news(&pending.tool));
+            if !pending.is_empty() {
+                program::warn(&waiting(name, &pending));
+            }
+        }
     }
 }
 
@@ -99,14 +108,8 @@ impl Attached {
 impl AttachedTools for Attached {
     fn waiting(&self, tool: &str) -> Option<String> {
         let pins = self.pins.lock();
-        let waits = |(server, pins): (&String, &Arc<Pins>)| {
-            let pending = pins
-                .pending()
-                .into_iter()
-                .find(|pending| pending.tool == tool)?;
-            Some(waiting(server, &[pending.tool]))
-        };
-        pins.iter().find_map(waits)
+        pins.iter()
+            .find_map(|(server, pins)| wait_of(tool, server, pins))
     }
 
     fn with_reasons(&self, cx: ToolContext) -> ToolContext {
@@ -124,8 +127,8 @@ impl AttachedTools for Attached {
         &'a self,
         call: &'a PromptCall,
         cx: &'a ToolContext,
-    ) -> RemoteFuture<'a, Result<String, RemoteError>> {
-        Box::pin(async { self.read_prompt(call, cx).await.map_err(RemoteError::from) })
+    ) -> RemoteFuture<'a, Result<String, CommandError>> {
+        Box::pin(async { self.read_prompt(call, cx).await.map_err(CommandError::from) })
     }
 
     fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
@@ -135,16 +138,7 @@ impl AttachedTools for Attached {
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        for (name, pins) in &*self.pins.lock() {
-            let pending: Vec<_> = pins
-                .news()
-                .into_iter()
-                .map(|pending| pending.tool)
-                .collect();
-            if !pending.is_empty() {
-                notice::warning(&waiting(name, &pending));
-            }
-        }
+        self.pins.announce(|_| true);
     }
 }
 
@@ -154,12 +148,8 @@ async fn absence_reason(servers: Servers, pins: PinsOfServers, name: String) -> 
     // A server may tell of a tool before its list has it.
     servers.get(server)?.list_again().await;
     let pins = pins.lock().get(server)?.clone();
-    if let Some(pending) = pins
-        .pending()
-        .into_iter()
-        .find(|pending| pending.tool == *name)
-    {
-        return Some(waiting(server, &[pending.tool]));
+    if let Some(reason) = wait_of(&name, server, &pins) {
+        return Some(reason);
     }
     let is_pinned = pins.known().iter().any(|(known, _)| *known == *name);
     (is_pinned && tools::get(&name).is_ok()).then(|| {
@@ -169,9 +159,16 @@ async fn absence_reason(servers: Servers, pins: PinsOfServers, name: String) -> 
     })
 }
 
+/// Returns the note about a tool that waits for approval. Returns `None` for other tools.
+fn wait_of(tool: &str, server: &str, pins: &Pins) -> Option<String> {
+    let mut pending = pins.pending();
+    pending.retain(|pending| pending.tool == tool);
+    (!pending.is_empty()).then(|| waiting(server, &pending))
+}
+
 /// Returns the note about tools that wait for approval.
-pub(super) fn waiting(server: &str, tools: &[ToolName]) -> String {
-    let tools: Vec<_> = tools.iter().map(ToolName::as_str).collect();
+fn waiting(server: &str, tools: &[Pending]) -> String {
+    let tools: Vec<_> = tools.iter().map(|pending| pending.tool.as_str()).collect();
     let (program, tools) = (program::name(), tools.join(", "));
     format!(
         "new or changed tools of the MCP server {server} wait for approval: {tools}; see them with {program} mcp approve {server}"
@@ -183,17 +180,17 @@ pub(super) fn waiting(server: &str, tools: &[ToolName]) -> String {
 /// first lists ends if the token is cancelled.
 ///
 /// Approvals of other processes take effect until the servers are dropped.
-pub(super) async fn attach(root: RootOption, request: AttachRequest<'_>) -> Attached {
+pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached {
     if std::env::var_os(program::variable(NESTED)).is_some() {
         return Attached::none();
     }
     let first = request.first;
-    let inventory = match Inventory::load(&root) {
+    let inventory = match Inventory::load(root) {
         Ok(inventory) => inventory,
         // Without a home, there are no servers.
-        Err(Error::NoHome) => return Attached::none(),
+        Err(McpError::NoHome) => return Attached::none(),
         Err(error) => {
-            notice::warning(&error.to_string());
+            program::warn(&error.to_string());
             return Attached::none();
         }
     };
@@ -203,8 +200,9 @@ pub(super) async fn attach(root: RootOption, request: AttachRequest<'_>) -> Atta
     let mut members = Members {
         servers: servers.clone(),
         pins: pins.clone(),
-        root,
+        root: root.to_owned(),
         settings: request.settings.clone(),
+        context: request.context,
         may_match: request.may_match,
         announced,
     };
@@ -218,7 +216,7 @@ pub(super) async fn attach(root: RootOption, request: AttachRequest<'_>) -> Atta
     let is_needed = first == FirstList::Needed || !(members.may_match)(NO_NAME);
     for (name, owner, configured) in configured {
         match configured
-            .map_err(Error::from)
+            .map_err(McpError::from)
             .and_then(|configured| members.start(&inventory, &configured))
         {
             Ok(None) => {}
@@ -262,21 +260,21 @@ impl Members {
         &mut self,
         inventory: &Inventory,
         configured: &Configured,
-    ) -> Result<Option<Unlisted>, Error> {
+    ) -> Result<Option<Unlisted>, McpError> {
         if configured.entry.is_disabled {
             return Ok(None);
         }
         let resolved = inventory.usable(configured)?;
         let pins = inventory.pins(configured)?;
         for fault in pins.remarks().into_iter().filter(|remark| remark.is_fault) {
-            notice::warning(&format!("MCP server {}: {}", configured.name, fault.text));
+            program::warn(&format!("MCP server {}: {}", configured.name, fault.text));
         }
         let import = import(
             inventory,
             configured,
             resolved,
             pins.clone(),
-            &self.root,
+            &*self.context,
             &self.settings,
         )?;
         let import = import
@@ -292,20 +290,11 @@ impl Members {
 
     /// Tells the person about tools that wait for approval since the last time.
     pub(super) fn announce(&mut self) {
-        for (name, pins) in &*self.pins.lock() {
-            let mut pending: Vec<_> = pins
-                .news()
-                .into_iter()
-                .map(|pending| pending.tool)
-                .collect();
-            pending.retain(|tool| self.announced.insert(tool.clone()));
-            if !pending.is_empty() {
-                notice::warning(&waiting(name, &pending));
-            }
-        }
+        self.pins
+            .announce(|tool| self.announced.insert(tool.clone()));
     }
 
-    pub(super) fn root(&self) -> &RootOption {
+    pub(super) fn root(&self) -> &Path {
         &self.root
     }
 }
@@ -313,7 +302,7 @@ impl Members {
 impl Unlisted {
     fn warn_slow(&self) {
         let (name, program) = (self.imported.name(), program::name());
-        notice::warning(&format!(
+        program::warn(&format!(
             "the MCP server {name} has not listed its tools yet; the session begins without it; to wait for it, run {program} mcp test {name}"
         ));
     }
@@ -326,19 +315,19 @@ async fn wait(unlisted: Unlisted, limit: Option<Duration>) {
     match tokio::time::timeout(limit.unwrap_or(Duration::MAX), imported.ready()).await {
         Ok(Ok(report)) => {
             let count = counted(report.tools.len() as u64, "tool");
-            notice::note(&format!(
+            program::note(&format!(
                 "the MCP server {name} is used for the first time: {count} approved with it"
             ));
             report
                 .refused
                 .iter()
-                .for_each(|refused| notice::warning(&format!("MCP server {name}: {refused}")));
+                .for_each(|refused| program::warn(&format!("MCP server {name}: {refused}")));
             report
                 .notes
                 .iter()
-                .for_each(|note| notice::warning(&format!("MCP server {name}: {note}")));
+                .for_each(|note| program::warn(&format!("MCP server {name}: {note}")));
         }
-        Ok(Err(error)) => notice::warning(&error.to_string()),
+        Ok(Err(error)) => program::warn(&error.to_string()),
         Err(_) => {
             // The next session waits in vain if the file cannot be written.
             let _ = slow.parent().map(std::fs::create_dir_all);
@@ -348,9 +337,9 @@ async fn wait(unlisted: Unlisted, limit: Option<Duration>) {
     }
 }
 
-fn warn(name: &str, owner: FileOwner, error: &Error) {
+fn warn(name: &str, owner: FileOwner, error: &McpError) {
     match (owner, error) {
-        (FileOwner::Project, Error::Unapproved { .. }) => notice::note(&error.to_string()),
-        _ => notice::warning(&format!("MCP server {}: {error}", visible(name))),
+        (FileOwner::Project, McpError::Unapproved { .. }) => program::note(&error.to_string()),
+        _ => program::warn(&format!("MCP server {}: {error}", visible(name))),
     }
 }

@@ -1,17 +1,18 @@
 //! [`Connected`]: a server that a command looks at.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use host::{Argument, Arguments, CommandContext, ValueForm, program};
 use tools::SharedCatalog;
 use tools_mcp::client::{ImportError, Imported, Report, Servers};
 use tools_mcp::trust::Pins;
 
-use crate::config::Settings;
-use crate::error::Error;
-use crate::mcp::{Configured, Inventory, import, remarks};
-use crate::notice;
-use crate::root::RootOption;
+use crate::error::McpError;
+use crate::inventory::{Configured, Inventory};
+use crate::server::import;
+use crate::standing::remarks;
 
 /// The time in which a server has to be connected and its tools listed, whatever else it sends.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -27,13 +28,42 @@ pub(super) struct Connected {
     _servers: Servers,
 }
 
+/// The argument that names a server.
+pub(super) const SERVER: Argument = Argument::value::<String>(
+    ValueForm::Required,
+    "name",
+    "NAME",
+    "The name of the server",
+);
+
+/// Reads the files of servers.
+pub(super) fn load(cx: &dyn CommandContext) -> Result<Inventory, McpError> {
+    Inventory::load(Path::new(&cx.workspace()?))
+}
+
+/// Returns the value of the argument that names a server.
+pub(super) fn name(arguments: &Arguments) -> Result<String, McpError> {
+    Ok(arguments.value("name")?.unwrap_or_default())
+}
+
+/// Finds the server that the arguments name. Warns if the project's file cannot be read.
+pub(super) fn find(
+    arguments: &Arguments,
+    cx: &dyn CommandContext,
+) -> Result<(Inventory, Configured), McpError> {
+    let inventory = load(cx)?;
+    inventory.warn();
+    let server = inventory.find(&name(arguments)?)?;
+    Ok((inventory, server))
+}
+
 /// Connects a server that may start, and waits until its tools are listed. The first list is pinned.
 pub(super) async fn connect(
     inventory: &Inventory,
     server: &Configured,
-    root: &RootOption,
-    settings: &Settings,
-) -> Result<Connected, Error> {
+    cx: &dyn CommandContext,
+) -> Result<Connected, McpError> {
+    let settings = cx.settings()?;
     let resolved = inventory.usable(server)?;
     let pins = inventory.pins(server)?;
     let catalog = SharedCatalog::new();
@@ -44,8 +74,8 @@ pub(super) async fn connect(
         server,
         resolved,
         pins.clone(),
-        root,
-        settings,
+        &|| cx.context(&settings),
+        &settings,
     )?)?;
     let ready = tokio::time::timeout(TIME_LIMIT, imported.ready()).await;
     let late = |_| {
@@ -61,7 +91,7 @@ pub(super) async fn connect(
     let ignored = (!server.entry.ignored.is_empty()).then(|| remarks(server, &pins).swap_remove(0));
     let cut = report.cut.map(|cut| cut.to_string());
     let notes = ignored.iter().chain(&report.notes).chain(&cut);
-    notes.for_each(|note| notice::warning(&format!("MCP server {}: {note}", server.name)));
+    notes.for_each(|note| program::warn(&format!("MCP server {}: {note}", server.name)));
     Ok(Connected {
         imported,
         pins,

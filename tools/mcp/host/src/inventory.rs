@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use host::trust::{Approval, Approvals, Change, Subject};
+use host::{folders, program};
 use serde_json::Value;
 use tools::Digest;
 use tools_mcp::client::ServerName;
@@ -12,12 +14,8 @@ use tools_mcp::config::{
 };
 use tools_mcp::trust::{Executable, Pins, TrustError, server_subject};
 
-use super::code::ServerCode;
-use crate::error::Error;
-use crate::notice;
-use crate::root::RootOption;
-use host::folders;
-use host::trust::{Approval, Approvals, Change, Subject};
+use crate::code::ServerCode;
+use crate::error::McpError;
 
 /// The project's file, in the root of the workspace.
 const PROJECT_FILE: &str = ".mcp.json";
@@ -80,11 +78,11 @@ pub(crate) struct Program {
 
 impl Inventory {
     /// Reads the files. A missing one has no servers.
-    pub(crate) fn load(root: &RootOption) -> Result<Self, Error> {
+    pub(crate) fn load(root: &Path) -> Result<Self, McpError> {
         let (Some(user), Some(state)) = (folders::servers(), folders::state()) else {
-            return Err(Error::NoHome);
+            return Err(McpError::NoHome);
         };
-        let workspace = root.workspace()?;
+        let workspace = folders::workspace(root)?;
         let root = Path::new(&workspace);
         let (user, path) = (McpFile::read(user)?, root.join(PROJECT_FILE));
         let (project, fault) = match McpFile::read_within(root, &path) {
@@ -104,7 +102,7 @@ impl Inventory {
     ///
     /// # Errors
     /// Returns an error if one of them cannot be read.
-    pub(crate) fn load_whole(root: &RootOption) -> Result<Self, Error> {
+    pub(crate) fn load_whole(root: &Path) -> Result<Self, McpError> {
         let mut inventory = Self::load(root)?;
         inventory
             .fault
@@ -115,7 +113,7 @@ impl Inventory {
     /// Prints a warning if the project's file cannot be read.
     pub(crate) fn warn(&self) {
         if let Some(fault) = &self.fault {
-            notice::warning(&format!("the project's MCP servers are left out: {fault}"));
+            program::warn(&format!("the project's MCP servers are left out: {fault}"));
         }
     }
 
@@ -140,9 +138,9 @@ impl Inventory {
     }
 
     /// Returns a server by its name.
-    pub(crate) fn find(&self, name: &str) -> Result<Configured, Error> {
+    pub(crate) fn find(&self, name: &str) -> Result<Configured, McpError> {
         let found = self.servers().into_iter().find(|(found, ..)| found == name);
-        let (_, _, configured) = found.ok_or_else(|| Error::NoServer {
+        let (_, _, configured) = found.ok_or_else(|| McpError::NoServer {
             server: name.to_owned(),
         })?;
         Ok(configured?)
@@ -209,7 +207,7 @@ impl Inventory {
 
     /// Returns the decision about a server, and the facts that the user approves. One of the user needs no approval before sessions wrote
     /// its code. Of the variables, only those in the command and the working directory are among the facts.
-    pub(crate) fn approval(&self, server: &Configured) -> Result<(Approval, Subject), Error> {
+    pub(crate) fn approval(&self, server: &Configured) -> Result<(Approval, Subject), McpError> {
         let program = match self.program(server, &Variables::all(environment())) {
             Err(_) if server.owner == FileOwner::User => None,
             program => program?,
@@ -263,7 +261,7 @@ impl Inventory {
         &self,
         server: &Configured,
         program: &Program,
-    ) -> Result<impl Fn() -> Result<(), Error> + Send + Sync + use<>, Error> {
+    ) -> Result<impl Fn() -> Result<(), McpError> + Send + Sync + use<>, McpError> {
         let code = self.code(server, program);
         let ready = code.as_ref().map_or(Ok(Value::Null), ServerCode::written)?;
         let (approvals, workspace, name) = (
@@ -275,14 +273,14 @@ impl Inventory {
             let now = code.as_ref().map_or(Ok(Value::Null), ServerCode::written)?;
             let is_approved = || {
                 let approved = approvals.approved(&workspace, &name)?;
-                Ok::<_, Error>(
+                Ok::<_, McpError>(
                     approved.is_some_and(|approved| approved.fact(WRITTEN) == Some(&now)),
                 )
             };
             if now == ready || is_approved()? {
                 Ok(())
             } else {
-                Err(Error::Rewritten {
+                Err(McpError::Rewritten {
                     server: name.clone(),
                 })
             }
@@ -290,21 +288,18 @@ impl Inventory {
     }
 
     /// Returns a server that may start or be connected.
-    pub(crate) fn usable(&self, server: &Configured) -> Result<Resolved, Error> {
+    pub(crate) fn usable(&self, server: &Configured) -> Result<Resolved, McpError> {
         match self.standing(server) {
             Standing::Ready(resolved) | Standing::Disabled(resolved) => Ok(resolved),
-            Standing::Unapproved | Standing::Changed(_) => Err(Error::Unapproved {
+            Standing::Unapproved | Standing::Changed(_) => Err(McpError::Unapproved {
                 server: server.name.to_string(),
             }),
-            Standing::Unusable(reason) => Err(Error::Server {
-                server: server.name.to_string(),
-                reason,
-            }),
+            Standing::Unusable(reason) => Err(McpError::unusable(&server.name, reason)),
         }
     }
 
     /// Returns a server without references to variables, and its program.
-    fn resolve(&self, server: &Configured) -> Result<Resolved, Error> {
+    fn resolve(&self, server: &Configured) -> Result<Resolved, McpError> {
         let variables = match server.owner {
             FileOwner::User => Variables::all(environment()),
             FileOwner::Project => {
@@ -327,22 +322,20 @@ impl Inventory {
         &self,
         server: &Configured,
         variables: &Variables,
-    ) -> Result<Option<Program>, Error> {
+    ) -> Result<Option<Program>, McpError> {
         let Some((command, cwd)) = server.entry.expand_program(variables)? else {
             return Ok(None);
         };
         let cwd = self.root().join(cwd.unwrap_or_default());
-        let cwd = cwd.canonicalize().map_err(|error| Error::Server {
-            server: server.name.to_string(),
-            reason: format!(
-                "its working directory {} cannot be opened: {error}",
-                cwd.display()
-            ),
+        let cwd = cwd.canonicalize().map_err(|error| {
+            let path = cwd.display();
+            let reason = format!("its working directory {path} cannot be opened: {error}");
+            McpError::unusable(&server.name, reason)
         })?;
         let search: OsString = std::env::var_os("PATH").unwrap_or_default();
         match Executable::find(&command, &cwd, &search) {
             Some(executable) => Ok(Some(Program { executable, cwd })),
-            None => Err(Error::NoProgram {
+            None => Err(McpError::NoProgram {
                 server: server.name.to_string(),
                 command,
             }),
@@ -365,17 +358,16 @@ impl Inventory {
     }
 
     /// Removes the login to a server. Returns true if there was one.
-    pub(crate) fn remove_tokens(&self, server: &Configured) -> Result<bool, Error> {
+    pub(crate) fn remove_tokens(&self, server: &Configured) -> Result<bool, McpError> {
         match std::fs::remove_dir_all(self.tokens(server)) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(Error::Server {
-                server: server.name.to_string(),
-                reason: format!(
-                    "the login cannot be removed: {error}; remove {}",
-                    self.tokens(server).display()
-                ),
-            }),
+            Err(error) => {
+                let path = self.tokens(server);
+                let path = path.display();
+                let reason = format!("the login cannot be removed: {error}; remove {path}");
+                Err(McpError::unusable(&server.name, reason))
+            }
         }
     }
 

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use tools_mcp::config::FileOwner;
 
-use super::attach::Members;
-use super::{Configured, Inventory, Standing};
+use crate::attach::Members;
+use crate::inventory::{Configured, Inventory, Standing};
 
 /// The time between two looks at the files.
 const INTERVAL: Duration = Duration::from_secs(1);

@@ -1,20 +1,18 @@
 //! From a configured server to its import.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use host::settings::Settings;
+use host::{CommandError, program};
 use tools::{Grant, ToolContext, ToolError, ToolErrorKind};
+use tools_exec::Prepared;
 use tools_mcp::client::{HttpServer, Import, Launched, StdioServer};
-use tools_mcp::config::{OAuthClient, Transport};
+use tools_mcp::config::Transport;
 use tools_mcp::trust::Pins;
 
-use super::inventory::{Program, Resolved};
-use super::{Configured, Inventory};
-use crate::config::Settings;
-use crate::error::Error;
-use crate::program;
-use crate::root::RootOption;
+use crate::error::McpError;
+use crate::inventory::{Configured, Inventory, Program, Resolved};
 
 /// Headers whose values are secrets even if the file has them as they are.
 const SECRET_HEADERS: [&str; 2] = [AUTHORIZATION, "proxy-authorization"];
@@ -31,17 +29,16 @@ pub(crate) fn import(
     server: &Configured,
     resolved: Resolved,
     pins: Arc<Pins>,
-    root: &RootOption,
+    context: &dyn Fn() -> Result<ToolContext, CommandError>,
     settings: &Settings,
-) -> Result<Import, Error> {
-    let Resolved {
-        transport,
-        program,
-        url_values,
-    } = resolved;
+) -> Result<Import, McpError> {
     let name = server.name.clone();
-    let import = match (transport, program) {
-        (Transport::Stdio { args, mut env, .. }, Some(program)) => {
+    let import = match resolved {
+        Resolved {
+            transport: Transport::Stdio { args, mut env, .. },
+            program: Some(program),
+            ..
+        } => {
             let check = inventory.check_of_code(server, &program)?;
             let Program { executable, cwd } = program;
             env.insert(program::variable(NESTED), "1".to_owned());
@@ -56,9 +53,7 @@ pub(crate) fn import(
                 ),
                 Some(clauses) => {
                     let grant = Grant::parse(clauses).map_err(|error| unusable(server, error))?;
-                    let cx = root
-                        .context(true, settings, &inventory.control_files())?
-                        .with_grant(grant);
+                    let cx = context()?.with_grant(grant);
                     let env = env
                         .into_iter()
                         .map(|(name, value)| format!("{name}={value}"))
@@ -75,26 +70,7 @@ pub(crate) fn import(
             };
             Import::from_stdio(name, reached)
         }
-        (
-            Transport::Http {
-                url,
-                headers,
-                oauth,
-            },
-            _,
-        ) => {
-            let (url, http) = ((&*url, url_values), (headers, oauth));
-            Import::from_http(
-                name,
-                reached_by_url(inventory, server, url, http, settings)?,
-            )
-        }
-        (Transport::Stdio { command, .. }, None) => {
-            return Err(Error::NoProgram {
-                server: server.name.to_string(),
-                command,
-            });
-        }
+        resolved => Import::from_http(name, reached_by_url(inventory, server, resolved, settings)?),
     };
     Ok(import
         .with_shared_review(pins)
@@ -122,43 +98,31 @@ pub(crate) fn http_server(
     inventory: &Inventory,
     server: &Configured,
     settings: &Settings,
-) -> Result<HttpServer, Error> {
-    let Resolved {
-        transport,
-        url_values,
-        ..
-    } = inventory.usable(server)?;
-    match transport {
-        Transport::Http {
-            url,
-            headers,
-            oauth,
-        } => reached_by_url(
-            inventory,
-            server,
-            (&url, url_values),
-            (headers, oauth),
-            settings,
-        ),
-        Transport::Stdio { .. } => {
-            let reason =
-                "it is a program; only a server that is reached by URL has a login".to_owned();
-            Err(Error::Server {
-                server: server.name.to_string(),
-                reason,
-            })
-        }
-    }
+) -> Result<HttpServer, McpError> {
+    reached_by_url(inventory, server, inventory.usable(server)?, settings)
 }
 
 fn reached_by_url(
     inventory: &Inventory,
     server: &Configured,
-    (url, url_values): (&str, Vec<String>),
-    (headers, oauth): (BTreeMap<String, String>, OAuthClient),
+    resolved: Resolved,
     settings: &Settings,
-) -> Result<HttpServer, Error> {
-    let reached = HttpServer::new(url).map_err(|error| match url_values.is_empty() {
+) -> Result<HttpServer, McpError> {
+    let Resolved {
+        transport:
+            Transport::Http {
+                url,
+                headers,
+                oauth,
+            },
+        url_values,
+        ..
+    } = resolved
+    else {
+        let reason = "it is a program; only a server that is reached by URL has a login";
+        return Err(McpError::unusable(&server.name, reason));
+    };
+    let reached = HttpServer::new(&url).map_err(|error| match url_values.is_empty() {
         true => unusable(server, error),
         // The error has the URL.
         false => unusable(
@@ -220,23 +184,13 @@ fn confined(
     env: Vec<String>,
     cwd: String,
 ) -> StdioServer {
-    let (program, args, env) = (
-        program.to_string_lossy().into_owned(),
-        Arc::new(args),
-        Arc::new(env),
-    );
+    let program = program.to_string_lossy().into_owned();
+    let start = Arc::new((cx, program, args, env, cwd));
     let launcher = move || {
-        let (cx, program, args, env, cwd) = (
-            cx.clone(),
-            program.clone(),
-            args.clone(),
-            env.clone(),
-            cwd.clone(),
-        );
+        let start = start.clone();
         async move {
-            let prepared = Arc::new(
-                tools_builtin::exec::Prepared::new(&cx, &program, &args, &env, &cwd).await?,
-            );
+            let (cx, program, args, env, cwd) = &*start;
+            let prepared = Arc::new(Prepared::new(cx, program, args, env, cwd).await?);
             let launched = Launched::new(prepared.launch().clone(), prepared.clone());
             // The walls end with the process.
             let prepared = Arc::downgrade(&prepared);
@@ -251,17 +205,14 @@ fn confined(
     StdioServer::from_launcher(server.name.as_str(), launcher)
 }
 
-fn unavailable(error: &Error) -> ToolError {
+fn unavailable(error: &McpError) -> ToolError {
     ToolErrorKind::Unavailable {
         reason: error.to_string(),
     }
     .into()
 }
 
-fn unusable(server: &Configured, error: impl std::fmt::Display) -> Error {
-    let program = program::name();
-    Error::Server {
-        server: server.name.to_string(),
-        reason: format!("{error}; see {program} mcp list"),
-    }
+fn unusable(server: &Configured, error: impl std::fmt::Display) -> McpError {
+    let reason = format!("{error}; see {} mcp list", program::name());
+    McpError::unusable(&server.name, reason)
 }

@@ -1,55 +1,33 @@
 //! The standing of servers, in words.
 
+use std::path::Path;
+
+use host::{FamilyReport, Finding, program};
+use serde_json::json;
+use tools::counted;
 use tools_mcp::config::FileOwner;
 use tools_mcp::trust::Pins;
 
-use serde::Serialize;
-
-use super::{Configured, Inventory, Standing};
-use crate::error::Error;
-use crate::program;
-use crate::root::RootOption;
-use tools::counted;
+use crate::error::McpError;
+use crate::inventory::{Configured, Inventory, Standing};
 
 /// The start of the standing of a server that cannot be used.
 const UNUSABLE: &str = "unusable: ";
-
-/// A server in the report of `doctor`.
-#[derive(Debug, Serialize)]
-pub(super) struct ServerReport {
-    server: String,
-    /// The file that has it: `user` or `project`.
-    file: &'static str,
-    /// Whether sessions may use it, in words.
-    standing: String,
-}
-
-/// Returns the line on a server.
-pub(super) fn line(server: &ServerReport) -> String {
-    let whose = if server.file == "user" {
-        "yours"
-    } else {
-        "of the project"
-    };
-    format!(
-        "MCP server {} ({whose}): {}",
-        server.server, server.standing
-    )
-}
 
 /// Returns each server with its standing, for `doctor`, and the reasons why servers or files cannot be used.
 ///
 /// # Errors
 /// Returns an error if the user's file of servers cannot be read.
-pub(super) fn report(root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String>), Error> {
+pub(super) fn report(root: &Path) -> Result<FamilyReport, McpError> {
+    let mut report = FamilyReport::default();
     let inventory = match Inventory::load(root) {
         Ok(inventory) => inventory,
         // A root that cannot be used is a finding of its own.
-        Err(Error::NoHome | Error::Root { .. }) => return Ok(Default::default()),
+        Err(McpError::NoHome | McpError::Root(_)) => return Ok(report),
         Err(error) => return Err(error),
     };
     let mut problems: Vec<_> = inventory.fault.iter().map(ToString::to_string).collect();
-    let mut report = |(server, owner, configured): (String, FileOwner, Result<Configured, _>)| {
+    for (server, owner, configured) in inventory.servers() {
         let standing = match configured {
             Ok(configured) => {
                 let pins = inventory.pins(&configured).ok();
@@ -66,18 +44,22 @@ pub(super) fn report(root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String
         if let Some(reason) = standing.strip_prefix(UNUSABLE) {
             problems.push(format!("MCP server {server}: {reason}"));
         }
-        ServerReport {
-            server,
-            file: if owner == FileOwner::User {
-                "user"
-            } else {
-                "project"
-            },
-            standing,
-        }
-    };
-    let servers = inventory.servers().into_iter().map(&mut report).collect();
-    Ok((servers, problems))
+        let whose = match owner {
+            FileOwner::User => "yours",
+            FileOwner::Project => "of the project",
+        };
+        report
+            .lines
+            .push(format!("MCP server {server} ({whose}): {standing}"));
+        report
+            .documents
+            .push(json!({"server": server, "file": owner.as_str(), "standing": standing}));
+    }
+    report.findings = problems
+        .into_iter()
+        .map(|problem| Finding::new("mcp", problem))
+        .collect();
+    Ok(report)
 }
 
 /// Returns remarks about the entry of a server and the effects that the user declared for its tools.

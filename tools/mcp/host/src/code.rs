@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use host::{WrittenFile, is_document, program};
 use serde_json::{Value, json};
 use tools_mcp::config::FileOwner;
 
-use crate::error::Error;
-use crate::written::{Written, WrittenFile, is_document};
+use crate::error::McpError;
 
 /// Programs that fetch a package and run it.
 const RUNNERS: [&str; 7] = ["bunx", "docker", "npx", "pipx", "pnpx", "podman", "uvx"];
@@ -61,19 +61,14 @@ impl ServerCode {
     ///
     /// # Errors
     /// Returns an error if the record of the files cannot be read.
-    pub(crate) fn written(&self) -> Result<Value, Error> {
-        let Some(written) = Written::own() else {
-            return Ok(Value::Null);
-        };
-        self.written_in(&written).map_err(|error| Error::Server {
-            server: self.server.clone(),
-            reason: format!(
+    pub(crate) fn written(&self) -> Result<Value, McpError> {
+        let found = program::written_files(&|root| self.reach(root) != Reach::Nothing);
+        let found = found.map_err(|error| {
+            let reason = format!(
                 "the record of what sessions wrote cannot be read: {error}; check the state folder"
-            ),
-        })
-    }
-
-    fn written_in(&self, written: &Written) -> std::io::Result<Value> {
+            );
+            McpError::unusable(&self.server, reason)
+        })?;
         let mut files: Vec<(PathBuf, u64)> = Vec::new();
         let documents = LazyCell::new(|| self.documents());
         let runs = |path: &Path, file: &WrittenFile| {
@@ -83,13 +78,9 @@ impl ServerCode {
             };
             !file.is_document || documents.as_ref().is_none_or(has)
         };
-        for root in written.roots()? {
+        for (root, written) in found {
             let reach = self.reach(&root);
-            if reach == Reach::Nothing {
-                continue;
-            }
             let within = written
-                .below(&root)?
                 .into_iter()
                 .filter(|file| self.may_run(&root, file, reach));
             let within = within

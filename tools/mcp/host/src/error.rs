@@ -1,0 +1,86 @@
+//! [`McpError`]: the reason why a server cannot be used, or why a command about servers fails.
+
+use host::folders::InvalidRoot;
+use host::settings::SettingsError;
+use host::{CommandError, Exit, program};
+use tools_mcp::client::{ImportError, LoginError};
+use tools_mcp::config::ConfigError;
+use tools_mcp::trust::TrustError;
+
+/// The reason why a server cannot be used, or why a command about servers fails. Each variant maps to an [`Exit`].
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum McpError {
+    #[error(
+        "there is no folder for the settings of this user, so there are no MCP servers; set HOME"
+    )]
+    NoHome,
+    #[error(
+        "there is no MCP server {server:?}; run {} mcp list to see all",
+        program::name()
+    )]
+    NoServer { server: String },
+    #[error("the MCP server {server} cannot be used: {reason}")]
+    Server { server: String, reason: String },
+    #[error("the MCP server {server} cannot be asked for this prompt: {reason}")]
+    ServerPrompt { server: String, reason: String },
+    #[error(
+        "there is no program {command:?} for the MCP server {server}; install it, or change the command"
+    )]
+    NoProgram { server: String, command: String },
+    #[error(
+        "the MCP server {server} waits for approval; run {} mcp approve {server}",
+        program::name()
+    )]
+    Unapproved { server: String },
+    #[error(
+        "a session wrote code that the MCP server {server} may run; run {} mcp approve {server} to see it",
+        program::name()
+    )]
+    Rewritten { server: String },
+    #[error(transparent)]
+    Root(#[from] InvalidRoot),
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    #[error(transparent)]
+    File(#[from] ConfigError),
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    #[error(transparent)]
+    Login(#[from] LoginError),
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl McpError {
+    pub(crate) fn unusable(server: &impl ToString, reason: impl ToString) -> Self {
+        Self::Server {
+            server: server.to_string(),
+            reason: reason.to_string(),
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        match self {
+            Self::NoServer { .. } => Exit::NotFound,
+            Self::Unapproved { .. } | Self::Rewritten { .. } => Exit::Refused,
+            Self::NoProgram { .. } | Self::Import(_) => Exit::Unavailable,
+            Self::Login(_) => Exit::Failed,
+            Self::Cancelled => Exit::Cancelled,
+            Self::Command(error) => error.exit,
+            _ => Exit::Usage,
+        }
+    }
+}
+
+impl From<McpError> for CommandError {
+    fn from(error: McpError) -> Self {
+        match error {
+            McpError::Command(error) => error,
+            error => Self::new(error.exit(), error),
+        }
+    }
+}
