@@ -116,7 +116,7 @@ pub(crate) fn flags(needed: &[Target], flag: impl Fn(&Target) -> &'static str) -
 
 #[cfg(test)]
 mod tests {
-    use tools::{Grant, ToolContext, ToolName};
+    use tools::{Grant, Host, ToolName};
 
     use super::*;
     use crate::config::Values;
@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn verdict_for(tool: &str, policy: &Policy, target: &str) -> Verdict {
-        let cx = ToolContext::new()
+        let cx = Host::new()
             .with_grant(Grant::all())
             .with_policy(policy.clone());
         cx.rulings(

@@ -9,7 +9,7 @@ use agent::{Direct, Models, Plan, SubAgents, ToolFinder};
 use clap::Args;
 use host::settings::SensitivePlace;
 use host::{ControlFolders, folders};
-use tools::{OutputStore, Services, Tasks, ToolContext};
+use tools::{Host, OutputStore, Services, Tasks};
 
 use crate::authorship;
 use crate::config::{Setting, Settings};
@@ -88,7 +88,7 @@ impl RootOption {
         reads_project: bool,
         settings: &Settings,
         of_servers: &[PathBuf],
-    ) -> Result<ToolContext, Error> {
+    ) -> Result<Host, Error> {
         let workspace = PathBuf::from(self.workspace()?);
         let settings = settings
             .clone()
@@ -99,7 +99,7 @@ impl RootOption {
         let of_families = control_files(&services, &workspace);
         let control = of_servers.iter().cloned().chain(of_families);
         let settings = settings.with_control_files(control.chain(git_settings::files(&workspace)));
-        let cx = ToolContext::new().with_services(services);
+        let cx = Host::new().with_services(services);
         Ok(host::prepare_context(&settings, cx)?)
     }
 

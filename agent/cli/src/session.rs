@@ -15,7 +15,7 @@ use agent::{
     Selection, Session,
 };
 use clap::Args;
-use tools::{CancellationToken, Entry, Grant, ToolContext};
+use tools::{CancellationToken, Entry, Grant, Host};
 
 use self::agent_options::AgentOptions;
 pub(crate) use self::first_look::note_session;
@@ -80,7 +80,7 @@ pub(crate) struct Chat {
 
 impl Chat {
     /// Returns the context of the chat.
-    fn enter(&self, context: ToolContext) -> ToolContext {
+    fn enter(&self, context: Host) -> Host {
         context
             .with_channel(&*self.channel)
             .with_chat(&*self.id)
@@ -106,7 +106,7 @@ pub(crate) struct OpenSession {
 struct SessionTools {
     entries: Vec<Arc<Entry>>,
     selection: Selection,
-    context: ToolContext,
+    context: Host,
     texts: ProjectTexts,
 }
 

@@ -14,7 +14,7 @@ use agent::{
     Turn, Usage, WindowFuture,
 };
 use serde_json::{Value, json};
-use tools::{Catalog, ToolCall, ToolContext};
+use tools::{Catalog, Host, ToolCall, ToolContext};
 
 fn limited(limits: BudgetLimits) -> RunOptions {
     RunOptions::new().with_limits(limits)
@@ -117,7 +117,7 @@ async fn tokens_that_a_service_does_not_report_are_estimated() {
 async fn a_turn_that_breaks_off_uses_tokens() {
     let spent = async |driver: Driver| {
         let budget = Budget::new(BudgetLimits::new().with_tokens(10_000));
-        let cx = ToolContext::new().with_service(budget.clone());
+        let cx = Host::new().with_service(budget.clone());
         let mut session = Session::new(catalog([]).list(), Selection::new(), cx);
         let ended = driver.run(&mut session, "go ".repeat(100)).await;
         (ended.map(|summary| summary.outcome), budget.spent().tokens)
@@ -346,7 +346,7 @@ async fn sessions_share_a_window() {
     });
     let budget = Budget::from_window(day.clone());
     let run = async || {
-        let cx = ToolContext::new().with_service(budget.clone());
+        let cx = Host::new().with_service(budget.clone());
         let mut session = Session::new(catalog(["x"]).list(), Selection::new(), cx);
         let turns = [calling(&["x"]).with_usage(used(7, 0)), Turn::answer("done")];
         scripted(turns)
@@ -385,7 +385,7 @@ async fn a_window_that_cannot_count_ends_the_run_with_an_error() {
         tokens: AtomicU64::new(0),
         is_broken: true,
     };
-    let cx = ToolContext::new().with_service(Budget::from_window(Arc::new(day)));
+    let cx = Host::new().with_service(Budget::from_window(Arc::new(day)));
     let mut session = Session::new(catalog([]).list(), Selection::new(), cx);
     let failed = scripted([Turn::answer("done")])
         .run(&mut session, "go")

@@ -5,7 +5,7 @@ use serde_json::json;
 use tools::protocol::Example;
 use tools::schema::SchemaError;
 use tools::{
-    Catalog, Effects, RegisterError, Source, Submission, Tool, ToolContext, ToolErrorKind,
+    Catalog, Effects, Host, RegisterError, Source, Submission, Tool, ToolContext, ToolErrorKind,
 };
 
 fn names(catalog: &Catalog) -> Vec<String> {
@@ -284,7 +284,7 @@ async fn a_schema_that_does_not_compile_makes_its_tool_unavailable() {
         catalog.register(tool, runs).unwrap();
         for _ in 0..2 {
             let error = catalog
-                .execute(&ToolContext::new(), "t", json!({"a": 1}))
+                .execute(&Host::new(), "t", json!({"a": 1}))
                 .await
                 .unwrap_err();
             assert!(
@@ -487,7 +487,7 @@ fn a_submission_that_cannot_be_built_is_refused_and_does_not_panic() {
 #[tokio::test]
 async fn a_call_under_way_is_not_disturbed_by_a_change() {
     let mut catalog = holding(pure("a"), echo);
-    let call = catalog.execute(&ToolContext::new(), "a", json!({"x": 1}));
+    let call = catalog.execute(&Host::new(), "a", json!({"x": 1}));
     catalog.unregister("a");
     assert_eq!(call.await.unwrap().structured, Some(json!({"x": 1}).into()));
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use agent::Run;
 use serde_json::Value;
-use tools::{Grant, ToolContext};
+use tools::{Grant, Host, ToolContext};
 
 use super::JournalOptions;
 use crate::config::{Settings, Values};
@@ -49,7 +49,7 @@ impl Recording {
         match *self {}
     }
 
-    pub(crate) fn context(&self, _context: ToolContext) -> ToolContext {
+    pub(crate) fn context(&self, _context: Host) -> Host {
         match *self {}
     }
 

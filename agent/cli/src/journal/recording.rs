@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agent::{Run, Selection, Session};
 use tools::tasks::StoredTask;
-use tools::{Grant, Tasks, ToolContext};
+use tools::{Grant, Host, Tasks, ToolContext};
 use tools_journal::{Durability, JournalOptions as SqliteOptions, SessionStart, SqliteJournal};
 
 use super::JournalOptions;
@@ -290,7 +290,7 @@ impl Recording {
     }
 
     /// Adds the journal and the session's name to the context. Narrows the grant to the one that the session began with.
-    pub(crate) fn context(&self, context: ToolContext) -> ToolContext {
+    pub(crate) fn context(&self, context: Host) -> Host {
         if let (Some(FolderSession::Resumed(_)), Some(name)) = (&self.folder, &self.name) {
             notice::note(&format!("resuming the session {name}"));
         }

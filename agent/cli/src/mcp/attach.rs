@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tools::IgnorePoison as _;
 use tools::Task;
 use tools::tasks::StoredTask;
-use tools::{AbsentTools, ToolContext, ToolName};
+use tools::{AbsentTools, Host, ToolContext, ToolName};
 use tools_mcp::client::{Imported, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
 use tools_mcp::trust::Pins;
@@ -109,9 +109,9 @@ impl AttachedTools for Attached {
         pins.iter().find_map(waits)
     }
 
-    fn with_reasons(&self, cx: ToolContext) -> ToolContext {
+    fn with_reasons(&self, host: Host) -> Host {
         let (servers, pins) = (self.servers.clone(), self.pins.clone());
-        cx.with_service(AbsentTools::new(move |name| {
+        host.with_service(AbsentTools::new(move |name| {
             absence_reason(servers.clone(), pins.clone(), name.to_owned())
         }))
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tools::{Grant, ToolContext, ToolError, ToolErrorKind};
+use tools::{Grant, Host, ToolError, ToolErrorKind};
 use tools_mcp::client::{HttpServer, Import, Launched, StdioServer};
 use tools_mcp::config::{OAuthClient, Transport};
 use tools_mcp::trust::Pins;
@@ -214,7 +214,7 @@ fn relative(root: &Path, cwd: &Path) -> String {
 /// Returns a server whose process has walls of its own at each start.
 fn confined(
     server: &Configured,
-    cx: ToolContext,
+    host: Host,
     program: &Path,
     args: Vec<String>,
     env: Vec<String>,
@@ -226,8 +226,8 @@ fn confined(
         Arc::new(env),
     );
     let launcher = move || {
-        let (cx, program, args, env, cwd) = (
-            cx.clone(),
+        let (host, program, args, env, cwd) = (
+            host.clone(),
             program.clone(),
             args.clone(),
             env.clone(),
@@ -235,7 +235,7 @@ fn confined(
         );
         async move {
             let prepared = Arc::new(
-                tools_builtin::exec::Prepared::new(&cx, &program, &args, &env, &cwd).await?,
+                tools_builtin::exec::Prepared::new(&host, &program, &args, &env, &cwd).await?,
             );
             let launched = Launched::new(prepared.launch().clone(), prepared.clone());
             // The walls end with the process.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tools::context::KnownTexts;
 use tools::policy::{Rule, SensitivePath};
-use tools::{Grant, ToolContext};
+use tools::{Grant, Host};
 
 /// The limits of a session that runs a job.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct JobBounds {
 
 impl JobBounds {
     /// Returns the context of the job: with the principal and the sensitive paths of the session that made it, and marked as that was.
-    pub(super) fn enter(&self, context: ToolContext) -> ToolContext {
+    pub(super) fn enter(&self, context: Host) -> Host {
         let context = match self.is_exposed {
             true => {
                 context.record_exposure();

@@ -241,6 +241,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
+    use tools::Host;
 
     #[tokio::test]
     async fn a_look_at_too_many_entries_is_told_once_with_or_without_a_call() {
@@ -249,7 +250,7 @@ mod tests {
         let teller = Teller::new(move |files| log.lock().unwrap().extend_from_slice(files));
         let unknown = || Settled::unknown(Some(teller.clone()));
         drop(unknown());
-        let notes = unknown().finish(&ToolContext::new()).await;
+        let notes = unknown().finish(&Host::new()).await;
         assert!(
             notes.len() == 1 && notes[0].contains("too many"),
             "{notes:?}"
