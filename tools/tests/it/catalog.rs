@@ -73,13 +73,11 @@ fn the_source_of_a_tool_is_the_crate_of_its_code() {
     });
     let blocking =
         tools::handler::blocking(|_: &ToolContext, _: serde_json::Value| Ok::<_, String>(()));
-    let boxed: Box<dyn tools::Handler> = Box::new(echo);
-    for (name, handler) in [
-        ("a", Box::new(typed) as Box<dyn tools::Handler>),
-        ("b", Box::new(blocking)),
-        ("c", boxed),
+    for entry in [
+        catalog.register(pure("a"), typed).unwrap(),
+        catalog.register(pure("b"), blocking).unwrap(),
+        catalog.register(pure("c"), echo).unwrap(),
     ] {
-        let entry = catalog.register(pure(name), handler).unwrap();
         assert_eq!(
             (&*entry.source().crate_name, &*entry.source().file),
             ("it", file!())
