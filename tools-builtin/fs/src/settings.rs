@@ -78,7 +78,6 @@ fn section(cx: &ToolContext) -> String {
 
 impl Workspace {
     /// Adds the places below the root to the sensitive paths of a host, as files that other programs run.
-    #[must_use]
     pub fn protect(&self, host: Host, places: &[SensitivePlace]) -> Host {
         let mut entries = Vec::new();
         for place in places {

@@ -17,8 +17,7 @@ use crate::policy::{Policy, SensitivePaths};
 /// The settings with which a host makes calls: grant, policy, approver, services and more.
 ///
 /// A host builds one for a session and passes it to `execute` as the [`ToolContext`] that it dereferences to. The pipeline passes the
-/// tool a context that also contains the running call, and in which none of these settings can be changed. A new host has no grant, so
-/// it runs pure tools only. Cloning is cheap.
+/// tool a context that also contains the running call. A new host has no grant, so it runs pure tools only. Cloning is cheap.
 ///
 /// ```
 /// use std::time::Duration;
@@ -32,7 +31,7 @@ use crate::policy::{Policy, SensitivePaths};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A tool chooses neither its approver nor its policy, journal, layers or person:
+/// A tool chooses neither its policy nor its approver, person, journal, layers or time limit, because its context has no such setters:
 ///
 /// ```compile_fail,E0599
 /// fn tool(cx: &tools::ToolContext) {
@@ -40,6 +39,7 @@ use crate::policy::{Policy, SensitivePaths};
 /// }
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Host(ToolContext);
 
 impl Host {
@@ -53,7 +53,6 @@ impl Host {
     }
 
     /// Sets the grant.
-    #[must_use]
     pub fn with_grant(self, grant: Grant) -> Self {
         self.with(|facts| facts.grant = Arc::new(grant))
     }
@@ -62,66 +61,56 @@ impl Host {
     ///
     /// Without a policy all granted calls run, even destroying ones, except on sensitive paths and
     /// [unnamed hosts](crate::policy::Reason::UnnamedHost). Use [`Policy::by_effects`] to ask before writes.
-    #[must_use]
     pub fn with_policy(self, policy: impl Into<Arc<Policy>>) -> Self {
         self.with(|facts| facts.policy = Some(policy.into()))
     }
 
     /// Sets the sensitive paths (settings, files that run automatically, build files), in place of the
     /// [built-in](SensitivePaths::default) table.
-    #[must_use]
     pub fn with_sensitive_paths(self, paths: impl Into<Arc<SensitivePaths>>) -> Self {
         self.with(|facts| facts.sensitive_paths = Some(paths.into()))
     }
 
     /// Sets the approver, which decides about calls outside of the grant and calls that the [policy](Self::with_policy) asks about.
     /// Without an approver, such calls are refused.
-    #[must_use]
     pub fn with_approver(self, approver: Arc<dyn Approver>) -> Self {
         self.with(|facts| facts.approver = Some(approver))
     }
 
     /// Sets the time limit of an approval or a [question](ToolContext::ask), including its wait in the queue. The default is
     /// [5 minutes](crate::Approval::DEFAULT_TIMEOUT).
-    #[must_use]
     pub fn with_approval_timeout(self, timeout: Duration) -> Self {
         self.with(|facts| facts.approval_timeout = Some(timeout))
     }
 
     /// Sets the person who answers [questions](ToolContext::ask) of tools. Without one, questions fail with
     /// [`NobodyThere`](super::NobodyThere).
-    #[must_use]
     pub fn with_person(self, person: Arc<dyn Person>) -> Self {
         self.with(|facts| facts.person = Some(person))
     }
 
     /// Sets the time limit of each call, nested calls included. It replaces the tool's own limit and the default of 30 s, unless the tool
     /// [delegates](protocol::Limits::delegates).
-    #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         self.with(|facts| facts.timeout = Some(timeout))
     }
 
     /// Sets the time by which every call must end. A call ends at the earlier of this and its timeout.
-    #[must_use]
     pub fn with_deadline(self, deadline: Instant) -> Self {
         self.with(|facts| facts.deadline = Some(deadline))
     }
 
     /// Sets the token that cancels calls.
-    #[must_use]
     pub fn with_cancellation(self, token: CancellationToken) -> Self {
         Self(self.0.with_cancellation(token))
     }
 
     /// Adds a service for tools and replaces an earlier one of the same type.
-    #[must_use]
     pub fn with_service<T: Send + Sync + 'static>(self, service: T) -> Self {
         Self(self.0.with_service(service))
     }
 
     /// Sets the reason that the host offers no service of this type, as [`Services::insert_absent`] does.
-    #[must_use]
     pub fn with_absent_service<T: Send + Sync + 'static>(
         self,
         reason: impl Into<Arc<str>>,
@@ -130,25 +119,21 @@ impl Host {
     }
 
     /// Replaces all services.
-    #[must_use]
     pub fn with_services(self, services: Services) -> Self {
         Self(self.0.with_services(services))
     }
 
     /// Sets the receiver of progress reports.
-    #[must_use]
     pub fn with_progress(self, sink: Arc<dyn ProgressSink>) -> Self {
         self.with(|facts| facts.progress = Some(sink))
     }
 
     /// Sets the [journal](crate::journal), which records every call, so that a replayed conversation runs no call twice.
-    #[must_use]
     pub fn with_journal(self, journal: Arc<dyn Journal>) -> Self {
         self.with(|facts| facts.journal = Some(journal))
     }
 
     /// Adds a layer around all tools, inside of the layers that were added before.
-    #[must_use]
     pub fn with_layer(self, layer: Arc<dyn Layer>) -> Self {
         let layers: Arc<[_]> = self.layers().iter().cloned().chain([layer]).collect();
         self.with(|facts| facts.layers = Some(layers))
@@ -160,7 +145,6 @@ impl Host {
     /// - Use one domain for roots of which one contains the other.
     ///
     /// Without a domain, sessions with different roots may wait for each other unnecessarily.
-    #[must_use]
     pub fn with_domain(self, scheme: impl Into<Arc<str>>, domain: impl Into<Arc<str>>) -> Self {
         let (scheme, domain) = (scheme.into(), domain.into());
         self.with(|facts| {
@@ -171,43 +155,36 @@ impl Host {
     }
 
     /// Sets the name of the session.
-    #[must_use]
     pub fn with_session(self, session: impl Into<Arc<str>>) -> Self {
         self.with(|facts| facts.session = Some(session.into()))
     }
 
     /// Sets the principal, the user on whose behalf calls run.
-    #[must_use]
     pub fn with_principal(self, principal: impl Into<Arc<str>>) -> Self {
         self.with(|facts| facts.principal = Some(principal.into()))
     }
 
     /// Sets the channel of the conversation, such as a messaging service.
-    #[must_use]
     pub fn with_channel(self, channel: impl Into<Arc<str>>) -> Self {
         self.with(|facts| facts.channel = Some(channel.into()))
     }
 
     /// Sets the id of the conversation on its channel.
-    #[must_use]
     pub fn with_chat(self, chat: impl Into<Arc<str>>) -> Self {
         self.with(|facts| facts.chat = Some(chat.into()))
     }
 
     /// Sets the correlation id, which identifies a request across systems.
-    #[must_use]
     pub fn with_correlation_id(self, id: impl Into<Arc<str>>) -> Self {
         self.with(|facts| facts.correlation_id = Some(id.into()))
     }
 
     /// Sets the format in which the model knows the tools, as [`ToolContext::with_wire`] does.
-    #[must_use]
     pub fn with_wire(self, format: Format) -> Self {
         Self(self.0.with_wire(format))
     }
 
     /// Sets the place of the next call, as [`CallPlace::enter`] does.
-    #[must_use]
     pub fn with_place(self, place: CallPlace) -> Self {
         Self(place.enter(self.0))
     }
@@ -215,7 +192,6 @@ impl Host {
     /// Sets whether the spans of calls record arguments and results. Off by default.
     ///
     /// Secrets in arguments are [masked](crate::Entry::masked). All other content goes to the receiver of the spans.
-    #[must_use]
     pub fn with_recorded_content(self, is_recorded: bool) -> Self {
         self.with(|facts| facts.records_content = is_recorded)
     }

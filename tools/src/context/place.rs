@@ -17,6 +17,7 @@ use crate::sync::{Mutex, lock};
 /// assert_eq!(host.call_id(), Some("call_7"));
 /// ```
 #[derive(Default)]
+#[must_use]
 pub struct CallPlace {
     turn: Option<(u64, u32)>,
     id: Option<Arc<str>>,
@@ -39,7 +40,6 @@ impl CallPlace {
     }
 
     /// Sets the call id from the model.
-    #[must_use]
     pub fn with_id(self, id: impl Into<Arc<str>>) -> Self {
         Self {
             id: Some(id.into()),
@@ -48,7 +48,6 @@ impl CallPlace {
     }
 
     /// Adds the call to an order, after the calls that were added before.
-    #[must_use]
     pub fn with_order(self, order: &CallOrder) -> Self {
         Self {
             ticket: Some(order.enqueue()),
@@ -57,7 +56,6 @@ impl CallPlace {
     }
 
     /// Sets the observer that is notified when the call's deadline starts running.
-    #[must_use]
     pub fn with_observer(self, observer: Arc<dyn DeadlineObserver>) -> Self {
         Self {
             observer: Some(observer),
@@ -66,7 +64,6 @@ impl CallPlace {
     }
 
     /// Sets the clock that measures how long the call waits for a person.
-    #[must_use]
     pub fn with_person_clock(self, clock: Arc<PersonClock>) -> Self {
         Self {
             person_clock: Some(clock),
@@ -75,7 +72,6 @@ impl CallPlace {
     }
 
     /// Sets the receiver of the call's progress reports.
-    #[must_use]
     pub fn with_progress(self, sink: Arc<dyn ProgressSink>) -> Self {
         Self {
             progress: Some(sink),
@@ -84,7 +80,6 @@ impl CallPlace {
     }
 
     /// Sets the correlation id, which identifies a request across systems.
-    #[must_use]
     pub fn with_correlation_id(self, id: Arc<str>) -> Self {
         Self {
             correlation_id: Some(id),

@@ -55,7 +55,6 @@ impl WorkspaceDomain {
     }
 
     /// Puts the calls of a host into this domain, and adds the control files to its sensitive paths.
-    #[must_use]
     pub fn enter(self, host: Host) -> Host {
         let paths = host.sensitive_paths().clone().with_paths(self.control);
         host.with_domain("fs", self.identity)
