@@ -23,7 +23,7 @@ const SHORTER: &str = "Your answer was cut off, because it was too long. Answer 
 ///
 /// use agent::{Driver, Scripted, Selection, Session};
 /// use serde::Deserialize;
-/// use tools::{JsonSchema, ToolContext};
+/// use tools::{Host, JsonSchema};
 ///
 /// #[derive(Deserialize, JsonSchema)]
 /// # #[schemars(crate = "tools::schemars")]
@@ -37,7 +37,7 @@ const SHORTER: &str = "Your answer was cut off, because it was too long. Answer 
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let script = r#"[{"text": "It is number 7."}, {"text": "{\"number\": \"7\", \"cents\": 1250}"}]"#;
 /// let driver = Driver::new(Arc::new(Scripted::from_json(script)?));
-/// let mut session = Session::new([], Selection::new(), ToolContext::new());
+/// let mut session = Session::new([], Selection::new(), Host::new());
 /// let invoice = agent::extract::<Invoice>(&driver, &mut session, "Read this invoice: No. 7, 12.50 EUR").await?;
 /// assert_eq!((invoice.number.as_str(), invoice.cents), ("7", 1250));
 /// # Ok(())

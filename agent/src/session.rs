@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tools::context::{Exposure, KnownTexts};
 use tools::protocol::{Message, Role};
-use tools::{Arguments, Entry, Execution, Grant, Policy, Services, ToolContext};
+use tools::{Arguments, Entry, Execution, Host, Services, ToolContext};
 
 use crate::disclosure::{SessionDisclosure, is_of_search};
 use crate::models::with_session_model;
@@ -50,8 +50,9 @@ impl Session {
     pub fn new(
         entries: impl IntoIterator<Item = Arc<Entry>>,
         selection: Selection,
-        cx: ToolContext,
+        cx: impl Into<ToolContext>,
     ) -> Self {
+        let cx = cx.into();
         let services = if cx.depth() == 0 {
             cx.services().clone()
         } else {
@@ -172,14 +173,12 @@ impl Session {
         self.waiting = None;
     }
 
-    /// Replaces the grant, starting with the next call.
-    pub fn set_grant(&mut self, grant: Grant) {
-        self.cx = self.cx.clone().with_grant(grant);
-    }
-
-    /// Replaces the approval policy, starting with the next call.
-    pub fn set_policy(&mut self, policy: Policy) {
-        self.cx = self.cx.clone().with_policy(policy);
+    /// Changes settings of the host, such as its grant, starting with the next call. Has no effect on a session that works inside of a
+    /// call.
+    pub fn change_host(&mut self, change: impl FnOnce(Host) -> Host) {
+        if let Some(host) = self.cx.host() {
+            self.cx = change(host).into();
+        }
     }
 
     /// Selects from these tools again, with the current selection.

@@ -17,7 +17,7 @@ use crate::{
 ///
 /// ```
 /// use serde_json::json;
-/// use tools::{Catalog, Effects, Tool, ToolContext};
+/// use tools::{Catalog, Effects, Host, Tool, ToolContext};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,7 +32,7 @@ use crate::{
 ///     Ok::<_, String>(arguments["text"].as_str().unwrap_or_default().to_uppercase())
 /// })?;
 ///
-/// let result = catalog.execute(&ToolContext::default(), "shout", json!({"text": "hey"})).await?;
+/// let result = catalog.execute(&Host::new(), "shout", json!({"text": "hey"})).await?;
 /// assert_eq!(result.to_text(), "HEY");
 /// # Ok(())
 /// # }

@@ -1,5 +1,6 @@
 //! [`Entry`]: a tool in a catalog.
 
+mod handler;
 mod masking;
 
 use std::fmt;
@@ -16,10 +17,12 @@ use crate::schema::{Inspected, Mask, SchemaError, SimpleSchema, Validator};
 use crate::spelling::Spelling;
 use crate::{Handler, Input, RegisterError, Source, ToolErrorKind, Violation};
 
+pub(crate) use handler::EntryHandler;
+
 /// A tool in a catalog: its definition, its handler and the place of its declaration. Immutable; replacing a tool creates a new entry.
 pub struct Entry {
     tool: Tool,
-    handler: Box<dyn Handler>,
+    pub(crate) handler: EntryHandler,
     source: Source,
     digest: OnceLock<Digest>,
     wires: OnceLock<Box<WireCells>>,
@@ -54,7 +57,7 @@ impl Entry {
     /// # Errors
     /// Returns a [`RegisterError`] for the first check that fails.
     pub fn new(tool: Tool, handler: impl Handler, source: Source) -> Result<Self, RegisterError> {
-        Self::build(tool, Box::new(handler), source)?.with_checked_dialects()
+        Self::build(tool, EntryHandler::new(handler), source)?.with_checked_dialects()
     }
 
     /// Creates an entry with the caller's place as its source.
@@ -81,7 +84,7 @@ impl Entry {
 
     /// Returns the handler. Only the pipeline's stages may use it.
     pub(crate) fn handler(&self) -> &dyn Handler {
-        &*self.handler
+        &self.handler
     }
 
     /// Returns the limiter, or `None` if the tool has no rate or concurrency limit.
@@ -278,7 +281,7 @@ impl Entry {
 
     pub(crate) fn build(
         tool: Tool,
-        handler: Box<dyn Handler>,
+        handler: EntryHandler,
         source: Source,
     ) -> Result<Self, RegisterError> {
         let Tool {

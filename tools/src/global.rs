@@ -18,64 +18,49 @@ fn shared() -> SharedCatalog<&'static RwLock<Catalog>> {
     SharedCatalog(&CATALOG)
 }
 
-/// Registers a tool in the process-wide catalog.
-///
-/// # Errors
-/// Returns the errors of [`Catalog::register`].
+/// Calls [`Catalog::register`] on the process-wide catalog.
 #[track_caller]
 pub fn register(tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
     shared().register(tool, handler)
 }
 
-/// Registers a tool in the process-wide catalog and replaces any tool or conflict with the same name.
-///
-/// # Errors
-/// Returns the errors of [`Catalog::replace`].
+/// Calls [`Catalog::replace`] on the process-wide catalog.
 #[track_caller]
 pub fn replace(tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
     shared().replace(tool, handler)
 }
 
-/// Registers submissions in the process-wide catalog, as linking their crate would.
-///
-/// # Errors
-/// Returns the errors of [`Catalog::submit`].
+/// Calls [`Catalog::submit`] on the process-wide catalog.
 pub fn submit(submissions: &[&'static Submission]) -> Result<(), RegisterError> {
     shared().submit(submissions)
 }
 
-/// Removes a tool from the process-wide catalog. Returns true if the name existed.
+/// Calls [`Catalog::unregister`] on the process-wide catalog.
 pub fn unregister(name: &str) -> bool {
     shared().unregister(name)
 }
 
-/// Returns the tool with this name from the process-wide catalog.
-///
-/// # Errors
-/// Returns the errors of [`Resolve::resolve`](crate::call::Resolve::resolve).
+/// Calls [`Catalog::get`] on the process-wide catalog.
 pub fn get(name: &str) -> Result<Arc<Entry>, ToolError> {
     shared().get(name)
 }
 
-/// Returns true if a tool or a conflict in the process-wide catalog holds this name.
+/// Calls [`Catalog::contains`] on the process-wide catalog.
 pub fn contains(name: &str) -> bool {
     shared().contains(name)
 }
 
-/// Returns all callable tools of the process-wide catalog, sorted by name.
+/// Calls [`Catalog::list`] on the process-wide catalog.
 pub fn list() -> Vec<Arc<Entry>> {
     shared().list()
 }
 
-/// Validates the arguments of a call to a tool of the process-wide catalog without running it.
-///
-/// # Errors
-/// Returns the errors of [`Catalog::validate`].
+/// Calls [`Catalog::validate`] on the process-wide catalog.
 pub fn validate(name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
     shared().validate(name, arguments)
 }
 
-/// Runs a tool of the process-wide catalog through the [pipeline](crate::call).
+/// Calls [`Catalog::execute`] on the process-wide catalog.
 ///
 /// The future completes by the call's deadline if the tool yields. An async tool is polled with this future and cannot be interrupted
 /// between two awaits. There are two ways to run a tool that may not yield:
@@ -84,24 +69,21 @@ pub fn validate(name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolE
 /// - Make the tool [blocking](crate::handler::blocking).
 ///
 /// A panic ends only the call. The module [`call`](crate::call) lists the faults that end the process.
-///
-/// # Errors
-/// Returns the errors of [`Catalog::execute`].
 pub fn execute(cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
     shared().execute(cx, name, arguments)
 }
 
-/// Returns the conflicts between linked crates, sorted by name.
+/// Calls [`Catalog::conflicts`] on the process-wide catalog.
 pub fn conflicts() -> Vec<Conflict> {
     shared().conflicts()
 }
 
-/// Returns the tools of the process-wide catalog that cannot be used or have an invalid example.
+/// Calls [`Catalog::problems`] on the process-wide catalog.
 pub fn problems() -> Vec<Problem> {
     shared().problems()
 }
 
-/// Subscribes to changes of the process-wide catalog.
+/// Calls [`Catalog::subscribe`] on the process-wide catalog.
 pub fn subscribe() -> Subscription {
     shared().subscribe()
 }

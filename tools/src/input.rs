@@ -64,6 +64,13 @@ impl Input {
         self.json.into_value()
     }
 
+    /// Returns the arguments after a change of their value.
+    pub(crate) fn map(self, change: impl FnOnce(&mut Value)) -> Self {
+        let mut value = self.json.into_value();
+        change(&mut value);
+        Self::new(value.into(), self.has_secrets)
+    }
+
     /// Deserializes the arguments into a type, as [`Json::deserialize`] does.
     ///
     /// # Errors

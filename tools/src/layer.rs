@@ -16,7 +16,7 @@ use crate::{Handler, HandlerFuture, Input, ToolContext, ToolErrorKind};
 /// - Its result is checked and truncated like a tool's result.
 /// - It cannot change the arguments or run the tool twice.
 ///
-/// A context has layers ([`ToolContext::with_layer`]), and nested calls inherit them. The layer that was added first is outermost.
+/// A context has layers ([`Host::with_layer`]), and nested calls inherit them. The layer that was added first is outermost.
 /// [`ToolContext::tool`] tells a layer which tool is called.
 ///
 /// ```
@@ -25,7 +25,7 @@ use crate::{Handler, HandlerFuture, Input, ToolContext, ToolErrorKind};
 ///
 /// use serde_json::json;
 /// use tools::layer::{Layer, Next};
-/// use tools::{Catalog, Effects, HandlerFuture, Tool, ToolContext};
+/// use tools::{Catalog, Effects, HandlerFuture, Host, Tool, ToolContext};
 ///
 /// /// Counts calls.
 /// #[derive(Default)]
@@ -45,7 +45,7 @@ use crate::{Handler, HandlerFuture, Input, ToolContext, ToolErrorKind};
 /// catalog.register(tool, async |_cx: ToolContext, _arguments: serde_json::Value| "pong".to_owned())?;
 ///
 /// let counter = Arc::new(Counter::default());
-/// let cx = ToolContext::new().with_layer(counter.clone());
+/// let cx = Host::new().with_layer(counter.clone());
 /// catalog.execute(&cx, "ping", json!({})).await?;
 /// assert_eq!(counter.0.load(Ordering::Relaxed), 1);
 /// # Ok(())

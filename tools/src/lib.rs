@@ -79,8 +79,8 @@ pub use catalog::Catalog;
 pub use concern::Concern;
 pub use conflict::Conflict;
 pub use context::{
-    Approval, Approver, Decision, Person, Progress, ProgressSink, ProtectedFate, ProtectedFile,
-    Services, ToolContext,
+    Approval, Approver, Decision, Host, Person, Progress, ProgressSink, ProtectedFate,
+    ProtectedFile, Services, ToolContext,
 };
 pub use counted::counted;
 pub use definition::DefinitionError;

@@ -42,29 +42,20 @@ impl SharedCatalog {
 }
 
 impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> {
-    /// Registers a tool.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Catalog::register`].
+    /// Calls [`Catalog::register`] on the catalog behind the lock.
     #[track_caller]
     pub fn register(&self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
         self.insert(Entry::from_caller(tool, handler)?)
     }
 
-    /// Registers a tool with an explicit source.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Catalog::insert`].
+    /// Calls [`Catalog::insert`] on the catalog behind the lock.
     pub fn insert(&self, entry: Entry) -> Result<Arc<Entry>, RegisterError> {
         let entry = Arc::new(entry);
         self.change(|catalog| catalog.add(vec![entry.clone()]))?;
         Ok(entry)
     }
 
-    /// Registers a tool and replaces any tool or conflict with the same name.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Catalog::replace`].
+    /// Calls [`Catalog::replace`] on the catalog behind the lock.
     #[track_caller]
     pub fn replace(&self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
         let entry = Arc::new(Entry::from_caller(tool, handler)?);
@@ -72,56 +63,44 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
         Ok(entry)
     }
 
-    /// Registers submissions, as linking their crate would.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Catalog::submit`].
+    /// Calls [`Catalog::submit`] on the catalog behind the lock.
     pub fn submit(&self, submissions: &[&'static Submission]) -> Result<(), RegisterError> {
         let entries = built(submissions)?;
         self.change(|catalog| catalog.add_missing(entries))
     }
 
-    /// Removes a tool or a conflict. Returns true if the name existed.
+    /// Calls [`Catalog::unregister`] on the catalog behind the lock.
     pub fn unregister(&self, name: &str) -> bool {
         self.change(|catalog| catalog.remove(name)).is_some()
     }
 
-    /// Returns the tool with this name.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Resolve::resolve`].
+    /// Calls [`Catalog::get`] on the catalog behind the lock.
     pub fn get(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         self.0.resolve(name)
     }
 
-    /// Returns true if a tool or a conflict holds this name.
+    /// Calls [`Catalog::contains`] on the catalog behind the lock.
     pub fn contains(&self, name: &str) -> bool {
         read(&self.0).contains(name)
     }
 
-    /// Returns all callable tools, sorted by name.
+    /// Calls [`Catalog::list`] on the catalog behind the lock.
     pub fn list(&self) -> Vec<Arc<Entry>> {
         let slots = read(&self.0).slots();
         slots.sorted().iter().filter_map(Slot::entry).collect()
     }
 
-    /// Returns all names, sorted.
+    /// Calls [`Catalog::names`] on the catalog behind the lock.
     pub fn names(&self) -> Vec<ToolName> {
         self.snapshot().names()
     }
 
-    /// Validates the arguments of a call without running it.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Catalog::validate`].
+    /// Calls [`Catalog::validate`] on the catalog behind the lock.
     pub fn validate(&self, name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
         call::validate(&*self.get(name)?, arguments.into(), None).map(drop)
     }
 
-    /// Runs a tool through the [pipeline](crate::call). Nested calls are resolved in this catalog at the time they are made.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Catalog::execute`].
+    /// Calls [`Catalog::execute`]. Nested calls are resolved in this catalog at the time they are made.
     pub fn execute(
         &self,
         cx: &ToolContext,
@@ -131,17 +110,17 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
         call::execute(self.0.clone(), cx, name, arguments)
     }
 
-    /// Returns the conflicts between linked crates, sorted by name.
+    /// Calls [`Catalog::conflicts`] on the catalog behind the lock.
     pub fn conflicts(&self) -> Vec<Conflict> {
         read(&self.0).conflicts()
     }
 
-    /// Returns the tools that cannot be used or have an invalid example, sorted by name.
+    /// Calls [`Catalog::problems`] on the catalog behind the lock.
     pub fn problems(&self) -> Vec<Problem> {
         self.snapshot().problems()
     }
 
-    /// Subscribes to changes of the catalog.
+    /// Calls [`Catalog::subscribe`] on the catalog behind the lock.
     pub fn subscribe(&self) -> Subscription {
         read(&self.0).subscribe()
     }

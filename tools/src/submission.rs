@@ -2,13 +2,9 @@
 
 use protocol::{Tool, ToolName};
 
-use crate::context::Need;
-use crate::handler::{ConnectFuture, KeptCall, PreviewFuture};
+use crate::entry::EntryHandler;
 use crate::isolate::Panic;
-use crate::{
-    Concern, DefinitionError, Entry, Handler, HandlerFuture, Input, RegisterError, Source, Targets,
-    ToolContext, ToolError,
-};
+use crate::{DefinitionError, Entry, Handler, RegisterError, Source};
 
 /// A link-time registration of a tool. `#[tool]` generates one for each function.
 ///
@@ -70,49 +66,8 @@ impl Submission {
             .collect::<Result<Vec<_>, _>>()?;
         Entry::build(
             tool.with_was(was),
-            Box::new(LinkedHandler(self.handler)),
+            EntryHandler::from_static(self.handler),
             self.source.clone(),
         )
-    }
-}
-
-/// The handler of a submission, owned by an entry.
-struct LinkedHandler(&'static dyn Handler);
-
-impl Handler for LinkedHandler {
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
-        self.0.call(cx, arguments)
-    }
-
-    fn needs(&self) -> &[Need] {
-        self.0.needs()
-    }
-
-    fn targets(&self, arguments: Input) -> Option<Targets> {
-        self.0.targets(arguments)
-    }
-
-    fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
-        self.0.check(cx, arguments)
-    }
-
-    fn concerns(&self, cx: &ToolContext, arguments: &Input) -> Vec<Concern> {
-        self.0.concerns(cx, arguments)
-    }
-
-    fn connect<'a>(&'a self, cx: &'a ToolContext) -> Option<ConnectFuture<'a>> {
-        self.0.connect(cx)
-    }
-
-    fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
-        self.0.preview(cx, arguments)
-    }
-
-    fn is_remote(&self) -> bool {
-        self.0.is_remote()
-    }
-
-    fn kept_call(&self) -> Option<KeptCall> {
-        self.0.kept_call()
     }
 }

@@ -5,7 +5,7 @@ mod sample;
 
 use sample::{echo, pure};
 use serde_json::json;
-use tools::{ToolContext, ToolErrorKind, ToolResult, tool};
+use tools::{Host, ToolErrorKind, ToolResult, tool};
 
 /// Says hello.
 #[tool(name = "greet", pure)]
@@ -64,7 +64,7 @@ async fn linked_tools_are_registered_and_all_functions_use_one_catalog() {
     assert!(tools::unregister("any"));
 
     // Linked, without a registration.
-    let result = tools::execute(&ToolContext::default(), "greet", json!({"name": "you"}))
+    let result = tools::execute(&Host::new(), "greet", json!({"name": "you"}))
         .await
         .unwrap();
     assert_eq!(result, ToolResult::text("hello you"));
@@ -83,7 +83,7 @@ async fn linked_tools_are_registered_and_all_functions_use_one_catalog() {
     let conflicts = tools::conflicts();
     assert_eq!(conflicts.len(), 1);
     assert_eq!(conflicts[0].sources.len(), 2);
-    let error = tools::execute(&ToolContext::default(), "claimed", json!({}))
+    let error = tools::execute(&Host::new(), "claimed", json!({}))
         .await
         .unwrap_err();
     assert!(

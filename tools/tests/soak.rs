@@ -18,8 +18,8 @@ use sample::closed;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tools::{
-    CancellationToken, Catalog, Effects, Grant, SharedCatalog, ToolContext, ToolError, ToolResult,
-    handler,
+    CancellationToken, Catalog, Effects, Grant, Host, SharedCatalog, ToolContext, ToolError,
+    ToolResult, handler,
 };
 
 const TOOLS: u64 = 10_000;
@@ -258,7 +258,7 @@ async fn soak(catalog: &SharedCatalog, tally: &Arc<Tally>, time: Duration, is_le
 /// Returns the kind of outcome of one call.
 async fn call(catalog: &SharedCatalog, number: u64, behaviour: &str) -> String {
     let token = CancellationToken::new();
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::all())
         .with_cancellation(token.clone());
     let cx = match behaviour {

@@ -192,10 +192,11 @@ impl Chat {
                 .layers()
                 .map(|layer| Grant::new(layer.iter().chain(&clauses).cloned()));
             if let Some(wider) = wider.reduce(|all, layer| all.intersect(&layer)) {
-                self.session.set_grant(wider);
-                let policy = self.session.context().policy().cloned().unwrap_or_default();
-                self.session
-                    .set_policy(policy.with_rules(rules_from_grant(&clauses)));
+                self.session.change_host(|host| {
+                    let policy = host.policy().cloned().unwrap_or_default();
+                    host.with_grant(wider)
+                        .with_policy(policy.with_rules(rules_from_grant(&clauses)))
+                });
             }
         }
         notice::note(&format!("granted: {}", self.session.context().grant()));

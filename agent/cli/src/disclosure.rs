@@ -6,7 +6,7 @@ use agent::{
     DefinitionCosts, Direct, Disclosure, DisclosureBudget, Driver, InvalidSelection, Provider,
     RunOptions, Selection, Session,
 };
-use tools::{Services, ToolContext};
+use tools::{Host, Services};
 
 use crate::config::{DisclosureKeys, DisclosureMode, ProgramSettings as _, Settings};
 use crate::program;
@@ -41,7 +41,7 @@ pub(crate) fn from_settings(settings: &Settings) -> Result<Disclosure, InvalidSe
 
 /// Returns the line of `doctor` on the tokens of the definitions of a session without flags.
 pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Option<String> {
-    let cx = ToolContext::new().with_services(services?.clone());
+    let cx = Host::new().with_services(services?.clone());
     let session = Session::new(tools::list(), settings.selection().ok()?, cx);
     let session = session.with_disclosure(from_settings(settings).ok()?);
     let choice = ProviderChoice::from_settings(settings);

@@ -9,7 +9,7 @@ use agent::SessionConsent;
 use clap::Args;
 use tools::context::Exposure;
 use tools::policy::{Rule, Verdict};
-use tools::{CancellationToken, Clause, OutputStore, Target, Tasks, ToolContext};
+use tools::{CancellationToken, Clause, Host, OutputStore, Target, Tasks};
 
 use crate::approver::TerminalAsker;
 use crate::config::{
@@ -115,7 +115,7 @@ impl HostOptions {
         settings: &Settings,
         cancellation: CancellationToken,
         console: &Arc<Console>,
-    ) -> Result<ToolContext, Error> {
+    ) -> Result<Host, Error> {
         let context = self.unattended_context(settings, cancellation)?;
         if dialogue::has_person() {
             let (dialogue, servers) = (
@@ -137,7 +137,7 @@ impl HostOptions {
         &self,
         settings: &Settings,
         cancellation: CancellationToken,
-    ) -> Result<ToolContext, Error> {
+    ) -> Result<Host, Error> {
         let context = self.root.context(self.config.reads_files(), settings)?;
         warn_once(settings)?;
         let mut context = context
@@ -159,7 +159,7 @@ impl HostOptions {
         typed: &[Target],
         cancellation: CancellationToken,
         console: &Arc<Console>,
-    ) -> Result<ToolContext, Error> {
+    ) -> Result<Host, Error> {
         // No later call could use an output handle, so none is stored.
         let outputs = OutputStore::new().with_max_bytes(0);
         let context = self.context(settings, cancellation, console)?;
@@ -187,10 +187,10 @@ pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
 }
 
 /// Returns the context of a call without a session.
-fn for_one_call(cx: ToolContext) -> ToolContext {
-    let mut services = cx.services().clone();
+fn for_one_call(host: Host) -> Host {
+    let mut services = host.services().clone();
     Tasks::offer_for_one_call(&mut services);
-    cx.with_services(services)
+    host.with_services(services)
 }
 
 /// Prints the warnings of the families, once in a process: `listen` and `cron run` open many sessions.

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use tools::{Grant, Services, ToolContext};
+use tools::{Grant, Host, Services, ToolContext};
 
 use crate::config::Settings;
 use host::trust::Content;
@@ -30,9 +30,7 @@ pub(crate) fn of_root(root: &Path) -> Option<Content> {
     let mut services = Services::new();
     let settings = Settings::default().with_root(root.to_owned());
     host::insert_services(&settings, &mut services).ok()?;
-    let cx = ToolContext::new()
-        .with_services(services)
-        .with_grant(Grant::all());
+    let cx = Host::new().with_services(services).with_grant(Grant::all());
     read(root, &cx)
 }
 

@@ -111,6 +111,7 @@ fn parsed(line: &str, question: &Question) -> Option<Answer> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tools::Host;
 
     fn choice() -> AnswerKind {
         AnswerKind::Choice {
@@ -171,7 +172,7 @@ mod tests {
             " ".repeat(76)
         );
         let question = Question::new(text, choice()).unwrap();
-        let shown = shown(&question, &ToolContext::new(), 40);
+        let shown = shown(&question, &Host::new(), 40);
         let (first, rest) = shown.split_once('\n').unwrap();
         assert!(first.ends_with("asks you:"), "{first}");
         assert!(

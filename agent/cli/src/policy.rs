@@ -98,7 +98,7 @@ pub(crate) fn always_asks(target: &Target) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use tools::{Grant, ToolContext, ToolName};
+    use tools::{Grant, Host, ToolName};
 
     use super::*;
     use crate::config::Values;
@@ -124,7 +124,7 @@ mod tests {
     }
 
     fn verdict_for(tool: &str, policy: &Policy, target: &str) -> Verdict {
-        let cx = ToolContext::new()
+        let cx = Host::new()
             .with_grant(Grant::all())
             .with_policy(policy.clone());
         cx.rulings(

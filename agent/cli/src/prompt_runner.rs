@@ -10,7 +10,7 @@ use agent::{
 use host::sessions::SessionEnd;
 use host::ungranted::Ungranted;
 use tools::policy::{Rule, Verdict};
-use tools::{CancellationToken, Grant, Target};
+use tools::{CancellationToken, Grant, Host, Target};
 
 use crate::console::Console;
 use crate::error::Error;
@@ -240,10 +240,8 @@ impl PromptRunner {
         refusals: &[Refusal],
         is_answered: bool,
     ) -> Vec<String> {
-        let today = session
-            .context()
-            .clone()
-            .with_grant(self.todays_grant.clone());
+        let host = session.context().host().unwrap_or_else(Host::new);
+        let today = host.with_grant(self.todays_grant.clone());
         let is_missing = |target: &&Target| {
             let mut of_target = refusals
                 .iter()

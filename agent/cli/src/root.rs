@@ -7,7 +7,7 @@ use agent::{Direct, Models, Plan, SubAgents, ToolFinder};
 use clap::Args;
 use host::settings::SensitivePlace;
 use host::{ControlFolders, folders};
-use tools::{OutputStore, Services, Tasks, ToolContext};
+use tools::{Host, OutputStore, Services, Tasks};
 
 use crate::authorship::{self, GitNames};
 use crate::config::{Setting, Settings};
@@ -58,11 +58,7 @@ impl RootOption {
 
     /// Returns a context over the root. Tools and their programs reach none of the files that the settings hide. A write of a control file
     /// asks: those of the settings and of git's, of MCP servers, and the skills of the user.
-    pub(crate) fn context(
-        &self,
-        reads_project: bool,
-        settings: &Settings,
-    ) -> Result<ToolContext, Error> {
+    pub(crate) fn context(&self, reads_project: bool, settings: &Settings) -> Result<Host, Error> {
         let workspace = PathBuf::from(self.workspace()?);
         let of_repository = GitNames::of_repository(&workspace);
         let settings = settings
@@ -81,7 +77,7 @@ impl RootOption {
         let settings = settings
             .with_control_files(control.chain(content).chain(of_user.paths.iter().cloned()))
             .with_sensitive_places(places_of_git(of_user.places));
-        let cx = ToolContext::new().with_services(services);
+        let cx = Host::new().with_services(services);
         Ok(host::prepare_context(&settings, cx)?)
     }
 

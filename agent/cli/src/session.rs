@@ -15,7 +15,7 @@ use agent::{
 };
 use clap::Args;
 use host::sessions::SessionScope;
-use tools::{CancellationToken, Entry, ToolContext};
+use tools::{CancellationToken, Entry, Host};
 
 use self::agent_options::AgentOptions;
 pub(crate) use self::first_look::note_session;
@@ -75,7 +75,7 @@ pub(crate) struct OpenSession {
 struct SessionTools {
     entries: Vec<Arc<Entry>>,
     selection: Selection,
-    context: ToolContext,
+    context: Host,
     texts: ProjectTexts,
 }
 

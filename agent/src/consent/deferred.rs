@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use tools::IgnorePoison as _;
 use tools::context::ApprovalFuture;
-use tools::{Approval, Approver, Basis, Decision, ToolContext};
+use tools::{Approval, Approver, Basis, Decision, Host};
 
 use super::remembered::{Memory, Remembered};
 use super::{ApprovalQuestion, ApprovalRequest, DeferredRequests};
@@ -25,17 +25,17 @@ const HIDDEN: &str = "the effect of the call cannot be shown, and the file runs 
 /// - No answer permits a call whose effect [cannot be shown](ApprovalRequest::preview) and [must be](ApprovalQuestion::needs_preview).
 /// - An answer is used up by the call. The last of two answers to a request holds.
 /// - An approval of a call that asks only about hosts which no grant [names](ApprovalQuestion::holds_for_hosts) also holds for later calls
-///   of the tool on these hosts, in the same [session](ToolContext::session), or in the same run if the session has no name. This value
+///   of the tool on these hosts, in the same [session](tools::ToolContext::session), or in the same run if the session has no name. This value
 ///   remembers it: a run that another process resumes asks again.
 /// - Sessions can share it: each run gets its own requests.
 /// - A call that another call makes cannot wait. It is refused, as are the calls of a sub-agent.
 ///
 /// ```
 /// use agent::consent::DeferredConsent;
-/// use tools::{Policy, ToolContext};
+/// use tools::{Host, Policy};
 ///
-/// let cx = DeferredConsent::new().enter(ToolContext::new().with_policy(Policy::by_effects()));
-/// # assert!(cx.service::<DeferredConsent>().is_some());
+/// let host = DeferredConsent::new().enter(Host::new().with_policy(Policy::by_effects()));
+/// # assert!(host.service::<DeferredConsent>().is_some());
 /// ```
 ///
 /// [`Session::waiting_run`]: crate::Session::waiting_run
@@ -52,13 +52,13 @@ impl DeferredConsent {
         Self::default()
     }
 
-    /// Makes this the approver of a context, and a service of it. If the context has an approver, that one decides about requests without
+    /// Makes this the approver of a host, and a service of it. If the host has an approver, that one decides about requests without
     /// an answer, and no call is deferred.
-    pub fn enter(mut self, cx: ToolContext) -> ToolContext {
-        self.otherwise = cx.approver().cloned();
-        let (consent, mut services) = (Arc::new(self), cx.services().clone());
+    pub fn enter(mut self, host: Host) -> Host {
+        self.otherwise = host.approver().cloned();
+        let (consent, mut services) = (Arc::new(self), host.services().clone());
         services.insert_shared(consent.clone());
-        cx.with_services(services).with_approver(consent)
+        host.with_services(services).with_approver(consent)
     }
 
     /// Approves the call of a request.

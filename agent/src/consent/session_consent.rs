@@ -13,7 +13,7 @@ use super::{ApprovalAnswer, ApprovalQuestion, Asker};
 ///
 /// - Parallel calls queue, so that one question is open at a time.
 /// - An approval for the session holds for one tool and its targets, in one session, principal and
-///   [domain](tools::ToolContext::with_domain), and at one depth of calls. One for the session's own calls does not hold for those of a
+///   [domain](tools::Host::with_domain), and at one depth of calls. One for the session's own calls does not hold for those of a
 ///   [sub-agent](tools::ToolContext::agent), and one for a sub-agent only for those of the same path.
 /// - An approval of a granted target does not hold if a smaller grant excludes the target.
 /// - A tool whose definition has changed is asked about again.
@@ -30,7 +30,7 @@ use super::{ApprovalAnswer, ApprovalQuestion, Asker};
 /// use std::sync::Arc;
 ///
 /// use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, Asker, ApprovalQuestion, SessionConsent};
-/// use tools::{Policy, ToolContext};
+/// use tools::{Host, Policy};
 ///
 /// struct Log;
 ///
@@ -41,7 +41,7 @@ use super::{ApprovalAnswer, ApprovalQuestion, Asker};
 ///     }
 /// }
 ///
-/// let cx = ToolContext::new()
+/// let cx = Host::new()
 ///     .with_policy(Policy::by_effects())
 ///     .with_approver(Arc::new(SessionConsent::new(Log)));
 /// # let _ = cx;

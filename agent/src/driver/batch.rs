@@ -130,9 +130,7 @@ impl<'a> Batch<'a> {
                 continue;
             };
             let (name, reason) = (pending.call.name.clone(), reason.clone());
-            let cx = cx
-                .clone()
-                .with_place(place(cx, turn, pending.index, &pending.call));
+            let cx = place(cx, turn, pending.index, &pending.call).enter(cx.clone());
             let running = self.tasks.new_call(position, run_cx.token);
             let refused = async move {
                 tools::call::refuse(&cx, &name, ErrorCode::Refused, &reason).await?;
@@ -179,12 +177,13 @@ impl<'a> Batch<'a> {
             };
             let cx = cx.clone().with_cancellation(running.token.clone());
             let place = place.with_observer(alarm.clone());
-            let cx = match reporter {
-                Some(reporter) => cx
-                    .with_place(place.with_person_clock(reporter.person_clock.clone()))
+            let place = match reporter {
+                Some(reporter) => place
+                    .with_person_clock(reporter.person_clock.clone())
                     .with_progress(reporter.clone()),
-                None => cx.with_place(place.with_person_clock(budget.person_clock().clone())),
+                None => place.with_person_clock(budget.person_clock().clone()),
             };
+            let cx = place.enter(cx);
             let execution = tools.execute(&cx, &call.name, call.arguments.clone());
             running.span = execution.span();
             let gated =

@@ -168,6 +168,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use tools::Host;
 
     #[test]
     fn no_event_is_sent_after_the_result() {
@@ -184,12 +185,12 @@ mod tests {
         let reporter = CallReporter::start(
             &pending,
             &ToolSet::default(),
-            &ToolContext::new(),
+            &Host::new(),
             &Arc::new(sink),
             &Budget::default(),
         )
         .unwrap();
-        let progress = || reporter.report(&ToolContext::new(), Progress::message("on my way"));
+        let progress = || reporter.report(&Host::new(), Progress::message("on my way"));
         progress();
         reporter.finish(&ToolResult::text("done"));
         progress();

@@ -55,7 +55,7 @@ pub use crate::run_options::DEFAULT_MAX_STEPS;
 /// ```
 /// use std::sync::Arc;
 /// use agent::{Direct, Driver, Event, Selection, Session};
-/// use tools::{Catalog, Effects, Tool, ToolContext};
+/// use tools::{Catalog, Effects, Host, Tool, ToolContext};
 /// use serde_json::json;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -64,7 +64,7 @@ pub use crate::run_options::DEFAULT_MAX_STEPS;
 /// let tool = Tool::new("ping", "Answers.", json!({"type": "object"}))?.with_effects(Effects::Pure);
 /// catalog.register(tool, async |_cx: ToolContext, _arguments: serde_json::Value| "pong".to_owned())?;
 ///
-/// let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+/// let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
 /// let driver = Driver::new(Arc::new(Direct)).with_events(|event: Event| eprintln!("{event:?}"));
 /// let summary = driver.run(&mut session, "ping ; ping").await?;
 /// assert_eq!(summary.calls, 2);

@@ -1,6 +1,7 @@
 //! The budget, the context and the first events of a run.
 
 use tools::ToolContext;
+use tools::call::CallPlace;
 
 use super::checkpoint::LastCheckpoint;
 use super::guarded_sink::GuardedSink;
@@ -52,12 +53,12 @@ impl Driver {
         let format = self.wire();
         let cx = session.context().clone().with_service(budget.clone());
         let cx = session.session_disclosure().enter(cx, tools);
-        let cx = self
-            .options
-            .correlation_id
-            .iter()
-            .cloned()
-            .fold(cx, ToolContext::with_correlation_id);
+        let cx = match &self.options.correlation_id {
+            Some(id) => CallPlace::default()
+                .with_correlation_id(id.clone())
+                .enter(cx),
+            None => cx,
+        };
         format.into_iter().fold(cx, ToolContext::with_wire)
     }
 

@@ -8,7 +8,7 @@ use agent::{Event, Selection, Session, ToolSet, Turn};
 use serde_json::{Value, json};
 use tools::context::AnswerFuture;
 use tools::question::AnswerKind;
-use tools::{Answer, ErrorCode, Person, Question, Services, ToolContext, ToolError};
+use tools::{Answer, ErrorCode, Host, Person, Question, Services, ToolContext, ToolError};
 use tools_testkit::{HouseRules, RecordingPerson, TestHost};
 
 use crate::workshop::{EventLog, answer, calling, results, scripted, tool};
@@ -187,7 +187,7 @@ async fn the_driver_does_not_abandon_a_call_that_waited_for_an_answer() {
         Ok::<_, ToolError>("done")
     };
     catalog.register(tool("asks"), asks).unwrap();
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_timeout(Duration::from_secs(2))
         .with_person(Arc::new(At(after(2600))));
     let mut session = Session::new(catalog.list(), Selection::new(), cx);

@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use tools::context::Exposure;
 use tools::policy::{Rule, Verdict};
 use tools::{
-    Catalog, Clause, Effects, ErrorCode, Grant, Policy, Target, Tool, ToolContext, ToolError,
+    Catalog, Clause, Effects, ErrorCode, Grant, Host, Policy, Target, Tool, ToolContext, ToolError,
     ToolName, ToolResult,
 };
 
@@ -62,9 +62,9 @@ impl Person {
 }
 
 /// A context whose calls ask a person about everything but reads, and the person.
-fn asking() -> (ToolContext, Person) {
+fn asking() -> (Host, Person) {
     let (questions, asked) = mpsc::unbounded_channel();
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::parse(["fs:*:**", "world:*:**"]).unwrap())
         .with_policy(Policy::by_effects())
         .with_approver(Arc::new(SessionConsent::new(Desk(questions))));
@@ -450,9 +450,7 @@ async fn the_text_of_a_question_hides_nothing() {
 
 fn verdict(rules: impl Iterator<Item = Rule>, target: &str) -> Verdict {
     let policy = Policy::by_effects().with_rules(rules);
-    let cx = ToolContext::new()
-        .with_grant(Grant::all())
-        .with_policy(policy);
+    let cx = Host::new().with_grant(Grant::all()).with_policy(policy);
     cx.rulings(
         &"t".parse::<ToolName>().unwrap(),
         &[target.parse().unwrap()],
@@ -512,7 +510,7 @@ fn a_grant_that_names_tools_of_servers_is_consent_to_their_calls() {
 }
 
 /// A context without grants whose session has read nothing, a person, and tools with effects without bounds.
-fn unbounded() -> (ToolContext, Person, Catalog) {
+fn unbounded() -> (Host, Person, Catalog) {
     let ((cx, person), mut catalog) = (asking(), Catalog::new());
     add(
         &mut catalog,
@@ -556,10 +554,10 @@ async fn no_rule_keeps_an_answer_of_an_exposed_session_or_about_more_than_the_to
     let of_agent = cx.clone().with_agent("helper").unwrap();
     let mut kept = Vec::new();
     for (reason, cx, tool, is_exposed) in [
-        ("exposed", &cx, "mcp:s/read", true),
-        ("ruled", &ruled, "mcp:s/read", false),
+        ("exposed", &*cx, "mcp:s/read", true),
+        ("ruled", &*ruled, "mcp:s/read", false),
         ("of an agent", &of_agent, "mcp:s/read", false),
-        ("more than the tool", &cx, "mcp:s/write", false),
+        ("more than the tool", &*cx, "mcp:s/write", false),
     ] {
         for is_first in [true, false] {
             let cx = cx.clone().with_service(Exposure::new());

@@ -8,7 +8,7 @@ use agent::{
 use serde_json::{Value, json};
 use tools::handler::PreviewFuture;
 use tools::{
-    Catalog, Digest, Effects, Grant, Handler, HandlerFuture, Input, Policy, Preview, Tool,
+    Catalog, Digest, Effects, Grant, Handler, HandlerFuture, Host, Input, Policy, Preview, Tool,
     ToolCall, ToolContext, ToolError, ToolResult,
 };
 
@@ -54,9 +54,9 @@ impl Post {
 }
 
 /// A context that asks before each write.
-fn context() -> ToolContext {
+fn context() -> Host {
     DeferredConsent::new().enter(
-        ToolContext::new()
+        Host::new()
             .with_grant(Grant::all())
             .with_policy(Policy::by_effects()),
     )
@@ -191,7 +191,7 @@ async fn an_answer_does_not_fit_a_call_with_another_secret_and_the_request_does_
 }
 
 /// Returns a tool that reads a URL, and a context that grants every host and names none.
-fn fetching() -> (Catalog, ToolContext) {
+fn fetching() -> (Catalog, Host) {
     let mut catalog = Catalog::new();
     let schema =
         json!({"type": "object", "required": ["url"], "properties": {"url": {"type": "string"}}});
@@ -204,7 +204,7 @@ fn fetching() -> (Catalog, ToolContext) {
         .register(tool, async |_: ToolContext, _: Value| "read")
         .unwrap();
     let cx = DeferredConsent::new()
-        .enter(ToolContext::new().with_grant(Grant::parse(["net:read:**"]).unwrap()));
+        .enter(Host::new().with_grant(Grant::parse(["net:read:**"]).unwrap()));
     (catalog, cx)
 }
 
@@ -378,7 +378,7 @@ fn writing(paths: [&str; 2]) -> (Session, Driver) {
     let session = Session::new(
         catalog.list(),
         Selection::new(),
-        DeferredConsent::new().enter(ToolContext::new()),
+        DeferredConsent::new().enter(Host::new()),
     );
     let calls = paths.map(|path| ToolCall::new("", "write", json!({"path": path})));
     (

@@ -10,7 +10,7 @@ use agent::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::protocol::{Message, Role};
-use tools::{CancellationToken, Catalog, Effects, Services, Tool, ToolCall, ToolContext};
+use tools::{CancellationToken, Catalog, Effects, Host, Services, Tool, ToolCall, ToolContext};
 
 /// A catalog with a tool that gives its arguments back.
 fn catalog() -> Catalog {
@@ -210,7 +210,7 @@ async fn an_unknown_tool_is_an_error_in_its_result() {
     let mut session = Session::new(
         catalog().list(),
         Selection::parse(["time.*"]).unwrap(),
-        ToolContext::new(),
+        Host::new(),
     );
     let summary = Driver::new(Arc::new(Direct))
         .run(&mut session, "echo path=7")

@@ -10,7 +10,7 @@ use agent::{
 use serde_json::{Value, json};
 use tools::protocol::wire::{Format, Strictness};
 use tools::protocol::{Message, Part, Role};
-use tools::{Catalog, Effects, Entry, Tool, ToolCall, ToolContext, ToolResult};
+use tools::{Catalog, Effects, Entry, Host, Tool, ToolCall, ToolContext, ToolResult};
 
 use crate::notebook::Notebook;
 use crate::workshop::{EventLog, catalog, results, scripted};
@@ -180,7 +180,7 @@ pub(crate) fn entries(catalog: &Catalog) -> Vec<Arc<Entry>> {
 #[tokio::test]
 async fn a_session_whose_catalog_has_no_search_offers_everything() {
     let model = Model::new([Turn::answer("done")]);
-    let mut session = Session::new(shop(100).list(), Selection::new(), ToolContext::new());
+    let mut session = Session::new(shop(100).list(), Selection::new(), Host::new());
     model.driver().run(&mut session, "go").await.unwrap();
     assert_eq!(
         (
@@ -192,7 +192,7 @@ async fn a_session_whose_catalog_has_no_search_offers_everything() {
 }
 
 pub(crate) fn session(catalog: &Catalog) -> Session {
-    Session::new(entries(catalog), Selection::new(), ToolContext::new())
+    Session::new(entries(catalog), Selection::new(), Host::new())
 }
 
 /// Makes each session search, also where that costs more.
@@ -395,7 +395,7 @@ async fn a_tool_that_was_not_seen_answers_with_its_definition_and_then_runs() {
     let call = || turn("mail__archive_invoice", json!({"invoice_id": "1"}));
     let model = Model::new([call(), call(), Turn::answer("done")]);
     let (notebook, log) = (Notebook::default(), EventLog::default());
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_journal(Arc::new(notebook.clone()))
         .with_session("monday");
     let mut session = Session::new(entries(&shop(200)), Selection::new(), cx);
@@ -507,7 +507,7 @@ async fn a_finished_call_of_a_stored_run_keeps_its_outcome_when_requests_offer_l
     for disclosure in [Disclosure::All, Disclosure::default()] {
         let (model, cx) = (
             Model::new([Turn::answer("done")]),
-            ToolContext::new().with_session("monday"),
+            Host::new().with_session("monday"),
         );
         let cx = cx.with_journal(Arc::new(notebook.clone()));
         let mut session =

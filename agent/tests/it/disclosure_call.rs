@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent::{Disclosure, Event, Selection, Session, Turn};
 use serde_json::{Value, json};
 use tools::protocol::{Message, Part};
-use tools::{Catalog, Decision, Effects, Grant, Tool, ToolCall, ToolContext, ToolResult};
+use tools::{Catalog, Decision, Effects, Grant, Host, Tool, ToolCall, ToolContext, ToolResult};
 use tools_testkit::RecordingApprover;
 
 use crate::disclosure::{Model, always_searching, entries};
@@ -62,7 +62,7 @@ struct Traces {
 async fn traces(calls: &[(&str, Value)], is_search: bool) -> Traces {
     let (notebook, log) = (Notebook::default(), EventLog::default());
     let approver = RecordingApprover::from_script([Decision::Allow]);
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::parse(["page:write:granted"]).unwrap())
         .with_approver(Arc::new(approver.clone()))
         .with_journal(Arc::new(notebook.clone()))
@@ -204,7 +204,7 @@ async fn an_unreadable_call_is_refused_without_its_secrets() {
         json!({"arguments": {"key": "canary"}}),
     ] {
         let (notebook, log) = (Notebook::default(), EventLog::default());
-        let cx = ToolContext::new()
+        let cx = Host::new()
             .with_journal(Arc::new(notebook.clone()))
             .with_session("monday");
         let model = Model::new([
@@ -257,8 +257,8 @@ async fn the_service_sees_its_own_names_in_earlier_calls() {
         always: Selection::none(),
         budget: always_searching(),
     };
-    let mut session = Session::new(entries(&pages()), Selection::new(), ToolContext::new())
-        .with_disclosure(disclosure);
+    let mut session =
+        Session::new(entries(&pages()), Selection::new(), Host::new()).with_disclosure(disclosure);
     model.driver().run(&mut session, "go").await.unwrap();
     let sent = model.requests.lock().unwrap()[1].messages[1].clone();
     assert!(
@@ -285,7 +285,7 @@ async fn the_service_sees_its_own_names_in_earlier_calls() {
 
 #[test]
 fn earlier_calls_are_shown_without_the_secrets_of_the_named_tool() {
-    let session = Session::new(entries(&pages()), Selection::new(), ToolContext::new());
+    let session = Session::new(entries(&pages()), Selection::new(), Host::new());
     let shown = |arguments| {
         session
             .tools()

@@ -3,7 +3,7 @@
 use agent::{Disclosure, DisclosureBudget, Event, Selection, Session, SubAgents, ToolFinder, Turn};
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
-use tools::{Catalog, Effects, Grant, Tool, ToolCall, ToolContext, ToolError};
+use tools::{Catalog, Effects, Grant, Host, Tool, ToolCall, ToolContext, ToolError};
 
 use crate::disclosure::{Model, entries, session, shop, turn};
 use crate::workshop::{EventLog, results};
@@ -92,7 +92,7 @@ async fn a_former_name_takes_over_neither_the_search_nor_another_tool() {
     let entries = entries(&catalog).into_iter().chain(other.list());
     let (model, mut session) = (
         Model::new(turns),
-        Session::new(entries, Selection::new(), ToolContext::new()),
+        Session::new(entries, Selection::new(), Host::new()),
     );
     let answers = run(&model, &mut session).await;
     assert_eq!(model.offered(), ["tools__call", "tools__search"]);
@@ -285,7 +285,7 @@ async fn a_fork_knows_the_tools_that_were_found_before_it() {
     run(&model, &mut first).await;
     let archive = || turn("mail__archive_invoice", json!({"invoice_id": "1"}));
     for (kept, is_found) in [(first.messages().len(), true), (1, false)] {
-        let fork = Session::new(entries(&shop(100)), Selection::new(), ToolContext::new());
+        let fork = Session::new(entries(&shop(100)), Selection::new(), Host::new());
         let mut fork = fork.with_messages(first.messages()[..kept].to_vec());
         let other = Model::new([archive(), Turn::answer("done")]);
         let answers = run(&other, &mut fork).await;
@@ -341,7 +341,7 @@ async fn a_search_of_a_sub_agent_returns_none_of_the_other_tools_of_its_parent()
     let model = Model::new(turns);
     // A finder of the host, without which the session has no such tool.
     let finder = ToolFinder::new(session(&shop(1)).tools().clone());
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::all())
         .with_service(SubAgents::default())
         .with_service(finder);

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 use tools::protocol::Target;
-use tools::{Access, Catalog, Clause, Effects, Grant, Tool, ToolContext, ToolName};
+use tools::{Access, Catalog, Clause, Effects, Grant, Host, Tool, ToolContext, ToolName};
 
 /// The values that an argument may have.
 const VALUES: [&str; 10] = [
@@ -217,7 +217,7 @@ proptest! {
             catalog.register(made.tool(), async |_: ToolContext, _: Value| "done").unwrap();
         }
         let selection = Selection::parse(&globs).unwrap();
-        let session = Session::new(catalog.list(), selection.clone(), ToolContext::new().with_grant(grant.clone()));
+        let session = Session::new(catalog.list(), selection.clone(), Host::new().with_grant(grant.clone()));
         let finder = ToolFinder::new(session.tools().clone());
         let search = finder.search(session.context(), "does the work of a tool", 100);
         let mut found: Vec<_> = search.found.iter().map(|found| found.entry.name().to_string()).collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent::{Disclosure, DisclosureBudget, Event, Selection, Session, ToolFinder, Turn};
 use serde_json::{Value, json};
-use tools::{Catalog, Effects, Grant, Tool, ToolContext};
+use tools::{Catalog, Effects, Grant, Host, Tool, ToolContext};
 
 use crate::disclosure::{Model, entries, session, shop, turn};
 use crate::workshop::{EventLog, results};
@@ -104,7 +104,7 @@ fn another_tool_that_needs_the_finder_stays_in_the_session() {
     let session = Session::new(
         catalog.list(),
         Selection::new(),
-        ToolContext::new().with_service(finder),
+        Host::new().with_service(finder),
     );
     assert!(session.tools().contains("own.find"));
 }
@@ -127,7 +127,7 @@ async fn the_grant_and_the_policy_decide_which_tools_are_found() {
             .register(tool, async |_: ToolContext, _: Value| "done")
             .unwrap();
     }
-    let found = async |cx: ToolContext| {
+    let found = async |cx: Host| {
         let session = Session::new(entries(&catalog), Selection::new(), cx);
         let search = ToolFinder::new(session.tools().clone()).search(session.context(), "notes", 9);
         let mut found: Vec<_> = search
@@ -144,8 +144,8 @@ async fn the_grant_and_the_policy_decide_which_tools_are_found() {
         found.sort();
         found
     };
-    let granted = |grant: &[&str]| ToolContext::new().with_grant(Grant::parse(grant).unwrap());
-    assert_eq!(found(ToolContext::new()).await, ["notes.count"]);
+    let granted = |grant: &[&str]| Host::new().with_grant(Grant::parse(grant).unwrap());
+    assert_eq!(found(Host::new()).await, ["notes.count"]);
     assert_eq!(
         found(granted(&["notes:read:a.md"])).await,
         ["notes.count", "notes.read"]

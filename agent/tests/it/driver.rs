@@ -14,7 +14,7 @@ use agent::{
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use tools::protocol::{Message, Role};
-use tools::{CancellationToken, Catalog, ErrorCode, ToolContext};
+use tools::{CancellationToken, Catalog, ErrorCode, Host, ToolContext};
 
 /// Fails if the future hangs.
 async fn soon<F: Future>(future: F) -> F::Output {
@@ -176,7 +176,7 @@ async fn a_used_up_budget_ends_the_run() {
 
 #[tokio::test]
 async fn a_misbehaving_tool_gets_a_result_and_the_run_goes_on() {
-    let cx = ToolContext::new().with_timeout(Duration::from_millis(50));
+    let cx = Host::new().with_timeout(Duration::from_millis(50));
     let mut session = Session::new(misbehaving().list(), Selection::new(), cx);
     let turn = calling(&["fine", "panics", "hangs", "fails", "blames", "missing"]);
     let summary = scripted([turn, Turn::answer("well")])
@@ -267,7 +267,7 @@ async fn a_cancelled_run_gives_each_call_exactly_one_result() {
 #[tokio::test]
 async fn the_token_of_the_session_cancels_as_well() {
     let token = CancellationToken::new();
-    let cx = ToolContext::new().with_cancellation(token.clone());
+    let cx = Host::new().with_cancellation(token.clone());
     let mut session = Session::new(misbehaving().list(), Selection::new(), cx);
     let driver = scripted([calling(&["slow"])]);
     let cancel = async {
@@ -386,7 +386,7 @@ async fn a_tool_sees_its_call_its_session_and_its_deadline() {
         json!([cx.call_id(), cx.session(), cx.principal(), deadline])
     };
     catalog.register(tool("tells"), tells).unwrap();
-    let cx = ToolContext::new().with_session("s-1").with_principal("ada");
+    let cx = Host::new().with_session("s-1").with_principal("ada");
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
     scripted([calling(&["tells"]), Turn::answer("done")])
         .run(&mut session, "go")

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{Driver, Provider, Request, Selection, Session, Turn, TurnFuture, Usage};
-use tools::ToolContext;
+use tools::Host;
 use tools::protocol::{Message, Role};
 
 use crate::compaction::compactions;
@@ -71,7 +71,7 @@ async fn a_chat_goes_on_while_its_first_and_its_newest_prompt_fit() {
         };
         let log = EventLog::default();
         let driver = Driver::new(Arc::new(model.clone())).with_events(log.clone());
-        let mut session = Session::new(Vec::new(), Selection::new(), ToolContext::new());
+        let mut session = Session::new(Vec::new(), Selection::new(), Host::new());
         session.push(Message::text(Role::System, "Be brief."));
         for number in 1..=12 {
             let prompt = format!("Prompt {number}: {}", "word ".repeat(40));

@@ -15,8 +15,8 @@ use tokio::sync::Notify;
 use tools::context::ApprovalFuture;
 use tools::protocol::Part;
 use tools::{
-    Approval, Approver, CancellationToken, Catalog, Decision, Effects, ErrorCode, Json, Progress,
-    Tool, ToolCall, ToolContext,
+    Approval, Approver, CancellationToken, Catalog, Decision, Effects, ErrorCode, Host, Json,
+    Progress, Tool, ToolCall, ToolContext,
 };
 
 /// Returns a short form of each event.
@@ -125,7 +125,7 @@ async fn the_duration_of_a_call_leaves_out_the_waits_for_a_person() {
     catalog
         .register(tool("inner").with_effects(Effects::Undeclared), inner)
         .unwrap();
-    let cx = ToolContext::new().with_approver(Arc::new(Slow));
+    let cx = Host::new().with_approver(Arc::new(Slow));
     let session = Session::new(catalog.list(), Selection::new(), cx);
     let start = Instant::now();
     let events = events_of(session, [calling(&["outer"]), Turn::answer("ok")]).await;

@@ -7,7 +7,7 @@ use agent::{
 use serde::Deserialize;
 use serde_json::Value;
 use tools::protocol::{Message, Role};
-use tools::{Catalog, Effects, JsonSchema, ToolContext};
+use tools::{Catalog, Effects, Host, JsonSchema, ToolContext};
 
 use crate::workshop::{EventLog, calling, catalog, scripted, session, tool};
 
@@ -175,7 +175,7 @@ async fn a_run_that_waited_for_an_approval_is_resumed_to_a_value_of_the_type() {
     catalog
         .register(write, async |_: ToolContext, _: Value| "written".to_owned())
         .unwrap();
-    let cx = DeferredConsent::new().enter(ToolContext::new());
+    let cx = DeferredConsent::new().enter(Host::new());
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
     let driver = scripted([
         calling(&["write"]),

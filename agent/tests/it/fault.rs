@@ -10,7 +10,8 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use tools::context::ApprovalFuture;
 use tools::{
-    Approval, Approver, CancellationToken, Catalog, Decision, Effects, ToolContext, ToolResult,
+    Approval, Approver, CancellationToken, Catalog, Decision, Effects, Host, ToolContext,
+    ToolResult,
 };
 
 const SHORT: Duration = Duration::from_millis(50);
@@ -84,7 +85,7 @@ fn impatient(catalog: &Catalog) -> Session {
     Session::new(
         catalog.list(),
         Selection::new(),
-        ToolContext::new().with_timeout(SHORT),
+        Host::new().with_timeout(SHORT),
     )
 }
 
@@ -229,7 +230,7 @@ async fn a_call_that_waits_for_its_turn_ends_at_its_deadline_too() {
     };
     catalog.register(tool("spins_last"), spins_last).unwrap();
     // Long enough for all three to begin on a busy machine.
-    let cx = ToolContext::new().with_timeout(Duration::from_secs(1));
+    let cx = Host::new().with_timeout(Duration::from_secs(1));
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
     let driver = scripted([
         calling(&["yields", "spins_last", "yields"]),
@@ -246,11 +247,7 @@ async fn a_cancelled_run_reports_abandoned_calls() {
         EventLog::default(),
         CancellationToken::new(),
     );
-    let mut session = Session::new(
-        spinning(&release).list(),
-        Selection::new(),
-        ToolContext::new(),
-    );
+    let mut session = Session::new(spinning(&release).list(), Selection::new(), Host::new());
     let driver = scripted([calling(&["spins"])])
         .with_events(log.clone())
         .with_cancellation(token.clone());
@@ -305,7 +302,7 @@ async fn the_time_of_an_approval_is_not_the_calls_even_if_who_approves_blocks_th
             "written".to_owned()
         })
         .unwrap();
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_timeout(SHORT)
         .with_approver(Arc::new(Slow));
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
@@ -328,7 +325,7 @@ async fn a_thousand_calls_of_a_turn_take_turns() {
         "done".to_owned()
     };
     catalog.register(tool("busy"), busy).unwrap();
-    let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+    let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
     let calls =
         (0..1000).map(|id| tools::ToolCall::new(format!("c{id}"), "busy", serde_json::json!({})));
     let driver = Driver::new(Arc::new(agent::Scripted::new([

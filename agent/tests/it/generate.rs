@@ -9,7 +9,7 @@ use agent::{
 use serde_json::{Value, json};
 use tools::policy::{Rule, Verdict};
 use tools::protocol::{Message, Part};
-use tools::{ErrorCode, Grant, Policy, Services, ToolContext, ToolError, ToolResult};
+use tools::{ErrorCode, Grant, Host, Policy, Services, ToolError, ToolResult};
 use tools_testkit::{RecordingApprover, TestHost};
 
 const TOOL: &str = "llm.generate";
@@ -103,7 +103,7 @@ async fn the_model_sees_the_prompt_and_its_text_is_the_result() {
 async fn a_session_without_models_has_no_such_tool() {
     let entries = || TestHost::new(agent::tool::register).catalog().list();
     assert!(!ToolSet::new(entries(), &Selection::new(), &Services::new()).contains(TOOL));
-    let cx = ToolContext::new().with_service(models(&Model::answering(&[])));
+    let cx = Host::new().with_service(models(&Model::answering(&[])));
     assert!(
         Session::new(entries(), Selection::new(), cx)
             .tools()
@@ -304,7 +304,7 @@ async fn another_model_is_opened_by_its_name() {
 async fn the_default_of_a_session_is_its_model_by_its_real_name() {
     let model = Model::answering(&[]);
     let tool_of = |models: Models| {
-        let cx = ToolContext::new().with_service(models);
+        let cx = Host::new().with_service(models);
         let mut session = Session::new(
             host(Models::new(Arc::new(model.clone()))).catalog().list(),
             Selection::new(),

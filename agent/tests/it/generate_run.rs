@@ -9,7 +9,7 @@ use agent::{
     RetryCause, RunOptions, Selection, Session, Spending, Turn, TurnFuture, WindowFuture,
 };
 use serde_json::json;
-use tools::{Catalog, Grant, ToolCall, ToolContext};
+use tools::{Catalog, Grant, Host, ToolCall};
 
 use crate::workshop::{EventLog, answer, playing, results, scripted};
 
@@ -40,7 +40,7 @@ fn retried(request: &Request<'_>) {
 }
 
 /// Returns a session whose model may be asked.
-fn session(cx: ToolContext) -> Session {
+fn session(cx: Host) -> Session {
     let mut catalog = Catalog::new();
     agent::tool::register(&mut catalog).unwrap();
     let cx = cx
@@ -58,10 +58,7 @@ fn asking() -> Turn {
 async fn the_retries_of_a_request_are_events_of_the_run() {
     let log = EventLog::default();
     let driver = scripted([asking(), Turn::answer("done")]).with_events(log.clone());
-    driver
-        .run(&mut session(ToolContext::new()), "go")
-        .await
-        .unwrap();
+    driver.run(&mut session(Host::new()), "go").await.unwrap();
     let events = log.events();
     let is_retry =
         |event: &&Event| matches!(event, Event::RequestRetried(retry) if retry.wait_ms == 250);
@@ -70,7 +67,7 @@ async fn the_retries_of_a_request_are_events_of_the_run() {
 
 #[tokio::test]
 async fn an_exhausted_budget_ends_the_run_with_its_reason() {
-    let mut session = session(ToolContext::new());
+    let mut session = session(Host::new());
     let limits = BudgetLimits {
         steps: Some(2),
         ..BudgetLimits::default()
@@ -129,9 +126,8 @@ impl BudgetWindow for Refusing {
 
 #[tokio::test]
 async fn the_model_is_not_asked_again_after_a_call_met_the_end_of_the_budget() {
-    let mut session = session(
-        ToolContext::new().with_service(Budget::from_window(Arc::new(Refusing::default()))),
-    );
+    let mut session =
+        session(Host::new().with_service(Budget::from_window(Arc::new(Refusing::default()))));
     let summary = scripted([asking(), Turn::answer("never")])
         .run(&mut session, "go")
         .await
@@ -167,7 +163,7 @@ impl BudgetWindow for Breaking {
 
 #[tokio::test]
 async fn a_broken_window_ends_the_run_as_in_a_request_of_the_driver() {
-    let cx = ToolContext::new().with_service(Budget::from_window(Arc::new(Breaking)));
+    let cx = Host::new().with_service(Budget::from_window(Arc::new(Breaking)));
     let mut session = session(cx);
     // Turns of a script use no tokens.
     let error = scripted([asking(), Turn::answer("never")])
@@ -187,7 +183,7 @@ async fn spent(driver: Driver) -> (u64, bool) {
         tokens: Some(100_000),
         ..BudgetLimits::default()
     });
-    let mut session = session(ToolContext::new().with_service(budget.clone()));
+    let mut session = session(Host::new().with_service(budget.clone()));
     let ended = driver.run(&mut session, "go ".repeat(400)).await;
     (
         budget.spent().tokens,

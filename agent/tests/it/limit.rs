@@ -14,7 +14,7 @@ use agent::{
     Turn, Usage, WindowFuture,
 };
 use serde_json::{Value, json};
-use tools::{Catalog, ToolCall, ToolContext};
+use tools::{Catalog, Host, ToolCall, ToolContext};
 
 fn limited(limits: BudgetLimits) -> RunOptions {
     RunOptions {
@@ -135,7 +135,7 @@ async fn a_turn_that_breaks_off_uses_tokens() {
             tokens: Some(10_000),
             ..BudgetLimits::default()
         });
-        let cx = ToolContext::new().with_service(budget.clone());
+        let cx = Host::new().with_service(budget.clone());
         let mut session = Session::new(catalog([]).list(), Selection::new(), cx);
         let ended = driver.run(&mut session, "go ".repeat(100)).await;
         (ended.map(|summary| summary.outcome), budget.spent().tokens)
@@ -396,7 +396,7 @@ async fn sessions_share_a_window() {
     });
     let budget = Budget::from_window(day.clone());
     let run = async || {
-        let cx = ToolContext::new().with_service(budget.clone());
+        let cx = Host::new().with_service(budget.clone());
         let mut session = Session::new(catalog(["x"]).list(), Selection::new(), cx);
         let turns = [
             Turn {
@@ -441,7 +441,7 @@ async fn a_window_that_cannot_count_ends_the_run_with_an_error() {
         tokens: AtomicU64::new(0),
         is_broken: true,
     };
-    let cx = ToolContext::new().with_service(Budget::from_window(Arc::new(day)));
+    let cx = Host::new().with_service(Budget::from_window(Arc::new(day)));
     let mut session = Session::new(catalog([]).list(), Selection::new(), cx);
     let failed = scripted([Turn::answer("done")])
         .run(&mut session, "go")

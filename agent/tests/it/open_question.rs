@@ -13,7 +13,7 @@ use tools::context::ApprovalFuture;
 use tools::policy::{Rule, Verdict};
 use tools::protocol::Limits;
 use tools::{
-    Approval, Approver, Catalog, Decision, Effects, Policy, ToolCall, ToolContext, ToolResult,
+    Approval, Approver, Catalog, Decision, Effects, Host, Policy, ToolCall, ToolContext, ToolResult,
 };
 
 use crate::spawn::{agents, catalog, context, session, spawning};
@@ -66,7 +66,7 @@ fn patient() -> Limits {
 }
 
 /// A context in which a person approves the calls of `ask`.
-fn attended() -> ToolContext {
+fn attended() -> Host {
     let rule = Rule::for_target(Verdict::Ask, "page:write:**".parse().unwrap());
     context()
         .with_policy(Policy::new().with_rule(rule))

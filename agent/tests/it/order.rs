@@ -6,7 +6,8 @@ use agent::{Driver, Scripted, Selection, Session, Turn};
 use serde_json::{Value, json};
 use tools::context::ApprovalFuture;
 use tools::{
-    Approval, Approver, Catalog, Clause, Decision, Effects, Grant, Tool, ToolCall, ToolContext,
+    Approval, Approver, Catalog, Clause, Decision, Effects, Grant, Host, Tool, ToolCall,
+    ToolContext,
 };
 
 /// A catalog with `edit`, which writes its path, and the numbers of its calls as they ran.
@@ -46,7 +47,7 @@ fn call(number: usize, path: &str, text: &str) -> ToolCall {
 }
 
 /// Returns how many of the calls failed.
-async fn run(catalog: &Catalog, cx: ToolContext, calls: Vec<ToolCall>) -> u32 {
+async fn run(catalog: &Catalog, cx: Host, calls: Vec<ToolCall>) -> u32 {
     let count = u32::try_from(calls.len()).unwrap();
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
     let driver = Driver::new(Arc::new(Scripted::new([
@@ -60,7 +61,7 @@ async fn run(catalog: &Catalog, cx: ToolContext, calls: Vec<ToolCall>) -> u32 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn edits_of_one_file_take_effect_in_the_order_of_the_calls() {
-    let cx = ToolContext::new().with_grant(Grant::all());
+    let cx = Host::new().with_grant(Grant::all());
     for _ in 0..20 {
         let (catalog, order) = edits();
         // The first calls take longest to parse, so without an order the last calls would run first.
@@ -75,7 +76,7 @@ async fn edits_of_one_file_take_effect_in_the_order_of_the_calls() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_call_that_is_refused_is_in_nobodys_way() {
-    let cx = ToolContext::new().with_grant(Grant::all());
+    let cx = Host::new().with_grant(Grant::all());
     let (catalog, order) = edits();
     let mut calls: Vec<_> = (0..9).map(|number| call(number, "a", "")).collect();
     calls[0].name = "unknown".into();
@@ -100,7 +101,7 @@ async fn nobody_waits_for_a_person_who_is_asked_about_another_call() {
     }
     let (catalog, order) = edits();
     let free: Clause = "fs:write:free".parse().unwrap();
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::new([free]))
         .with_approver(Arc::new(Slow(order.clone())));
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use agent::{Selection, Session};
 use serde_json::{Value, json};
-use tools::{Catalog, Effects, ErrorCode, OutputStore, Tool, ToolContext};
+use tools::{Catalog, Effects, ErrorCode, Host, OutputStore, Tool, ToolContext};
 
 fn catalog() -> Catalog {
     let mut catalog = Catalog::new();
@@ -22,7 +22,7 @@ fn whole() -> String {
 }
 
 fn session() -> Session {
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_session("s")
         .with_service(OutputStore::new());
     Session::new(catalog().list(), Selection::new(), cx)
@@ -105,7 +105,7 @@ async fn missing_output_is_an_error_with_the_next_step() {
 
 #[tokio::test]
 async fn without_a_store_a_session_has_no_such_tool() {
-    let session = Session::new(catalog().list(), Selection::new(), ToolContext::new());
+    let session = Session::new(catalog().list(), Selection::new(), Host::new());
     assert!(!session.tools().contains("tools.output"));
     let cut = session.execute("long", json!({})).await.unwrap().to_text();
     assert!(cut.contains("bytes left out: the result is over its limit …]"));

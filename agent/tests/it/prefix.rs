@@ -8,7 +8,7 @@ use agent::{
 };
 use serde_json::Value;
 use tools::protocol::wire::{Format, Strictness};
-use tools::{Catalog, Tool, ToolContext};
+use tools::{Catalog, Host, Tool, ToolContext};
 
 use crate::notebook::Notebook;
 use crate::workshop::{EventLog, add, catalog, playing, session, tool};
@@ -174,7 +174,7 @@ async fn a_resumed_session_announces_the_changes_since_its_last_process() {
     let notebook = Notebook::default();
     let mut catalog = catalog(["a", "b"]);
     let open = |catalog: &Catalog, text: &str| {
-        let cx = ToolContext::new()
+        let cx = Host::new()
             .with_journal(Arc::new(notebook.clone()))
             .with_session("monday");
         let system = SystemText::new().with_section("identity", text);

@@ -6,7 +6,9 @@ use agent::WorkspaceDomain;
 use agent::refusal::{Refusal, Remedy, for_person, remedies};
 use serde_json::{Value, json};
 use tools::policy::{Rule, Verdict};
-use tools::{Catalog, Effects, Grant, Policy, Target, Tool, ToolContext, ToolError, ToolErrorKind};
+use tools::{
+    Catalog, Effects, Grant, Host, Policy, Target, Tool, ToolContext, ToolError, ToolErrorKind,
+};
 
 fn rule(verdict: Verdict, clause: &str) -> Rule {
     Rule::for_target(verdict, clause.parse().unwrap())
@@ -41,8 +43,8 @@ fn targets(texts: &[&str]) -> Vec<Target> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-fn granted(clauses: &[&str]) -> ToolContext {
-    ToolContext::new().with_grant(Grant::parse(clauses).unwrap())
+fn granted(clauses: &[&str]) -> Host {
+    Host::new().with_grant(Grant::parse(clauses).unwrap())
 }
 
 #[tokio::test]

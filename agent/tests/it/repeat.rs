@@ -9,7 +9,7 @@ use agent::{
     Event, Outcome, RepeatLimits, Repeated, RunOptions, Selection, Session, Summary, Turn,
 };
 use serde_json::{Value, json};
-use tools::{Catalog, Effects, Grant, ToolCall, ToolContext, ToolResult};
+use tools::{Catalog, Effects, Grant, Host, ToolCall, ToolContext, ToolResult};
 
 /// A catalog with the pure tool `look`, the tools `write`, `send` and `fail`, which have an effect, and the tools `poll` and `draw`,
 /// whose results change. `draw` has an effect.
@@ -45,7 +45,7 @@ fn workshop() -> Catalog {
 }
 
 fn writing_session(catalog: &Catalog) -> Session {
-    let cx = ToolContext::new().with_grant(Grant::new(["mem:write:**".parse().unwrap()]));
+    let cx = Host::new().with_grant(Grant::new(["mem:write:**".parse().unwrap()]));
     Session::new(catalog.list(), Selection::new(), cx)
 }
 

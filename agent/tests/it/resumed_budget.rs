@@ -7,7 +7,7 @@ use agent::{
     RunOptions, Selection, Session, Spending, Summary, Turn, Usage, WindowFuture,
 };
 use serde_json::json;
-use tools::{CancellationToken, ToolCall, ToolContext};
+use tools::{CancellationToken, Host, ToolCall};
 
 use crate::notebook::Notebook;
 use crate::spawn::{agents, catalog, context, session, spawning, task, turns};
@@ -174,7 +174,7 @@ async fn a_call_that_is_resumed_is_charged_once() {
     let (notebook, day) = (Notebook::default(), Arc::new(Counter::default()));
     let budget = Budget::from_window(day.clone());
     let open = || {
-        let cx = ToolContext::new()
+        let cx = Host::new()
             .with_journal(Arc::new(notebook.clone()))
             .with_session("monday");
         Session::new(

@@ -15,7 +15,7 @@ use agent::{
 };
 use serde_json::{Value, json};
 use tools::protocol::{Message, Part};
-use tools::{Catalog, Effects, OutputStore, Tool, ToolCall, ToolContext};
+use tools::{Catalog, Effects, Host, OutputStore, Tool, ToolCall, ToolContext};
 
 /// The bytes that this model counts as a token.
 const BYTES_PER_TOKEN: u64 = 3;
@@ -229,6 +229,6 @@ pub fn text(arguments: &Value, bytes: usize) -> String {
     line.repeat(bytes / line.len())
 }
 
-pub fn context() -> ToolContext {
-    ToolContext::new().with_service(OutputStore::new())
+pub fn context() -> Host {
+    Host::new().with_service(OutputStore::new())
 }

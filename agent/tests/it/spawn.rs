@@ -9,7 +9,7 @@ use agent::{
 };
 use serde_json::{Value, json};
 use tools::protocol::{Part, Role};
-use tools::{Catalog, Content, Grant, OutputStore, ToolCall, ToolContext, ToolResult};
+use tools::{Catalog, Content, Grant, Host, OutputStore, ToolCall, ToolResult};
 use tools_testkit::HouseRules;
 
 use crate::workshop::{EventLog, add, answer, kind, playing, results};
@@ -23,13 +23,13 @@ pub(crate) fn catalog() -> Catalog {
     catalog
 }
 
-pub(crate) fn context() -> ToolContext {
-    ToolContext::new()
+pub(crate) fn context() -> Host {
+    Host::new()
         .with_grant(Grant::all())
         .with_service(SubAgents::default())
 }
 
-pub(crate) fn session(catalog: &Catalog, cx: ToolContext) -> Session {
+pub(crate) fn session(catalog: &Catalog, cx: Host) -> Session {
     Session::new(catalog.list(), Selection::new(), cx)
 }
 
@@ -89,9 +89,7 @@ fn the_tools_keep_the_house_rules() {
         .with_service(OutputStore::new())
         .with_service(Plan::new());
     let cx = cx.with_service(ToolFinder::new(ToolSet::default()));
-    let faults = HouseRules::new()
-        .with_context(cx)
-        .check(agent::tool::register);
+    let faults = HouseRules::new().with_host(cx).check(agent::tool::register);
     // There is no output to read in an example.
     let faults: Vec<_> = faults
         .iter()
@@ -200,7 +198,7 @@ async fn the_summary_of_an_agent_has_the_amounts_of_its_sub_agents() {
 
 #[tokio::test]
 async fn a_session_without_the_service_has_no_such_tool() {
-    let session = session(&catalog(), ToolContext::new().with_grant(Grant::all()));
+    let session = session(&catalog(), Host::new().with_grant(Grant::all()));
     assert!(!session.tools().contains(TOOL) && session.tools().contains("todo.write"));
 }
 

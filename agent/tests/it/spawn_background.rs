@@ -6,14 +6,16 @@ use std::sync::{Arc, Mutex};
 use agent::{Budget, BudgetLimits, Event, Outcome, RunOptions, Session, SubAgents, Turn, Usage};
 use serde_json::{Value, json};
 use tools::tasks::TaskInfo;
-use tools::{CancellationToken, Grant, Services, Tasks, Tool, ToolCall, ToolContext, ToolResult};
+use tools::{
+    CancellationToken, Grant, Host, Services, Tasks, Tool, ToolCall, ToolContext, ToolResult,
+};
 
 use crate::digging::{Digging, until};
 use crate::spawn::{agents, catalog, context, delegated, lead, session, spawning};
 use crate::workshop::{EventLog, add, kind, results, tool};
 
 /// A context with the tasks of a session.
-pub(crate) fn with_tasks(cx: ToolContext) -> ToolContext {
+pub(crate) fn with_tasks(cx: Host) -> Host {
     let mut services: Services = cx.services().clone();
     Tasks::offer(&mut services);
     cx.with_services(services)

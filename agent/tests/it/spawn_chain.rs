@@ -8,7 +8,7 @@ use agent::{
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tools::{ErrorCode, Grant, Target, ToolCall, ToolContext};
+use tools::{ErrorCode, Grant, Host, Target, ToolCall, ToolContext};
 
 use crate::spawn::{agents, catalog, context, session, spawning};
 use crate::workshop::{EventLog, tool};
@@ -75,7 +75,7 @@ fn chain_of(first: &[&str], chain: &[Option<Vec<&'static str>>]) -> Vec<(Option<
             Turn::answer("finished")
         }
     });
-    let cx = ToolContext::new().with_grant(Grant::parse(first).unwrap());
+    let cx = Host::new().with_grant(Grant::parse(first).unwrap());
     let mut session = session(&catalog, cx.with_service(SubAgents { max_depth: 8 }));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

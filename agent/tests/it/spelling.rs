@@ -6,7 +6,7 @@ use crate::workshop::{add, calling, results};
 use agent::{Driver, Provider, Request, Scripted, Selection, Session, Turn, TurnFuture};
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
-use tools::{Catalog, Grant, OutputStore, ToolContext, ToolError, ToolResult, tool};
+use tools::{Catalog, Grant, Host, OutputStore, ToolContext, ToolError, ToolResult, tool};
 
 /// A scripted model that knows the tools by their wire names.
 struct Remote(Scripted);
@@ -57,7 +57,7 @@ fn session() -> Session {
         .unwrap();
     agent::tool::register(&mut catalog).unwrap();
     add(&mut catalog, "x.fine");
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::none())
         .with_session("s")
         .with_service(OutputStore::new());

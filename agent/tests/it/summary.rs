@@ -10,7 +10,7 @@ use agent::{
 use serde::Deserialize;
 use serde_json::json;
 use tools::protocol::{Message, Role};
-use tools::{JsonSchema, ToolCall, ToolContext};
+use tools::{Host, JsonSchema, ToolCall};
 
 use crate::compaction::{compactions, driver, session};
 use crate::small_context::{SmallContext, catalog};
@@ -156,7 +156,7 @@ async fn a_summary_that_is_missing_does_not_stay_missing() {
 async fn a_model_that_writes_no_summary_keeps_the_names_of_its_calls() {
     for no_summary in &NO_SUMMARIES[..2] {
         let model = SmallContext::new(60, 8_000);
-        let mut session = Session::new(catalog(900).list(), Selection::new(), ToolContext::new());
+        let mut session = Session::new(catalog(900).list(), Selection::new(), Host::new());
         let log = EventLog::default();
         let driver =
             Driver::new(Arc::new(Stubborn(model.clone(), *no_summary))).with_max_steps(500);

@@ -7,7 +7,7 @@ use agent::{Selection, Session, SystemText, ToolSet, Turn, tool_guidance};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::protocol::{Message, Role};
-use tools::{Catalog, Effects, Services, Tool, ToolContext};
+use tools::{Catalog, Effects, Host, Services, Tool, ToolContext};
 
 fn render(text: &SystemText) -> String {
     text.render(&ToolSet::default())
@@ -182,8 +182,7 @@ fn the_guidance_depends_on_the_tools() {
     assert_eq!(guidance(&["*"]), guidance(&["a", "b", "c"]));
 
     let text = SystemText::new().with_tool_section("tools", tool_guidance);
-    let mut session =
-        Session::new(catalog.list(), Selection::new(), ToolContext::new()).with_system(text);
+    let mut session = Session::new(catalog.list(), Selection::new(), Host::new()).with_system(text);
     let before = session.system_message().unwrap();
     assert_eq!(session.system_message().unwrap(), before);
     session.select(Selection::parse(["a"]).unwrap(), catalog.list());

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tools::protocol::{Message, Role};
 use tools::tasks::{TaskFuture, TaskState};
 use tools::{
-    Catalog, Effects, ErrorCode, Grant, Services, Task, Tasks, Tool, ToolCall, ToolContext,
+    Catalog, Effects, ErrorCode, Grant, Host, Services, Task, Tasks, Tool, ToolCall, ToolContext,
     ToolError, ToolResult,
 };
 
@@ -96,7 +96,7 @@ pub(crate) fn working() -> (Session, watch::Receiver<Vec<Arc<Work>>>) {
     let mut services = Services::new();
     Tasks::offer(&mut services);
     let grant = Grant::parse(["task:*:**", "agent:write:**"]).unwrap();
-    let cx = ToolContext::new().with_services(services).with_grant(grant);
+    let cx = Host::new().with_services(services).with_grant(grant);
     (Session::new(catalog.list(), Selection::new(), cx), works)
 }
 
@@ -192,7 +192,7 @@ async fn a_cancelled_task_ends_and_its_handle_is_gone() {
 async fn the_tools_need_a_grant_and_the_service() {
     let (session, _) = working();
     let mut other = session.clone();
-    other.set_grant(Grant::parse(["task:read:**"]).unwrap());
+    other.change_host(|host| host.with_grant(Grant::parse(["task:read:**"]).unwrap()));
     call(&other, "work", json!({})).await;
     call(&other, "task.result", json!({"task": "t1"})).await;
     let error = other
@@ -202,7 +202,7 @@ async fn the_tools_need_a_grant_and_the_service() {
     assert_eq!(error.code(), ErrorCode::PermissionDenied);
     let mut catalog = Catalog::new();
     agent::tool::register(&mut catalog).unwrap();
-    let without = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+    let without = Session::new(catalog.list(), Selection::new(), Host::new());
     assert!(
         !without
             .tools()

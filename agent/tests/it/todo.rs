@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent::{Event, Plan, PlanItem, PlanStatus, Selection, Session, SubAgents, Turn};
 use serde_json::{Value, json};
 use tools::protocol::{Message, Role};
-use tools::{Catalog, ErrorCode, Grant, ToolCall, ToolContext};
+use tools::{Catalog, ErrorCode, Grant, Host, ToolCall, ToolContext};
 
 use crate::notebook::Notebook;
 use crate::workshop::{EventLog, calling, playing, results, scripted, tool};
@@ -13,7 +13,7 @@ use crate::workshop::{EventLog, calling, playing, results, scripted, tool};
 fn session() -> Session {
     let mut catalog = Catalog::new();
     agent::tool::register(&mut catalog).unwrap();
-    Session::new(catalog.list(), Selection::new(), ToolContext::new())
+    Session::new(catalog.list(), Selection::new(), Host::new())
 }
 
 fn items(items: &[(&str, PlanStatus)]) -> Vec<PlanItem> {
@@ -106,7 +106,7 @@ async fn a_resumed_session_has_the_plan_of_a_call_that_is_replayed() {
     let open = || {
         let mut catalog = Catalog::new();
         agent::tool::register(&mut catalog).unwrap();
-        let cx = ToolContext::new()
+        let cx = Host::new()
             .with_journal(Arc::new(notebook.clone()))
             .with_session("monday");
         Session::new(catalog.list(), Selection::new(), cx)
@@ -150,7 +150,7 @@ async fn a_resumed_session_has_the_plan_of_a_call_that_is_replayed() {
 async fn a_sub_agent_has_a_plan_of_its_own() {
     let mut catalog = Catalog::new();
     agent::tool::register(&mut catalog).unwrap();
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::all())
         .with_service(SubAgents::default());
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
@@ -199,7 +199,7 @@ async fn a_session_within_a_call_leaves_the_plan_of_its_agent() {
         plan(&session).len().to_string()
     };
     catalog.register(tool("delegate"), delegate).unwrap();
-    let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+    let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
     let turns = [
         writing("a", json!([{"text": "look"}])),
         calling(&["delegate"]),

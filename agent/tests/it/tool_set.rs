@@ -8,7 +8,9 @@ use agent::{Selection, Session, SkipReason, ToolSet};
 use serde_json::{Value, json};
 use tools::call::Resolve;
 use tools::context::Need;
-use tools::{Catalog, ErrorCode, Execution, Grant, Services, ToolContext, ToolErrorKind};
+use tools::{
+    Catalog, ErrorCode, Execution, Grant, Host, Policy, Services, ToolContext, ToolErrorKind,
+};
 
 fn set(catalog: &Catalog, globs: &[&str]) -> ToolSet {
     ToolSet::new(
@@ -31,12 +33,12 @@ async fn two_sessions_over_one_catalog_have_different_tools() {
     let files = Session::new(
         catalog.list(),
         Selection::parse(["fs.*"]).unwrap(),
-        ToolContext::new(),
+        Host::new(),
     );
     let clock = Session::new(
         catalog.list(),
         Selection::parse(["time.*"]).unwrap(),
-        ToolContext::new(),
+        Host::new(),
     );
     assert_eq!(names(files.tools()), ["fs.read", "fs.write"]);
     assert_eq!(names(clock.tools()), ["time.now"]);
@@ -61,7 +63,7 @@ async fn a_nested_call_stays_inside_the_set() {
     };
     catalog.register(tool("forward"), forward).unwrap();
     let set = set(&catalog, &["forward", "inner"]);
-    let cx = ToolContext::new();
+    let cx = Host::new();
 
     assert_eq!(
         set.execute(&cx, "forward", json!({"name": "inner"}))
@@ -142,7 +144,7 @@ async fn a_session_cannot_be_left_by_way_of_another_catalog() {
     let session = Session::new(
         offered.list(),
         Selection::parse(["by_*", "inside"]).unwrap(),
-        ToolContext::new(),
+        Host::new(),
     );
     for way in ["by_catalog", "by_shared", "by_set", "by_call"] {
         let reached = async |name| {
@@ -191,7 +193,7 @@ async fn a_child_session_has_no_more_than_its_own_selection_from_its_parents() {
         let parent = Session::new(
             catalog.list(),
             Selection::parse(["few", "other", "forward", "delegate"]).unwrap(),
-            ToolContext::new(),
+            Host::new(),
         );
         let reached = async |name: &str| {
             parent
@@ -233,7 +235,7 @@ async fn a_set_does_not_change_when_the_catalog_does() {
     assert_eq!(set.digest(), digest);
     assert!(!set.contains("three"));
     assert_eq!(
-        set.execute(&ToolContext::new(), "two", json!({}))
+        set.execute(&Host::new(), "two", json!({}))
             .await
             .unwrap()
             .to_text(),
@@ -247,7 +249,7 @@ fn a_session_sees_a_changed_catalog_once_it_is_refreshed() {
     let mut session = Session::new(
         catalog.list(),
         Selection::parse(["fs.*"]).unwrap(),
-        ToolContext::new(),
+        Host::new(),
     );
     add(&mut catalog, "fs.write");
     add(&mut catalog, "time.now");
@@ -322,14 +324,14 @@ fn a_tool_whose_needs_are_unmet_is_skipped_with_its_reason() {
     );
     assert!(matches!(&bare.get("fs.read"), Err(error) if error.code() == ErrorCode::Unavailable));
 
-    let cx = ToolContext::new().with_absent_service::<Workspace>("name a root with --root");
+    let cx = Host::new().with_absent_service::<Workspace>("name a root with --root");
     let explained = ToolSet::new(catalog.list(), &Selection::new(), cx.services());
     assert_eq!(
         explained.skipped()[0].to_string(),
         "fs.read: name a root with --root"
     );
 
-    let cx = ToolContext::new().with_service(Workspace);
+    let cx = Host::new().with_service(Workspace);
     let offered = ToolSet::new(catalog.list(), &Selection::new(), cx.services());
     assert_eq!(names(&offered), ["fs.read", "time.now"]);
     assert!(offered.skipped().is_empty());
@@ -391,7 +393,7 @@ async fn a_changed_grant_holds_from_the_next_call_on() {
         .await
         .unwrap_err();
     assert_eq!(refused.code(), ErrorCode::PermissionDenied, "{refused}");
-    session.set_grant(Grant::parse(["thing:read:*"]).unwrap());
+    session.change_host(|host| host.with_grant(Grant::parse(["thing:read:*"]).unwrap()));
     assert_eq!(
         session
             .execute("look", json!({"id": "x"}))
@@ -408,7 +410,9 @@ async fn a_changed_policy_holds_from_the_next_call_on() {
     add(&mut catalog, "one");
     let mut session = workshop::session(&catalog);
     session.execute("one", json!({})).await.unwrap();
-    session.set_policy(serde_json::from_value(json!([{"verdict": "deny", "tool": "o*"}])).unwrap());
+    let policy: Policy =
+        serde_json::from_value(json!([{"verdict": "deny", "tool": "o*"}])).unwrap();
+    session.change_host(|host| host.with_policy(policy));
     let refused = session.execute("one", json!({})).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::Denied, "{refused}");
 }
@@ -427,10 +431,7 @@ async fn a_former_name_resolves_unless_it_means_another_tool() {
     let together =
         |lists: Vec<Vec<_>>| ToolSet::new(lists.concat(), &Selection::new(), &Services::new());
     let alone = together(vec![holding(renamed("a"))]);
-    let result = alone
-        .execute(&ToolContext::new(), "old", json!({}))
-        .await
-        .unwrap();
+    let result = alone.execute(&Host::new(), "old", json!({})).await.unwrap();
     assert!(
         result.to_text().starts_with('a') && alone.contains("old"),
         "{result:?}"

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tools::protocol::wire::schema::NotStrict;
 use tools::protocol::wire::{Format, Strictness};
 use tools::protocol::{Example, ToolName};
-use tools::{Catalog, Effects, Entry, Services, Tool, ToolCall, ToolContext};
+use tools::{Catalog, Effects, Entry, Host, Services, Tool, ToolCall, ToolContext};
 
 const NAMES: [&str; 8] = [
     "fs.read", "fs/read", "fs_read", "fs__read", "fs--read", "time.now", "a", "z:z",
@@ -258,12 +258,8 @@ async fn the_call_of_an_unknown_tool_is_answered_with_an_error_and_runs_nothing(
     let set = set(catalog([&*long, "ping"]).list(), &[]);
     let wire = set.wire(Format::Anthropic, Strictness::Relaxed);
     let answer = async |name: &str| {
-        set.answer(
-            &ToolContext::new(),
-            wire,
-            ToolCall::new("1", name, json!({})),
-        )
-        .await
+        set.answer(&Host::new(), wire, ToolCall::new("1", name, json!({})))
+            .await
     };
     let refused = answer(&long).await.unwrap();
     assert!(
@@ -282,7 +278,7 @@ async fn the_call_of_an_unknown_tool_is_answered_with_an_error_and_runs_nothing(
         .to_text();
     assert!(refused.contains("did you mean ping?"), "{refused}");
     assert!(!answer("ping").await.unwrap().is_error);
-    let cancelled = ToolContext::new();
+    let cancelled = Host::new();
     let cancelled = cancelled
         .clone()
         .with_cancellation(cancelled.cancellation().child_token());

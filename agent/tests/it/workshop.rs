@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use tools::context::ApprovalFuture;
 use tools::protocol::{Message, Part};
 use tools::{
-    Approval, Approver, Catalog, Effects, Tool, ToolCall, ToolContext, ToolErrorKind, ToolResult,
+    Approval, Approver, Catalog, Effects, Host, Tool, ToolCall, ToolContext, ToolErrorKind,
+    ToolResult,
 };
 
 /// A pure tool that takes any arguments.
@@ -86,12 +87,12 @@ pub(crate) fn breaking() -> Session {
     Session::new(
         catalog.list(),
         Selection::new(),
-        ToolContext::new().with_approver(Arc::new(Panics)),
+        Host::new().with_approver(Arc::new(Panics)),
     )
 }
 
 pub(crate) fn session(catalog: &Catalog) -> Session {
-    Session::new(catalog.list(), Selection::new(), ToolContext::new())
+    Session::new(catalog.list(), Selection::new(), Host::new())
 }
 
 /// A driver that plays these turns.

@@ -33,7 +33,8 @@ async fn content_is_recorded_on_request_alone_and_secrets_never() {
     for is_recorded in [false, true] {
         let name = format!("content {is_recorded}");
         let mut silent = session(&name, &catalog);
-        let cx = silent.context().clone().with_recorded_content(is_recorded);
+        let host = silent.context().host().unwrap();
+        let cx = host.with_recorded_content(is_recorded);
         silent = Session::new(catalog.list(), Selection::new(), cx)
             .with_system(agent::SystemText::new().with_section("s", "be kind"));
         let driver = playing(move |request| {
@@ -112,10 +113,9 @@ async fn content_is_bounded_and_media_are_their_type_and_size() {
         };
         Box::pin(async { Ok(turn) })
     });
-    let cx = session("bounded", &catalog)
-        .context()
-        .clone()
-        .with_recorded_content(true);
+    let bounded = session("bounded", &catalog);
+    let host = bounded.context().host().unwrap();
+    let cx = host.with_recorded_content(true);
     driver
         .run(
             &mut Session::new(catalog.list(), Selection::new(), cx),

@@ -25,7 +25,7 @@ use listener::{Seen, listen, spans_of};
 use serde_json::{Value, json};
 use small_context::SmallContext;
 use tools::protocol::Role;
-use tools::{CancellationToken, Catalog, Grant, ToolCall, ToolContext};
+use tools::{CancellationToken, Catalog, Grant, Host, ToolCall, ToolContext};
 use workshop::{calling, playing};
 
 /// A model behind a service.
@@ -83,7 +83,7 @@ fn failing(kind: FailureKind) -> Driver {
 
 fn session(name: &str, catalog: &Catalog) -> Session {
     listen();
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_session(name)
         .with_grant(Grant::all())
         .with_service(SubAgents::default());
@@ -393,10 +393,8 @@ async fn a_run_with_a_call_that_never_yields_is_marked_and_closes_with_it() {
             Box::pin(async { Ok(turn) })
         });
         let silent = session(name, &catalog);
-        let cx = silent
-            .context()
-            .clone()
-            .with_timeout(Duration::from_millis(timeout));
+        let host = silent.context().host().unwrap();
+        let cx = host.with_timeout(Duration::from_millis(timeout));
         let mut session = Session::new(catalog.list(), Selection::new(), cx);
         driver
             .with_cancellation(token)

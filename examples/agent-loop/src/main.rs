@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use agent::{Driver, Event, Scripted, Selection, Session};
-use tools::{Grant, ToolContext};
+use tools::{Grant, Host};
 
 tools::link!(tools_builtin);
 
@@ -23,7 +23,7 @@ const SCRIPT: &str = r#"[
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workspace = tools_builtin::fs::Workspace::open(".")?;
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::parse(["fs:read:**", "clock:read:**"])?)
         .with_service(workspace);
     let mut session = Session::new(tools::list(), Selection::default(), cx);

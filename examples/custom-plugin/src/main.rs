@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout)]
 
 use serde_json::json;
-use tools::{Grant, ToolContext};
+use tools::{Grant, Host};
 use tools_builtin::fs::Workspace;
 
 // Links the crate. The compiler drops a dependency that no code names.
@@ -29,7 +29,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for problem in tools::problems() {
         eprintln!("{problem}");
     }
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::parse(["fs:read:**"])?)
         .with_service(Workspace::open(".")?);
     println!(

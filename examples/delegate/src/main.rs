@@ -12,7 +12,7 @@ use agent::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::protocol::Part;
-use tools::{Grant, JsonSchema, ToolCall, ToolContext};
+use tools::{Grant, Host, JsonSchema, ToolCall};
 
 tools::link!(tools_builtin);
 
@@ -80,7 +80,7 @@ fn text_of(part: &Part) -> Option<String> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::parse(["fs:read:*.md", "agent:write:*"])?)
         .with_service(tools_builtin::fs::Workspace::open(".")?)
         .with_service(SubAgents::default());

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::json;
 use tools::layer::{Layer, Next};
-use tools::{Catalog, Effects, HandlerFuture, JsonSchema, Tool, ToolContext, handler, schema_of};
+use tools::{
+    Catalog, Effects, HandlerFuture, Host, JsonSchema, Tool, ToolContext, handler, schema_of,
+};
 
 /// The arguments of `divide`.
 #[derive(Deserialize, JsonSchema)]
@@ -46,7 +48,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }),
     )?;
 
-    let cx = ToolContext::new().with_layer(Arc::new(Print));
+    let cx = Host::new().with_layer(Arc::new(Print));
     println!(
         "7 / 2 = {}",
         catalog

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout)]
 
 use serde_json::json;
-use tools::{ToolContext, ToolError, tool};
+use tools::{Host, ToolError, tool};
 
 /// Adds two integers.
 #[tool(pure)]
@@ -23,11 +23,11 @@ async fn main() -> Result<(), ToolError> {
     println!("{} is declared by {}", tool.name(), tool.source());
     println!("parameters: {}", tool.tool().parameters);
 
-    let result = tools::execute(&ToolContext::default(), "add", json!({"a": 1, "b": 2})).await?;
+    let result = tools::execute(&Host::new(), "add", json!({"a": 1, "b": 2})).await?;
     println!("add(1, 2) = {}", result.to_text());
 
     // The pipeline checks every call; the error tells the model how to repair it.
-    let error = tools::execute(&ToolContext::default(), "add", json!({"a": 1, "c": 2})).await;
+    let error = tools::execute(&Host::new(), "add", json!({"a": 1, "c": 2})).await;
     println!(
         "add(1, c=2): {}",
         error.map_or_else(|error| error.to_string(), |result| result.to_text())

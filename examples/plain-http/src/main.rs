@@ -5,7 +5,7 @@
 use agent::{Selection, ToolSet, WireToolSet};
 use serde_json::{Value, json};
 use tools::protocol::wire::{Format, InvalidCall, Strictness, WireCall, WireResult};
-use tools::{Grant, ToolContext, ToolError, ToolResult};
+use tools::{Grant, Host, ToolContext, ToolError, ToolResult};
 
 tools::link!(tools_builtin);
 
@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let http = reqwest::Client::builder().no_proxy().build()?;
 
     let workspace = tools_builtin::fs::Workspace::open(".")?;
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::parse(["fs:read:examples/**"])?)
         .with_service(workspace);
     let set = ToolSet::new(

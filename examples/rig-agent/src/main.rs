@@ -7,7 +7,7 @@ use rig_agent::AgentBuilder;
 use rig_core::providers::openai::OpenAIConfig;
 use rig_reqwest::{ReqwestClient, reqwest};
 use tools::protocol::wire::Format;
-use tools::{Grant, ToolContext};
+use tools::{Grant, Host};
 
 tools::link!(tools_builtin);
 
@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = config.connect(http).chat("loopback");
 
     let workspace = tools_builtin::fs::Workspace::open(".")?;
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::parse(["fs:read:examples/**"])?)
         .with_service(workspace);
 

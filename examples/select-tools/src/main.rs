@@ -4,14 +4,14 @@
 
 use agent::{Selection, Session};
 use serde_json::json;
-use tools::{Grant, ToolContext};
+use tools::{Grant, Host};
 
 tools::link!(tools_builtin);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workspace = tools_builtin::fs::Workspace::open(".")?;
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::parse(["fs:read:**", "clock:read:**"])?)
         .with_service(workspace);
 

@@ -213,7 +213,7 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
     let find = |name: &str| cx.resolve(name).ok();
     let has_secret = entry.masked_in(&arguments, &find).value() != arguments.value();
     // A job has no conversation.
-    let of_job = cx.clone().without_conversation();
+    let of_job = cx.without_conversation();
     let targets = call::validate(&entry, arguments.into(), Some(&of_job)).map_err(of_call)?;
     if has_secret {
         return Err(refused(

@@ -8,7 +8,7 @@ mod reserved_files;
 
 use host::settings::{Settings, SettingsError};
 use host::{Extension, folders, inventory, program};
-use tools::{Services, ToolContext, source};
+use tools::{Host, Services, source};
 use tools_fs::Workspace;
 
 use self::keys::SandboxKeys;
@@ -56,10 +56,10 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
 }
 
 /// Creates the files that no program may create, and protects the programs on the `PATH`.
-fn prepare(settings: &Settings, cx: ToolContext) -> Result<ToolContext, SettingsError> {
-    let Some(workspace) = cx.service::<Workspace>() else {
-        return Ok(cx);
+fn prepare(settings: &Settings, host: Host) -> Result<Host, SettingsError> {
+    let Some(workspace) = host.service::<Workspace>() else {
+        return Ok(host);
     };
     reserved_files::create(&workspace, &settings.secret_files()).map_err(SettingsError::service)?;
-    Ok(workspace.protect(cx, &path_programs::places(workspace.root())))
+    Ok(workspace.protect(host, &path_programs::places(workspace.root())))
 }

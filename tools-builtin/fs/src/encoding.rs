@@ -68,9 +68,10 @@ impl Encoding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tools::Host;
 
     fn detected(bytes: &[u8]) -> Encoding {
-        Encoding::detect(&ToolContext::new(), &RelativePath::default(), bytes).unwrap()
+        Encoding::detect(&Host::new(), &RelativePath::default(), bytes).unwrap()
     }
 
     #[test]
@@ -93,8 +94,7 @@ mod tests {
         let large = std::io::repeat(b'x')
             .take(65 * 1024 * 1024)
             .chain(&b"\xE9"[..]);
-        let detected =
-            Encoding::detect(&ToolContext::new(), &RelativePath::default(), large).unwrap();
+        let detected = Encoding::detect(&Host::new(), &RelativePath::default(), large).unwrap();
         assert_eq!(detected, Encoding::Other);
     }
 

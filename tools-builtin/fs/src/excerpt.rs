@@ -223,6 +223,7 @@ mod tests {
     use std::io::{self, BufReader, Read};
 
     use super::*;
+    use tools::Host;
 
     fn excerpt(file: impl Read, start: u64, end: u64) -> Result<Excerpt, FsError> {
         let range = LineRange {
@@ -232,7 +233,7 @@ mod tests {
             first_number: None,
         };
         Excerpt::from_reader(
-            &ToolContext::new(),
+            &Host::new(),
             &RelativePath::default(),
             BufReader::new(file),
             range,
@@ -321,7 +322,7 @@ mod tests {
                 first_number: Some(first),
             };
             let found = Excerpt::from_reader(
-                &ToolContext::new(),
+                &Host::new(),
                 &RelativePath::default(),
                 &b"a\nb\n\n"[..],
                 range,

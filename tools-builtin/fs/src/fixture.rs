@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tools::{Decision, ErrorCode, Execution, Policy, Preview, ToolContext, ToolError};
+use tools::{Decision, ErrorCode, Execution, Host, Policy, Preview, ToolError};
 use tools_testkit::{RecordingApprover, TempWorkspace, TestHost};
 
 use crate::Workspace;
@@ -36,7 +36,7 @@ impl Fixture {
         }
     }
 
-    pub(crate) fn with_context(self, cx: ToolContext) -> Self {
+    pub(crate) fn with_context(self, cx: Host) -> Self {
         Self {
             host: self.host.with_context(|_| cx),
             ..self
@@ -54,7 +54,7 @@ impl Fixture {
         }
     }
 
-    pub(crate) fn cx(&self) -> &ToolContext {
+    pub(crate) fn cx(&self) -> &Host {
         self.host.context()
     }
 

@@ -237,6 +237,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::Fixture;
+    use tools::Host;
 
     fn path(text: &str) -> RelativePath {
         text.to_owned().try_into().unwrap()
@@ -246,7 +247,7 @@ mod tests {
     fn entered(fixture: &Fixture, depth: usize) -> IgnoreRules {
         let root = Dir::open_ambient_dir(fixture.root(), ambient_authority()).unwrap();
         IgnoreRules::from_ancestors(
-            &ToolContext::new().with_grant(Grant::all()),
+            &Host::new().with_grant(Grant::all()),
             &root,
             &path(&vec!["d"; depth + 1].join("/")),
         )
@@ -293,11 +294,7 @@ mod tests {
         for (end, is_covered, is_cut) in [("ab\n", true, false), ("abc\n", false, true)] {
             fixture.write(".gitignore", &format!("{comment}{end}"));
             let ignored = entered(&fixture, 0);
-            let covers = |name| {
-                ignored
-                    .excludes(&ToolContext::new(), &path(name), false)
-                    .unwrap()
-            };
+            let covers = |name| ignored.excludes(&Host::new(), &path(name), false).unwrap();
             assert_eq!(
                 (covers("ab"), ignored.notes().is_empty()),
                 (is_covered, !is_cut),
@@ -324,7 +321,7 @@ mod tests {
     fn a_call_that_was_cancelled_stops_matching() {
         let fixture = Fixture::new();
         fixture.write(".gitignore", &format!("{}y\n", "x*".repeat(500)).repeat(60));
-        let cx = ToolContext::new();
+        let cx = Host::new();
         let ignored = entered(&fixture, 0);
         cx.cancellation().cancel();
         let covered = ignored.excludes(&cx, &path(&"x".repeat(200)), false);

@@ -154,10 +154,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use tools::Host;
 
     /// Returns the lines of a text, each cut after `most` bytes, read in blocks of `block` bytes.
     fn read(text: &str, most: usize, block: usize) -> Vec<(Vec<u8>, ReadLine)> {
-        let (cx, path) = (ToolContext::new(), RelativePath::default());
+        let (cx, path) = (Host::new(), RelativePath::default());
         let mut reader =
             LineReader::new(&cx, &path, BufReader::with_capacity(block, text.as_bytes()));
         let mut lines = Vec::new();
@@ -187,7 +188,7 @@ mod tests {
 
         #[test]
         fn skipping_counts_as_many_lines_as_reading(text in "[a\n]{0,40}", count in 0_u64..10, block in 1_usize..9) {
-            let (cx, path) = (ToolContext::new(), RelativePath::default());
+            let (cx, path) = (Host::new(), RelativePath::default());
             let mut reader = LineReader::new(&cx, &path, BufReader::with_capacity(block, text.as_bytes()));
             let lines: Vec<_> = text.split_inclusive('\n').collect();
             let skipped = reader.skip(count).unwrap();
@@ -200,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_call_that_was_cancelled_stops_in_the_middle_of_a_line() {
-        let (cx, path) = (ToolContext::new(), RelativePath::default());
+        let (cx, path) = (Host::new(), RelativePath::default());
         cx.cancellation().cancel();
         let reader = || LineReader::new(&cx, &path, BufReader::new(std::io::repeat(b'x')));
         assert!(matches!(reader().skip(1), Err(FsError::Pipeline(_))));

@@ -132,9 +132,10 @@ fn beginning(line: &str, characters: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tools::Host;
 
     fn near(text: &str, wanted: &str) -> String {
-        nearest(&ToolContext::new(), text, wanted).unwrap()
+        nearest(&Host::new(), text, wanted).unwrap()
     }
 
     #[test]

@@ -665,7 +665,7 @@ mod tests {
     #[tokio::test]
     async fn without_a_grant_or_a_workspace_nothing_is_read() {
         let fixture = Fixture::with_files(&[("a", "")]);
-        let bare = fixture.with_context(tools::ToolContext::new().with_grant(Grant::all()));
+        let bare = fixture.with_context(tools::Host::new().with_grant(Grant::all()));
         assert_eq!(
             bare.call("fs.read", json!({"path": "a"}))
                 .await

@@ -155,6 +155,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::Fixture;
+    use tools::Host;
 
     /// Runs a function when 100 entries are removed.
     struct At<F>(F);
@@ -183,7 +184,7 @@ mod tests {
             std::fs::write(&late, "").unwrap();
             at(cx);
         });
-        let cx = ToolContext::new()
+        let cx = Host::new()
             .with_grant(tools::Grant::all())
             .with_progress(Arc::new(sink));
         let cx = time.map_or(cx.clone(), |time| cx.with_deadline(Instant::now() + time));

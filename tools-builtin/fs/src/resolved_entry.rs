@@ -121,6 +121,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::Fixture;
+    use tools::Host;
 
     /// Opens a file and a directory that were changed after they were resolved.
     fn opened_after(
@@ -130,7 +131,7 @@ mod tests {
         let workspace = Workspace::open(fixture.root()).unwrap();
         let find = |path: &str| {
             let path = path.to_owned().try_into().unwrap();
-            ResolvedEntry::find(&ToolContext::new(), &workspace, &path).unwrap()
+            ResolvedEntry::find(&Host::new(), &workspace, &path).unwrap()
         };
         let (file, dir) = (find("file"), find("dir"));
         fs::rename(fixture.root().join("file"), fixture.root().join("old_file")).unwrap();

@@ -247,11 +247,12 @@ fn boundary(line: &[u8], at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tools::Host;
 
     fn scan(pattern: &str, context: usize, content: &str) -> Scan {
         let mut scan = Scan::new(pattern, false, context).unwrap();
         scan.file(
-            &ToolContext::new(),
+            &Host::new(),
             &"f".to_owned().try_into().unwrap(),
             content.as_bytes(),
         )

@@ -9,7 +9,7 @@ use tools::call::FileRoot;
 use tools::context::WorkspaceDomain;
 use tools::policy::{SensitivePath, Sensitivity};
 use tools::visible::visible;
-use tools::{Services, ToolContext, source};
+use tools::{Host, Services, ToolContext, source};
 
 use crate::Workspace;
 
@@ -49,19 +49,19 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
 }
 
 /// Puts the context into the domain of its workspace, with its control files and the files that other programs run.
-fn prepare(settings: &Settings, cx: ToolContext) -> ToolContext {
-    let Some(workspace) = cx.service::<Workspace>() else {
-        return cx;
+fn prepare(settings: &Settings, host: Host) -> Host {
+    let Some(workspace) = host.service::<Workspace>() else {
+        return host;
     };
     let control = settings
         .control_files()
         .flat_map(|file| workspace.paths_to(file));
     // The built-in table has the settings files of `toolcrib` alone.
-    let cx = WorkspaceDomain::new(workspace.identity())
+    let host = WorkspaceDomain::new(workspace.identity())
         .with_control_files(control)
         .with_control_name(folders::settings_name())
-        .enter(cx);
-    workspace.protect(cx, settings.sensitive_places())
+        .enter(host);
+    workspace.protect(host, settings.sensitive_places())
 }
 
 fn section(cx: &ToolContext) -> String {
@@ -77,9 +77,8 @@ fn section(cx: &ToolContext) -> String {
 }
 
 impl Workspace {
-    /// Adds the places below the root to the sensitive paths of a context, as files that other programs run.
-    #[must_use]
-    pub fn protect(&self, cx: ToolContext, places: &[SensitivePlace]) -> ToolContext {
+    /// Adds the places below the root to the sensitive paths of a host, as files that other programs run.
+    pub fn protect(&self, host: Host, places: &[SensitivePlace]) -> Host {
         let mut entries = Vec::new();
         for place in places {
             let end = if place.is_folder { "/**" } else { "" };
@@ -93,7 +92,7 @@ impl Workspace {
                 SensitivePath::new(pattern, Sensitivity::RunsByItself, place.note).ok()
             }));
         }
-        let paths = cx.sensitive_paths().clone().with_paths(entries);
-        cx.with_sensitive_paths(paths)
+        let paths = host.sensitive_paths().clone().with_paths(entries);
+        host.with_sensitive_paths(paths)
     }
 }

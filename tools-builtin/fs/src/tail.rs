@@ -74,10 +74,11 @@ mod tests {
     use std::io::{self, Cursor};
 
     use super::*;
+    use tools::Host;
 
     fn find(text: &str, count: u64) -> (String, u64) {
         let found = Tail::find(
-            &ToolContext::new(),
+            &Host::new(),
             &RelativePath::default(),
             Cursor::new(text),
             text.len() as u64,
@@ -127,7 +128,7 @@ mod tests {
     fn a_binary_file_is_not_searched_to_its_beginning() {
         let endless = Cursor::new(vec![0; 3 * BLOCK as usize]);
         let found = Tail::find(
-            &ToolContext::new(),
+            &Host::new(),
             &RelativePath::default(),
             endless,
             3 * BLOCK,
@@ -157,7 +158,7 @@ mod tests {
     fn the_rest_of_the_file_is_not_read() {
         let text = "0123456789\n".repeat(1_000_000);
         let mut file = Counting(Cursor::new(&text), 0);
-        let cx = ToolContext::new();
+        let cx = Host::new();
         let found = Tail::find(
             &cx,
             &RelativePath::default(),

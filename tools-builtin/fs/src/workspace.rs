@@ -25,10 +25,10 @@ const MAX_VISITED: usize = 10_000;
 /// The directory is opened once and stays open. Renaming it or replacing it with a link does not redirect the tools.
 ///
 /// ```
-/// use tools::{Grant, ToolContext};
+/// use tools::{Grant, Host};
 /// use tools_fs::Workspace;
 ///
-/// let cx = ToolContext::new()
+/// let cx = Host::new()
 ///     .with_grant(Grant::parse(["fs:read:**"])?)
 ///     .with_service(Workspace::open(".")?);
 /// # let _ = cx;
@@ -108,7 +108,7 @@ impl Workspace {
 
     /// Returns the device and inode number of the directory, as text. It does not depend on the path by which the directory was opened.
     ///
-    /// Pass it to [`with_domain`](tools::ToolContext::with_domain), so that calls in different workspaces do not wait for each other.
+    /// Pass it to [`with_domain`](tools::Host::with_domain), so that calls in different workspaces do not wait for each other.
     ///
     /// Nested workspaces share files but have different identities. If a host uses them at the same time, it passes the identity
     /// of the outermost one for all of them, or sets no domain.

@@ -103,7 +103,7 @@ impl Workspace {
     ///
     /// ```
     /// use serde_json::json;
-    /// use tools::{Catalog, ErrorCode, Grant, ToolContext, ToolError, tool};
+    /// use tools::{Catalog, ErrorCode, Grant, Host, ToolContext, ToolError, tool};
     /// use tools_fs::Workspace;
     ///
     /// /// Saves a note.
@@ -126,7 +126,7 @@ impl Workspace {
     /// # let root = tempfile::tempdir()?;
     /// let mut catalog = Catalog::new();
     /// catalog.submit(&[&SAVE_TOOL])?;
-    /// let cx = ToolContext::new()
+    /// let cx = Host::new()
     ///     .with_grant(Grant::parse(["fs:write:notes/**"])?)
     ///     .with_service(Workspace::open(root.path())?);
     ///

@@ -144,6 +144,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::Fixture;
+    use tools::Host;
 
     #[tokio::test]
     async fn text_that_fs_read_shows_in_part_is_not_replaced() {
@@ -318,7 +319,7 @@ mod tests {
 
     /// Writes `a/b`, and runs `meanwhile` between the preparation of the write and the final rename.
     fn written_while(fixture: &Fixture, meanwhile: impl FnOnce()) -> Result<String, FsError> {
-        let (cx, workspace) = (ToolContext::new(), Workspace::open(fixture.root()).unwrap());
+        let (cx, workspace) = (Host::new(), Workspace::open(fixture.root()).unwrap());
         let path = "a/b".to_owned().try_into().unwrap();
         let ours = || Restyled {
             bytes: b"ours".to_vec(),

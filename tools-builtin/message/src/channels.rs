@@ -14,14 +14,14 @@ pub const REPLY: &str = "reply";
 /// The channels of the user, by name. A host puts them into the services of a context.
 ///
 /// ```
-/// use tools::ToolContext;
+/// use tools::Host;
 /// use tools_http::HttpClient;
 /// use tools_message::{ChannelSettings, Channels};
 ///
 /// let settings = ChannelSettings::new().with_text("path", "/home/ada/messages.jsonl");
 /// let file = (tools_message::kind("file")?.create)(&settings)?;
 /// let channels = Channels::new().with_channel("log", file, HttpClient::new())?;
-/// let cx = ToolContext::new().with_service(channels);
+/// let cx = Host::new().with_service(channels);
 /// # let _ = cx;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

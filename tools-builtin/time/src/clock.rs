@@ -9,11 +9,11 @@ use std::time::SystemTime;
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use tools::ToolContext;
+/// use tools::Host;
 /// use tools_time::Clock;
 ///
 /// let noon = SystemTime::UNIX_EPOCH + Duration::from_secs(12 * 3600);
-/// let cx = ToolContext::new().with_service(Clock::new(move || noon));
+/// let cx = Host::new().with_service(Clock::new(move || noon));
 /// # let _ = cx;
 /// ```
 pub struct Clock(Box<dyn Fn() -> SystemTime + Send + Sync>);

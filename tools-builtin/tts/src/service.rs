@@ -11,11 +11,11 @@ use crate::{SoundFormat, SpeechBackend, SpeechError, Utterance};
 /// The way to speak that the user chose: a backend with its options. A host puts it into the services of a context.
 ///
 /// ```
-/// use tools::ToolContext;
+/// use tools::Host;
 /// use tools_tts::Speech;
 ///
 /// let speech = Speech::new(tools_tts::get("espeak-ng")?, None)?.with_voice("de");
-/// let cx = ToolContext::new().with_service(speech);
+/// let cx = Host::new().with_service(speech);
 /// # let _ = cx;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -59,6 +59,7 @@ mod tests {
     use tools::CancellationToken;
 
     use super::*;
+    use tools::Host;
 
     const LONG: Duration = Duration::MAX;
 
@@ -89,7 +90,7 @@ mod tests {
     fn a_further_conversion_waits_until_one_of_those_at_a_time_ended() {
         static TWO: Conversions = Conversions::new(2, LONG);
         with_threads(3, async {
-            let cx = ToolContext::new();
+            let cx = Host::new();
             let (events, log) = mpsc::channel();
             let (release, released) = mpsc::channel::<()>();
             let end = events.clone();
@@ -122,7 +123,7 @@ mod tests {
     fn a_conversion_that_nothing_waits_for_keeps_its_permit_until_it_ends() {
         static ONE: Conversions = Conversions::new(1, LONG);
         with_threads(2, async {
-            let cx = ToolContext::new();
+            let cx = Host::new();
             let (events, log) = mpsc::channel();
             let (release, released) = mpsc::channel::<()>();
             let (began, begins) = mpsc::channel();
@@ -151,7 +152,7 @@ mod tests {
     async fn a_conversion_is_over_when_its_call_is_cancelled() {
         static ONE: Conversions = Conversions::new(1, LONG);
         let token = CancellationToken::new();
-        let cx = ToolContext::new().with_cancellation(token.clone());
+        let cx = Host::new().with_cancellation(token.clone());
         let is_over = ONE.run(&cx, move |is_over| {
             let before = is_over();
             token.cancel();
@@ -164,8 +165,7 @@ mod tests {
     async fn a_conversion_is_over_after_its_time() {
         static ONE: Conversions = Conversions::new(1, Duration::ZERO);
         assert!(
-            ONE.run(&ToolContext::new(), |is_over| (0..1_000_000)
-                .any(|_| is_over()))
+            ONE.run(&Host::new(), |is_over| (0..1_000_000).any(|_| is_over()))
                 .await
                 .unwrap()
         );
@@ -175,13 +175,13 @@ mod tests {
     async fn a_panic_of_a_conversion_is_one_of_its_call_and_returns_the_permit() {
         static ONE: Conversions = Conversions::new(1, LONG);
         let call = async {
-            ONE.run(&ToolContext::new(), |_| -> () {
+            ONE.run(&Host::new(), |_| -> () {
                 resume_unwind(Box::new("on purpose"))
             })
             .await
         };
         let panic = tokio::spawn(call).await.unwrap_err().into_panic();
         assert_eq!(panic.downcast_ref(), Some(&"on purpose"));
-        assert_eq!(ONE.run(&ToolContext::new(), |_| 1).await.unwrap(), 1);
+        assert_eq!(ONE.run(&Host::new(), |_| 1).await.unwrap(), 1);
     }
 }

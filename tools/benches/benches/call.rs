@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use benches::{ADD, ORDER, catalog, direct_add, direct_order};
 use criterion::{Criterion, criterion_group, criterion_main};
-use tools::ToolContext;
+use tools::Host;
 
 fn calls(criterion: &mut Criterion) {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -14,7 +14,7 @@ fn calls(criterion: &mut Criterion) {
         .build()
         .unwrap();
     let _inside = runtime.enter();
-    let (catalog, cx) = (catalog(1_000), ToolContext::new());
+    let (catalog, cx) = (catalog(1_000), Host::new());
     for (name, arguments, direct) in [
         ("add", ADD, direct_add as fn(&str) -> String),
         ("order", ORDER, direct_order),

@@ -14,8 +14,7 @@ use tools::journal::{
 };
 use tools::protocol::{Message, Part, Role};
 use tools::{
-    Admission, Catalog, Content, ErrorCode, Grant, Journal, Json, ToolCall, ToolContext,
-    ToolResult, tool,
+    Admission, Catalog, Content, ErrorCode, Grant, Host, Journal, Json, ToolCall, ToolResult, tool,
 };
 
 /// The arguments of [`measure`], as a model writes them.
@@ -119,8 +118,8 @@ pub fn catalog() -> Catalog {
 /// # Panics
 /// Never panics, because the grant is valid.
 #[allow(clippy::unwrap_used)]
-pub fn granted() -> ToolContext {
-    ToolContext::new().with_grant(Grant::parse(["fs:read:src/**"]).unwrap())
+pub fn granted() -> Host {
+    Host::new().with_grant(Grant::parse(["fs:read:src/**"]).unwrap())
 }
 
 /// A journal that stores nothing.

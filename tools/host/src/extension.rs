@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
 use tools::linked::{self, NamedSubmission};
-use tools::{Clause, Entry, Services, Source, ToolContext};
+use tools::{Clause, Entry, Host, Services, Source, ToolContext};
 
 use crate::finding::{FamilyReport, Finding};
 use crate::remote_tools::{NoServers, RemoteTools};
@@ -55,7 +55,7 @@ pub struct Extension {
     recovery: fn(Option<&Path>),
     after: &'static [&'static str],
     services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
-    context: fn(&Settings, ToolContext) -> Result<ToolContext, SettingsError>,
+    context: fn(&Settings, Host) -> Result<Host, SettingsError>,
     open_file: fn(&ToolContext, &str) -> Option<File>,
     access: fn(Settings) -> Result<Settings, SettingsError>,
     notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
@@ -99,7 +99,7 @@ impl Extension {
             recovery: |_| {},
             after: &[],
             services: |_, _| Ok(()),
-            context: |_, cx| Ok(cx),
+            context: |_, host| Ok(host),
             open_file: |_, _| None,
             access: Ok,
             notices: |_| Ok(Vec::new()),
@@ -166,11 +166,11 @@ impl Extension {
         self
     }
 
-    /// Sets the function that prepares the context of calls, which has the services of all families.
+    /// Sets the function that prepares the host of calls, which has the services of all families.
     #[must_use]
     pub const fn with_context(
         mut self,
-        context: fn(&Settings, ToolContext) -> Result<ToolContext, SettingsError>,
+        context: fn(&Settings, Host) -> Result<Host, SettingsError>,
     ) -> Self {
         self.context = context;
         self
@@ -377,14 +377,14 @@ pub fn insert_services(settings: &Settings, services: &mut Services) -> Result<(
     Ok(())
 }
 
-/// Prepares the context of calls with these settings for all linked families.
+/// Prepares the host of calls with these settings for all linked families.
 ///
 /// # Errors
 /// Returns the first mistake in the settings.
-pub fn prepare_context(settings: &Settings, cx: ToolContext) -> Result<ToolContext, SettingsError> {
+pub fn prepare_context(settings: &Settings, host: Host) -> Result<Host, SettingsError> {
     list()
         .into_iter()
-        .try_fold(cx, |cx, extension| (extension.context)(settings, cx))
+        .try_fold(host, |host, extension| (extension.context)(settings, host))
 }
 
 /// Opens a file of the workspace as tools do. Returns `None` if they cannot read it.

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use tools::tasks::{Lost, StoredTask};
-use tools::{CancellationToken, Clause, Effects, Task, ToolContext, ToolName};
+use tools::{CancellationToken, Clause, Effects, Host, Task, ToolContext, ToolName};
 
 use crate::PromptCall;
 use crate::exit::Exit;
@@ -72,8 +72,8 @@ pub trait AttachedTools: fmt::Debug + Send + Sync {
     }
 
     /// Adds the reasons why the session has no tool of a name.
-    fn with_reasons(&self, cx: ToolContext) -> ToolContext {
-        cx
+    fn with_reasons(&self, host: Host) -> Host {
+        host
     }
 
     /// Returns the commands of the prompts that servers list, with their descriptions. Servers that were not needed yet are connected

@@ -21,10 +21,10 @@ use crate::{
 /// The service that makes requests for tools. Cloning is cheap, and creating one connects and loads nothing.
 ///
 /// ```
-/// use tools::ToolContext;
+/// use tools::Host;
 /// use tools_http::HttpClient;
 ///
-/// let cx = ToolContext::new().with_service(HttpClient::new());
+/// let cx = Host::new().with_service(HttpClient::new());
 /// # let _ = cx;
 /// ```
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use tools::call::CallPlace;
-use tools::{Catalog, Effects, Tool, ToolContext};
+use tools::{Catalog, Effects, Host, Tool, ToolContext};
 use tools_journal::{Durability, JournalOptions, SqliteJournal};
 
 #[tokio::main]
@@ -42,9 +42,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             let each = |task: u32| {
                 let (catalog, cx) = (
                     catalog.clone(),
-                    ToolContext::new()
-                        .with_journal(journal.clone())
-                        .with_session("s"),
+                    Host::new().with_journal(journal.clone()).with_session("s"),
                 );
                 tokio::spawn(async move {
                     for number in 0..calls / tasks {

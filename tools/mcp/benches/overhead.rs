@@ -18,7 +18,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Value, json};
-use tools::{CancellationToken, Catalog, Effects, Tool, ToolContext};
+use tools::{CancellationToken, Catalog, Effects, Host, Tool, ToolContext};
 use tools_mcp::server::{HttpOptions, ServedTools, ToolServer};
 
 /// The rounds of each server.
@@ -77,7 +77,7 @@ fn tools() -> Result<ToolServer, Failure> {
     catalog.register(tool, async |_: ToolContext, arguments: Value| {
         greeting(&arguments)
     })?;
-    let context = ToolContext::new();
+    let context = Host::new();
     Ok(ToolServer::new(
         ServedTools::new(catalog.list(), catalog)?,
         move |_| context.clone(),

@@ -31,7 +31,7 @@
 //!
 //! Each call, refused or not, is a `tracing` span with the name `execute_tool`, the level `INFO` and the target `tools`. Its attributes
 //! follow OpenTelemetry's conventions for generative AI. The span of a nested call is a child of the outer call's span. Arguments and
-//! results are recorded only with [`with_recorded_content`](crate::ToolContext::with_recorded_content).
+//! results are recorded only with [`with_recorded_content`](crate::Host::with_recorded_content).
 //!
 //! # For drivers
 //!
@@ -113,7 +113,7 @@ use self::convert::Converted;
 use self::overflow::Overflow;
 use self::record::Record;
 use crate::context::CallScope;
-use crate::{AbsentTools, Arguments, Entry, ToolContext, ToolError, ToolErrorKind, schema};
+use crate::{AbsentTools, Arguments, Entry, Host, ToolContext, ToolError, ToolErrorKind, schema};
 
 pub use crate::context::observer::DeadlineObserver;
 pub use crate::context::order::CallOrder;
@@ -161,7 +161,7 @@ pub fn validate(
     let validated = parse::parse(entry, arguments)
         .map_err(ToolError::from)
         .and_then(|arguments| {
-            let time_limit = cx.unwrap_or(&ToolContext::new()).deadline_for(entry);
+            let time_limit = cx.unwrap_or(&Host::new()).deadline_for(entry);
             in_time(time_limit, || {
                 let Converted {
                     arguments, checked, ..

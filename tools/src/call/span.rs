@@ -144,16 +144,12 @@ fn fail(span: &Span, code: ErrorCode, reason: Option<&dyn Display>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Host;
 
     #[test]
     fn a_call_without_a_subscriber_has_no_span() {
         // Another test's subscriber on its own thread may enable the level here, but not the span.
-        assert!(
-            open(&ToolContext::new(), "t", None)
-                .span
-                .get()
-                .is_disabled()
-        );
+        assert!(open(&Host::new(), "t", None).span.get().is_disabled());
     }
 
     #[test]
@@ -161,7 +157,7 @@ mod tests {
         // `info_span!` needs a literal, so the name is written twice.
         let listener = tracing_subscriber::registry();
         tracing::subscriber::with_default(listener, || {
-            let span = open(&ToolContext::new(), "t", None).span.get();
+            let span = open(&Host::new(), "t", None).span.get();
             let metadata = span.metadata().expect("a subscriber is set");
             assert_eq!(metadata.name(), EXECUTE_TOOL);
             assert_eq!(*metadata.level(), LEVEL);

@@ -40,7 +40,7 @@ impl ToolContext {
     /// - [`AgentError::Name`] if the name is not 1 to [`MAX_AGENT_NAME`](Self::MAX_AGENT_NAME) of `A-Za-z0-9_.-`.
     /// - [`AgentError::Undeclared`] inside of a call whose tool does not declare that it
     ///   [delegates](protocol::Limits::delegates).
-    pub fn with_agent(self, name: &str) -> Result<Self, AgentError> {
+    pub fn with_agent(&self, name: &str) -> Result<Self, AgentError> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
         if name.is_empty() || name.len() > Self::MAX_AGENT_NAME || !name.bytes().all(is_allowed) {
             return Err(AgentError::Name {
@@ -56,7 +56,7 @@ impl ToolContext {
             Some(outer) => format!("{outer}/{name}"),
             None => name.to_owned(),
         };
-        Ok(self.with(|facts| facts.agent = Some(path.into())))
+        Ok(self.clone().with(|facts| facts.agent = Some(path.into())))
     }
 
     /// Returns the path of the sub-agent that makes the calls, such as `review/tests`: the outermost name comes first. Returns `None`

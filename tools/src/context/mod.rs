@@ -7,6 +7,7 @@ mod detached;
 mod domain;
 mod exposure;
 mod file_authors;
+mod host;
 mod known_texts;
 mod layer;
 mod need;
@@ -44,6 +45,7 @@ pub use agent::AgentError;
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
 pub use exposure::Exposure;
 pub use file_authors::{FileAuthors, FileJudge, WriteWatch};
+pub use host::Host;
 pub use known_texts::{KnownTexts, UrlCount};
 pub use need::Need;
 pub(crate) use observer::DeadlineObserver;
@@ -61,21 +63,10 @@ pub use workspace_domain::WorkspaceDomain;
 
 /// The facts of a call: its caller, grant, deadline, cancellation token and services.
 ///
-/// A host builds one for a session and passes it to every call. The pipeline passes the tool a copy that also contains the running
-/// call. A new context has no grant, so it runs pure tools only. Cloning is cheap.
-///
-/// ```
-/// use std::time::Duration;
-/// use tools::{Grant, ToolContext};
-///
-/// let cx = ToolContext::new()
-///     .with_grant(Grant::parse(["fs:read:**"])?)
-///     .with_timeout(Duration::from_secs(5))
-///     .with_session("session-1");
-/// assert_eq!(cx.session(), Some("session-1"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Default)]
+/// The pipeline passes one to the running tool: it [requires](Self::require) targets and [needs](Self::need) services,
+/// [asks](Self::ask), [reports](Self::report) and [executes](Self::execute) other tools. A [`Host`] has the context of calls that no
+/// tool makes. Cloning is cheap.
+#[derive(Clone)]
 pub struct ToolContext {
     facts: Arc<Facts>,
     call: Option<Arc<CallScope>>,
@@ -128,41 +119,6 @@ struct NotInherited<T> {
 }
 
 impl ToolContext {
-    /// Creates a context without a grant and without services.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the grant. Inside of a call, the new grant is intersected with that of the call.
-    #[must_use]
-    pub fn with_grant(self, grant: Grant) -> Self {
-        let grant = match &self.call {
-            Some(call) => call.caller.grant().intersect(&grant),
-            None => grant,
-        };
-        self.with(|facts| facts.grant = Arc::new(grant))
-    }
-
-    /// Sets the time limit of each call, nested calls included. It replaces the tool's own limit and the default of 30 s, unless the tool
-    /// [delegates](protocol::Limits::delegates).
-    ///
-    /// Inside of a call it can only be lowered.
-    #[must_use]
-    pub fn with_timeout(self, timeout: Duration) -> Self {
-        let most = self
-            .facts
-            .timeout
-            .filter(|_| self.call.is_some())
-            .unwrap_or(Duration::MAX);
-        self.with(|facts| facts.timeout = Some(timeout.min(most)))
-    }
-
-    /// Sets the time by which every call must end. A call ends at the earlier of this and its timeout.
-    #[must_use]
-    pub fn with_deadline(self, deadline: Instant) -> Self {
-        self.with(|facts| facts.deadline = Some(deadline))
-    }
-
     /// Sets the token that cancels calls. Inside of a call, nested calls are also cancelled when that call ends.
     #[must_use]
     pub fn with_cancellation(self, token: CancellationToken) -> Self {
@@ -181,55 +137,17 @@ impl ToolContext {
         self.with(|facts| facts.services.insert(service))
     }
 
-    /// Sets the reason that the host offers no service of this type, as [`Services::insert_absent`] does.
-    #[must_use]
-    pub fn with_absent_service<T: Send + Sync + 'static>(
-        self,
-        reason: impl Into<Arc<str>>,
-    ) -> Self {
-        self.with(|facts| facts.services.insert_absent::<T>(reason))
-    }
-
     /// Replaces all services.
     #[must_use]
     pub fn with_services(self, services: Services) -> Self {
         self.with(|facts| facts.services = services)
     }
 
-    /// Sets the receiver of progress reports.
-    #[must_use]
-    pub fn with_progress(self, sink: Arc<dyn ProgressSink>) -> Self {
-        self.with(|facts| facts.progress = Some(sink))
-    }
-
-    /// Sets the approver, which decides about calls outside of the grant and calls that the [policy](Self::with_policy) asks about.
-    /// Without an approver, such calls are refused.
-    ///
-    /// Inside of a call this has no effect, so that a tool cannot choose its approver.
-    #[must_use]
-    pub fn with_approver(self, approver: Arc<dyn Approver>) -> Self {
-        if self.call.is_some() {
-            self
-        } else {
-            self.with(|facts| facts.approver = Some(approver))
-        }
-    }
-
-    /// Sets whether the spans of calls record arguments and results. Off by default.
-    ///
-    /// Secrets in arguments are [masked](crate::Entry::masked). All other content goes to the receiver of the spans. Inside of a call
-    /// this can be turned off, but not on.
-    #[must_use]
-    pub fn with_recorded_content(self, is_recorded: bool) -> Self {
-        let may = self.call.is_none() || self.facts.records_content;
-        self.with(|facts| facts.records_content = is_recorded && may)
-    }
-
     /// Returns a context for nested calls, with the intersection of this grant and these clauses.
     #[must_use]
     pub fn narrowed(&self, clauses: impl IntoIterator<Item = Clause>) -> Self {
         let grant = self.facts.grant.narrowed(clauses);
-        self.clone().with_grant(grant)
+        self.clone().with(|facts| facts.grant = Arc::new(grant))
     }
 
     /// Returns the grant.

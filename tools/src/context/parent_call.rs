@@ -41,18 +41,6 @@ impl ParentCall {
 }
 
 impl ToolContext {
-    /// Sets the [journal](crate::journal), which records every call, so that a replayed conversation runs no call twice.
-    ///
-    /// Inside of a call this has no effect, so that a tool cannot choose its journal.
-    #[must_use]
-    pub fn with_journal(self, journal: Arc<dyn Journal>) -> Self {
-        if self.call.is_some() {
-            self
-        } else {
-            self.with(|facts| facts.journal = Some(journal))
-        }
-    }
-
     /// Returns the journal. Returns `None` inside of a call, so that a tool cannot write to it.
     pub fn journal(&self) -> Option<&Arc<dyn Journal>> {
         if self.call.is_some() {

@@ -1,6 +1,5 @@
 //! The policy, the sensitive paths and the approval timeout of a context.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::{Target, ToolNames};
@@ -10,46 +9,6 @@ use crate::policy::{Policy, Reason, Ruling, SensitivePaths, Sensitivity, Verdict
 use crate::{Approval, Concern, ToolErrorKind};
 
 impl ToolContext {
-    /// Sets the policy: the rules that allow, ask about or deny granted calls.
-    ///
-    /// Without a policy all granted calls run, even destroying ones, except on sensitive paths and
-    /// [unnamed hosts](Reason::UnnamedHost). Use [`Policy::by_effects`] to ask before
-    /// writes.
-    ///
-    /// Inside of a call this has no effect, so that a tool cannot choose its policy.
-    #[must_use]
-    pub fn with_policy(self, policy: impl Into<Arc<Policy>>) -> Self {
-        if self.call.is_some() {
-            self
-        } else {
-            self.with(|facts| facts.policy = Some(policy.into()))
-        }
-    }
-
-    /// Sets the sensitive paths (settings, files that run automatically, build files), in place of the
-    /// [built-in](SensitivePaths::default) table.
-    ///
-    /// Inside of a call this has no effect, so that a tool cannot choose its restrictions.
-    #[must_use]
-    pub fn with_sensitive_paths(self, paths: impl Into<Arc<SensitivePaths>>) -> Self {
-        if self.call.is_some() {
-            self
-        } else {
-            self.with(|facts| facts.sensitive_paths = Some(paths.into()))
-        }
-    }
-
-    /// Sets the time limit of an approval or a [question](Self::ask), including its wait in the queue. The default is
-    /// [5 minutes](crate::Approval::DEFAULT_TIMEOUT). Inside of a call this has no effect.
-    #[must_use]
-    pub fn with_approval_timeout(self, timeout: Duration) -> Self {
-        if self.call.is_some() {
-            self
-        } else {
-            self.with(|facts| facts.approval_timeout = Some(timeout))
-        }
-    }
-
     /// Returns the policy, or `None` if none is set.
     pub fn policy(&self) -> Option<&Policy> {
         self.facts.policy.as_deref()

@@ -33,18 +33,6 @@ pub trait Person: Send + Sync {
 pub struct NobodyThere;
 
 impl ToolContext {
-    /// Sets the person who answers [questions](Self::ask) of tools. Without one, questions fail with [`NobodyThere`].
-    ///
-    /// Inside of a call this has no effect, so that a tool cannot answer for the person.
-    #[must_use]
-    pub fn with_person(self, person: Arc<dyn Person>) -> Self {
-        if self.call.is_some() {
-            self
-        } else {
-            self.with(|facts| facts.person = Some(person))
-        }
-    }
-
     /// Returns true if a person at the host answers questions.
     pub fn has_person_at_host(&self) -> bool {
         self.facts

@@ -4,25 +4,28 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::order::Ticket;
-use super::{CallOrder, DeadlineObserver, NotInherited, PersonClock, ToolContext};
+use super::{CallOrder, DeadlineObserver, NotInherited, PersonClock, ProgressSink, ToolContext};
 use crate::sync::{Mutex, lock};
 
 /// The place of one call in a conversation, which a driver sets in the call's context.
 ///
 /// ```
-/// use tools::ToolContext;
+/// use tools::Host;
 /// use tools::call::CallPlace;
 ///
-/// let cx = ToolContext::new().with_session("monday").with_place(CallPlace::new(1, 0).with_id("call_7"));
-/// assert_eq!(cx.call_id(), Some("call_7"));
+/// let host = Host::new().with_session("monday").with_place(CallPlace::new(1, 0).with_id("call_7"));
+/// assert_eq!(host.call_id(), Some("call_7"));
 /// ```
 #[derive(Default)]
+#[must_use]
 pub struct CallPlace {
     turn: Option<(u64, u32)>,
     id: Option<Arc<str>>,
     ticket: Option<Ticket>,
     observer: Option<Arc<dyn DeadlineObserver>>,
     person_clock: Option<Arc<PersonClock>>,
+    progress: Option<Arc<dyn ProgressSink>>,
+    correlation_id: Option<Arc<str>>,
 }
 
 impl CallPlace {
@@ -37,7 +40,6 @@ impl CallPlace {
     }
 
     /// Sets the call id from the model.
-    #[must_use]
     pub fn with_id(self, id: impl Into<Arc<str>>) -> Self {
         Self {
             id: Some(id.into()),
@@ -46,7 +48,6 @@ impl CallPlace {
     }
 
     /// Adds the call to an order, after the calls that were added before.
-    #[must_use]
     pub fn with_order(self, order: &CallOrder) -> Self {
         Self {
             ticket: Some(order.enqueue()),
@@ -55,7 +56,6 @@ impl CallPlace {
     }
 
     /// Sets the observer that is notified when the call's deadline starts running.
-    #[must_use]
     pub fn with_observer(self, observer: Arc<dyn DeadlineObserver>) -> Self {
         Self {
             observer: Some(observer),
@@ -64,12 +64,52 @@ impl CallPlace {
     }
 
     /// Sets the clock that measures how long the call waits for a person.
-    #[must_use]
     pub fn with_person_clock(self, clock: Arc<PersonClock>) -> Self {
         Self {
             person_clock: Some(clock),
             ..self
         }
+    }
+
+    /// Sets the receiver of the call's progress reports.
+    pub fn with_progress(self, sink: Arc<dyn ProgressSink>) -> Self {
+        Self {
+            progress: Some(sink),
+            ..self
+        }
+    }
+
+    /// Sets the correlation id, which identifies a request across systems.
+    pub fn with_correlation_id(self, id: Arc<str>) -> Self {
+        Self {
+            correlation_id: Some(id),
+            ..self
+        }
+    }
+
+    /// Sets the place of the next call with a context.
+    ///
+    /// A [`CallOrder`] applies to one call. Use a separate context for each call and drop it after `execute`.
+    ///
+    /// Inside of a call, the turn has no effect: nested calls have places below that of their outer call. Observer and person clock
+    /// are added to those of the outer calls.
+    #[must_use]
+    pub fn enter(self, cx: ToolContext) -> ToolContext {
+        let (is_nested, depth) = (cx.call.is_some(), cx.depth());
+        cx.with(|facts| {
+            facts.call_id = self.id;
+            facts.ticket = self.ticket.map(|ticket| Arc::new(Mutex::new(Some(ticket))));
+            if !is_nested {
+                facts.turn = self.turn;
+            }
+            facts.observer = NotInherited {
+                depth,
+                value: self.observer,
+            };
+            facts.person_clock = self.person_clock;
+            facts.progress = self.progress.or(facts.progress.take());
+            facts.correlation_id = self.correlation_id.or(facts.correlation_id.take());
+        })
     }
 }
 
@@ -83,31 +123,6 @@ impl fmt::Debug for CallPlace {
 }
 
 impl ToolContext {
-    /// Sets the place of the next call.
-    ///
-    /// A [`CallOrder`] applies to one call. Use a separate context for each call and drop it after `execute`.
-    ///
-    /// Inside of a call, the turn has no effect: nested calls have places below that of their outer call. Observer and person clock
-    /// are added to those of the outer calls.
-    #[must_use]
-    pub fn with_place(self, place: CallPlace) -> Self {
-        let (is_nested, depth) = (self.call.is_some(), self.depth());
-        self.with(|facts| {
-            facts.call_id = place.id;
-            facts.ticket = place
-                .ticket
-                .map(|ticket| Arc::new(Mutex::new(Some(ticket))));
-            if !is_nested {
-                facts.turn = place.turn;
-            }
-            facts.observer = NotInherited {
-                depth,
-                value: place.observer,
-            };
-            facts.person_clock = place.person_clock;
-        })
-    }
-
     /// Takes the ticket of the next call. Returns `None` if there is none or it was taken already.
     pub(crate) fn take_ticket(&self) -> Option<Ticket> {
         lock(self.facts.ticket.as_ref()?).take()

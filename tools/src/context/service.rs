@@ -127,7 +127,7 @@ impl Services {
         if !others.is_empty() {
             let others = others.join(" and no ");
             reasons.push(format!(
-                "the host offers no {others}; add it to the context with with_service"
+                "the host offers no {others}; add it to the host with with_service"
             ));
         }
         ToolErrorKind::Unavailable {

@@ -14,12 +14,12 @@ impl ToolContext {
     /// arguments.
     ///
     /// ```
-    /// use tools::ToolContext;
+    /// use tools::Host;
     /// use tools::protocol::wire::Format;
     ///
-    /// let cx = ToolContext::new().with_wire(Format::Anthropic);
+    /// let cx = Host::new().with_wire(Format::Anthropic);
     /// assert_eq!(cx.spelling("fs.read"), "fs__read");
-    /// assert_eq!(ToolContext::new().spelling("fs.read"), "fs.read");
+    /// assert_eq!(Host::new().spelling("fs.read"), "fs.read");
     /// ```
     #[must_use]
     pub fn with_wire(self, format: Format) -> Self {

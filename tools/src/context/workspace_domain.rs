@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ToolContext;
+use crate::Host;
 use crate::policy::{SensitivePath, Sensitivity};
 
 /// The description of a control file in approval requests and refusals.
@@ -14,15 +14,15 @@ const CONTROL_FILE: &str = "a control file of this session, which decides what t
 /// regardless of the grant.
 ///
 /// ```
-/// use tools::ToolContext;
+/// use tools::Host;
 /// use tools::context::WorkspaceDomain;
 ///
 /// // `Workspace` of `toolcrib-fs` returns both: `identity()` and `paths_to(file)`.
 /// let domain = WorkspaceDomain::new("device 1, inode 2").with_control_files(["conf/rules.toml"]);
-/// let cx = domain.enter(ToolContext::new());
-/// assert_eq!(cx.domain("fs"), "device 1, inode 2");
-/// assert!(cx.sensitive_paths().find("conf/rules.toml").is_some());
-/// assert!(cx.sensitive_paths().find("rules.toml").is_none());
+/// let host = domain.enter(Host::new());
+/// assert_eq!(host.domain("fs"), "device 1, inode 2");
+/// assert!(host.sensitive_paths().find("conf/rules.toml").is_some());
+/// assert!(host.sensitive_paths().find("rules.toml").is_none());
 /// ```
 #[derive(Clone, Debug)]
 pub struct WorkspaceDomain {
@@ -54,11 +54,10 @@ impl WorkspaceDomain {
         self.with([name.into()])
     }
 
-    /// Puts the calls of a context into this domain, and adds the control files to its sensitive paths.
-    #[must_use]
-    pub fn enter(self, cx: ToolContext) -> ToolContext {
-        let paths = cx.sensitive_paths().clone().with_paths(self.control);
-        cx.with_domain("fs", self.identity)
+    /// Puts the calls of a host into this domain, and adds the control files to its sensitive paths.
+    pub fn enter(self, host: Host) -> Host {
+        let paths = host.sensitive_paths().clone().with_paths(self.control);
+        host.with_domain("fs", self.identity)
             .with_sensitive_paths(paths)
     }
 

@@ -45,7 +45,7 @@ impl Entry {
         arguments: &Json,
         find: &dyn Fn(&str) -> Option<Arc<Self>>,
     ) -> Json {
-        let Some(kept) = self.handler.kept_call() else {
+        let Some(kept) = self.handler().kept_call() else {
             return masked;
         };
         let argument = |name| arguments.value().get(name);

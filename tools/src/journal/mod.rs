@@ -1,6 +1,6 @@
 //! [`Journal`]: a write-ahead record of calls and their outcomes.
 //!
-//! With a journal in the context ([`ToolContext::with_journal`](crate::ToolContext::with_journal)), the pipeline records every call:
+//! With a journal in the context ([`Host::with_journal`](crate::Host::with_journal)), the pipeline records every call:
 //!
 //! - an intent before the tool runs and an outcome after it, or
 //! - a refusal if the tool does not run.
@@ -9,7 +9,7 @@
 //!
 //! # A call with a key runs at most once
 //!
-//! A call with a [place](crate::ToolContext::with_place) in a [session](crate::ToolContext::with_session) has a [`CallKey`]. The
+//! A call with a [place](crate::Host::with_place) in a [session](crate::Host::with_session) has a [`CallKey`]. The
 //! pipeline looks the key up before it validates the call. Resuming a conversation after a crash therefore repeats no call:
 //!
 //! | recorded under the key | the call |

@@ -7,19 +7,19 @@ use serde_json::Value;
 
 use super::fault::{Fault, LintRule};
 use crate::call::{Resolve, execute};
-use crate::{Entry, ToolContext, ToolError, ToolErrorKind, ToolResult};
+use crate::{Entry, Host, ToolError, ToolErrorKind, ToolResult};
 
-/// Validates the examples, and runs those of a pure tool twice. Nested calls are resolved in `scope`. Without a context, the examples
+/// Validates the examples, and runs those of a pure tool twice. Nested calls are resolved in `scope`. Without a host, the examples
 /// of a tool that needs services do not run.
 pub(super) async fn check(
     scope: &Arc<impl Resolve + 'static>,
-    cx: Option<&ToolContext>,
+    host: Option<&Host>,
     entry: &Entry,
     faults: &mut Vec<Fault>,
 ) {
     let tool = entry.tool();
-    let runs = tool.effects.is_pure() && (cx.is_some() || entry.needs().is_empty());
-    let cx = cx.cloned().unwrap_or_default();
+    let runs = tool.effects.is_pure() && (host.is_some() || entry.needs().is_empty());
+    let host = host.cloned().unwrap_or_else(Host::new);
     if tool.examples.is_empty() {
         faults.push(Fault::warning(
             entry,
@@ -31,7 +31,14 @@ pub(super) async fn check(
         if let Err(error) = entry.verify_example(index, example) {
             faults.push(Fault::error(entry, LintRule::Example, error.to_string()));
         } else if runs {
-            let call = || execute(scope.clone(), &cx, entry.name(), example.arguments.clone());
+            let call = || {
+                execute(
+                    scope.clone(),
+                    &host,
+                    entry.name(),
+                    example.arguments.clone(),
+                )
+            };
             let fault = judge(index, example, call).await;
             faults.extend(fault.map(|(rule, message)| Fault::error(entry, rule, message)));
         }

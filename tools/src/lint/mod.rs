@@ -13,7 +13,7 @@ use std::sync::Arc;
 use protocol::wire::{Format, Strictness};
 use serde_json::Value;
 
-use crate::{Catalog, Effects, Entry, RegisterError, Tool, ToolContext};
+use crate::{Catalog, Effects, Entry, Host, RegisterError, Tool};
 
 pub use fault::{Fault, LintRule, Severity};
 
@@ -41,7 +41,7 @@ pub use fault::{Fault, LintRule, Severity};
 pub struct Lint {
     prefix: Option<String>,
     waived: Vec<LintRule>,
-    cx: Option<ToolContext>,
+    host: Option<Host>,
 }
 
 impl Lint {
@@ -57,10 +57,10 @@ impl Lint {
         self
     }
 
-    /// Sets the context in which examples of pure tools run. Without one, only those of tools that need no services run.
+    /// Sets the host with which examples of pure tools run. Without one, only those of tools that need no services run.
     #[must_use]
-    pub fn with_context(mut self, cx: ToolContext) -> Self {
-        self.cx = Some(cx);
+    pub fn with_host(mut self, host: Host) -> Self {
+        self.host = Some(host);
         self
     }
 
@@ -96,7 +96,7 @@ impl Lint {
                 );
                 Fault::warning(entry, LintRule::Effects, message)
             }));
-            examples::check(&scope, self.cx.as_ref(), entry, &mut faults).await;
+            examples::check(&scope, self.host.as_ref(), entry, &mut faults).await;
         }
         faults.retain(|fault| !self.waives(fault.rule));
         faults.sort_by(|one, other| one.tool.cmp(&other.tool));

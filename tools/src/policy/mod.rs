@@ -35,13 +35,13 @@ pub use verdict::Verdict;
 ///
 /// ```
 /// use tools::policy::Verdict;
-/// use tools::{Grant, Policy, ToolContext, ToolName};
+/// use tools::{Grant, Host, Policy, ToolName};
 ///
 /// let policy: Policy = serde_json::from_str(r#"[
 ///     {"verdict": "allow", "target": "fs:write:src/**"},
 ///     {"verdict": "deny", "target": "fs:write:src/generated/**", "reason": "it is written by the build"}
 /// ]"#)?;
-/// let cx = ToolContext::new().with_grant(Grant::all()).with_policy(policy);
+/// let cx = Host::new().with_grant(Grant::all()).with_policy(policy);
 /// let targets = ["fs:write:src/lib.rs", "fs:write:src/generated/a.rs", "fs:write:README.md", "fs:read:README.md"];
 /// let targets: Vec<_> = targets.into_iter().map(str::parse).collect::<Result<_, _>>()?;
 /// let tool = ToolName::new("fs.write")?;

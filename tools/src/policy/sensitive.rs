@@ -45,7 +45,7 @@ pub struct SensitivePath {
 /// A table of sensitive paths of the scheme `fs`: settings, files that programs run, and build files.
 ///
 /// The [default](Self::default) is the built-in table, which the README of `toolcrib-fs` lists. A host adds its own paths and passes
-/// the table to [`ToolContext::with_sensitive_paths`](crate::ToolContext::with_sensitive_paths).
+/// the table to [`Host::with_sensitive_paths`](crate::Host::with_sensitive_paths).
 ///
 /// # Patterns
 /// - A pattern matches at any depth, or only from the root if it begins with `/`.

@@ -13,8 +13,8 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::schedule::{all, check, nothing, thread, tool};
 use crate::{
-    DefinitionError, Entry, ErrorCode, Handler, HandlerFuture, Input, RegisterError, SharedCatalog,
-    Source, Submission, ToolContext, ToolResult,
+    DefinitionError, Entry, ErrorCode, Handler, HandlerFuture, Host, Input, RegisterError,
+    SharedCatalog, Source, Submission, ToolContext, ToolResult,
 };
 
 /// Creates a tool whose source line identifies the thread that registers it.
@@ -106,7 +106,7 @@ fn a_tool_may_register_another_while_it_runs_and_so_may_its_neighbour() {
         }
         let run = |name: &'static str| {
             thread(&catalog, move |catalog| {
-                block_on(catalog.execute(&ToolContext::new(), name, json!({}))).unwrap();
+                block_on(catalog.execute(&Host::new(), name, json!({}))).unwrap();
             })
         };
         all([run("one"), run("two")]);
@@ -285,13 +285,7 @@ fn a_handler_may_change_the_catalog_when_it_is_dropped() {
         };
         all([
             act(|catalog| drop(catalog.replace(tool("t"), nothing))),
-            act(|catalog| {
-                drop(block_on(catalog.execute(
-                    &ToolContext::new(),
-                    "t",
-                    json!({}),
-                )))
-            }),
+            act(|catalog| drop(block_on(catalog.execute(&Host::new(), "t", json!({}))))),
             act(|catalog| assert!(catalog.register(tool("other"), nothing).is_ok())),
         ]);
         let heir = catalog.get("heir");

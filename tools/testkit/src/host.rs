@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tools::{
-    Approver, Arguments, Catalog, Execution, Grant, Person, ProgressSink, ToolContext, ToolError,
+    Approver, Arguments, Catalog, Execution, Grant, Host, Person, ProgressSink, ToolError,
     ToolResult,
 };
 
@@ -43,7 +43,7 @@ use crate::IntoCatalog;
 #[derive(Clone, Debug)]
 pub struct TestHost {
     catalog: Catalog,
-    cx: ToolContext,
+    host: Host,
 }
 
 impl TestHost {
@@ -60,7 +60,7 @@ impl TestHost {
         }
         Self {
             catalog,
-            cx: ToolContext::new().with_grant(Grant::all()),
+            host: Host::new().with_grant(Grant::all()),
         }
     }
 
@@ -72,7 +72,7 @@ impl TestHost {
     #[track_caller]
     pub fn with_grant(self, clauses: &[&str]) -> Self {
         match Grant::parse(clauses) {
-            Ok(grant) => self.with_context(|cx| cx.with_grant(grant)),
+            Ok(grant) => self.with_context(|host| host.with_grant(grant)),
             Err(error) => panic!("the grant of the test host is invalid: {error}"),
         }
     }
@@ -80,43 +80,43 @@ impl TestHost {
     /// Adds a service and replaces an earlier one of the same type.
     #[must_use]
     pub fn with_service<T: Send + Sync + 'static>(self, service: T) -> Self {
-        self.with_context(|cx| cx.with_service(service))
+        self.with_context(|host| host.with_service(service))
     }
 
     /// Sets the time limit of each call.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
-        self.with_context(|cx| cx.with_timeout(timeout))
+        self.with_context(|host| host.with_timeout(timeout))
     }
 
     /// Sets the approver, such as a clone of a [`RecordingApprover`](crate::RecordingApprover).
     #[must_use]
     pub fn with_approver(self, approver: impl Approver + 'static) -> Self {
-        self.with_context(|cx| cx.with_approver(Arc::new(approver)))
+        self.with_context(|host| host.with_approver(Arc::new(approver)))
     }
 
     /// Sets the person who answers questions, such as a clone of a [`RecordingPerson`](crate::RecordingPerson).
     #[must_use]
     pub fn with_person(self, person: impl Person + 'static) -> Self {
-        self.with_context(|cx| cx.with_person(Arc::new(person)))
+        self.with_context(|host| host.with_person(Arc::new(person)))
     }
 
     /// Sets the receiver of progress reports, such as a clone of a [`RecordingProgress`](crate::RecordingProgress).
     #[must_use]
     pub fn with_progress(self, sink: impl ProgressSink + 'static) -> Self {
-        self.with_context(|cx| cx.with_progress(Arc::new(sink)))
+        self.with_context(|host| host.with_progress(Arc::new(sink)))
     }
 
-    /// Changes any other setting of the context, such as its policy.
+    /// Changes any other setting of the host, such as its policy.
     #[must_use]
-    pub fn with_context(mut self, change: impl FnOnce(ToolContext) -> ToolContext) -> Self {
-        self.cx = change(self.cx);
+    pub fn with_context(mut self, change: impl FnOnce(Host) -> Host) -> Self {
+        self.host = change(self.host);
         self
     }
 
-    /// Returns the context of the calls.
-    pub fn context(&self) -> &ToolContext {
-        &self.cx
+    /// Returns the settings of the calls.
+    pub fn context(&self) -> &Host {
+        &self.host
     }
 
     /// Returns the catalog.
@@ -129,7 +129,7 @@ impl TestHost {
     /// # Errors
     /// The future returns a [`ToolError`] if the tool was not run or failed.
     pub fn call(&self, tool: &str, arguments: impl Into<Arguments>) -> Execution {
-        self.catalog.execute(&self.cx, tool, arguments)
+        self.catalog.execute(&self.host, tool, arguments)
     }
 
     /// Calls a tool from a test that is not async, in a runtime of its own.

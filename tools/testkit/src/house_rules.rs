@@ -2,7 +2,7 @@
 
 use std::{panic, thread};
 
-use tools::ToolContext;
+use tools::Host;
 use tools::lint::{Fault, Lint, LintRule};
 
 use crate::IntoCatalog;
@@ -39,7 +39,7 @@ impl HouseRules {
     /// Creates the rules without a prefix.
     pub fn new() -> Self {
         Self {
-            lint: Lint::new().with_context(ToolContext::new()),
+            lint: Lint::new().with_host(Host::new()),
         }
     }
 
@@ -51,11 +51,11 @@ impl HouseRules {
         }
     }
 
-    /// Sets the context in which examples of pure tools run. The default has no services.
+    /// Sets the host with which examples of pure tools run. The default has no services.
     #[must_use]
-    pub fn with_context(self, cx: ToolContext) -> Self {
+    pub fn with_host(self, host: Host) -> Self {
         Self {
-            lint: self.lint.with_context(cx),
+            lint: self.lint.with_host(host),
         }
     }
 

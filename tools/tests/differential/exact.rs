@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use tools::context::ApprovalFuture;
 use tools::{
-    Approval, Approver, Arguments, Catalog, Decision, Effects, ErrorCode, Grant, JsonSchema, Tool,
-    ToolContext, tool,
+    Approval, Approver, Arguments, Catalog, Decision, Effects, ErrorCode, Grant, Host, JsonSchema,
+    Tool, ToolContext, tool,
 };
 
 use crate::notebook::Notebook;
@@ -101,7 +101,7 @@ fn catalog() -> Catalog {
 
 /// Returns the arguments that the tool was given, or `None` if it was not run.
 async fn given(name: &str, arguments: impl Into<Arguments>) -> Option<String> {
-    let cx = ToolContext::new().with_grant(Grant::all());
+    let cx = Host::new().with_grant(Grant::all());
     match catalog().execute(&cx, name, arguments).await {
         Ok(result) => Some(result.to_text()),
         Err(error) if error.code() == ErrorCode::InvalidArguments => None,
@@ -221,7 +221,7 @@ async fn an_integer_beyond_64_bits_is_authorised_approved_and_recorded_digit_by_
     let (yes, journal) = (Arc::new(Yes::default()), Notebook::default());
     let to = "18446744073709551617";
     let text = format!(r#"{{"to":{to}}}"#);
-    let granted = |clause: &str| ToolContext::new().with_grant(Grant::parse([clause]).unwrap());
+    let granted = |clause: &str| Host::new().with_grant(Grant::parse([clause]).unwrap());
     catalog()
         .execute(&granted(&format!("account:write:{to}")), "move", &*text)
         .await
@@ -235,7 +235,7 @@ async fn an_integer_beyond_64_bits_is_authorised_approved_and_recorded_digit_by_
         .await;
     assert_eq!(rounded.unwrap_err().code(), ErrorCode::PermissionDenied);
 
-    let asking = ToolContext::new()
+    let asking = Host::new()
         .with_approver(yes.clone())
         .with_journal(Arc::new(journal.clone()));
     catalog().execute(&asking, "move", &*text).await.unwrap();

@@ -5,7 +5,9 @@ use std::fmt::Debug;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tools::handler::typed;
-use tools::{Arguments, Catalog, Effects, ErrorCode, JsonSchema, Tool, ToolContext, schema_of};
+use tools::{
+    Arguments, Catalog, Effects, ErrorCode, Host, JsonSchema, Tool, ToolContext, schema_of,
+};
 
 use crate::case::Case;
 use crate::intended::{Facts, Intended};
@@ -140,11 +142,7 @@ impl Subject {
 
     /// Returns the arguments that the tool was given, or `None` if it was refused.
     async fn call(&self, arguments: impl Into<Arguments>) -> Option<String> {
-        match self
-            .catalog
-            .execute(&ToolContext::new(), "take", arguments)
-            .await
-        {
+        match self.catalog.execute(&Host::new(), "take", arguments).await {
             Ok(result) => Some(result.to_text()),
             Err(error) if error.code() == ErrorCode::InvalidArguments => None,
             Err(error) => panic!("{}: {error}", self.name),

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 use tools::call::{CallOrder, CallPlace};
 use tools::protocol::Rate;
 use tools::{
-    Admission, CancellationToken, Catalog, Effects, ErrorCode, Limits, RegisterError, Tool,
+    Admission, CancellationToken, Catalog, Effects, ErrorCode, Host, Limits, RegisterError, Tool,
     ToolContext, ToolError, ToolErrorKind,
 };
 
@@ -58,7 +58,7 @@ fn catalog(log: &Log) -> Catalog {
     catalog
 }
 
-fn workshop() -> (Log, Catalog, ToolContext) {
+fn workshop() -> (Log, Catalog, Host) {
     let log = Log::default();
     (log.clone(), catalog(&log), cx())
 }

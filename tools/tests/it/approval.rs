@@ -11,7 +11,7 @@ use tools::context::ApprovalFuture;
 use tools::policy::{Rule, SensitivePath, SensitivePaths, Sensitivity};
 use tools::{
     Access, Approval, Approver, CancellationToken, Catalog, Decision, Digest, Effects, ErrorCode,
-    Policy, SharedCatalog, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
+    Host, Policy, SharedCatalog, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
 };
 
 /// A tool with one access to the file in its arguments.
@@ -131,7 +131,7 @@ async fn a_rule_that_denies_is_not_asked_about() {
 #[tokio::test]
 async fn a_rule_can_ask_about_a_call_that_touches_nothing() {
     let policy = rules(json!([{"verdict": "ask", "tool": "add"}]));
-    let cx = ToolContext::new().with_policy(policy);
+    let cx = Host::new().with_policy(policy);
     let error = catalog().execute(&cx, "add", json!({})).await.unwrap_err();
     assert_eq!(
         error,
@@ -168,7 +168,7 @@ async fn an_approval_carries_the_digests_of_the_tool_and_of_the_arguments() {
     }
     let approver = Arc::new(Bound(Mutex::default()));
     let catalog = catalog();
-    let cx = ToolContext::new().with_approver(approver.clone());
+    let cx = Host::new().with_approver(approver.clone());
     call(&catalog, &cx, "write", "a").await.unwrap();
     let expected = (
         catalog.get("write").unwrap().digest(),
@@ -198,7 +198,7 @@ async fn an_approval_does_not_hold_for_a_tool_that_was_replaced_meanwhile() {
     let shared = SharedCatalog::from(catalog());
     let replace: fn(&SharedCatalog) =
         |catalog| drop(catalog.replace(filer("write", "writes"), other).unwrap());
-    let cx = ToolContext::new().with_approver(Arc::new(Meddler(shared.clone(), replace)));
+    let cx = Host::new().with_approver(Arc::new(Meddler(shared.clone(), replace)));
     let error = shared
         .execute(&cx, "write", json!({"path": "a"}))
         .await
@@ -207,7 +207,7 @@ async fn an_approval_does_not_hold_for_a_tool_that_was_replaced_meanwhile() {
     assert!(error.is_recoverable());
 
     let unregister: fn(&SharedCatalog) = |catalog| assert!(catalog.unregister("write"));
-    let cx = ToolContext::new().with_approver(Arc::new(Meddler(shared.clone(), unregister)));
+    let cx = Host::new().with_approver(Arc::new(Meddler(shared.clone(), unregister)));
     assert_eq!(
         shared
             .execute(&cx, "write", json!({"path": "a"}))
@@ -219,7 +219,7 @@ async fn an_approval_does_not_hold_for_a_tool_that_was_replaced_meanwhile() {
 
     let touch_another: fn(&SharedCatalog) =
         |catalog| drop(catalog.register(pure("new"), echo).unwrap());
-    let cx = ToolContext::new().with_approver(Arc::new(Meddler(shared.clone(), touch_another)));
+    let cx = Host::new().with_approver(Arc::new(Meddler(shared.clone(), touch_another)));
     shared
         .execute(&cx, "remove", json!({"path": "a"}))
         .await
@@ -236,7 +236,7 @@ impl Approver for Never {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_has_a_time_of_its_own() {
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_approver(Arc::new(Never))
         .with_timeout(Duration::from_secs(1));
     let needed = || vec!["fs:write:a".parse().unwrap()];
@@ -358,9 +358,7 @@ async fn a_call_inside_of_an_approved_one_is_asked_about_on_its_own_and_no_tool_
 {
     let mut catalog = catalog();
     let outer = async |cx: ToolContext, arguments: Value| {
-        let cx = cx
-            .with_policy(Policy::new())
-            .with_approval_timeout(Duration::MAX);
+        assert!(cx.host().is_none());
         cx.execute("write", arguments).await
     };
     catalog.register(filer("outer", "writes"), outer).unwrap();
@@ -396,7 +394,7 @@ async fn the_approval_of_a_nested_call_does_not_count_against_the_deadlines_of_i
         };
         catalog.register(pure(name), around).unwrap();
     }
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_approver(Arc::new(Slow))
         .with_timeout(Duration::from_secs(2));
     call(&catalog, &cx, "outer", "a").await.unwrap();
@@ -458,7 +456,7 @@ async fn a_question_about_a_nested_call_ends_with_the_call_around_it_whatever_to
         }
     };
     catalog.register(pure("leave"), leaves).unwrap();
-    let cx = ToolContext::new().with_approver(Arc::new(Silent(asks)));
+    let cx = Host::new().with_approver(Arc::new(Silent(asks)));
     catalog.execute(&cx, "leave", json!({})).await.unwrap();
     assert_eq!(
         left.recv()

@@ -8,7 +8,7 @@ use crate::sample::{closed, holding, pure};
 use serde_json::{Value, json};
 use tools::protocol::json::MAX_DEPTH;
 use tools::{
-    Arguments, Catalog, Effects, ErrorCode, RegisterError, Tool, ToolContext, ToolError,
+    Arguments, Catalog, Effects, ErrorCode, Host, RegisterError, Tool, ToolContext, ToolError,
     ToolErrorKind, Violation,
 };
 
@@ -39,7 +39,7 @@ impl Counter {
     async fn refused(&self, arguments: impl Into<Arguments>) -> Vec<Violation> {
         let error = self
             .catalog
-            .execute(&ToolContext::new(), "t", arguments)
+            .execute(&Host::new(), "t", arguments)
             .await
             .unwrap_err();
         let ToolErrorKind::InvalidArguments { violations } = error.kind().clone() else {
@@ -53,7 +53,7 @@ impl Counter {
     async fn accepted(&self, arguments: impl Into<Arguments>) -> Value {
         let result = self
             .catalog
-            .execute(&ToolContext::new(), "t", arguments)
+            .execute(&Host::new(), "t", arguments)
             .await
             .unwrap();
         assert_eq!(self.runs.swap(0, Ordering::Relaxed), 1, "run exactly once");
@@ -298,7 +298,7 @@ async fn unknown_names_get_one_answer_and_nothing_runs() {
     ] {
         let error = counter
             .catalog
-            .execute(&ToolContext::new(), name, json!({}))
+            .execute(&Host::new(), name, json!({}))
             .await
             .unwrap_err();
         assert_eq!(error.code(), ErrorCode::NotFound, "{error}");
@@ -324,7 +324,7 @@ async fn validation_ends_at_the_deadline() {
         .with_effects(Effects::Pure);
     let catalog = holding(tool, async |_: ToolContext, _: Value| "ran".to_owned());
     let items = vec![json!({"a": 479}); 20_000];
-    let cx = ToolContext::new().with_timeout(std::time::Duration::from_millis(300));
+    let cx = Host::new().with_timeout(std::time::Duration::from_millis(300));
     let late = catalog.execute(&cx, "t", json!({ "items": items })).await;
     assert_eq!(late.unwrap_err().code(), ErrorCode::Timeout);
     let few = catalog

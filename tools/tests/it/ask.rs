@@ -10,7 +10,7 @@ use tools::call::{AskError, CallPlace, DeadlineObserver, PersonClock};
 use tools::context::{AnswerFuture, NobodyThere};
 use tools::question::{AnswerKind, InvalidQuestion};
 use tools::{
-    Answer, CancellationToken, Catalog, ErrorCode, Person, Question, ToolContext, ToolError,
+    Answer, CancellationToken, Catalog, ErrorCode, Host, Person, Question, ToolContext, ToolError,
 };
 
 const LIMIT: Duration = Duration::from_secs(2);
@@ -37,8 +37,8 @@ impl<F: Fn() -> Result<Answer, NobodyThere> + Send + Sync> Person for Says<F> {
     }
 }
 
-fn says(answer: impl Fn() -> Result<Answer, NobodyThere> + Send + Sync + 'static) -> ToolContext {
-    ToolContext::new().with_person(Arc::new(Says(answer)))
+fn says(answer: impl Fn() -> Result<Answer, NobodyThere> + Send + Sync + 'static) -> Host {
+    Host::new().with_person(Arc::new(Says(answer)))
 }
 
 fn when() -> Question {
@@ -112,7 +112,7 @@ async fn the_person_clock_of_a_call_measures_the_wait_for_an_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_person_nobody_is_there() {
-    for cx in [ToolContext::new(), says(|| Err(NobodyThere))] {
+    for cx in [Host::new(), says(|| Err(NobodyThere))] {
         assert_eq!(cx.ask(when()).await, Err(NobodyThere.into()));
         let error = asking().execute(&cx, "asks", json!({})).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::Unavailable);
@@ -131,9 +131,7 @@ async fn a_person_who_panics_is_a_fault_of_the_host_and_not_of_the_tool() {
 
 #[tokio::test(start_paused = true)]
 async fn the_wait_for_an_answer_does_not_count_against_the_deadline() {
-    let cx = ToolContext::new()
-        .with_timeout(LIMIT)
-        .with_person(Arc::new(Slow));
+    let cx = Host::new().with_timeout(LIMIT).with_person(Arc::new(Slow));
     let result = asking().execute(&cx, "asks", json!({})).await.unwrap();
     assert_eq!(result.to_text(), "When? Later.");
 }
@@ -147,9 +145,7 @@ async fn the_time_that_is_left_after_the_answer_is_the_time_that_was_left_before
         sleep(LIMIT * 10).await;
         Ok::<_, ToolError>("late")
     });
-    let cx = ToolContext::new()
-        .with_timeout(LIMIT)
-        .with_person(Arc::new(Slow));
+    let cx = Host::new().with_timeout(LIMIT).with_person(Arc::new(Slow));
     let error = catalog.execute(&cx, "asks", json!({})).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::Timeout);
     let elapsed = begun.elapsed();
@@ -168,9 +164,7 @@ async fn an_answer_in_another_task_starts_the_clock_again() {
         std::future::pending::<()>().await;
         Ok::<_, ToolError>("never")
     });
-    let cx = ToolContext::new()
-        .with_timeout(LIMIT)
-        .with_person(Arc::new(Slow));
+    let cx = Host::new().with_timeout(LIMIT).with_person(Arc::new(Slow));
     let error = catalog.execute(&cx, "asks", json!({})).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::Timeout);
     assert!(begun.elapsed() < WAIT + LIMIT * 2, "{:?}", begun.elapsed());
@@ -186,9 +180,7 @@ async fn questions_at_the_same_time_stop_the_clock_once() {
         sleep(LIMIT * 3 / 4).await;
         Ok::<_, ToolError>(format!("{}{}", text(one?)?, text(other?)?))
     });
-    let cx = ToolContext::new()
-        .with_timeout(LIMIT)
-        .with_person(Arc::new(Slow));
+    let cx = Host::new().with_timeout(LIMIT).with_person(Arc::new(Slow));
     assert_eq!(
         catalog
             .execute(&cx, "asks", json!({}))
@@ -204,13 +196,11 @@ async fn nested_calls_ask_the_same_person_and_stop_the_clocks_of_their_outer_cal
     let mut catalog = asking();
     let outer = async |cx: ToolContext, _: Value| {
         // A tool cannot answer for the person.
-        let cx = cx.with_person(Arc::new(Says(|| Ok(Answer::Text("Now.".to_owned())))));
+        assert!(cx.host().is_none());
         cx.execute("asks", json!({})).await
     };
     catalog.register(pure("outer"), outer).unwrap();
-    let cx = ToolContext::new()
-        .with_timeout(LIMIT)
-        .with_person(Arc::new(Slow));
+    let cx = Host::new().with_timeout(LIMIT).with_person(Arc::new(Slow));
     assert_eq!(
         catalog
             .execute(&cx, "outer", json!({}))
@@ -245,7 +235,7 @@ async fn a_retried_call_may_ask_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_question_ends_at_its_time_limit_and_at_the_hosts_deadline() {
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_person(Arc::new(Slow))
         .with_approval_timeout(LIMIT);
     assert_eq!(
@@ -256,7 +246,7 @@ async fn a_question_ends_at_its_time_limit_and_at_the_hosts_deadline() {
     assert_eq!(error.code(), ErrorCode::ExecutionFailed);
 
     let begun = tokio::time::Instant::now();
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_person(Arc::new(Slow))
         .with_deadline((begun + LIMIT).into_std());
     let error = asking().execute(&cx, "asks", json!({})).await.unwrap_err();
@@ -269,7 +259,7 @@ async fn a_question_ends_at_its_time_limit_and_at_the_hosts_deadline() {
 #[tokio::test(start_paused = true)]
 async fn cancellation_of_the_call_ends_the_question() {
     let token = CancellationToken::new();
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_person(Arc::new(Slow))
         .with_cancellation(token.clone());
     let call = asking().execute(&cx, "asks", json!({}));
@@ -311,7 +301,7 @@ async fn the_observer_of_the_call_sees_its_deadline_move() {
             cx.execute("asks", json!({})).await
         })
         .unwrap();
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_timeout(LIMIT)
         .with_person(Arc::new(Slow))
         .with_approval_timeout(WAIT * 2);

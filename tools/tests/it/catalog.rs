@@ -5,7 +5,7 @@ use serde_json::json;
 use tools::protocol::Example;
 use tools::schema::SchemaError;
 use tools::{
-    Catalog, Effects, RegisterError, Source, Submission, Tool, ToolContext, ToolErrorKind,
+    Catalog, Effects, Host, RegisterError, Source, Submission, Tool, ToolContext, ToolErrorKind,
 };
 
 fn names(catalog: &Catalog) -> Vec<String> {
@@ -73,13 +73,11 @@ fn the_source_of_a_tool_is_the_crate_of_its_code() {
     });
     let blocking =
         tools::handler::blocking(|_: &ToolContext, _: serde_json::Value| Ok::<_, String>(()));
-    let boxed: Box<dyn tools::Handler> = Box::new(echo);
-    for (name, handler) in [
-        ("a", Box::new(typed) as Box<dyn tools::Handler>),
-        ("b", Box::new(blocking)),
-        ("c", boxed),
+    for entry in [
+        catalog.register(pure("a"), typed).unwrap(),
+        catalog.register(pure("b"), blocking).unwrap(),
+        catalog.register(pure("c"), echo).unwrap(),
     ] {
-        let entry = catalog.register(pure(name), handler).unwrap();
         assert_eq!(
             (&*entry.source().crate_name, &*entry.source().file),
             ("it", file!())
@@ -284,7 +282,7 @@ async fn a_schema_that_does_not_compile_makes_its_tool_unavailable() {
         catalog.register(tool, runs).unwrap();
         for _ in 0..2 {
             let error = catalog
-                .execute(&ToolContext::new(), "t", json!({"a": 1}))
+                .execute(&Host::new(), "t", json!({"a": 1}))
                 .await
                 .unwrap_err();
             assert!(
@@ -487,7 +485,7 @@ fn a_submission_that_cannot_be_built_is_refused_and_does_not_panic() {
 #[tokio::test]
 async fn a_call_under_way_is_not_disturbed_by_a_change() {
     let mut catalog = holding(pure("a"), echo);
-    let call = catalog.execute(&ToolContext::new(), "a", json!({"x": 1}));
+    let call = catalog.execute(&Host::new(), "a", json!({"x": 1}));
     catalog.unregister("a");
     assert_eq!(call.await.unwrap().structured, Some(json!({"x": 1}).into()));
 }

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use tools::call::{Resolve, execute};
 use tools::context::ApprovalFuture;
 use tools::{
-    Approval, Approver, Catalog, Decision, Entry, ErrorCode, Grant, ToolContext, ToolError, tool,
+    Approval, Approver, Catalog, Decision, Entry, ErrorCode, Grant, Host, ToolContext, ToolError,
+    tool,
 };
 
 /// The boxes of the host.
@@ -60,11 +61,7 @@ fn put_entry() -> Arc<Entry> {
 }
 
 /// Calls the tool. Returns the outcome, and the number of questions.
-async fn call(
-    entry: Arc<Entry>,
-    cx: ToolContext,
-    arguments: Value,
-) -> (Result<String, ErrorCode>, usize) {
+async fn call(entry: Arc<Entry>, cx: Host, arguments: Value) -> (Result<String, ErrorCode>, usize) {
     let counter = Counter::default();
     let cx = cx
         .with_service(Boxes(&["a"]))
@@ -87,7 +84,7 @@ async fn a_call_that_cannot_succeed_fails_before_anybody_is_asked() {
         (Grant::none(), "panic", failed(ErrorCode::Panicked)),
         (Grant::all(), "b", failed(ErrorCode::ExecutionFailed)),
     ] {
-        let cx = ToolContext::new().with_grant(grant);
+        let cx = Host::new().with_grant(grant);
         assert_eq!(
             call(put_entry(), cx, json!({"name": name})).await,
             expected,
@@ -103,6 +100,6 @@ async fn a_default_argument_is_checked_too() {
         ("b", (Err(ErrorCode::ExecutionFailed), 0)),
     ] {
         let entry = put_entry().with_default("name", json!(default)).unwrap();
-        assert_eq!(call(entry, ToolContext::new(), json!({})).await, expected);
+        assert_eq!(call(entry, Host::new(), json!({})).await, expected);
     }
 }

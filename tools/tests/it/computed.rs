@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tools::protocol::TargetError;
 use tools::{
-    Catalog, ErrorCode, Grant, Handler, HandlerFuture, Input, Target, Targets, Tool, ToolContext,
-    ToolResult, tool,
+    Catalog, ErrorCode, Grant, Handler, HandlerFuture, Host, Input, Target, Targets, Tool,
+    ToolContext, ToolResult, tool,
 };
 
 /// Copies each word of a text into a box of that name.
@@ -39,7 +39,7 @@ fn boxes(from: String, text: String) -> Targets {
 async fn call(grant: &[&str], text: &str) -> Result<String, ErrorCode> {
     let mut catalog = Catalog::new();
     catalog.submit(&[&SCATTER_TOOL]).unwrap();
-    let cx = ToolContext::new().with_grant(Grant::parse(grant).unwrap());
+    let cx = Host::new().with_grant(Grant::parse(grant).unwrap());
     let result = catalog
         .execute(&cx, "scatter", json!({"from": "b", "text": text}))
         .await;
@@ -104,7 +104,7 @@ async fn a_call_is_refused_if_the_function_fails_or_leaves_the_templates() {
 }
 
 #[tokio::test]
-async fn the_function_is_called_through_wrappers() {
+async fn the_function_is_called_with_the_default_of_an_argument() {
     struct Plain;
     impl Handler for Plain {
         fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
@@ -123,8 +123,7 @@ async fn the_function_is_called_through_wrappers() {
     let tool = Tool::new("put", "Puts.", parameters)
         .unwrap()
         .with_effects(effects);
-    let handler: Box<dyn Handler> = Box::new(Plain);
-    let entry = Catalog::new().register(tool.clone(), handler).unwrap();
+    let entry = Catalog::new().register(tool.clone(), Plain).unwrap();
     let target = |entry: &Arc<tools::Entry>, arguments: Value| {
         entry.targets(&arguments.into()).unwrap()[0].to_string()
     };

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use tools::call::{FileRoot, read_arguments};
 use tools::context::ApprovalFuture;
 use tools::protocol::Json;
-use tools::{Approval, Approver, Catalog, Decision, Effects, Policy, Tool, ToolContext, ToolError};
+use tools::{
+    Approval, Approver, Catalog, Decision, Effects, Host, Policy, Tool, ToolContext, ToolError,
+};
 
 use crate::journal::context;
 use crate::notebook::Notebook;
@@ -137,7 +139,7 @@ async fn the_approver_sees_the_arguments_that_the_tool_gets() {
     let properties = json!({"path": {"type": "string"}, "size": {"type": "integer"}});
     let parameters = json!({"type": "object", "properties": properties, "required": ["path"]});
     let writer = tool(parameters, json!({"writes": ["fs:{path}"]}));
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_policy(Policy::default())
         .with_approver(approver.clone())
         .with_service(FileRoot::new("/nowhere/work"));
@@ -254,7 +256,7 @@ proptest! {
             let entry = catalog.get("t").unwrap();
             let arguments = Json::from(json!({"a": a, "b": b}));
             let is_valid = tools::schema::ValueSchema::new(schema).is_ok_and(|schema| schema.check(&arguments).is_ok());
-            let read = read_arguments(&entry, &arguments, &ToolContext::new());
+            let read = read_arguments(&entry, &arguments, &Host::new());
             prop_assert!(!is_valid || read == arguments, "{arguments} became {read}");
         }
     }

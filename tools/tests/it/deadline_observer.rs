@@ -7,7 +7,7 @@ use crate::sample::{Log, echoing, holding, pure};
 use serde_json::{Value, json};
 use tools::call::{CallPlace, DeadlineObserver};
 use tools::context::ApprovalFuture;
-use tools::{Approval, Approver, Decision, Effects, Tool, ToolContext, ToolResult};
+use tools::{Approval, Approver, Decision, Effects, Host, Tool, ToolContext, ToolResult};
 
 const LIMIT: Duration = Duration::from_secs(7);
 
@@ -40,13 +40,14 @@ async fn the_clock_starts_after_the_questions_and_once_for_a_call_and_those_that
     let makes_calls = async |cx: ToolContext, _: Value| {
         cx.execute("inner", json!({})).await?;
         // A tool cannot replace the observer.
-        cx.clone()
-            .with_place(CallPlace::default().with_observer(Arc::new(Log::default())))
+        CallPlace::default()
+            .with_observer(Arc::new(Log::default()))
+            .enter(cx)
             .execute("inner", json!({}))
             .await
     };
     catalog.register(undeclared("outer"), makes_calls).unwrap();
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_timeout(LIMIT)
         .with_approver(Arc::new(log.clone()));
     let cx = cx.with_place(CallPlace::default().with_observer(Arc::new(log.clone())));
@@ -58,8 +59,7 @@ async fn the_clock_starts_after_the_questions_and_once_for_a_call_and_those_that
 async fn the_clock_of_a_call_that_is_refused_never_starts() {
     let log = Log::default();
     let catalog = echoing([undeclared("t")]);
-    let cx =
-        ToolContext::new().with_place(CallPlace::default().with_observer(Arc::new(log.clone())));
+    let cx = Host::new().with_place(CallPlace::default().with_observer(Arc::new(log.clone())));
     catalog.execute(&cx, "t", json!({})).await.unwrap_err();
     assert!(log.taken().is_empty());
 }
@@ -75,7 +75,7 @@ async fn an_observer_that_panics_does_not_touch_the_call() {
     let catalog = holding(pure("t"), async |_: ToolContext, _: Value| {
         "done".to_owned()
     });
-    let cx = ToolContext::new().with_place(CallPlace::default().with_observer(Arc::new(Panics)));
+    let cx = Host::new().with_place(CallPlace::default().with_observer(Arc::new(Panics)));
     assert_eq!(
         catalog.execute(&cx, "t", json!({})).await.unwrap(),
         ToolResult::text("done")

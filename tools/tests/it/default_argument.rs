@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tools::{Catalog, Effects, Entry, ErrorCode, Grant, RegisterError, Tool, ToolContext};
+use tools::{Catalog, Effects, Entry, ErrorCode, Grant, Host, RegisterError, Tool, ToolContext};
 
 /// Returns a tool that reads a page and answers with its arguments.
 fn reader() -> Arc<Entry> {
@@ -27,7 +27,7 @@ fn reader() -> Arc<Entry> {
 }
 
 async fn call(entry: &Arc<Entry>, grant: &str, arguments: Value) -> Result<Value, ErrorCode> {
-    let cx = ToolContext::new().with_grant(Grant::parse([grant]).unwrap());
+    let cx = Host::new().with_grant(Grant::parse([grant]).unwrap());
     let scope = Arc::new(Only(entry.clone()));
     let result = tools::call::execute(scope, &cx, "read", arguments)
         .await

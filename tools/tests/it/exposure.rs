@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tools::call::CallPlace;
 use tools::context::Exposure;
-use tools::{Catalog, Effects, Grant, Tool, ToolContext};
+use tools::{Catalog, Effects, Grant, Host, Tool, ToolContext};
 
 use crate::notebook::Notebook;
 
@@ -49,8 +49,8 @@ fn catalog() -> Catalog {
     catalog
 }
 
-fn context() -> ToolContext {
-    ToolContext::new()
+fn context() -> Host {
+    Host::new()
         .with_grant(Grant::all())
         .with_service(Exposure::new())
 }
@@ -104,7 +104,7 @@ async fn a_replayed_call_exposes_because_its_nested_calls_are_not_known() {
 
 #[test]
 fn a_context_that_records_nothing_counts_as_exposed() {
-    let cx = ToolContext::new();
+    let cx = Host::new();
     cx.record_exposure();
     assert!(cx.is_exposed());
 }

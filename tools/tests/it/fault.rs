@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::sample::{hang, holding, pure};
 use serde_json::{Value, json};
-use tools::{SharedCatalog, ToolContext, ToolError, ToolResult, handler};
+use tools::{Host, SharedCatalog, ToolContext, ToolError, ToolResult, handler};
 
 // The tests rely on it.
 const _: () = assert!(tools::call::ISOLATES_PANICS);
@@ -24,7 +24,7 @@ async fn outcome(
     name: &str,
     limit: Duration,
 ) -> Result<ToolResult, ToolError> {
-    let call = catalog.execute(&ToolContext::new().with_timeout(limit), name, json!({}));
+    let call = catalog.execute(&Host::new().with_timeout(limit), name, json!({}));
     tokio::time::timeout(HANG_LIMIT, tokio::spawn(call))
         .await
         .expect(name)

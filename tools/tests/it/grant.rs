@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tools::context::{ApprovalFuture, Need};
 use tools::{
     Access, Approval, Approver, Catalog, Decision, Effects, ErrorCode, Handler, HandlerFuture,
-    Input, SharedCatalog, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
+    Host, Input, SharedCatalog, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
 };
 
 fn undeclared(name: &str) -> Tool {
@@ -27,7 +27,7 @@ async fn call(
 #[tokio::test]
 async fn a_context_without_a_grant_runs_pure_tools_only() {
     let catalog = echoing([pure("pure"), reader("read"), undeclared("undeclared")]);
-    let cx = ToolContext::default();
+    let cx = Host::new();
     catalog.execute(&cx, "pure", json!({})).await.unwrap();
     for name in ["read", "undeclared"] {
         assert_eq!(
@@ -146,7 +146,7 @@ async fn an_approver_is_asked_about_ungranted_targets_only() {
     call(&catalog, &cx, "read", "b").await.unwrap();
     assert_eq!(*allow.1.lock().unwrap(), [r#"read fs:read:b {"path":"b"}"#]);
 
-    let cx = ToolContext::new().with_approver(asked(Decision::Deny {
+    let cx = Host::new().with_approver(asked(Decision::Deny {
         reason: "not now".into(),
     }));
     let error = call(&catalog, &cx, "read", "b").await.unwrap_err();
@@ -160,7 +160,7 @@ async fn an_approver_is_asked_about_ungranted_targets_only() {
         )
     );
 
-    let cx = ToolContext::new().with_approver(asked(Decision::Abstain));
+    let cx = Host::new().with_approver(asked(Decision::Abstain));
     assert_eq!(
         call(&catalog, &cx, "read", "b").await.unwrap_err().code(),
         ErrorCode::PermissionDenied
@@ -178,7 +178,7 @@ async fn an_approver_that_never_answers_or_panics_ends_with_an_error() {
         }
     }
     let catalog = echoing([reader("read")]);
-    let cx = ToolContext::new().with_session("session");
+    let cx = Host::new().with_session("session");
     let deadline = std::time::Instant::now() + std::time::Duration::from_millis(30);
     let late = cx
         .clone()
@@ -206,7 +206,7 @@ async fn an_approver_that_never_answers_or_panics_ends_with_an_error() {
 async fn invalid_arguments_are_never_put_before_an_approver() {
     let catalog = echoing([reader("read")]);
     let approver = Arc::new(Scripted(Decision::Allow, Mutex::default()));
-    let cx = ToolContext::new().with_approver(approver.clone());
+    let cx = Host::new().with_approver(approver.clone());
     catalog
         .execute(&cx, "read", json!({"path": 1.5}))
         .await
@@ -234,8 +234,7 @@ async fn an_approval_covers_what_is_below_its_target_and_nothing_else() {
         .unwrap()
         .with_effects(reader("walk").effects);
     let catalog = holding(tool, walk);
-    let cx =
-        ToolContext::new().with_approver(Arc::new(Scripted(Decision::Allow, Mutex::default())));
+    let cx = Host::new().with_approver(Arc::new(Scripted(Decision::Allow, Mutex::default())));
     let walk = async |found: &str| {
         catalog
             .execute(&cx, "walk", json!({"path": "dir", "found": found}))
@@ -271,8 +270,7 @@ async fn an_approval_covers_a_sensitive_path_only_if_every_entry_for_it_was_show
             .with_effects(effects),
         fill,
     );
-    let cx =
-        ToolContext::new().with_approver(Arc::new(Scripted(Decision::Allow, Mutex::default())));
+    let cx = Host::new().with_approver(Arc::new(Scripted(Decision::Allow, Mutex::default())));
     let fill = async |path: &str, found: &str| {
         catalog
             .execute(&cx, "fill", json!({"path": path, "found": found}))
@@ -324,7 +322,7 @@ async fn calling_in_a_circle_ends() {
     let circle = async |cx: ToolContext, arguments: Value| cx.execute("circle", arguments).await;
     catalog.register(pure("circle"), circle).unwrap();
     let error = catalog
-        .execute(&ToolContext::new(), "circle", json!({}))
+        .execute(&Host::new(), "circle", json!({}))
         .await
         .unwrap_err();
     assert!(
@@ -336,7 +334,7 @@ async fn calling_in_a_circle_ends() {
 #[tokio::test]
 async fn outside_of_a_call_a_context_calls_nothing() {
     assert_eq!(
-        ToolContext::new()
+        Host::new()
             .execute("anything", json!({}))
             .await
             .unwrap_err()
@@ -363,14 +361,14 @@ impl Handler for Query {
 async fn a_tool_whose_needs_are_not_met_is_unavailable_and_says_what_is_missing() {
     let catalog = holding(pure("query"), Query);
     let error = catalog
-        .execute(&ToolContext::new(), "query", json!({}))
+        .execute(&Host::new(), "query", json!({}))
         .await
         .unwrap_err();
     assert!(
         matches!(error.kind(), ToolErrorKind::Unavailable { reason, .. } if reason.contains("Database")),
         "{error}"
     );
-    let cx = ToolContext::new().with_service(Database("rows"));
+    let cx = Host::new().with_service(Database("rows"));
     assert_eq!(
         catalog
             .execute(&cx, "query", json!({}))
@@ -384,8 +382,7 @@ async fn a_tool_whose_needs_are_not_met_is_unavailable_and_says_what_is_missing(
 #[tokio::test]
 async fn a_host_says_why_it_lacks_a_service() {
     let catalog = holding(pure("query"), Query);
-    let cx = ToolContext::new()
-        .with_absent_service::<Database>("write database = \"…\" in the settings");
+    let cx = Host::new().with_absent_service::<Database>("write database = \"…\" in the settings");
     let error = catalog.execute(&cx, "query", json!({})).await.unwrap_err();
     assert!(
         matches!(error.kind(), ToolErrorKind::Unavailable { reason } if reason == "write database = \"…\" in the settings"),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tools::call::CallPlace;
 use tools::handler::{blocking, typed};
 use tools::{
-    Access, Effects, ErrorCode, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext,
+    Access, Effects, ErrorCode, Handler, HandlerFuture, Host, Input, JsonSchema, Tool, ToolContext,
     ToolError, ToolErrorKind, ToolResult, schema_of,
 };
 
@@ -36,7 +36,7 @@ fn repeat() -> Tool {
 
 async fn run(tool: Tool, handler: impl Handler, arguments: Value) -> Result<ToolResult, ToolError> {
     let catalog = holding(tool, handler);
-    catalog.execute(&ToolContext::new(), "t", arguments).await
+    catalog.execute(&Host::new(), "t", arguments).await
 }
 
 async fn by_function(_cx: ToolContext, arguments: Value) -> Result<String, String> {
@@ -149,10 +149,7 @@ impl Handler for Counting {
 async fn a_struct_keeps_its_state_from_call_to_call() {
     let catalog = holding(pure("t"), Counting::default());
     for count in 1..4 {
-        let result = catalog
-            .execute(&ToolContext::new(), "t", json!({}))
-            .await
-            .unwrap();
+        let result = catalog.execute(&Host::new(), "t", json!({})).await.unwrap();
         assert_eq!(result.structured, Some(json!(count).into()));
     }
 }
@@ -174,7 +171,7 @@ async fn the_tool_sees_the_facts_of_its_call() {
         )
     };
     let catalog = holding(pure("t"), tell);
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_place(CallPlace::default().with_id("call"))
         .with_session("session")
         .with_principal("principal")
@@ -195,7 +192,7 @@ async fn more_blocking_calls_than_places_all_get_their_turn() {
         blocking(|_: &ToolContext, _: Value| Ok::<_, String>(())),
     );
     let calls: Vec<_> = (0..4 * crate::sample::MAX_BLOCKING)
-        .map(|_| tokio::spawn(catalog.execute(&ToolContext::new(), "t", json!({}))))
+        .map(|_| tokio::spawn(catalog.execute(&Host::new(), "t", json!({}))))
         .collect();
     for call in calls {
         call.await.unwrap().unwrap();
@@ -280,7 +277,7 @@ async fn the_error_of_a_nested_call_keeps_its_tool_behind_a_transparent_error() 
     };
     catalog.register(pure("outer"), outer).unwrap();
     let error = catalog
-        .execute(&ToolContext::new(), "outer", json!({}))
+        .execute(&Host::new(), "outer", json!({}))
         .await
         .unwrap_err();
     assert_eq!(

@@ -11,7 +11,7 @@ use tools::call::{CallPlace, refuse};
 use tools::journal::CallKey;
 use tools::protocol::wire::Format;
 use tools::{
-    CancellationToken, Catalog, Digest, Effects, ErrorCode, Grant, Policy, Tool, ToolContext,
+    CancellationToken, Catalog, Digest, Effects, ErrorCode, Grant, Host, Policy, Tool, ToolContext,
     ToolError, ToolResult,
 };
 
@@ -36,7 +36,7 @@ pub(crate) fn writer(name: &str) -> Tool {
         .with_effects(effects)
 }
 
-pub(crate) fn context(notebook: &Notebook) -> ToolContext {
+pub(crate) fn context(notebook: &Notebook) -> Host {
     granted(&["fs:read:**", "mail:write:**"])
         .with_journal(Arc::new(notebook.clone()))
         .with_session("s")
@@ -273,7 +273,7 @@ async fn a_refusal_by_the_host_is_recorded_at_its_place() {
     .await
     .unwrap();
     refuse(
-        &ToolContext::new(),
+        &Host::new(),
         "fine",
         ErrorCode::Refused,
         "there is no journal",

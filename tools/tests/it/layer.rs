@@ -9,7 +9,7 @@ use crate::sample::{
 use serde_json::{Value, json};
 use tools::layer::{Layer, Next};
 use tools::{
-    ErrorCode, Grant, HandlerFuture, Limits, Tool, ToolContext, ToolError, ToolErrorKind,
+    ErrorCode, Grant, HandlerFuture, Host, Limits, Tool, ToolContext, ToolError, ToolErrorKind,
     ToolResult,
 };
 
@@ -42,7 +42,7 @@ async fn the_layer_that_was_added_first_is_outermost() {
         }
     };
     let catalog = holding(pure("t"), handler);
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_layer(Arc::new(trace("a")))
         .with_layer(Arc::new(trace("b")));
     catalog.execute(&cx, "t", json!({})).await.unwrap();
@@ -95,7 +95,7 @@ async fn run(
     odd: fn(ToolContext, Next<'_>) -> HandlerFuture<'_>,
 ) -> Result<ToolResult, ToolError> {
     let catalog = echoing([tool]);
-    let cx = ToolContext::new().with_layer(Arc::new(Odd(odd)));
+    let cx = Host::new().with_layer(Arc::new(Odd(odd)));
     catalog.execute(&cx, "t", json!({})).await
 }
 
@@ -133,7 +133,7 @@ async fn a_layer_that_panics_or_waits_ends_like_a_tool() {
         .await
         .unwrap_err();
     assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_timeout(Duration::from_millis(20))
         .with_layer(Arc::new(Odd(|cx, next| next.call(cx))));
     let error = holding(pure("t"), hang)
@@ -166,12 +166,17 @@ async fn a_layer_narrows_what_a_tool_may_touch_and_never_widens_it() {
         call(narrowing(), "src/b").await.unwrap_err().code(),
         ErrorCode::PermissionDenied
     );
-    let widening = || Odd(|cx, next| next.call(cx.with_grant(Grant::all())));
+    let widening = || {
+        Odd(|cx, next| {
+            let wider = cx.host().map(|host| host.with_grant(Grant::all()).into());
+            next.call(wider.unwrap_or(cx))
+        })
+    };
     assert_eq!(
         call(widening(), "docs/a").await.unwrap_err().code(),
         ErrorCode::PermissionDenied
     );
-    let forging = Odd(|_, next| next.call(ToolContext::new().with_grant(Grant::all())));
+    let forging = Odd(|_, next| next.call(Host::new().with_grant(Grant::all()).into()));
     let error = call(forging, "docs/a").await.unwrap_err();
     assert!(
         error.to_string().contains("context of another call"),
@@ -182,14 +187,13 @@ async fn a_layer_narrows_what_a_tool_may_touch_and_never_widens_it() {
 #[tokio::test]
 async fn calls_inside_of_a_call_have_the_layers_of_the_context_and_no_others() {
     let log = Log::default();
-    let inner_log = log.clone();
-    let outer = move |cx: ToolContext, arguments: Value| {
-        let cx = cx.with_layer(Arc::new(Trace("sneaked in", inner_log.clone())));
+    let outer = |cx: ToolContext, arguments: Value| {
+        assert!(cx.host().is_none());
         async move { cx.execute("inner", arguments).await }
     };
     let mut catalog = holding(pure("outer"), outer);
     catalog.register(pure("inner"), echo).unwrap();
-    let cx = ToolContext::new().with_layer(Arc::new(Trace("a", log.clone())));
+    let cx = Host::new().with_layer(Arc::new(Trace("a", log.clone())));
     catalog
         .execute(&cx, "outer", json!({"n": 1}))
         .await

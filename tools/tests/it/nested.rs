@@ -8,7 +8,7 @@ use crate::sample::{MAX_BLOCKING, Yes, echo, echoing, granted, holding, pure, re
 use serde_json::{Value, json};
 use tools::protocol::Limits;
 use tools::{
-    CancellationToken, Catalog, ErrorCode, Grant, SharedCatalog, ToolContext, ToolError,
+    CancellationToken, Catalog, ErrorCode, Grant, Host, SharedCatalog, ToolContext, ToolError,
     ToolResult, handler,
 };
 
@@ -19,30 +19,23 @@ async fn run(catalog: &Catalog, cx: &ToolContext, name: &str) -> Result<ToolResu
 #[tokio::test]
 async fn a_tool_cannot_widen_its_grant_nor_choose_its_approver() {
     let mut catalog = echoing([reader("read")]);
-    let by_grant = async |cx: ToolContext, arguments: Value| {
-        cx.clone()
-            .with_grant(Grant::all())
-            .execute("read", arguments)
-            .await
+    let outer = async |cx: ToolContext, arguments: Value| {
+        let wider = cx.host().map(|host| {
+            host.with_grant(Grant::all())
+                .with_approver(Arc::new(Yes::default()))
+                .into()
+        });
+        wider.unwrap_or(cx).execute("read", arguments).await
     };
-    let by_approver = async |cx: ToolContext, arguments: Value| {
-        cx.clone()
-            .with_approver(Arc::new(Yes::default()))
-            .execute("read", arguments)
-            .await
-    };
-    catalog.register(pure("by_grant"), by_grant).unwrap();
-    catalog.register(pure("by_approver"), by_approver).unwrap();
-    for cx in [ToolContext::new(), granted(&["fs:read:src/**"])] {
-        for name in ["by_grant", "by_approver"] {
-            let error = run(&catalog, &cx, name).await.unwrap_err();
-            assert!(
-                error.code() == ErrorCode::PermissionDenied && error.tool_name() == "read",
-                "{name}: {error}"
-            );
-        }
+    catalog.register(pure("outer"), outer).unwrap();
+    for cx in [Host::new(), granted(&["fs:read:src/**"])] {
+        let error = run(&catalog, &cx, "outer").await.unwrap_err();
+        assert!(
+            error.code() == ErrorCode::PermissionDenied && error.tool_name() == "read",
+            "{error}"
+        );
     }
-    run(&catalog, &granted(&["fs:read:docs/**"]), "by_grant")
+    run(&catalog, &granted(&["fs:read:docs/**"]), "outer")
         .await
         .unwrap();
 }
@@ -57,16 +50,15 @@ async fn a_nested_call_has_to_end_no_later_than_the_one_around_it() {
         Ok::<_, String>(left <= Duration::from_secs(5))
     };
     let mut catalog = holding(pure("tell"), tell);
-    let patient = async |cx: ToolContext, arguments: Value| {
-        let far = Instant::now() + Duration::from_secs(3600);
-        cx.clone()
-            .with_timeout(Duration::from_secs(3600))
-            .with_deadline(far)
-            .execute("tell", arguments)
-            .await
+    let patient = async |cx: ToolContext, arguments: Value| cx.execute("tell", arguments).await;
+    let limits = Limits {
+        timeout_ms: Some(3_600_000),
+        ..Limits::default()
     };
-    catalog.register(pure("patient"), patient).unwrap();
-    let cx = ToolContext::new().with_timeout(Duration::from_secs(5));
+    catalog
+        .register(pure("patient").with_limits(limits), patient)
+        .unwrap();
+    let cx = Host::new().with_timeout(Duration::from_secs(5));
     assert_eq!(
         run(&catalog, &cx, "patient").await.unwrap().structured,
         Some(json!(true).into())
@@ -102,7 +94,7 @@ async fn a_nested_call_ends_with_the_one_around_it_also_with_a_token_of_its_own(
         Ok::<_, String>("left")
     };
     catalog.register(pure("leave"), leave).unwrap();
-    run(&catalog, &ToolContext::new(), "leave").await.unwrap();
+    run(&catalog, &Host::new(), "leave").await.unwrap();
     assert!(started.load(Ordering::Acquire));
     while !stopped.load(Ordering::Acquire) {
         tokio::task::yield_now().await;
@@ -120,21 +112,17 @@ async fn a_call_does_not_get_out_of_its_scope_by_way_of_another_catalog() {
             other.execute(&cx, "outside", arguments)
         })
         .unwrap();
-    let error = run(&catalog, &ToolContext::new(), "reach")
-        .await
-        .unwrap_err();
+    let error = run(&catalog, &Host::new(), "reach").await.unwrap_err();
     assert!(
         error.code() == ErrorCode::NotFound && error.tool_name() == "outside",
         "{error}"
     );
     // A tool of the same name in this catalog is another tool.
     catalog.register(pure("outside"), echo).unwrap();
-    run(&catalog, &ToolContext::new(), "reach")
-        .await
-        .unwrap_err();
+    run(&catalog, &Host::new(), "reach").await.unwrap_err();
     // With a context of its own, a tool may use a catalog of its own.
     outside
-        .execute(&ToolContext::new(), "outside", json!({}))
+        .execute(&Host::new(), "outside", json!({}))
         .await
         .unwrap();
 }
@@ -157,7 +145,7 @@ async fn blocking_tools_that_wait_for_blocking_tools_do_not_wait_for_each_others
         .register(pure("parent"), handler::blocking(parent))
         .unwrap();
     let calls: Vec<_> = (0..MAX_BLOCKING)
-        .map(|_| tokio::spawn(catalog.execute(&ToolContext::new(), "parent", json!({}))))
+        .map(|_| tokio::spawn(catalog.execute(&Host::new(), "parent", json!({}))))
         .collect();
     for call in calls {
         call.await.unwrap().unwrap();
@@ -170,13 +158,7 @@ async fn the_hosts_time_limit_holds_at_every_depth_but_not_for_tools_that_delega
     let mut catalog = holding(pure("hang"), crate::sample::hang);
     let hurries = async |cx: ToolContext, _: Value| {
         let begun = tokio::time::Instant::now();
-        for cx in [
-            cx.clone(),
-            cx.clone().with_timeout(LIMIT * 2),
-            cx.with_timeout(LIMIT / 5),
-        ] {
-            cx.execute("hang", json!({})).await.unwrap_err();
-        }
+        cx.execute("hang", json!({})).await.unwrap_err();
         begun.elapsed().as_secs().to_string()
     };
     let limits = Limits {
@@ -191,10 +173,10 @@ async fn the_hosts_time_limit_holds_at_every_depth_but_not_for_tools_that_delega
     catalog
         .register(pure("delegates").with_limits(limits), delegates)
         .unwrap();
-    let cx = ToolContext::new().with_timeout(LIMIT);
+    let cx = Host::new().with_timeout(LIMIT);
     assert_eq!(
         run(&catalog, &cx, "delegates").await.unwrap().to_text(),
-        "11"
+        "5"
     );
     let begun = tokio::time::Instant::now();
     run(&catalog, &cx, "hang").await.unwrap_err();

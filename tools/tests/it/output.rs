@@ -4,8 +4,8 @@ use crate::sample::{holding, pure};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::{
-    Catalog, Content, ErrorCode, Limits, OutsideText, Tool, ToolContext, ToolError, ToolErrorKind,
-    ToolResult,
+    Catalog, Content, ErrorCode, Host, Limits, OutsideText, Tool, ToolContext, ToolError,
+    ToolErrorKind, ToolResult,
 };
 
 async fn run(tool: Tool, result: ToolResult) -> Result<ToolResult, ToolError> {
@@ -16,7 +16,7 @@ async fn run(tool: Tool, result: ToolResult) -> Result<ToolResult, ToolError> {
             async move { result }
         })
         .unwrap();
-    catalog.execute(&ToolContext::new(), "t", json!({})).await
+    catalog.execute(&Host::new(), "t", json!({})).await
 }
 
 fn limited(max_output_bytes: u64) -> Tool {
@@ -298,7 +298,7 @@ async fn errors_are_bounded_like_results() {
         panic!("{}", "x".repeat(1_000_000))
     };
     let error = catalog
-        .execute(&ToolContext::new(), "t", json!({}))
+        .execute(&Host::new(), "t", json!({}))
         .await
         .unwrap_err()
         .to_string();
@@ -309,7 +309,7 @@ async fn errors_are_bounded_like_results() {
     );
     catalog.replace(limited(1000), panics).unwrap();
     let error = catalog
-        .execute(&ToolContext::new(), "t", json!({}))
+        .execute(&Host::new(), "t", json!({}))
         .await
         .unwrap_err();
     assert!(error.code() == ErrorCode::Panicked && error.to_string().len() < 1500);

@@ -6,7 +6,7 @@ use crate::sample::{holding, pure};
 use serde_json::{Value, json};
 use tools::context::Need;
 use tools::{
-    Catalog, Content, Handler, HandlerFuture, Input, Limits, OutputStore, Services, Tool,
+    Catalog, Content, Handler, HandlerFuture, Host, Input, Limits, OutputStore, Services, Tool,
     ToolContext, ToolResult,
 };
 
@@ -51,14 +51,12 @@ fn catalog(tool: Tool, result: ToolResult) -> Catalog {
 }
 
 /// Creates the context of a session with a store, and returns both.
-fn session(name: &str) -> (ToolContext, Arc<OutputStore>) {
+fn session(name: &str) -> (Host, Arc<OutputStore>) {
     let store = Arc::new(OutputStore::new());
     let mut services = Services::new();
     services.insert_shared(store.clone());
     (
-        ToolContext::new()
-            .with_session(name)
-            .with_services(services),
+        Host::new().with_session(name).with_services(services),
         store,
     )
 }
@@ -260,7 +258,7 @@ async fn no_handle_is_shown_if_it_cannot_be_used() {
     assert!(without.unregister(OutputStore::READER));
     assert_eq!(call(&without, &cx).await, 0, "nothing reads it");
     assert_eq!(
-        call(&with_reader, &ToolContext::new()).await,
+        call(&with_reader, &Host::new()).await,
         0,
         "nothing keeps it"
     );

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::policy::{InvalidRule, Rule, Verdict};
-use tools::{Grant, Policy, Target, ToolContext, ToolName};
+use tools::{Grant, Host, Policy, Target, ToolName};
 
 fn rule(value: Value) -> Rule {
     serde_json::from_value(value).unwrap()
@@ -17,7 +17,7 @@ fn refused(value: Value) -> String {
 
 /// Returns the verdict about a call with all permissions, so that the policy decides.
 fn judged(policy: &Policy, tool: &str, targets: &[Target]) -> Verdict {
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::all())
         .with_policy(policy.clone());
     cx.rulings(&ToolName::new(tool).unwrap(), targets)

@@ -12,8 +12,8 @@ use tools::handler::PreviewFuture;
 use tools::question::AnswerKind;
 use tools::{
     Access, Answer, Approval, Approver, CancellationToken, Catalog, Decision, Effects, ErrorCode,
-    Handler, HandlerFuture, Input, Person, Policy, Preview, Progress, ProgressSink, Question, Tool,
-    ToolContext, ToolError, ToolErrorKind, ToolResult,
+    Handler, HandlerFuture, Host, Input, Person, Policy, Preview, Progress, ProgressSink, Question,
+    Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
 };
 
 use crate::notebook::Notebook;
@@ -48,7 +48,7 @@ fn writing(
 }
 
 /// Asks about every write.
-fn asking(approver: &Viewer) -> ToolContext {
+fn asking(approver: &Viewer) -> Host {
     granted(&["fs:*:**"])
         .with_policy(Policy::by_effects())
         .with_approver(Arc::new(approver.clone()))
@@ -95,17 +95,6 @@ async fn a_tool_without_a_preview_has_none() {
         .await
         .unwrap();
     assert_eq!(approver.seen(), None);
-}
-
-#[tokio::test]
-async fn a_wrapped_handler_keeps_its_preview() {
-    fn it(_: ToolContext) -> PreviewFuture<'static> {
-        Box::pin(async { Ok(Preview::summary("it")) })
-    }
-    let boxed: Box<dyn Handler> = Box::new(Previewed(it));
-    let approver = Viewer::default();
-    let seen = view(&holding(writer(), boxed), &asking(&approver), &approver).await;
-    assert_eq!(seen, Some(Ok(Preview::summary("it"))));
 }
 
 #[tokio::test]
@@ -210,14 +199,11 @@ async fn a_preview_reads_what_is_granted_and_changes_nothing() {
                 &tools::Grant::parse(["fs:*:src/**"]).unwrap(),
                 "shown, but not usable"
             );
+            assert!(cx.host().is_none());
             let refused = [
                 cx.require(Access::Read, "fs", "other").unwrap_err(),
                 cx.require(Access::Write, "fs", "src/a").unwrap_err(),
                 cx.require(Access::Destroy, "fs", "src/a").unwrap_err(),
-                cx.clone()
-                    .with_grant(tools::Grant::all())
-                    .require(Access::Write, "fs", "src/a")
-                    .unwrap_err(),
                 cx.execute("write", json!({"path": "src/a"}))
                     .await
                     .unwrap_err(),
@@ -235,7 +221,7 @@ async fn a_preview_reads_what_is_granted_and_changes_nothing() {
     let cx = granted(&["fs:*:src/**"])
         .with_policy(Policy::new())
         .with_approver(Arc::new(approver.clone()));
-    let expected = "permission_denied permission_denied permission_denied permission_denied unavailable unavailable";
+    let expected = "permission_denied permission_denied permission_denied unavailable unavailable";
     let made = view(&writing(tries), &cx, &approver)
         .await
         .unwrap()

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use crate::sample::pure;
 use serde_json::{Value, json};
-use tools::{Catalog, ToolContext, handler};
+use tools::{Catalog, Host, ToolContext, handler};
 
 /// The environment variable that names the tool the child runs.
 const TOOL: &str = "TOOLCRIB_TEST_FAULT";
@@ -54,7 +54,7 @@ fn other_process() {
         .enable_all()
         .build()
         .unwrap();
-    let outcome = runtime.block_on(catalog().execute(&ToolContext::new(), &name, json!({})));
+    let outcome = runtime.block_on(catalog().execute(&Host::new(), &name, json!({})));
     let outcome = outcome.map_or_else(
         |error| error.code().to_string(),
         |result| result.to_text().len().to_string(),

@@ -7,8 +7,8 @@ use tools::call::{CallPlace, Resolve};
 use tools::policy::{Rule, Verdict};
 use tools::protocol::wire::Format;
 use tools::{
-    Catalog, ErrorCode, Grant, Policy, RegisterError, SharedCatalog, Submission, Tool, ToolContext,
-    ToolName, ToolResult, tool,
+    Catalog, ErrorCode, Grant, Host, Policy, RegisterError, SharedCatalog, Submission, Tool,
+    ToolContext, ToolName, ToolResult, tool,
 };
 
 use crate::notebook::Notebook;
@@ -49,7 +49,7 @@ fn submitted(submissions: &[&'static Submission]) -> Catalog {
 #[tokio::test]
 async fn a_former_name_is_callable_and_the_result_names_the_present_one() {
     for catalog in [submitted(&[&READ_TOOL]), Catalog::linked()] {
-        let cx = ToolContext::new();
+        let cx = Host::new();
         for former in ["renamed.cat", "renamed.type"] {
             let result = catalog.execute(&cx, former, json!({})).await.unwrap();
             let texts: Vec<_> = result
@@ -102,7 +102,7 @@ async fn a_nested_call_gets_no_note_and_an_error_names_the_present_name() {
             .map_err(|error| error.to_string())
     };
     catalog.register(pure("forward"), forward).unwrap();
-    let cx = ToolContext::new();
+    let cx = Host::new();
     assert_eq!(
         catalog
             .execute(&cx, "forward", json!({}))
@@ -125,7 +125,7 @@ async fn a_nested_call_gets_no_note_and_an_error_names_the_present_name() {
 #[tokio::test]
 async fn a_failed_call_by_a_former_name_names_the_present_one() {
     let catalog = submitted(&[&READ_TOOL]);
-    let cx = ToolContext::new().with_wire(Format::Anthropic);
+    let cx = Host::new().with_wire(Format::Anthropic);
     let text = |result: ToolResult| result.to_text();
     for (name, is_noted) in [("renamed.cat", true), ("renamed.read", false)] {
         let error = catalog
@@ -149,7 +149,7 @@ async fn a_failed_call_by_a_former_name_names_the_present_one() {
 async fn the_journal_has_the_note_and_a_replayed_call_has_it_once() {
     let (notebook, catalog) = (Notebook::default(), submitted(&[&READ_TOOL]));
     let cx = || {
-        let cx = ToolContext::new()
+        let cx = Host::new()
             .with_journal(Arc::new(notebook.clone()))
             .with_session("s");
         cx.with_place(CallPlace::new(1, 0))
@@ -297,7 +297,7 @@ fn former_names_follow_their_tool() {
 #[tokio::test]
 async fn rules_about_a_former_name_are_rules_about_the_tool() {
     let catalog = holding(was(reader("fs.read"), &["fs.cat"]), echo);
-    let cx = ToolContext::new().with_grant(Grant::all());
+    let cx = Host::new().with_grant(Grant::all());
     let rule = |verdict| Rule::new(verdict, Some("fs.cat"), None).unwrap();
     let policy = |verdict| Policy::new().with_rule(rule(verdict));
     for name in ["fs.read", "fs.cat"] {

@@ -296,11 +296,8 @@ async fn nested_calls_are_written_down_below_their_own_and_are_run_once() {
             "a tool writes no records of its own"
         );
         // A tool cannot choose the journal or the principal either.
-        let elsewhere = cx
-            .clone()
-            .with_journal(Arc::new(Notebook::default()))
-            .with_place(CallPlace::new(9, 9));
-        let elsewhere = elsewhere.with_session("other").with_principal("other");
+        assert!(cx.host().is_none());
+        let elsewhere = CallPlace::new(9, 9).enter(cx.clone());
         cx.execute("send", json!({"to": "a"})).await?;
         elsewhere.execute("send", json!({"to": "b"})).await
     };

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde_json::json;
 use tools::policy::{Rule, Verdict};
-use tools::{Clause, Effects, Grant, Policy, Target, Tool, ToolContext, ToolErrorKind, ToolName};
+use tools::{Clause, Effects, Grant, Host, Policy, Target, Tool, ToolErrorKind, ToolName};
 
 use crate::sample::{echo, granted, holding};
 
@@ -159,7 +159,7 @@ fn a_ruling_names_the_places_that_set_its_clauses_and_rules() {
         .unwrap()
         .with_origin("b:3"),
     );
-    let cx = ToolContext::new().with_grant(grant).with_policy(policy);
+    let cx = Host::new().with_grant(grant).with_policy(policy);
     let targets =
         ["fs:read:a", "fs:write:a", "fs:read:secret"].map(|target| target.parse().unwrap());
     let rulings: Vec<_> = cx.rulings(&*TOOL, &targets).collect();

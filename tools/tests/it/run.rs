@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use crate::sample::{echo, hang, holding, pure, unlimited, with_timeout};
 use serde_json::{Value, json};
 use tools::{
-    CancellationToken, Catalog, ErrorCode, Handler, Progress, ProgressSink, ToolContext, ToolError,
-    ToolErrorKind, ToolResult, handler,
+    CancellationToken, Catalog, ErrorCode, Handler, Host, Progress, ProgressSink, ToolContext,
+    ToolError, ToolErrorKind, ToolResult, handler,
 };
 
 pub(crate) const SHORT: Duration = Duration::from_millis(30);
@@ -22,7 +22,7 @@ pub(crate) fn catalog(handler: impl Handler) -> Catalog {
 
 pub(crate) async fn run(handler: impl Handler) -> Result<ToolResult, ToolError> {
     catalog(handler)
-        .execute(&ToolContext::new().with_timeout(SHORT), "t", json!({}))
+        .execute(&Host::new().with_timeout(SHORT), "t", json!({}))
         .await
 }
 
@@ -98,7 +98,7 @@ async fn the_default_deadline_is_30_s_a_tools_own_comes_before_it_and_the_caller
         );
         before.elapsed().as_secs()
     };
-    let cx = ToolContext::new();
+    let cx = Host::new();
     assert_eq!(limit(&cx, "t").await, 30);
     assert_eq!(limit(&cx, "slow").await, 120);
     assert_eq!(
@@ -135,7 +135,7 @@ async fn a_tool_that_is_always_busy_still_times_out() {
 
 #[tokio::test]
 async fn a_timeout_without_measure_is_no_timeout() {
-    let cx = ToolContext::new().with_timeout(Duration::MAX);
+    let cx = Host::new().with_timeout(Duration::MAX);
     catalog(echo).execute(&cx, "t", json!({})).await.unwrap();
 }
 
@@ -184,7 +184,7 @@ async fn a_cancelled_call_ends_at_once_and_its_tool_sees_the_token() {
         });
         pending::<Result<(), String>>()
     });
-    let cx = ToolContext::new().with_cancellation(token.clone());
+    let cx = Host::new().with_cancellation(token.clone());
     let call = tokio::spawn(catalog.execute(&cx, "t", json!({})));
     tokio::task::yield_now().await;
     token.cancel();
@@ -204,7 +204,7 @@ async fn a_cancelled_call_ends_at_once_and_its_tool_sees_the_token() {
 #[tokio::test]
 async fn a_result_that_comes_with_the_cancellation_is_dropped() {
     let token = CancellationToken::new();
-    let cx = ToolContext::new().with_cancellation(token.clone());
+    let cx = Host::new().with_cancellation(token.clone());
     let catalog = catalog(move |_: ToolContext, _: Value| {
         token.cancel();
         async { Ok::<_, String>("too late") }
@@ -222,7 +222,7 @@ async fn a_result_that_comes_with_the_cancellation_is_dropped() {
 #[tokio::test]
 async fn a_tool_cannot_cancel_more_than_itself() {
     let token = CancellationToken::new();
-    let cx = ToolContext::new().with_cancellation(token.clone());
+    let cx = Host::new().with_cancellation(token.clone());
     let catalog = catalog(async |cx: ToolContext, _: Value| {
         cx.cancellation().cancel();
         tokio::task::yield_now().await;
@@ -247,7 +247,7 @@ async fn dropping_a_call_tells_the_tool_to_stop() {
         kept.set(cx.cancellation().clone()).unwrap();
         pending::<Result<(), String>>()
     });
-    let call = catalog.execute(&ToolContext::new(), "t", json!({}));
+    let call = catalog.execute(&Host::new(), "t", json!({}));
     tokio::time::timeout(SHORT, call).await.unwrap_err();
     assert!(token.get().unwrap().is_cancelled());
 }
@@ -272,11 +272,7 @@ async fn progress_is_reported_while_the_call_runs_and_dropped_after_it() {
         async { Ok::<_, String>(()) }
     });
     catalog
-        .execute(
-            &ToolContext::new().with_progress(sink.clone()),
-            "t",
-            json!({}),
-        )
+        .execute(&Host::new().with_progress(sink.clone()), "t", json!({}))
         .await
         .unwrap();
     kept.get()
@@ -305,11 +301,7 @@ async fn a_long_message_of_progress_is_cut_at_a_character() {
     });
     let sink = Arc::new(Messages::default());
     catalog
-        .execute(
-            &ToolContext::new().with_progress(sink.clone()),
-            "t",
-            json!({}),
-        )
+        .execute(&Host::new().with_progress(sink.clone()), "t", json!({}))
         .await
         .unwrap();
     let cut = "é".repeat(Progress::MAX_MESSAGE_BYTES / 2 - 2) + "…";
@@ -318,8 +310,8 @@ async fn a_long_message_of_progress_is_cut_at_a_character() {
 
 #[test]
 fn without_a_runtime_a_waiting_tool_is_an_error_and_a_ready_one_runs() {
-    let mut call = catalog(echo).execute(&ToolContext::new(), "t", json!({}));
-    let mut waiting = catalog(hang).execute(&ToolContext::new(), "t", json!({}));
+    let mut call = catalog(echo).execute(&Host::new(), "t", json!({}));
+    let mut waiting = catalog(hang).execute(&Host::new(), "t", json!({}));
     let mut task = std::task::Context::from_waker(std::task::Waker::noop());
     let mut poll = |call: &mut tools::Execution| {
         std::future::Future::poll(std::pin::Pin::new(call), &mut task)
@@ -333,7 +325,7 @@ fn without_a_runtime_a_waiting_tool_is_an_error_and_a_ready_one_runs() {
         .build()
         .unwrap();
     let error = clockless
-        .block_on(catalog(hang).execute(&ToolContext::new(), "t", json!({})))
+        .block_on(catalog(hang).execute(&Host::new(), "t", json!({})))
         .unwrap_err();
     assert!(error.to_string().contains("time driver"), "{error}");
 }
@@ -348,8 +340,8 @@ async fn a_call_whose_time_is_over_is_not_begun() {
     });
     let over = Instant::now();
     for cx in [
-        ToolContext::new().with_deadline(over),
-        ToolContext::new().with_timeout(Duration::ZERO),
+        Host::new().with_deadline(over),
+        Host::new().with_timeout(Duration::ZERO),
     ] {
         assert_eq!(
             catalog

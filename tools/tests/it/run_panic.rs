@@ -7,8 +7,8 @@ use crate::run::{SHORT, catalog, run};
 use crate::sample::{echo, pure};
 use serde_json::{Value, json};
 use tools::{
-    ErrorCode, Handler, HandlerFuture, Input, ToolContext, ToolError, ToolErrorKind, ToolResult,
-    handler,
+    ErrorCode, Handler, HandlerFuture, Host, Input, ToolContext, ToolError, ToolErrorKind,
+    ToolResult, handler,
 };
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn a_panic_in_drop_is_contained_whatever_ends_the_call() {
         ErrorCode::Timeout
     );
 
-    let abandoned = catalog(Dropping(false)).execute(&ToolContext::new(), "t", json!({}));
+    let abandoned = catalog(Dropping(false)).execute(&Host::new(), "t", json!({}));
     tokio::time::timeout(SHORT, abandoned).await.unwrap_err();
 }
 
@@ -93,14 +93,11 @@ async fn a_catalog_works_on_after_a_panic() {
     let mut catalog =
         catalog(async |_: ToolContext, _: Value| -> Result<(), String> { panic!("once") });
     catalog
-        .execute(&ToolContext::new(), "t", json!({}))
+        .execute(&Host::new(), "t", json!({}))
         .await
         .unwrap_err();
     catalog.register(pure("u"), echo).unwrap();
-    catalog
-        .execute(&ToolContext::new(), "u", json!({}))
-        .await
-        .unwrap();
+    catalog.execute(&Host::new(), "u", json!({})).await.unwrap();
 }
 
 #[tokio::test]
@@ -109,7 +106,7 @@ async fn a_blocking_tool_that_panics_is_contained_with_its_own_message() {
         panic!("in a thread")
     });
     let error = catalog(panics)
-        .execute(&ToolContext::new(), "t", json!({}))
+        .execute(&Host::new(), "t", json!({}))
         .await
         .unwrap_err();
     assert!(

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tools::context::ApprovalFuture;
 use tools::{
-    Approval, Approver, Catalog, Decision, Effects, Grant, Handler, Limits, Preview, Tool,
+    Approval, Approver, Catalog, Decision, Effects, Grant, Handler, Host, Limits, Preview, Tool,
     ToolContext, ToolError,
 };
 
@@ -91,12 +91,12 @@ pub async fn hang(_cx: ToolContext, _arguments: Value) -> Result<(), String> {
 }
 
 /// A context that permits everything.
-pub fn unlimited() -> ToolContext {
-    ToolContext::new().with_grant(Grant::all())
+pub fn unlimited() -> Host {
+    Host::new().with_grant(Grant::all())
 }
 
-pub fn granted(clauses: &[&str]) -> ToolContext {
-    ToolContext::new().with_grant(Grant::parse(clauses.iter().copied()).unwrap())
+pub fn granted(clauses: &[&str]) -> Host {
+    Host::new().with_grant(Grant::parse(clauses.iter().copied()).unwrap())
 }
 
 /// A log of lines in order. Clones share it.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tools::call::Resolve;
-use tools::{Catalog, Entry, ToolContext, ToolError, tool};
+use tools::{Catalog, Entry, Host, ToolError, tool};
 
 /// Doubles.
 #[tool(pure)]
@@ -42,12 +42,8 @@ fn threads_that_share_a_scope_find_the_same_tools() {
         for _ in 0..20 {
             threads.spawn(|| {
                 assert!(Arc::ptr_eq(&scope.resolve("double").unwrap(), &entry));
-                let call = tools::call::execute(
-                    scope.clone(),
-                    &ToolContext::new(),
-                    "double",
-                    r#"{"number": 2}"#,
-                );
+                let call =
+                    tools::call::execute(scope.clone(), &Host::new(), "double", r#"{"number": 2}"#);
                 let runtime = tokio::runtime::Builder::new_current_thread()
                     .build()
                     .unwrap();

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tools::context::{Exposure, KnownTexts};
 use tools::policy::{Rule, Verdict};
-use tools::{Catalog, ErrorCode, Grant, Policy, Tool, ToolContext};
+use tools::{Catalog, ErrorCode, Grant, Host, Policy, Tool, ToolContext};
 
 const URL: &str = "https://a.example/";
 
@@ -45,10 +45,10 @@ fn catalog() -> Catalog {
 }
 
 /// An exposed context with a prompt.
-fn exposed(grant: &str) -> ToolContext {
+fn exposed(grant: &str) -> Host {
     let known = KnownTexts::new();
     known.add_prompt("Look for red hammers, at https://b.example/x");
-    let cx = ToolContext::new().with_grant(Grant::parse([grant]).unwrap());
+    let cx = Host::new().with_grant(Grant::parse([grant]).unwrap());
     let cx = cx.with_service(Exposure::new()).with_service(known);
     cx.record_exposure();
     cx

@@ -5,7 +5,7 @@ use std::thread;
 
 use crate::sample::{echo, pure};
 use serde_json::json;
-use tools::{ErrorCode, SharedCatalog, ToolContext, ToolError};
+use tools::{ErrorCode, Host, SharedCatalog, ToolContext, ToolError};
 
 #[test]
 fn ten_thousand_tools_come_and_go_while_others_look() {
@@ -84,7 +84,7 @@ async fn a_tool_may_register_another_while_it_runs_and_call_it() {
     };
     catalog.register(pure("teach"), teach).unwrap();
     let result = catalog
-        .execute(&ToolContext::new(), "teach", json!({}))
+        .execute(&Host::new(), "teach", json!({}))
         .await
         .unwrap();
     assert_eq!(result.to_text(), r#"{"x":1}"#);
@@ -100,6 +100,6 @@ async fn clones_are_one_catalog_and_a_snapshot_is_another() {
     catalog.unregister("a");
     assert!(!clone.contains("a"));
     assert!(snapshot.contains("a"));
-    let gone = clone.execute(&ToolContext::new(), "a", json!({})).await;
+    let gone = clone.execute(&Host::new(), "a", json!({})).await;
     assert!(matches!(&gone, Err(error) if error.code() == ErrorCode::NotFound));
 }

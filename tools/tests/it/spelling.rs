@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
-use tools::{Catalog, Content, Effects, Tool, ToolContext, ToolName, ToolResult};
+use tools::{Catalog, Content, Effects, Host, Tool, ToolContext, ToolName, ToolResult};
 
 use crate::sample::{echo, echoing};
 
@@ -30,7 +30,7 @@ async fn a_misspelt_optional_argument_gets_a_note_with_the_near_name() {
             .map(|piece| piece.as_text().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
-    let misspelt = result(&ToolContext::new(), json!({"path": "a", "recursiv": true})).await;
+    let misspelt = result(&Host::new(), json!({"path": "a", "recursiv": true})).await;
     assert_eq!(
         texts(&misspelt),
         ["note: `recursiv` is not a parameter of fs.search; did you mean `recursive`?"]
@@ -44,10 +44,10 @@ async fn a_misspelt_optional_argument_gets_a_note_with_the_near_name() {
         json!({"path": "a", "recursive": true}),
         json!({"path": "a", "colour": true}),
     ] {
-        let result = result(&ToolContext::new(), arguments).await;
+        let result = result(&Host::new(), arguments).await;
         assert_eq!(texts(&result), [""; 0]);
     }
-    let cx = ToolContext::new().with_wire(Format::Anthropic);
+    let cx = Host::new().with_wire(Format::Anthropic);
     let misspelt = result(&cx, json!({"path": "a", "filtr": "a"})).await;
     assert_eq!(
         texts(&misspelt),
@@ -80,7 +80,7 @@ async fn a_note_hides_no_structured_result() {
         ("fs.search", json!({"path": "a", "recursiv": true})),
     ] {
         let result = catalog
-            .execute(&ToolContext::new(), name, arguments)
+            .execute(&Host::new(), name, arguments)
             .await
             .unwrap();
         for format in Format::ALL {
@@ -107,7 +107,7 @@ async fn the_result_of_a_nested_call_has_no_note() {
         .with_effects(Effects::Pure);
     catalog.register(tool, outer).unwrap();
     let result = catalog
-        .execute(&ToolContext::new(), "outer", json!({}))
+        .execute(&Host::new(), "outer", json!({}))
         .await
         .unwrap();
     assert!(!result.to_text().contains("note:"), "{result:?}");
@@ -116,12 +116,12 @@ async fn the_result_of_a_nested_call_has_no_note() {
 #[tokio::test]
 async fn an_error_names_arguments_as_the_model_knows_them() {
     let arguments = json!({"path": "a", "$filter": "b"});
-    let own = result(&ToolContext::new(), arguments.clone()).await;
+    let own = result(&Host::new(), arguments.clone()).await;
     assert!(
         own.to_text().contains("fs.search") && own.to_text().contains("`/$filter`"),
         "{own:?}"
     );
-    let known = result(&ToolContext::new().with_wire(Format::Anthropic), arguments).await;
+    let known = result(&Host::new().with_wire(Format::Anthropic), arguments).await;
     assert!(
         known.to_text().contains("fs__search") && known.to_text().contains("`/filter`"),
         "{known:?}"

@@ -8,7 +8,9 @@ use tokio::sync::Barrier;
 use tools::call::{CallPlace, DeadlineObserver, PersonClock};
 use tools::context::{AgentError, ApprovalFuture};
 use tools::protocol::Limits;
-use tools::{Approval, Approver, Catalog, Decision, Effects, Grant, Tool, ToolContext, ToolError};
+use tools::{
+    Approval, Approver, Catalog, Decision, Effects, Grant, Host, Tool, ToolContext, ToolError,
+};
 
 use crate::sample::{Log, pure};
 
@@ -48,7 +50,7 @@ async fn a_path_only_grows() {
         Ok::<_, ToolError>(format!("{own} {inner}"))
     };
     catalog.register(starter("starts"), starts).unwrap();
-    let cx = ToolContext::new().with_grant(Grant::all());
+    let cx = Host::new().with_grant(Grant::all());
     assert_eq!(
         catalog
             .execute(&cx, "starts", json!({}))
@@ -78,15 +80,12 @@ fn a_name_adds_one_level_to_the_path() {
         "a\n",
         &"a".repeat(ToolContext::MAX_AGENT_NAME + 1),
     ] {
-        let error = ToolContext::new().with_agent(name).unwrap_err();
+        let error = Host::new().with_agent(name).unwrap_err();
         assert!(matches!(error, AgentError::Name { .. }), "{error}");
     }
     let long = "a".repeat(ToolContext::MAX_AGENT_NAME);
     for name in ["A-1_b.c", &long] {
-        assert_eq!(
-            ToolContext::new().with_agent(name).unwrap().agent(),
-            Some(name)
-        );
+        assert_eq!(Host::new().with_agent(name).unwrap().agent(), Some(name));
     }
 }
 
@@ -104,7 +103,7 @@ async fn only_a_tool_that_delegates_can_name_a_sub_agent() {
     catalog.register(pure("poses"), poses).unwrap();
     assert_eq!(
         catalog
-            .execute(&ToolContext::new(), "poses", json!({}))
+            .execute(&Host::new(), "poses", json!({}))
             .await
             .unwrap()
             .to_text(),
@@ -142,7 +141,7 @@ async fn only_calls_that_delegate_do_not_wait_for_each_other() {
                 works,
             )
             .unwrap();
-        let cx = ToolContext::new().with_grant(Grant::all());
+        let cx = Host::new().with_grant(Grant::all());
         let calls: Vec<_> = (0..2)
             .map(|_| tokio::spawn(catalog.execute(&cx, "works", json!({}))))
             .collect();
@@ -198,16 +197,14 @@ async fn each_driver_observes_its_own_calls() {
     let (inner_log, inner_clock) = (log.clone(), clock.clone());
     let starts = move |cx: ToolContext, _: Value| {
         let place = CallPlace::default().with_observer(Arc::new(Watch(inner_log.clone(), "inner")));
-        let cx = cx
-            .with_agent("a")
-            .unwrap()
-            .with_place(place.with_person_clock(inner_clock.clone()));
+        let place = place.with_person_clock(inner_clock.clone());
+        let cx = place.enter(cx.with_agent("a").unwrap());
         async move { cx.execute("asks", json!({})).await }
     };
     catalog.register(starter("starts"), starts).unwrap();
     let outer_clock = Arc::new(PersonClock::default());
     let place = CallPlace::default().with_observer(Arc::new(Watch(log.clone(), "outer")));
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::parse(["agent:*:**"]).unwrap())
         .with_approver(Arc::new(Slow))
         .with_place(place.with_person_clock(outer_clock.clone()));
@@ -248,7 +245,7 @@ async fn conflicting_calls_of_sub_agents_run_one_after_the_other() {
         }
     };
     catalog.register(starter("starts"), starts).unwrap();
-    let cx = ToolContext::new().with_grant(Grant::all());
+    let cx = Host::new().with_grant(Grant::all());
     let calls: Vec<_> = (0..AGENTS)
         .map(|_| tokio::spawn(catalog.execute(&cx, "starts", json!({}))))
         .collect();

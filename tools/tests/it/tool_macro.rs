@@ -10,7 +10,7 @@ mod running;
 mod syntax;
 
 use serde_json::Value;
-use tools::{Catalog, Grant, Submission, Tool, ToolContext, ToolError, ToolResult};
+use tools::{Catalog, Grant, Host, Submission, Tool, ToolError, ToolResult};
 
 /// Returns the definition of a tool after its registration.
 fn tool(submission: &'static Submission) -> Tool {
@@ -26,7 +26,7 @@ async fn called(
     submission: &'static Submission,
     arguments: Value,
 ) -> Result<ToolResult, ToolError> {
-    let cx = ToolContext::new().with_grant(Grant::all());
+    let cx = Host::new().with_grant(Grant::all());
     catalog(submission)
         .execute(&cx, submission.name, arguments)
         .await

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use tools::context::ApprovalFuture;
 use tools::handler::typed;
 use tools::{
-    Approval, Approver, Arguments, Catalog, Decision, Effects, Grant, Input, Preview,
+    Approval, Approver, Arguments, Catalog, Decision, Effects, Grant, Host, Input, Preview,
     RegisterError, Secret, Services, Tool, ToolCall, ToolContext, ToolError, ToolResult, schema_of,
     tool,
 };
@@ -38,7 +38,7 @@ async fn observed(catalog: &Catalog, tool: &str, arguments: Arguments) -> String
     let guard = Arc::new(Guard::default());
     let session = format!("session {}", SESSIONS.fetch_add(1, Ordering::Relaxed));
     let notebook = Notebook::default();
-    let plain = ToolContext::new()
+    let plain = Host::new()
         .with_session(session.as_str())
         .with_journal(Arc::new(notebook.clone()));
     let asked = plain.clone().with_approver(guard.clone());
@@ -298,11 +298,7 @@ async fn the_tool_gets_the_secret_itself() {
     };
     let catalog = holding(tool, typed(opens));
     let result = catalog
-        .execute(
-            &ToolContext::new(),
-            "t",
-            json!({"user": 1, "password": "sesame"}),
-        )
+        .execute(&Host::new(), "t", json!({"user": 1, "password": "sesame"}))
         .await
         .unwrap();
     assert_eq!(result.structured, Some(json!(true).into()));
@@ -320,7 +316,7 @@ fn attempt(
 
 #[tokio::test]
 async fn a_secret_is_an_argument_of_a_function_and_a_service() {
-    let cx = ToolContext::new().with_service(Secret::new("sesame"));
+    let cx = Host::new().with_service(Secret::new("sesame"));
     let mut services = Services::new();
     services.insert(Secret::new("sesame"));
     assert!(!format!("{cx:?} {services:?}").contains("sesame"));

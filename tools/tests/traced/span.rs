@@ -8,12 +8,12 @@ use crate::sample::{closed, echo, echoing, holding, pure, reader};
 use serde_json::{Value, json};
 use tools::call::CallPlace;
 use tools::handler::blocking;
-use tools::{Catalog, ErrorCode, Execution, ToolContext, ToolError, ToolResult};
+use tools::{Catalog, ErrorCode, Execution, Host, ToolContext, ToolError, ToolResult};
 use tracing::Span;
 
-fn context(session: &str) -> ToolContext {
+fn context(session: &str) -> Host {
     listen();
-    ToolContext::new().with_session(session)
+    Host::new().with_session(session)
 }
 
 fn catalog() -> Catalog {
@@ -157,31 +157,6 @@ async fn content_is_recorded_on_request_alone() {
         span_of("telling error").fields["otel.status_description"],
         error.to_string()
     );
-}
-
-#[tokio::test]
-async fn a_tool_can_switch_recording_off_and_not_on() {
-    let mut catalog = catalog();
-    let outer = async |cx: ToolContext, arguments: Value| {
-        let is_on = arguments["on"] == true;
-        cx.with_recorded_content(is_on)
-            .execute("echo", json!({"a": 1}))
-            .await
-    };
-    catalog.register(pure("outer"), outer).unwrap();
-    let recorded = async |session: &str, outside: bool, inside: bool| {
-        let cx = context(session).with_recorded_content(outside);
-        catalog
-            .execute(&cx, "outer", json!({"on": inside}))
-            .await
-            .unwrap();
-        let spans = spans_of(session);
-        assert_eq!(spans.len(), 2);
-        spans[1].1.fields.contains_key("gen_ai.tool.call.arguments")
-    };
-    assert!(!recorded("off on", false, true).await);
-    assert!(!recorded("on off", true, false).await);
-    assert!(recorded("on on", true, true).await);
 }
 
 /// Calls `inner` in several ways, with a context of a running call.

@@ -159,7 +159,7 @@ mod tests {
 
     use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, Asker, SessionConsent};
     use serde_json::{Value, json};
-    use tools::{Catalog, Effects, Grant, Tool, ToolContext};
+    use tools::{Catalog, Effects, Grant, Host, Tool, ToolContext};
 
     use super::*;
 
@@ -195,7 +195,7 @@ mod tests {
             .register(tool, async |_: ToolContext, _: Value| "read")
             .unwrap();
         let text = Arc::default();
-        let cx = ToolContext::new().with_grant(Grant::parse([grant]).unwrap());
+        let cx = Host::new().with_grant(Grant::parse([grant]).unwrap());
         let cx = cx.with_approver(Arc::new(SessionConsent::new(Shown(Arc::clone(&text)))));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

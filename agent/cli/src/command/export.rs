@@ -2,7 +2,7 @@
 
 use agent::{Session, WireOptions};
 use clap::Args;
-use tools::ToolContext;
+use tools::Host;
 use tools::protocol::wire::{Format, Strictness};
 
 use crate::config::{ConfigOptions, ProgramKeys, ProgramSettings as _, Setting, Values};
@@ -60,11 +60,7 @@ impl ExportArgs {
             Strictness::Relaxed
         };
         let services = self.root.services(&settings)?;
-        let session = Session::new(
-            entries,
-            selection,
-            ToolContext::new().with_services(services),
-        );
+        let session = Session::new(entries, selection, Host::new().with_services(services));
         let examples = self.examples.unwrap_or(self.format.takes_examples());
         let sent = session.tools().wire_as(WireOptions {
             strictness,

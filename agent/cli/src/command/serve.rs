@@ -14,7 +14,7 @@ use agent::{Models, Selection, SubAgents, ToolSet, with_session_model};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 use tools::call::CallPlace;
-use tools::{CancellationToken, Entry, Target, Tasks, ToolContext};
+use tools::{CancellationToken, Entry, Host, Target, Tasks, ToolContext};
 use tools_mcp::server::{Peer, ServedNames, ServedTools, ToolServer};
 
 use self::client_model::ClientModel;
@@ -167,11 +167,7 @@ impl ServeArgs {
     }
 
     /// Returns the context of all calls. The server adds the client's approver to it, so none asks at the terminal.
-    fn context(
-        &self,
-        settings: &Settings,
-        recording: Option<&Recording>,
-    ) -> Result<ToolContext, Error> {
+    fn context(&self, settings: &Settings, recording: Option<&Recording>) -> Result<Host, Error> {
         let context = self
             .host
             .unattended_context(settings, CancellationToken::new())?;
@@ -243,7 +239,7 @@ fn served(set: &ToolSet, form: ServedNames) -> Result<ServedTools, Error> {
 async fn follow(
     server: ToolServer,
     selection: Selection,
-    context: ToolContext,
+    context: Host,
     mut set: ToolSet,
     form: ServedNames,
 ) {

@@ -172,7 +172,7 @@ fn lines(reason: &Reason<'_>, target: Option<&Target>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use tools::{Grant, ToolContext, ToolName};
+    use tools::{Grant, Host, ToolName};
 
     use super::*;
 
@@ -180,7 +180,7 @@ mod tests {
     fn an_unnamed_host_is_explained_with_the_flag_that_names_it() {
         let name = ToolName::new("fetch").unwrap();
         let page = |grant: &str| {
-            let cx = ToolContext::new().with_grant(Grant::parse([grant]).unwrap());
+            let cx = Host::new().with_grant(Grant::parse([grant]).unwrap());
             let targets = ["net:read:[::1]:8080".parse().unwrap()];
             let rulings: Vec<_> = cx.rulings(&name, &targets).collect();
             anstream::adapter::strip_str(&page("fetch", &rulings, 200)).to_string()

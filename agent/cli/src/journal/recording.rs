@@ -4,7 +4,7 @@ use agent::{Run, Selection, Session};
 use host::{CommandError, SessionRecord};
 use tools::journal::SessionStart;
 use tools::tasks::{StoredTask, StoredTasks};
-use tools::{Grant, Tasks, ToolContext};
+use tools::{Grant, Host, Tasks};
 
 use super::resume_error::{OtherService, ResumeError};
 use crate::config::{Origin, ProgramKeys, ProgramSettings as _, Setting, Settings, Values};
@@ -107,7 +107,7 @@ impl Recording {
     }
 
     /// Adds the journal and the session's name to the context. Narrows the grant to the one that the session began with.
-    pub(crate) fn context(&self, context: ToolContext) -> ToolContext {
+    pub(crate) fn context(&self, context: Host) -> Host {
         if let (true, true, Some(name)) = (self.is_of_user, self.is_resumed, &self.record.name) {
             notice::note(&format!("resuming the session {name}"));
         }

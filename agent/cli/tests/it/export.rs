@@ -5,7 +5,7 @@ use agent::{
     ToolSet,
 };
 use serde_json::Value;
-use tools::ToolContext;
+use tools::Host;
 use tools::protocol::wire::{Format, Strictness};
 
 use crate::Crib;
@@ -33,7 +33,7 @@ fn tool_set(globs: &[&str], crib: &Crib) -> ToolSet {
         services.insert(tools_http::HttpClient::new());
         services.insert(tools_builtin::message::Channels::new());
     }
-    let cx = ToolContext::new().with_services(services);
+    let cx = Host::new().with_services(services);
     Session::new(tools::list(), Selection::parse(globs).unwrap(), cx)
         .tools()
         .clone()

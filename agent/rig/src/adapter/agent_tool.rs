@@ -24,10 +24,7 @@ use super::conversation::result_content;
 /// [`WireToolSet::skipped`](agent::WireToolSet::skipped). The [example](crate#in-an-agent-of-rig) has the limits of rig's loop.
 pub fn tools(set: &ToolSet, cx: &ToolContext, format: Format) -> Vec<DynamicTool> {
     // The place of another call would make the journal take each call for that one.
-    let cx = cx
-        .clone()
-        .with_wire(format)
-        .with_place(CallPlace::default());
+    let cx = CallPlace::default().enter(cx.clone().with_wire(format));
     let wire = set.wire(format, Strictness::Relaxed);
     wire.entries()
         .zip(wire.list())

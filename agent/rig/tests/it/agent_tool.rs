@@ -12,7 +12,7 @@ use rig_reqwest::{ReqwestClient, reqwest};
 use serde_json::{Value, json};
 use tools::call::CallPlace;
 use tools::protocol::wire::{Format, Strictness};
-use tools::{Catalog, Content, Effects, Grant, Tool, ToolContext, ToolResult};
+use tools::{Catalog, Content, Effects, Grant, Host, Tool, ToolContext, ToolResult};
 use tools_journal::{Audit, JournalOptions, SqliteJournal};
 
 use crate::service::Service;
@@ -55,8 +55,8 @@ fn catalog(ran: &Ran) -> Catalog {
     catalog
 }
 
-fn context() -> ToolContext {
-    ToolContext::new().with_grant(Grant::parse(["fs:read:src/**"]).unwrap())
+fn context() -> Host {
+    Host::new().with_grant(Grant::parse(["fs:read:src/**"]).unwrap())
 }
 
 fn assistant(api: Api, service: &Service, cx: &ToolContext, ran: &Ran) -> (Agent, ToolSet) {

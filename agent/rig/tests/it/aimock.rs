@@ -16,7 +16,7 @@ use agent_rig::Remote;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tools::protocol::wire::{Format, Strictness};
-use tools::{Catalog, Grant, ToolContext};
+use tools::{Catalog, Grant, Host};
 use tools_fs::Workspace;
 
 use crate::judge::Judge;
@@ -308,7 +308,7 @@ fn place() -> TempDir {
 fn session(root: &Path) -> Session {
     let mut catalog = Catalog::new();
     tools_fs::register(&mut catalog).unwrap();
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::parse(["fs:read:**", "fs:write:**"]).unwrap())
         .with_service(Workspace::open(root).unwrap());
     let system = SystemText::new()

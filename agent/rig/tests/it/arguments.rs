@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tools::handler::typed;
 use tools::protocol::Message;
 use tools::protocol::wire::Format;
-use tools::{Catalog, Effects, Tool, ToolContext};
+use tools::{Catalog, Effects, Host, Tool, ToolContext};
 
 #[derive(serde::Deserialize)]
 struct Integer {
@@ -94,8 +94,7 @@ async fn an_integer_of_30_digits_reaches_the_tool_exactly() {
                 .await;
                 let model = wire::remote(format, &wire::options(format, &service, streaming));
                 let (catalog, seen) = integers();
-                let mut session =
-                    Session::new(catalog.list(), Selection::new(), ToolContext::new());
+                let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
                 Driver::new(Arc::new(model))
                     .run(&mut session, "go")
                     .await

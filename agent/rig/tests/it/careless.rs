@@ -7,7 +7,7 @@ use agent::{
     StopReason, Summary,
 };
 use serde_json::{Value, json};
-use tools::ToolContext;
+use tools::Host;
 
 use crate::service::reply::{Api, Block, Way, completion};
 use crate::service::{Reply, Service, events, json as reply};
@@ -45,7 +45,7 @@ async fn observed(service: &Service) -> (Result<Summary, DriverError>, Vec<Event
     let mut session = Session::new(
         catalog(&["fs.read"]).0.list(),
         Selection::new(),
-        ToolContext::new(),
+        Host::new(),
     );
     let summary = driver.run(&mut session, "go").await;
     let events = events.lock().unwrap().clone();

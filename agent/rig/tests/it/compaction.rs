@@ -9,7 +9,7 @@ use agent::{
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Part, Role};
-use tools::{Catalog, Content, Effects, Tool, ToolContext};
+use tools::{Catalog, Content, Effects, Host, Tool, ToolContext};
 
 use crate::service::read_results::read_results;
 use crate::service::wire::{ALL, Block, options, remote, reply};
@@ -151,7 +151,7 @@ impl SmallContext {
             },
             Message::text(Role::Assistant, "I see."),
         ];
-        let mut session = Session::new(catalog().list(), Selection::new(), ToolContext::new())
+        let mut session = Session::new(catalog().list(), Selection::new(), Host::new())
             .with_system(SystemText::new().with_section("identity", IDENTITY))
             .with_messages(earlier);
         let driver = Driver::new(Arc::new(remote(self.format, &options))).with_options(run_options);

@@ -7,7 +7,7 @@ use crate::service::reply::{Api, Block, Way};
 use crate::workshop::{answer, catalog};
 use agent::{Driver, Provider, Run, Selection, Session, StopReason};
 use serde_json::{Value, json};
-use tools::ToolContext;
+use tools::Host;
 use tools::protocol::{Message, Role};
 
 const CALL: Block = Block::Call("a", "{}");
@@ -28,7 +28,7 @@ async fn three_prompts(
     let mut session = Session::new(
         catalog(&["fs.read"]).0.list(),
         Selection::new(),
-        ToolContext::new(),
+        Host::new(),
     );
     driver.run(&mut session, "go").await.unwrap();
     for prompt in ["well?", "and now?"] {
@@ -149,7 +149,7 @@ async fn a_session_that_was_stored_with_an_empty_turn_goes_on() {
         let mut session = Session::new(
             catalog(&["fs.read"]).0.list(),
             Selection::new(),
-            ToolContext::new(),
+            Host::new(),
         );
         let run: Run = serde_json::from_str(&text).unwrap();
         let driver = Driver::new(model);

@@ -7,7 +7,7 @@ use crate::service::reply::{Api, Block, Way};
 use crate::workshop::{answer, catalog, result, run};
 use agent::{Driver, Outcome, Selection, Session, StopReason};
 use serde_json::json;
-use tools::ToolContext;
+use tools::Host;
 
 const TEXT: &[Block] = &[Block::Text("well")];
 const CALL: &[Block] = &[Block::Call("a", r#"{"path":"a"}"#)];
@@ -100,7 +100,7 @@ async fn a_reply_is_whole_unless_it_says_otherwise_or_breaks_off() {
 
 async fn ending(driver: &Driver) -> Ending {
     let (catalog, ran) = catalog(&["fs.read"]);
-    let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+    let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
     let summary = driver.run(&mut session, "go").await.unwrap();
     let has_run = !ran.lock().unwrap().is_empty();
     match (

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tools::protocol::wire::{Format, Strictness};
 use tools::protocol::{Example, Message, Part, Role, ToolName};
 use tools::{
-    CancellationToken, Catalog, Content, Effects, Tool, ToolCall, ToolContext, ToolResult,
+    CancellationToken, Catalog, Content, Effects, Host, Tool, ToolCall, ToolContext, ToolResult,
 };
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn the_system_text_goes_where_each_format_has_it() {
         let (catalog, _) = catalog(&[]);
         let system = SystemText::new().with_section("identity", "You are \"it\".");
         let mut session =
-            Session::new(catalog.list(), Selection::new(), ToolContext::new()).with_system(system);
+            Session::new(catalog.list(), Selection::new(), Host::new()).with_system(system);
         for prompt in ["go", "on"] {
             Driver::new(provider.clone())
                 .run(&mut session, prompt)
@@ -146,7 +146,7 @@ async fn the_definitions_sent_equal_those_of_the_tool_set() {
             .enumerate()
         {
             let (catalog, _) = catalog(names);
-            let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+            let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
             Driver::new(model.clone())
                 .run(&mut session, "go")
                 .await
@@ -182,7 +182,7 @@ async fn rewritten_definitions_are_sent_and_the_calls_are_read_with_the_names_of
             async { "found" }
         };
         catalog.register(tool, find).unwrap();
-        let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+        let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
         let calls = [r#"{"filter":"a"}"#, r#"{"filter":"b"}"#].map(|arguments| {
             let blocks = [Block::Call("c1", arguments)];
             api.reply(Way::Whole, &blocks, Some(api.stops(&blocks)))
@@ -231,7 +231,7 @@ async fn content_that_a_model_cannot_be_shown_is_sent_without_its_data() {
         parts: vec![Part::Content(content)],
     }];
     let service = Service::new([Api::Chat.answer(Way::Whole)]).await;
-    let session = Session::new(catalog(&[]).0.list(), Selection::new(), ToolContext::new());
+    let session = Session::new(catalog(&[]).0.list(), Selection::new(), Host::new());
     let token = CancellationToken::new();
     service
         .openai(false)
@@ -266,7 +266,7 @@ async fn examples_are_sent_to_gateways_on_request_only() {
     for model in [options.clone(), options.with_examples(true)]
         .map(|options| Remote::anthropic(&options).unwrap())
     {
-        let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+        let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
         Driver::new(Arc::new(model))
             .run(&mut session, "go")
             .await
@@ -332,7 +332,7 @@ async fn strict_definitions_are_sent_on_request() {
         .options("gpt-test", false)
         .with_base_url(format!("{}/v1", service.url));
     let model = Remote::openai(&options.with_strictness(Strictness::Strict)).unwrap();
-    let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+    let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
     Driver::new(Arc::new(model))
         .run(&mut session, "go")
         .await
@@ -435,7 +435,7 @@ async fn a_picture_in_a_result_is_shown_to_the_model() {
     let session = Session::new(
         catalog(&["fs.read"]).0.list(),
         Selection::new(),
-        ToolContext::new(),
+        Host::new(),
     );
     let token = CancellationToken::new();
     for provider in [openai.openai(false), anthropic.anthropic(false)] {
@@ -493,7 +493,7 @@ async fn the_picture_of_a_failed_call_follows_the_results() {
     let session = Session::new(
         catalog(&["fs.read"]).0.list(),
         Selection::new(),
-        ToolContext::new(),
+        Host::new(),
     );
     let token = CancellationToken::new();
     service

@@ -10,7 +10,7 @@ use agent_rig::Remote;
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Role};
-use tools::{CancellationToken, ToolContext};
+use tools::{CancellationToken, Host};
 
 use crate::service::Service;
 use crate::service::wire::{ALL, Block, options, remote, reply, two_calls};
@@ -232,7 +232,7 @@ async fn a_forced_call_of_a_tool_that_a_search_would_hide_is_made() {
             format,
             &options(format, &service, false).with_generation(generation),
         );
-        let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+        let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
         let summary = Driver::new(Arc::new(model))
             .run(&mut session, "go")
             .await
@@ -274,7 +274,7 @@ async fn no_call_is_forced_on_a_sub_agent() {
             Format::OpenAiChat,
             &options(Format::OpenAiChat, &service, false).with_generation(generation),
         );
-        let cx = ToolContext::new().with_agent("helper").unwrap();
+        let cx = Host::new().with_agent("helper").unwrap();
         let mut session = Session::new(catalog(&["fs.read"]).0.list(), Selection::new(), cx);
         Driver::new(Arc::new(model))
             .run(&mut session, "go")

@@ -7,7 +7,7 @@ use crate::service::wire::{self, ALL, Block, options, remote};
 use crate::workshop::catalog;
 use agent::{Driver, Selection, Session, SystemText, tool_guidance};
 use serde_json::{Deserializer, Value, json};
-use tools::ToolContext;
+use tools::Host;
 use tools::protocol::wire::Format;
 
 const TOOLS: [&str; 3] = ["fs.read", "fs.list", "time.now"];
@@ -46,12 +46,7 @@ fn session(tools: &[&str]) -> Session {
     let system = SystemText::new()
         .with_section("identity", "You are \"it\".")
         .with_tool_section("tools", tool_guidance);
-    Session::new(
-        catalog(tools).0.list(),
-        Selection::new(),
-        ToolContext::new(),
-    )
-    .with_system(system)
+    Session::new(catalog(tools).0.list(), Selection::new(), Host::new()).with_system(system)
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tools::protocol::wire::{Format, Strictness, WireResult};
 use tools::protocol::{Message, Part, Role};
 use tools::{
-    CancellationToken, Catalog, Content, Effects, Tool, ToolCall, ToolContext, ToolResult,
+    CancellationToken, Catalog, Content, Effects, Host, Tool, ToolCall, ToolContext, ToolResult,
 };
 
 use crate::judge::Judge;
@@ -102,7 +102,7 @@ async fn the_definitions_in_a_body_keep_the_rules_of_the_service() {
                 format,
                 &options(format, &service, false).with_strictness(strictness),
             );
-            let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+            let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
             Driver::new(Arc::new(model))
                 .run(&mut session, "go")
                 .await

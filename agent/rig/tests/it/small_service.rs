@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent::{Driver, Selection, Session};
 use serde_json::{Value, json};
-use tools::ToolContext;
+use tools::Host;
 use tools::protocol::wire::Format;
 
 use crate::service::wire::{options, remote};
@@ -25,7 +25,7 @@ async fn sizes(format: Format, service: &Service) -> Vec<usize> {
         .collect();
     let (mut catalog, _) = catalog(&names.iter().map(String::as_str).collect::<Vec<_>>());
     agent::tool::register(&mut catalog).unwrap();
-    let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+    let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
     let driver = Driver::new(Arc::new(remote(format, &options(format, service, false))));
     for _ in 0..2 {
         assert_eq!(

@@ -7,7 +7,7 @@ use crate::service::{Reply, Service, events};
 use crate::workshop::{answer, catalog, run};
 use agent::{Driver, Event, Selection, Session, StopReason};
 use serde_json::{Value, json};
-use tools::ToolContext;
+use tools::Host;
 
 #[tokio::test]
 async fn streamed_calls_are_whole_and_text_is_sent_as_it_comes() {
@@ -22,7 +22,7 @@ async fn streamed_calls_are_whole_and_text_is_sent_as_it_comes() {
         let (texts, heard) = texts();
         let driver = Driver::new(Arc::new(service.openai(true))).with_events(heard);
         let (catalog, ran) = catalog(&["fs.read", "time.now"]);
-        let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+        let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
         let summary = driver.run(&mut session, "go").await.unwrap();
         assert_eq!(answer(&summary).0, "all done");
         assert_eq!(*texts.lock().unwrap(), ["all", " done"]);

@@ -14,7 +14,7 @@ use agent::{Driver, DriverError, FailureKind, ProviderError, Selection, Session}
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Role};
-use tools::{Catalog, Effects, Tool, ToolContext};
+use tools::{Catalog, Effects, Host, Tool, ToolContext};
 
 use permitted::permitted;
 use said::{reply, sent};
@@ -418,7 +418,7 @@ fn session(row: &Value) -> (Session, Arc<Mutex<Calls>>) {
             .unwrap();
     }
     (
-        Session::new(catalog.list(), Selection::new(), ToolContext::new()),
+        Session::new(catalog.list(), Selection::new(), Host::new()),
         executed,
     )
 }

@@ -10,7 +10,7 @@ use agent::{
 use agent_rig::Remote;
 use serde_json::{Value, json};
 use tools::protocol::{Message, Part, Role};
-use tools::{CancellationToken, Catalog, Effects, Tool, ToolContext};
+use tools::{CancellationToken, Catalog, Effects, Host, Tool, ToolContext};
 
 pub(crate) fn answer(summary: &Summary) -> (&str, &StopReason) {
     match &summary.outcome {
@@ -33,7 +33,7 @@ pub(crate) async fn run(
     tools: &[&str],
 ) -> (Summary, Session, Ran) {
     let (catalog, ran) = catalog(tools);
-    let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+    let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
     let summary = Driver::new(Arc::new(provider))
         .run(&mut session, "go")
         .await
@@ -65,11 +65,7 @@ pub(crate) fn prompt() -> [Message; 1] {
 }
 
 pub(crate) fn session(tools: &[&str]) -> Session {
-    Session::new(
-        catalog(tools).0.list(),
-        Selection::new(),
-        ToolContext::new(),
-    )
+    Session::new(catalog(tools).0.list(), Selection::new(), Host::new())
 }
 
 /// Sends a prompt, and returns the text of the answer.

@@ -59,7 +59,7 @@ fn content(text: &str) -> Option<Basis> {
 }
 
 /// Returns the tool, its state, a context that may call it, and the person who is asked.
-fn running(basis: Option<Basis>) -> (Catalog, Arc<Script>, ToolContext, Person) {
+fn running(basis: Option<Basis>) -> (Catalog, Arc<Script>, Host, Person) {
     let parameters =
         json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
     let effects: Effects = serde_json::from_value(json!({"writes": ["box:{*}"]})).unwrap();

@@ -21,7 +21,7 @@ impl Handler for RunCommand {
 }
 
 /// Returns the tool, a context with a grant and rules for every command, and the person who is asked.
-fn running(allowed: &[&str]) -> (Catalog, ToolContext, Person) {
+fn running(allowed: &[&str]) -> (Catalog, Host, Person) {
     let parameters =
         json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
     let tool = Tool::new("run", "Runs.", parameters).unwrap();

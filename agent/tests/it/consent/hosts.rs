@@ -19,7 +19,7 @@ fn add_reader(catalog: &mut Catalog, name: &str) {
 }
 
 /// A context that may read every host, as [`asking`].
-fn reading() -> (ToolContext, Person, Catalog) {
+fn reading() -> (Host, Person, Catalog) {
     let ((cx, person), mut catalog) = (asking(), Catalog::new());
     add_reader(&mut catalog, "fetch");
     add_reader(&mut catalog, "look");

@@ -244,6 +244,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
+    use tools::Host;
 
     #[tokio::test]
     async fn a_look_at_too_many_entries_is_told_once_with_or_without_a_call() {
@@ -253,7 +254,7 @@ mod tests {
         let files = || Outcome::unknown().into_files();
         let unknown = || Settled::from_files(files(), Some(teller.clone()));
         drop(unknown());
-        let notes = unknown().finish(&ToolContext::new()).await;
+        let notes = unknown().finish(&Host::new()).await;
         assert!(
             notes.len() == 1 && notes[0].contains("too many"),
             "{notes:?}"

@@ -145,9 +145,10 @@ mod tests {
     use tools::Grant;
 
     use super::*;
+    use tools::Host;
 
     fn start(clauses: &[&str], client: Option<HttpClient>) -> Result<bool, String> {
-        let mut cx = ToolContext::new().with_grant(Grant::parse(clauses).unwrap());
+        let mut cx = Host::new().with_grant(Grant::parse(clauses).unwrap());
         if let Some(client) = client {
             cx = cx.with_service(client);
         }

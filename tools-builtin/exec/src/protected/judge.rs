@@ -1,8 +1,8 @@
 //! [`Judge`]: decides which paths are protected, by the table, the grant and the policy of a call.
 
-use tools::ToolContext;
 use tools::policy::{Reason, SensitivePath, SensitivePaths, Sensitivity};
 use tools::protocol::{Access, Target, ToolName};
+use tools::{Host, ToolContext};
 use tools_fs::is_output;
 
 /// The note of a script at the root that a program made executable.
@@ -25,7 +25,7 @@ const INSTRUCTIONS: [&str; 6] = [
 #[derive(Clone)]
 pub(crate) struct Judge {
     /// The table, the grant and the policy of a call.
-    cx: ToolContext,
+    host: Host,
     /// The tool of the call. Without one, no clause opens a path.
     tool: Option<ToolName>,
 }
@@ -33,16 +33,16 @@ pub(crate) struct Judge {
 impl Judge {
     /// Creates the judge of a call.
     pub(crate) fn from_call(cx: &ToolContext) -> Self {
-        let bare = ToolContext::new()
+        let bare = Host::new()
             .with_grant(cx.grant().clone())
             .with_sensitive_paths(cx.sensitive_paths().clone());
         let bare = cx
             .policy()
             .into_iter()
             .cloned()
-            .fold(bare, ToolContext::with_policy);
+            .fold(bare, Host::with_policy);
         Self {
-            cx: bare,
+            host: bare,
             tool: cx.tool().cloned(),
         }
     }
@@ -50,14 +50,14 @@ impl Judge {
     /// Creates a judge for which no clause opens a path.
     pub(crate) fn strict(paths: SensitivePaths) -> Self {
         Self {
-            cx: ToolContext::new().with_sensitive_paths(paths),
+            host: Host::new().with_sensitive_paths(paths),
             tool: None,
         }
     }
 
     /// Returns the table.
     pub(crate) fn paths(&self) -> &SensitivePaths {
-        self.cx.sensitive_paths()
+        self.host.sensitive_paths()
     }
 
     pub(crate) fn find(&self, path: &str) -> Option<&SensitivePath> {
@@ -72,7 +72,7 @@ impl Judge {
         let targets = [target];
         let Some(tool) = &self.tool else { return true };
         let mut reasons = self
-            .cx
+            .host
             .rulings(tool, &targets)
             .flat_map(|ruling| ruling.reasons());
         reasons

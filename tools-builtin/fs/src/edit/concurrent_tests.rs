@@ -3,7 +3,7 @@
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use tools::ErrorCode;
+use tools::{ErrorCode, Host};
 
 use super::*;
 use crate::fixture::Fixture;
@@ -38,7 +38,7 @@ fn writers_at_the_same_time_lose_no_update() {
                 format!("w{writer}={edit};"),
                 format!("w{writer}={};", edit + 1),
             );
-            apply_edit(&ToolContext::new(), &shared, &path, once(&old, &new)).unwrap();
+            apply_edit(&Host::new(), &shared, &path, once(&old, &new)).unwrap();
         }
     };
     std::thread::scope(|scope| {
@@ -57,7 +57,7 @@ fn edited_while(
     meanwhile: impl FnOnce(&ToolContext),
 ) -> Result<String, FsError> {
     let workspace = Workspace::open(fixture.root()).unwrap();
-    let cx = ToolContext::new();
+    let cx = Host::new();
     std::thread::scope(|scope| {
         let changing = workspace.lock_changes();
         let editing = scope.spawn(|| {
@@ -126,7 +126,7 @@ fn other_calls_do_not_wait_for_the_search_for_the_nearest_place() {
         let path = "a".to_owned().try_into().unwrap();
         sender
             .send(apply_edit(
-                &ToolContext::new(),
+                &Host::new(),
                 &editing,
                 &path,
                 once("tixt", "new"),

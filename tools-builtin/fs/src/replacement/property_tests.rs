@@ -3,6 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use tools::Host;
 
 use super::*;
 
@@ -93,7 +94,7 @@ fn check(file: &[Token], span: Range<usize>, crlf: bool, new: &str, all: bool, m
     let found = naive(file, tokens, if all { tokens.len() } else { 1 });
     let view = View::new(&content);
     let outcome = match replace(
-        &ToolContext::new(),
+        &Host::new(),
         &RelativePath::default(),
         &view,
         &old,

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener;
 
 use crate::trap::Trap;
 use serde_json::{Value, json};
-use tools::{Catalog, Grant, ToolContext};
+use tools::{Catalog, Grant, Host};
 use tools_fs::Workspace;
 
 /// Creates a workspace with unusual entries, each named after its kind.
@@ -321,7 +321,7 @@ fn everything_odd_is_moved_and_removed_as_it_is() {
 fn devices_are_shown_and_never_opened() {
     let mut catalog = Catalog::new();
     tools_fs::register(&mut catalog).unwrap();
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::all())
         .with_service(Workspace::open("/dev").unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread()

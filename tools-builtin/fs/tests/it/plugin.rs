@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use serde_json::json;
 use tempfile::TempDir;
-use tools::{ErrorCode, Grant, ToolContext, ToolError, tool};
+use tools::{ErrorCode, Grant, Host, ToolContext, ToolError, tool};
 use tools_fs::{Kind, Workspace};
 use tools_testkit::{TempWorkspace, TestHost};
 
@@ -112,7 +112,7 @@ const SECRET: &str = "canary";
 struct Notes {
     dir: TempDir,
     workspace: Workspace,
-    cx: ToolContext,
+    cx: Host,
 }
 
 impl Notes {
@@ -144,7 +144,7 @@ impl Notes {
         Self {
             dir,
             workspace,
-            cx: ToolContext::new().with_grant(Grant::parse(grant).unwrap()),
+            cx: Host::new().with_grant(Grant::parse(grant).unwrap()),
         }
     }
 

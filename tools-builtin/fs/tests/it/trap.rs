@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use tools::{Catalog, ErrorCode, Grant, ToolContext, ToolResult};
+use tools::{Catalog, ErrorCode, Grant, Host, ToolResult};
 use tools_fs::Workspace;
 
 /// The text of every file outside, also used in a file name there. Never part of an argument.
@@ -17,7 +17,7 @@ pub(crate) const CANARY: &str = "canary-7f3a";
 pub(crate) struct Trap {
     dir: TempDir,
     catalog: Catalog,
-    cx: ToolContext,
+    cx: Host,
 }
 
 /// The metadata and the content of a file.
@@ -48,7 +48,7 @@ impl Trap {
         }
         // Includes the tools that the test defines.
         let catalog = Catalog::linked();
-        let cx = ToolContext::new()
+        let cx = Host::new()
             .with_grant(Grant::all())
             .with_service(Workspace::open(path("root")).unwrap());
         Self { dir, catalog, cx }

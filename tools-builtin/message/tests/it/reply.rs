@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use tools::{ErrorCode, ToolContext};
+use tools::{ErrorCode, Host};
 use tools_http::{HttpClient, HttpOptions};
 use tools_message::{ChannelError, ChannelSettings, Channels};
 use tools_testkit::TestHost;
@@ -15,7 +15,7 @@ fn file(path: &std::path::Path) -> ChannelSettings {
 }
 
 fn in_chat(host: TestHost) -> TestHost {
-    host.with_context(|cx: ToolContext| cx.with_channel("out").with_chat("c-7"))
+    host.with_context(|cx: Host| cx.with_channel("out").with_chat("c-7"))
 }
 
 #[tokio::test]

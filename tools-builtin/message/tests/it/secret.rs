@@ -1,6 +1,6 @@
 //! Secrets of channels appear in no result, error, record or debug text.
 
-use tools::{Secret, ToolContext};
+use tools::{Host, Secret};
 use tools_http::testing::TestServer;
 use tools_journal::{JournalOptions, SqliteJournal};
 use tools_testkit::TestHost;
@@ -13,7 +13,7 @@ const CANARY: &str = "canary-7Yt2Qx9Lm";
 /// Sends a message with arguments recorded, and returns all that is said about it.
 async fn said(host: TestHost, file: &std::path::Path) -> String {
     let journal = SqliteJournal::open(file, JournalOptions::new().with_arguments(true)).unwrap();
-    let recorded = |cx: ToolContext| {
+    let recorded = |cx: Host| {
         cx.with_journal(std::sync::Arc::new(journal.clone()))
             .with_session("s")
     };

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tools::{Grant, Services, ToolContext, ToolError, ToolErrorKind, source, visible_line};
+use tools::{Grant, Host, Services, ToolContext, ToolError, ToolErrorKind, source, visible_line};
 use tools_exec::supervise::{self, Collect, Exit};
 use tools_exec::{Prepared, Sandbox};
 use tools_fs::Workspace;
@@ -90,7 +90,7 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
     let layers = tokio::task::spawn_blocking(move || sandbox.layers().clone()).await;
     services.insert(Sandbox::new().with_layers(layers.map_err(|error| failed(&error))?));
     let grant = Grant::parse(["fs:read:**"]).map_err(|error| failed(&error))?;
-    let walls = ToolContext::new()
+    let walls = Host::new()
         .with_services(services)
         .with_grant(grant)
         .with_cancellation(cx.cancellation().clone());

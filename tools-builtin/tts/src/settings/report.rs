@@ -4,7 +4,7 @@ use host::settings::{Settings, SettingsError};
 use host::{FamilyReport, Finding};
 use serde_json::json;
 use tools::context::Need;
-use tools::{Grant, Services, ToolContext};
+use tools::{Grant, Host, Services};
 
 use super::keys::SpeechKeys;
 use super::speech::{SPEAK, configured};
@@ -76,7 +76,7 @@ async fn fault(services: &Services, settings: &Settings) -> Option<String> {
         .get::<Speech>()
         .filter(|speech| speech.base_url().is_none())?;
     let grant = Grant::parse(["speech:read:text"]).ok()?;
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_services(services.clone())
         .with_grant(grant);
     let error = tools::execute(&cx, SPEAK, json!({"text": "one"}))

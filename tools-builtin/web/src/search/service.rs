@@ -14,7 +14,7 @@ const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
 /// The search that the user chose: a backend with its options. A host puts it into the services of a context.
 ///
 /// ```
-/// use tools::ToolContext;
+/// use tools::Host;
 /// use tools_http::{HttpClient, HttpOptions};
 /// use tools_web::search::{self, WebSearch};
 ///
@@ -25,7 +25,7 @@ const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
 /// let web_search = web_search.with_client(HttpClient::from_options(HttpOptions::new().with_secret(secret))?);
 /// let grant: Vec<String> = web_search.targets().iter().map(ToString::to_string).collect();
 /// assert_eq!(grant, ["search:read:web", "net:read:api.search.brave.com"]);
-/// let cx = ToolContext::new().with_service(HttpClient::new()).with_service(web_search);
+/// let cx = Host::new().with_service(HttpClient::new()).with_service(web_search);
 /// # let _ = cx;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use peak_alloc::PeakAlloc;
 use serde_json::json;
-use tools::{Catalog, Grant, ToolContext};
+use tools::{Catalog, Grant, Host};
 use tools_http::{HttpClient, HttpOptions, Url};
 use tools_web::{Document, Format, Source};
 
@@ -156,7 +156,7 @@ fn measure() {
     tools_web::register(&mut catalog).unwrap();
     let client = HttpClient::from_options(HttpOptions::new().with_private_host(&host)).unwrap();
     let grant = Grant::parse([&*format!("net:read:{host}")]).unwrap();
-    let cx = ToolContext::new().with_grant(grant).with_service(client);
+    let cx = Host::new().with_grant(grant).with_service(client);
     let fetch = async || {
         catalog
             .execute(&cx, "web.fetch", json!({"url": url.as_str()}))

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)] // A failure invalidates the measurement.
 
 use benches::{ADD, ADD_TOOL};
-use tools::{DefinitionError, Submission, Tool, ToolContext, ToolName};
+use tools::{DefinitionError, Host, Submission, Tool, ToolName};
 
 fn main() {
     let Some(count) = std::env::args()
@@ -19,7 +19,7 @@ fn main() {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let cx = ToolContext::new();
+        let cx = Host::new();
         for number in 0..count {
             let sum = tools::execute(&cx, &format!("linked.t{number:04}"), ADD)
                 .await

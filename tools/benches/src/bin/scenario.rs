@@ -14,7 +14,7 @@ use benches::{ADD, ORDER, ORDER_TOOL, alike, async_catalog, catalog, direct_add,
 use serde_json::Value;
 use tools::protocol::wire::{Format, Strictness};
 use tools::{
-    Catalog, Entry, Grant, Json, Services, SharedCatalog, Target, Tool, ToolContext, ToolName,
+    Catalog, Entry, Grant, Host, Json, Services, SharedCatalog, Target, Tool, ToolContext, ToolName,
 };
 use tools_fs::Workspace;
 
@@ -99,7 +99,7 @@ fn execute(catalog: &Catalog, name: &str, arguments: &str, count: u64) {
 }
 
 /// Creates a context with a journal that stores nothing.
-fn journaled() -> ToolContext {
+fn journaled() -> Host {
     session::granted()
         .with_journal(Arc::new(session::NoopJournal::default()))
         .with_session("measured")
@@ -120,7 +120,7 @@ fn execute_with(cx: &ToolContext, catalog: &Catalog, name: &str, arguments: &str
 
 /// Decides about a write of an ordinary file, as the stage *authorize* does.
 fn decide_write(count: u64) {
-    let cx = ToolContext::new().with_grant(Grant::parse(["fs:write:**"]).unwrap());
+    let cx = Host::new().with_grant(Grant::parse(["fs:write:**"]).unwrap());
     let tool = ToolName::new("fs.write").unwrap();
     let targets: [Target; 1] = ["fs:write:crates/web/src/page.rs".parse().unwrap()];
     for _ in 0..count {
@@ -167,7 +167,7 @@ fn session(entries: &[Arc<Entry>]) -> ToolSet {
 struct ReadFile {
     runtime: tokio::runtime::Runtime,
     catalog: Catalog,
-    cx: ToolContext,
+    cx: Host,
     arguments: serde_json::Value,
     directory: PathBuf,
 }
@@ -184,7 +184,7 @@ impl ReadFile {
         .unwrap();
         let mut catalog = Catalog::new();
         tools_fs::register(&mut catalog).unwrap();
-        let cx = ToolContext::new()
+        let cx = Host::new()
             .with_grant(Grant::parse(["fs:read:**"]).unwrap())
             .with_service(Workspace::open(&directory).unwrap());
         Self {
@@ -232,7 +232,7 @@ fn threads(count: u64) {
         for _ in 0..count {
             scope.spawn(|| {
                 runtime().block_on(async {
-                    let cx = ToolContext::new();
+                    let cx = Host::new();
                     let (mut own, before) = (0u32, thread_time());
                     while !over.load(Ordering::Relaxed) {
                         black_box(set.execute(&cx, "add", black_box(ADD)).await.unwrap());

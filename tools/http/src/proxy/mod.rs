@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tools::IgnorePoison as _;
 use tools::policy::{Reason, Verdict};
 use tools::protocol::{Access, Target};
-use tools::{ToolContext, ToolName};
+use tools::{Host, ToolContext, ToolName};
 use url::Url;
 
 use self::refused::{Refusal, Refused};
@@ -41,7 +41,7 @@ use crate::location;
 pub struct Proxy {
     exchange: Arc<Exchange>,
     /// The grant and the policy of the call, without its services: one of them may own the program, and would never be dropped.
-    judge: ToolContext,
+    judge: Host,
     tool: Option<ToolName>,
     refused: Arc<Mutex<Refused>>,
     reached: Arc<Mutex<BTreeMap<String, u64>>>,
@@ -52,7 +52,7 @@ const MAX_COUNTED: usize = 100;
 
 impl Proxy {
     pub(crate) fn new(exchange: Arc<Exchange>, cx: &ToolContext) -> Self {
-        let judge = ToolContext::new().with_grant(cx.grant().clone());
+        let judge = Host::new().with_grant(cx.grant().clone());
         let judge = match cx.policy() {
             Some(policy) => judge.with_policy(policy.clone()),
             None => judge,

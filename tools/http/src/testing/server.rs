@@ -17,7 +17,7 @@ use super::TestAuthority;
 /// A loopback HTTP/1.1 server. Each connection serves one request. Dropping the server stops it.
 ///
 /// ```
-/// use tools::{Grant, ToolContext};
+/// use tools::{Grant, Host};
 /// use tools_http::testing::{TestAuthority, TestResolver, TestServer};
 /// use tools_http::{HttpClient, HttpOptions, Request};
 ///
@@ -28,7 +28,7 @@ use super::TestAuthority;
 ///     .with_private_host("example.org")
 ///     .with_root_certificate(authority.pem())
 ///     .with_resolver(std::sync::Arc::new(TestResolver::new().with_name("example.org", server.address())));
-/// let cx = ToolContext::new().with_grant(Grant::parse(["net:read:example.org"])?);
+/// let cx = Host::new().with_grant(Grant::parse(["net:read:example.org"])?);
 /// let client = HttpClient::from_options(options)?;
 /// let response = client.send(&cx, Request::get("https://example.org/a")?).await?;
 /// assert_eq!(&response.body[..], b"hello");

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tools::call::CallPlace;
 use tools::{
-    CancellationToken, Catalog, Effects, Grant, Progress, ProgressSink, Tool, ToolContext,
+    CancellationToken, Catalog, Effects, Grant, Host, Progress, ProgressSink, Tool, ToolContext,
     ToolError,
 };
 use tools_http::testing::{Received, TestServer, TestStream};
@@ -229,7 +229,7 @@ fn catalog(own_key: Option<&'static str>) -> Catalog {
 async fn converse(
     turns: u32,
     catalog: &Catalog,
-    cx: ToolContext,
+    cx: Host,
     events: &Counter,
     results: &Counter,
 ) -> u64 {
@@ -294,7 +294,7 @@ async fn run(
         "net:read:b.example",
         "net:read:unknown.example",
     ];
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::parse(clauses).unwrap())
         .with_service(HttpClient::from_options(options).unwrap())
         .with_journal(Arc::new(journal))

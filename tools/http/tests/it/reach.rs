@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tools::ToolContext;
+use tools::Host;
 use tools::protocol::Normaliser;
 use tools_http::testing::{TestResolver, TestServer};
 use tools_http::{HttpClient, HttpError, HttpLimits, HttpOptions, Request};
@@ -201,7 +201,7 @@ fn v4_spellings(address: Ipv4Addr) -> Vec<String> {
 }
 
 /// Returns a context with a grant that names the host of each URL, so that only the address filter stands in the way.
-fn naming<'a>(urls: impl IntoIterator<Item = &'a str>) -> ToolContext {
+fn naming<'a>(urls: impl IntoIterator<Item = &'a str>) -> Host {
     let clauses: Vec<_> = urls
         .into_iter()
         .filter_map(|url| Normaliser::Host.apply(url).ok())

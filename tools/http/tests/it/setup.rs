@@ -3,17 +3,17 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use tools::{Grant, ToolContext};
+use tools::{Grant, Host};
 use tools_http::testing::{TestResolver, TestServer};
 use tools_http::{HttpClient, HttpError, HttpLimits, HttpOptions, Request, Response};
 
 /// Returns a context with a grant of these clauses.
-pub(crate) fn granted<'a>(clauses: impl IntoIterator<Item = &'a str>) -> ToolContext {
-    ToolContext::new().with_grant(Grant::parse(clauses).unwrap())
+pub(crate) fn granted<'a>(clauses: impl IntoIterator<Item = &'a str>) -> Host {
+    Host::new().with_grant(Grant::parse(clauses).unwrap())
 }
 
 /// Returns a context that may request the hosts of the tests, which it names: an unnamed host is asked about.
-pub(crate) fn unlimited() -> ToolContext {
+pub(crate) fn unlimited() -> Host {
     let hosts = [
         "127.0.0.1",
         "a.example",

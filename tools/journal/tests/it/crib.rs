@@ -15,7 +15,7 @@ use rusqlite::Connection;
 use rusqlite::types::Value as SqlValue;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tools::{Catalog, Digest, Grant, Tool, ToolCall, ToolContext};
+use tools::{Catalog, Digest, Grant, Host, Tool, ToolCall, ToolContext};
 use tools_journal::{Audit, AuditEntry, Durability, Head, JournalOptions, SqliteJournal};
 
 pub struct Crib {
@@ -186,8 +186,8 @@ pub fn sends() -> Value {
 }
 
 /// A context that may do everything, in the session `s`.
-pub fn context(journal: &SqliteJournal) -> ToolContext {
-    ToolContext::new()
+pub fn context(journal: &SqliteJournal) -> Host {
+    Host::new()
         .with_grant(Grant::all())
         .with_session("s")
         .with_journal(Arc::new(journal.clone()))

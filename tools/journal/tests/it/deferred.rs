@@ -7,13 +7,13 @@ use agent::{
 };
 use serde_json::{Value, json};
 use tools::protocol::{Message, Part};
-use tools::{Catalog, Effects, Grant, Policy, Tool, ToolCall, ToolContext, ToolResult};
+use tools::{Catalog, Effects, Grant, Host, Policy, Tool, ToolCall, ToolContext, ToolResult};
 
 use crate::crib::{Crib, Workshop, driver, sends, tool};
 
 /// A context that asks before each write.
-fn context(crib: &Crib) -> ToolContext {
-    let cx = ToolContext::new()
+fn context(crib: &Crib) -> Host {
+    let cx = Host::new()
         .with_grant(Grant::all())
         .with_policy(Policy::by_effects())
         .with_session("s");
@@ -188,7 +188,7 @@ async fn an_answer_fits_only_the_request_that_it_was_given_for() {
 #[tokio::test]
 async fn without_a_journal_the_session_has_the_run_and_another_prompt_leaves_it() {
     let workshop = Workshop::new();
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::all())
         .with_policy(Policy::by_effects());
     let open = || {

@@ -18,7 +18,7 @@ use crate::crib::entries;
 use agent::{Driver, Outcome, Provider, Request, Selection, Session, Turn, TurnFuture};
 use serde_json::{Value, json};
 use tools::protocol::{Part, Role};
-use tools::{Catalog, Effects, Grant, Tool, ToolCall, ToolContext, ToolResult};
+use tools::{Catalog, Effects, Grant, Host, Tool, ToolCall, ToolContext, ToolResult};
 use tools_journal::{Audit, Durability, JournalOptions, SqliteJournal};
 
 const TURNS: usize = 25;
@@ -110,9 +110,7 @@ fn journal(folder: &Path, session: &str) -> SqliteJournal {
 /// Starts or resumes the session in the child process.
 #[tokio::main]
 async fn run_session(folder: &Path, name: &str, is_journalled: bool) {
-    let mut cx = ToolContext::new()
-        .with_grant(Grant::all())
-        .with_session(name);
+    let mut cx = Host::new().with_grant(Grant::all()).with_session(name);
     if is_journalled {
         cx = cx.with_journal(Arc::new(Witness {
             journal: journal(folder, name),
@@ -303,7 +301,7 @@ fn kill(test: &str, least: usize) {
 /// Returns the results of the calls that may run only once, with their marks, from the finished session.
 #[tokio::main(flavor = "current_thread")]
 async fn sends(folder: &Path, name: &str) -> Vec<(String, ToolResult)> {
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_session(name)
         .with_journal(Arc::new(journal(folder, name)));
     let run = Session::new([], Selection::new(), cx)

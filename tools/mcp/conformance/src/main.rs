@@ -12,7 +12,7 @@ use std::error::Error;
 use std::io::{self, Write as _};
 
 use tokio::net::TcpListener;
-use tools::{CancellationToken, Effects, Tool, ToolContext, ToolError};
+use tools::{CancellationToken, Effects, Host, Tool, ToolContext, ToolError};
 use tools_mcp::server::{HttpOptions, Peer, PeerError, ServedTools, ToolServer};
 
 #[tokio::main]
@@ -24,8 +24,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     input_tools::register()?;
     task_tools::register()?;
     let served = || ServedTools::new(tools::list(), tools::snapshot());
-    let server = ToolServer::new(served()?, |_| ToolContext::new())
-        .with_identity("toolcrib-conformance", "1.0.0");
+    let server =
+        ToolServer::new(served()?, |_| Host::new()).with_identity("toolcrib-conformance", "1.0.0");
     let server = server
         .with_methods(methods::Fixtures)
         .with_task_after(task_tools::TASK_AFTER);

@@ -1,7 +1,7 @@
 //! The prompts, resources and completions of the suite.
 
 use serde_json::{Map, Value, json};
-use tools::ToolContext;
+use tools::Host;
 use tools_mcp::server::{MethodError, MethodFuture, Methods, Peer};
 
 use crate::input_tools::elicit;
@@ -122,7 +122,7 @@ async fn prompt(params: &Value, peer: &Peer) -> Result<Value, MethodError> {
                 "What context should the prompt use?",
                 fields,
             );
-            let answer = peer.request(&ToolContext::new(), request).await;
+            let answer = peer.request(&Host::new(), request).await;
             let answer =
                 answer.map_err(|error| MethodError::new(INVALID_PARAMS, error.to_string()))?;
             vec![text(

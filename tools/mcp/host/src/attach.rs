@@ -13,7 +13,7 @@ use host::{
 use tokio::task::JoinSet;
 use tools::tasks::StoredTask;
 use tools::visible::visible;
-use tools::{AbsentTools, IgnorePoison as _, Task, ToolContext, ToolName, counted};
+use tools::{AbsentTools, Host, IgnorePoison as _, Task, ToolContext, ToolName, counted};
 use tools_mcp::client::{Imported, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
 use tools_mcp::trust::{Pending, Pins};
@@ -112,9 +112,9 @@ impl AttachedTools for Attached {
             .find_map(|(server, pins)| wait_of(tool, server, pins))
     }
 
-    fn with_reasons(&self, cx: ToolContext) -> ToolContext {
+    fn with_reasons(&self, host: Host) -> Host {
         let (servers, pins) = (self.servers.clone(), self.pins.clone());
-        cx.with_service(AbsentTools::new(move |name| {
+        host.with_service(AbsentTools::new(move |name| {
             absence_reason(servers.clone(), pins.clone(), name.to_owned())
         }))
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use host::settings::Settings;
 use host::{CommandError, program};
-use tools::{Grant, ToolContext, ToolError, ToolErrorKind};
+use tools::{Grant, Host, ToolError, ToolErrorKind};
 use tools_exec::Prepared;
 use tools_mcp::client::{HttpServer, Import, Launched, StdioServer};
 use tools_mcp::config::Transport;
@@ -178,19 +178,19 @@ fn relative(root: &Path, cwd: &Path) -> String {
 /// Returns a server whose process has walls of its own at each start.
 fn confined(
     server: &Configured,
-    cx: ToolContext,
+    host: Host,
     program: &Path,
     args: Vec<String>,
     env: Vec<String>,
     cwd: String,
 ) -> StdioServer {
     let program = program.to_string_lossy().into_owned();
-    let start = Arc::new((cx, program, args, env, cwd));
+    let start = Arc::new((host, program, args, env, cwd));
     let launcher = move || {
         let start = start.clone();
         async move {
-            let (cx, program, args, env, cwd) = &*start;
-            let prepared = Arc::new(Prepared::new(cx, program, args, env, cwd).await?);
+            let (host, program, args, env, cwd) = &*start;
+            let prepared = Arc::new(Prepared::new(host, program, args, env, cwd).await?);
             let launched = Launched::new(prepared.launch().clone(), prepared.clone());
             // The walls end with the process.
             let prepared = Arc::downgrade(&prepared);

@@ -176,6 +176,7 @@ mod tests {
     use tools::ProgressSink;
 
     use super::*;
+    use tools::Host;
 
     #[derive(Default)]
     struct Messages(Mutex<Vec<String>>);
@@ -207,9 +208,10 @@ mod tests {
         calls.enter(
             id,
             token,
-            ToolContext::new()
+            Host::new()
                 .with_session("one")
-                .with_progress(messages.clone()),
+                .with_progress(messages.clone())
+                .into(),
         );
         drop(sending);
         early.await.unwrap();
@@ -221,12 +223,12 @@ mod tests {
         let (calls, messages) = (Calls::default(), Arc::new(Messages::default()));
         let (id, token) = number(7);
         let cx = |session: &str| {
-            ToolContext::new()
+            Host::new()
                 .with_session(session)
                 .with_progress(messages.clone())
         };
-        let earlier = calls.enter(id.clone(), token.clone(), cx("earlier"));
-        calls.enter(id.clone(), token.clone(), cx("later"));
+        let earlier = calls.enter(id.clone(), token.clone(), cx("earlier").into());
+        calls.enter(id.clone(), token.clone(), cx("later").into());
         calls.report(&token, Progress::message("a")).await;
         assert_eq!(calls.caller(Some(&id)).unwrap().session(), Some("later"));
         calls.leave(earlier);

@@ -25,14 +25,14 @@ type SampleFuture = Pin<Box<dyn Future<Output = Result<Sample, String>> + Send>>
 /// servers are refused.
 ///
 /// ```
-/// use tools::ToolContext;
+/// use tools::{Host, ToolContext};
 /// use tools_mcp::client::{Sample, SampleRequest, Sampling};
 ///
 /// async fn echo(request: SampleRequest, _: ToolContext) -> Result<Sample, String> {
 ///     Ok(Sample::new("echo", request.messages[0].content[0].clone()))
 /// }
 ///
-/// let cx = ToolContext::new().with_service(Sampling::new(echo));
+/// let cx = Host::new().with_service(Sampling::new(echo));
 /// # let _ = cx;
 /// ```
 #[derive(Clone)]
@@ -43,7 +43,7 @@ impl Sampling {
     /// the server, and no instructions. An error is the reason of a refusal, for the server.
     ///
     /// The time of the answer does not count against the deadline of the call. It has the limit of an
-    /// [approval](ToolContext::with_approval_timeout).
+    /// [approval](Host::with_approval_timeout).
     pub fn new<F>(sample: impl Fn(SampleRequest, ToolContext) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<Sample, String>> + Send + 'static,

@@ -22,7 +22,7 @@ use crate::client::tasks;
 ///
 /// ```
 /// use serde_json::json;
-/// use tools::{Grant, SharedCatalog, ToolContext};
+/// use tools::{Grant, Host, SharedCatalog};
 /// use tools_mcp::client::{Import, Servers};
 /// # use rmcp::{ServiceExt, ServerHandler, model};
 /// # struct Clock;
@@ -60,7 +60,7 @@ use crate::client::tasks;
 /// let report = clock.ready().await?;
 /// assert_eq!(report.tools, ["mcp:clock/now"]);
 ///
-/// let cx = ToolContext::new().with_grant(Grant::parse(["world:write:mcp:clock/*"])?);
+/// let cx = Host::new().with_grant(Grant::parse(["world:write:mcp:clock/*"])?);
 /// let result = catalog.execute(&cx, "mcp:clock/now", json!({})).await?;
 /// assert_eq!(result.to_text(), "noon");
 /// # Ok(())

@@ -10,9 +10,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::Value;
 use tools::protocol::wire::Format;
-use tools::{
-    Arguments, CancellationToken, Content, Entry, Json, ToolContext, ToolError, ToolErrorKind,
-};
+use tools::{Arguments, CancellationToken, Content, Entry, Host, Json, ToolError, ToolErrorKind};
 
 use crate::server::approval::PeerApprover;
 use crate::server::drive::Driven;
@@ -68,7 +66,7 @@ impl Handler {
                     );
                     return Ok(call_tool_result(
                         &entry,
-                        ToolContext::new().error_result(Some(&entry), &error),
+                        Host::new().error_result(Some(&entry), &error),
                     )
                     .into());
                 };
@@ -106,7 +104,7 @@ impl Handler {
         entry: &Entry,
         peer: &Peer,
         context: &RequestContext<RoleServer>,
-    ) -> (ToolContext, CancellationToken) {
+    ) -> (Host, CancellationToken) {
         let id = context.id.to_string();
         let cx = (self.shared.context)(&CallRequest {
             tool: entry.name(),
@@ -136,7 +134,7 @@ impl Handler {
 async fn execute(
     tools: Arc<ServedTools>,
     entry: Arc<Entry>,
-    cx: ToolContext,
+    cx: Host,
     arguments: Json,
     options: Arc<Options>,
 ) -> Outcome {
@@ -170,9 +168,7 @@ fn refused(name: &str, error: &ToolError) -> Result<CallToolResponse, ErrorData>
             ))
         }
         _ => {
-            let result = ToolContext::new()
-                .with_wire(Format::Mcp)
-                .error_result(None, error);
+            let result = Host::new().with_wire(Format::Mcp).error_result(None, error);
             Ok(CallToolResult::error(vec![ContentBlock::text(result.to_text())]).into())
         }
     }

@@ -43,7 +43,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tools::{Entry, Json, ToolContext, ToolError};
+use tools::{Entry, Host, Json, ToolError};
 
 use crate::server::calls::Calls;
 use crate::server::handler::Handler;
@@ -72,11 +72,11 @@ const MAX_TASK_RESULT_BYTES: usize = 64 * 1024 * 1024;
 /// as a service, and approvals and questions by elicitation if the client has it.
 ///
 /// ```
-/// use tools::{Catalog, ToolContext};
+/// use tools::{Catalog, Host};
 /// use tools_mcp::server::{ServedTools, ToolServer};
 ///
 /// let catalog = Catalog::linked();
-/// let server = ToolServer::new(ServedTools::new(catalog.list(), catalog)?, |_| ToolContext::new());
+/// let server = ToolServer::new(ServedTools::new(catalog.list(), catalog)?, |_| Host::new());
 /// # let _ = server;
 /// # Ok::<(), tools::protocol::wire::NameCollision>(())
 /// ```
@@ -105,7 +105,7 @@ impl ToolServer {
     /// Creates a server. `context` makes the context of each call.
     pub fn new(
         tools: ServedTools,
-        context: impl Fn(&CallRequest<'_>) -> ToolContext + Send + Sync + 'static,
+        context: impl Fn(&CallRequest<'_>) -> Host + Send + Sync + 'static,
     ) -> Self {
         let options = Options {
             advice: None,

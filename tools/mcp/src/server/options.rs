@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use rmcp::model::ServerConfig;
 use tokio::sync::watch;
-use tools::{Entry, Json, ToolContext, ToolError, ToolName};
+use tools::{Entry, Host, Json, ToolError, ToolName};
 
 use crate::server::connection::Connection;
 use crate::server::methods::Methods;
@@ -16,7 +16,7 @@ use crate::server::tasks::TaskLimits;
 /// The state that all connections share.
 pub(super) struct Shared {
     pub(super) tools: watch::Sender<Arc<ServedTools>>,
-    pub(super) context: Box<dyn Fn(&CallRequest<'_>) -> ToolContext + Send + Sync>,
+    pub(super) context: Box<dyn Fn(&CallRequest<'_>) -> Host + Send + Sync>,
 }
 
 #[derive(Clone)]

@@ -13,7 +13,7 @@ use rmcp::{RoleServer, model};
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tools::{
-    CancellationToken, Content, Grant, Progress, ProgressSink, SharedCatalog, ToolContext,
+    CancellationToken, Content, Grant, Host, Progress, ProgressSink, SharedCatalog, ToolContext,
     ToolErrorKind,
 };
 use tools_mcp::client::Servers;
@@ -328,7 +328,7 @@ async fn an_idempotent_call_is_repeated_on_the_next_connection() {
         Ok(tool.with_effects(effects.clone()).with_limits(limits))
     });
     servers.import(import).unwrap().ready().await.unwrap();
-    let cx = ToolContext::new().with_grant(Grant::parse(["x:write:**"]).unwrap());
+    let cx = Host::new().with_grant(Grant::parse(["x:write:**"]).unwrap());
     let call = tokio::spawn(catalog.execute(&cx, "mcp:s/t", json!({})));
     dies.await.unwrap();
     scripted.kill();

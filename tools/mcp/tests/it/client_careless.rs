@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rmcp::model::{CallToolResult, ProgressNotificationParam};
 use serde_json::{Value, json};
-use tools::{SharedCatalog, ToolContext, ToolErrorKind};
+use tools::{Host, SharedCatalog, ToolErrorKind};
 use tools_mcp::client::{Cut, Import, Report, Servers};
 
 use crate::client_hostile::{done, legacy, raw, result};
@@ -101,7 +101,7 @@ async fn a_prompt_and_a_resource_with_a_defective_block_keep_the_others() {
     });
     let (_catalog, _servers, imported) = imported(server).await;
     imported.ready().await.unwrap();
-    let messages = imported.prompt(&ToolContext::new(), "p", []).await.unwrap();
+    let messages = imported.prompt(&Host::new(), "p", []).await.unwrap();
     let texts: Vec<_> = messages
         .iter()
         .filter_map(|message| message.content.as_text())
@@ -308,7 +308,7 @@ fn lasting(seconds: u64, has_progress: bool) -> Scripted {
 
 #[tokio::test(start_paused = true)]
 async fn progress_renews_the_time_limit_of_a_call_up_to_a_maximum() {
-    let call = async |seconds, has_progress, timeout, cx: ToolContext| {
+    let call = async |seconds, has_progress, timeout, cx: Host| {
         let import = lasting(seconds, has_progress)
             .import("s")
             .with_call_timeout(timeout);

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use serde_json::json;
-use tools::{Grant, SharedCatalog, ToolContext};
+use tools::{Grant, Host, SharedCatalog};
 use tools_mcp::client::{Servers, Status};
 
 use crate::scripted::{BOTH, MODERN, Scripted, defined, tool};
@@ -71,7 +71,7 @@ async fn a_tool_stays_while_its_server_is_connected_again_and_its_call_waits() {
         let imported = servers.import(scripted.import("s")).unwrap();
         imported.ready().await.unwrap();
         let entry = catalog.get("mcp:s/t").unwrap();
-        let cx = ToolContext::new().with_grant(Grant::parse(["world:write:**"]).unwrap());
+        let cx = Host::new().with_grant(Grant::parse(["world:write:**"]).unwrap());
 
         scripted.kill();
         while !matches!(imported.status(), Status::Disconnected { .. }) {

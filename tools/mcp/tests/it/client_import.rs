@@ -3,7 +3,7 @@
 use rmcp::model::ProtocolVersion;
 use serde_json::json;
 use tools::protocol::wire::{Format, Strictness};
-use tools::{Catalog, Effects, SharedCatalog, Tool, ToolContext};
+use tools::{Catalog, Effects, Host, SharedCatalog, Tool, ToolContext};
 use tools_mcp::client::{Cut, Import, ImportError, Refusal, ServerTool, Servers, Status};
 
 use crate::scripted::{BOTH, LEGACY, MODERN, Scripted, cx, defined, tool};
@@ -164,7 +164,7 @@ async fn two_tools_with_one_name_are_both_reachable() {
         catalog.get("mcp:s/a%-2").unwrap().tool().description,
         "Another."
     );
-    let cx = ToolContext::new().with_grant(tools::Grant::parse(["world:write:**"]).unwrap());
+    let cx = Host::new().with_grant(tools::Grant::parse(["world:write:**"]).unwrap());
     let result = catalog
         .execute(&cx, "mcp:s/a%-2", json!({"x": 1}))
         .await

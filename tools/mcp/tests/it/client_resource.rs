@@ -9,7 +9,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use serde_json::json;
-use tools::{Content, Grant, ToolContext, ToolErrorKind};
+use tools::{Content, Grant, Host, ToolErrorKind};
 use tools_mcp::client::{Import, Servers, Status};
 
 use crate::scripted::{MODERN, Scripted, imported, tool};
@@ -101,7 +101,7 @@ async fn a_resource_is_read_within_the_grant() {
     );
     assert_eq!(catalog.names(), ["mcp.resource"]);
 
-    let cx = ToolContext::new().with_grant(Grant::parse(["mcp:read:library/book://*"]).unwrap());
+    let cx = Host::new().with_grant(Grant::parse(["mcp:read:library/book://*"]).unwrap());
     let read = |server: &str, uri: &str| {
         catalog.execute(&cx, "mcp.resource", json!({"server": server, "uri": uri}))
     };
@@ -119,7 +119,7 @@ async fn a_resource_is_read_within_the_grant() {
             "{denied}"
         );
     }
-    let cx = ToolContext::new().with_grant(Grant::parse(["mcp:read:**"]).unwrap());
+    let cx = Host::new().with_grant(Grant::parse(["mcp:read:**"]).unwrap());
     let absent = catalog
         .execute(
             &cx,
@@ -160,7 +160,7 @@ async fn a_prompt_is_made_from_its_arguments() {
     );
     let arguments = [("topic".to_owned(), "MCP".to_owned())];
     let messages = imported
-        .prompt(&ToolContext::new(), "review", arguments)
+        .prompt(&Host::new(), "review", arguments)
         .await
         .unwrap();
     assert_eq!(messages[0].content, Content::text("Review MCP."));
@@ -197,7 +197,7 @@ async fn resources_of_a_server_that_is_known_are_read_before_it_is_connected() {
         (catalog.names().len(), imported.status()),
         (2, Status::Idle)
     );
-    let cx = ToolContext::new().with_grant(Grant::parse(["mcp:read:**"]).unwrap());
+    let cx = Host::new().with_grant(Grant::parse(["mcp:read:**"]).unwrap());
     let arguments = json!({"server": "library", "uri": "book://1"});
     catalog
         .execute(&cx, "mcp.resource", arguments)

@@ -9,7 +9,7 @@ use rmcp::model::InputRequest;
 use rmcp::task_manager::TaskOptions;
 use serde_json::json;
 use tools::context::{AnswerFuture, NobodyThere};
-use tools::{Answer, Person, Question, ToolContext};
+use tools::{Answer, Host, Person, Question, ToolContext};
 
 use crate::client_elicitation::form;
 use crate::scripted::{cx, imported};
@@ -56,7 +56,7 @@ fn asking(after: u64, rest: u64) -> Tasked {
 async fn a_question_of_a_task_goes_to_the_person_of_the_call_that_waits() {
     let person = Arc::new(Prepared::default());
     person.answers.lock().unwrap().extend(["Ada", "Bob", "Cyd"]);
-    let with = |cx: ToolContext| cx.with_person(person.clone());
+    let with = |cx: Host| cx.with_person(person.clone());
     // In the call itself, in which the time of the person does not count.
     let (catalog, _servers, _) = imported(asking(0, 1).import("s")).await;
     for (cx, answer) in [(cx(), "\"Ada\""), (keeping(), "\"Bob\"")] {

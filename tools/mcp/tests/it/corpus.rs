@@ -8,7 +8,7 @@ use std::sync::Arc;
 use flate2::read::GzDecoder;
 use rmcp::model;
 use serde_json::{Value, json};
-use tools::{Catalog, ToolContext};
+use tools::{Catalog, Host, ToolContext};
 
 use crate::scripted::{BOTH, Scripted, cx, imported};
 use crate::server_client;
@@ -101,7 +101,7 @@ async fn served_definitions_are_read_back_with_equal_schemas() {
         }
     }
     assert_eq!(expected.len(), 3461);
-    let server = server_client::server(catalog, ToolContext::new());
+    let server = server_client::server(catalog, Host::new());
     for mode in server_client::BOTH {
         let listed = server_client::connect(&server, mode, server_client::Person::silent())
             .await

@@ -14,7 +14,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use tools::{Grant, SharedCatalog, ToolContext};
+use tools::{Grant, Host, SharedCatalog};
 use tools_mcp::client::{Import, Imported, Servers};
 
 pub(crate) const MODERN: ProtocolVersion = ProtocolVersion::V_2026_07_28;
@@ -188,6 +188,6 @@ pub(crate) async fn imported(import: Import) -> (SharedCatalog, Servers, Arc<Imp
 }
 
 /// Returns a context that may call every imported tool.
-pub(crate) fn cx() -> ToolContext {
-    ToolContext::new().with_grant(Grant::parse(["world:write:**"]).unwrap())
+pub(crate) fn cx() -> Host {
+    Host::new().with_grant(Grant::parse(["world:write:**"]).unwrap())
 }

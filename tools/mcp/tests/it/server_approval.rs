@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 use tools::question::AnswerKind;
-use tools::{Catalog, Question, ToolContext, ToolError};
+use tools::{Catalog, Host, Question, ToolContext, ToolError};
 use tools_mcp::server::{Peer, PeerRequest, ToolServer};
 
 use crate::server_client::{BOTH, Person, call, connect, legacy, modern, server, text_of, tool};
@@ -42,7 +42,7 @@ fn catalog() -> Catalog {
 
 #[tokio::test]
 async fn a_person_at_the_client_approves_or_denies_a_call() {
-    let server = server(catalog(), ToolContext::new());
+    let server = server(catalog(), Host::new());
     let arguments = json!({"path": "a\u{202e}.txt"});
     for mode in BOTH {
         let (person, _heard) = Person::new(Some(json!({"allow": true})));
@@ -77,7 +77,7 @@ async fn a_person_at_the_client_approves_or_denies_a_call() {
 
 #[tokio::test]
 async fn no_call_is_approved_of_which_a_part_is_not_shown() {
-    let server = server(catalog(), ToolContext::new());
+    let server = server(catalog(), Host::new());
     let arguments = |length: usize| json!({"path": "a.txt", "text": format!("{}tail", "\u{202e}".repeat(length))});
     for mode in BOTH {
         let (person, _heard) = Person::new(Some(json!({"allow": true})));
@@ -101,7 +101,7 @@ async fn no_call_is_approved_of_which_a_part_is_not_shown() {
 
 #[tokio::test]
 async fn a_client_without_elicitation_is_refused() {
-    let server = server(catalog(), ToolContext::new());
+    let server = server(catalog(), Host::new());
     for mode in BOTH {
         let connected = connect(&server, mode, Person::silent()).await;
         let (text, is_error) = text_of(
@@ -117,7 +117,7 @@ async fn a_client_without_elicitation_is_refused() {
 
 #[tokio::test]
 async fn a_person_at_the_client_answers_a_question() {
-    let server = server(catalog(), ToolContext::new());
+    let server = server(catalog(), Host::new());
     for mode in BOTH {
         for (given, expected) in [
             (json!({"answer": "blue"}), "Choice(\"blue\")"),
@@ -159,7 +159,7 @@ fn write_to(path: &str) -> CallToolRequestParams {
 
 #[tokio::test]
 async fn a_request_state_holds_once_and_for_its_request_only() {
-    let server = server(catalog(), ToolContext::new());
+    let server = server(catalog(), Host::new());
     let yes = || {
         [(
             "request-1".to_owned(),
@@ -201,7 +201,7 @@ async fn calls_that_wait_for_their_client_leave_room_for_others() {
     catalog
         .register(tool("now"), async |_: ToolContext, _: Value| "now")
         .unwrap();
-    let server = server(catalog, ToolContext::new()).with_max_calls(1);
+    let server = server(catalog, Host::new()).with_max_calls(1);
     let modern = connect(&server, modern(), Person::new(Some(json!({}))).0).await;
     let mut states = Vec::new();
     for _ in 0..3 {
@@ -273,7 +273,7 @@ async fn an_answered_call_that_goes_on_takes_room_again() {
     catalog
         .register(tool("now"), async |_: ToolContext, _: Value| "now")
         .unwrap();
-    let server = server(catalog, ToolContext::new()).with_max_calls(1);
+    let server = server(catalog, Host::new()).with_max_calls(1);
     let mut asking = Raw::connect(&server).await;
     asking
         .send(
@@ -298,7 +298,7 @@ async fn an_answered_call_that_goes_on_takes_room_again() {
 
 #[tokio::test]
 async fn the_calls_that_wait_for_their_client_are_limited() {
-    let server = server(catalog(), ToolContext::new());
+    let server = server(catalog(), Host::new());
     let connected = connect(&server, modern(), Person::new(Some(json!({}))).0).await;
     for number in 0..ToolServer::MAX_WAITING {
         begin(&connected, write_to(&format!("{number}.txt"))).await;
@@ -326,7 +326,7 @@ fn elicitation() -> Value {
 
 #[tokio::test]
 async fn an_approval_that_nobody_was_asked_for_has_no_effect() {
-    let server = server(catalog(), ToolContext::new());
+    let server = server(catalog(), Host::new());
     let connected = connect(&server, modern(), Person::new(Some(json!({}))).0).await;
     let yes = [(
         "request-1".to_owned(),
@@ -357,7 +357,7 @@ async fn a_retry_without_all_answers_is_asked_again() {
         )
     };
     catalog.register(tool("both"), both).unwrap();
-    let server = server(catalog, ToolContext::new());
+    let server = server(catalog, Host::new());
     let connected = connect(&server, modern(), Person::new(Some(json!({}))).0).await;
     let answer = |key: &str, n: i32| {
         (
@@ -428,7 +428,7 @@ fn eliciting() -> Catalog {
 
 #[tokio::test(start_paused = true)]
 async fn the_time_of_the_person_does_not_count_against_the_call() {
-    let server = server(eliciting(), ToolContext::new().with_timeout(LIMIT));
+    let server = server(eliciting(), Host::new().with_timeout(LIMIT));
     for mode in BOTH {
         for (name, arguments, given, expected) in [
             (
@@ -466,9 +466,7 @@ async fn the_time_of_the_person_does_not_count_against_the_call() {
 async fn a_request_that_the_person_never_answers_ends_at_its_own_limit() {
     let server = server(
         eliciting(),
-        ToolContext::new()
-            .with_timeout(LIMIT)
-            .with_approval_timeout(WAIT),
+        Host::new().with_timeout(LIMIT).with_approval_timeout(WAIT),
     );
     for (mode, delay) in [
         (legacy(), WAIT * 2),
@@ -493,7 +491,7 @@ async fn a_request_that_the_person_never_answers_ends_at_its_own_limit() {
 async fn a_person_may_take_as_long_as_the_host_permits() {
     let server = server(
         eliciting(),
-        ToolContext::new()
+        Host::new()
             .with_timeout(LIMIT)
             .with_approval_timeout(WAIT * 60),
     );

@@ -6,7 +6,7 @@ use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest};
 use rmcp::service::PeerRequestOptions;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use tools::{Catalog, Effects, Progress, Tool, ToolContext, ToolError, ToolResult};
+use tools::{Catalog, Effects, Host, Progress, Tool, ToolContext, ToolError, ToolResult};
 use tools_mcp::server::{LogLevel, Peer};
 
 use crate::server_client::{BOTH, Person, call, connect, legacy, modern, server, text_of, tool};
@@ -27,7 +27,7 @@ async fn a_call_passes_the_pipeline_and_returns_the_result() {
             format!("{} {}", cx.session().unwrap(), arguments["n"])
         })
         .unwrap();
-    let server = server(catalog, ToolContext::new().with_session("s"));
+    let server = server(catalog, Host::new().with_session("s"));
     for mode in BOTH {
         let connected = connect(&server, mode, Person::silent()).await;
         let result = call(
@@ -52,7 +52,7 @@ async fn input_errors_and_tool_errors_are_results_that_the_model_reads() {
         Err::<String, _>(ToolError::execution_failed("the disk is full"))
     };
     catalog.register(tool("fail"), failing).unwrap();
-    let server = server(catalog, ToolContext::new());
+    let server = server(catalog, Host::new());
     for mode in BOTH {
         let connected = connect(&server, mode, Person::silent()).await;
         let (text, is_error) = text_of(
@@ -75,7 +75,7 @@ async fn an_unknown_tool_is_an_error_of_the_protocol() {
     catalog
         .register(number(), async |_: ToolContext, _: Value| "never")
         .unwrap();
-    let server = server(catalog, ToolContext::new());
+    let server = server(catalog, Host::new());
     for mode in BOTH {
         let connected = connect(&server, mode, Person::silent()).await;
         for name in ["numbr", "", "a b", "\u{202e}number"] {
@@ -106,7 +106,7 @@ async fn structured_content_is_what_the_result_schema_obliges_to() {
     catalog
         .register(tool("list").with_output(json!({"type": "array"})), given)
         .unwrap();
-    let server = server(catalog, ToolContext::new());
+    let server = server(catalog, Host::new());
     let object = json!({"value": {"a": 1}});
     for (mode, list) in [(legacy(), None), (modern(), Some(json!([1])))] {
         let connected = connect(&server, mode, Person::silent()).await;
@@ -148,12 +148,7 @@ async fn every_kind_of_content_arrives() {
             std::future::ready(result.clone())
         })
         .unwrap();
-    let connected = connect(
-        &server(catalog, ToolContext::new()),
-        modern(),
-        Person::silent(),
-    )
-    .await;
+    let connected = connect(&server(catalog, Host::new()), modern(), Person::silent()).await;
     let result = call(&connected.client, "all", json!({})).await.unwrap();
     let camel = content.to_string().replace("mime_type", "mimeType");
     assert_eq!(
@@ -178,7 +173,7 @@ async fn progress_and_log_messages_arrive_in_order_before_the_result() {
         "done"
     };
     catalog.register(tool("work"), working).unwrap();
-    let server = server(catalog, ToolContext::new());
+    let server = server(catalog, Host::new());
     let (person, mut heard) = Person::new(None);
     let connected = connect(&server, legacy(), person).await;
     call(&connected.client, "work", json!({})).await.unwrap();
@@ -223,7 +218,7 @@ pub(crate) fn waiting() -> (Catalog, Arc<Notify>, Arc<Notify>) {
 async fn a_notification_of_the_client_cancels_a_call() {
     for mode in BOTH {
         let (catalog, started, ended) = waiting();
-        let connected = connect(&server(catalog, ToolContext::new()), mode, Person::silent()).await;
+        let connected = connect(&server(catalog, Host::new()), mode, Person::silent()).await;
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(
             CallToolRequestParams::new("wait"),
         ));
@@ -241,12 +236,7 @@ async fn a_notification_of_the_client_cancels_a_call() {
 #[tokio::test]
 async fn a_shutdown_cancels_a_call() {
     let (catalog, started, ended) = waiting();
-    let connected = connect(
-        &server(catalog, ToolContext::new()),
-        legacy(),
-        Person::silent(),
-    )
-    .await;
+    let connected = connect(&server(catalog, Host::new()), legacy(), Person::silent()).await;
     let client = connected.client.peer().clone();
     tokio::spawn(async move { client.call_tool(CallToolRequestParams::new("wait")).await });
     started.notified().await;
@@ -259,12 +249,7 @@ async fn a_shutdown_cancels_a_call() {
 async fn a_client_that_is_gone_cancels_its_call() {
     tokio::time::pause();
     let (catalog, started, ended) = waiting();
-    let connected = connect(
-        &server(catalog, ToolContext::new()),
-        legacy(),
-        Person::silent(),
-    )
-    .await;
+    let connected = connect(&server(catalog, Host::new()), legacy(), Person::silent()).await;
     let client = connected.client.peer().clone();
     tokio::spawn(async move { client.call_tool(CallToolRequestParams::new("wait")).await });
     started.notified().await;
@@ -276,7 +261,7 @@ async fn a_client_that_is_gone_cancels_its_call() {
 #[tokio::test]
 async fn calls_beyond_the_limit_are_refused() {
     let (catalog, started, ended) = waiting();
-    let server = server(catalog, ToolContext::new()).with_max_calls(1);
+    let server = server(catalog, Host::new()).with_max_calls(1);
     let connected = connect(&server, legacy(), Person::silent()).await;
     let request =
         ClientRequest::CallToolRequest(CallToolRequest::new(CallToolRequestParams::new("wait")));

@@ -12,7 +12,7 @@ use rmcp::service::{NotificationContext, RequestContext, RunningService, Service
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tools::{CancellationToken, Catalog, Effects, Tool, ToolContext};
+use tools::{CancellationToken, Catalog, Effects, Host, Tool};
 use tools_mcp::server::{ServeError, ServedTools, ToolServer};
 
 /// The generations of the protocol.
@@ -167,7 +167,7 @@ pub(crate) fn versions(mode: ClientLifecycleMode) -> ClientLifecycleMode {
 }
 
 /// Returns a server of the catalog whose calls have this context.
-pub(crate) fn server(catalog: Catalog, cx: ToolContext) -> ToolServer {
+pub(crate) fn server(catalog: Catalog, cx: Host) -> ToolServer {
     ToolServer::new(
         ServedTools::new(catalog.list(), catalog).unwrap(),
         move |_| cx.clone(),

@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-use tools::{CancellationToken, Catalog, ToolContext};
+use tools::{CancellationToken, Catalog, Host, ToolContext};
 use tools_mcp::server::{HttpError, HttpOptions, ToolServer};
 
 use crate::server_call::waiting;
@@ -41,7 +41,7 @@ pub(crate) async fn listen(
 #[tokio::test]
 async fn a_dropped_connection_cancels_the_call() {
     let (catalog, started, ended) = waiting();
-    let (address, ..) = listen(&server(catalog, ToolContext::new()), HttpOptions::new()).await;
+    let (address, ..) = listen(&server(catalog, Host::new()), HttpOptions::new()).await;
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "a", "version": "1"},
@@ -66,7 +66,7 @@ async fn a_dropped_connection_cancels_the_call() {
 async fn a_shutdown_waits_for_calls_and_then_cancels_them() {
     let (catalog, started, ended) = waiting();
     let options = HttpOptions::new().with_shutdown_grace(Duration::from_millis(50));
-    let (address, serving, shutdown) = listen(&server(catalog, ToolContext::new()), options).await;
+    let (address, serving, shutdown) = listen(&server(catalog, Host::new()), options).await;
     let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
     let client = Person::silent()
         .serve_with_lifecycle(transport, versions(legacy()))
@@ -83,7 +83,7 @@ async fn a_shutdown_waits_for_calls_and_then_cancels_them() {
 #[tokio::test]
 async fn the_end_of_a_session_has_no_content() {
     let (catalog, ..) = waiting();
-    let (address, ..) = listen(&server(catalog, ToolContext::new()), HttpOptions::new()).await;
+    let (address, ..) = listen(&server(catalog, Host::new()), HttpOptions::new()).await;
     let exchange = async |method: &str, headers: &str, body: &str| {
         let request = format!(
             "{method} /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
@@ -127,8 +127,7 @@ async fn a_shutdown_lets_running_calls_end() {
         };
         catalog.register(tool("work"), work).unwrap();
         let options = HttpOptions::new().with_shutdown_grace(Duration::from_secs(600));
-        let (address, serving, shutdown) =
-            listen(&server(catalog, ToolContext::new()), options).await;
+        let (address, serving, shutdown) = listen(&server(catalog, Host::new()), options).await;
         let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
         let client = Person::silent()
             .serve_with_lifecycle(transport, versions(mode))
@@ -162,7 +161,7 @@ async fn a_shutdown_lets_running_calls_end() {
 async fn a_request_that_arrives_slowly_is_given_up() {
     let (catalog, ..) = waiting();
     let options = HttpOptions::new().with_read_timeout(Duration::from_millis(300));
-    let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
+    let (address, ..) = listen(&server(catalog, Host::new()), options).await;
     let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\n";
     let body = format!("{head}Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n");
     for (begin, expected) in [
@@ -206,7 +205,7 @@ async fn first_line(stream: &mut TcpStream, request: &[u8]) -> String {
 async fn connections_beyond_the_limit_wait_for_those_with_a_request() {
     let (catalog, ..) = waiting();
     let options = HttpOptions::new().with_max_connections(1);
-    let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
+    let (address, ..) = listen(&server(catalog, Host::new()), options).await;
     let mut first = TcpStream::connect(address).await.unwrap();
     let body = initialize();
     let request = format!(
@@ -236,7 +235,7 @@ async fn silent_connections_keep_nobody_out() {
         .with_max_connections(8)
         .with_token(token)
         .unwrap();
-    let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
+    let (address, ..) = listen(&server(catalog, Host::new()), options).await;
     let mut silent = Vec::new();
     for number in 0..200 {
         let mut stream = TcpStream::connect(address).await.unwrap();
@@ -264,7 +263,7 @@ async fn a_request_names_the_port_that_is_served() {
     let options = HttpOptions::new()
         .with_host("app.example")
         .with_host("proxy.example:8443");
-    let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
+    let (address, ..) = listen(&server(catalog, Host::new()), options).await;
     let port = address.port();
     for (host, is_allowed) in [
         (format!("localhost:{port}"), true),
@@ -288,7 +287,7 @@ async fn a_request_names_the_port_that_is_served() {
 #[tokio::test]
 async fn an_address_that_others_reach_requires_a_token() {
     let (catalog, ..) = waiting();
-    let server = server(catalog, ToolContext::new());
+    let server = server(catalog, Host::new());
     let serve = async |options: HttpOptions| {
         let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
         let shutdown = CancellationToken::new();
@@ -337,7 +336,7 @@ fn initialize() -> String {
 async fn a_request_has_one_host_and_at_most_one_origin() {
     let (catalog, ..) = waiting();
     let options = HttpOptions::new().with_origin("https://app.example:443");
-    let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
+    let (address, ..) = listen(&server(catalog, Host::new()), options).await;
     let port = address.port();
     let absolute = format!("http://localhost:{port}/mcp");
     for (target, headers, expected) in [
@@ -423,7 +422,7 @@ async fn a_request_has_one_host_and_at_most_one_origin() {
 #[tokio::test]
 async fn a_session_beyond_the_limit_ends_the_one_that_was_idle_for_longest() {
     let (catalog, entered, _) = waiting();
-    let (address, ..) = listen(&server(catalog, ToolContext::new()), HttpOptions::new()).await;
+    let (address, ..) = listen(&server(catalog, Host::new()), HttpOptions::new()).await;
     let connect = async |lifecycle| {
         let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
         Person::silent()
@@ -466,7 +465,7 @@ async fn a_session_beyond_the_limit_ends_the_one_that_was_idle_for_longest() {
 #[tokio::test]
 async fn a_session_that_was_never_used_is_ended_before_one_that_was() {
     let (catalog, ..) = waiting();
-    let (address, ..) = listen(&server(catalog, ToolContext::new()), HttpOptions::new()).await;
+    let (address, ..) = listen(&server(catalog, Host::new()), HttpOptions::new()).await;
     let begin = async || begin_session(&mut TcpStream::connect(address).await.unwrap()).await;
     let ping = async |id: &str| {
         let headers = format!("Host: localhost\r\nMcp-Session-Id: {id}\r\n");
@@ -494,10 +493,7 @@ async fn the_address_that_is_served_is_a_name_of_the_server() {
     let Ok(listener) = TcpListener::bind("127.0.0.2:0").await else {
         return;
     };
-    let (address, server) = (
-        listener.local_addr().unwrap(),
-        server(catalog, ToolContext::new()),
-    );
+    let (address, server) = (listener.local_addr().unwrap(), server(catalog, Host::new()));
     tokio::spawn(async move {
         server
             .serve_http(listener, &HttpOptions::new(), CancellationToken::new())
@@ -516,7 +512,7 @@ async fn the_address_that_is_served_is_a_name_of_the_server() {
 async fn streams_of_messages_that_are_held_keep_no_request_out() {
     let (catalog, ..) = waiting();
     let options = HttpOptions::new().with_max_connections(4);
-    let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
+    let (address, ..) = listen(&server(catalog, Host::new()), options).await;
     let mut held = Vec::new();
     for _ in 0..8 {
         let mut begun = TcpStream::connect(address).await.unwrap();

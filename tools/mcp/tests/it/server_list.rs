@@ -1,7 +1,7 @@
 //! `tools/list`.
 
 use serde_json::{Value, json};
-use tools::{Catalog, ToolContext, ToolName};
+use tools::{Catalog, Host, ToolContext, ToolName};
 
 use crate::server_client::{BOTH, Person, call, connect, legacy, modern, server, text_of, tool};
 
@@ -21,7 +21,7 @@ fn catalog(names: &[&str]) -> Catalog {
 #[tokio::test]
 async fn tools_are_listed_in_pages_in_one_order() {
     let names = ["b.two", "a.one", "c.three", "e", "d"];
-    let server = server(catalog(&names), ToolContext::new()).with_page_size(2);
+    let server = server(catalog(&names), Host::new()).with_page_size(2);
     for mode in BOTH {
         let connected = connect(&server, mode, Person::silent()).await;
         let first = connected.client.list_tools(None).await.unwrap();
@@ -36,7 +36,7 @@ async fn tools_are_listed_in_pages_in_one_order() {
 #[tokio::test]
 async fn a_cursor_of_another_origin_is_refused() {
     let connected = connect(
-        &server(catalog(&["a"]), ToolContext::new()),
+        &server(catalog(&["a"]), Host::new()),
         legacy(),
         Person::silent(),
     )
@@ -67,7 +67,7 @@ async fn a_definition_arrives_with_all_that_the_protocol_has() {
     catalog
         .register(definition, async |_: ToolContext, _: Value| "drawn")
         .unwrap();
-    let server = server(catalog, ToolContext::new());
+    let server = server(catalog, Host::new());
     for (mode, sent) in [(legacy(), None), (modern(), Some(output))] {
         let listed = connect(&server, mode, Person::silent())
             .await
@@ -102,12 +102,7 @@ async fn the_hints_are_those_of_the_effects_and_titles_are_visible() {
             async |_: ToolContext, _: Value| "wiped",
         )
         .unwrap();
-    let listed = connect(
-        &server(catalog, ToolContext::new()),
-        legacy(),
-        Person::silent(),
-    )
-    .await;
+    let listed = connect(&server(catalog, Host::new()), legacy(), Person::silent()).await;
     let listed = serde_json::to_value(&listed.client.list_all_tools().await.unwrap()[0]).unwrap();
     let hints = &listed["annotations"];
     for (hint, expected) in [
@@ -131,10 +126,7 @@ async fn a_name_that_mcp_does_not_allow_is_listed_and_called_in_its_wire_form() 
         "x".repeat(ToolName::MAX_LENGTH - "server.".len())
     );
     let names = ["mcp:files/read".to_owned(), long];
-    let server = server(
-        catalog(&names.each_ref().map(|name| &**name)),
-        ToolContext::new(),
-    );
+    let server = server(catalog(&names.each_ref().map(|name| &**name)), Host::new());
     let connected = connect(&server, modern(), Person::silent()).await;
     let listed = connected.client.list_all_tools().await.unwrap();
     assert_eq!(listed.len(), 2);
@@ -158,7 +150,7 @@ async fn a_name_that_mcp_does_not_allow_is_listed_and_called_in_its_wire_form() 
 
 #[tokio::test]
 async fn clients_of_both_generations_learn_that_the_tools_changed() {
-    let server = server(catalog(&["a"]), ToolContext::new());
+    let server = server(catalog(&["a"]), Host::new());
     let served = |names: &[&str]| {
         let catalog = catalog(names);
         tools_mcp::server::ServedTools::new(catalog.list(), catalog).unwrap()

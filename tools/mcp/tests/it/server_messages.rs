@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
-use tools::{CancellationToken, Catalog, Tool, ToolContext};
+use tools::{CancellationToken, Catalog, Host, Tool, ToolContext};
 use tools_mcp::server::{MethodFuture, Methods, Peer, ToolServer};
 
 use crate::server_client::{server, tool};
@@ -87,7 +87,7 @@ impl Methods for Prompts {
 
 #[tokio::test]
 async fn arguments_that_are_no_object_are_a_result_that_the_model_reads() {
-    let mut raw = Raw::connect(&server(catalog(), ToolContext::new())).await;
+    let mut raw = Raw::connect(&server(catalog(), Host::new())).await;
     for name in ["number", "any"] {
         for arguments in [json!("str"), json!([1]), json!(1), json!(true)] {
             let params = json!({"name": name, "arguments": arguments});
@@ -121,7 +121,7 @@ fn modern(mut params: Value) -> Value {
 
 #[tokio::test]
 async fn parameters_that_do_not_fit_their_method_are_invalid() {
-    let plain = server(catalog(), ToolContext::new());
+    let plain = server(catalog(), Host::new());
     let mut with_prompts = Raw::connect(&plain.clone().with_methods(Prompts)).await;
     let mut without = Raw::connect(&plain).await;
     for (method, params, code) in [
@@ -156,8 +156,7 @@ async fn parameters_that_do_not_fit_their_method_are_invalid() {
 #[tokio::test]
 async fn a_message_over_the_limit_is_answered_if_its_id_can_be_read() {
     const LIMIT: usize = 10_000;
-    let mut raw =
-        Raw::connect(&server(catalog(), ToolContext::new()).with_max_message_bytes(LIMIT)).await;
+    let mut raw = Raw::connect(&server(catalog(), Host::new()).with_max_message_bytes(LIMIT)).await;
     let long = "a".repeat(5 * LIMIT);
     for (line, id) in [
         (

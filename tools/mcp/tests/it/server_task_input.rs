@@ -5,7 +5,7 @@ use rmcp::model::{
     UpdateTaskParams,
 };
 use serde_json::{Value, json};
-use tools::{Catalog, ToolContext, ToolError};
+use tools::{Catalog, Host, ToolContext, ToolError};
 use tools_mcp::server::{Peer, PeerError, PeerRequest};
 
 use crate::server_client::{server, tool};
@@ -53,7 +53,7 @@ async fn a_task_requires_input_until_all_is_answered() {
     };
     catalog.register(tool("ask"), asking).unwrap();
     let number = |n: i32| json!({"action": "accept", "content": {"n": n}});
-    for client in clients(&server(catalog, ToolContext::new())).await {
+    for client in clients(&server(catalog, Host::new())).await {
         let task = begin(&client, "ask").await;
         while keys(&past(&client, &task, &[]).await) != ["a", "b"] {
             tokio::task::yield_now().await;
@@ -92,7 +92,7 @@ async fn a_call_asks_with_its_answer_before_it_is_a_task_and_with_its_status_aft
     };
     catalog.register(tool("ask"), asking).unwrap();
     let number = |n: i32| json!({"action": "accept", "content": {"n": n}});
-    for client in clients(&server(catalog, ToolContext::new())).await {
+    for client in clients(&server(catalog, Host::new())).await {
         let params = CallToolRequestParams::new("ask");
         let first = client.call_tool_once(params.clone()).await.unwrap();
         let CallToolResponse::InputRequired(required) = first else {
@@ -126,7 +126,7 @@ async fn a_person_approves_what_a_task_does() {
         Ok::<_, ToolError>(cx.execute("write", json!({})).await?.to_text())
     };
     catalog.register(tool("outer"), outer).unwrap();
-    for client in clients(&server(catalog, ToolContext::new())).await {
+    for client in clients(&server(catalog, Host::new())).await {
         for (is_allowed, expected) in [(true, "written"), (false, "denied")] {
             let task = begin(&client, "outer").await;
             let asked = past(&client, &task, &[]).await;
@@ -155,7 +155,7 @@ async fn a_task_that_requires_input_leaves_room_for_other_calls() {
     catalog
         .register(tool("now"), async |_: ToolContext, _: Value| "now")
         .unwrap();
-    for client in clients(&server(catalog, ToolContext::new()).with_max_calls(1)).await {
+    for client in clients(&server(catalog, Host::new()).with_max_calls(1)).await {
         let task = begin(&client, "ask").await;
         assert_eq!(keys(&past(&client, &task, &[]).await), ["a"]);
         let result = client

@@ -13,7 +13,7 @@ use rmcp::task_manager::{TaskContext, TaskExit, TaskFuture, TaskManager, TaskOpt
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use tools::{Services, Tasks, ToolContext};
+use tools::{Host, Services, Tasks, ToolContext};
 use tools_mcp::client::Import;
 
 use crate::scripted::{cx, tool};
@@ -184,7 +184,7 @@ pub(crate) fn text(text: &str) -> CallToolResult {
 }
 
 /// A context that keeps tasks.
-pub(crate) fn keeping() -> ToolContext {
+pub(crate) fn keeping() -> Host {
     let mut services = Services::new();
     Tasks::offer(&mut services);
     cx().with_services(services)

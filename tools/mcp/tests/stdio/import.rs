@@ -7,7 +7,7 @@ use libtest_mimic::Trial;
 use rmcp::model::{CallToolRequestParams, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt as _};
 use serde_json::{Value, json};
-use tools::{Grant, SharedCatalog, ToolContext};
+use tools::{Grant, Host, SharedCatalog};
 use tools_mcp::client::{Import, Imported, Servers, Status, StdioServer};
 
 use crate::peer::SERVER;
@@ -24,8 +24,8 @@ async fn imported(name: &str, server: StdioServer) -> (SharedCatalog, Servers, A
     (catalog, servers, imported)
 }
 
-fn cx() -> ToolContext {
-    ToolContext::new().with_grant(Grant::parse(["world:write:**"]).unwrap())
+fn cx() -> Host {
+    Host::new().with_grant(Grant::parse(["world:write:**"]).unwrap())
 }
 
 fn kill(pid: u32) {

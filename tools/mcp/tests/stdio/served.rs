@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
-use tools::{CancellationToken, Catalog, Effects, Tool, ToolContext};
+use tools::{CancellationToken, Catalog, Effects, Host, Tool, ToolContext};
 use tools_mcp::server::{ServedTools, ToolServer};
 
 use crate::setup::{run, trial};
@@ -36,8 +36,7 @@ pub(crate) fn serve() {
     let mut catalog = Catalog::new();
     catalog.register(tool, print).unwrap();
     let served = ServedTools::new(catalog.list(), catalog).unwrap();
-    run(ToolServer::new(served, |_| ToolContext::new()).serve_stdio(CancellationToken::new()))
-        .unwrap();
+    run(ToolServer::new(served, |_| Host::new()).serve_stdio(CancellationToken::new())).unwrap();
     println!("after the end");
 }
 

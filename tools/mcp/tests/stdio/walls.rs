@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use libtest_mimic::Trial;
-use tools::{Grant, ToolContext};
+use tools::{Grant, Host};
 use tools_exec::{Prepared, Sandbox};
 use tools_fs::Workspace;
 use tools_mcp::client::{Launched, StdioServer};
@@ -27,7 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 std::fs::create_dir(root.join(directory)).unwrap();
                 std::fs::write(root.join(directory).join(file), "text").unwrap();
             }
-            let cx = ToolContext::new()
+            let cx = Host::new()
                 .with_grant(Grant::parse(["fs:read:docs/**"]).unwrap())
                 .with_service(Workspace::open(&root).unwrap())
                 .with_service(Sandbox::new());

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::CallPlace;
 use crate::schedule::{Thread, check};
-use crate::{Admission, Catalog, SharedCatalog, ToolContext, ToolError};
+use crate::{Admission, Catalog, Host, SharedCatalog, ToolContext, ToolError};
 
 /// A runtime with a paused clock, which only [`advance`] moves. It is never shut down, because the remaining timers of a failed schedule
 /// would then wake threads that no longer exist, and hide the failure.
@@ -124,8 +124,8 @@ impl Workshop {
         workshop
     }
 
-    pub(super) fn cx(call_id: &str) -> ToolContext {
-        ToolContext::new()
+    pub(super) fn cx(call_id: &str) -> Host {
+        Host::new()
             .with_grant(Grant::all())
             .with_timeout(Duration::from_secs(3600))
             .with_place(CallPlace::default().with_id(call_id))

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use shuttle::future::block_on;
 
 use crate::schedule::{Thread, all, check};
-use crate::{Entry, SharedCatalog, ToolContext};
+use crate::{Entry, Host, SharedCatalog, ToolContext};
 
 async fn nothing(_: ToolContext, _: Value) {}
 
 /// A call and two nested calls.
-fn calls() -> [ToolContext; 3] {
+fn calls() -> [Host; 3] {
     let tool = Tool::new("t", "A tool.", json!({"type": "object"}))
         .unwrap()
         .with_effects(Effects::Pure);
@@ -32,7 +32,7 @@ fn calls() -> [ToolContext; 3] {
             )
             .unwrap()
     };
-    let outer = entered(ToolContext::new());
+    let outer = entered(Host::new());
     let inner = || entered(outer.clone());
     let (inner, other) = (inner(), inner());
     [outer, inner, other]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tools::protocol::Example;
-use tools::{Catalog, Effects, Submission, Tool, ToolContext, tool};
+use tools::{Catalog, Effects, Host, Submission, Tool, ToolContext, tool};
 use tools_testkit::{Fault, HouseRules, LintRule};
 
 use crate::broken;
@@ -122,8 +122,8 @@ fn scaled(cx: &ToolContext) -> Result<u32, tools::ToolError> {
 
 #[tokio::test]
 async fn examples_run_in_the_given_context_also_from_an_async_test() {
-    let cx = ToolContext::new().with_service(Factor(3));
-    HouseRules::new().with_context(cx).assert(&[&SCALED_TOOL]);
+    let cx = Host::new().with_service(Factor(3));
+    HouseRules::new().with_host(cx).assert(&[&SCALED_TOOL]);
     let faults = check(&SCALED_TOOL);
     assert!(
         faults.len() == 1 && faults[0].rule == LintRule::Example,

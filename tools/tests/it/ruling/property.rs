@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 use tools::policy::{Reason, Rule, Ruling, Verdict};
-use tools::{Catalog, Clause, ErrorCode, Grant, Policy, Target, ToolContext};
+use tools::{Catalog, Clause, ErrorCode, Grant, Host, Policy, Target, ToolContext};
 
 use super::{TOOL, touching};
 use crate::sample::{Yes, echo, holding};
@@ -44,14 +44,13 @@ struct Case {
 }
 
 impl Case {
-    fn context(&self) -> ToolContext {
+    fn context(&self) -> Host {
         let mut layers = self
             .layers
             .iter()
             .map(|clauses| Grant::new(clauses.iter().cloned()));
         let first = layers.next().unwrap();
-        let cx = ToolContext::new()
-            .with_grant(layers.fold(first, |grant, layer| grant.intersect(&layer)));
+        let cx = Host::new().with_grant(layers.fold(first, |grant, layer| grant.intersect(&layer)));
         match &self.policy {
             None => cx,
             Some((true, rules)) => cx.with_policy(Policy::by_effects().with_rules(rules.clone())),

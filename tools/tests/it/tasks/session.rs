@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use tokio::sync::watch;
 use tools::tasks::{TaskFuture, TaskState};
-use tools::{Json, Services, Task, Tasks, ToolContext, ToolError, ToolResult};
+use tools::{Host, Json, Services, Task, Tasks, ToolContext, ToolError, ToolResult};
 
 /// Work that ends when the test says so, or when it is cancelled or dropped.
 pub(super) struct Work {
@@ -82,7 +82,7 @@ impl Task for Other {
 
 /// A session, and the titles of the tasks that were told to end.
 pub(super) struct Session {
-    pub(super) cx: ToolContext,
+    pub(super) cx: Host,
     pub(super) cancelled: Arc<Mutex<Vec<String>>>,
 }
 
@@ -91,7 +91,7 @@ impl Session {
         let mut services = Services::new();
         Tasks::offer(&mut services);
         Self {
-            cx: ToolContext::new().with_services(services),
+            cx: Host::new().with_services(services),
             cancelled: Arc::default(),
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tools::{ErrorCode, JsonSchema, ToolContext, ToolErrorKind, tool};
+use tools::{ErrorCode, Host, JsonSchema, ToolContext, ToolErrorKind, tool};
 
 use super::{called, catalog};
 
@@ -147,7 +147,7 @@ async fn an_args_struct_may_be_taken_apart() {
 
 #[tokio::test]
 async fn the_context_is_the_one_of_the_call() {
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_session("s1")
         .with_grant(tools::Grant::all());
     let result = catalog(&WHO_TOOL)

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use tools::context::Need;
 use tools::protocol::Declared;
 use tools::{
-    Catalog, DefinitionError, Effects, JsonSchema, RegisterError, Submission, ToolContext, tool,
+    Catalog, DefinitionError, Effects, Host, JsonSchema, RegisterError, Submission, ToolContext,
+    tool,
 };
 
 use super::tool;
@@ -203,10 +204,7 @@ fn the_schema_of_an_args_struct_is_taken_over() {
 
 #[test]
 fn the_function_can_still_be_called() {
-    assert_eq!(
-        part("a".to_owned(), 2, None, &ToolContext::new()),
-        "a 2 None 0"
-    );
+    assert_eq!(part("a".to_owned(), 2, None, &Host::new()), "a 2 None 0");
     assert_eq!(
         search(Search {
             query: "q".to_owned(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tools::{JsonSchema, Preview, Submission, ToolContext, ToolError, tool};
+use tools::{Host, JsonSchema, Preview, Submission, ToolContext, ToolError, tool};
 
 use super::catalog;
 use crate::sample::Viewer;
@@ -64,7 +64,7 @@ mod previews {
 
 async fn preview(submission: &'static Submission, arguments: Value) -> Result<Preview, ToolError> {
     let approver = Viewer::default();
-    let cx = ToolContext::new().with_approver(Arc::new(approver.clone()));
+    let cx = Host::new().with_approver(Arc::new(approver.clone()));
     catalog(submission)
         .execute(&cx, submission.name, arguments)
         .await

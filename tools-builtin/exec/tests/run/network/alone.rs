@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use tools::policy::{Policy, Rule, Verdict};
-use tools::{Answer, Decision, Tasks, ToolContext};
+use tools::{Answer, Decision, Host, Tasks};
 use tools_exec::Sandbox;
 use tools_exec::walls::Layers;
 use tools_fs::Workspace;
@@ -27,7 +27,7 @@ fn host(workspace: &TempWorkspace, network: &[&str]) -> TestHost {
         .with_context(with_programs)
 }
 
-fn with_programs(cx: ToolContext) -> ToolContext {
+fn with_programs(cx: Host) -> Host {
     let mut services = cx.services().clone();
     Tasks::offer(&mut services);
     cx.with_services(services)

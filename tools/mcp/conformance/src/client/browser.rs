@@ -1,6 +1,6 @@
 //! The browser of a person who agrees to each login.
 
-use tools::{Grant, ToolContext};
+use tools::{Grant, Host};
 use tools_http::{HttpClient, HttpOptions, Request};
 
 use crate::Failure;
@@ -19,7 +19,7 @@ async fn browse(url: &str) -> Result<(), Failure> {
     let options = HttpOptions::new()
         .with_private_host("127.0.0.1")
         .with_private_host("localhost");
-    let cx = ToolContext::new().with_grant(Grant::parse([
+    let cx = Host::new().with_grant(Grant::parse([
         "net:read:127.0.0.1:*",
         "net:read:localhost:*",
     ])?);

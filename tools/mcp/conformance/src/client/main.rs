@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tools::{Grant, SharedCatalog, ToolContext};
+use tools::{Grant, Host, SharedCatalog, ToolContext};
 use tools_mcp::client::{HttpServer, Import, Imported, Sampling, Servers};
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -62,7 +62,7 @@ async fn session(server: &HttpServer, scenario: &Value) -> Result<(), Failure> {
     let imported =
         servers.import(Import::from_http("suite".parse()?, server.clone()).with_sampling(true))?;
     let report = imported.ready().await?;
-    let cx = ToolContext::new()
+    let cx = Host::new()
         .with_grant(Grant::parse(["world:write:mcp:suite/*"])?)
         .with_person(Arc::new(user::User))
         .with_service(Sampling::new(user::echo));

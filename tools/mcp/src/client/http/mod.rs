@@ -17,7 +17,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use tools::protocol::{Access, Target};
-use tools::{Grant, Secret, ToolContext};
+use tools::{Grant, Host, Secret};
 use tools_http::{
     BoundSecret, HeaderMap, HeaderName, HeaderValue, HttpError, HttpLimits, HttpOptions, Method,
     Request, Url, private_host,
@@ -201,7 +201,7 @@ impl HttpServer {
             .collect::<Result<Vec<_>, _>>();
         let clauses =
             clauses.map_err(|error: tools::protocol::InvalidTarget| invalid(error.to_string()))?;
-        let cx = ToolContext::new().with_grant(Grant::new(clauses));
+        let cx = Host::new().with_grant(Grant::new(clauses));
         let requests = Requests::new(
             options.with_limits(limits),
             origin,

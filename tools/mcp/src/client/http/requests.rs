@@ -11,7 +11,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 use tools::IgnorePoison as _;
-use tools::{Secret, ToolContext};
+use tools::{Host, Secret};
 use tools_http::{
     BoundSecret, HeaderName, HeaderValue, HttpClient, HttpError, HttpOptions, Method, Request,
     ResponseStream, StatusCode,
@@ -35,7 +35,7 @@ pub(super) const JSON: &str = "application/json";
 #[derive(Clone)]
 pub(crate) struct Requests {
     http: HttpClient,
-    cx: ToolContext,
+    host: Host,
     /// The options of `http`.
     options: HttpOptions,
     origin: String,
@@ -51,13 +51,13 @@ impl Requests {
     pub(super) fn new(
         options: HttpOptions,
         origin: String,
-        cx: ToolContext,
+        host: Host,
         url_secrets: UrlSecrets,
     ) -> Result<Self, HttpError> {
         let http = HttpClient::from_options(options.clone())?;
         Ok(Self {
             http,
-            cx,
+            host,
             options,
             origin,
             url_secrets,
@@ -158,7 +158,7 @@ impl Requests {
             None => &self.http,
         };
         let mut response = http
-            .stream(&self.cx, request)
+            .stream(&self.host, request)
             .await
             .map_err(|error| self.failure(error))?;
         let is_plain = !response.headers.contains_key("www-authenticate");

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs, unused, warnings)]
 
-use tools::{ToolContext, tool};
+use tools::{Host, ToolContext, tool};
 
 /// Counts the words of a text.
 #[tool(pure)]
@@ -42,8 +42,8 @@ fn r#yield(_: ToolContext) {}
 #[test]
 fn parameters_of_all_kinds() {
     assert_eq!(count_words("a bb".to_owned(), 2, None), 1);
-    r#yield(ToolContext::default());
-    drop(describe("x".to_owned(), &ToolContext::default()));
+    r#yield(Host::new().into());
+    drop(describe("x".to_owned(), &Host::new()));
     let mut catalog = tools::Catalog::new();
     catalog
         .submit(&[&COUNT_WORDS_TOOL, &DESCRIBE_TOOL, &YIELD_TOOL])

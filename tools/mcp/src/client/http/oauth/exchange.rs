@@ -9,7 +9,7 @@ use rmcp::transport::auth::{
 use serde::Deserialize;
 use tools::IgnorePoison as _;
 use tools::protocol::{Access, Target};
-use tools::{Grant, ToolContext};
+use tools::{Grant, Host};
 use tools_http::{HttpClient, Method, Request, Response, Url};
 
 use crate::client::http::host::target;
@@ -66,8 +66,8 @@ impl Exchange {
         let clause = |access| {
             Ok::<_, OAuthHttpClientError>(Target::new(access, "net", host.clone())?.to_clause())
         };
-        let cx = ToolContext::new()
-            .with_grant(Grant::new([clause(Access::Read)?, clause(Access::Write)?]));
+        let cx =
+            Host::new().with_grant(Grant::new([clause(Access::Read)?, clause(Access::Write)?]));
         let Response {
             status,
             headers,

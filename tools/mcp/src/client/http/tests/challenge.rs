@@ -11,7 +11,7 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpClient as _, StreamableHttpPostResponse as Answer,
 };
 use serde_json::{Value, json};
-use tools::{Grant, SharedCatalog, ToolContext};
+use tools::{Grant, Host, SharedCatalog};
 use tools_http::testing::{Received, TestServer};
 use tools_http::{HttpClient, HttpOptions, Request, Url};
 
@@ -145,7 +145,7 @@ async fn log_in(mcp: &HttpServer) -> HashMap<String, String> {
             let client =
                 HttpClient::from_options(HttpOptions::new().with_private_host("127.0.0.1"))
                     .unwrap();
-            let cx = ToolContext::new().with_grant(Grant::parse(["net:read:127.0.0.1:*"]).unwrap());
+            let cx = Host::new().with_grant(Grant::parse(["net:read:127.0.0.1:*"]).unwrap());
             client
                 .send(&cx, Request::get(&answer).unwrap())
                 .await
@@ -222,7 +222,7 @@ async fn a_call_that_lacks_scopes_says_that_a_login_is_required() {
         .import(Import::from_http("s".parse().unwrap(), mcp.clone()).with_login_advice("do log in"))
         .unwrap();
     assert_eq!(imported.ready().await.unwrap().tools, ["mcp:s/t"]);
-    let cx = ToolContext::new().with_grant(Grant::parse(["world:write:mcp:s/*"]).unwrap());
+    let cx = Host::new().with_grant(Grant::parse(["world:write:mcp:s/*"]).unwrap());
     let error = catalog
         .execute(&cx, "mcp:s/t", json!({}))
         .await

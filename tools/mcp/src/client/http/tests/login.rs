@@ -10,7 +10,7 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpClient as _, StreamableHttpPostResponse as Answer,
 };
 use serde_json::json;
-use tools::{Grant, ToolContext};
+use tools::{Grant, Host};
 use tools_http::testing::{Received, TestServer};
 use tools_http::{HttpClient, HttpOptions, Request, Url};
 
@@ -31,7 +31,7 @@ async fn site() -> Site {
 async fn browse(url: &str) {
     let client =
         HttpClient::from_options(HttpOptions::new().with_private_host("127.0.0.1")).unwrap();
-    let cx = ToolContext::new().with_grant(Grant::parse(["net:read:127.0.0.1:*"]).unwrap());
+    let cx = Host::new().with_grant(Grant::parse(["net:read:127.0.0.1:*"]).unwrap());
     client.send(&cx, Request::get(url).unwrap()).await.unwrap();
 }
 
