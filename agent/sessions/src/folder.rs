@@ -6,19 +6,13 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use host::{Retention, SessionFiles, folders, program};
+use tools_journal::{Audit, AuditError};
 use tools_store::private;
 
 use crate::error::SessionError;
-use crate::id::SessionId;
+use crate::id::{BESIDE, JOURNAL, SessionId};
 use crate::lock::LockedSession;
 use crate::stored::StoredSession;
-use crate::tasks::{NEW_TASKS, TASKS};
-
-/// The file name ending of a session's journal.
-pub(crate) const JOURNAL: &str = "journal";
-
-/// The endings of the files next to a journal: those that SQLite creates, and those of the tasks.
-pub(crate) const BESIDE: [&str; 4] = ["journal-wal", "journal-shm", TASKS, NEW_TASKS];
 
 /// The folder of the recorded sessions of all workspaces, existing or not.
 ///
@@ -130,7 +124,7 @@ impl SessionFolder {
     }
 
     fn newest(&self, workspace: &str) -> Result<SessionId, SessionError> {
-        let is_here = |id: &SessionId| match StoredSession::read(self, *id, 0) {
+        let is_here = |id: &SessionId| match self.stored(*id, 0) {
             Ok(stored) => stored.is_some_and(|StoredSession { start, .. }| {
                 start.workspace == workspace && start.job.is_none()
             }),
@@ -145,6 +139,24 @@ impl SessionFolder {
             .ok_or_else(|| SessionError::NoneHere {
                 workspace: workspace.to_owned(),
             })
+    }
+
+    /// Reads a session and its first `messages` messages. Returns `None` if it has no prompt, or was removed meanwhile.
+    pub(crate) fn stored(
+        &self,
+        id: SessionId,
+        messages: u32,
+    ) -> Result<Option<StoredSession>, SessionError> {
+        let journal = self.private_journal(id)?;
+        match self.lock(id) {
+            Ok(session) => StoredSession::read_locked(&session, messages),
+            Err(SessionError::Open { .. }) => {
+                let audit = Audit::open(journal).map_err(AuditError::from)?;
+                StoredSession::read_from(&audit, id, messages, true)
+            }
+            Err(SessionError::Unknown { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the size and the last change of a session's files. Returns `None` if there are none.

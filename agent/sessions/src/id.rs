@@ -3,6 +3,18 @@
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// The file name ending of a session's journal.
+pub(crate) const JOURNAL: &str = "journal";
+
+/// The endings of the files next to a journal: those that SQLite creates, and those of the tasks.
+pub(crate) const BESIDE: [&str; 4] = ["journal-wal", "journal-shm", TASKS, NEW_TASKS];
+
+/// The file of the tasks next to a session's journal.
+pub(crate) const TASKS: &str = "tasks";
+
+/// The file that replaces it.
+pub(crate) const NEW_TASKS: &str = "tasks-new";
+
 /// The digits of base 32 without letters that look like others, in ascending order.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 

@@ -8,9 +8,8 @@ use std::time::Duration;
 use tools_store::private;
 
 use crate::error::SessionError;
-use crate::folder::{BESIDE, JOURNAL};
-use crate::id::SessionId;
-use crate::tasks::{NEW_TASKS, TASKS, TaskFile};
+use crate::id::{BESIDE, JOURNAL, NEW_TASKS, SessionId, TASKS};
+use crate::tasks::TaskFile;
 
 /// The file name ending of a session's lock.
 const LOCK: &str = "lock";

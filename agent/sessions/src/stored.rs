@@ -4,7 +4,6 @@ use tools::journal::{Checkpoint, SessionStart};
 use tools_journal::{Audit, AuditError};
 
 use crate::error::SessionError;
-use crate::folder::SessionFolder;
 use crate::id::SessionId;
 use crate::lock::LockedSession;
 
@@ -17,24 +16,6 @@ pub(crate) struct StoredSession {
 }
 
 impl StoredSession {
-    /// Reads a session and its first `messages` messages. Returns `None` if it has no prompt, or was removed meanwhile.
-    pub(crate) fn read(
-        folder: &SessionFolder,
-        id: SessionId,
-        messages: u32,
-    ) -> Result<Option<Self>, SessionError> {
-        let journal = folder.private_journal(id)?;
-        match folder.lock(id) {
-            Ok(session) => Self::read_locked(&session, messages),
-            Err(SessionError::Open { .. }) => {
-                let audit = Audit::open(journal).map_err(AuditError::from)?;
-                Self::read_from(&audit, id, messages, true)
-            }
-            Err(SessionError::Unknown { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
     /// Reads a session that only this process uses. Returns `None` if it has no prompt.
     pub(crate) fn read_locked(
         session: &LockedSession,
@@ -44,7 +25,8 @@ impl StoredSession {
         Self::read_from(&audit, session.id, messages, false)
     }
 
-    fn read_from(
+    /// Reads a session of this journal. Returns `None` if it has no prompt.
+    pub(crate) fn read_from(
         audit: &Audit,
         id: SessionId,
         messages: u32,

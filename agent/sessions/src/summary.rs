@@ -43,7 +43,7 @@ impl SessionSummary {
             start,
             checkpoint,
             is_open,
-        }) = StoredSession::read(folder, id, HEAD)?
+        }) = folder.stored(id, HEAD)?
         else {
             return Ok(None);
         };

@@ -9,12 +9,6 @@ use host::program;
 use tools::tasks::{StoredTasks, TaskStore};
 use tools_store::private;
 
-/// The file of the tasks next to a session's journal.
-pub(crate) const TASKS: &str = "tasks";
-
-/// The file that replaces it.
-pub(crate) const NEW_TASKS: &str = "tasks-new";
-
 /// The tasks of a session that other parties keep beyond this process, such as MCP servers.
 #[derive(Debug)]
 pub(crate) struct TaskFile {
