@@ -98,7 +98,7 @@ pub trait AttachedTools: fmt::Debug + Send + Sync {
 }
 
 /// Makes a context over the root of a session.
-pub type ContextSource = Arc<dyn Fn() -> Result<ToolContext, CommandError> + Send + Sync>;
+pub type ContextSource = Arc<dyn Fn() -> Result<Host, CommandError> + Send + Sync>;
 
 /// The request for the tools of a session.
 #[derive(Clone)]

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use tools::call::CallPlace;
-use tools::{CancellationToken, ToolCall, ToolContext};
+use tools::{CancellationToken, Host, ToolCall, ToolContext};
 
 use crate::extension::CommandError;
 use crate::retention::Retention;
@@ -60,7 +60,7 @@ pub trait SessionScope: Debug + Send + Sync {
     fn settings(&self, settings: Settings, has_provider: bool) -> Result<Settings, CommandError>;
 
     /// Returns the context of the session.
-    fn enter(&self, cx: ToolContext) -> ToolContext;
+    fn enter(&self, host: Host) -> Host;
 
     /// Returns the hint about refused targets: the next step of the person who runs the program.
     fn how_to_grant(&self, refused: &Ungranted<'_>) -> String;

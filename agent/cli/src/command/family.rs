@@ -11,7 +11,7 @@ use host::{
     Argument, ArgumentRule, Arguments, CommandContext, CommandError, CommandFuture, Finding,
     ValueForm, ValueKind,
 };
-use tools::{CancellationToken, Digest, ToolContext};
+use tools::{CancellationToken, Digest, Host};
 
 use super::approval::is_approved;
 use crate::config::{ConfigOptions, Settings, Values};
@@ -311,7 +311,7 @@ impl CommandContext for Options {
         output::width()
     }
 
-    fn context(&self, settings: &Settings) -> Result<ToolContext, CommandError> {
+    fn context(&self, settings: &Settings) -> Result<Host, CommandError> {
         Ok(self.root.context(true, settings)?)
     }
 

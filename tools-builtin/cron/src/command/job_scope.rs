@@ -5,7 +5,7 @@ use host::settings::Settings;
 use host::ungranted::{GRANT, Ungranted, flags};
 use host::{CommandError, Exit};
 use tools::context::KnownTexts;
-use tools::{Target, ToolContext};
+use tools::{Host, Target};
 
 use crate::{Job, Schedule, Work};
 
@@ -31,20 +31,20 @@ impl SessionScope for JobScope {
     }
 
     /// Returns the context of the job: with the principal and the sensitive paths of the session that made it, and marked as that was.
-    fn enter(&self, cx: ToolContext) -> ToolContext {
+    fn enter(&self, host: Host) -> Host {
         let spec = &self.0.spec;
-        let cx = if spec.exposed {
-            cx.record_exposure();
+        let host = if spec.exposed {
+            host.record_exposure();
             // Text of strangers may have chosen the prompt.
-            cx.with_service(KnownTexts::without_prompts())
+            host.with_service(KnownTexts::without_prompts())
         } else {
-            cx
+            host
         };
-        let paths = cx.sensitive_paths().clone();
-        let cx = cx.with_sensitive_paths(paths.with_paths(spec.paths.iter().cloned()));
+        let paths = host.sensitive_paths().clone();
+        let host = host.with_sensitive_paths(paths.with_paths(spec.paths.iter().cloned()));
         match &spec.principal {
-            Some(principal) => cx.with_principal(principal.as_str()),
-            None => cx,
+            Some(principal) => host.with_principal(principal.as_str()),
+            None => host,
         }
     }
 

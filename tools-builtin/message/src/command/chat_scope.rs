@@ -6,7 +6,7 @@ use host::sessions::SessionScope;
 use host::settings::Settings;
 use host::ungranted::Ungranted;
 use host::{CommandError, shell};
-use tools::ToolContext;
+use tools::Host;
 
 use crate::settings::channels::with_replies;
 
@@ -29,8 +29,8 @@ impl SessionScope for ChatScope {
         Ok(with_replies(settings))
     }
 
-    fn enter(&self, cx: ToolContext) -> ToolContext {
-        cx.with_channel(&*self.channel)
+    fn enter(&self, host: Host) -> Host {
+        host.with_channel(&*self.channel)
             .with_chat(&*self.id)
             .with_principal(&*self.principal)
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 use tools::call::CallPlace;
 use tools::context::KnownTexts;
 use tools::visible::visible;
-use tools::{CancellationToken, ToolContext, visible_text};
+use tools::{CancellationToken, visible_text};
 
 use super::waiting::ChatKey;
 
@@ -87,7 +87,7 @@ impl<'a> ChatSession<'a> {
         }
         let cx = self.open.context().clone();
         let cx = cx.with_cancellation(CancellationToken::new());
-        let cx = place.into_iter().fold(cx, ToolContext::with_place);
+        let cx = place.unwrap_or_default().enter(cx);
         let sent = tools::execute(&cx, "message.send", json!({"text": cut})).await;
         let Some(note) = note else { return };
         match sent {

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::Serialize;
-use tools::{CancellationToken, Digest, ToolContext};
+use tools::{CancellationToken, Digest, Host};
 
 use crate::exit::Exit;
 use crate::sessions::Sessions;
@@ -164,7 +164,7 @@ pub trait CommandContext {
     ///
     /// # Errors
     /// Returns the first mistake in the settings, or an error if the root cannot be used.
-    fn context(&self, settings: &Settings) -> Result<ToolContext, CommandError>;
+    fn context(&self, settings: &Settings) -> Result<Host, CommandError>;
 
     /// Writes text composed by the command to standard output. Its [styles](crate::style) are kept on terminals only.
     ///

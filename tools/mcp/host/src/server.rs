@@ -29,7 +29,7 @@ pub(crate) fn import(
     server: &Configured,
     resolved: Resolved,
     pins: Arc<Pins>,
-    context: &dyn Fn() -> Result<ToolContext, CommandError>,
+    context: &dyn Fn() -> Result<Host, CommandError>,
     settings: &Settings,
 ) -> Result<Import, McpError> {
     let name = server.name.clone();
