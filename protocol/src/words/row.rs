@@ -263,7 +263,7 @@ fn folded(name: &str) -> impl Iterator<Item = char> + '_ {
 fn is_of_form(form: &str, word: &str) -> bool {
     // After one dash, the case of a letter tells options apart.
     let (form, word) = match () {
-        () if form.starts_with("--") && !form.starts_with("---") => (
+        () if form.starts_with("--") && !form.starts_with("---") && word.starts_with('-') => (
             &*folded(form).collect::<String>(),
             &*folded(word).collect::<String>(),
         ),

@@ -158,6 +158,15 @@ fn each_special_word_needs_a_clause_that_spells_it() {
 }
 
 #[test]
+fn an_operand_is_no_option_that_has_the_same_letters() {
+    let all = clause(&["protoc"], " *");
+    assert!(all.permits(&target(&["protoc", "m4"])));
+    for option in ["--m4=x", "-m4=x", "--M4"] {
+        assert!(!all.permits(&target(&["protoc", option])), "{option}");
+    }
+}
+
+#[test]
 fn each_program_has_one_row() {
     let mut names = BTreeSet::new();
     for row in table::all() {
