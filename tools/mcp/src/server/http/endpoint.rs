@@ -116,7 +116,8 @@ impl Endpoint {
 }
 
 /// Returns the answer to a body that is no message.
-fn unreadable((error, id): client_message::Refused) -> Answer {
+fn unreadable(refused: client_message::Refused) -> Answer {
+    let (error, id) = *refused;
     let error = json!({"jsonrpc": "2.0", "id": id, "error": error});
     let mut answer = text(StatusCode::BAD_REQUEST, error.to_string());
     answer
