@@ -26,7 +26,7 @@ pub(super) struct Read<'a> {
 }
 
 /// The error of a message, with the id of its request if it is one.
-pub(super) type Refused = (ErrorData, Option<RequestId>);
+pub(super) type Refused = Box<(ErrorData, Option<RequestId>)>;
 
 /// The parts of a message that tell its kind.
 #[derive(Deserialize)]
@@ -61,11 +61,12 @@ struct Params {
 pub(super) fn read(text: &[u8]) -> Result<Read<'_>, Refused> {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     if !is_json(text) {
-        return Err((ErrorData::parse_error("the message is no JSON", None), None));
+        let error = ErrorData::parse_error("the message is no JSON", None);
+        return Err(Box::new((error, None)));
     }
     let refused = |reason: &str, id| {
         let reason = format!("the message is no request of JSON-RPC: {reason}");
-        (ErrorData::invalid_request(reason, None), id)
+        Box::new((ErrorData::invalid_request(reason, None), id))
     };
     let Ok(envelope) = serde_json::from_slice::<Envelope>(text) else {
         return Err(refused("it is no object with its fields", None));
@@ -140,10 +141,8 @@ mod tests {
     use super::*;
 
     fn id(text: &str) -> Option<String> {
-        let (_, id) = read(text.as_bytes())
-            .err()
-            .unwrap_or_else(|| panic!("{text}"));
-        id.map(|id| id.to_string())
+        let refused = read(text.as_bytes()).err();
+        refused.expect(text).1.map(|id| id.to_string())
     }
 
     #[test]
@@ -198,7 +197,7 @@ mod tests {
                 false,
             ),
         ] {
-            let read = read(text.as_bytes()).unwrap_or_else(|(error, _)| panic!("{error}"));
+            let read = read(text.as_bytes()).unwrap_or_else(|refused| panic!("{}", refused.0));
             assert_eq!(
                 (&*read.text, read.is_notification),
                 (text.as_bytes(), is_notification)
@@ -216,7 +215,7 @@ mod tests {
         ] {
             let text = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
                 .to_string();
-            let read = read(text.as_bytes()).unwrap_or_else(|(error, _)| panic!("{error}"));
+            let read = read(text.as_bytes()).unwrap_or_else(|refused| panic!("{}", refused.0));
             let read: Value = serde_json::from_slice(&read.text).unwrap();
             assert!(reads::<InitializeRequestParams>(&read["params"]), "{read}");
             let version = &read["params"]["protocolVersion"];

@@ -76,7 +76,7 @@ where
                 let reason = format!("the message is longer than {} bytes", self.max_bytes);
                 (ErrorData::invalid_request(reason, None), Some(id))
             }
-            Refused::NoMessage(refused) => refused,
+            Refused::NoMessage(refused) => *refused,
         };
         let refusal = self
             .lines

@@ -11,6 +11,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
+use rmcp::model::{ErrorData, RequestId};
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use serde_json::json;
 use tools_http::server::{Place, check_names, check_port, read_body};
@@ -75,7 +76,7 @@ impl Endpoint {
                     Cow::Borrowed(text) if text.len() == body.len() => Full::new(body),
                     text => Full::new(text.into_owned().into()),
                 },
-                Err(refused) => return unreadable(refused),
+                Err(refused) => return unreadable(&refused.0, refused.1.as_ref()),
             },
             Ok(body) => Full::new(body),
             Err(refusal) => {
@@ -116,7 +117,7 @@ impl Endpoint {
 }
 
 /// Returns the answer to a body that is no message.
-fn unreadable((error, id): client_message::Refused) -> Answer {
+fn unreadable(error: &ErrorData, id: Option<&RequestId>) -> Answer {
     let error = json!({"jsonrpc": "2.0", "id": id, "error": error});
     let mut answer = text(StatusCode::BAD_REQUEST, error.to_string());
     answer
