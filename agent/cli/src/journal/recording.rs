@@ -4,7 +4,7 @@ use agent::{Run, Selection, Session};
 use host::{CommandError, SessionRecord};
 use tools::journal::SessionStart;
 use tools::tasks::{StoredTask, StoredTasks};
-use tools::{Grant, Host, Tasks};
+use tools::{Grant, Host, Tasks, ToolContext};
 
 use super::resume_error::{OtherService, ResumeError};
 use crate::config::{Origin, ProgramKeys, ProgramSettings as _, Setting, Settings, Values};
