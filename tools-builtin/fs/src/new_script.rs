@@ -68,7 +68,8 @@ pub(crate) fn of_move(
     let new = concern(cx, &to, |workspace| may_start(workspace, &from), is_program);
     let of_repository = [&from, &to]
         .into_iter()
-        .find_map(|path| repository::concern(cx, path));
+        .find_map(|path| repository::concern(cx, path))
+        .or_else(|| repository::concern_of_folder(cx, &from, &to));
     new.into_iter().chain(of_repository).collect()
 }
 

@@ -7,6 +7,9 @@ use crate::Workspace;
 use crate::error::FsError;
 use crate::path::RelativePath;
 
+/// The names of a folder of git.
+const FOLDERS: [&str; 2] = [".git", ".bare"];
+
 /// The names in a folder of git that make it run programs, or obey another folder. The rest is its data.
 const SETTINGS: [&str; 13] = [
     "alternates",
@@ -59,9 +62,22 @@ fn contains(names: &[&str], name: &str) -> bool {
 /// Returns the concern about a write of a part of a repository.
 pub(crate) fn concern(cx: &ToolContext, path: &RelativePath) -> Option<Concern> {
     let workspace = cx.service::<Workspace>()?;
-    if !holds(&workspace, path) {
-        return None;
-    }
+    holds(&workspace, path).then(|| question(path))?
+}
+
+/// Returns the concern about a folder that is moved into a folder of git, or becomes one: what it brings may be settings.
+pub(crate) fn concern_of_folder(
+    cx: &ToolContext,
+    from: &RelativePath,
+    to: &RelativePath,
+) -> Option<Concern> {
+    let workspace = cx.service::<Workspace>()?;
+    let from = workspace.dir().symlink_metadata(from.as_str()).ok()?;
+    let is_of_git = to.names().any(|name| contains(&FOLDERS, name));
+    (from.is_dir() && is_of_git).then(|| question(to))?
+}
+
+fn question(path: &RelativePath) -> Option<Concern> {
     let target = Target::new(Access::Write, "fs", path.as_str()).ok()?;
     let reason = "it is a part of a folder that git takes for a repository, and git runs the hooks and the commands that its \
                   configuration names";
@@ -87,9 +103,7 @@ pub(crate) fn check_unasked(workspace: &Workspace, path: &RelativePath) -> Resul
 /// Returns true if the path is a part of a repository, or lies in one. The table of sensitive paths has the folders `.git` and `.bare`, and
 /// a clause such as `fs:write:.git/**` is for the data that git writes: in them, the settings and hooks count.
 pub(crate) fn holds(workspace: &Workspace, path: &RelativePath) -> bool {
-    let mut below = path
-        .names()
-        .skip_while(|name| !contains(&[".git", ".bare"], name));
+    let mut below = path.names().skip_while(|name| !contains(&FOLDERS, name));
     if below.next().is_some() {
         return !is_repository_data(&below.collect::<Vec<_>>());
     }

@@ -102,6 +102,10 @@ impl Handler for EntryHandler {
         self.code().kept_call()
     }
 
+    fn is_remote(&self) -> bool {
+        self.code().is_remote()
+    }
+
     fn origin(&self) -> &'static str {
         self.code().origin()
     }

@@ -15,19 +15,14 @@ fn write(crib: &Crib, path: &str) -> Ended {
         "--allow",
         "fs:write:**",
     ]);
-    command.env(
-        "PATH",
-        format!(
-            "{}:{}",
-            crib.root()
-                .canonicalize()
-                .unwrap()
-                .join("tool/bin")
-                .display(),
-            std::env::var("PATH").unwrap()
-        ),
-    );
-    Ended::from(command.output().unwrap())
+    Ended::from(command.env("PATH", path(crib)).output().unwrap())
+}
+
+/// Returns a `PATH` with two folders of the workspace in front.
+fn path(crib: &Crib) -> String {
+    let root = crib.root().canonicalize().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    format!("{0}/tool/bin:{0}/.venv/bin:{path}", root.display())
 }
 
 #[test]
@@ -121,4 +116,27 @@ fn a_program_in_a_folder_of_the_path_asks() {
         write(&crib, "tool/bin/git").code != Some(0) && !crib.root().join("tool/bin/git").exists()
     );
     write(&crib, "bin/git").expect(0);
+}
+
+/// Tools such as `pip` write programs there, but none of the names of others.
+#[test]
+fn a_program_that_takes_the_place_of_another_one_in_a_folder_of_the_path_asks() {
+    let crib = Crib::new();
+    let git = ".venv/bin/git";
+    assert!(write(&crib, git).code != Some(0) && !crib.root().join(git).exists());
+    write(&crib, ".venv/bin/own-program").expect(0);
+    let script = "for name in git own; do echo evil > .venv/bin/$name; done";
+    std::fs::write(crib.root().join("plant.sh"), script).unwrap();
+    let call = r#"exec.run program=sh args=["plant.sh"]"#;
+    let allowed = ["--allow", "fs:write:**", "--allow", "exec:write:sh **"];
+    let mut command = crib.command(&["run", call, "--provider", "direct"]);
+    drop(
+        command
+            .args(allowed)
+            .env("PATH", path(&crib))
+            .output()
+            .unwrap(),
+    );
+    assert!(crib.root().join(".venv/bin/own").exists());
+    assert!(!crib.root().join(git).exists());
 }

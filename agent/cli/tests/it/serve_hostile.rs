@@ -327,6 +327,8 @@ async fn huge_messages_are_refused_without_memory() {
             "{answer}"
         );
     }
+    let shallow: Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
+    assert!(shallow["error"].is_object(), "{shallow}");
     input
         .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\n")
         .await

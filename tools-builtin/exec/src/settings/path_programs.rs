@@ -1,5 +1,6 @@
 //! The programs in folders of the `PATH` that lie in the workspace.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use host::settings::SensitivePlace;
@@ -10,14 +11,38 @@ const NOTE: &str = "a program in a folder of the PATH, which shells run by its n
 /// The name of a folder for programs. The others on a path, such as those of build outputs, are written by the tools that own them.
 const PROGRAMS: &str = "bin";
 
-/// Returns the folders of programs as places whose content shells run.
+/// Returns the folders of programs as places whose content shells run. In the other folders on the `PATH`, those are places that shells run
+/// instead of a program elsewhere, such as a `git` in the `bin` of a virtual environment.
 pub(super) fn places(root: &Path) -> Vec<SensitivePlace> {
-    let place = |path| SensitivePlace {
+    let place = |path, is_folder| SensitivePlace {
         path,
-        is_folder: true,
+        is_folder,
         note: NOTE,
     };
-    folders(root).into_iter().map(place).collect()
+    let folders = folders(root);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let (inside, elsewhere): (Vec<_>, Vec<_>) =
+        std::env::split_paths(&path).partition(|folder| folder.starts_with(root));
+    let others: Vec<_> = inside
+        .into_iter()
+        .filter(|folder| !folders.contains(folder))
+        .collect();
+    let names: BTreeSet<_> = if others.is_empty() {
+        BTreeSet::new()
+    } else {
+        elsewhere
+            .iter()
+            .filter_map(|folder| folder.read_dir().ok())
+            .flat_map(|entries| entries.flatten())
+            .map(|entry| entry.file_name())
+            .collect()
+    };
+    let hidden = others
+        .iter()
+        .flat_map(|folder| names.iter().map(|name| folder.join(name)))
+        .map(|path| place(path, false));
+    let whole = folders.iter().cloned().map(|path| place(path, true));
+    whole.chain(hidden).collect()
 }
 
 /// Returns the folders for programs on the `PATH` below a root, and the one that login shells add. Those in a dot folder are in the table.

@@ -155,6 +155,27 @@ async fn a_command_gets_into_the_configuration_of_git_only_by_a_grant_that_names
 }
 
 #[tokio::test]
+async fn a_folder_gets_into_a_folder_of_git_only_by_a_grant_that_names_it() {
+    let clauses = ["fs:write:**", "fs:write:.git/**", "fs:destroy:**"];
+    for (to, named) in [
+        (".git", "fs:write:.git"),
+        (".git/modules", "fs:write:.git/modules"),
+        (".git/rebase-merge", "fs:write:.git/rebase-merge"),
+    ] {
+        let bench = Bench::new(&clauses);
+        bench.put("x/foo/config", "[core]\n\tfsmonitor = evil\n");
+        let arguments = json!({"from": "x", "to": to});
+        Bench::unapproved(bench.call("fs.move", arguments.clone()).await);
+        assert!(bench.root().join("x/foo/config").exists());
+
+        let bench = Bench::new(&[&clauses[..], &[named]].concat());
+        bench.put("x/foo/ORIG", "data");
+        bench.call("fs.move", arguments).await.unwrap();
+        assert!(bench.root().join(to).join("foo/ORIG").exists());
+    }
+}
+
+#[tokio::test]
 async fn files_that_run_by_themselves_need_a_grant_that_names_them_in_every_tool() {
     let bench = Bench::new(&["*:*:**"]);
     bench.put("plain", "x");
