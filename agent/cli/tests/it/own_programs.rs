@@ -15,11 +15,11 @@ fn write(crib: &Crib, path: &str) -> Ended {
         "--allow",
         "fs:write:**",
     ]);
-    Ended::from(command.env("PATH", path(crib)).output().unwrap())
+    Ended::from(command.env("PATH", search_path(crib)).output().unwrap())
 }
 
 /// Returns a `PATH` with two folders of the workspace in front.
-fn path(crib: &Crib) -> String {
+fn search_path(crib: &Crib) -> String {
     let root = crib.root().canonicalize().unwrap();
     let path = std::env::var("PATH").unwrap();
     format!("{0}/tool/bin:{0}/.venv/bin:{path}", root.display())
@@ -133,7 +133,7 @@ fn a_program_that_takes_the_place_of_another_one_in_a_folder_of_the_path_asks() 
     drop(
         command
             .args(allowed)
-            .env("PATH", path(&crib))
+            .env("PATH", search_path(&crib))
             .output()
             .unwrap(),
     );

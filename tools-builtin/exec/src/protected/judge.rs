@@ -80,18 +80,20 @@ impl Judge {
     }
 
     /// Returns true if a program must not leave the path behind, although no clause of its grant names it: below folders of
-    /// [outputs](is_output), only settings of Toolcrib, [instructions](INSTRUCTIONS) and repositories count.
+    /// [outputs](is_output), only settings of Toolcrib, [instructions](INSTRUCTIONS), repositories, and files that settings or the `PATH` of
+    /// the person name there count.
     pub(crate) fn matters(&self, path: &str) -> bool {
         let names: Vec<&str> = path.split('/').collect();
         let Some((last, above)) = names.split_last() else {
             return true;
         };
         let is_below_output = above.iter().any(|name| is_output(name));
-        let is_setting = self
-            .find(path)
-            .is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings);
+        // A pattern from the root is of this workspace alone.
+        let is_named = self.find(path).is_some_and(|entry| {
+            entry.sensitivity() == Sensitivity::Settings || entry.pattern().starts_with('/')
+        });
         !is_below_output
-            || is_setting
+            || is_named
             || INSTRUCTIONS
                 .iter()
                 .any(|name| name.eq_ignore_ascii_case(last))

@@ -156,7 +156,12 @@ async fn a_command_gets_into_the_configuration_of_git_only_by_a_grant_that_names
 
 #[tokio::test]
 async fn a_folder_gets_into_a_folder_of_git_only_by_a_grant_that_names_it() {
-    let clauses = ["fs:write:**", "fs:write:.git/**", "fs:destroy:**"];
+    let clauses = [
+        "fs:read:**",
+        "fs:write:**",
+        "fs:write:.git/**",
+        "fs:destroy:**",
+    ];
     for (to, named) in [
         (".git", "fs:write:.git"),
         (".git/modules", "fs:write:.git/modules"),
@@ -170,6 +175,9 @@ async fn a_folder_gets_into_a_folder_of_git_only_by_a_grant_that_names_it() {
 
         let bench = Bench::new(&[&clauses[..], &[named]].concat());
         bench.put("x/foo/ORIG", "data");
+        if to != ".git" {
+            bench.put(".git/HEAD", "ref: refs/heads/main");
+        }
         bench.call("fs.move", arguments).await.unwrap();
         assert!(bench.root().join(to).join("foo/ORIG").exists());
     }
