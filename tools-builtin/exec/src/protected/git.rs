@@ -66,13 +66,21 @@ pub(crate) fn is_data(path: &str) -> bool {
 }
 
 /// Returns true if a new repository runs nothing: git made it by `init` or `clone`, and all of its parts are [harmless](is_harmless).
-/// The path is that of its folder, or of a file that leads to the folder of a submodule.
+/// The path is that of its folder, or of a file that leads to the folder of a submodule or a worktree.
 pub(crate) fn is_harmless_repository(path: &Path, root: &Path) -> bool {
     let Ok(metadata) = fs::symlink_metadata(path) else {
         return false;
     };
     if metadata.is_file() {
-        return module_of(path, root).is_some_and(|folder| is_harmless_repository(&folder, root));
+        return linked_folder(path, root).is_some_and(|(folder, mut names)| {
+            if names[0] == "modules" {
+                is_harmless_repository(&folder, root)
+            } else {
+                // Without this file, git takes its settings from there.
+                folder.join("commondir").is_file()
+                    && are_harmless(&folder, &mut names, &mut MAX_ENTRIES.clone())
+            }
+        });
     }
     let is_head = |text: String| {
         let is_hash = text.trim().chars().all(|c| c.is_ascii_hexdigit()) && text.trim().len() >= 40;
@@ -171,12 +179,16 @@ fn is_harmless_file(
             first.starts_with('#') || STEPS.contains(&first)
         }),
         "strategy" => lines_are(|line| STRATEGIES.contains(&line.trim())),
+        // A worktree has the settings of its repository, and names its place.
+        "commondir" if matches!(above, ["worktrees", _]) => lines_are(|line| line == "../.."),
+        "gitdir" if matches!(above, ["worktrees", _]) => lines_are(|line| line.ends_with("/.git")),
         _ => is_repository_data(names),
     }
 }
 
-/// Returns the folder of the submodule to which a file `.git` leads: one of a repository of the workspace.
-fn module_of(file: &Path, root: &Path) -> Option<PathBuf> {
+/// Returns the folder of the submodule or worktree to which a file `.git` leads, in a repository of the workspace, and its names below the
+/// folder of git.
+fn linked_folder(file: &Path, root: &Path) -> Option<(PathBuf, Vec<String>)> {
     let text = text(file)?;
     let target = Path::new(text.strip_prefix("gitdir: ")?.trim_end_matches('\n'));
     let mut folder = file.parent()?.to_owned();
@@ -199,8 +211,17 @@ fn module_of(file: &Path, root: &Path) -> Option<PathBuf> {
         return None;
     }
     let below = below.to_str()?;
-    let names: Vec<&str> = below.split('/').skip(depth(below)?).collect();
-    (names.first() == Some(&"modules") && names.len() > 1).then_some(folder)
+    let names: Vec<_> = below
+        .split('/')
+        .skip(depth(below)?)
+        .map(str::to_owned)
+        .collect();
+    let is_linked = match names.first().map(String::as_str) {
+        Some("modules") => names.len() > 1,
+        Some("worktrees") => names.len() == 2,
+        _ => false,
+    };
+    is_linked.then_some((folder, names))
 }
 
 /// Returns the text of a small regular file.
@@ -376,6 +397,8 @@ mod tests {
             ("index", ""),
             ("rebase-merge/strategy", "ort\n"),
             ("rebase-merge/git-rebase-todo", "# a\npick 1 a\n"),
+            ("worktrees/a/commondir", "../..\n"),
+            ("worktrees/a/gitdir", "/b/a/.git\n"),
         ] {
             assert!(check(names, text), "{names} {text}");
         }
@@ -385,6 +408,9 @@ mod tests {
             ("rebase-merge/strategy", "evil\n"),
             ("rebase-merge/git-rebase-todo", "exec evil\n"),
             ("commondir", ".."),
+            ("worktrees/a/commondir", "../../../evil\n"),
+            ("worktrees/a/gitdir", "/b/a\n"),
+            ("modules/a/commondir", "../..\n"),
         ] {
             assert!(!check(names, text), "{names} {text}");
         }

@@ -604,15 +604,16 @@ pub(crate) fn trials() -> Vec<Trial> {
                 place.git(".", "remote add origin ../origin");
                 let grant = [&ALL[..], &[OF_GIT]].concat();
                 let commit =
-                "set -e; echo new > file; git add file; git commit -qm second; git checkout -qb other; git branch -q x
+                "set -e; echo new > file; git add file; git commit -qm second; git checkout -qb other; git branch -q x; git worktree add -q tree x
                           git config branch.x.remote .; git init -q .; git gc -q";
                 let (result, questions) = place.sh(&grant, commit, Some(false));
                 assert!(
                     result.starts_with("[exit code 0") && questions.is_empty(),
                     "{result} {questions:?}"
                 );
+                assert!(place.exists("tree/.git") && place.exists(".git/worktrees/tree/commondir"));
                 let former = place.workspace.read(".git/config");
-                let evil = "git config core.pager evil; echo evil > .git/hooks/pre-commit; mkdir -p .git/modules/m; echo > .git/modules/m/config
+                let evil = "git config core.pager evil; echo ../../../evil > .git/worktrees/tree/commondir; echo evil > .git/hooks/pre-commit; mkdir -p .git/modules/m; echo > .git/modules/m/config
                         printf 'exec evil\\n' > .git/git-rebase-todo; printf '[alias]\\na = !evil\\n' > .git/modules/m/config";
                 let (result, _) = place.sh(&grant, evil, None);
                 assert_eq!(place.workspace.read(".git/config"), former, "{result}");
@@ -621,6 +622,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     ".git/git-rebase-todo",
                     ".git/hooks/pre-commit",
                     ".git/modules/m/config",
+                    ".git/worktrees/tree/commondir",
                 ];
                 assert_eq!(place.aside(), moved, "{result}");
             },
