@@ -16,7 +16,8 @@ use crate::{Handler, HandlerFuture, Input, ToolContext, ToolErrorKind};
 /// - Its result is checked and truncated like a tool's result.
 /// - It cannot change the arguments or run the tool twice.
 ///
-/// A context has layers ([`Host::with_layer`]), and nested calls inherit them. The layer that was added first is outermost.
+/// A context has layers ([`Host::with_layer`](crate::Host::with_layer)), and nested calls inherit them. The layer that was added first is
+/// outermost.
 /// [`ToolContext::tool`] tells a layer which tool is called.
 ///
 /// ```

@@ -14,7 +14,7 @@ pub struct Ungranted<'a> {
     pub needed: &'a [Target],
     /// The needed targets that today's flags and settings do not permit without a question.
     pub missing: &'a [Target],
-    /// The grant that a resumed session began with, or that of its [scope](crate::SessionScope). The session has no more.
+    /// The grant that a resumed session began with, or that of its [scope](crate::sessions::SessionScope). The session has no more.
     pub first: Option<&'a Grant>,
     /// The flags that resume the session, if it was resumed and has its answer now. Only a chat goes on with it.
     pub answered: Option<&'a str>,

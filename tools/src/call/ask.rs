@@ -40,12 +40,12 @@ impl ToolContext {
     /// Asks the person at the host a question and waits for the answer.
     ///
     /// - The wait does not count against the deadlines of the running call and its outer calls.
-    /// - The question has the time limit of an [approval](Self::with_approval_timeout), and ends with the call or at the
-    ///   [host's deadline](Self::with_deadline).
+    /// - The question has the time limit of an [approval](crate::Host::with_approval_timeout), and ends with the call or at the
+    ///   [host's deadline](crate::Host::with_deadline).
     /// - The answer is data. It approves no call.
     ///
     /// # Errors
-    /// Returns [`AskError::NobodyThere`] if the host has [no person](Self::with_person), and other errors if there is no answer.
+    /// Returns [`AskError::NobodyThere`] if the host has [no person](crate::Host::with_person), and other errors if there is no answer.
     pub async fn ask(&self, question: Question) -> Result<Answer, AskError> {
         let Some(person) = self.person() else {
             return Err(NobodyThere.into());

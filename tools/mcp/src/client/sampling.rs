@@ -43,7 +43,7 @@ impl Sampling {
     /// the server, and no instructions. An error is the reason of a refusal, for the server.
     ///
     /// The time of the answer does not count against the deadline of the call. It has the limit of an
-    /// [approval](Host::with_approval_timeout).
+    /// [approval](tools::Host::with_approval_timeout).
     pub fn new<F>(sample: impl Fn(SampleRequest, ToolContext) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<Sample, String>> + Send + 'static,
