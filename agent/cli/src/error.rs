@@ -8,7 +8,6 @@ use host::CommandError;
 use tools::linked::{LookupError, NotLinked};
 use tools::{ErrorCode, ToolError};
 #[cfg(feature = "default")]
-#[cfg(feature = "default")]
 use tools_mcp::server::HttpError;
 
 use crate::authorship::TrustError;
@@ -170,7 +169,6 @@ impl Error {
             }
             #[cfg(feature = "default")]
             Self::Serve(_) | Self::ServeHttp(_) => Exit::Internal,
-            #[cfg(feature = "default")]
             Self::WrongDigest { .. } => Exit::Refused,
             Self::BrokenContent { .. } => Exit::Failed,
             Self::Command(error) => error.exit,
