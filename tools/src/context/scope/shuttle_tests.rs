@@ -14,7 +14,7 @@ use crate::{Entry, Host, SharedCatalog, ToolContext};
 async fn nothing(_: ToolContext, _: Value) {}
 
 /// A call and two nested calls.
-fn calls() -> [Host; 3] {
+fn calls() -> [ToolContext; 3] {
     let tool = Tool::new("t", "A tool.", json!({"type": "object"}))
         .unwrap()
         .with_effects(Effects::Pure);
@@ -32,7 +32,7 @@ fn calls() -> [Host; 3] {
             )
             .unwrap()
     };
-    let outer = entered(Host::new());
+    let outer = entered(Host::new().into());
     let inner = || entered(outer.clone());
     let (inner, other) = (inner(), inner());
     [outer, inner, other]
