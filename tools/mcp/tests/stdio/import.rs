@@ -98,7 +98,7 @@ fn calls(name: &str, folder: &Path, url: &str) -> [(&'static str, Value); 2] {
         ],
         "memory" => [
             ("read_graph", json!({})),
-            ("open_nodes", json!({"names": 1})),
+            ("open_nodes", json!({"names": {"a": 1}})),
         ],
         "sequential-thinking" => {
             let thought = json!({"thought": "a", "nextThoughtNeeded": false, "thoughtNumber": 1, "totalThoughts": 1});
