@@ -1,5 +1,6 @@
 //! [`EntryHandler`]: the handler of an entry.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -51,9 +52,15 @@ impl EntryHandler {
         }
     }
 
+    /// Returns true if a call leaves out an argument that has a default.
+    fn is_incomplete(&self, arguments: &Input) -> bool {
+        let is_missing =
+            |(name, _): &(String, Value)| arguments.node().get(name.as_str()).is_none();
+        self.defaults.iter().any(is_missing)
+    }
+
     fn complete(&self, arguments: Input) -> Input {
-        let node = arguments.node();
-        if (self.defaults.iter()).all(|(name, _)| node.get(name).is_some()) {
+        if !self.is_incomplete(&arguments) {
             return arguments;
         }
         arguments.map(|value| {
@@ -65,6 +72,15 @@ impl EntryHandler {
                 }
             }
         })
+    }
+
+    /// Copies the arguments of a call only if it leaves some out.
+    fn completed<'a>(&self, arguments: &'a Input) -> Cow<'a, Input> {
+        if self.is_incomplete(arguments) {
+            Cow::Owned(self.complete(arguments.clone()))
+        } else {
+            Cow::Borrowed(arguments)
+        }
     }
 }
 
@@ -83,11 +99,11 @@ impl Handler for EntryHandler {
     }
 
     fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
-        self.code().check(cx, &self.complete(arguments.clone()))
+        self.code().check(cx, &self.completed(arguments))
     }
 
     fn concerns(&self, cx: &ToolContext, arguments: &Input) -> Vec<Concern> {
-        self.code().concerns(cx, &self.complete(arguments.clone()))
+        self.code().concerns(cx, &self.completed(arguments))
     }
 
     fn connect<'a>(&'a self, cx: &'a ToolContext) -> Option<ConnectFuture<'a>> {
