@@ -1,5 +1,6 @@
 //! [`GitNames`]: the files and folders that settings and variables of git name, such as a folder of hooks.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::git::Git;
@@ -50,9 +51,11 @@ impl GitNames {
         };
         let folders = git.answer(&["rev-parse", "--git-dir", "--git-common-dir"]);
         let folders = String::from_utf8_lossy(&folders.unwrap_or_default()).into_owned();
-        let files = folders.lines().flat_map(|folder| {
-            ["config", "config.worktree"].map(|name| top.join(folder).join(name))
-        });
+        // Both are the same folder, except in a worktree.
+        let folders: BTreeSet<_> = folders.lines().map(|folder| top.join(folder)).collect();
+        let files = folders
+            .iter()
+            .flat_map(|folder| ["config", "config.worktree"].map(|name| folder.join(name)));
         Self::read(&git, files.collect(), root, &top)
     }
 
