@@ -3,7 +3,6 @@
 #[cfg(feature = "oauth")]
 mod challenges;
 mod events;
-mod host;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod post;
@@ -26,7 +25,6 @@ use tools_http::{
 #[cfg(feature = "oauth")]
 pub use self::oauth::LoginError;
 pub(crate) use self::requests::Requests;
-use crate::client::http::host::target;
 use crate::client::http::url_secrets::UrlSecrets;
 use crate::client::matching::Matched;
 use crate::client::message_limit::MAX_MESSAGE_BYTES;
@@ -169,7 +167,7 @@ impl HttpServer {
 
     /// Makes the client of one connection.
     fn requests(&self) -> Result<Requests, HttpError> {
-        let target = target(&self.url);
+        let target = tools_http::net_host(&self.url);
         let mut options = self.options.clone();
         if private_host(&self.url).is_some() {
             options = options.with_private_host(target.clone());

@@ -12,8 +12,6 @@ use tools::protocol::{Access, Target};
 use tools::{Grant, Host};
 use tools_http::{HttpClient, Method, Request, Response, Url};
 
-use crate::client::http::host::target;
-
 /// The fields of a form whose values are secrets.
 const SECRET_FIELDS: [&str; 4] = ["client_secret", "code", "code_verifier", "refresh_token"];
 
@@ -62,7 +60,7 @@ impl Exchange {
         if request.method() != Method::GET {
             request = request.with_body(body.clone());
         }
-        let host = target(request.url());
+        let host = tools_http::net_host(request.url());
         let clause = |access| {
             Ok::<_, OAuthHttpClientError>(Target::new(access, "net", host.clone())?.to_clause())
         };
