@@ -14,6 +14,15 @@ fn a_tool() -> Value {
     json!([{"name": "t", "description": "Does it.", "inputSchema": {"type": "object"}}])
 }
 
+/// Returns the answer to `initialize` of a server that has tools.
+fn introduction(message: &Value) -> String {
+    let info = json!({"name": "s", "version": "1"});
+    result(
+        message,
+        json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}),
+    )
+}
+
 /// Calls the tool of a server that answers with this text, in which `ID` stands for the id.
 async fn called(answer: &'static str) -> Result<tools::ToolResult, tools::ToolError> {
     let script = move |message: &Value| vec![answer.replace("ID", &message["id"].to_string())];
@@ -128,11 +137,7 @@ async fn a_structured_value_beside_a_text_reaches_the_model() {
 /// Returns a server with this answer to the request for its tools.
 fn listing(answer: Value) -> Import {
     raw(move |message| match message["method"].as_str().unwrap() {
-        "initialize" => {
-            let info = json!({"name": "s", "version": "1"});
-            let introduction = json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info});
-            vec![result(message, introduction)]
-        }
+        "initialize" => vec![introduction(message)],
         "tools/list" if !answer.is_null() => vec![result(message, answer.clone())],
         "tools/call" => vec![result(message, json!({"content": "done"}))],
         _ if message.get("id").is_some() => {
@@ -354,13 +359,7 @@ async fn a_call_after_the_end_of_a_connection_waits_for_the_next_one() {
 #[tokio::test]
 async fn a_server_that_is_silent_on_a_method_that_it_does_not_know_has_its_tools_soon() {
     let server = raw(|message| match message["method"].as_str().unwrap() {
-        "initialize" => {
-            let info = json!({"name": "s", "version": "1"});
-            vec![result(
-                message,
-                json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}),
-            )]
-        }
+        "initialize" => vec![introduction(message)],
         "tools/list" => vec![result(message, json!({"tools": a_tool()}))],
         "tools/call" => vec![result(message, json!({"content": "done"}))],
         _ => Vec::new(),
@@ -375,13 +374,7 @@ async fn a_server_that_is_silent_on_a_method_that_it_does_not_know_has_its_tools
 #[tokio::test]
 async fn a_page_that_fails_or_has_a_number_as_its_cursor_takes_no_other_page_with_it() {
     let server = raw(|message| match message["method"].as_str().unwrap() {
-        "initialize" => {
-            let info = json!({"name": "s", "version": "1"});
-            vec![result(
-                message,
-                json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}),
-            )]
-        }
+        "initialize" => vec![introduction(message)],
         "tools/list" => match message["params"]["cursor"].as_str() {
             None => vec![result(message, json!({"tools": a_tool(), "nextCursor": 2}))],
             Some("2") => {

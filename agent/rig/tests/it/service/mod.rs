@@ -1,6 +1,8 @@
 //! A service on the loopback that sends prepared replies and records its requests.
 #![allow(dead_code, reason = "each program of tests uses a part of it")]
 
+// The other direction of the formats, which the product does not need.
+#[path = "../../../../../protocol/tests/it/wire/read_results.rs"]
 pub(crate) mod read_results;
 pub(crate) mod reply;
 pub(crate) mod sent;
