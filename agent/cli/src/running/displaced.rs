@@ -17,8 +17,7 @@ enum Displaced {
     )]
     Move { root: PathBuf, process: u32 },
     #[error(
-        "a folder was moved away while a program of the session in process {process} runs in {}; move it back, or try again when that \
-         program has ended",
+        "a folder of {} was moved while a program of the session in process {process} runs there; try again when it has ended",
         root.display()
     )]
     Start { root: PathBuf, process: u32 },

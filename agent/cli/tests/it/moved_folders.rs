@@ -212,6 +212,8 @@ fn no_tool_moves_what_a_program_made_out_of_a_folder_that_was_moved_away_from_it
         wait_for(&moved.join("made"));
         assert!(!moves(&desk, &desk.root(), "moved/new", "y"), "{old}");
         assert!(!moves(&desk, &moved, "new", "y"), "{old}: from there");
+        let is_root = cwd == ".";
+        assert!(!is_root || !moves(&desk, &desk.root(), "moved/new", "sub"));
         put(&moved.join("end"), "");
         program.end();
         assert!(moves(&desk, &desk.root(), "moved/new", "y"), "{old}");
@@ -252,6 +254,20 @@ fn no_program_starts_where_a_folder_was_moved_away_from_another_one() {
             "{old} {to:?}"
         );
     }
+}
+
+#[test]
+fn a_program_that_moves_its_own_folders_keeps_no_other_one_from_starting() {
+    let Some((desk, sub)) = desk() else { return };
+    put(&sub.join("old/file"), "");
+    let mut program = Program::start(&desk, &sub, &format!("mv old x; {WAIT}"));
+    wait_for(&sub.join("ready"));
+    for root in [desk.root(), sub.clone(), sub.join("x")] {
+        assert!(starts(&desk, &root), "{root:?}");
+    }
+    assert!(moves(&desk, &desk.root(), "sub/x", "sub/y"));
+    put(&sub.join("go"), "");
+    program.end();
 }
 
 #[test]
