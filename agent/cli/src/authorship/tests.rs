@@ -585,6 +585,18 @@ fn a_repository_that_a_program_of_a_killed_session_wrote_is_marked_wherever_it_l
 }
 
 #[test]
+fn a_program_of_a_killed_session_keeps_no_other_one_from_starting() {
+    let place = Place::new();
+    let mortal = place.mortal(&[place.root()], &[]);
+    let moved = place.path().join("moved");
+    fs::rename(place.root(), &moved).unwrap();
+    let programs = place.marks().programs;
+    programs.check_start(&moved).unwrap_err();
+    place.end(mortal);
+    programs.check_start(&moved).unwrap();
+}
+
+#[test]
 fn a_settled_program_of_a_killed_session_marks_what_lies_where_it_was() {
     let place = Place::new();
     let new = place.root().join("new");

@@ -226,6 +226,7 @@ fn no_program_starts_where_a_folder_was_moved_away_from_another_one() {
     let cases = [
         ("root/sub", "root/x"),
         ("root/sub", "away"),
+        ("root/sub", "elsewhere/x"),
         ("root/sub/old", "root/x"),
         ("root/sub/old", "away"),
     ];
@@ -245,7 +246,9 @@ fn no_program_starts_where_a_folder_was_moved_away_from_another_one() {
         }
         let inner = if is_root { to.join("old") } else { to.clone() };
         assert!(!starts(&desk, &inner), "{old} {to:?}: the new place");
-        assert!(starts(&desk, &place.join("elsewhere")), "{old} {to:?}");
+        let elsewhere = place.join("elsewhere");
+        let is_there = to.starts_with(&elsewhere);
+        assert_ne!(starts(&desk, &elsewhere), is_there, "{old} {to:?}");
         let at = if is_root { &to } else { &sub };
         put(&at.join("go"), "");
         program.end();
@@ -268,6 +271,17 @@ fn a_program_that_moves_its_own_folders_keeps_no_other_one_from_starting() {
     assert!(moves(&desk, &desk.root(), "sub/x", "sub/y"));
     put(&sub.join("go"), "");
     program.end();
+}
+
+#[test]
+fn repositories_below_a_root_in_which_a_tool_moved_a_folder_are_strangers() {
+    let Some((desk, sub)) = desk() else { return };
+    let own = sub.join("own");
+    repository(&desk, &own);
+    put(&sub.join("folder/file"), "");
+    assert!(reads_clean(&desk, &own, "mine.md"));
+    assert!(moves(&desk, &sub, "folder", "moved"));
+    assert!(!reads_clean(&desk, &own, "mine.md"));
 }
 
 #[test]
