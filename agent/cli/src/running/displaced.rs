@@ -9,18 +9,14 @@ use super::{Running, RunningPrograms};
 
 /// The error of a call that must wait for the end of a running program.
 #[derive(Debug, thiserror::Error)]
-enum Displaced {
-    #[error(
-        "a program of the session in process {process} runs in {}, and could write the folder where nothing looks for what it left; try \
-         again when it has ended",
-        root.display()
-    )]
-    Move { root: PathBuf, process: u32 },
-    #[error(
-        "a folder of {} was moved while a program of the session in process {process} runs there; try again when it has ended",
-        root.display()
-    )]
-    Start { root: PathBuf, process: u32 },
+#[error(
+    "a folder of {} was moved, or would be, out of the sight of a program that the session in process {process} runs there; try again \
+     when it has ended",
+    root.display()
+)]
+struct OutOfSight {
+    root: PathBuf,
+    process: u32,
 }
 
 impl RunningPrograms {
@@ -29,10 +25,7 @@ impl RunningPrograms {
     /// # Errors
     /// Returns an error if it must wait, or if the record of a running program cannot be read.
     pub(crate) fn check_start(&self, root: &Path) -> io::Result<()> {
-        let displaced = self.living(|program| program.is_displaced_in(root))?;
-        displaced.map_or(Ok(()), |Running { root, process, .. }| {
-            Err(io::Error::other(Displaced::Start { root, process }))
-        })
+        self.refuse(|program| program.is_displaced_in(root))
     }
 
     /// Refuses a move of a folder that a running program may write to a place at which its end does not look.
@@ -40,10 +33,14 @@ impl RunningPrograms {
     /// # Errors
     /// Returns an error as [`check_start`](Self::check_start) does.
     pub(crate) fn check_move(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let loses = self.living(|program| program.loses(from, to))?;
-        loses.map_or(Ok(()), |Running { root, process, .. }| {
-            Err(io::Error::other(Displaced::Move { root, process }))
-        })
+        self.refuse(|program| program.loses(from, to))
+    }
+
+    fn refuse(&self, is_it: impl Fn(&Running) -> bool) -> io::Result<()> {
+        self.living(is_it)?
+            .map_or(Ok(()), |Running { root, process, .. }| {
+                Err(io::Error::other(OutOfSight { root, process }))
+            })
     }
 }
 

@@ -221,6 +221,24 @@ fn no_tool_moves_what_a_program_made_out_of_a_folder_that_was_moved_away_from_it
 }
 
 #[test]
+fn what_a_running_program_moves_away_from_another_one_is_looked_at_at_its_end() {
+    let Some((desk, sub)) = desk() else { return };
+    let end = WAIT.replace("ready", "made").replace("go", "end");
+    let script = format!("{WAIT} mkdir new; cd new; {} {PLANT} {end}", forge());
+    let mut program = Program::start(&desk, &sub, &script);
+    wait_for(&sub.join("ready"));
+    let script = "mv sub x; touch x/go; until [ -e x/new/made ]; do sleep 0.05; done; mv x/new y";
+    Program::start(&desk, &desk.root(), script).end();
+    let moved = desk.root().join("y");
+    assert!(is_clean(&moved));
+    put(&moved.join("end"), "");
+    program.end();
+    let place = desk.crib.dir.path().join("place");
+    fs::rename(&moved, &place).unwrap();
+    assert!(!reads_clean(&desk, &place, "E.md"));
+}
+
+#[test]
 fn no_program_starts_where_a_folder_was_moved_away_from_another_one() {
     // The folder that is moved, and its new place, seen from the folder around the root.
     let cases = [
