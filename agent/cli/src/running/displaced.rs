@@ -48,16 +48,18 @@ impl Running {
     /// Returns true if its root was moved from or to this root, or another folder to a place in this root at which its end does not look.
     fn is_displaced_in(&self, root: &Path) -> bool {
         let is_near = self.root.starts_with(root) || root.starts_with(&self.root);
+        let is_seen = self.looks_at(root);
         let around = FolderId::around(root);
         let mut folders = self.folders.clone();
         // The others of a program far away would cost a search whenever it has removed one.
-        folders.retain(|id, path| is_near || *path == self.root || around.contains(id));
+        folders
+            .retain(|id, path| *path == self.root || !is_seen && (is_near || around.contains(id)));
         let moved = placed::moved(&folders);
         if is_near && self.is_root_in(&moved) {
             return true;
         }
         let found = || placed::find(root, &moved.into_keys().collect());
-        !self.looks_at(root) && found().values().any(|place| !self.looks_at(place))
+        !is_seen && found().values().any(|place| !self.looks_at(place))
     }
 
     /// Returns true if it may write a folder, and its end does not look at the place to which the folder is moved.
