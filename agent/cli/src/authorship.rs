@@ -177,12 +177,19 @@ impl FileJudge for Authorship {
             .map_or(Ok(()), |marks| marks.note_write(&self.root, path))
     }
 
+    fn note_move(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let marks = self.marks.as_ref();
+        marks.map_or(Ok(()), |marks| marks.programs.check_move(from, to))?;
+        // The folders in it get other paths.
+        self.note_write(&self.root)
+    }
+
     fn watch_writes(&self, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<WriteWatch> {
         let program = Running::new(&self.root, trees, kept);
-        let watch = self
-            .marks
-            .as_ref()
-            .map(|marks| Watch::begin(marks, program));
+        let watch = self.marks.as_ref().map(|marks| {
+            marks.programs.check_start(&self.root)?;
+            Watch::begin(marks, program)
+        });
         Ok(Box::new(watch.transpose()?))
     }
 }

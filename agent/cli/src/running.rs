@@ -1,5 +1,7 @@
 //! [`RunningPrograms`]: the programs of sessions that may write files, each on disk before it starts.
 
+mod displaced;
+
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
@@ -334,8 +336,30 @@ impl RunningPrograms {
         Ok(())
     }
 
+    /// Returns a program of a living session of which this is true.
+    fn living(&self, is_it: impl Fn(&Running) -> bool) -> io::Result<Option<Running>> {
+        for (_, opened, is_alive) in self.opened()? {
+            if is_alive && let Some(program) = Some(read(&opened)?).filter(&is_it) {
+                return Ok(Some(program));
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns all records whose end is not settled, and true if the session lives.
     fn all(&self) -> io::Result<Vec<(PathBuf, Running, bool)>> {
+        let mut all = Vec::new();
+        for (file, opened, is_alive) in self.opened()? {
+            let program = read(&opened)?;
+            // Its session removed it before it released the lock.
+            if is_alive || file.exists() {
+                all.push((file, program, is_alive));
+            }
+        }
+        Ok(all)
+    }
+
+    fn opened(&self) -> io::Result<Vec<(PathBuf, File, bool)>> {
         let mut all = Vec::new();
         for file in records::list(&self.folder, PROGRAM)? {
             let opened = match File::open(&file) {
@@ -347,15 +371,15 @@ impl RunningPrograms {
                 Err(TryLockError::WouldBlock) => true,
                 Err(TryLockError::Error(error)) => return Err(error),
             };
-            let (program, folders) = placed::read::<Running>(&opened)?;
-            let program = Running { folders, ..program };
-            // Its session removed it before it released the lock.
-            if is_alive || file.exists() {
-                all.push((file, program, is_alive));
-            }
+            all.push((file, opened, is_alive));
         }
         Ok(all)
     }
+}
+
+fn read(file: &File) -> io::Result<Running> {
+    let (program, folders) = placed::read::<Running>(file)?;
+    Ok(Running { folders, ..program })
 }
 
 impl Recorded {

@@ -29,6 +29,9 @@ const MAX_FILES: usize = 100;
 /// The letters between the words of a command. Quotes are not among them.
 const BETWEEN: &str = "!;|&<>";
 
+/// The ends of words after which a command names a folder of hooks or of a template.
+const BEFORE_FOLDERS: [&str; 3] = ["hookspath", "templatedir", "--template"];
+
 /// The letters by which a shell makes other text of a word.
 const EXPANDED: [char; 7] = ['$', '*', '?', '[', '`', ')', '}'];
 
@@ -132,11 +135,17 @@ impl GitNames {
     /// missing, because who creates it chooses what git runs.
     fn add_words(&mut self, value: &str, root: &Path, below: &[&Path]) {
         let unquoted = value.replace(['"', '\'', '\\'], "");
+        let parts: Vec<_> = parts(value).filter(|part| !part.is_empty()).collect();
+        let is_folder = |word: &str| {
+            let before = parts.windows(2).filter(|pair| pair[1] == word);
+            let mut before = before.map(|pair| pair[0].to_ascii_lowercase());
+            before.any(|before| BEFORE_FOLDERS.iter().any(|end| before.ends_with(end)))
+        };
         for word in [value, &unquoted].into_iter().flat_map(words) {
             let is_relative = place(Path::new(""), word).is_relative();
             for path in below.iter().map(|folder| place(folder, word)) {
                 let is_around = path.canonicalize().is_ok_and(|path| root.starts_with(path));
-                if is_around || !word.contains('/') && !path.is_file() {
+                if is_around || !word.contains('/') && !is_folder(word) && !path.is_file() {
                 } else if is_relative && path.is_dir() {
                     self.places.push(path);
                 } else {
@@ -167,27 +176,53 @@ fn is_data(section: &str, name: &str) -> bool {
 
 /// Returns the parts of a value that may be paths: its words, those within quotes with their spaces, and the path at the end of an option.
 fn words(value: &str) -> impl Iterator<Item = &str> {
-    let words = value.split(|letter: char| is_between(letter) || "\"'=:()`".contains(letter));
+    let words = parts(value);
     let of_options = words.clone().filter(|word| !word.starts_with('/'));
     let of_options = of_options.filter_map(|word| word.find('/').map(|at| &word[at..]));
+    let letters = words.clone().filter(|word| word.starts_with('-'));
+    let of_letters = letters.filter_map(|word| word.get(2..).filter(|path| path.contains('/')));
     words
         .clone()
         .chain(value.split(['"', '\'']).map(str::trim))
         .chain(of_options)
+        .chain(of_letters)
         .filter(|word| !word.is_empty())
+}
+
+fn parts(value: &str) -> impl Iterator<Item = &str> + Clone {
+    value.split(|letter: char| is_between(letter) || "\"'=:()`".contains(letter))
 }
 
 fn is_between(letter: char) -> bool {
     letter.is_whitespace() || BETWEEN.contains(letter)
 }
 
-/// Returns the path of a text below the home or a folder.
+/// Returns the path of a text below the home or a folder. A home is taken to have the name of its user.
 fn place(folder: &Path, text: &str) -> PathBuf {
+    let home = std::env::home_dir();
+    let name = home.as_ref().and_then(|home| home.file_name());
+    let own = name.map(|name| format!("~{}/", name.to_string_lossy()));
     let below = ["~/", "$HOME/", "${HOME}/"]
-        .iter()
-        .find_map(|home| text.strip_prefix(home));
-    match (below, std::env::home_dir()) {
+        .into_iter()
+        .chain(own.as_deref())
+        .find_map(|prefix| text.strip_prefix(prefix));
+    match (below, home) {
         (Some(below), Some(home)) => home.join(below),
         _ => folder.join(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_home_has_several_names() {
+        let home = std::env::home_dir().unwrap();
+        let name = home.file_name().unwrap().to_str().unwrap();
+        for text in ["~/a", "$HOME/a", &format!("~{name}/a")] {
+            assert_eq!(place(Path::new("/x"), text), home.join("a"), "{text}");
+        }
+        assert_eq!(place(Path::new("/x"), "~other/a"), Path::new("/x/~other/a"));
     }
 }

@@ -53,12 +53,13 @@ pub(super) fn stamp(git: &Path) -> Option<String> {
 }
 
 /// Returns the folders of git in a tree in which a file that decides about commits has changed since a time, in nanoseconds since 1970,
-/// and true if the whole tree could be read. A moved folder has not changed. A folder with objects and refs is one of git under any name.
+/// or that lie in a folder that was moved or changed itself, and true if the whole tree could be read. A folder with objects and refs is
+/// one of git under any name.
 pub(super) fn written_below(tree: &Path, from: u64) -> (Vec<PathBuf>, bool) {
     let (mut found, mut is_whole) = (Vec::new(), true);
-    let mut waiting = vec![tree.to_owned()];
+    let mut waiting = vec![(tree.to_owned(), false)];
     let mut folders = 0;
-    while let Some(folder) = waiting.pop() {
+    while let Some((folder, is_in_moved)) = waiting.pop() {
         folders += 1;
         if folders > MAX_ENTRIES {
             return (found, false);
@@ -77,15 +78,21 @@ pub(super) fn written_below(tree: &Path, from: u64) -> (Vec<PathBuf>, bool) {
         let is_git = folder
             .file_name()
             .is_some_and(|name| name.eq_ignore_ascii_case(GIT));
-        if (is_git || FOLDERS.iter().all(has)) && is_changed(&folder, |time| time >= from) {
+        let is_of_git = is_git || FOLDERS.iter().all(has);
+        // A rename changes the time of a folder, as each new entry does. Reading commands make some in a folder of git.
+        let is_outside =
+            folder != tree && !folder.iter().any(|name| name.eq_ignore_ascii_case(GIT));
+        let time = fs::symlink_metadata(&folder).map_or(0, |it| change_time(&it));
+        let is_moved = is_in_moved || is_outside && time >= from;
+        waiting.extend(inner.into_iter().map(|inner| (inner, is_moved)));
+        if is_of_git && (is_moved || is_changed(&folder, |time| time >= from)) {
             found.push(folder);
         }
-        waiting.extend(inner);
     }
     (found, is_whole)
 }
 
-/// Returns true if a file in a folder of git has changed at such a time, or if not all of them can be read.
+/// Returns true if a file or folder in a folder of git has changed at such a time, or if not all of them can be read.
 pub(super) fn is_changed(git: &Path, is_then: impl Fn(u64) -> bool) -> bool {
     let mut waiting = vec![(git.to_owned(), true)];
     let mut count = 0;
@@ -105,8 +112,8 @@ pub(super) fn is_changed(git: &Path, is_then: impl Fn(u64) -> bool) -> bool {
                 continue;
             }
             match entry.metadata() {
-                Ok(metadata) if metadata.is_dir() => waiting.push((entry.path(), false)),
                 Ok(metadata) if is_then(change_time(&metadata)) => return true,
+                Ok(metadata) if metadata.is_dir() => waiting.push((entry.path(), false)),
                 _ => {}
             }
             if count > MAX_ENTRIES {

@@ -515,6 +515,36 @@ fn a_repository_in_a_subfolder_that_a_program_writes_is_marked_also_after_a_move
 }
 
 #[test]
+fn a_repository_that_a_program_moves_is_marked() {
+    // What the program moves, and to where, and what the user moves away then.
+    let cases = [
+        ("sub/new", "y", "y"),
+        ("sub", "z", "z/new"),
+        ("sub/new/.git", "old/.git", "old"),
+        ("sub/new/.git/refs/heads", "idle/.git/refs/heads/x", "idle"),
+    ];
+    for (from, to, own) in cases {
+        let place = Place::new();
+        for folder in ["sub/new", "idle"] {
+            place.init(&place.root().join(folder));
+        }
+        fs::create_dir(place.root().join("old")).unwrap();
+        std::thread::sleep(CLOCK_LAG * 3);
+        let watch = place.watch(&[place.root()], &[]);
+        fs::rename(place.root().join(from), place.root().join(to)).unwrap();
+        drop(watch);
+        let moved = place.path().join("moved");
+        fs::rename(place.root().join(own), &moved).unwrap();
+        assert!(place.is_marked(&moved), "{from}");
+        let idle = place.root().join("idle");
+        if own != "idle" {
+            fs::rename(idle, place.path().join("idle")).unwrap();
+            assert!(!place.is_marked(&place.path().join("idle")), "{from}");
+        }
+    }
+}
+
+#[test]
 fn a_repository_that_a_program_of_a_killed_session_wrote_is_marked_wherever_it_lies() {
     let place = Place::new();
     let (old, new) = (place.root().join("lib/old"), place.root().join("new"));
@@ -552,6 +582,18 @@ fn a_repository_that_a_program_of_a_killed_session_wrote_is_marked_wherever_it_l
     assert!(!place.is_marked(&later));
     assert!(place.trust(&moved[1]).unwrap());
     assert!(!place.is_marked(&moved[1]) && place.is_marked(&moved[0]));
+}
+
+#[test]
+fn a_program_of_a_killed_session_keeps_no_other_one_from_starting() {
+    let place = Place::new();
+    let mortal = place.mortal(&[place.root()], &[]);
+    let moved = place.path().join("moved");
+    fs::rename(place.root(), &moved).unwrap();
+    let programs = place.marks().programs;
+    programs.check_start(&moved).unwrap_err();
+    place.end(mortal);
+    programs.check_start(&moved).unwrap();
 }
 
 #[test]

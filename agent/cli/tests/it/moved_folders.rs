@@ -114,14 +114,7 @@ fn look(desk: &Desk, root: &Path) -> String {
 
 #[test]
 fn a_program_whose_root_was_moved_is_looked_after_where_it_is() {
-    let ways: [fn(&Desk); 3] = [
-        |desk| {
-            let call = ("fs.move", json!({"from": "sub", "to": "sub2"}));
-            desk.session(
-                &[call],
-                &["--allow", "fs:write:**", "--allow", "fs:destroy:**"],
-            );
-        },
+    let ways: [fn(&Desk); 2] = [
         |desk| {
             let call = (
                 "exec.run",
@@ -151,6 +144,162 @@ fn a_program_whose_root_was_moved_is_looked_after_where_it_is() {
         );
         assert!(sub.join(".envrc").exists(), "{number}: {said}");
     }
+}
+
+/// Moves a folder by a tool in a root. Returns true if it was moved.
+fn moves(desk: &Desk, root: &Path, from: &str, to: &str) -> bool {
+    let call = ("fs.move", json!({"from": from, "to": to}));
+    let root_of = ["--root", root.to_str().unwrap()];
+    let allow = ["--allow", "fs:write:**", "--allow", "fs:destroy:**"];
+    desk.session(&[call], &[&root_of[..], &allow].concat());
+    root.join(to).exists() && !root.join(from).exists()
+}
+
+/// Returns true if a program that may write files starts in a root.
+fn starts(desk: &Desk, root: &Path) -> bool {
+    let call = ("exec.run", json!({"program": "touch", "args": ["started"]}));
+    let root_of = ["--root", root.to_str().unwrap()];
+    let allow = ["--allow", "fs:write:**", "--allow", "exec:write:touch **"];
+    desk.session(&[call], &[&root_of[..], &allow].concat());
+    let started = root.join("started").exists();
+    let _ = fs::remove_file(root.join("started"));
+    started
+}
+
+#[test]
+fn no_tool_moves_a_folder_away_from_a_program_that_can_write_it() {
+    // The folders, and whether the end of the program looks at the new one.
+    let cases = [
+        ("a/sub", "a/x", false),
+        ("a", "x", false),
+        ("a/sub/in", "y", false),
+        ("a/sub/late/in", "y", false),
+        ("a/sub/in", "a/sub/y", true),
+        ("other", "y", true),
+        ("other", "a/sub/y", true),
+    ];
+    for (from, to, is_seen) in cases {
+        let desk = Desk::new();
+        if !has_walls(&desk) {
+            return;
+        }
+        let sub = desk.root().join("a/sub");
+        put(&sub.join("in/file"), "");
+        put(&desk.root().join("other/file"), "");
+        let mut program = Program::start(&desk, &sub, &format!("mkdir -p late/in; {WAIT}"));
+        wait_for(&sub.join("ready"));
+        assert_eq!(moves(&desk, &desk.root(), from, to), is_seen, "{from} {to}");
+        if !is_seen {
+            put(&sub.join("go"), "");
+            program.end();
+            assert!(moves(&desk, &desk.root(), from, to), "{from} {to}");
+        }
+    }
+}
+
+#[test]
+fn no_tool_moves_what_a_program_made_out_of_a_folder_that_was_moved_away_from_it() {
+    for (old, cwd) in [("sub", "."), ("sub/old", "old")] {
+        let Some((desk, sub)) = desk() else { return };
+        put(&sub.join("old/file"), "");
+        let end = WAIT.replace("ready", "made").replace("go", "end");
+        let script = format!("cd {cwd}; {WAIT} mkdir new; {end}");
+        let mut program = Program::start(&desk, &sub, &script);
+        wait_for(&desk.root().join(old).join("ready"));
+        let moved = desk.root().join("moved");
+        fs::rename(desk.root().join(old), &moved).unwrap();
+        put(&moved.join("go"), "");
+        wait_for(&moved.join("made"));
+        assert!(!moves(&desk, &desk.root(), "moved/new", "y"), "{old}");
+        assert!(!moves(&desk, &moved, "new", "y"), "{old}: from there");
+        let is_root = cwd == ".";
+        assert!(!is_root || !moves(&desk, &desk.root(), "moved/new", "sub"));
+        put(&moved.join("end"), "");
+        program.end();
+        assert!(moves(&desk, &desk.root(), "moved/new", "y"), "{old}");
+    }
+}
+
+#[test]
+fn what_a_running_program_moves_away_from_another_one_is_looked_at_at_its_end() {
+    let Some((desk, sub)) = desk() else { return };
+    let end = WAIT.replace("ready", "made").replace("go", "end");
+    let script = format!("{WAIT} mkdir new; cd new; {} {PLANT} {end}", forge());
+    let mut program = Program::start(&desk, &sub, &script);
+    wait_for(&sub.join("ready"));
+    let script = "mv sub x; touch x/go; until [ -e x/new/made ]; do sleep 0.05; done; mv x/new y";
+    Program::start(&desk, &desk.root(), script).end();
+    let moved = desk.root().join("y");
+    assert!(is_clean(&moved));
+    put(&moved.join("end"), "");
+    program.end();
+    let place = desk.crib.dir.path().join("place");
+    fs::rename(&moved, &place).unwrap();
+    assert!(!reads_clean(&desk, &place, "E.md"));
+}
+
+#[test]
+fn no_program_starts_where_a_folder_was_moved_away_from_another_one() {
+    // The folder that is moved, and its new place, seen from the folder around the root.
+    let cases = [
+        ("root/sub", "root/x"),
+        ("root/sub", "away"),
+        ("root/sub", "elsewhere/x"),
+        ("root/sub/old", "root/x"),
+        ("root/sub/old", "away"),
+    ];
+    for (old, to) in cases {
+        let Some((desk, sub)) = desk() else { return };
+        let place = desk.crib.dir.path().canonicalize().unwrap();
+        put(&sub.join("old/in/file"), "");
+        put(&place.join("elsewhere/file"), "");
+        let mut program = Program::start(&desk, &sub, WAIT.trim_end_matches(';'));
+        wait_for(&sub.join("ready"));
+        assert!(starts(&desk, &desk.root()), "{old}: nothing was moved");
+        let to = place.join(to);
+        fs::rename(place.join(old), &to).unwrap();
+        let is_root = old == "root/sub";
+        if is_root || to.starts_with(desk.root()) {
+            assert!(!starts(&desk, &desk.root()), "{old} {to:?}: the old place");
+        }
+        let inner = if is_root { to.join("old") } else { to.clone() };
+        assert!(!starts(&desk, &inner), "{old} {to:?}: the new place");
+        let elsewhere = place.join("elsewhere");
+        let is_there = to.starts_with(&elsewhere);
+        assert_ne!(starts(&desk, &elsewhere), is_there, "{old} {to:?}");
+        let at = if is_root { &to } else { &sub };
+        put(&at.join("go"), "");
+        program.end();
+        assert!(
+            starts(&desk, &desk.root()) && starts(&desk, &inner),
+            "{old} {to:?}"
+        );
+    }
+}
+
+#[test]
+fn a_program_that_moves_its_own_folders_keeps_no_other_one_from_starting() {
+    let Some((desk, sub)) = desk() else { return };
+    put(&sub.join("old/file"), "");
+    let mut program = Program::start(&desk, &sub, &format!("mv old x; {WAIT}"));
+    wait_for(&sub.join("ready"));
+    for root in [desk.root(), sub.clone(), sub.join("x")] {
+        assert!(starts(&desk, &root), "{root:?}");
+    }
+    assert!(moves(&desk, &desk.root(), "sub/x", "sub/y"));
+    put(&sub.join("go"), "");
+    program.end();
+}
+
+#[test]
+fn repositories_below_a_root_in_which_a_tool_moved_a_folder_are_strangers() {
+    let Some((desk, sub)) = desk() else { return };
+    let own = sub.join("own");
+    repository(&desk, &own);
+    put(&sub.join("folder/file"), "");
+    assert!(reads_clean(&desk, &own, "mine.md"));
+    assert!(moves(&desk, &sub, "folder", "moved"));
+    assert!(!reads_clean(&desk, &own, "mine.md"));
 }
 
 #[test]
