@@ -235,6 +235,8 @@ async fn a_tool_with_a_rule_that_cannot_be_used_is_offered_without_it() {
     let (catalog, _servers, report) = listed(json!([
         definition("pattern", to(json!({"type": "string", "pattern": r"^[\w-.]+@x$"}))),
         definition("required", json!({"type": "object", "required": null})),
+        definition("enum", to(json!({"enum": []}))),
+        definition("itself", json!({"type": "object", "properties": {"to": {}}, "allOf": [{"$ref": "#"}]})),
         definition("dialect", json!({"type": "object", "$schema": "https://example.org/mine"})),
         {"name": "hints", "description": "d", "inputSchema": {"type": "object"}, "annotations": "none"},
         {"name": "output", "description": "d", "inputSchema": {"type": "object"}, "outputSchema": {"type": "dict"}},
@@ -243,7 +245,7 @@ async fn a_tool_with_a_rule_that_cannot_be_used_is_offered_without_it() {
     assert!(report.refused.is_empty(), "{report:?}");
     assert_eq!(
         (report.tools.len(), report.notes.len()),
-        (5, 5),
+        (7, 7),
         "{report:?}"
     );
     assert!(
@@ -257,12 +259,10 @@ async fn a_tool_with_a_rule_that_cannot_be_used_is_offered_without_it() {
         catalog.get("mcp:s/pattern").unwrap().tool().parameters["properties"]["to"],
         json!({"type": "string"})
     );
-    assert!(
-        catalog
-            .execute(&cx(), "mcp:s/pattern", json!({"to": "a"}))
-            .await
-            .is_ok()
-    );
+    for tool in ["pattern", "enum", "itself"] {
+        let called = catalog.execute(&cx(), &format!("mcp:s/{tool}"), json!({"to": "a"}));
+        assert!(called.await.is_ok(), "{tool}");
+    }
     assert!(
         catalog
             .execute(&cx(), "mcp:s/pattern", json!({"to": [1]}))
