@@ -23,130 +23,99 @@ pub(super) fn escaped(line: &[u8]) -> Cow<'_, str> {
 
 /// Returns a document with U+FFFD in place of parts of characters.
 pub(super) fn readable(document: &str) -> Cow<'_, str> {
-    if has_surrogate(document) {
-        Document::new(document).written().into()
-    } else {
-        document.into()
+    let (mut text, mut end) = (String::new(), 0);
+    for run in runs(document) {
+        text += &document[end..run.start];
+        text += &decoded(&document[run.clone()]);
+        end = run.end;
     }
+    if end == 0 {
+        return document.into();
+    }
+    (text + &document[end..]).into()
 }
 
 /// The characters of a stream.
 #[derive(Default)]
 pub(super) struct SplitCharacters {
     /// The last document, if one of its texts ends in a part of a character.
-    held: Option<Document>,
+    held: Option<String>,
 }
 
 impl SplitCharacters {
     /// Takes the next document, or the end of the stream. Returns the documents that are whole.
     pub(super) fn read<'a>(&mut self, document: Option<&'a str>) -> Vec<Cow<'a, str>> {
-        let mut next = document
-            .filter(|text| has_surrogate(text))
-            .map(Document::new);
+        let mut next = document.map(Cow::from);
         let mut whole = Vec::new();
         if let Some(mut held) = self.held.take() {
-            let mut parts = next.iter_mut().flat_map(|next| &mut next.parts);
-            let tail = held.parts.iter_mut().rfind(|part| part.is_last);
-            if let (Some(head), Some(tail)) = (parts.find(|part| part.is_first), tail) {
-                head.units.splice(0..0, tail.units.drain(..));
+            let head = next.as_ref().and_then(|next| {
+                let mut runs = runs(next).into_iter();
+                runs.find(|run| next[..run.start].ends_with('"'))
+            });
+            if let (Some(next), Some(head), Some(tail)) = (&mut next, head, tail(&held)) {
+                next.to_mut().insert_str(head.start, &held[tail.clone()]);
+                held.replace_range(tail, "");
             }
-            whole.push(held.written().into());
+            whole.push(readable(&held).into_owned().into());
         }
         match next {
-            Some(next) if next.is_cut() => self.held = Some(next),
-            Some(next) => whole.push(next.written().into()),
-            None => whole.extend(document.map(Cow::from)),
+            Some(next) if tail(&next).is_some() => self.held = Some(next.into_owned()),
+            Some(Cow::Borrowed(next)) => whole.push(readable(next)),
+            Some(Cow::Owned(next)) => whole.push(readable(&next).into_owned().into()),
+            None => {}
         }
         whole
     }
 }
 
-/// A document and the parts of characters in it.
-struct Document {
-    text: String,
-    parts: Vec<Parts>,
+/// Returns the place of the last escapes that are a part of a character at the end of a text.
+fn tail(document: &str) -> Option<Range<usize>> {
+    let is_cut = |run: &Range<usize>| {
+        document[run.end..].starts_with('"')
+            && decoded(&document[run.clone()]).contains(char::REPLACEMENT_CHARACTER)
+    };
+    runs(document).into_iter().rfind(is_cut)
 }
 
-/// Parts of characters that follow each other.
-struct Parts {
-    place: Range<usize>,
-    units: Vec<u16>,
-    is_first: bool,
-    is_last: bool,
-}
-
-impl Document {
-    fn new(text: &str) -> Self {
-        let bytes = text.as_bytes();
-        let (mut parts, mut at) = (Vec::<Parts>::new(), 0);
-        while at < bytes.len() {
-            match (bytes[at], surrogate(bytes, at)) {
-                (_, Some(unit)) => {
-                    let end = at + 6;
-                    match parts.last_mut().filter(|parts| parts.place.end == at) {
-                        Some(parts) => {
-                            parts.place.end = end;
-                            parts.units.push(unit);
-                        }
-                        None => parts.push(Parts {
-                            place: at..end,
-                            units: vec![unit],
-                            is_first: text[..at].ends_with('"'),
-                            is_last: false,
-                        }),
-                    }
-                    at = end;
-                }
-                (b'\\', None) => at += 2,
-                _ => at += 1,
-            }
+/// Returns the places of surrogates that are escaped, one or several in a row.
+fn runs(document: &str) -> Vec<Range<usize>> {
+    let (mut runs, mut at) = (Vec::<Range<usize>>::new(), 0);
+    let bytes = document.as_bytes();
+    while let Some(found) = bytes
+        .get(at..)
+        .and_then(|rest| rest.iter().position(|byte| *byte == b'\\'))
+    {
+        let start = at + found;
+        if document.get(start..start + 6).and_then(surrogate).is_none() {
+            at = start + 2;
+            continue;
         }
-        for part in &mut parts {
-            part.is_last = text[part.place.end..].starts_with('"');
-        }
-        let text = text.to_owned();
-        Self { text, parts }
-    }
-
-    /// Returns true if a text ends in a part of a character.
-    fn is_cut(&self) -> bool {
-        let is_broken = |part: &Parts| part.text().contains(char::REPLACEMENT_CHARACTER);
-        self.parts
-            .iter()
-            .any(|part| part.is_last && is_broken(part))
-    }
-
-    fn written(&self) -> String {
-        let (mut text, mut end) = (String::new(), 0);
-        for part in &self.parts {
-            text += &self.text[end..part.place.start];
-            text += &part.text();
-            end = part.place.end;
-        }
-        text + &self.text[end..]
-    }
-}
-
-impl Parts {
-    fn text(&self) -> String {
-        let byte = |unit: &u16| u8::try_from(unit.checked_sub(0xdc00)?).ok();
-        let bytes = self.units.iter().map(byte).collect::<Option<Vec<_>>>();
-        match bytes {
-            Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            None => String::from_utf16_lossy(&self.units),
+        at = start + 6;
+        match runs.last_mut().filter(|last| last.end == start) {
+            Some(last) => last.end = at,
+            None => runs.push(start..at),
         }
     }
+    runs
 }
 
-fn has_surrogate(text: &str) -> bool {
-    text.contains("\\ud") || text.contains("\\uD")
-}
-
-/// Returns the half of a surrogate pair that is escaped at a place.
-fn surrogate(bytes: &[u8], at: usize) -> Option<u16> {
-    let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
-    let unit = u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+/// Returns the half of a surrogate pair that an escape means.
+fn surrogate(escape: &str) -> Option<u16> {
+    let unit = u16::from_str_radix(escape.strip_prefix("\\u")?, 16).ok()?;
     (0xd800..=0xdfff).contains(&unit).then_some(unit)
+}
+
+/// Returns the text of escapes in a row. Those of bytes are read as UTF-8.
+fn decoded(run: &str) -> String {
+    let escapes = run.as_bytes().chunks(6);
+    let units: Vec<_> = escapes
+        .filter_map(|escape| surrogate(std::str::from_utf8(escape).ok()?))
+        .collect();
+    let byte = |unit: &u16| u8::try_from(unit.checked_sub(0xdc00)?).ok();
+    match units.iter().map(byte).collect::<Option<Vec<_>>>() {
+        Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        None => String::from_utf16_lossy(&units),
+    }
 }
 
 #[cfg(test)]
