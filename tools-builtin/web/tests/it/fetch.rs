@@ -696,6 +696,7 @@ async fn a_hidden_part_with_main_or_article_is_shown_only_if_the_page_has_nothin
             let server = serve("text/html", page.clone()).await;
             let text = texts(&server, json!({})).await.unwrap().concat();
             assert_eq!(text.contains("Secret words"), is_shown, "{page}: {text}");
+            assert!(!text.contains("menu"), "{page}: {text}");
             assert_eq!(
                 text.contains("shown"),
                 !is_shown && page == part,
