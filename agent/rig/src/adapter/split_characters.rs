@@ -111,7 +111,10 @@ fn decoded(run: &str) -> String {
     let units: Vec<_> = escapes
         .filter_map(|escape| surrogate(std::str::from_utf8(escape).ok()?))
         .collect();
-    let byte = |unit: &u16| u8::try_from(unit.checked_sub(0xdc00)?).ok();
+    let byte = |unit: &u16| {
+        let byte = u8::try_from(unit.checked_sub(0xdc00)?).ok()?;
+        (!byte.is_ascii()).then_some(byte)
+    };
     match units.iter().map(byte).collect::<Option<Vec<_>>>() {
         Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         None => String::from_utf16_lossy(&units),
@@ -165,6 +168,7 @@ mod tests {
     fn a_part_without_its_other_parts_is_replaced() {
         assert_eq!(read(&[br#"["\ud83d"]"#]), ["[\"\u{fffd}\"]"]);
         assert_eq!(read(&[br#"["\ud83d"]"#, b"[]"]), ["[\"\u{fffd}\"]", "[]"]);
+        assert_eq!(read(&[br#"["\udc22"]"#]), ["[\"\u{fffd}\"]"]);
         assert_eq!(
             read(&[br#"["\ud83d\\ud83d \\\ude00"]"#]),
             ["[\"\u{fffd}\\\\ud83d \\\\\u{fffd}\"]"]
