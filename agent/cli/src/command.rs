@@ -28,8 +28,8 @@ use clap::{Parser, Subcommand};
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::interrupt;
 use crate::linked;
-use crate::{interrupt, running};
 
 /// List, show and call the tools linked into this program, and run agent sessions with them
 #[derive(Debug, Parser)]
@@ -102,7 +102,7 @@ fn on_runtime(work: impl Future<Output = Result<Exit, Error>>) -> Result<Exit, E
         .map_err(Error::Runtime)?;
     let outcome = runtime.block_on(interrupt::until_end(work));
     // Their ends say what they wrote, which later sessions have to know.
-    running::wait_for_ends();
+    host::end();
     // An abandoned blocking tool may never return, so the shutdown does not wait for it.
     runtime.shutdown_background();
     outcome

@@ -10,7 +10,6 @@ use tools::{ErrorCode, ToolError};
 #[cfg(feature = "default")]
 use tools_mcp::server::HttpError;
 
-use crate::authorship::TrustError;
 use crate::config::SettingsError;
 use crate::exhausted;
 use crate::exit::Exit;
@@ -117,8 +116,6 @@ pub(crate) enum Error {
     NoState,
     #[error(transparent)]
     Record(#[from] RecordError),
-    #[error(transparent)]
-    Repository(#[from] TrustError),
     #[error(
         "the digest of {what} is {shown}, and not {given}; look again, and add --digest {shown} to approve it"
     )]
@@ -139,7 +136,6 @@ impl Error {
     /// Returns the exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Repository(TrustError::Written { .. }) => Exit::Refused,
             Self::Tool(error) | Self::Driver(DriverError::Tool(error)) => Exit::from(error.code()),
             Self::Refused { error, .. } => Exit::from(error.code()),
             Self::Argument(_) => Exit::InvalidArguments,
@@ -158,8 +154,7 @@ impl Error {
             | Self::NoRequest { .. }
             | Self::NoCheckout(_)
             | Self::NoState
-            | Self::Record(_)
-            | Self::Repository(_) => Exit::Usage,
+            | Self::Record(_) => Exit::Usage,
             #[cfg(feature = "default")]
             Self::Names(_)
             | Self::Listen { .. }

@@ -17,7 +17,6 @@
 mod approval_option;
 mod approver;
 mod argument;
-mod authorship;
 mod budget;
 #[cfg(test)]
 mod canary;
@@ -47,17 +46,14 @@ mod own_path;
 mod parameter;
 mod person;
 mod policy;
-mod process;
 mod program;
 mod prompt_runner;
 mod provider_choice;
 mod provider_options;
 mod quote;
-mod records;
 mod refusal;
 mod remote_tools;
 mod root;
-mod running;
 mod sentence;
 mod session;
 mod standard_input;
@@ -70,7 +66,6 @@ mod tool_list;
 mod trust;
 mod wire;
 mod wording;
-mod written;
 
 use std::process::ExitCode;
 

@@ -24,11 +24,11 @@ mod written_file;
 
 pub use exit::Exit;
 pub use extension::{
-    Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError, CommandFuture,
-    ControlFolders, Extension, Report, ReportFuture, Run, Section, Trace, ValueForm, ValueKind,
-    clause_fault, commands, faults, insert_control_folders, insert_services, list, notices,
-    open_file, prepare_context, recover, remote_tools, reports, sections, session_records, start,
-    start_traces, warnings, with_access,
+    Approval, Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError,
+    CommandFuture, ControlFolders, Extension, Report, ReportFuture, Run, Section, Trace, ValueForm,
+    ValueKind, approve, clause_fault, commands, end, faults, insert_control_folders,
+    insert_services, list, notices, open_file, prepare_context, protect, recover, remote_tools,
+    reports, sections, session_records, start, start_traces, warnings, with_access, written_files,
 };
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].
@@ -40,4 +40,4 @@ pub use remote_tools::{
 pub use retention::{Retention, RetentionKeys, SessionFiles};
 pub use session_record::{RecordFuture, RecordPlace, SessionRecord, SessionRecords};
 pub use size::Size;
-pub use written_file::{WrittenFile, is_document};
+pub use written_file::{WrittenFile, WrittenFiles, is_document};

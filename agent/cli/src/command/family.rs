@@ -52,12 +52,12 @@ const OWN: [&str; 18] = [
 pub(super) struct FamilyCommand {
     command: &'static host::Command,
     arguments: Arguments,
-    options: Options,
+    options: FamilyOptions,
 }
 
 /// The options that a command can have in common with those of the program.
 #[derive(Debug, Default)]
-struct Options {
+pub(super) struct FamilyOptions {
     root: RootOption,
     config: ConfigOptions,
     sessions: Option<UnattendedOptions>,
@@ -80,7 +80,7 @@ impl FamilyCommand {
         {
             return Self::new(command, below);
         }
-        let (mut values, mut options) = (Vec::new(), Options::default());
+        let (mut values, mut options) = (Vec::new(), FamilyOptions::default());
         for argument in command.arguments {
             match argument {
                 Argument::Root => options.root = RootOption::from_arg_matches(matches)?,
@@ -276,7 +276,18 @@ fn with_rule(command: Command, rule: &ArgumentRule) -> Command {
     }
 }
 
-impl CommandContext for Options {
+impl FamilyOptions {
+    /// Creates the options of a command without sessions.
+    pub(super) fn new(root: &RootOption, config: &ConfigOptions) -> Self {
+        Self {
+            root: root.clone(),
+            config: config.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+impl CommandContext for FamilyOptions {
     fn workspace(&self) -> Result<String, CommandError> {
         Ok(self.root.workspace()?)
     }

@@ -1,45 +1,46 @@
-//! The repository of a workspace, in which a session may have forged commits.
+//! The approval of a repository, in which a session may have forged commits.
 
 use std::path::Path;
 
-use tools::Digest;
+use host::{CommandContext, CommandError};
+use tools::visible::visible;
+use tools::{Digest, counted};
 
-use super::super::approval::is_approved;
-use crate::authorship::{self, ChangedRef, Pending};
-use crate::error::Error;
-use crate::exit::Exit;
-use crate::notice;
-use crate::output;
-use crate::visible::visible;
-use tools::counted;
+use crate::trust::{ChangedRef, Pending, clear, pending};
 
 /// Shows the branches and tags of a repository that sessions may have written, and counts its commits as the user's if the user says so.
-pub(super) async fn approve(root: &Path, digests: &[Digest]) -> Result<Exit, Error> {
-    let Some(pending) = authorship::pending(root)? else {
-        return Ok(Exit::Success);
+/// Returns true if nothing is left to approve.
+pub(crate) async fn approve(
+    cx: &dyn CommandContext,
+    digests: &[Digest],
+) -> Result<bool, CommandError> {
+    let workspace = cx.workspace()?;
+    let root = Path::new(&workspace);
+    let Some(pending) = pending(root)? else {
+        return Ok(true);
     };
     let shown = page(&pending);
     let digest = Digest::hash_bytes(shown.as_bytes());
-    output::page(&format!("{shown}  digest: {digest}\n"))?;
+    cx.write_page(&format!("{shown}  digest: {digest}\n"))?;
     if !pending.is_whole {
-        notice::warning(
+        cx.warn(
             "git cannot list all of its new commits, so they cannot be approved; compare it with another clone",
         );
-        return Ok(Exit::Refused);
+        return Ok(false);
     }
     let is_approved = match digests.is_empty() {
-        true => is_approved(&[], &digest, "this repository").await?,
+        true => cx.is_approved(&[], &digest, "this repository").await?,
         false => digests.contains(&digest),
     };
     // A program of another session may have written it meanwhile.
-    if !is_approved || !authorship::clear(root, |now| page(now) == shown)? {
-        return Ok(Exit::Refused);
+    if !is_approved || !clear(root, |now| page(now) == shown)? {
+        return Ok(false);
     }
-    notice::note(&format!(
+    cx.note(&format!(
         "approved {}",
         visible(&pending.git.to_string_lossy())
     ));
-    Ok(Exit::Success)
+    Ok(true)
 }
 
 fn page(pending: &Pending) -> String {

@@ -3,18 +3,6 @@
 //! A file is the user's if it is committed in the repository of the root as it is, and each commit that brought this content has the
 //! user's address as its author and committer. A [`Mark`](mark) says that a session may have forged commits.
 
-mod committed;
-mod content;
-mod git;
-mod left_out;
-mod mark;
-mod named;
-mod repository;
-mod stamp;
-mod trust;
-mod walk;
-mod watch;
-
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -23,16 +11,14 @@ use tools::IgnorePoison as _;
 use tools::Services;
 use tools::context::{FileAuthors, FileJudge, WriteWatch};
 
-use crate::running::{Running, RunningPrograms};
+use crate::committed::Committed;
+use crate::git::Git;
+use crate::mark::Marks;
+use crate::repository::Repository;
+use crate::running::Running;
+use crate::watch::{Watch, settle_lost};
 use crate::written::Written;
-use committed::Committed;
-use git::Git;
-use host::folders;
-use mark::Marks;
-pub(crate) use named::GitNames;
-use repository::Repository;
-pub(crate) use trust::{ChangedRef, Pending, TrustError, clear, pending};
-use watch::{Watch, settle_lost};
+use crate::{content, walk};
 
 /// Names of folders and files that tools make, and that no text can hide in.
 const KNOWN_NAMES: [&str; 16] = [
@@ -58,7 +44,7 @@ const KNOWN_NAMES: [&str; 16] = [
 pub(crate) fn insert(services: &mut Services, root: &Path) {
     let judge = Authorship {
         root: root.to_owned(),
-        marks: marks(),
+        marks: Marks::own(),
         latest: Mutex::default(),
     };
     // A program that cannot be settled is lost.
@@ -67,12 +53,6 @@ pub(crate) fn insert(services: &mut Services, root: &Path) {
         .iter()
         .for_each(|marks| drop(settle_lost(marks)));
     services.insert(FileAuthors::new(judge));
-}
-
-/// Returns the marks of the user. Returns `None` without a state folder.
-fn marks() -> Option<Marks> {
-    let folder = folders::state()?.join("authorship");
-    Some(Marks::new(folder, RunningPrograms::own()?))
 }
 
 /// The judge of the files in a workspace.

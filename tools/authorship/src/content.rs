@@ -5,14 +5,14 @@ use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use super::committed::{Blob, Kind};
-use super::git::Git;
+use crate::committed::{Blob, Kind};
+use crate::git::Git;
 
 /// The longest file that is compared.
 const MAX_FILE: u64 = 64 << 20;
 
 /// Returns true if each file has its committed content, apart from line endings of Windows where the commit has none. No filter runs.
-pub(super) fn is_committed(git: &Git, files: &[(PathBuf, &Blob)]) -> bool {
+pub(crate) fn is_committed(git: &Git, files: &[(PathBuf, &Blob)]) -> bool {
     if files.is_empty() {
         return true;
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use host::placed::FolderId;
 use tools::Digest;
 
-use super::repository::{FOLDERS, GIT};
+use crate::repository::{FOLDERS, GIT};
 use crate::written::change_time;
 
 /// The most entries of a folder of git that are looked at.
@@ -24,7 +24,7 @@ const IGNORED: [&str; 6] = [
 ];
 
 /// Returns the stamp of a folder of git, or of a file in its place. Returns `None` if it has too many entries, or cannot be read.
-pub(super) fn stamp(git: &Path) -> Option<String> {
+pub(crate) fn stamp(git: &Path) -> Option<String> {
     let mut lines = Vec::new();
     let mut waiting = vec![(git.to_owned(), String::new())];
     while let Some((path, name)) = waiting.pop() {
@@ -54,7 +54,7 @@ pub(super) fn stamp(git: &Path) -> Option<String> {
 
 /// Returns the folders of git in a tree in which a file that decides about commits has changed since a time, in nanoseconds since 1970,
 /// and true if the whole tree could be read. A moved folder has not changed. A folder with objects and refs is one of git under any name.
-pub(super) fn written_below(tree: &Path, from: u64) -> (Vec<PathBuf>, bool) {
+pub(crate) fn written_below(tree: &Path, from: u64) -> (Vec<PathBuf>, bool) {
     let (mut found, mut is_whole) = (Vec::new(), true);
     let mut waiting = vec![tree.to_owned()];
     let mut folders = 0;
@@ -86,7 +86,7 @@ pub(super) fn written_below(tree: &Path, from: u64) -> (Vec<PathBuf>, bool) {
 }
 
 /// Returns true if a file in a folder of git has changed at such a time, or if not all of them can be read.
-pub(super) fn is_changed(git: &Path, is_then: impl Fn(u64) -> bool) -> bool {
+pub(crate) fn is_changed(git: &Path, is_then: impl Fn(u64) -> bool) -> bool {
     let mut waiting = vec![(git.to_owned(), true)];
     let mut count = 0;
     while let Some((folder, is_top)) = waiting.pop() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use super::mark::Marks;
+use crate::mark::Marks;
 use crate::records;
 
 /// The name of the record, which has the ids of all repositories: an id stands for one content, wherever it lies.
@@ -14,7 +14,7 @@ impl Marks {
     ///
     /// # Errors
     /// Returns an error if the record cannot be read.
-    pub(super) fn left_out(&self) -> io::Result<BTreeSet<String>> {
+    pub(crate) fn left_out(&self) -> io::Result<BTreeSet<String>> {
         match records::read(&self.folder.join(FILE)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeSet::new()),
             read => read,
@@ -22,7 +22,7 @@ impl Marks {
     }
 
     /// Replaces the record of these commits.
-    pub(super) fn leave_out(&self, commits: &BTreeSet<String>) -> io::Result<()> {
+    pub(crate) fn leave_out(&self, commits: &BTreeSet<String>) -> io::Result<()> {
         self.put(&self.folder.join(FILE), commits)
     }
 }

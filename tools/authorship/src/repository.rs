@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 /// The name of a folder of git.
-pub(super) const GIT: &str = ".git";
+pub(crate) const GIT: &str = ".git";
 
 /// Files of a folder of git that bring objects, commits or histories from elsewhere.
 const FROM_ELSEWHERE: [&str; 5] = [
@@ -15,23 +15,23 @@ const FROM_ELSEWHERE: [&str; 5] = [
 ];
 
 /// Entries that are folders in a folder of git that is whole.
-pub(super) const FOLDERS: [&str; 2] = ["objects", "refs"];
+pub(crate) const FOLDERS: [&str; 2] = ["objects", "refs"];
 
 /// The repository to which the files of a workspace belong.
 #[derive(Debug)]
-pub(super) struct Repository {
+pub(crate) struct Repository {
     /// The folder with the files.
-    pub(super) top: PathBuf,
+    pub(crate) top: PathBuf,
 }
 
 impl Repository {
     /// Finds the repository at or above a folder. Returns `None` if there is none, or if its history may come from elsewhere.
-    pub(super) fn find(folder: &Path) -> Option<Self> {
+    pub(crate) fn find(folder: &Path) -> Option<Self> {
         Self::nearest(folder).filter(Self::is_plain)
     }
 
     /// Finds the repository at or above a folder, wherever its history comes from.
-    pub(super) fn nearest(folder: &Path) -> Option<Self> {
+    pub(crate) fn nearest(folder: &Path) -> Option<Self> {
         let top = folder
             .ancestors()
             .find(|folder| folder.join(GIT).symlink_metadata().is_ok())?;
@@ -41,12 +41,12 @@ impl Repository {
     }
 
     /// Returns the folder of git.
-    pub(super) fn git(&self) -> PathBuf {
+    pub(crate) fn git(&self) -> PathBuf {
         self.top.join(GIT)
     }
 
     /// Returns true if the repository has all its data in a folder of its own.
-    pub(super) fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         let git = self.git();
         let is_folder = |path: PathBuf| {
             path.symlink_metadata()
@@ -59,7 +59,7 @@ impl Repository {
     }
 
     /// Returns the path as git writes it, or `None` if it does not lie in the repository or is not plain. The top is empty.
-    pub(super) fn relative(&self, path: &Path) -> Option<Vec<u8>> {
+    pub(crate) fn relative(&self, path: &Path) -> Option<Vec<u8>> {
         let mut text = Vec::new();
         for component in path.strip_prefix(&self.top).ok()?.components() {
             let Component::Normal(name) = component else {

@@ -3,15 +3,15 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::committed::{Blob, Committed, Kind};
-use super::repository::Repository;
+use crate::committed::{Blob, Committed, Kind};
+use crate::repository::Repository;
 
 /// The most files of one judgement.
 const MAX_FILES: usize = 10_000;
 
 /// Returns all files at these paths and below them, each with its committed content. Returns `None` if there are too many, or one that the
 /// user has not committed. So has a folder without such a file, because it has a name.
-pub(super) fn files<'a>(
+pub(crate) fn files<'a>(
     repository: &Repository,
     committed: &'a Committed,
     paths: &[PathBuf],

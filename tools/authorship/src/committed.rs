@@ -2,26 +2,26 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::git::Git;
+use crate::git::Git;
 
 /// The kind of a committed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     File,
     Link,
 }
 
 /// The content of a committed file.
 #[derive(Clone, Debug)]
-pub(super) struct Blob {
-    pub(super) kind: Kind,
+pub(crate) struct Blob {
+    pub(crate) kind: Kind,
     /// The object id, in hexadecimal digits.
-    pub(super) id: Box<str>,
+    pub(crate) id: Box<str>,
 }
 
 /// The files of the user in the commit that is checked out.
 #[derive(Debug)]
-pub(super) struct Committed {
+pub(crate) struct Committed {
     /// By their paths, as git writes them.
     files: BTreeMap<Vec<u8>, Blob>,
 }
@@ -29,7 +29,7 @@ pub(super) struct Committed {
 impl Committed {
     /// Reads the files of a commit, and keeps those whose present content strangers have brought in no commit of its history. Commits that
     /// approvals have left out are strangers'. Returns `None` if the repository has too much to read.
-    pub(super) fn read(
+    pub(crate) fn read(
         git: &Git,
         head: &str,
         user: &str,
@@ -58,12 +58,12 @@ impl Committed {
     }
 
     /// Returns a file of the user.
-    pub(super) fn file(&self, path: &[u8]) -> Option<&Blob> {
+    pub(crate) fn file(&self, path: &[u8]) -> Option<&Blob> {
         self.files.get(path)
     }
 
     /// Returns true if this is the path of a file of the user, or of a folder that has one.
-    pub(super) fn has_name(&self, path: &[u8]) -> bool {
+    pub(crate) fn has_name(&self, path: &[u8]) -> bool {
         if path.is_empty() || self.files.contains_key(path) {
             return true;
         }

@@ -6,17 +6,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use host::folders;
 use host::placed::FolderId;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tools::Digest;
 use tools_store::private;
 
-use super::git::Git;
-use super::repository::{GIT, Repository};
-use super::stamp::{is_changed, stamp, written_below};
+use crate::git::Git;
+use crate::process::is_alive;
 use crate::records::{self, now};
+use crate::repository::{GIT, Repository};
 use crate::running::{Running, RunningPrograms};
+use crate::stamp::{is_changed, stamp, written_below};
 
 /// The marks in the state folder of the user.
 ///
@@ -24,16 +26,16 @@ use crate::running::{Running, RunningPrograms};
 /// - `root-*.json` is a folder below which a session could make repositories, with the time of its last write.
 /// - `cleared-*.json` is a repository below such a folder that the user trusts, with the time.
 #[derive(Clone, Debug)]
-pub(super) struct Marks {
-    pub(super) folder: PathBuf,
+pub(crate) struct Marks {
+    pub(crate) folder: PathBuf,
     /// The programs that may write repositories now.
-    pub(super) programs: RunningPrograms,
+    pub(crate) programs: RunningPrograms,
 }
 
 /// A session that may write the folder of git of a repository.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Mark {
-    pub(super) git: PathBuf,
+pub(crate) struct Mark {
+    pub(crate) git: PathBuf,
     /// The numbers of the folder, by which it is found after a move.
     identity: Option<FolderId>,
     /// The stamp before. With the same stamp now, nothing was written. `None` if something was.
@@ -43,7 +45,7 @@ pub(super) struct Mark {
     /// The number of the mark in the order of their times.
     at: u64,
     /// The commits of branches and tags before. Empty for a later mark of the same repository.
-    pub(super) refs: BTreeMap<String, String>,
+    pub(crate) refs: BTreeMap<String, String>,
 }
 
 /// A path at a time.
@@ -56,12 +58,18 @@ struct Dated {
 
 impl Marks {
     /// Returns those in a state folder.
-    pub(super) fn new(folder: PathBuf, programs: RunningPrograms) -> Self {
+    pub(crate) fn new(folder: PathBuf, programs: RunningPrograms) -> Self {
         Self { folder, programs }
     }
 
+    /// Returns those of the user. Returns `None` without a state folder.
+    pub(crate) fn own() -> Option<Self> {
+        let folder = folders::state()?.join("authorship");
+        Some(Self::new(folder, RunningPrograms::own()?))
+    }
+
     /// Returns true if a session may have forged commits of the repository, or the repository itself.
-    pub(super) fn is_marked(&self, repository: &Repository) -> bool {
+    pub(crate) fn is_marked(&self, repository: &Repository) -> bool {
         let Ok(marks) = self.of(repository) else {
             return true;
         };
@@ -73,7 +81,7 @@ impl Marks {
             if mark.stamp.is_none() || mark.stamp != now {
                 return true;
             }
-            if !crate::process::is_alive(mark.process) {
+            if !is_alive(mark.process) {
                 // It ended without a write. If it cannot be removed, it does no harm.
                 let _ = fs::remove_file(file);
             }
@@ -85,7 +93,7 @@ impl Marks {
     ///
     /// # Errors
     /// Returns an error if one cannot be read: it may be of any repository.
-    pub(super) fn of(&self, repository: &Repository) -> io::Result<Vec<(PathBuf, Mark)>> {
+    pub(crate) fn of(&self, repository: &Repository) -> io::Result<Vec<(PathBuf, Mark)>> {
         let git = repository.git();
         let identity = FolderId::of(&git);
         let is_of =
@@ -97,7 +105,7 @@ impl Marks {
     }
 
     /// Removes the marks of a repository, and notes that the user trusts it now.
-    pub(super) fn clear(&self, repository: &Repository) -> io::Result<()> {
+    pub(crate) fn clear(&self, repository: &Repository) -> io::Result<()> {
         for (file, _) in self.of(repository)? {
             fs::remove_file(file)?;
         }
@@ -113,7 +121,7 @@ impl Marks {
     }
 
     /// Notes that a file tool writes at a path.
-    pub(super) fn note_write(&self, root: &Path, path: &Path) -> io::Result<()> {
+    pub(crate) fn note_write(&self, root: &Path, path: &Path) -> io::Result<()> {
         if root.starts_with(path) {
             return self.note_root(root);
         }
@@ -133,7 +141,7 @@ impl Marks {
     }
 
     /// Marks the repositories of the root that a program may write. Returns the marks.
-    pub(super) fn begin(&self, program: &Running) -> io::Result<Vec<(PathBuf, Mark)>> {
+    pub(crate) fn begin(&self, program: &Running) -> io::Result<Vec<(PathBuf, Mark)>> {
         if program.may_write(&program.root) {
             self.note_root(&program.root)?;
         }
@@ -150,7 +158,7 @@ impl Marks {
     ///
     /// # Errors
     /// Returns an error if one may not be marked, because it cannot be found or recorded.
-    pub(super) fn settle(&self, program: &Running, put: Vec<(PathBuf, Mark)>) -> io::Result<()> {
+    pub(crate) fn settle(&self, program: &Running, put: Vec<(PathBuf, Mark)>) -> io::Result<()> {
         let mut settled = Ok(());
         for (file, mut mark) in put {
             // A mark that stays has the stamp from before, so no error makes the repository the user's.
@@ -289,7 +297,7 @@ impl Marks {
         Ok(all)
     }
 
-    pub(super) fn put(&self, file: &Path, value: &impl Serialize) -> io::Result<()> {
+    pub(crate) fn put(&self, file: &Path, value: &impl Serialize) -> io::Result<()> {
         private::create_folder(&self.folder)?;
         records::write(file, value)
     }
@@ -325,7 +333,7 @@ fn of_root(root: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Returns the commits of all branches and tags, and of what is checked out.
-pub(super) fn refs(repository: &Repository) -> Option<BTreeMap<String, String>> {
+pub(crate) fn refs(repository: &Repository) -> Option<BTreeMap<String, String>> {
     let git = Git::find(repository)?;
     let text =
         String::from_utf8(git.answer(&["for-each-ref", "--format=%(refname) %(objectname)"])?)

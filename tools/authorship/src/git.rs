@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::repository::Repository;
+use crate::repository::Repository;
 
 /// The longest time of one question to git.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -32,14 +32,14 @@ const SETTINGS: [&str; 6] = [
 
 /// Runs git in a repository, without its hooks and filters and without the settings of the user.
 #[derive(Debug)]
-pub(super) struct Git {
+pub(crate) struct Git {
     program: PathBuf,
     folder: PathBuf,
 }
 
 impl Git {
     /// Finds git among the programs of the user. Returns `None` if it is not installed, or only in the repository itself.
-    pub(super) fn find(repository: &Repository) -> Option<Self> {
+    pub(crate) fn find(repository: &Repository) -> Option<Self> {
         let folders = std::env::var_os("PATH")?;
         let programs = std::env::split_paths(&folders).filter(|folder| folder.is_absolute());
         let programs = programs.filter_map(|folder| {
@@ -58,12 +58,12 @@ impl Git {
     }
 
     /// Returns the commit that is checked out.
-    pub(super) fn head(&self) -> Option<String> {
+    pub(crate) fn head(&self) -> Option<String> {
         self.text(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
     }
 
     /// Returns the address of the user in the settings of all repositories, but not in those of this one.
-    pub(super) fn user(&self, root: &Path) -> Option<String> {
+    pub(crate) fn user(&self, root: &Path) -> Option<String> {
         // A session could write these settings.
         let is_reachable = |name: &str| {
             std::env::var_os(name).is_some_and(|path| Path::new(&path).starts_with(root))
@@ -81,12 +81,12 @@ impl Git {
     }
 
     /// Returns the one line that git answers.
-    pub(super) fn text(&self, args: &[&str]) -> Option<String> {
+    pub(crate) fn text(&self, args: &[&str]) -> Option<String> {
         line(self.answer(args)?)
     }
 
     /// Returns the answer of git, or `None` if it fails, or takes too long.
-    pub(super) fn answer(&self, args: &[&str]) -> Option<Vec<u8>> {
+    pub(crate) fn answer(&self, args: &[&str]) -> Option<Vec<u8>> {
         answer(
             self.command().args(args).spawn().ok()?,
             Instant::now() + LIMIT,
@@ -94,7 +94,7 @@ impl Git {
     }
 
     /// Returns the answer of git that has that of another question as its input.
-    pub(super) fn answer_from(&self, input: &[&str], args: &[&str]) -> Option<Vec<u8>> {
+    pub(crate) fn answer_from(&self, input: &[&str], args: &[&str]) -> Option<Vec<u8>> {
         let until = Instant::now() + LIMIT;
         let mut source = self.command().args(input).spawn().ok()?;
         let pipe = source.stdout.take()?;
@@ -109,7 +109,7 @@ impl Git {
     }
 
     /// Returns the ids in all lines `commit <id>` that git writes, however long it takes.
-    pub(super) fn commits(&self, args: &[&str]) -> Option<BTreeSet<String>> {
+    pub(crate) fn commits(&self, args: &[&str]) -> Option<BTreeSet<String>> {
         let mut child = self.command().args(args).spawn().ok()?;
         let lines = BufReader::new(child.stdout.take()?).lines();
         let commits = lines
@@ -120,7 +120,7 @@ impl Git {
     }
 
     /// Returns true if git succeeds, however long it takes.
-    pub(super) fn succeeds(&self, args: &[&str]) -> bool {
+    pub(crate) fn succeeds(&self, args: &[&str]) -> bool {
         self.command()
             .args(args)
             .stdout(Stdio::null())
@@ -129,7 +129,7 @@ impl Git {
     }
 
     /// Returns git with settings, and with pipes for its input and output.
-    pub(super) fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command
             .current_dir(self.folder.parent().unwrap_or(&self.folder))

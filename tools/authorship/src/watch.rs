@@ -4,13 +4,13 @@ use std::io;
 use std::mem;
 use std::path::PathBuf;
 
-use super::mark::{Mark, Marks};
+use crate::mark::{Mark, Marks};
 use crate::running::{Recorded, Running};
 use crate::written::Written;
 
 /// The time in which a program may write. A drop records the files that it wrote, and marks its repositories.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(crate) struct Watch {
     marks: Marks,
     put: Vec<(PathBuf, Mark)>,
     recorded: Recorded,
@@ -18,7 +18,7 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Records a program that is about to start.
-    pub(super) fn begin(marks: &Marks, program: Running) -> io::Result<Self> {
+    pub(crate) fn begin(marks: &Marks, program: Running) -> io::Result<Self> {
         let recorded = marks.programs.record(program)?;
         let mut watch = Self {
             marks: marks.clone(),
@@ -45,7 +45,7 @@ impl Drop for Watch {
 ///
 /// # Errors
 /// Returns an error if a record cannot be read or written. Such a program counts as one that may have written until now.
-pub(super) fn settle_lost(marks: &Marks) -> io::Result<()> {
+pub(crate) fn settle_lost(marks: &Marks) -> io::Result<()> {
     marks.programs.settle(|program| {
         // Its time covers those that cannot be marked.
         let _ = marks.settle(program, Vec::new());

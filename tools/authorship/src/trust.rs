@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use host::{CommandError, Exit};
 use tools::visible_line;
 
-use super::git::Git;
-use super::mark::{Marks, refs};
-use super::marks;
-use super::repository::Repository;
-use super::watch::settle_lost;
+use crate::git::Git;
+use crate::mark::{Marks, refs};
+use crate::repository::Repository;
 use crate::running::Running;
+use crate::watch::settle_lost;
 
 /// The most characters of a commit that are shown.
 const WIDTH: usize = 160;
@@ -72,12 +72,22 @@ pub(crate) enum TrustError {
     Marks(#[from] io::Error),
 }
 
+impl From<TrustError> for CommandError {
+    fn from(error: TrustError) -> Self {
+        let exit = match error {
+            TrustError::Written { .. } => Exit::Refused,
+            _ => Exit::Usage,
+        };
+        Self::new(exit, error)
+    }
+}
+
 /// Returns the repository of a folder if it is marked, or has commits that an earlier approval left out. `root` is a path without links.
 ///
 /// # Errors
 /// Returns an error if a program can write it now, or if the records of programs cannot be read.
 pub(crate) fn pending(root: &Path) -> Result<Option<Pending>, TrustError> {
-    marks().map_or(Ok(None), |marks| pending_in(&marks, root))
+    Marks::own().map_or(Ok(None), |marks| pending_in(&marks, root))
 }
 
 /// Removes the mark of the repository of a folder if it still is as the user saw it, after a check of all its objects, and leaves out the
@@ -90,10 +100,10 @@ pub(crate) fn clear(
     is_seen: impl FnOnce(&Pending) -> bool,
 ) -> Result<bool, TrustError> {
     let missing = || io::Error::new(io::ErrorKind::NotFound, "the home of the user is not known");
-    clear_in(&marks().ok_or_else(missing)?, root, is_seen)
+    clear_in(&Marks::own().ok_or_else(missing)?, root, is_seen)
 }
 
-pub(super) fn pending_in(marks: &Marks, root: &Path) -> Result<Option<Pending>, TrustError> {
+pub(crate) fn pending_in(marks: &Marks, root: &Path) -> Result<Option<Pending>, TrustError> {
     let _ = settle_lost(marks);
     let Some(repository) = Repository::find(root) else {
         return Ok(None);
@@ -191,7 +201,7 @@ fn reachable(git: &Git, refs: &[&BTreeMap<String, String>]) -> Option<BTreeSet<S
     git.commits(&args.into_iter().chain(tips).collect::<Vec<_>>())
 }
 
-pub(super) fn clear_in(
+pub(crate) fn clear_in(
     marks: &Marks,
     root: &Path,
     is_seen: impl FnOnce(&Pending) -> bool,

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::git::Git;
-use super::repository::Repository;
+use host::settings::{SensitivePlace, Settings};
+
+use crate::git::Git;
+use crate::repository::Repository;
 
 /// The variables that name a settings file of git.
 const SETTINGS_FILES: [&str; 2] = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"];
@@ -32,18 +34,39 @@ const BETWEEN: &str = "!;|&<>";
 /// The letters by which a shell makes other text of a word.
 const EXPANDED: [char; 7] = ['$', '*', '?', '[', '`', ')', '}'];
 
+/// Returns settings with what git runs, reads or obeys as places and files that need a question: those that the settings of the repository,
+/// of the user and of the system name.
+pub(crate) fn protect(settings: Settings) -> Settings {
+    let Some(root) = settings.root().map(Path::to_owned) else {
+        return settings;
+    };
+    let of_repository = GitNames::of_repository(&root);
+    let of_user = GitNames::of_user(&root);
+    let content = of_user.paths.iter().map(|path| path.join("**"));
+    let control: Vec<_> = content.chain(of_user.paths.iter().cloned()).collect();
+    let places = [of_repository.paths, of_repository.places, of_user.places].concat();
+    let places = places.into_iter().map(|path| SensitivePlace {
+        is_folder: path.is_absolute() && !path.is_file(),
+        path,
+        note: "named by a setting of git, which runs or obeys it",
+    });
+    settings
+        .with_control_files(control)
+        .with_sensitive_places(places)
+}
+
 /// The paths that git runs, reads or obeys because of settings and variables. They need not exist.
 #[derive(Debug, Default)]
-pub(crate) struct GitNames {
+struct GitNames {
     /// Files, and folders with all that is in them.
-    pub(crate) paths: Vec<PathBuf>,
+    paths: Vec<PathBuf>,
     /// Paths that are more often of ordinary work: folders below the root, and names of files behind a variable or a wildcard, in any folder.
-    pub(crate) places: Vec<PathBuf>,
+    places: Vec<PathBuf>,
 }
 
 impl GitNames {
     /// Returns what the settings of the repository of a root name, and the files that they include under any condition.
-    pub(crate) fn of_repository(root: &Path) -> Self {
+    fn of_repository(root: &Path) -> Self {
         let repository = Repository::nearest(root);
         let Some((git, top)) = repository.and_then(|found| Some((Git::find(&found)?, found.top)))
         else {
@@ -61,7 +84,7 @@ impl GitNames {
 
     /// Returns the user's and the system's settings files of git, those that they include under any condition, and what their values and the
     /// variables of git name.
-    pub(crate) fn of_user(root: &Path) -> Self {
+    fn of_user(root: &Path) -> Self {
         let variable = |name: &str| {
             std::env::var_os(name)
                 .filter(|value| !value.is_empty())

@@ -7,9 +7,9 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::trust::pending_in;
 use super::*;
-use crate::running::{CLOCK_LAG, Recorded};
+use crate::running::{CLOCK_LAG, Recorded, RunningPrograms};
+use crate::trust::{self, Pending, TrustError, pending_in};
 
 /// A repository with a file of the user, and the marks beside it. The home of this process has the address of the user.
 struct Place {
