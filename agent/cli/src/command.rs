@@ -15,8 +15,6 @@ mod new;
 mod providers;
 mod run;
 mod search;
-#[cfg(feature = "default")]
-mod serve;
 mod show;
 mod system;
 mod trust;
@@ -51,8 +49,6 @@ enum Command {
     Chat(chat::ChatArgs),
     System(system::SystemArgs),
     Trust(trust::TrustArgs),
-    #[cfg(feature = "default")]
-    Serve(serve::ServeArgs),
     Config(config::ConfigArgs),
     Providers(providers::ProvidersArgs),
     Doctor(doctor::DoctorArgs),
@@ -81,8 +77,6 @@ impl Cli {
             Command::Chat(chat) => on_runtime(chat.run()),
             Command::System(system) => on_runtime(system.run()),
             Command::Trust(trust) => on_runtime(trust.run()),
-            #[cfg(feature = "default")]
-            Command::Serve(serve) => on_runtime(serve.run()),
             Command::Config(config) => on_runtime(config.run()),
             Command::Providers(providers) => on_runtime(providers.run()),
             Command::Doctor(doctor) => on_runtime(doctor.run()),

@@ -7,8 +7,6 @@ use agent::{ArgumentError, DriverError, Exhausted, InvalidSelection, ProviderErr
 use host::CommandError;
 use tools::linked::{LookupError, NotLinked};
 use tools::{ErrorCode, ToolError};
-#[cfg(feature = "default")]
-use tools_mcp::server::HttpError;
 
 use crate::config::SettingsError;
 use crate::exhausted;
@@ -94,24 +92,6 @@ pub(crate) enum Error {
         waiting_advice(waiting)
     )]
     NoRequest { id: String, waiting: Vec<String> },
-    #[cfg(feature = "default")]
-    #[error("cannot serve the tools: {0}; rename one of them, or leave one out with --select")]
-    Names(#[from] tools::protocol::wire::NameCollision),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    Serve(#[from] tools_mcp::server::ServeError),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    ServeHttp(#[from] tools_mcp::server::HttpError),
-    #[cfg(feature = "default")]
-    #[error("cannot listen on {address}: {source}; choose another address")]
-    Listen {
-        address: std::net::SocketAddr,
-        source: io::Error,
-    },
-    #[cfg(feature = "default")]
-    #[error("cannot read the bearer token from {}: {source}; pass a file that only you can read", path.display())]
-    Token { path: PathBuf, source: io::Error },
     #[error("there is no folder for the state of this user, so no approval can be kept; set HOME")]
     NoState,
     #[error(transparent)]
@@ -155,15 +135,6 @@ impl Error {
             | Self::NoCheckout(_)
             | Self::NoState
             | Self::Record(_) => Exit::Usage,
-            #[cfg(feature = "default")]
-            Self::Names(_)
-            | Self::Listen { .. }
-            | Self::Token { .. }
-            | Self::ServeHttp(HttpError::TokenRequired { .. } | HttpError::ShortToken { .. }) => {
-                Exit::Usage
-            }
-            #[cfg(feature = "default")]
-            Self::Serve(_) | Self::ServeHttp(_) => Exit::Internal,
             Self::WrongDigest { .. } => Exit::Refused,
             Self::BrokenContent { .. } => Exit::Failed,
             Self::Command(error) => error.exit,

@@ -21,11 +21,10 @@ mod budget;
 #[cfg(test)]
 mod canary;
 mod chat;
+mod client_options;
 mod command;
 mod config;
 mod console;
-#[cfg(feature = "default")]
-mod count;
 mod dialogue;
 mod disclosure;
 mod error;

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod client_calls;
 pub mod duration;
 pub mod exit;
 mod extension;
@@ -22,6 +23,7 @@ pub mod trust;
 pub mod ungranted;
 mod written_file;
 
+pub use client_calls::{Advice, ClientCalls, ClientCallsRequest};
 pub use exit::Exit;
 pub use extension::{
     Approval, Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError,

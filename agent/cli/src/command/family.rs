@@ -8,12 +8,13 @@ use std::sync::atomic::AtomicBool;
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 use host::sessions::Sessions;
 use host::{
-    Argument, ArgumentRule, Arguments, CommandContext, CommandError, CommandFuture, Finding,
-    ValueForm, ValueKind,
+    Argument, ArgumentRule, Arguments, ClientCalls, ClientCallsRequest, CommandContext,
+    CommandError, CommandFuture, Finding, ValueForm, ValueKind,
 };
 use tools::{CancellationToken, Digest, Host};
 
 use super::approval::is_approved;
+use crate::client_options::ClientOptions;
 use crate::config::{ConfigOptions, Settings, Values};
 use crate::console::Console;
 use crate::error::Error;
@@ -26,7 +27,7 @@ use crate::root::RootOption;
 use crate::session::{ProgramSessions, UnattendedOptions};
 
 /// The names of the program's own commands.
-const OWN: [&str; 18] = [
+const OWN: [&str; 17] = [
     "call",
     "chat",
     "config",
@@ -40,7 +41,6 @@ const OWN: [&str; 18] = [
     "providers",
     "run",
     "search",
-    "serve",
     "show",
     "system",
     "trust",
@@ -61,6 +61,7 @@ pub(super) struct FamilyOptions {
     root: RootOption,
     config: ConfigOptions,
     sessions: Option<UnattendedOptions>,
+    clients: Option<ClientOptions>,
     output: Option<OutputOption>,
     console: Arc<Console>,
 }
@@ -89,6 +90,11 @@ impl FamilyCommand {
                     let sessions = UnattendedOptions::from_arg_matches(matches)?;
                     options.root = sessions.agent.host.root.clone();
                     options.sessions = Some(sessions);
+                }
+                Argument::ClientCalls => {
+                    let clients = ClientOptions::from_arg_matches(matches)?;
+                    options.root = clients.host.root.clone();
+                    options.clients = Some(clients);
                 }
                 Argument::Output => options.output = Some(OutputOption::from_arg_matches(matches)?),
                 Argument::Flag { name, .. } if matches.get_flag(name) => {
@@ -227,6 +233,7 @@ fn with_argument(command: Command, argument: &'static Argument) -> Command {
         Argument::Root => RootOption::augment_args(command),
         Argument::Settings => ConfigOptions::augment_args(command),
         Argument::Sessions => UnattendedOptions::augment_args(command),
+        Argument::ClientCalls => ClientOptions::augment_args(command),
         Argument::Output => OutputOption::augment_args(command),
         Argument::Flag { name, help } => {
             let flag = Arg::new(*name).long(*name).help(*help);
@@ -273,6 +280,7 @@ fn with_rule(command: Command, rule: &ArgumentRule) -> Command {
         ArgumentRule::RequiredWithout(one, other) => {
             command.mut_arg(one, |one| one.required_unless_present(other))
         }
+        ArgumentRule::Requires(one, other) => command.mut_arg(one, |one| one.requires(other)),
     }
 }
 
@@ -310,6 +318,19 @@ impl CommandContext for FamilyOptions {
             console: self.console.clone(),
             is_noted: AtomicBool::default(),
         }))
+    }
+
+    fn client_calls<'a>(
+        &'a self,
+        request: ClientCallsRequest<'a>,
+    ) -> CommandFuture<'a, ClientCalls> {
+        Box::pin(async move {
+            let Some(options) = &self.clients else {
+                let error = "the command has no options of clients; add Argument::ClientCalls";
+                return Err(CommandError::new(Exit::Internal, error));
+            };
+            Ok(options.calls(request).await?)
+        })
     }
 
     fn interruption(&self) -> Result<CancellationToken, CommandError> {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use tools::{CancellationToken, Digest, Host};
 
+use crate::client_calls::{ClientCalls, ClientCallsRequest};
 use crate::exit::Exit;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
@@ -66,6 +67,8 @@ pub enum Argument {
     Settings,
     /// The options of [sessions](CommandContext::sessions), with those of the root and the settings.
     Sessions,
+    /// The options of [calls of clients](CommandContext::client_calls), with those of the root and the settings.
+    ClientCalls,
     /// The option `--output`, for the progress and the answers of sessions.
     Output,
     /// An option without a value.
@@ -97,6 +100,8 @@ pub enum ArgumentRule {
     Conflicts(&'static str, &'static str),
     /// The first must be given, unless the second is.
     RequiredWithout(&'static str, &'static str),
+    /// The first is not given without the second.
+    Requires(&'static str, &'static str),
 }
 
 /// Whether an argument is an option, and how many values it has.
@@ -150,6 +155,15 @@ pub trait CommandContext {
     /// # Errors
     /// Returns an error if the command has no [options of sessions](Argument::Sessions).
     fn sessions(&self) -> Result<Arc<dyn Sessions>, CommandError>;
+
+    /// Begins the calls of clients.
+    ///
+    /// # Errors
+    /// Returns an error if the command has no [options of such calls](Argument::ClientCalls), and the first mistake in the settings.
+    fn client_calls<'a>(
+        &'a self,
+        request: ClientCallsRequest<'a>,
+    ) -> CommandFuture<'a, ClientCalls>;
 
     /// Returns a token that is cancelled when the command has to end: by Ctrl-C, or by the system. A second Ctrl-C ends the program.
     ///
