@@ -1,17 +1,13 @@
 //! The command line: one module per subcommand.
 
 mod approval;
-mod audit;
 mod call;
 mod chat;
 mod config;
 mod doctor;
 mod export;
 mod family;
-mod lint;
 mod list;
-mod lock;
-mod new;
 mod providers;
 mod run;
 mod search;
@@ -53,9 +49,6 @@ enum Command {
     Providers(providers::ProvidersArgs),
     Doctor(doctor::DoctorArgs),
     Export(export::ExportArgs),
-    Lint(lint::LintArgs),
-    Lock(lock::LockArgs),
-    New(new::NewArgs),
     // Behind the program's own, so that each finds its place among them.
     #[command(flatten)]
     Family(family::FamilyCommand),
@@ -81,9 +74,6 @@ impl Cli {
             Command::Providers(providers) => on_runtime(providers.run()),
             Command::Doctor(doctor) => on_runtime(doctor.run()),
             Command::Export(export) => export.run(),
-            Command::Lint(lint) => on_runtime(lint.run()),
-            Command::Lock(lock) => lock.run(),
-            Command::New(new) => new.run(),
             Command::Family(family) => on_runtime(family.run()),
         }
     }

@@ -11,7 +11,6 @@ use tools::{ErrorCode, ToolError};
 use crate::config::SettingsError;
 use crate::exhausted;
 use crate::exit::Exit;
-use crate::lock_file::LockError;
 use crate::wording::for_person;
 use crate::{linked, notice, program};
 use host::folders::InvalidRoot;
@@ -64,14 +63,8 @@ pub(crate) enum Error {
     Runtime(io::Error),
     #[error("the journal has no session {0:?}; start it without --resume")]
     NoSession(String),
-    #[error("cannot create a workspace at {}: {source}; choose another name or directory", path.display())]
-    New { path: PathBuf, source: io::Error },
-    #[error("{} is not a checkout of Toolcrib; pass the directory of its Cargo.toml with --path", .0.display())]
-    NoCheckout(PathBuf),
     #[error("{} cannot be used; {} doctor has the reasons", counted(*.0, "linked tool"), program::name())]
     Unusable(u64),
-    #[error(transparent)]
-    Lock(#[from] LockError),
     #[error("the run failed: {0}")]
     Run(String),
     #[error("{}", exhausted::message(.0))]
@@ -127,12 +120,9 @@ impl Error {
             | Self::NoPrompt
             | Self::OutputFile { .. }
             | Self::UnquotedPrompt(_)
-            | Self::New { .. }
-            | Self::Lock(_)
             | Self::Unrecorded
             | Self::NoSession(_)
             | Self::NoRequest { .. }
-            | Self::NoCheckout(_)
             | Self::NoState
             | Self::Record(_) => Exit::Usage,
             Self::WrongDigest { .. } => Exit::Refused,

@@ -1,6 +1,6 @@
 //! The linked crates.
 
-tools::link!(tools_authorship);
+tools::link!(agent_authoring, tools_authorship);
 
 #[cfg(feature = "builtin")]
 tools::link!(tools_builtin);

@@ -27,17 +27,14 @@ use crate::root::RootOption;
 use crate::session::{ProgramSessions, UnattendedOptions};
 
 /// The names of the program's own commands.
-const OWN: [&str; 17] = [
+const OWN: [&str; 14] = [
     "call",
     "chat",
     "config",
     "doctor",
     "export",
     "help",
-    "lint",
     "list",
-    "lock",
-    "new",
     "providers",
     "run",
     "search",
@@ -235,8 +232,8 @@ fn with_argument(command: Command, argument: &'static Argument) -> Command {
         Argument::Sessions => UnattendedOptions::augment_args(command),
         Argument::ClientCalls => ClientOptions::augment_args(command),
         Argument::Output => OutputOption::augment_args(command),
-        Argument::Flag { name, help } => {
-            let flag = Arg::new(*name).long(*name).help(*help);
+        Argument::Flag { name, short, help } => {
+            let flag = Arg::new(*name).long(*name).short(*short).help(*help);
             command.arg(flag.action(ArgAction::SetTrue))
         }
         Argument::Value {
@@ -263,6 +260,7 @@ fn with_argument(command: Command, argument: &'static Argument) -> Command {
                     .required(true)
                     .num_args(1..)
                     .action(ArgAction::Append),
+                ValueForm::Any => argument.num_args(0..).action(ArgAction::Append),
                 ValueForm::Trailing => argument
                     .num_args(1..)
                     .trailing_var_arg(true)

@@ -75,6 +75,8 @@ pub enum Argument {
     Flag {
         /// The name, which is the option without `--`.
         name: &'static str,
+        /// The letter of its short form.
+        short: Option<char>,
         /// The line in the help.
         help: &'static str,
     },
@@ -119,6 +121,8 @@ pub enum ValueForm {
     Required,
     /// One or more arguments.
     Many,
+    /// Any number of arguments.
+    Any,
     /// The words after all others, also those that begin like options.
     Trailing,
 }
@@ -242,9 +246,10 @@ impl Command {
 }
 
 impl Argument {
-    /// Creates an option without a value.
+    /// Creates an option without a value and without a short form.
     pub const fn flag(name: &'static str, help: &'static str) -> Self {
-        Self::Flag { name, help }
+        let short = None;
+        Self::Flag { name, short, help }
     }
 
     /// Creates an argument whose values are texts that are read as this type.

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use host::{own_path, program, shell};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tools::{Digest, Tool, ToolName};
-
-use crate::{own_path, program, shell};
 
 /// The usual lock file.
 pub(crate) const USUAL: &str = "tools.lock";

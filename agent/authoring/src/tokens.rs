@@ -14,7 +14,7 @@ pub(crate) struct Tokens {
 
 impl Tokens {
     /// Counts the tokens of a text in a request of this format, with OpenAI's tokenizer `o200k_base`.
-    #[cfg(feature = "default")]
+    #[cfg(feature = "tokenizer")]
     pub(crate) fn count(text: &str, format: Format) -> Self {
         let is_estimate = !matches!(format, Format::OpenAiChat | Format::OpenAiResponses);
         Self {
@@ -24,7 +24,7 @@ impl Tokens {
     }
 
     /// Estimates the tokens of a text as a quarter of its bytes.
-    #[cfg(not(feature = "default"))]
+    #[cfg(not(feature = "tokenizer"))]
     pub(crate) fn count(text: &str, _format: Format) -> Self {
         Self {
             count: text.len().div_ceil(4),
@@ -57,11 +57,11 @@ mod tests {
             [Format::OpenAiChat, Format::Anthropic].map(|format| Tokens::count(TEXT, format));
         assert_eq!(own.count, foreign.count);
         assert_eq!(foreign.to_string(), format!("~{}", foreign.count));
-        assert_eq!(own.is_estimate, cfg!(not(feature = "default")));
+        assert_eq!(own.is_estimate, cfg!(not(feature = "tokenizer")));
     }
 
     #[test]
-    #[cfg(feature = "default")]
+    #[cfg(feature = "tokenizer")]
     fn counts_are_those_of_the_tokenizer() {
         assert_eq!(
             Tokens::count("tiktoken is great!", Format::OpenAiChat).count,

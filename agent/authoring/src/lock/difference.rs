@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use host::fit;
 use serde::Serialize;
 use serde_json::Value;
 use tools::ToolName;
 use tools::protocol::canonical_json;
-
-use crate::fit;
 
 /// The maximum length of a shown value, in columns.
 const MAX_VALUE: usize = 100;
@@ -58,7 +57,9 @@ impl Difference {
         let mut skipped = 0;
         if let (Some(old), Some(new)) = (&old, &new) {
             let equal = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b);
-            skipped = old.floor_char_boundary(equal.count().saturating_sub(CONTEXT));
+            let near = equal.count().saturating_sub(CONTEXT);
+            let boundary = (0..=near).rfind(|at| old.is_char_boundary(*at));
+            skipped = boundary.unwrap_or_default();
         }
         let dots = if skipped > 0 { "…" } else { "" };
         [("-", old), ("+", new)].map(|(sign, text)| {

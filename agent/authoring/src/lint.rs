@@ -1,51 +1,70 @@
-//! `toolcrib lint`
+//! `lint`
 
 mod page;
 mod report;
 
+use std::str::FromStr;
+
 use agent::Selection;
-use clap::{Args, ValueEnum};
-use tools::Catalog;
+use host::{Argument, ArgumentRule, Arguments, Command, CommandContext, Exit, ValueForm, program};
 use tools::lint::{Lint, Severity};
 
 use self::report::ToolReport;
-use crate::error::Error;
-use crate::exit::Exit;
-use crate::notice;
-use crate::output;
+use crate::error::AuthoringError;
 
-/// Check the linked tools against the house rules and the formats of all services, and count their tokens
-///
-/// Runs the examples of pure tools that need no services. Exits with 1 if there is an error.
-#[derive(Args, Debug)]
-pub(super) struct LintArgs {
-    /// The names of tools to show in detail
-    names: Vec<String>,
-
-    /// Select tools by name, such as 'fs.*'; '!fs.write' excludes; repeatable
-    #[arg(long, value_name = "GLOB", conflicts_with = "names")]
-    select: Vec<String>,
-
-    /// Exit with 1 for these findings too
-    #[arg(long, value_name = "FINDINGS")]
-    deny: Option<Denied>,
-
-    /// Show each tool in detail: every finding, and its form in each format
-    #[arg(short, long, conflicts_with = "json")]
-    long: bool,
-
-    /// Print the tools as JSON, one document per line
-    #[arg(long)]
-    json: bool,
-}
+pub(crate) const LINT: Command = Command {
+    about: "Check the linked tools against the house rules and the formats of all services, and count their tokens",
+    details: "Runs the examples of pure tools that need no services. Exits with 1 if there is an error.",
+    behind: "export",
+    arguments: &[
+        Argument::value::<String>(
+            ValueForm::Any,
+            "names",
+            "NAMES",
+            "The names of tools to show in detail",
+        ),
+        Argument::value::<String>(
+            ValueForm::NamedMany,
+            "select",
+            "GLOB",
+            "Select tools by name, such as 'fs.*'; '!fs.write' excludes; repeatable",
+        ),
+        Argument::value::<Denied>(
+            ValueForm::Named,
+            "deny",
+            "FINDINGS",
+            "Exit with 1 for these findings too: `warnings`",
+        ),
+        Argument::Flag {
+            name: "long",
+            short: Some('l'),
+            help: "Show each tool in detail: every finding, and its form in each format",
+        },
+        Argument::flag("json", "Print the tools as JSON, one document per line"),
+    ],
+    rules: &[
+        ArgumentRule::Conflicts("select", "names"),
+        ArgumentRule::Conflicts("long", "json"),
+    ],
+    run: Some(|arguments, cx| Box::pin(async { Ok(lint(arguments, cx).await?) })),
+    ..Command::new("lint")
+};
 
 /// The findings that `--deny` makes errors.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Denied {
-    Warnings,
+struct Denied;
+
+impl FromStr for Denied {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "warnings" => Ok(Self),
+            _ => Err("write `warnings`"),
+        }
+    }
 }
 
-fn exit(reports: &[ToolReport], denied: Option<Denied>) -> Exit {
+fn exit(reports: &[ToolReport], denies_warnings: bool) -> Exit {
     match reports
         .iter()
         .filter_map(ToolReport::worst)
@@ -53,57 +72,56 @@ fn exit(reports: &[ToolReport], denied: Option<Denied>) -> Exit {
         .max()
     {
         Some(Severity::Error) => Exit::Failed,
-        Some(Severity::Warning) if denied.is_some() => Exit::Failed,
+        Some(Severity::Warning) if denies_warnings => Exit::Failed,
         _ => Exit::Success,
     }
 }
 
-impl LintArgs {
-    pub(super) async fn run(self) -> Result<Exit, Error> {
-        let catalog = tools::snapshot();
-        let (is_chosen, has_unmatched) = self.chosen(&catalog)?;
-        // Names are compared with those of all tools, so all are checked.
-        let faults = Lint::new().check(&catalog).await;
-        let mut reports = report::reports(&catalog.list(), faults);
-        reports.retain(|report| is_chosen(report));
-        if self.json {
-            reports
-                .iter()
-                .try_for_each(|report| output::json(&report.document()))?;
-        } else {
-            let is_long = self.long || !self.names.is_empty();
-            output::page(&page::page(&reports, is_long, output::width()))?;
-        }
-        let is_denied = has_unmatched && self.deny.is_some();
-        Ok(if is_denied {
-            Exit::Failed
-        } else {
-            exit(&reports, self.deny)
-        })
-    }
-
-    /// Returns the filter of the names and globs, and true if a glob matches no tool.
-    fn chosen(
-        &self,
-        catalog: &Catalog,
-    ) -> Result<(impl Fn(&ToolReport) -> bool + use<>, bool), Error> {
-        let mut names = self.names.clone();
-        for name in names
-            .iter_mut()
-            .filter(|name| !catalog.names().iter().any(|present| present == &***name))
+async fn lint(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, AuthoringError> {
+    let catalog = tools::snapshot();
+    let entries = catalog.list();
+    let mut names: Vec<String> = arguments.values("names")?;
+    for name in &mut names {
+        if !catalog
+            .names()
+            .iter()
+            .any(|present| present.as_str() == name)
         {
             *name = catalog.get(name)?.name().to_string();
         }
-        let selection = Selection::parse(&self.select)?;
-        let has_unmatched = notice::warn_unmatched(&selection, &catalog.list());
-        let selects_all = self.select.is_empty();
-        let is_chosen = move |report: &ToolReport| match &report.entry {
-            _ if !names.is_empty() => names.contains(&report.tool),
-            Some(entry) => selection.matches(entry),
-            None => selects_all,
-        };
-        Ok((is_chosen, has_unmatched))
     }
+    let globs: Vec<String> = arguments.values("select")?;
+    let selection = Selection::parse(&globs)?;
+    let mut has_unmatched = false;
+    for pattern in selection.unmatched(&entries) {
+        cx.warn(&format!(
+            "no tool matches {pattern}; run {} list to see all names",
+            program::name()
+        ));
+        has_unmatched = true;
+    }
+    // Names are compared with those of all tools, so all are checked.
+    let faults = Lint::new().check(&catalog).await;
+    let mut reports = report::reports(&entries, faults);
+    reports.retain(|report| match &report.entry {
+        _ if !names.is_empty() => names.contains(&report.tool),
+        Some(entry) => selection.matches(entry),
+        None => globs.is_empty(),
+    });
+    if arguments.is_given("json") {
+        reports
+            .iter()
+            .try_for_each(|report| cx.write_json(&report.document()))?;
+    } else {
+        let is_long = arguments.is_given("long") || !names.is_empty();
+        cx.write_page(&page::page(&reports, is_long, cx.width()))?;
+    }
+    let denies_warnings = arguments.is_given("deny");
+    Ok(if has_unmatched && denies_warnings {
+        Exit::Failed
+    } else {
+        exit(&reports, denies_warnings)
+    })
 }
 
 #[cfg(test)]
@@ -111,9 +129,39 @@ mod tests {
     use serde_json::{Value, json};
     use tools::protocol::Example;
     use tools::protocol::wire::Format;
-    use tools::{Effects, Tool, ToolContext};
+    use tools::{Catalog, Effects, Tool, ToolContext};
 
     use super::*;
+
+    mod one {
+        /// Is declared twice.
+        #[tools::tool(name = "twin", pure)]
+        fn twin() -> String {
+            String::new()
+        }
+    }
+
+    mod other {
+        /// Is declared twice.
+        #[tools::tool(name = "twin", pure)]
+        fn twin() -> String {
+            String::new()
+        }
+    }
+
+    /// Lacks a description of its field.
+    #[derive(serde::Deserialize, tools::JsonSchema)]
+    #[schemars(crate = "tools::schemars")]
+    struct Undescribed {
+        #[allow(dead_code)]
+        field: String,
+    }
+
+    /// Cannot be built.
+    #[tools::tool(name = "unbuilt", pure)]
+    fn unbuilt(#[args] _arguments: Undescribed) -> String {
+        String::new()
+    }
 
     /// Returns the reports about a catalog with one good tool and these.
     fn reports(tools: impl IntoIterator<Item = Tool>) -> Vec<ToolReport> {
@@ -146,7 +194,7 @@ mod tests {
     #[test]
     fn the_worst_finding_decides_the_exit_and_comes_first() {
         let kept = reports([]);
-        assert_eq!(exit(&kept, Some(Denied::Warnings)), Exit::Success);
+        assert_eq!(exit(&kept, true), Exit::Success);
 
         let vague = Tool {
             description: "does it".to_owned(),
@@ -154,7 +202,7 @@ mod tests {
         };
         let warned = reports([vague.clone()]);
         assert_eq!(
-            [None, Some(Denied::Warnings)].map(|denied| exit(&warned, denied)),
+            [false, true].map(|denies| exit(&warned, denies)),
             [Exit::Success, Exit::Failed]
         );
 
@@ -164,7 +212,7 @@ mod tests {
         };
         broken.parameters["enum"] = json!([1]);
         let failed = reports([broken]);
-        assert_eq!(exit(&failed, None), Exit::Failed);
+        assert_eq!(exit(&failed, false), Exit::Failed);
         let page = shown(&failed, false);
         let line = page
             .lines()
@@ -238,7 +286,6 @@ mod tests {
 
     #[test]
     fn a_tool_that_cannot_be_built_has_a_report_too() {
-        // `doctor` declares such tools.
         let catalog = Catalog::linked();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
@@ -252,7 +299,7 @@ mod tests {
             assert!(report.entry.is_none() && report.wires.is_empty(), "{name}");
             assert_eq!(report.worst().unwrap().severity, Severity::Error);
         }
-        assert_eq!(exit(&reports, None), Exit::Failed);
-        assert!(shown(&reports, true).contains("doctor.rs:"));
+        assert_eq!(exit(&reports, false), Exit::Failed);
+        assert!(shown(&reports, true).contains("lint.rs:"));
     }
 }

@@ -13,7 +13,7 @@ struct Linked(PathBuf);
 ///
 /// # Errors
 /// Returns an error if there is such a link, or if the file cannot be written.
-pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     if let Some(link) = link_on(path) {
         return Err(io::Error::other(Linked(link)));
     }

@@ -1,17 +1,25 @@
-//! `toolcrib audit`, to which families add what they can inspect.
+#![doc = include_str!("../README.md")]
 
 mod ceiling;
+mod error;
+mod lint;
+mod lock;
+mod lock_file;
+mod new;
+mod tokens;
 
 use host::{Command, Extension, inventory};
 use tools::source;
 
-inventory::submit! {
-    Extension::new("audit", source!()).with_commands(&[AUDIT])
-}
-
+/// Families add to it what they can inspect.
 const AUDIT: Command = Command {
     about: "Inspect what the linked tools could touch, and the journals of past calls",
     behind: "config",
     commands: &[ceiling::CEILING],
     ..Command::new("audit")
 };
+
+inventory::submit! {
+    Extension::new("authoring", source!())
+        .with_commands(&[AUDIT, lint::LINT, lock::LOCK, new::NEW])
+}

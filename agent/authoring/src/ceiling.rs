@@ -1,30 +1,27 @@
-//! `toolcrib audit ceiling`
+//! `audit ceiling`
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anstyle::Style;
-use host::{Argument, Command};
+use host::style::{ALERT, STRONG, styled};
+use host::{Argument, Command, CommandContext, CommandError, Exit};
 use serde_json::json;
 use tools::{Clause, Entry, Source, ToolName};
 
-use crate::error::Error;
-use crate::exit::Exit;
-use crate::linked;
-use crate::notice::{self, ALERT, STRONG, styled};
-use crate::output;
-use crate::table::Table;
-use crate::visible::visible;
+use crate::error::AuthoringError;
+use host::table::Table;
+use tools::visible::visible;
 
 /// Prints all targets that the linked tools could touch.
-pub(super) const CEILING: Command = Command {
+pub(crate) const CEILING: Command = Command {
     about: "Print all targets that the linked tools could touch, by crate",
     details: "Each line is a clause and its tools: granting the clause would permit every call of these tools.",
     arguments: &[Argument::flag(
         "json",
         "Print the crates as JSON, one document per line",
     )],
-    run: Some(|arguments, _| Box::pin(async { Ok(print_ceiling(arguments.is_given("json"))?) })),
+    run: Some(|arguments, cx| Box::pin(async { print_ceiling(arguments.is_given("json"), cx) })),
     ..Command::new("ceiling")
 };
 
@@ -36,22 +33,22 @@ struct Reach {
     pure: Vec<ToolName>,
 }
 
-fn print_ceiling(is_json: bool) -> Result<Exit, Error> {
+fn print_ceiling(is_json: bool, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
     let entries = tools::list();
     let crates = by_crate(&entries);
     if is_json {
         crates.iter().try_for_each(|((name, version), reach)| {
-            output::json(&reach.document(name, version))
+            cx.write_json(&reach.document(name, version))
         })?;
     } else {
-        let width = output::width();
+        let width = cx.width();
         let pages = crates
             .iter()
             .map(|((name, version), reach)| reach.page(name, version, width));
-        output::page(&pages.collect::<Vec<_>>().join("\n"))?;
+        cx.write_page(&pages.collect::<Vec<_>>().join("\n"))?;
     }
-    if let Some(count) = linked::unusable() {
-        notice::warning(&Error::Unusable(count).to_string());
+    if let Some(unusable) = AuthoringError::of_unusable() {
+        cx.warn(&unusable.to_string());
     }
     Ok(Exit::Success)
 }

@@ -5,11 +5,11 @@ use tools::lint::{Fault, Severity};
 use tools::protocol::wire::schema::NotStrict;
 
 use super::report::{ToolReport, WireForm};
-use crate::fit;
-use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
-use crate::table::Table;
-use crate::visible::visible;
+use host::fit;
+use host::style::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
+use host::table::Table;
 use tools::counted;
+use tools::visible::visible;
 
 /// Returns a line for each tool, or all its findings, and the totals.
 pub(super) fn page(reports: &[ToolReport], is_long: bool, width: usize) -> String {
