@@ -6,6 +6,7 @@ mod lint;
 mod lock;
 mod lock_file;
 mod new;
+mod show;
 mod tokens;
 
 use host::{Command, Extension, inventory};
@@ -21,5 +22,5 @@ const AUDIT: Command = Command {
 
 inventory::submit! {
     Extension::new("authoring", source!())
-        .with_commands(&[AUDIT, lint::LINT, lock::LOCK, new::NEW])
+        .with_commands(&[AUDIT, lint::LINT, lock::LOCK, new::NEW, show::SHOW])
 }

@@ -11,7 +11,6 @@ mod list;
 mod providers;
 mod run;
 mod search;
-mod show;
 mod system;
 mod trust;
 mod why;
@@ -37,7 +36,6 @@ pub(crate) struct Cli {
 #[command(defer = true)]
 enum Command {
     List(list::ListArgs),
-    Show(show::ShowArgs),
     Search(search::SearchArgs),
     Call(call::CallArgs),
     Why(why::WhyArgs),
@@ -62,7 +60,6 @@ impl Cli {
         }
         match self.command {
             Command::List(list) => on_runtime(list.run()),
-            Command::Show(show) => on_runtime(show.run()),
             Command::Search(search) => on_runtime(search.run()),
             Command::Call(call) => on_runtime(call.run()),
             Command::Why(why) => on_runtime(why.run()),

@@ -40,7 +40,6 @@ mod observer;
 mod output;
 mod output_file;
 mod output_format;
-mod parameter;
 mod person;
 mod policy;
 mod program;

@@ -19,8 +19,8 @@ use crate::settings::{KeySet, Settings, SettingsError, Values};
 use crate::written_file::WrittenFiles;
 
 pub use command::{
-    Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError, CommandFuture, Run,
-    ValueForm, ValueKind,
+    Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError, CommandFuture,
+    FoundTool, Run, ValueForm, ValueKind,
 };
 pub use linked::{
     ControlFolders, approve, clause_fault, commands, end, faults, insert_control_folders,

@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches, Subco
 use host::sessions::Sessions;
 use host::{
     Argument, ArgumentRule, Arguments, ClientCalls, ClientCallsRequest, CommandContext,
-    CommandError, CommandFuture, Finding, ValueForm, ValueKind,
+    CommandError, CommandFuture, Finding, FoundTool, ValueForm, ValueKind,
 };
 use tools::{CancellationToken, Digest, Host};
 
@@ -23,11 +23,12 @@ use crate::interrupt;
 use crate::notice;
 use crate::output;
 use crate::output_format::OutputOption;
+use crate::remote_tools;
 use crate::root::RootOption;
 use crate::session::{ProgramSessions, UnattendedOptions};
 
 /// The names of the program's own commands.
-const OWN: [&str; 14] = [
+const OWN: [&str; 13] = [
     "call",
     "chat",
     "config",
@@ -38,7 +39,6 @@ const OWN: [&str; 14] = [
     "providers",
     "run",
     "search",
-    "show",
     "system",
     "trust",
     "why",
@@ -335,6 +335,20 @@ impl CommandContext for FamilyOptions {
         let token = interrupt::token(&self.console)?;
         interrupt::cancel_on_termination(token.clone());
         Ok(token)
+    }
+
+    fn find_tool<'a>(&'a self, name: &'a str) -> CommandFuture<'a, FoundTool> {
+        Box::pin(async move {
+            let settings = self.settings()?;
+            let root = self.config.reads_files();
+            let root = root.then(|| self.root.setting().value);
+            let servers = remote_tools::attach_for(name, root, || Ok(settings.clone())).await?;
+            Ok(FoundTool {
+                entry: tools::get(name).map_err(Error::from)?,
+                services: self.root.services(&settings)?,
+                servers,
+            })
+        })
     }
 
     fn width(&self) -> usize {

@@ -10,10 +10,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::Serialize;
-use tools::{CancellationToken, Digest, Host};
+use tools::{CancellationToken, Digest, Entry, Host, Services};
 
 use crate::client_calls::{ClientCalls, ClientCallsRequest};
 use crate::exit::Exit;
+use crate::remote_tools::AttachedTools;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
 
@@ -184,6 +185,12 @@ pub trait CommandContext {
     /// Returns the first mistake in the settings, or an error if the root cannot be used.
     fn context(&self, settings: &Settings) -> Result<Host, CommandError>;
 
+    /// Finds a tool, which may be one of a server, with the services of a session.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such tool, and the first mistake in the settings.
+    fn find_tool<'a>(&'a self, name: &'a str) -> CommandFuture<'a, FoundTool>;
+
     /// Writes text composed by the command to standard output. Its [styles](crate::style) are kept on terminals only.
     ///
     /// # Errors
@@ -216,6 +223,17 @@ pub trait CommandContext {
         shown: &'a Digest,
         noun: &'static str,
     ) -> CommandFuture<'a, bool>;
+}
+
+/// A tool that a command is about.
+#[derive(Debug)]
+pub struct FoundTool {
+    /// The tool.
+    pub entry: Arc<Entry>,
+    /// The services of a session that makes no calls.
+    pub services: Services,
+    /// The servers of the tool, which end when this is dropped.
+    pub servers: Box<dyn AttachedTools>,
 }
 
 /// The failure of a command.

@@ -4,9 +4,9 @@ use anstyle::Style;
 use tools::protocol::ApprovalDefault;
 use tools::{Access, Effects, Tool};
 
-use crate::notice::FAINT;
-use crate::table::Table;
-use crate::visible::visible;
+use host::style::FAINT;
+use host::table::Table;
+use tools::visible::visible;
 
 /// Returns a table with one property per line.
 pub(super) fn derived(tool: &Tool) -> Table<2> {

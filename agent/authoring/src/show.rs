@@ -1,65 +1,48 @@
-//! `toolcrib show`
+//! `show`
 
 mod derived;
+mod parameter;
 
 use std::time::Duration;
 
 use agent::pairs_from_arguments;
 use anstyle::Style;
-use clap::Args;
+use host::style::{FAINT, STRONG, styled};
+use host::table::Table;
+use host::{
+    Argument, Arguments, Command, CommandContext, CommandError, Exit, Size, ValueForm, duration,
+    fit, program, shell,
+};
 use serde_json::Value;
 use tools::protocol::canonical_json;
+use tools::visible::{harmless, visible};
 use tools::{Entry, Limits, Services, Tool};
 
-use crate::config::{ConfigOptions, Values};
-use crate::error::Error;
-use crate::exit::Exit;
-use crate::fit;
-use crate::notice::{FAINT, STRONG, styled};
-use crate::output;
-use crate::program;
-use crate::remote_tools;
-use crate::root::RootOption;
-use crate::table::Table;
-use crate::visible::{harmless, visible};
-use crate::{parameter, shell};
-use host::Size;
-use host::duration;
+pub(crate) const SHOW: Command = Command {
+    about: "Show one tool: parameters, effects, permissions, services, limits and source",
+    behind: "list",
+    arguments: &[
+        Argument::value::<String>(ValueForm::Required, "name", "NAME", "The tool's name"),
+        Argument::Root,
+        Argument::Settings,
+        Argument::flag(
+            "json",
+            "Print the canonical definition as one JSON document",
+        ),
+    ],
+    run: Some(|arguments, cx| Box::pin(show(arguments, cx))),
+    ..Command::new("show")
+};
 
-/// Show one tool: parameters, effects, permissions, services, limits and source
-#[derive(Args, Debug)]
-pub(super) struct ShowArgs {
-    /// The tool's name
-    name: String,
-
-    #[command(flatten)]
-    root: RootOption,
-
-    #[command(flatten)]
-    config: ConfigOptions,
-
-    /// Print the canonical definition as one JSON document
-    #[arg(long)]
-    json: bool,
-}
-
-impl ShowArgs {
-    pub(super) async fn run(self) -> Result<Exit, Error> {
-        let settings = self.config.settings(Values::default())?;
-        let root = self.config.reads_files().then(|| self.root.setting().value);
-        let _servers = remote_tools::attach_for(&self.name, root, || Ok(settings.clone())).await?;
-        let entry = tools::get(&self.name)?;
-        if self.json {
-            output::json(entry.tool())?;
-        } else {
-            output::page(&page(
-                &entry,
-                &self.root.services(&settings)?,
-                output::width(),
-            ))?;
-        }
-        Ok(Exit::Success)
+async fn show(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandError> {
+    let name: String = arguments.value("name")?.unwrap_or_default();
+    let found = cx.find_tool(&name).await?;
+    if arguments.is_given("json") {
+        cx.write_json(found.entry.tool())?;
+    } else {
+        cx.write_page(&page(&found.entry, &found.services, cx.width()))?;
     }
+    Ok(Exit::Success)
 }
 
 fn page(entry: &Entry, services: &Services, width: usize) -> String {

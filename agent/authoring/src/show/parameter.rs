@@ -2,14 +2,14 @@
 
 use agent::{Parameter, parameters};
 use anstyle::Style;
+use host::fit;
 use serde_json::Value;
 
-use crate::fit;
-use crate::notice::{FAINT, STRONG, styled};
-use crate::table::Table;
+use host::style::{FAINT, STRONG, styled};
+use host::table::Table;
 
 /// Returns a table of name, type, presence and description; required parameters come first. Patterns follow below.
-pub(crate) fn table(schema: &Value, width: usize) -> String {
+pub(super) fn table(schema: &Value, width: usize) -> String {
     let mut table = Table::new([STRONG, Style::new(), FAINT, Style::new()], 2);
     let parameters = parameters(schema);
     if parameters.is_empty() {
