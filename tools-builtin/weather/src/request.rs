@@ -27,7 +27,7 @@ pub(crate) struct WeatherRequest {
     #[serde(default = "three")]
     #[schemars(range(min = 1, max = 16))]
     pub(crate) days: u8,
-    /// `metric` is °C, km/h and mm; `imperial` is °F, mph and inches; `uk` is °C, mph and mm; `nautical` has knots, `si` m/s.
+    /// `metric` is °C, km/h and mm; `imperial` is °F, mph and inches; `uk` is °C, mph and mm; `knots` has knots, `si` m/s.
     #[serde(default)]
     pub(crate) units: UnitSystem,
 }
@@ -42,7 +42,7 @@ pub(crate) enum UnitSystem {
     Metric,
     Imperial,
     Uk,
-    Nautical,
+    Knots,
     Si,
 }
 
@@ -53,7 +53,7 @@ impl UnitSystem {
             Self::Metric => ["celsius", "kmh", "mm"],
             Self::Imperial => ["fahrenheit", "mph", "inch"],
             Self::Uk => ["celsius", "mph", "mm"],
-            Self::Nautical => ["celsius", "kn", "mm"],
+            Self::Knots => ["celsius", "kn", "mm"],
             Self::Si => ["celsius", "ms", "mm"],
         }
     }

@@ -47,7 +47,7 @@ async fn the_weather_of_a_named_place_has_units_words_and_its_source() {
 #[tokio::test]
 async fn the_requests_have_the_name_the_position_the_days_and_the_units() {
     let service = TestService::start(PLACES, FORECAST).await;
-    let arguments = json!({"place": "Zürich, Switzerland", "days": 16, "units": "nautical"});
+    let arguments = json!({"place": "Zürich, Switzerland", "days": 16, "units": "knots"});
     service.weather(arguments).await;
     let [search, forecast] = &service.requests()[..] else {
         panic!("{:?}", service.requests())
