@@ -1,5 +1,10 @@
 //! The linked crates.
 
+use host::Extension;
+use tools::linked::{self, LookupError};
+
+use crate::error::Error;
+
 tools::link!(agent_authoring, tools_authorship);
 
 #[cfg(feature = "builtin")]
@@ -22,12 +27,16 @@ pub(crate) fn unusable() -> Option<u64> {
     (count > 0).then_some(count as u64)
 }
 
-/// Checks that the crates of the build are linked: the linker drops unused crates silently.
-pub(crate) fn check() -> Result<(), tools::linked::NotLinked> {
+/// Checks that the crates of the build are linked: the linker drops unused crates silently. Several families of one name are left out, and
+/// what one of them protects would not be protected.
+pub(crate) fn check() -> Result<(), Error> {
     tools::expect_linked!("toolcrib-agent")?;
     #[cfg(feature = "builtin")]
     for package in tools_builtin::PACKAGES {
         tools::expect_linked!(package)?;
     }
-    Ok(())
+    match linked::conflicts::<Extension>().into_iter().next() {
+        Some(conflict) => Err(Error::Family(LookupError::Conflict(conflict))),
+        None => Ok(()),
+    }
 }
