@@ -40,7 +40,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     NotLinked(#[from] NotLinked),
     #[error(transparent)]
-    Family(LookupError),
+    Family(#[from] LookupError),
     #[error(transparent)]
     Root(#[from] InvalidRoot),
     #[error("cannot read the arguments from standard input: {0}; pass them as JSON text in UTF-8")]

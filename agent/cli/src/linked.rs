@@ -1,9 +1,7 @@
 //! The linked crates.
 
 use host::Extension;
-use tools::linked::{self, LookupError};
-
-use crate::error::Error;
+use tools::linked::{self, LookupError, NotLinked};
 
 tools::link!(agent_authoring, tools_authorship);
 
@@ -27,16 +25,18 @@ pub(crate) fn unusable() -> Option<u64> {
     (count > 0).then_some(count as u64)
 }
 
-/// Checks that the crates of the build are linked: the linker drops unused crates silently. Several families of one name are left out, and
-/// what one of them protects would not be protected.
-pub(crate) fn check() -> Result<(), Error> {
+/// Checks that the crates of the build are linked: the linker drops unused crates silently.
+pub(crate) fn check() -> Result<(), NotLinked> {
     tools::expect_linked!("toolcrib-agent")?;
     #[cfg(feature = "builtin")]
     for package in tools_builtin::PACKAGES {
         tools::expect_linked!(package)?;
     }
-    match linked::conflicts::<Extension>().into_iter().next() {
-        Some(conflict) => Err(Error::Family(LookupError::Conflict(conflict))),
-        None => Ok(()),
-    }
+    Ok(())
+}
+
+/// Checks that no two families have one name. Both are left out then, and what one of them protects would not be protected.
+pub(crate) fn check_families() -> Result<(), LookupError> {
+    let conflict = linked::conflicts::<Extension>().into_iter().next();
+    conflict.map_or(Ok(()), |conflict| Err(LookupError::Conflict(conflict)))
 }
