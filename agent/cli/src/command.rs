@@ -57,6 +57,7 @@ impl Cli {
     pub(crate) fn run(self) -> Result<Exit, Error> {
         if !matches!(self.command, Command::Doctor(_)) {
             linked::check()?;
+            linked::check_families()?;
         }
         match self.command {
             Command::List(list) => on_runtime(list.run()),

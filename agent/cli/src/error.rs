@@ -40,6 +40,8 @@ pub(crate) enum Error {
     #[error(transparent)]
     NotLinked(#[from] NotLinked),
     #[error(transparent)]
+    Family(#[from] LookupError),
+    #[error(transparent)]
     Root(#[from] InvalidRoot),
     #[error("cannot read the arguments from standard input: {0}; pass them as JSON text in UTF-8")]
     Input(io::Error),
@@ -129,6 +131,7 @@ impl Error {
             Self::BrokenContent { .. } => Exit::Failed,
             Self::Command(error) => error.exit,
             Self::Unusable(_) => Exit::Problems,
+            Self::Family(_) => Exit::Unavailable,
             Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => {
                 provider_exit(error)
             }
