@@ -10,7 +10,6 @@ use super::metering::charge;
 use super::rejected_reply::is_empty;
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::Hidden;
-use crate::provider::guarded;
 use crate::run::AnswerCheck;
 use crate::{Event, ProviderError, Request, RetrySink, Run, Spending, Step, TextSink, Turn};
 
@@ -72,10 +71,10 @@ impl Driver {
             return Ok(());
         };
         let turn = turn?;
-        if is_empty(&turn, &*self.provider) {
+        if is_empty(&turn, self.about()) {
             run.record_usage(turn.usage);
             return Err(ProviderError::NoAnswer {
-                provider: guarded::name(&*self.provider),
+                provider: self.about().name.to_string(),
             }
             .into());
         }

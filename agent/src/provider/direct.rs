@@ -8,7 +8,7 @@ use tools::protocol::{Message, Part, ResourceContents, Role};
 use tools::{Content, ToolCall, ToolResult, source};
 
 use super::prompt::{self, ParsedArguments, ParsedCall};
-use super::{Provider, ProviderError, ProviderSubmission, Request, Turn, TurnFuture};
+use super::{Provider, ProviderError, ProviderInfo, ProviderSubmission, Request, Turn, TurnFuture};
 use crate::join::join;
 use crate::{ToolSet, arguments_from_pairs};
 
@@ -63,12 +63,9 @@ inventory::submit! {
 }
 
 impl Provider for Direct {
-    fn name(&self) -> &str {
-        "direct"
-    }
-
-    fn is_metered(&self) -> bool {
-        false
+    fn about(&self) -> &ProviderInfo {
+        static DIRECT: ProviderInfo = ProviderInfo::unmetered("direct");
+        &DIRECT
     }
 
     fn check(&self, request: Request<'_>) -> Result<(), ProviderError> {

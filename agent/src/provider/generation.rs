@@ -139,8 +139,15 @@ impl fmt::Display for ToolChoice {
 
 impl GenerationOptions {
     /// Creates options without a setting.
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self {
+            max_output_tokens: None,
+            temperature: None,
+            tool_choice: None,
+            parallel_calls: None,
+            reasoning_effort: None,
+            caching: None,
+        }
     }
 
     /// Sets the most tokens of one turn.
