@@ -69,12 +69,9 @@ impl Prefix {
                 .cloned()
                 .collect()
         };
-        let is_changed = |(name, digest): &(&ToolName, &u64)| {
-            before.get(*name).is_some_and(|before| before != *digest)
-        };
         let changed = now
             .iter()
-            .filter(is_changed)
+            .filter(|(name, digest)| before.get(*name).is_some_and(|before| before != *digest))
             .map(|(name, _)| name.clone())
             .collect();
         let change = PrefixChange {

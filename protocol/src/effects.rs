@@ -204,7 +204,12 @@ impl Declared {
         for (access, template) in self.templates() {
             let remaining = Effects::MAX_TARGETS - targets.len();
             targets.extend(template.targets(access, remaining, |field, normaliser| {
-                template.texts(field, normaliser, argument(parameters, arguments, field)?)
+                let value = argument(parameters, arguments, field)?.ok_or_else(|| {
+                    TargetError::Missing {
+                        field: field.to_owned(),
+                    }
+                })?;
+                template.texts(field, normaliser, value)
             })?);
         }
         Ok(targets)
@@ -283,30 +288,21 @@ impl<'de> Visitor<'de> for EffectsVisitor {
     }
 }
 
-/// Returns the argument of a field, or its default.
+/// Returns the argument of a field, or its default. Returns `None` if there is neither.
 fn argument<'a>(
     parameters: &'a Value,
     arguments: Node<'a>,
     field: &str,
-) -> Result<Node<'a>, TargetError> {
+) -> Result<Option<Node<'a>>, TargetError> {
     if !arguments.is_object() {
         return Err(TargetError::NotAnObject {
             field: field.to_owned(),
         });
     }
-    let default = || {
-        parameters
-            .get("properties")?
-            .get(field)?
-            .get("default")
-            .map(Node::from)
-    };
-    arguments
-        .get(field)
-        .or_else(default)
-        .ok_or_else(|| TargetError::Missing {
-            field: field.to_owned(),
-        })
+    Ok(arguments.get(field).or_else(|| {
+        let property = parameters.get("properties")?.get(field)?;
+        property.get("default").map(Node::from)
+    }))
 }
 
 fn check_field(

@@ -207,14 +207,13 @@ impl Remote {
         };
         let text_sink =
             (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
-        let attempt = || self.model.turn(&request, tools, self.streaming, text_sink);
         retry(
             &self.about().name,
             &self.retry_policy,
             request.deadline,
             request.retry_sink,
             &is_sent,
-            attempt,
+            || self.model.turn(&request, tools, self.streaming, text_sink),
         )
         .await
     }

@@ -109,11 +109,10 @@ impl ApprovalQuestion<'_> {
     /// Returns true if nobody can decide about the call without its preview: it changes a file that runs by itself or decides what tools
     /// may do, and its arguments need not have the content.
     pub fn needs_preview(&self) -> bool {
-        let sensitive = |target: &Target| self.approval.cx.sensitive_paths().find_target(target);
         self.approval
             .targets
             .iter()
-            .filter_map(sensitive)
+            .filter_map(|target| self.approval.cx.sensitive_paths().find_target(target))
             .any(|path| path.sensitivity() >= Sensitivity::RunsByItself)
     }
 

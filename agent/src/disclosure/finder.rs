@@ -76,11 +76,10 @@ impl ToolFinder {
     ///
     /// These tools are chosen before the ranking, so no other tool has an influence on the result.
     pub fn search(&self, cx: &ToolContext, query: &str, limit: usize) -> ToolSearch {
-        let may_call = |name: &ToolName| {
+        let (ranked, number) = self.tools.index().search_and_count(query, limit, |name| {
             let entry = self.tools.get(name);
             entry.is_ok_and(|entry| access(cx, &entry).is_some())
-        };
-        let (ranked, number) = self.tools.index().search_and_count(query, limit, may_call);
+        });
         let others = number.saturating_sub(ranked.len());
         let found = ranked
             .into_iter()

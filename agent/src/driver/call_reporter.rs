@@ -54,16 +54,15 @@ impl CallReporter {
             targets,
             rulings,
         });
-        let (is_refused, started, sink) = (refused.is_some(), Instant::now(), sink.clone());
         let person_clock =
             Arc::new(PersonClock::default().with_outer(budget.person_clock().clone()));
         Some(Arc::new(Self {
             id,
             name,
-            is_refused,
-            started,
+            is_refused: refused.is_some(),
+            started: Instant::now(),
             person_clock,
-            sink,
+            sink: sink.clone(),
             is_open: Mutex::new(true),
         }))
     }

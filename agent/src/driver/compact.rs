@@ -314,14 +314,13 @@ pub(super) fn stable_prefix(messages: &[Message]) -> usize {
 /// Returns the positions after the stable prefix at which the conversation can be cut: no call is there without its result, and no part
 /// of a paused turn without the others.
 pub(super) fn turn_starts(messages: &[Message]) -> impl Iterator<Item = usize> {
-    let is_start = |position: &usize| match messages[*position].role {
+    (stable_prefix(messages)..messages.len()).filter(|position| match messages[*position].role {
         Role::Tool => false,
         Role::Assistant => position
             .checked_sub(1)
             .is_none_or(|before| messages[before].role != Role::Assistant),
         _ => true,
-    };
-    (stable_prefix(messages)..messages.len()).filter(is_start)
+    })
 }
 
 #[cfg(test)]

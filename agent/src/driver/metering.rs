@@ -271,13 +271,12 @@ async fn request_turn(
     let turn = async { Isolated::new(|| provider.complete(request)).await }
         .instrument(span)
         .await;
-    let panicked = |Panic(message)| {
+    let turn = turn.unwrap_or_else(|Panic(message)| {
         Err(ProviderError::Panicked {
             provider: guarded::about(provider).name.to_string(),
             message,
         })
-    };
-    let turn = turn.unwrap_or_else(panicked);
+    });
     end_chat(open, turn.as_ref(), &request, cx);
     turn
 }

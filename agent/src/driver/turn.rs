@@ -96,18 +96,14 @@ impl Driver {
             .for_each(|text| sink.send(|| Event::Text { text }));
         self.charge_calls(run, run_cx).await?;
         let (session, tools) = (run_cx.session, run_cx.tools);
-        let (found_turns, wire) = (
-            session.session_disclosure().found_turns(),
-            self.wire_tools(tools),
-        );
         if tools.is_disclosing()
             && let Step::Call(calls) = run.step()
         {
             Hidden {
                 tools,
-                wire,
+                wire: self.wire_tools(tools),
                 cx: run_cx.cx,
-                found_turns,
+                found_turns: session.session_disclosure().found_turns(),
             }
             .refuse_unseen(run, calls);
         }

@@ -21,15 +21,10 @@ impl Run {
 
     /// Returns the spending of the run and its children. Without a budget, that is the steps, calls and reported tokens of the run.
     pub(crate) fn spent(&self) -> Spending {
-        let (steps, calls, tokens) = (
-            self.steps.into(),
-            self.calls.into(),
-            self.usage.map_or(0, Usage::total),
-        );
         self.spent.unwrap_or(Spending {
-            steps,
-            calls,
-            tokens,
+            steps: self.steps.into(),
+            calls: self.calls.into(),
+            tokens: self.usage.map_or(0, Usage::total),
             ..Spending::default()
         })
     }
@@ -77,16 +72,11 @@ impl Run {
             .unwrap_or_default()
             .iter()
             .map(to_string);
-        let (compaction, prefix, state) = (
-            self.compaction.clone(),
-            self.prefix.clone(),
-            self.state.clone(),
-        );
         let state = Self {
             messages: Conversation::default(),
-            compaction,
-            prefix,
-            state,
+            compaction: self.compaction.clone(),
+            prefix: self.prefix.clone(),
+            state: self.state.clone(),
             ..*self
         };
         Ok(Checkpoint::new(

@@ -283,7 +283,7 @@ async fn more_results_than_a_store_holds_are_readable_after_one_compaction_and_t
         .unwrap();
     let compactions = compactions(&log);
     assert!(
-        compactions[0].replaced.len() > OutputStore::DEFAULT_MAX_OUTPUTS,
+        compactions[0].replaced.len() > OutputStore::MAX_OUTPUTS,
         "{}",
         compactions[0].replaced.len()
     );

@@ -37,9 +37,11 @@ impl<F: for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync> Provider for Mo
             service_name: "gcp.gemini".into(),
             model: Some("m".to_owned()),
             base_url: Some("https://models.example.org/v1".to_owned()),
-            generation: GenerationOptions::new()
-                .with_max_output_tokens(100)
-                .with_temperature(0.5),
+            generation: GenerationOptions {
+                max_output_tokens: Some(100),
+                temperature: Some(0.5),
+                ..GenerationOptions::new()
+            },
             ..ProviderInfo::new("gemini")
         });
         &GEMINI

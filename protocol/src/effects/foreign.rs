@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Declared;
+use super::{Declared, argument};
 use crate::json::{Kind, Node};
 use crate::word_list::has_word;
 use crate::{Effects, Target, TargetError, Template, ToolName};
@@ -156,20 +156,8 @@ fn values<'a>(
     arguments: Node<'a>,
     field: &str,
 ) -> Result<Vec<Node<'a>>, TargetError> {
-    if !arguments.is_object() {
-        return Err(TargetError::NotAnObject {
-            field: field.to_owned(),
-        });
-    }
-    let default = || {
-        parameters
-            .get("properties")?
-            .get(field)?
-            .get("default")
-            .map(Node::from)
-    };
     let mut found = Vec::new();
-    match arguments.get(field).or_else(default) {
+    match argument(parameters, arguments, field)? {
         Some(value) => collect(value, &[], field, &mut found)?,
         None => collect(
             arguments,

@@ -177,10 +177,9 @@ impl From<Value> for Json {
     /// parsed again from its text, which keeps its digits.
     fn from(value: Value) -> Self {
         let extent = Node::from(&value).extent();
-        let reparse = || Self::parse(value.to_string()).ok();
         let needs_reparse = extent.depth <= MAX_DEPTH && extent.has_big_integer;
         needs_reparse
-            .then(reparse)
+            .then(|| Self::parse(value.to_string()).ok())
             .flatten()
             .unwrap_or_else(|| Self(Arc::new(Inner::Value(Wrapped { value, extent }))))
     }

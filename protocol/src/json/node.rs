@@ -231,15 +231,12 @@ impl<'a> Node<'a> {
     /// Returns the size of the value. Walks the value unless it is the root of parsed text.
     pub fn extent(self) -> Extent {
         match self.0 {
-            Inner::Tree(tree, 0) => {
-                let (values, text) = (tree.marks.len(), tree.text.len() + tree.other.len());
-                Extent {
-                    depth: tree.depth,
-                    values,
-                    text,
-                    has_big_integer: tree.has_big_integer,
-                }
-            }
+            Inner::Tree(tree, 0) => Extent {
+                depth: tree.depth,
+                values: tree.marks.len(),
+                text: tree.text.len() + tree.other.len(),
+                has_big_integer: tree.has_big_integer,
+            },
             _ => Extent::walk(self),
         }
     }

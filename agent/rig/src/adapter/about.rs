@@ -85,6 +85,18 @@ mod tests {
     }
 
     #[test]
+    fn names_tell_the_context_except_at_ollama_whose_settings_decide() {
+        let options = ProviderOptions::new();
+        let context = |api, model| {
+            let endpoint = Endpoint::new(api, &options).unwrap();
+            about(&endpoint, model, &options).context.tokens()
+        };
+        assert_eq!(context(Api::Anthropic, "claude-sonnet-4"), Some(200_000));
+        assert_eq!(context(Api::Ollama, "claude-sonnet-4"), None);
+        assert_eq!(context(Api::OpenAi, "m"), None);
+    }
+
+    #[test]
     fn examples_go_to_the_public_service_of_anthropic_unless_requested_otherwise() {
         let public = ProviderOptions::new();
         let gateway = public.clone().with_base_url("http://localhost:1");

@@ -29,10 +29,9 @@ pub(super) fn request(
         placement: image_placement(api, model),
         tools,
     };
-    let is_one_turn = |first: &Message, next: &Message| {
-        (first.role, next.role) == (Role::Assistant, Role::Assistant)
-    };
-    let turns = request.messages.chunk_by(is_one_turn);
+    let turns = request
+        .messages
+        .chunk_by(|first, next| (first.role, next.role) == (Role::Assistant, Role::Assistant));
     let history: Vec<_> = turns
         .filter_map(|parts| message(&results, &whole(parts)))
         .collect();

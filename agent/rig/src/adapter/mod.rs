@@ -291,10 +291,6 @@ impl Model {
             completion.chat_history =
                 message_order::with_separated_results(completion.chat_history);
         }
-        let permanent = |error| Failure {
-            error,
-            is_transient: false,
-        };
         let completion = generation::apply(
             self.api,
             &self.name,
@@ -303,7 +299,10 @@ impl Model {
             tools,
             completion,
         )
-        .map_err(permanent)?;
+        .map_err(|error| Failure {
+            error,
+            is_transient: false,
+        })?;
         let mut fields = self.fields.clone();
         // rig passes these tools on as they are. Its own definitions have no mode per tool, and fields that gateways refuse.
         if tools.list().len() > 0 {
@@ -381,7 +380,10 @@ mod tests {
                 .fields
                 .contains_key("cache_control")
         };
-        let silent = GenerationOptions::new().with_caching(false);
+        let silent = GenerationOptions {
+            caching: Some(false),
+            ..GenerationOptions::new()
+        };
         assert!(asks(&options) && !asks(&options.clone().with_generation(silent)));
         assert!(!asks(&options.with_base_url("http://gateway.example.org")));
     }

@@ -21,12 +21,11 @@ pub(super) struct ModelContext {
 
 impl ModelContext {
     pub(super) fn new(client: Client, api: Api, base_url: &str, model: &str) -> Self {
-        let (base_url, model) = (base_url.trim_end_matches('/').to_owned(), model.to_owned());
         Self {
             client,
             api,
-            base_url,
-            model,
+            base_url: base_url.trim_end_matches('/').to_owned(),
+            model: model.to_owned(),
             served: OnceCell::new(),
         }
     }
@@ -120,13 +119,12 @@ fn shown_by_ollama(shown: &Value) -> Option<u64> {
     let set = parameters
         .lines()
         .find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());
-    let trained = || {
+    set.or_else(|| {
         let fields = shown["model_info"].as_object()?;
         fields
             .iter()
             .find_map(|(name, value)| value.as_u64().filter(|_| name.ends_with(".context_length")))
-    };
-    set.or_else(trained)
+    })
 }
 
 #[cfg(test)]
