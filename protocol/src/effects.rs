@@ -99,9 +99,10 @@ impl Effects {
             Self::Undeclared | Self::Declared(_) => return Ok(vec![Target::unbounded(tool)]),
         };
         let arguments = arguments.into();
-        let mut targets = match declared.foreign {
-            true => declared.foreign_targets(tool, parameters, arguments)?,
-            false => declared.own_targets(parameters, arguments)?,
+        let mut targets = if declared.foreign {
+            declared.foreign_targets(tool, parameters, arguments)?
+        } else {
+            declared.own_targets(parameters, arguments)?
         };
         targets.sort();
         targets.dedup();

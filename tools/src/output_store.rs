@@ -32,11 +32,11 @@ const DIGITS: usize = 16;
 pub struct OutputStore {
     max_bytes: usize,
     secret: RandomState,
-    state: Mutex<State>,
+    state: Mutex<StoredOutputs>,
 }
 
 #[derive(Default)]
-struct State {
+struct StoredOutputs {
     /// The outputs, oldest first.
     outputs: VecDeque<StoredOutput>,
     bytes: usize,
@@ -132,7 +132,7 @@ impl OutputStore {
         Cow::Owned(out)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, StoredOutputs> {
         self.state.lock().ignore_poison()
     }
 }

@@ -6,7 +6,7 @@ use tools::journal::Checkpoint;
 
 use super::conversation::Conversation;
 use super::stored_run::StoredRun;
-use super::{Outcome, Run, State};
+use super::{Outcome, Run, RunPhase};
 use crate::prefix::Prefix;
 use crate::{Spending, Usage};
 
@@ -15,7 +15,7 @@ impl Run {
     pub(crate) fn is_interrupted(&self) -> bool {
         matches!(
             self.state,
-            State::Done(Outcome::Cancelled | Outcome::Failed { .. })
+            RunPhase::Done(Outcome::Cancelled | Outcome::Failed { .. })
         )
     }
 

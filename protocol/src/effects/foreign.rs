@@ -66,7 +66,7 @@ impl Declared {
         let named: Vec<String> = self
             .templates()
             .flat_map(|(_, template)| template.fields())
-            .map(plain)
+            .map(strip_lists)
             .collect();
         has_address(arguments, "", "", &named)
     }
@@ -101,7 +101,7 @@ pub(super) fn is_field(parameters: &Value, field: &str) -> bool {
         || is_below(
             parameters,
             parameters,
-            &plain(field).split('.').collect::<Vec<_>>(),
+            &strip_lists(field).split('.').collect::<Vec<_>>(),
             MAX_REFS,
         )
 }
@@ -142,7 +142,7 @@ fn is_below(whole: &Value, schema: &Value, path: &[&str], refs: usize) -> bool {
 }
 
 /// Returns a field without the marks of lists: `attachments[].to` is `attachments.to`.
-fn plain(field: &str) -> String {
+fn strip_lists(field: &str) -> String {
     field
         .split('.')
         .map(|name| name.trim_end_matches("[]"))
@@ -161,7 +161,7 @@ fn values<'a>(
         Some(value) => collect(value, &[], field, &mut found)?,
         None => collect(
             arguments,
-            &plain(field).split('.').collect::<Vec<_>>(),
+            &strip_lists(field).split('.').collect::<Vec<_>>(),
             field,
             &mut found,
         )?,

@@ -192,7 +192,7 @@ fn user(
             let format = if has_image { placement } else { tools.format() };
             let mut shown = format.show_result(id, result);
             if tools.format() != Format::Anthropic {
-                shown.content = joined(shown.content);
+                shown.content = join_texts(shown.content);
             }
             following.extend(shown.following.iter().map(user_content));
             Some(UserContent::ToolResult(RigResult {
@@ -207,7 +207,7 @@ fn user(
 }
 
 /// Joins texts to one if there is nothing else. Services that copy an API often take the list of texts for no text.
-fn joined(content: Vec<Content>) -> Vec<Content> {
+fn join_texts(content: Vec<Content>) -> Vec<Content> {
     let texts: Option<Vec<_>> = content.iter().map(Content::as_text).collect();
     match texts {
         Some(texts) if texts.len() > 1 => vec![Content::text(texts.join("\n"))],
