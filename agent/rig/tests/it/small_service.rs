@@ -106,7 +106,8 @@ async fn a_request_that_ollama_would_cut_is_not_sent() {
     }
 }
 
-#[tokio::test]
+// The list is read while the thread waits.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_only_model_of_a_service_has_the_context_of_its_list() {
     let service = Service::answering(|_| ok(Format::OpenAiChat)).await;
     let models = json!({"data": [{"id": "mine", "max_model_len": CONTEXT}]});
