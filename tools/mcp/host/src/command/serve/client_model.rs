@@ -1,6 +1,6 @@
 //! [`ClientModel`]: the model of an MCP client, for the tools that are served to it.
 
-use agent::{ModelChoice, Provider, ProviderError, Request, Turn, TurnFuture};
+use agent::{ModelChoice, Provider, ProviderError, ProviderInfo, Request, Turn, TurnFuture};
 use serde_json::{Value, json};
 use tools::protocol::Role;
 use tools_mcp::server::{Peer, PeerRequest};
@@ -20,13 +20,10 @@ pub(super) fn name() -> ModelChoice {
 }
 
 impl Provider for ClientModel {
-    fn name(&self) -> &str {
-        NAME
-    }
-
-    fn is_metered(&self) -> bool {
+    fn about(&self) -> &ProviderInfo {
         // The client pays.
-        false
+        static CLIENT: ProviderInfo = ProviderInfo::unmetered(NAME);
+        &CLIENT
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
