@@ -9,7 +9,6 @@ use std::path::{Component, Path, PathBuf};
 use tools::Digest;
 use tools_store::private;
 
-pub(crate) use self::walk::change_time;
 use crate::records::{self, now};
 use crate::running::{Running, RunningPrograms};
 use host::{WrittenFile, folders, is_document};
