@@ -588,6 +588,9 @@ fn git_is_not_taken_from_the_workspace_and_gets_no_secret() {
         fs::read_to_string(&trace).ok()
     };
     assert_eq!(read_by(desk.root().join("bin")), None);
+    let other = desk.crib.dir.path().join("other");
+    fs::create_dir_all(other.join(".git")).unwrap();
+    assert_eq!(read_by(other.join("node_modules/.bin")), None);
     let seen = read_by(desk.crib.dir.path().join("bin")).unwrap();
     assert!(
         seen.contains("GIT_DIR=") && !seen.contains("canary"),
