@@ -1,7 +1,7 @@
 //! [`Shown`]: a file that is read after it was judged.
 
 use std::fs::{File, Metadata};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use host::placed::{FolderId, change_time};
 use tools::ToolContext;
@@ -10,42 +10,57 @@ use tools::context::FileAuthors;
 use crate::Workspace;
 use crate::path::RelativePath;
 
-/// An open file whose content is shown to the model. A drop records a stranger's text if the file has changed since it was opened, because
-/// the judgement was about another content.
+/// An open file whose content is shown to the model. A drop records a stranger's text if the file, or a folder around it, has changed since
+/// it was opened, because the judgement may have been about another content.
 pub(crate) struct Shown<'a> {
     cx: &'a ToolContext,
+    workspace: &'a Workspace,
     path: PathBuf,
-    stamp: Option<Stamp>,
+    stamps: Vec<Option<Stamp>>,
 }
 
 type Stamp = (Option<FolderId>, u64, u64);
 
 impl<'a> Shown<'a> {
-    /// Records that the content is shown.
-    pub(crate) fn record(
+    /// Notes the file. Call [`Workspace::show_content`] before the drop.
+    pub(crate) fn new(
         cx: &'a ToolContext,
-        workspace: &Workspace,
+        workspace: &'a Workspace,
         path: &RelativePath,
         file: &File,
     ) -> Self {
-        let stamp = file.metadata().ok().map(|metadata| stamp(&metadata));
-        workspace.show_content(cx, path);
         let path = workspace.root().join(path.as_str());
-        Self { cx, path, stamp }
+        let stamps = stamps(workspace, &path, file.metadata().ok());
+        Self {
+            cx,
+            workspace,
+            path,
+            stamps,
+        }
     }
 }
 
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
-        let now = self.path.symlink_metadata().ok();
-        let is_judged = self.cx.service::<FileAuthors>().is_some();
-        if is_judged && self.stamp != now.map(|metadata| stamp(&metadata)) {
+        let is_judged = !self.cx.is_exposed() && self.cx.service::<FileAuthors>().is_some();
+        let now = || self.path.symlink_metadata().ok();
+        if is_judged && self.stamps != stamps(self.workspace, &self.path, now()) {
             self.cx.record_exposure();
         }
     }
 }
 
-fn stamp(metadata: &Metadata) -> Stamp {
-    let id = FolderId::from_metadata(metadata);
-    (id, metadata.len(), change_time(metadata))
+/// Returns the numbers and times of the file and of the folders around it below the root.
+fn stamps(workspace: &Workspace, path: &Path, file: Option<Metadata>) -> Vec<Option<Stamp>> {
+    let around = path
+        .ancestors()
+        .skip(1)
+        .take_while(|it| *it != workspace.root());
+    let around = around.map(|it| it.symlink_metadata().ok());
+    let stamp = |it: Metadata| (FolderId::from_metadata(&it), it.len(), change_time(&it));
+    [file]
+        .into_iter()
+        .chain(around)
+        .map(|it| it.map(stamp))
+        .collect()
 }

@@ -6,9 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use host::placed::change_time;
 use tools::IgnorePoison as _;
 use tools::Services;
 use tools::context::{FileAuthors, FileJudge, WriteWatch};
@@ -16,7 +14,6 @@ use tools::context::{FileAuthors, FileJudge, WriteWatch};
 use crate::committed::Committed;
 use crate::git::Git;
 use crate::mark::Marks;
-use crate::records::now;
 use crate::repository::Repository;
 use crate::running::Running;
 use crate::watch::{Watch, settle_lost};
@@ -42,9 +39,6 @@ const KNOWN_NAMES: [&str; 16] = [
     "toolcrib.toml",
     "venv",
 ];
-
-/// The longest time between the beginning of a read and that of the judgement about it.
-const RECENT: Duration = Duration::from_secs(2);
 
 /// Adds the judge of the files in a workspace, whose path has no links. Settles the programs of sessions that have died.
 pub(crate) fn insert(services: &mut Services, root: &Path) {
@@ -93,14 +87,6 @@ impl Authorship {
             && !marks.is_marked(&repository)
     }
 
-    /// Returns true if a program may have changed the file since then, so that the tool may have read another content than is there now.
-    fn may_flip(&self, path: &Path, since: u64) -> bool {
-        let around = path.ancestors().filter(|it| it.starts_with(&self.root));
-        let times = around.filter_map(|it| Some(change_time(&it.symlink_metadata().ok()?)));
-        let marks = self.marks.as_ref();
-        times.max() >= Some(since) && marks.is_none_or(|marks| marks.had_writer(path, since))
-    }
-
     fn committed(&self, git: &Git) -> Option<Arc<Committed>> {
         let head = git.head()?;
         let mut latest = self.latest.lock().ignore_poison();
@@ -129,11 +115,9 @@ impl FileJudge for Authorship {
         if paths.iter().any(|path| git.starts_with(path)) {
             return false;
         }
-        let since = now().saturating_sub(RECENT.as_nanos() as u64);
         self.judge(|repository, git, committed| {
             let files = walk::files(repository, committed, paths);
             files.is_some_and(|files| content::is_committed(git, &files))
-                && !paths.iter().any(|path| self.may_flip(path, since))
         })
     }
 

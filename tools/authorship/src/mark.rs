@@ -276,14 +276,6 @@ impl Marks {
         !lost.is_empty() && is_changed(&repository.git(), is_then)
     }
 
-    /// Returns true if a program could write the path at this time or later.
-    pub(crate) fn had_writer(&self, path: &Path, since: u64) -> bool {
-        let is_it = |(_, root): &(PathBuf, Dated)| root.at >= since && path.starts_with(&root.path);
-        let has_ended = |roots: Vec<_>| roots.iter().any(is_it);
-        let is_running = self.programs.writer(path).map_or(true, |it| it.is_some());
-        is_running || self.all("root-").map_or(true, has_ended)
-    }
-
     /// Returns the time of the user's trust, or 0.
     fn trusted_at(&self, repository: &Repository) -> u64 {
         let git = repository.git();

@@ -20,9 +20,6 @@ use tools_store::private;
 
 use crate::records::{self, now};
 
-/// The time by which the clock of files may be behind that of the system.
-pub(crate) const CLOCK_LAG: Duration = Duration::from_millis(50);
-
 /// The longest time for which the end of this process waits for its programs.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -115,7 +112,7 @@ impl Running {
                 .filter(|path| path.ends_with(".git"))
                 .filter_map(|git| FolderId::of(git))
                 .collect(),
-            from: now().saturating_sub(CLOCK_LAG.as_nanos() as u64),
+            from: placed::recently(),
             process: process::id(),
             is_later: false,
             folders: Folders::new(),

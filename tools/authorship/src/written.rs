@@ -251,7 +251,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::running::{CLOCK_LAG, Recorded};
+    use crate::running::Recorded;
+    use host::placed::CLOCK_LAG;
 
     /// A record, and a root beside it.
     fn place(folder: &Path) -> (Written, PathBuf) {

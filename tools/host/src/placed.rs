@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,9 @@ const MAX_CHANGED: usize = 200_000;
 
 /// The time between two looks, which is longer where they take long.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// The time by which the clock of files may be behind that of the system.
+pub const CLOCK_LAG: Duration = Duration::from_millis(50);
 
 const GIT: &str = ".git";
 
@@ -229,6 +232,13 @@ pub fn changed(
         }
     }
     found
+}
+
+/// Returns a time in nanoseconds since 1970 that is not after that of a later change of a file, although their clock may be behind.
+pub fn recently() -> u64 {
+    let now = SystemTime::now().checked_sub(CLOCK_LAG);
+    let since = now.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |time| time.as_nanos() as u64)
 }
 
 /// Returns the time of the last change in nanoseconds since 1970. No program can choose it.

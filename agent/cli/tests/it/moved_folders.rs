@@ -139,7 +139,7 @@ fn a_program_whose_root_was_moved_is_looked_after_where_it_is() {
         put(&moved.join("go"), "");
         let said = program.end();
         assert!(
-            is_clean(&moved) && said.contains("left .envrc, "),
+            is_clean(&moved) && said.contains(".envrc, "),
             "{number}: {said}"
         );
         assert!(sub.join(".envrc").exists(), "{number}: {said}");

@@ -95,7 +95,7 @@ impl RunningRecord {
             found: found.collect(),
             only: Vec::new(),
             is_done: false,
-            from: now().saturating_sub(1) * 1_000_000_000,
+            from: placed::recently(),
             is_later: false,
         };
         let count = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use host::placed;
 
-use super::{CLOCK_LAG, Found, Running, RunningPrograms};
-use crate::records::{self, now};
+use super::{Found, Running, RunningPrograms};
+use crate::records;
 
 impl RunningPrograms {
     /// Keeps a record of the folders that have changed while a program ran, for a look when all programs of roots below it have ended. Call
@@ -37,7 +37,7 @@ impl RunningPrograms {
         }
         let later = Running {
             trees,
-            from: now().saturating_sub(CLOCK_LAG.as_nanos() as u64),
+            from: placed::recently(),
             is_later: true,
             process: first.process,
             ..program.clone()
