@@ -1,6 +1,6 @@
 //! [`Shown`]: a file that is read after it was judged.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use host::placed::{FolderId, change_time};
@@ -22,15 +22,15 @@ pub(crate) struct Shown<'a> {
 type Stamp = (Option<FolderId>, u64, u64);
 
 impl<'a> Shown<'a> {
-    /// Notes the file. Call [`Workspace::show_content`] before the drop.
+    /// Notes the file, with its metadata from before the read. Call [`Workspace::show_content`] before the drop.
     pub(crate) fn new(
         cx: &'a ToolContext,
         workspace: &'a Workspace,
         path: &RelativePath,
-        file: &File,
+        file: Option<Metadata>,
     ) -> Self {
         let path = workspace.root().join(path.as_str());
-        let stamps = stamps(workspace, &path, file.metadata().ok());
+        let stamps = stamps(workspace, &path, file);
         Self {
             cx,
             workspace,

@@ -61,7 +61,7 @@ impl Workspace {
         let path = self.granted_path(cx, path, &[Access::Read])?;
         let found = ResolvedEntry::find(cx, self, &path)?;
         let file = found.open_file()?.into_std();
-        let _shown = Shown::new(cx, self, &found.path, &file);
+        let _shown = Shown::new(cx, self, &found.path, file.metadata().ok());
         self.show_content(cx, &found.path);
         Ok(file)
     }
@@ -80,7 +80,7 @@ impl Workspace {
         };
         let limit = whole_file::MAX_COMPARED;
         let file = found.open_file()?.into_std();
-        let _shown = Shown::new(cx, self, &found.path, &file);
+        let _shown = Shown::new(cx, self, &found.path, file.metadata().ok());
         let content = whole_file::contents(file, &found.path, limit)?;
         self.show_content(cx, &found.path);
         Ok(Some(content))
