@@ -361,7 +361,7 @@ impl RunningPrograms {
                 all.push((file, program, is_alive));
             }
         }
-        later::revive(&mut all);
+        Running::revive(&mut all);
         Ok(all)
     }
 

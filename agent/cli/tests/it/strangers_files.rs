@@ -624,8 +624,17 @@ fn a_file_that_a_program_changes_back_after_each_read_is_a_strangers() {
         assert!(tries.next().is_some());
         std::thread::sleep(Duration::from_millis(50));
     }
-    let clean = (0..12).filter(|_| desk.reads_clean("E.md")).count();
+    let calls = [
+        ("fs.read", json!({"path": "E.md"})),
+        ("memory.save", json!({"text": "a fact"})),
+    ];
+    for _ in 0..12 {
+        let ended = desk.session(&calls, &["--grant", "memory:write:**"]);
+        let saved = desk.run(&["memory", "list", "--json"]).expect(0).document();
+        fs::remove_dir_all(desk.crib.dir.path().join("data")).unwrap();
+        let is_evil = ended.stdout.contains("evil");
+        assert!(!is_evil || saved["confirmed"] == false, "{ended:#?}");
+    }
     put(&desk.root().join("stop"), "");
     session.wait().unwrap();
-    assert_eq!(clean, 0);
 }

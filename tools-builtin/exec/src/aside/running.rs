@@ -119,7 +119,7 @@ impl RunningRecord {
     pub(crate) fn put_later(&self, aside: &Aside) -> io::Result<()> {
         let records: Vec<_> = aside.records().collect();
         let mut own = records.iter().filter(|left| left.path == self.path);
-        let running = later::running(&records);
+        let running = Left::running(&records);
         own.try_for_each(|left| left.put_later(&records, &running))
     }
 
@@ -210,7 +210,7 @@ impl Aside {
         let searched = records.iter().filter(|_| at_start);
         let moved = searched.flat_map(|left| left.moved.keys());
         let found = placed::find(root, &moved.copied().collect());
-        let running = later::running(&records);
+        let running = Left::running(&records);
         // Those of which this fails stay as they are.
         let is_put = |left: &Left| {
             !left.is_over || left.before.is_done || left.put_later(&records, &running).is_ok()

@@ -46,14 +46,16 @@ impl RunningPrograms {
     }
 }
 
-/// Gives the programs that have ended their lives back while programs run in roots below theirs.
-pub(super) fn revive(all: &mut [Found]) {
-    let living = |(_, it, is_alive): &Found| {
-        it.is_later && !is_alive && all.iter().any(|other| is_inner(other, &it.root))
-    };
-    let living: Vec<bool> = all.iter().map(living).collect();
-    for ((_, _, is_alive), is_living) in all.iter_mut().zip(living) {
-        *is_alive |= is_living;
+impl Running {
+    /// Gives the programs that have ended their lives back while programs run in roots below theirs.
+    pub(super) fn revive(all: &mut [Found]) {
+        let living = |(_, it, is_alive): &Found| {
+            it.is_later && !is_alive && all.iter().any(|other| is_inner(other, &it.root))
+        };
+        let living: Vec<bool> = all.iter().map(living).collect();
+        for ((_, _, is_alive), is_living) in all.iter_mut().zip(living) {
+            *is_alive |= is_living;
+        }
     }
 }
 

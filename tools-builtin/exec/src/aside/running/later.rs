@@ -13,20 +13,20 @@ use crate::protected::Tree;
 /// The root of a running program, and true if it was moved.
 pub(super) type Running = (PathBuf, bool);
 
-/// Returns the roots of the programs that run.
-pub(super) fn running(records: &[Left]) -> Vec<Running> {
-    let running = records
-        .iter()
-        .filter(|left| !left.is_over && !left.before.is_later);
-    let of = |left: &Left| {
-        let root = left.before.root.as_path().to_owned();
-        let is_moved = left.moved.values().any(|path| *path == root);
-        (root, is_moved)
-    };
-    running.map(of).collect()
-}
-
 impl Left {
+    /// Returns the roots of the programs that run.
+    pub(super) fn running(records: &[Self]) -> Vec<Running> {
+        let running = records
+            .iter()
+            .filter(|left| !left.is_over && !left.before.is_later);
+        let of = |left: &Self| {
+            let root = left.before.root.as_path().to_owned();
+            let is_moved = left.moved.values().any(|path| *path == root);
+            (root, is_moved)
+        };
+        running.map(of).collect()
+    }
+
     /// Returns true if programs in roots below still write the folders that an ended program has changed.
     pub(super) fn is_awaited(&self, running: &[Running]) -> bool {
         self.before.is_later && inner(self.before.root.as_path(), running).next().is_some()
