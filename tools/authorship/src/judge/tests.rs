@@ -1,6 +1,8 @@
 // Clippy allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
+mod inner;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
