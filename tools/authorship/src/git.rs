@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::repository::Repository;
+use crate::repository::{GIT, Repository};
 
 /// The longest time of one question to git.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -38,7 +38,8 @@ pub(crate) struct Git {
 }
 
 impl Git {
-    /// Finds git among the programs of the user. Returns `None` if it is not installed, or only in the repository itself.
+    /// Finds git among the programs of the user. Returns `None` if it is not installed, or only in the repository itself. One in
+    /// another repository comes last.
     pub(crate) fn find(repository: &Repository) -> Option<Self> {
         let folders = std::env::var_os("PATH")?;
         let programs = std::env::split_paths(&folders).filter(|folder| folder.is_absolute());
@@ -48,9 +49,11 @@ impl Git {
                 .canonicalize()
                 .ok()
         });
-        let program = programs
-            .filter(|program| program.is_file())
-            .find(|program| !program.starts_with(&repository.top))?;
+        let is_own = |program: &PathBuf| program.starts_with(&repository.top);
+        let programs = programs.filter(|program| program.is_file() && !is_own(program));
+        // A session may have put one into another repository.
+        let is_in_repository = |it: &PathBuf| it.ancestors().any(|it| it.join(GIT).exists());
+        let program = programs.min_by_key(is_in_repository)?;
         Some(Self {
             program,
             folder: repository.git(),

@@ -1,6 +1,7 @@
 //! [`RunningPrograms`]: the programs of sessions that may write files, each on disk before it starts.
 
 mod displaced;
+mod later;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -18,9 +19,6 @@ use tools::IgnorePoison as _;
 use tools_store::private;
 
 use crate::records::{self, now};
-
-/// The time by which the clock of files may be behind that of the system.
-pub(crate) const CLOCK_LAG: Duration = Duration::from_millis(50);
 
 /// The longest time for which the end of this process waits for its programs.
 const GRACE: Duration = Duration::from_secs(5);
@@ -42,7 +40,8 @@ static CHANGED: Condvar = Condvar::new();
 
 /// The programs of all sessions, in the state folder of the user.
 ///
-/// - `program-*.json` is a [`Running`] program. Its session holds a lock on the file, so that others see when it has died.
+/// - `program-*.json` is a [`Running`] program. Its session holds a lock on the file, so that others see when it has died. One about folders
+///   of an ended program lives while a program runs in a root below.
 /// - `lost-*.json` is the [`Lost`] time of one whose session died before it had settled the end.
 /// - `moved-*.json` is the time of one that could write folders that were not at their paths at its end.
 #[derive(Clone, Debug)]
@@ -63,6 +62,9 @@ pub(crate) struct Running {
     pub(crate) from: u64,
     /// The process of its session.
     pub(crate) process: u32,
+    /// True if it has ended, and programs of roots below may write the trees, because it may have moved folders out of these roots.
+    #[serde(default)]
+    is_later: bool,
     /// The folders that it may write, with their paths.
     #[serde(skip)]
     folders: Folders,
@@ -82,6 +84,9 @@ pub(crate) struct Lost {
     #[serde(default)]
     folders: BTreeSet<FolderId>,
 }
+
+/// A record, its program, and true if the session lives.
+type Found = (PathBuf, Running, bool);
 
 /// The locked record of a program. A drop leaves it to other sessions, unless it was removed.
 #[derive(Debug)]
@@ -107,8 +112,9 @@ impl Running {
                 .filter(|path| path.ends_with(".git"))
                 .filter_map(|git| FolderId::of(git))
                 .collect(),
-            from: now().saturating_sub(CLOCK_LAG.as_nanos() as u64),
+            from: placed::recently(),
             process: process::id(),
+            is_later: false,
             folders: Folders::new(),
         }
     }
@@ -201,11 +207,8 @@ impl RunningPrograms {
     /// # Errors
     /// Returns an error if it cannot be recorded.
     pub(crate) fn record(&self, program: Running) -> io::Result<Recorded> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
         private::create_folder(&self.folder)?;
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{PROGRAM}{}-{}-{count}.json", program.from, program.process);
-        let file = self.folder.join(name);
+        let file = self.new_file(&program);
         let draft = file.with_extension("draft");
         let starts = self.starts()?;
         starts.lock_shared()?;
@@ -221,6 +224,15 @@ impl RunningPrograms {
             file,
             followed,
         })
+    }
+
+    /// Returns a file that no record has.
+    fn new_file(&self, program: &Running) -> PathBuf {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let (from, process) = (program.from, process::id());
+        self.folder
+            .join(format!("{PROGRAM}{from}-{process}-{count}.json"))
     }
 
     /// Removes the record of a program whose end is settled, and keeps the time for its moved folders.
@@ -305,8 +317,11 @@ impl RunningPrograms {
     /// Returns an error if a record cannot be read or written, or the one of `settle`. Then the program is not settled.
     pub(crate) fn settle(&self, settle: impl Fn(&Running) -> io::Result<()>) -> io::Result<()> {
         for (file, program, _) in self.all()?.into_iter().filter(|(_, _, is_alive)| !is_alive) {
+            self.put_later(&program)?;
             settle(&program)?;
-            self.put_lost(&Lost::from(program))?;
+            if !program.is_later {
+                self.put_lost(&Lost::from(program))?;
+            }
             private::remove(&file)?;
         }
         Ok(())
@@ -336,18 +351,8 @@ impl RunningPrograms {
         Ok(())
     }
 
-    /// Returns a program of a living session of which this is true.
-    fn living(&self, is_it: impl Fn(&Running) -> bool) -> io::Result<Option<Running>> {
-        for (_, opened, is_alive) in self.opened()? {
-            if is_alive && let Some(program) = Some(read(&opened)?).filter(&is_it) {
-                return Ok(Some(program));
-            }
-        }
-        Ok(None)
-    }
-
     /// Returns all records whose end is not settled, and true if the session lives.
-    fn all(&self) -> io::Result<Vec<(PathBuf, Running, bool)>> {
+    fn all(&self) -> io::Result<Vec<Found>> {
         let mut all = Vec::new();
         for (file, opened, is_alive) in self.opened()? {
             let program = read(&opened)?;
@@ -356,6 +361,7 @@ impl RunningPrograms {
                 all.push((file, program, is_alive));
             }
         }
+        Running::revive(&mut all);
         Ok(all)
     }
 

@@ -4,11 +4,10 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use host::placed::FolderId;
+use host::placed::{FolderId, change_time};
 use tools::Digest;
 
 use crate::repository::{FOLDERS, GIT};
-use crate::written::change_time;
 
 /// The most entries of a folder of git that are looked at.
 const MAX_ENTRIES: usize = 500_000;

@@ -33,10 +33,13 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         let program = self.recorded.now();
+        let later = self.marks.programs.put_later(&program);
         let marked = self.marks.settle(&program, mem::take(&mut self.put));
         // The record stays if this fails, so that the program counts as lost.
-        if settle_files(&program).and(marked).is_ok() {
+        if settle_files(&program).and(marked).and(later).is_ok() {
             self.marks.programs.end(&self.recorded);
+            // Other programs may have moved folders out of its root.
+            let _ = settle_lost(&self.marks);
         }
     }
 }

@@ -9,7 +9,6 @@ use std::path::{Component, Path, PathBuf};
 use tools::Digest;
 use tools_store::private;
 
-pub(crate) use self::walk::change_time;
 use crate::records::{self, now};
 use crate::running::{Running, RunningPrograms};
 use host::{WrittenFile, folders, is_document};
@@ -252,7 +251,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::running::{CLOCK_LAG, Recorded};
+    use crate::running::Recorded;
+    use host::placed::CLOCK_LAG;
 
     /// A record, and a root beside it.
     fn place(folder: &Path) -> (Written, PathBuf) {

@@ -139,7 +139,7 @@ fn a_program_whose_root_was_moved_is_looked_after_where_it_is() {
         put(&moved.join("go"), "");
         let said = program.end();
         assert!(
-            is_clean(&moved) && said.contains("left .envrc, "),
+            is_clean(&moved) && said.contains(".envrc, "),
             "{number}: {said}"
         );
         assert!(sub.join(".envrc").exists(), "{number}: {said}");
@@ -523,4 +523,95 @@ fn a_moved_repository_is_not_trusted_while_a_program_can_write_it() {
         trust(&["--digest", digest.unwrap()]).expect(0);
         assert!(reads_clean(&desk, &moved, "E.md"), "{is_root}");
     }
+}
+
+#[test]
+fn what_a_program_plants_in_a_folder_that_another_one_took_from_its_root_is_looked_at_when_it_ends()
+{
+    // The folder, whether the outer program starts first, and whether the session of the inner one is killed.
+    let cases = [
+        ("new", false, false),
+        ("new", true, false),
+        ("node_modules/new", false, false),
+        ("node_modules/new", true, true),
+    ];
+    for case in cases {
+        let (folder, is_outer_first, is_killed) = case;
+        let Some((desk, sub)) = desk() else { return };
+        put(&sub.join("node_modules/file"), "");
+        let end = WAIT.replace("ready", "forged").replace("go", "end");
+        let planter = format!(
+            "mkdir {folder}; cd {folder}; {WAIT} {PLANT} {} {end}",
+            forge()
+        );
+        let taker = format!(
+            "touch started; until [ -e sub/{folder}/ready ]; do sleep 0.02; done; mv sub/{folder} y"
+        );
+        let start = |is_outer: bool| match is_outer {
+            true => Program::start(&desk, &desk.root(), &taker),
+            false => Program::start(&desk, &sub, &planter),
+        };
+        let first = start(is_outer_first);
+        let started = if is_outer_first {
+            "started"
+        } else {
+            "sub/node_modules/file"
+        };
+        wait_for(&desk.root().join(started));
+        let second = start(!is_outer_first);
+        let (mut outer, mut inner) = if is_outer_first {
+            (first, second)
+        } else {
+            (second, first)
+        };
+        outer.end();
+        let taken = desk.root().join("y");
+        put(&taken.join("go"), "");
+        wait_for(&taken.join("forged"));
+        assert!(!is_clean(&taken), "{case:?}: it still runs");
+        let said = if is_killed {
+            inner.kill();
+            look(&desk, &desk.root())
+        } else {
+            put(&taken.join("end"), "");
+            inner.end()
+        };
+        assert!(
+            is_clean(&taken) && said.contains("left y/.envrc, "),
+            "{case:?}: {said}"
+        );
+        let place = desk.crib.dir.path().join("place");
+        fs::rename(&taken, &place).unwrap();
+        assert!(!reads_clean(&desk, &place, "E.md"), "{case:?}");
+    }
+}
+
+#[test]
+fn the_files_of_the_user_stay_while_programs_of_two_roots_run() {
+    let Some((desk, sub)) = desk() else { return };
+    for file in ["docs/a", ".vscode/x", "other/x"] {
+        put(&desk.root().join(file), "");
+    }
+    let mut inner = Program::start(&desk, &sub, WAIT.trim_end_matches(';'));
+    wait_for(&sub.join("ready"));
+    Program::start(&desk, &desk.root(), "touch docs/b sub/c d").end();
+    let own = ["AGENTS.md", ".envrc", ".vscode/tasks.json", "other/.envrc"];
+    for file in own {
+        put(&desk.root().join(file), "mine");
+    }
+    look(&desk, &desk.root());
+    put(&sub.join("go"), "");
+    let said = inner.end();
+    assert!(!said.contains("a program left"), "{said}");
+    for file in own {
+        assert!(desk.root().join(file).exists(), "{file}: {said}");
+    }
+    let records = desk.crib.dir.path().join("state/toolcrib/programs");
+    let records = fs::read_dir(records).unwrap().flatten();
+    let is_record = |name: String| name.starts_with("program-");
+    assert!(
+        !records
+            .into_iter()
+            .any(|it| is_record(it.file_name().into_string().unwrap()))
+    );
 }

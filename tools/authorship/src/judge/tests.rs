@@ -1,6 +1,8 @@
 // Clippy allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
+mod inner;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,8 +10,9 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use super::*;
-use crate::running::{CLOCK_LAG, Recorded, RunningPrograms};
+use crate::running::{Recorded, RunningPrograms};
 use crate::trust::{self, Pending, TrustError, pending_in};
+use host::placed::CLOCK_LAG;
 
 /// A repository with a file of the user, and the marks beside it. The home of this process has the address of the user.
 struct Place {

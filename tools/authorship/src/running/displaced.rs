@@ -37,10 +37,11 @@ impl RunningPrograms {
     }
 
     fn refuse(&self, is_it: impl Fn(&Running) -> bool) -> io::Result<()> {
-        self.living(is_it)?
-            .map_or(Ok(()), |Running { root, process, .. }| {
-                Err(io::Error::other(OutOfSight { root, process }))
-            })
+        let mut all = self.all()?.into_iter();
+        let found = all.find(|(_, program, is_alive)| *is_alive && is_it(program));
+        found.map_or(Ok(()), |(_, Running { root, process, .. }, _)| {
+            Err(io::Error::other(OutOfSight { root, process }))
+        })
     }
 }
 
@@ -76,6 +77,13 @@ impl Running {
     /// Returns true if the look at its end covers a path, while the root is where it was.
     fn looks_at(&self, path: &Path) -> bool {
         self.trees().any(|tree| path.starts_with(tree))
+    }
+
+    /// Returns true if its root was moved.
+    pub(super) fn is_gone(&self) -> bool {
+        self.folders
+            .iter()
+            .any(|(id, path)| *path == self.root && !id.is_at(path))
     }
 
     fn is_root_in(&self, moved: &Folders) -> bool {

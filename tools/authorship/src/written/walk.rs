@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::path::Path;
 
+use host::placed::change_time;
+
 use super::{WrittenFile, is_document, relative};
 
 /// The most entries that are looked at.
@@ -88,24 +90,6 @@ fn has_other_name(metadata: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn has_other_name(_metadata: &Metadata) -> bool {
     false
-}
-
-/// Returns the time of the last change in nanoseconds since 1970. No program can choose it.
-#[cfg(unix)]
-pub(crate) fn change_time(metadata: &Metadata) -> u64 {
-    use std::os::unix::fs::MetadataExt as _;
-
-    let nanos = i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
-    u64::try_from(nanos).unwrap_or_default()
-}
-
-#[cfg(not(unix))]
-pub(crate) fn change_time(metadata: &Metadata) -> u64 {
-    let since = metadata
-        .modified()
-        .ok()
-        .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-    since.map_or(u64::MAX, |time| time.as_nanos() as u64)
 }
 
 #[cfg(test)]
