@@ -129,3 +129,19 @@ pub(super) fn changed(metadata: &Metadata) -> (i64, i64) {
 pub(super) fn changed(metadata: &Metadata) -> Option<std::time::SystemTime> {
     metadata.modified().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workspace_with_folders_too_deep_has_no_digest() {
+        let folder = tempfile::tempdir().unwrap();
+        let dig = |depth: usize| {
+            let path = folder.path().join(vec!["d"; depth].join("/"));
+            fs::create_dir_all(path).unwrap();
+            Reach::Code.digest(folder.path())
+        };
+        assert!(dig(MAX_DEPTH - 1).is_some() && dig(MAX_DEPTH).is_none());
+    }
+}

@@ -131,4 +131,15 @@ mod tests {
         };
         assert_eq!((whole(3), whole(2)), (false, true));
     }
+
+    #[test]
+    fn a_folder_that_is_too_deep_counts_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let deepest = ["d"; MAX_DEPTH + 2].join("/");
+        fs::create_dir_all(folder.path().join(&deepest)).unwrap();
+        let mut found = BTreeMap::new();
+        changed(folder.path(), folder.path(), 0, &mut found);
+        let last = found.values().last().unwrap();
+        assert!(last.is_whole && last.path.len() < deepest.len());
+    }
 }
