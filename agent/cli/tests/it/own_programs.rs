@@ -169,6 +169,8 @@ fn a_folder_of_the_path_that_is_spelled_through_a_link_or_without_a_root_is_reco
         (linked("new/bin"), "new/bin/any"),
         (linked("inner/bin"), "real/bin/any"),
         (elsewhere.display().to_string(), "scripts/git"),
+        (root.display().to_string(), "git"),
+        (link.display().to_string(), "git"),
         ("tools".to_owned(), "tools/git"),
         ("./tools".to_owned(), "tools/git"),
     ] {

@@ -28,7 +28,8 @@ pub(super) fn places(workspace: &Workspace) -> Vec<SensitivePlace> {
         .filter(|folder| folder.is_absolute() || folder.file_name().is_some())
         .map(|folder| workspace.root().join(folder))
         .chain(of_home)
-        .partition(|folder| !workspace.paths_to(folder).is_empty());
+        // The root itself has no path, but its files have.
+        .partition(|folder| !workspace.paths_to(folder.join(PROGRAMS)).is_empty());
     let (whole, others): (Vec<_>, Vec<_>) = inside.into_iter().partition(|folder| {
         let paths = workspace.paths_to(folder);
         paths.iter().any(|path| is_for_programs(Path::new(path)))
