@@ -66,7 +66,9 @@ impl RootOption {
         let of_families = control_files(&services, &workspace);
         // Those of the files, also if this session has no server: another one has.
         let of_servers = host::remote_tools().control_files(&self.setting().value);
-        let control = of_servers.into_iter().chain(of_families);
+        // The next session runs it without walls.
+        let own = host::program::file().map(Path::to_owned);
+        let control = of_servers.into_iter().chain(of_families).chain(own);
         let settings = host::protect(settings.with_control_files(control));
         let cx = Host::new().with_services(services);
         Ok(host::prepare_context(&settings, cx)?)

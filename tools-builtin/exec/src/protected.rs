@@ -11,6 +11,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use host::program;
 use serde::{Deserialize, Serialize};
 use tools::ToolError;
 use tools::policy::Sensitivity;
@@ -25,6 +26,9 @@ use crate::report::shown;
 
 /// The most entries of a workspace that are looked at for each run.
 const MAX_ENTRIES: usize = 200_000;
+
+/// The most names of a path: the cost of each look at it grows with their number.
+const MAX_DEPTH: usize = 256;
 
 /// The most bytes of former files that are kept for a run.
 const MAX_FORMER: u64 = 32 << 20;
@@ -156,7 +160,9 @@ impl Look<'_> {
             {
                 continue;
             }
-            *left = left.checked_sub(1).ok_or_else(too_many)?;
+            let rest = left.checked_sub(1);
+            let rest = rest.filter(|_| path.matches('/').count() < MAX_DEPTH);
+            *left = rest.ok_or_else(too_many)?;
             let Ok(metadata) = fs::symlink_metadata(&absolute) else {
                 continue;
             };
@@ -217,7 +223,9 @@ impl Look<'_> {
                 } else {
                     None
                 };
-                let (is_kept, is_link) = (is_protected, metadata.is_symlink());
+                // A build that replaces it, which leaves it another name, must not fail. What it leaves is moved aside.
+                let is_built = metadata.nlink() > 1 && program::file() == Some(&*absolute);
+                let (is_kept, is_link) = (is_protected && !is_built, metadata.is_symlink());
                 let is_suspect = false;
                 let found = Found {
                     is_kept,
@@ -484,7 +492,7 @@ fn is_script(path: &Path, metadata: &Metadata) -> bool {
 
 fn too_many() -> ToolError {
     ToolError::execution_failed(format!(
-        "the writable part of the workspace has more than {MAX_ENTRIES} entries, too many to protect; narrow the grant of writes"
+        "the writable part of the workspace has more than {MAX_ENTRIES} entries, or folders more than {MAX_DEPTH} deep, too many to protect; narrow the grant of writes"
     ))
 }
 

@@ -61,5 +61,5 @@ fn prepare(settings: &Settings, host: Host) -> Result<Host, SettingsError> {
         return Ok(host);
     };
     reserved_files::create(&workspace, &settings.secret_files()).map_err(SettingsError::service)?;
-    Ok(workspace.protect(host, &path_programs::places(workspace.root())))
+    Ok(workspace.protect(host, &path_programs::places(&workspace)))
 }

@@ -69,7 +69,11 @@ impl Git {
     pub(crate) fn user(&self, root: &Path) -> Option<String> {
         // A session could write these settings.
         let is_reachable = |name: &str| {
-            std::env::var_os(name).is_some_and(|path| Path::new(&path).starts_with(root))
+            let path = std::env::var_os(name).map(PathBuf::from);
+            let real = path.as_ref().and_then(|path| path.canonicalize().ok());
+            path.into_iter()
+                .chain(real)
+                .any(|path| path.starts_with(root))
         };
         if OF_USER.iter().any(|name| is_reachable(name)) {
             return None;

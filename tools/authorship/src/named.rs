@@ -1,7 +1,7 @@
 //! [`GitNames`]: the files and folders that settings and variables of git name, such as a folder of hooks.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use host::settings::{SensitivePlace, Settings};
 
@@ -32,7 +32,14 @@ const MAX_FILES: usize = 100;
 const BETWEEN: &str = "!;|&<>";
 
 /// The ends of words after which a command names a folder of hooks or of a template.
-const BEFORE_FOLDERS: [&str; 3] = ["hookspath", "templatedir", "--template"];
+const BEFORE_FOLDERS: [&str; 6] = [
+    "hookspath",
+    "templatedir",
+    "--template",
+    "--exec-path",
+    "git_exec_path",
+    "git_template_dir",
+];
 
 /// The letters by which a shell makes other text of a word.
 const EXPANDED: [char; 7] = ['$', '*', '?', '[', '`', ')', '}'];
@@ -111,9 +118,16 @@ impl GitNames {
         for (name, value) in std::env::vars_os() {
             let name = name.to_string_lossy();
             let is_of_git = name.starts_with("GIT_") && !OF_REPOSITORY.contains(&&*name);
-            if is_of_git || COMMANDS.contains(&&*name) {
-                named.add_words(&value.to_string_lossy(), root, &[root]);
+            if !is_of_git && !COMMANDS.contains(&&*name) {
+                continue;
             }
+            let value = value.to_string_lossy();
+            let key = name.strip_prefix("GIT_CONFIG_VALUE_");
+            let key = key.and_then(|number| std::env::var(format!("GIT_CONFIG_KEY_{number}")).ok());
+            if names_folder(key.as_deref().unwrap_or(&name)) {
+                named.paths.push(place(root, &value));
+            }
+            named.add_words(&value, root, &[root]);
         }
         named
     }
@@ -160,15 +174,18 @@ impl GitNames {
         let unquoted = value.replace(['"', '\'', '\\'], "");
         let parts: Vec<_> = parts(value).filter(|part| !part.is_empty()).collect();
         let is_folder = |word: &str| {
-            let before = parts.windows(2).filter(|pair| pair[1] == word);
-            let mut before = before.map(|pair| pair[0].to_ascii_lowercase());
-            before.any(|before| BEFORE_FOLDERS.iter().any(|end| before.ends_with(end)))
+            let mut pairs = parts.windows(2);
+            pairs.any(|pair| pair[1] == word && names_folder(pair[0]))
         };
+        // Only a shell knows which word becomes the folder of hooks.
+        let is_hidden = unquoted.contains(EXPANDED) && parts.iter().any(|part| names_folder(part));
         for word in [value, &unquoted].into_iter().flat_map(words) {
             let is_relative = place(Path::new(""), word).is_relative();
             for path in below.iter().map(|folder| place(folder, word)) {
                 let is_around = path.canonicalize().is_ok_and(|path| root.starts_with(path));
-                if is_around || !word.contains('/') && !is_folder(word) && !path.is_file() {
+                let is_named = word.contains('/') || is_folder(word);
+                let is_named = is_named || path.is_file() || is_hidden && path.is_dir();
+                if is_around || !is_named {
                 } else if is_relative && path.is_dir() {
                     self.places.push(path);
                 } else {
@@ -177,13 +194,33 @@ impl GitNames {
             }
         }
         let words = unquoted.split(|letter: char| is_between(letter));
-        let names = words.filter_map(|word| word.rsplit_once('/'));
-        let names = names.filter(|(folder, _)| folder.contains(EXPANDED));
-        let names = names.map(|(_, name)| name.trim_end_matches([')', '}', '`']));
-        let is_known = |name: &&str| !name.is_empty() && !name.contains(EXPANDED);
-        self.places
-            .extend(names.filter(is_known).map(PathBuf::from));
+        for (word, known) in words.filter_map(|word| Some((word, behind_variable(word)?))) {
+            let name = known.file_name().filter(|_| !word.ends_with('/'));
+            self.places.extend(name.map(PathBuf::from));
+            if is_hidden {
+                self.places.push(known.join("**"));
+            }
+        }
     }
+}
+
+/// Returns true if a word of a command is one before the folder of hooks or of a template.
+fn names_folder(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    BEFORE_FOLDERS.iter().any(|end| word.ends_with(end))
+}
+
+/// Returns the part of a path that is known behind the last variable, command or wildcard in it.
+fn behind_variable(word: &str) -> Option<PathBuf> {
+    let word = word.trim_end_matches([')', '}', '`', '/']);
+    let known = &word[word.rfind(EXPANDED)?..];
+    let known = Path::new(&known[known.find('/')?..]);
+    let names = known.components().rev().map_while(|part| match part {
+        Component::Normal(name) => Some(name),
+        _ => None,
+    });
+    let names: Vec<_> = names.collect();
+    (!names.is_empty()).then(|| names.into_iter().rev().collect())
 }
 
 /// Returns true if the values are names, addresses, or places of repositories.

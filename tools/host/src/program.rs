@@ -1,10 +1,16 @@
 //! The identity of the running program.
 
-use once_cell::sync::OnceCell;
+use std::path::{Path, PathBuf};
+
+use once_cell::sync::{Lazy, OnceCell};
 use tools::Services;
 
 /// The running program. [`install`] sets it once; tests of libraries have the default.
 static RUNNING: OnceCell<Identity> = OnceCell::new();
+
+/// The file at the time of the first question: one that a build replaces later has another name for the system.
+static FILE: Lazy<Option<PathBuf>> =
+    Lazy::new(|| std::env::current_exe().ok()?.canonicalize().ok());
 
 /// The name, the version and the default settings of a program.
 #[derive(Clone, Debug)]
@@ -50,6 +56,11 @@ pub fn name() -> &'static str {
 /// Returns the version of the running program.
 pub fn version() -> &'static str {
     running().version
+}
+
+/// Returns the file of the running program, without links. Returns `None` if the system does not tell it.
+pub fn file() -> Option<&'static Path> {
+    FILE.as_deref()
 }
 
 /// Returns the services that the program brings itself.

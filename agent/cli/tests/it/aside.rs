@@ -323,3 +323,31 @@ fn a_forged_entry_is_not_passed_on_as_a_command() {
         assert!(told.contains("Makefile") && !told.contains("mv "), "{told}");
     }
 }
+
+#[test]
+fn folders_too_deep_to_look_at_are_told_and_keep_programs_from_starting() {
+    let crib = Crib::new();
+    if !has_bubblewrap(&crib) {
+        return;
+    }
+    let dig = |depth: usize| {
+        let script = format!(
+            "i=0; while [ $i -lt {depth} ]; do mkdir d; cd d; i=$((i+1)); done; echo > end"
+        );
+        run(&crib, &script, &[]).expect(0).stderr
+    };
+    assert!(!dig(200).contains("too deep"));
+    fs::remove_dir_all(crib.root().join("d")).unwrap();
+    assert!(dig(1000).contains("too deep"));
+    let next = run(&crib, "echo > started", &[]);
+    assert!(
+        next.stderr.contains("too deep") && !crib.root().join("started").exists(),
+        "{next:#?}"
+    );
+    fs::remove_dir_all(crib.root().join("d")).unwrap();
+    let cured = run(&crib, "echo > started", &[]).expect(0);
+    assert!(
+        !cured.stderr.contains("too deep") && crib.root().join("started").exists(),
+        "{cured:#?}"
+    );
+}

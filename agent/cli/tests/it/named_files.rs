@@ -291,3 +291,94 @@ fn a_file_whose_folder_only_a_shell_knows_is_protected_by_its_name_in_every_fold
         write(&crib, ordinary, &[]).expect(0);
     }
 }
+
+#[test]
+fn a_folder_of_hooks_or_a_template_that_only_a_shell_knows_is_protected_in_every_folder() {
+    let crib = Crib::new();
+    let commands = [
+        ("$PWD/hk", "hk/pre-commit"),
+        ("\\\"$PWD\\\"/hk/", "hk/pre-commit"),
+        ("${PWD}/deep/hk", "deep/hk/pre-commit"),
+        ("$(git rev-parse --show-toplevel)/hk", "new/hk/pre-commit"),
+        ("`pwd`/x/../hk", "hk/pre-commit"),
+        ("$(echo $PWD/hk)", "hk/pre-commit"),
+    ];
+    let commands = commands.map(|(folder, path)| {
+        let option = format!("!git -c core.hooksPath={folder} commit");
+        (option, path)
+    });
+    let others = [
+        (
+            "!h=existing; git -c core.hooksPath=$h commit",
+            "existing/pre-commit",
+        ),
+        ("!git init --template=$PWD/tpl", "tpl/hooks/post-checkout"),
+        (
+            "!git init --template \\\"$(pwd)/tpl\\\"",
+            "tpl/hooks/post-checkout",
+        ),
+        (
+            "!git -c init.templateDir=$PWD/tpl init",
+            "tpl/hooks/post-checkout",
+        ),
+        (
+            "!GIT_TEMPLATE_DIR=$PWD/tpl git init",
+            "tpl/hooks/post-checkout",
+        ),
+    ];
+    put(&crib.root().join("existing/x"), "");
+    let others = others.map(|(command, path)| (command.to_owned(), path));
+    for (command, path) in commands.into_iter().chain(others) {
+        let settings = format!("[alias]\n\tc = \"{command}\"\n");
+        put(&crib.dir.path().join("home/.gitconfig"), &settings);
+        assert_protected(&crib, &[path], &[]);
+    }
+    let settings = "[alias]\n\tc = \"!cd $PWD/src/; git -C $PWD/lib/ commit\"\n";
+    put(&crib.dir.path().join("home/.gitconfig"), settings);
+    write(&crib, "src/main.rs", &[]).expect(0);
+    write(&crib, "lib/main.rs", &[]).expect(0);
+}
+
+#[test]
+fn a_folder_that_variables_of_git_name_without_a_slash_is_protected() {
+    let crib = Crib::new();
+    for (variables, path) in [
+        (&[("GIT_TEMPLATE_DIR", "hk")][..], "hk/hooks/post-checkout"),
+        (
+            &[
+                ("GIT_CONFIG_COUNT", "1"),
+                ("GIT_CONFIG_KEY_0", "core.hooksPath"),
+                ("GIT_CONFIG_VALUE_0", "hk"),
+            ],
+            "hk/pre-commit",
+        ),
+        (
+            &[
+                ("GIT_CONFIG_COUNT", "1"),
+                ("GIT_CONFIG_KEY_0", "init.templateDir"),
+                ("GIT_CONFIG_VALUE_0", "hk"),
+            ],
+            "hk/hooks/x",
+        ),
+    ] {
+        let call = format!("fs.write path={path} content=evil parents=true");
+        let run = [
+            "run",
+            &call,
+            "--provider",
+            "direct",
+            "--allow",
+            "fs:write:**",
+        ];
+        let asked = Ended::from(
+            crib.command(&run)
+                .envs(variables.iter().copied())
+                .output()
+                .unwrap(),
+        );
+        assert!(
+            asked.code != Some(0) && !crib.root().join(path).exists(),
+            "{asked:#?}"
+        );
+    }
+}

@@ -249,3 +249,65 @@ fn a_journal_inside_of_the_root_is_out_of_reach() {
     let listed = run("fs.list").expect(0);
     assert!(!listed.stdout.contains("journal"), "{listed:#?}");
 }
+
+#[test]
+#[cfg(all(feature = "builtin", target_os = "linux"))]
+fn the_file_of_the_running_program_is_a_control_file() {
+    let crib = Crib::new();
+    let bubblewrap = crib
+        .run(&["doctor"])
+        .stdout
+        .contains("Programs run in bubblewrap.");
+    let allowed = [
+        "--allow",
+        "fs:write:**",
+        "--allow",
+        "exec:write:sh **",
+        "--allow",
+        "fs:destroy:**",
+    ];
+    for has_other_name in [false, true] {
+        let (file, other) = (crib.root().join("opt/own"), crib.root().join("opt/deps"));
+        std::fs::create_dir_all(crib.root().join("opt")).unwrap();
+        std::fs::copy(env!("CARGO_BIN_EXE_toolcrib"), &file).unwrap();
+        if has_other_name {
+            std::fs::hard_link(&file, &other).unwrap();
+        }
+        let length = |path: &Path| std::fs::metadata(path).map(|metadata| metadata.len()).ok();
+        let before = length(&file);
+        let session = |call: &str| {
+            let mut command = std::process::Command::new(&file);
+            let of_crib =
+                crib.command(&[&["run", call, "--provider", "direct"], &allowed[..]].concat());
+            command.args(of_crib.get_args()).current_dir(crib.root());
+            for (name, value) in of_crib.get_envs() {
+                match value {
+                    Some(value) => command.env(name, value),
+                    None => command.env_remove(name),
+                };
+            }
+            Ended::from(command.output().unwrap())
+        };
+        let asked = session("fs.write path=opt/own content=evil");
+        assert!(
+            asked.code != Some(0) && length(&file) == before,
+            "{asked:#?}"
+        );
+        if !bubblewrap {
+            continue;
+        }
+        let told = session(
+            r#"exec.shell script="sh -c 'rm -f opt/own; echo evil > opt/own; echo > opt/new'""#,
+        );
+        assert!(crib.root().join("opt/new").exists(), "{told:#?}");
+        // A build that replaces it does not fail, but a person has to put back what it left.
+        let expected = before.filter(|_| !has_other_name);
+        assert_eq!(length(&file), expected, "{told:#?}");
+        assert_eq!(
+            told.stderr.contains("a program left opt/own"),
+            has_other_name,
+            "{told:#?}"
+        );
+        std::fs::remove_dir_all(crib.root().join("opt")).unwrap();
+    }
+}

@@ -18,6 +18,15 @@ fn write(crib: &Crib, path: &str) -> Ended {
     Ended::from(command.env("PATH", search_path(crib)).output().unwrap())
 }
 
+/// Runs a session that may write all files, with this `PATH` in front.
+fn session(crib: &Crib, call: &str, path: &str) -> Ended {
+    let allowed = ["--allow", "fs:write:**", "--allow", "exec:write:sh **"];
+    let mut command =
+        crib.command(&[&["run", call, "--provider", "direct"], &allowed[..]].concat());
+    let path = format!("{path}:{}", std::env::var("PATH").unwrap());
+    Ended::from(command.env("PATH", path).output().unwrap())
+}
+
 /// Returns a `PATH` with two folders of the workspace in front.
 fn search_path(crib: &Crib) -> String {
     let root = crib.root().canonicalize().unwrap();
@@ -139,4 +148,44 @@ fn a_program_that_takes_the_place_of_another_one_in_a_folder_of_the_path_asks() 
     );
     assert!(crib.root().join(".venv/bin/own").exists());
     assert!(!crib.root().join(git).exists());
+}
+
+#[test]
+fn a_folder_of_the_path_that_is_spelled_through_a_link_or_without_a_root_is_recognised() {
+    let crib = Crib::new();
+    let root = crib.root().canonicalize().unwrap();
+    let link = crib.dir.path().join("link");
+    std::os::unix::fs::symlink(&root, &link).unwrap();
+    for folder in ["tools", "real/bin", "scripts"] {
+        std::fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    let elsewhere = crib.dir.path().join("programs");
+    std::os::unix::fs::symlink(root.join("scripts"), &elsewhere).unwrap();
+    std::os::unix::fs::symlink("real", root.join("inner")).unwrap();
+    let linked = |folder: &str| link.join(folder).display().to_string();
+    std::fs::write(root.join("plant.sh"), "echo evil > $1; echo evil > own").unwrap();
+    for (path, planted) in [
+        (linked("tools"), "tools/git"),
+        (linked("new/bin"), "new/bin/any"),
+        (linked("inner/bin"), "real/bin/any"),
+        (elsewhere.display().to_string(), "scripts/git"),
+        (root.display().to_string(), "git"),
+        (link.display().to_string(), "git"),
+        ("tools".to_owned(), "tools/git"),
+        ("./tools".to_owned(), "tools/git"),
+    ] {
+        let write = format!("fs.write path={planted} content=evil parents=true");
+        let asked = session(&crib, &write, &path);
+        assert!(
+            asked.code != Some(0) && !root.join(planted).exists(),
+            "{path}: {asked:#?}"
+        );
+        std::fs::create_dir_all(root.join(planted).parent().unwrap()).unwrap();
+        let call = format!(r#"exec.run program=sh args=["plant.sh","{planted}"]"#);
+        let told = session(&crib, &call, &path);
+        assert!(root.join("own").exists(), "{path}: {told:#?}");
+        assert!(!root.join(planted).exists(), "{path}: {told:#?}");
+    }
+    session(&crib, "fs.write path=git content=x", ".").expect(0);
+    session(&crib, "fs.write path=tools/own content=x", &linked("tools")).expect(0);
 }

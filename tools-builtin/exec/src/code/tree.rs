@@ -11,6 +11,9 @@ use super::kind::{may_be_code, says_how_to_build};
 /// The most entries of a workspace that are looked at.
 const MAX_ENTRIES: usize = 200_000;
 
+/// The most folders inside of each other.
+const MAX_DEPTH: usize = 256;
+
 /// Programs that build or test the sources of a project.
 const BUILD_TOOLS: [&str; 31] = [
     "bazel", "bazelisk", "bmake", "cargo", "cmake", "cross", "ctest", "dotnet", "gmake", "go",
@@ -50,16 +53,17 @@ impl Reach {
         }
     }
 
-    /// Returns the digest of the files below the root. Returns `None` if there are too many.
+    /// Returns the digest of the files below the root. Returns `None` if there are too many, or too deep.
     pub(super) fn digest(self, root: &Path) -> Option<Digest> {
         let mut lines = Vec::new();
         let mut left = MAX_ENTRIES;
         let mut waiting = if self == Self::Named {
             Vec::new()
         } else {
-            vec![root.to_owned()]
+            vec![(root.to_owned(), MAX_DEPTH)]
         };
-        while let Some(folder) = waiting.pop() {
+        while let Some((folder, depth)) = waiting.pop() {
+            let depth = depth.checked_sub(1)?;
             let Ok(entries) = fs::read_dir(&folder) else {
                 continue;
             };
@@ -73,7 +77,7 @@ impl Reach {
                     continue;
                 };
                 if metadata.is_dir() && !self.leaves_out(&path, &name) {
-                    waiting.push(path.clone());
+                    waiting.push((path.clone(), depth));
                 }
                 if self.has(&name, &metadata) {
                     lines.push(format!("{path:?} {}", state(&metadata)));
@@ -124,4 +128,20 @@ pub(super) fn changed(metadata: &Metadata) -> (i64, i64) {
 #[cfg(not(unix))]
 pub(super) fn changed(metadata: &Metadata) -> Option<std::time::SystemTime> {
     metadata.modified().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workspace_with_folders_too_deep_has_no_digest() {
+        let folder = tempfile::tempdir().unwrap();
+        let dig = |depth: usize| {
+            let path = folder.path().join(vec!["d"; depth].join("/"));
+            fs::create_dir_all(path).unwrap();
+            Reach::Code.digest(folder.path())
+        };
+        assert!(dig(MAX_DEPTH - 1).is_some() && dig(MAX_DEPTH).is_none());
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use host::settings::SensitivePlace;
+use tools_fs::Workspace;
 
 /// The note of a program.
 const NOTE: &str = "a program in a folder of the PATH, which shells run by its name";
@@ -13,20 +14,26 @@ const PROGRAMS: &str = "bin";
 
 /// Returns the folders of programs as places whose content shells run. In the other folders on the `PATH`, those are places that shells run
 /// instead of a program elsewhere, such as a `git` in the `bin` of a virtual environment.
-pub(super) fn places(root: &Path) -> Vec<SensitivePlace> {
+pub(super) fn places(workspace: &Workspace) -> Vec<SensitivePlace> {
     let place = |path, is_folder| SensitivePlace {
         path,
         is_folder,
         note: NOTE,
     };
-    let folders = folders(root);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let (inside, elsewhere): (Vec<_>, Vec<_>) =
-        std::env::split_paths(&path).partition(|folder| folder.starts_with(root));
-    let others: Vec<_> = inside
-        .into_iter()
-        .filter(|folder| !folders.contains(folder))
-        .collect();
+    // Login shells add it.
+    let of_home = std::env::home_dir().map(|home| home.join(PROGRAMS));
+    // A shell looks below its own folder. There, new scripts are asked about anyway.
+    let (inside, elsewhere): (Vec<_>, Vec<_>) = std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute() || folder.file_name().is_some())
+        .map(|folder| workspace.root().join(folder))
+        .chain(of_home)
+        // The root itself has no path, but its files have.
+        .partition(|folder| !workspace.paths_to(folder.join(PROGRAMS)).is_empty());
+    let (whole, others): (Vec<_>, Vec<_>) = inside.into_iter().partition(|folder| {
+        let paths = workspace.paths_to(folder);
+        paths.iter().any(|path| is_for_programs(Path::new(path)))
+    });
     let names: BTreeSet<_> = if others.is_empty() {
         BTreeSet::new()
     } else {
@@ -37,33 +44,21 @@ pub(super) fn places(root: &Path) -> Vec<SensitivePlace> {
             .map(|entry| entry.file_name())
             .collect()
     };
+    let others: BTreeSet<PathBuf> = others.into_iter().collect();
     let hidden = others
         .iter()
         .flat_map(|folder| names.iter().map(|name| folder.join(name)))
         .map(|path| place(path, false));
-    let whole = folders.iter().cloned().map(|path| place(path, true));
+    let whole = whole.into_iter().map(|path| place(path, true));
     whole.chain(hidden).collect()
 }
 
-/// Returns the folders for programs on the `PATH` below a root, and the one that login shells add. Those in a dot folder are in the table.
-fn folders(root: &Path) -> Vec<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let of_home = std::env::home_dir().map(|home| home.join(PROGRAMS));
-    let is_plain = |folder: &PathBuf| {
-        let names = folder
-            .strip_prefix(root)
-            .ok()
-            .map(|below| below.iter().map(|name| name.to_string_lossy()));
-        folder.ends_with(PROGRAMS)
-            && names.is_some_and(|mut names| !names.any(|name| is_tool_folder(&name)))
-    };
-    std::env::split_paths(&path)
-        .chain(of_home)
-        .filter(is_plain)
-        .collect()
-}
-
-/// Returns true for a dot folder and a folder of dependencies, in which tools such as `pip` write programs.
-fn is_tool_folder(name: &str) -> bool {
-    name.starts_with('.') || ["node_modules", "vendor", "venv"].contains(&name)
+/// Returns true for a folder of programs that is not in a dot folder, which is in the table, or in one of dependencies, in which tools such as
+/// `pip` write programs.
+fn is_for_programs(folder: &Path) -> bool {
+    folder.ends_with(PROGRAMS)
+        && !folder.iter().any(|name| {
+            let name = name.to_string_lossy();
+            name.starts_with('.') || ["node_modules", "vendor", "venv"].contains(&&*name)
+        })
 }

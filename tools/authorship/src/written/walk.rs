@@ -11,6 +11,9 @@ use super::{WrittenFile, is_document, relative};
 /// The most entries that are looked at.
 const MAX_ENTRIES: usize = 500_000;
 
+/// The most folders inside of each other. One below stands for all that is in it.
+const MAX_DEPTH: usize = 256;
+
 /// Adds the entries of a tree that changed after a time. A folder changes with each entry that is added, moved or removed in it, and when
 /// it is moved itself. An entry that cannot be read stands for all that is in it, and so does the tree if it has too many.
 pub(super) fn changed(
@@ -28,7 +31,7 @@ fn changed_among(
     most: usize,
     found: &mut BTreeMap<String, WrittenFile>,
 ) {
-    let mut waiting = vec![tree.to_owned()];
+    let mut waiting = vec![(tree.to_owned(), MAX_DEPTH)];
     let mut add = |path: &Path, at: u64, is_whole: bool, is_document: bool| {
         let path = path.strip_prefix(root).map(relative).unwrap_or_default();
         found.insert(
@@ -42,7 +45,7 @@ fn changed_among(
         );
     };
     let mut count = 0;
-    while let Some(path) = waiting.pop() {
+    while let Some((path, depth)) = waiting.pop() {
         count += 1;
         if count > most {
             return add(tree, from, true, false);
@@ -65,19 +68,19 @@ fn changed_among(
             continue;
         }
         match fs::read_dir(&path).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
-            Ok(entries) => {
+            Ok(entries) if depth > 0 => {
                 // The folder of git is no code of a server, and reading commands change it.
                 waiting.extend(
                     entries
                         .iter()
                         .filter(|entry| entry.file_name() != ".git")
-                        .map(fs::DirEntry::path),
+                        .map(|entry| (entry.path(), depth - 1)),
                 );
                 if is_changed {
                     add(&path, at, false, false);
                 }
             }
-            Err(_) => add(&path, at, true, false),
+            _ => add(&path, at, true, false),
         }
     }
 }
@@ -111,5 +114,16 @@ mod tests {
                 .is_some_and(|file| file.is_whole && !file.is_document)
         };
         assert_eq!((whole(3), whole(2)), (false, true));
+    }
+
+    #[test]
+    fn a_folder_that_is_too_deep_counts_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let deepest = ["d"; MAX_DEPTH + 2].join("/");
+        fs::create_dir_all(folder.path().join(&deepest)).unwrap();
+        let mut found = BTreeMap::new();
+        changed(folder.path(), folder.path(), 0, &mut found);
+        let last = found.values().last().unwrap();
+        assert!(last.is_whole && last.path.len() < deepest.len());
     }
 }
