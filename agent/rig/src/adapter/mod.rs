@@ -2,6 +2,7 @@
 
 mod agent_tool;
 mod api;
+mod argument_names;
 mod base_url;
 mod call_fragments;
 mod chat_reply;
