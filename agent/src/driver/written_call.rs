@@ -51,6 +51,24 @@ const AROUND_PYTHON: [(&str, &str); 3] = [
     ("<|tool_call_start|>", "<|tool_call_end|>"),
 ];
 
+/// The texts that begin the line of a call, whatever follows.
+const MARKS: [&str; 11] = [
+    "<tool_call>",
+    "<tool_calls>",
+    "<function_call>",
+    "<functioncall>",
+    "<function_calls>",
+    "<tool>",
+    "<|tool_call|>",
+    "&lt;tool_call&gt;",
+    "[TOOL_REQUEST]",
+    "[TOOL_CALLS]",
+    "```tool_call",
+];
+
+/// The most words behind a mark among which is the name of the tool.
+const MAX_WORDS: usize = 8;
+
 /// The most objects of a text that are looked at.
 const MAX_OBJECTS: usize = 64;
 
@@ -67,6 +85,7 @@ pub(super) fn written_call(
         .or_else(|| marked_names(text).find_map(known))
         .or_else(|| python_name(text).and_then(known))
         .or_else(|| tag_name(text).and_then(known))
+        .or_else(|| words_behind_marks(text).find_map(known))
 }
 
 /// Returns the names of the calls in JSON.
@@ -98,6 +117,20 @@ fn marked_names(text: &str) -> impl Iterator<Item = &str> {
             name.rsplit_once(':')
                 .filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
                 .map_or(name, |(name, _)| name)
+        })
+}
+
+/// Returns the words of calls whose JSON is broken, of which one is the name.
+fn words_behind_marks(text: &str) -> impl Iterator<Item = &str> {
+    MARKS
+        .iter()
+        .flat_map(|mark| text.match_indices(mark))
+        .filter(|(at, _)| can_be_call(&text[..*at]))
+        .flat_map(|(at, mark)| {
+            text[at + mark.len()..]
+                .split(|c| !is_of_name(c))
+                .filter(|word| !word.is_empty())
+                .take(MAX_WORDS)
         })
 }
 
@@ -204,6 +237,15 @@ mod tests {
             "{\"fs__read\": {\"path\": \"a\"}}",
             "<fs__read>\n<path>a</path>\n</fs__read>",
             "```tool\nfs__read {\"path\": \"a\"}\n```",
+            "<tool_call>\n{'name': 'fs__read', 'arguments': {'path': 'a'}}\n</tool_call>",
+            "I read it.\n<tool_call>{\"name\": \"fs__read\", \"arguments\": {\"path\": \"a\",}}</tool_call>",
+            "<tool_call>\n{{\"name\": \"fs__read\", \"arguments\": {\"path\": \"a\"}}}}\n</tool_call>",
+            "<tool_call>\n{\"name\": \"fs__read\", \"arguments\": {\"path\": \"a",
+            "<tool_call>{name: fs__read, arguments: {recursive: True}}</tool_call>",
+            "[TOOL_REQUEST]\n{\"name\": \"fs__read\", \"arguments\": {\"path\": \"a\"\n[END_TOOL_REQUEST]",
+            "<tool>fs__read</tool><args>{\"path\": \"a\"}</args>",
+            "<functioncall> {\"name\": \"fs__read\", \"arguments\": '{\"path\": \"a\"}'} </functioncall>",
+            "&lt;tool_call&gt;{\"name\": \"fs__read\"}&lt;/tool_call&gt;",
         ] {
             assert_eq!(
                 written_call(text, &tools, Some(wire)).as_deref(),
@@ -219,6 +261,7 @@ mod tests {
             "Call fs__read(path) to read.",
             "{\"fs__read\": {}, \"fs__write\": {}}",
             "<b>fs__read</b>",
+            "Models wrap a call of fs__read in <tool_call> tags: fs__read in them is the name.",
             "To read it, use `fs__read(path=\"a\")`, which returns the text.",
             "",
         ] {

@@ -116,8 +116,8 @@ pub(crate) enum FsError {
     )]
     NotUtf8 { path: RelativePath, lines: String },
     #[error(
-        "`{path}` is not UTF-8, so `{character}` in `new` would mix encodings; write it in ASCII, for example with an escape of \
-         the file's format"
+        "`{path}` is not UTF-8, so `{character}` in `new` would mix encodings; name the `encoding` of the file, such as gb18030 \
+         or windows-1252, or write it in ASCII"
     )]
     MixedEncodings { path: RelativePath, character: char },
     #[error(
@@ -131,7 +131,7 @@ pub(crate) enum FsError {
     Kept { path: RelativePath },
     #[error(
         "`{path}` is text that is not UTF-8, so replacing it whole would lose bytes that cannot be shown; edit it, which keeps \
-         them, or remove the file first"
+         them, with its `encoding` if it has NUL bytes, or remove the file first"
     )]
     LossyOverwrite { path: RelativePath },
     #[error("`old` and `new` are the same, so nothing would change; give a different `new`")]

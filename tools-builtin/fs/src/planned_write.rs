@@ -45,7 +45,7 @@ fn planned_write(
     };
     match slot.kind {
         None => return Ok(creation(&slot.path, content)),
-        Some(Kind::File) => whole_file::check_readable(cx, &slot)?,
+        Some(Kind::File) => drop(whole_file::check_readable(cx, &slot)?),
         Some(kind) => {
             return Err(FsError::NotWritable {
                 path: slot.path,

@@ -158,9 +158,21 @@ fn missing(
             lines: lines(&view.text, view.replaced_bytes()),
         });
     }
+    let mut near = nearest(cx, &view.text, old)?;
+    let bare = old.trim_matches('\n');
+    // The shown lines would look like `old`.
+    if bare.len() < old.len() && !bare.is_empty() {
+        let places = lines(&view.text, occurrences(view, bare, bare.len()));
+        if !places.is_empty() {
+            near = format!(
+                "without the line breaks at its start and end it does, in lines {places}, so leave out those that the file does not \
+                 have there; {near}"
+            );
+        }
+    }
     Ok(FsError::NoMatch {
         path: path.clone(),
-        near: nearest(cx, &view.text, old)?,
+        near,
     })
 }
 
@@ -348,6 +360,28 @@ mod tests {
             &["windows-1252 has no character '字'"],
         )
         .await;
+    }
+
+    #[tokio::test]
+    async fn line_breaks_of_old_that_the_file_does_not_have_are_named() {
+        for (before, old, lines) in [
+            ("a\nb", "b\n", "lines 2,"),
+            ("a\r\nb", "a\r\nb\r\n", "lines 1,"),
+            ("a\nb\n", "\na", "lines 1,"),
+            ("a\nb\nb\n", "b\n\n", "lines 2, 3,"),
+        ] {
+            refused(before, edit(old, "x"), &["line breaks", lines]).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_character_that_a_guess_cannot_take_is_written_once_the_encoding_is_named() {
+        let gbk = b"\xd5\xe2\xca\xc7\x80\xff\nx\n";
+        let edit =
+            |encoding| json!({"path": "a", "old": "x", "new": "\u{8fd9}", "encoding": encoding});
+        refused(gbk, edit("utf-8"), &["name the `encoding`"]).await;
+        let named = b"\xd5\xe2\xca\xc7\nx\n";
+        edited(named, edit("gbk"), b"\xd5\xe2\xca\xc7\n\xd5\xe2\n").await;
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use std::io::Read;
 use tools::ToolContext;
 
 use crate::decoded::Decoded;
-use crate::encoding::Encoding;
+use crate::encoding::{Encoding, is_wide_text};
 use crate::error::FsError;
 use crate::path::RelativePath;
 use crate::replacement::MAX_FILE;
@@ -65,7 +65,7 @@ pub(crate) fn contents(
 /// # Errors
 /// Returns an error if the file is text that fs.read cannot show completely: replacing it would lose bytes.
 pub(crate) fn restyled(cx: &ToolContext, slot: &Slot, text: &str) -> Result<Restyled, FsError> {
-    check_readable(cx, slot)?;
+    let is_binary = check_readable(cx, slot)? == Encoding::Binary;
     let before = read(slot).unwrap_or_default();
     if let Some(decoded) = Decoded::from_utf16(&before) {
         let style = TextStyle::of(decoded.text.as_bytes());
@@ -82,26 +82,34 @@ pub(crate) fn restyled(cx: &ToolContext, slot: &Slot, text: &str) -> Result<Rest
     }
     let style = TextStyle::of(&before);
     let written = style.apply(text);
-    let note = style.note(text, &written);
+    let mut note = style.note(text, &written);
+    if is_binary {
+        note += "; it was binary before";
+    }
     Ok(Restyled {
         bytes: written.into_owned().into_bytes(),
         note,
     })
 }
 
+/// Returns the encoding of a file that may be replaced.
+///
+/// # Errors
 /// Returns an error if the file is text that fs.read cannot show completely.
-pub(crate) fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<(), FsError> {
+pub(crate) fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<Encoding, FsError> {
     // fs.read cannot show a file that cannot be opened.
     let Ok(file) = open_file(&slot.parent, &slot.name, &slot.path) else {
-        return Ok(());
+        return Ok(Encoding::Utf8);
     };
-    let is_readable = match Encoding::detect(cx, &slot.path, file)? {
-        Encoding::Utf8 | Encoding::Binary => true,
+    let encoding = Encoding::detect(cx, &slot.path, file)?;
+    let is_readable = match encoding {
+        Encoding::Utf8 => true,
+        Encoding::Binary => !read(slot).is_ok_and(|bytes| is_wide_text(&bytes)),
         Encoding::Utf16 => read(slot).is_ok_and(|bytes| Decoded::from_utf16(&bytes).is_some()),
         Encoding::Other => false,
     };
     if is_readable {
-        Ok(())
+        Ok(encoding)
     } else {
         Err(FsError::LossyOverwrite {
             path: slot.path.clone(),

@@ -175,6 +175,33 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn text_that_only_looks_binary_is_not_replaced() {
+        let fixture = Fixture::new();
+        for text in ["größe = 1\r\n", "\u{FEFF}a\t字\n", "\u{1F600} x"] {
+            let utf16 = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
+            let utf32 =
+                |bytes: fn(u32) -> [u8; 4]| text.chars().flat_map(|it| bytes(it.into())).collect();
+            let wide: [Vec<u8>; 4] = [
+                utf16(u16::to_le_bytes),
+                utf16(u16::to_be_bytes),
+                utf32(u32::to_le_bytes),
+                utf32(u32::to_be_bytes),
+            ];
+            for before in wide {
+                // A mark of UTF-16 names the encoding, which is kept.
+                if crate::decoded::Decoded::from_utf16(&before).is_some() {
+                    continue;
+                }
+                fixture.write("a", &before);
+                let write = json!({"path": "a", "content": "new"});
+                fixture.fails("fs.write", write.clone(), "not UTF-8").await;
+                assert!(fixture.preview("fs.write", write).await.is_err());
+                assert_eq!(fixture.bytes("a"), before);
+            }
+        }
+    }
+
+    #[tokio::test]
     async fn utf8_text_and_binary_files_are_replaced() {
         let fixture = Fixture::new();
         for before in [
@@ -182,13 +209,15 @@ mod tests {
             b"\x89PNG\r\n\x1A\n\0",
             b"\xFF\xD8\xFF\xE0\0",
             b"a\0\xFF",
+            b"head\nneedle\0",
             b"",
         ] {
             fixture.write("a", before);
-            fixture
+            let message = fixture
                 .text("fs.write", json!({"path": "a", "content": "new \u{FFFD}"}))
                 .await;
             assert_eq!(fixture.read("a"), "new \u{FFFD}");
+            assert_eq!(message.contains("binary"), before.contains(&0), "{message}");
         }
     }
 

@@ -12,6 +12,9 @@ use serde_json::{Map, Value};
 /// Appended to the arguments of a call that may lack a part of them, so that they are no JSON and the call is refused.
 const UNCERTAIN: &str = " (a part of the arguments belongs to no known call)";
 
+/// The name of a call that has none.
+const NAMELESS: &str = "call_without_a_name";
+
 /// The calls of a stream of chat completions.
 #[derive(Default)]
 pub(super) struct CallFragments {
@@ -93,8 +96,16 @@ impl CallFragments {
             None if name.is_some() || self.calls.is_empty() || !fields.contains_key("function") => {
                 (self.open(index), true)
             }
-            // The name may follow, but not after arguments.
-            None if id.is_some() && arguments.is_empty() => (self.open(index), true),
+            // The name may follow, but not after arguments. Behind a whole call, another one begins.
+            None if id.is_some()
+                && (arguments.is_empty()
+                    || self
+                        .calls
+                        .last()
+                        .is_some_and(|call| is_whole(&call.arguments))) =>
+            {
+                (self.open(index), true)
+            }
             None => (self.calls.len() - 1, false),
         };
         if !is_certain {
@@ -115,6 +126,14 @@ impl CallFragments {
         }
         call.id = call.id.take().or(id);
         call.name = call.name.take().or(name);
+        // rig leaves a call without a name out. With this one, its result says that there is no such tool.
+        if at > 0 && call.name.is_none() && !arguments.is_empty() {
+            call.name = Some(NAMELESS.to_owned());
+            if let Some(Value::Object(function)) = fields.get_mut("function") {
+                function.insert("name".to_owned(), NAMELESS.into());
+            }
+            is_changed = true;
+        }
         call.arguments.push_str(&arguments);
         is_changed
     }
@@ -252,6 +271,19 @@ mod tests {
             arguments(&[start(0, "a", "list", ""), more(7, "{}")]),
             [(0, "{}".to_owned())]
         );
+    }
+
+    #[test]
+    fn a_second_call_without_a_name_spoils_no_other_one() {
+        for name in [json!(""), json!(null)] {
+            let nameless = json!({"index": 1, "id": "b", "function": {"name": name, "arguments": "{\"n\":1}"}});
+            let got = arguments(&[start(0, "a", "list", "{}"), nameless]);
+            assert_eq!(
+                got,
+                [(0, "{}".to_owned()), (1, "{\"n\":1}".to_owned())],
+                "{name}"
+            );
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Corrects the calls of chat completions: one that is no list, one without its type, and those of older servers (`function_call`).
+//! Corrects chat completions: the place of the only choice, calls that are no list or lack their type, and those of older servers.
 
 use std::borrow::Cow;
 
@@ -6,21 +6,27 @@ use serde_json::{Map, Value, json};
 
 /// Returns a reply, or a chunk of one, with its calls as the API has them.
 pub(super) fn read(payload: &str) -> Cow<'_, str> {
-    if !["\"function_call\"", "\"tool_calls\""]
-        .iter()
-        .any(|key| payload.contains(key))
+    // The place of the only choice is the first one.
+    let is_elsewhere = payload.contains("\"index\":") && !payload.contains("\"index\":0");
+    if !is_elsewhere
+        && !["\"function_call\"", "\"tool_calls\""]
+            .iter()
+            .any(|key| payload.contains(key))
     {
         return Cow::Borrowed(payload);
     }
     let Ok(mut reply) = serde_json::from_str::<Value>(payload) else {
         return Cow::Borrowed(payload);
     };
-    let choices = reply
-        .get_mut("choices")
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten();
+    let choices = reply.get_mut("choices").and_then(Value::as_array_mut);
+    let choices = choices.map_or(&mut [][..], Vec::as_mut_slice);
     let mut is_changed = false;
+    if let [choice] = &mut *choices
+        && choice["index"].as_u64().is_some_and(|index| index > 0)
+    {
+        choice["index"] = 0.into();
+        is_changed = true;
+    }
     for choice in choices {
         for key in ["delta", "message"] {
             if let Some(Value::Object(message)) = choice.get_mut(key) {
@@ -73,6 +79,13 @@ fn correct(message: &mut Map<String, Value>) -> bool {
                 .filter_map(|key| Some((key.to_owned(), call.remove(key)?)));
             let function = Value::Object(parts.collect());
             call.insert("function".to_owned(), function);
+            is_changed = true;
+        }
+        if let Some(arguments) = call.get("arguments").cloned()
+            && let Some(Value::Object(function)) = call.get_mut("function")
+            && !function.contains_key("arguments")
+        {
+            function.insert("arguments".to_owned(), arguments);
             is_changed = true;
         }
         if call.contains_key("function") && call.get("type").is_some_and(|kind| kind != "function")

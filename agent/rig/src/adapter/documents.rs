@@ -26,7 +26,8 @@ pub(super) fn documents(text: &str) -> Result<Vec<&str>, NoDocuments<'_>> {
     let mut documents = Vec::new();
     let mut rest = text;
     loop {
-        rest = rest.trim_start_matches('\u{feff}').trim_start();
+        // A comma separates the elements of an array.
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || "\u{feff},".contains(c));
         let is_array = || {
             rest.strip_prefix('[')
                 .is_some_and(|inner| inner.trim_start().starts_with(['{', ']']))

@@ -52,6 +52,9 @@ pub(super) const CODES: &[(FailureKind, &[&str])] = &[
             "toomanyrequests",
             "resourceexhausted",
             "throttling",
+            // Z.ai: docs.z.ai/api-reference/api-code.
+            "1302",
+            "1303",
         ],
     ),
     (

@@ -14,7 +14,7 @@ use super::message_blocks::MessageBlocks;
 use super::payload::{WrongContentType, WrongPayload, checked};
 use super::split_characters::{SplitCharacters, escaped};
 use super::stated_texts::StatedTexts;
-use super::{Api, chat_reply};
+use super::{Api, argument_names, chat_reply};
 
 const EVENT_STREAM: &str = "text/event-stream";
 
@@ -149,9 +149,14 @@ impl Lines {
         if let Some(error) = text.strip_prefix("error:") {
             return Err(WrongPayload::Error(error.trim().to_owned()));
         }
-        // A line that is a document is one of a stream without the names of fields.
-        if self.api == Api::Ollama || text.starts_with('{') {
-            complete.extend(self.read_documents(text)?);
+        // A line that is a document is one of a stream without the names of fields, or of an array over several lines.
+        let element = text.trim_start_matches([',', ' ']);
+        let element = element
+            .strip_prefix('[')
+            .filter(|_| !element.trim_end().ends_with(']'))
+            .unwrap_or(element);
+        if self.api == Api::Ollama || element.trim_start_matches('[').starts_with('{') {
+            complete.extend(self.read_documents(element)?);
         } else if let Some(data) = text.strip_prefix("data:") {
             self.data.push_str(data);
         } else if text.trim().is_empty() {
@@ -205,7 +210,8 @@ impl Lines {
             Api::Anthropic => MESSAGE_STOP,
             Api::Gemini | Api::Ollama => return Ok(()),
         };
-        for document in self.corrected(document) {
+        let document = argument_names::own(self.api, document);
+        for document in self.corrected(&document) {
             let checked = checked(self.api, &document)?;
             *events += &match self.api {
                 Api::Ollama => format!("{}\n", in_one_line(&checked)),

@@ -3,6 +3,7 @@
 mod about;
 mod agent_tool;
 mod api;
+mod argument_names;
 mod base_url;
 mod call_fragments;
 mod chat_reply;

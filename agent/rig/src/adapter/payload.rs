@@ -97,7 +97,7 @@ fn has_nameless_call(api: Api, payload: &str) -> bool {
 }
 
 /// The members that say in a reply without choices that it is an error.
-const WORDS: [&str; 2] = ["message", "detail"];
+const WORDS: [&str; 3] = ["message", "detail", "msg"];
 
 /// Returns true if the payload is an object with an error. rig takes some of them for the end of a turn, such as OpenRouter's with
 /// choices, and ignores those that another API would send.

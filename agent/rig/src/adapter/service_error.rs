@@ -36,6 +36,7 @@ impl ServiceError {
             error.get("message"),
             root.get("message"),
             root.get("detail"),
+            root.get("msg"),
             root.get("error"),
         ];
         let message = texts

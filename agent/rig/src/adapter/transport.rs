@@ -11,10 +11,11 @@ use rig_core::http_client::{
 };
 use rig_reqwest::{ReqwestClient, reqwest};
 
+use super::documents::{DONE, documents};
 use super::outgoing::Outgoing;
 use super::payload::{WrongPayload, checked};
 use super::split_characters::readable;
-use super::{Api, event_stream};
+use super::{Api, argument_names, event_stream};
 use crate::Timeouts;
 
 #[derive(Clone, Debug)]
@@ -109,7 +110,15 @@ impl HttpClientExt for TimeoutClient {
 /// Returns the body of a whole reply, after a check.
 fn read(api: Api, body: Bytes) -> std::result::Result<Bytes, WrongPayload> {
     let text = String::from_utf8_lossy(&body);
-    Ok(checked(api, &readable(&text))?.into_owned().into())
+    let text = readable(&text);
+    // As in a stream, other text may surround the reply, which some gateways also repeat.
+    let found = documents(&text).unwrap_or_default();
+    let mut replies = found.iter().filter(|document| **document != DONE);
+    let reply = replies
+        .next()
+        .filter(|first| replies.all(|other| other == *first));
+    let named = argument_names::own(api, reply.unwrap_or(&&*text));
+    Ok(checked(api, &named)?.into_owned().into())
 }
 
 /// Wraps a body so that it ends with an error if the next piece takes too long.

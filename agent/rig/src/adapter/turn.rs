@@ -232,7 +232,7 @@ fn is_refusal(api: Api, response: &CompletionResponse) -> bool {
 /// Returns the arguments of a call as they were sent. A text that holds one object counts as the
 /// object. Arguments that are not one JSON object are returned as text, with the reason.
 fn arguments(call: &mut RigCall, streamed: &mut StreamedArguments) -> (Json, Option<String>) {
-    let Some(sent) = call
+    let Some(mut sent) = call
         .function
         .invalid_arguments
         .take()
@@ -244,16 +244,19 @@ fn arguments(call: &mut RigCall, streamed: &mut StreamedArguments) -> (Json, Opt
             None,
         );
     };
+    // Some services quote the arguments once more, or twice.
+    for _ in 0..2 {
+        match serde_json::from_str::<String>(&sent) {
+            Ok(inner) if is_quoted(inner.trim()) => sent = inner,
+            _ => break,
+        }
+    }
     // Some services write calls without arguments so.
     if matches!(sent.trim(), "" | "null") {
         return (Json::default(), None);
     }
     let sent = the_only_object(&sent).map(str::to_owned).unwrap_or(sent);
-    let parsed = Json::parse(sent.as_str());
-    if let Some(inner) = parsed.as_ref().ok().and_then(inner_object) {
-        return (inner, None);
-    }
-    let reason = match parsed {
+    let reason = match Json::parse(sent.as_str()) {
         Ok(json) if json.node().is_object() => return (json, None),
         Ok(json) if json.node().as_str().is_some() => "they are a string".to_owned(),
         Ok(_) => "they are another JSON value".to_owned(),
@@ -275,11 +278,9 @@ fn the_only_object(text: &str) -> Option<&str> {
     is_object.then(|| first.get())
 }
 
-/// Returns the object that a string holds.
-fn inner_object(json: &Json) -> Option<Json> {
-    Json::parse(json.node().as_str()?)
-        .ok()
-        .filter(|inner| inner.node().is_object())
+/// Returns true if the text in a string is what arguments are: an object, nothing, or a string with them.
+fn is_quoted(text: &str) -> bool {
+    matches!(text, "" | "null") || text.starts_with(['{', '"'])
 }
 
 /// Returns the reason that a call must not be run, or `None` if it may be run. `invalid` says what its arguments are.

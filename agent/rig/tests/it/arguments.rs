@@ -39,7 +39,7 @@ fn written(reply: Reply, arguments: &str) -> Reply {
     else {
         panic!("no answer")
     };
-    let escaped = |text: &str| text.replace('"', "\\\"");
+    let escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let changed = body
         .replace(&escaped("{\"n\":0}"), &escaped(arguments))
         .replace("{\"n\":0}", arguments);
@@ -49,6 +49,71 @@ fn written(reply: Reply, arguments: &str) -> Reply {
         headers,
         body: changed,
         piece,
+    }
+}
+
+/// Returns the arguments with which the first call of a reply and one without any ran.
+async fn ran(format: Format, reply: Reply, streaming: bool) -> Vec<Value> {
+    let end = wire::reply(format, streaming, &[wire::Block::Text("ok")]);
+    let service = Service::new([reply, end]).await;
+    let model = wire::remote(format, &wire::options(format, &service, streaming));
+    let (_, _, ran) = run(model, &["fs.read"]).await;
+    let mut ran: Vec<_> = ran.lock().unwrap().drain(..).map(|(_, it)| it).collect();
+    ran.sort_by_key(Value::to_string);
+    ran
+}
+
+#[tokio::test]
+async fn arguments_in_further_quotes_are_read_in_each_format() {
+    let quoted = json!({"n": 1}).to_string();
+    for (arguments, read) in [
+        (json!("").to_string(), json!({})),
+        (json!("null").to_string(), json!({})),
+        (json!(quoted).to_string(), json!({"n": 1})),
+        (
+            json!(json!(quoted).to_string()).to_string(),
+            json!({"n": 1}),
+        ),
+    ] {
+        for format in wire::ALL {
+            for (reply, streaming) in replies(format, &arguments) {
+                let ran = ran(format, reply, streaming).await;
+                assert_eq!(
+                    (ran.len(), &ran[0]),
+                    (2, &read),
+                    "{format} {streaming} {arguments}"
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn arguments_under_the_name_of_another_format_are_those_of_the_call() {
+    for (format, own) in [
+        (Format::OpenAiChat, "arguments"),
+        (Format::Anthropic, "input"),
+        (Format::Gemini, "args"),
+        (Format::Ollama, "arguments"),
+    ] {
+        for other in ["arguments", "parameters", "input", "args"] {
+            for (mut reply, streaming) in replies(format, "{\"n\":1}") {
+                // The pieces of these streams have no names.
+                let has_pieces = matches!(format, Format::OpenAiChat | Format::Anthropic);
+                let Reply::Answer { body, .. } = &mut reply else {
+                    panic!("no answer")
+                };
+                if has_pieces && body.starts_with(['d', 'e']) {
+                    continue;
+                }
+                *body = body.replace(&format!("\"{own}\":"), &format!("\"{other}\":"));
+                assert_eq!(
+                    ran(format, reply, streaming).await,
+                    [json!({"n": 1}), json!({})],
+                    "{format} {streaming} {other}"
+                );
+            }
+        }
     }
 }
 

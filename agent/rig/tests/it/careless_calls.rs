@@ -100,6 +100,47 @@ async fn a_call_of_chat_completions_runs_however_it_is_written() {
 }
 
 #[tokio::test]
+async fn the_only_choice_of_a_reply_counts_whatever_its_place() {
+    let call = json!({"tool_calls": [{"index": 0, "id": "c", "type": "function", "function": function(r#"{"path":"sub"}"#)}]});
+    let choice = |key: &str, finish: Value| {
+        let mut choice = json!({"index": 1, "finish_reason": finish});
+        choice[key] = if finish.is_null() || key == "message" {
+            call.clone()
+        } else {
+            json!({})
+        };
+        choice
+    };
+    let documents = [Value::Null, json!("tool_calls")]
+        .map(|finish| json!({"id": "x", "choices": [choice("delta", finish)]}));
+    for (reply, streaming) in [
+        (stream(&documents), true),
+        (completion(choice("message", json!("tool_calls"))), false),
+    ] {
+        assert_eq!(
+            ran(Format::OpenAiChat, reply, streaming).await,
+            (vec![json!("sub")], 0)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_second_call_without_a_name_is_a_failed_one_and_the_first_runs() {
+    for name in [json!(""), Value::Null] {
+        let fragments = [
+            json!({"index": 0, "id": "c", "function": function(r#"{"path":"sub"}"#)}),
+            json!({"index": 1, "id": "d", "function": {"name": name, "arguments": "{\"path\":\"b\"}"}}),
+        ];
+        let deltas = fragments.map(|fragment| json!({"tool_calls": [fragment]}));
+        assert_eq!(
+            ran(Format::OpenAiChat, chat(&deltas), true).await,
+            (vec![json!("sub")], 1),
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn two_calls_with_indices_as_text_are_apart() {
     let start = |index: &str| json!({"index": index, "id": index, "function": function("")});
     let more = |index: &str| json!({"index": index, "function": {"arguments": format!(r#"{{"path":"{index}"}}"#)}});

@@ -260,6 +260,78 @@ async fn a_whole_message_without_its_type_or_its_blocks_is_read() {
     }
 }
 
+#[tokio::test]
+async fn a_whole_reply_is_read_with_other_text_around_it_or_twice() {
+    for format in wire::ALL {
+        let Reply::Answer { body: whole, .. } = wire::reply(format, false, &[Block::Text("ok")])
+        else {
+            unreachable!()
+        };
+        for around in [
+            format!("\u{feff}{whole}"),
+            format!("gateway: route 7\n{whole}"),
+            format!("{whole}\nbye"),
+            whole.repeat(2),
+        ] {
+            let mut reply = wire::reply(format, false, &[Block::Text("ok")]);
+            let Reply::Answer { body, .. } = &mut reply else {
+                unreachable!()
+            };
+            body.clone_from(&around);
+            let service = Service::new([reply]).await;
+            let turn = ask(&wire::remote(
+                format,
+                &wire::options(format, &service, false),
+            ))
+            .await;
+            assert_eq!(turn.unwrap().message.to_text(), "ok", "{format} {around}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_array_of_documents_is_a_stream_however_it_is_cut_into_lines() {
+    for format in [Format::Gemini, Format::OpenAiChat, Format::Ollama] {
+        let (body, _) = wire::body_and_end(format, &["one ", "two ", "three"].map(Block::Text));
+        let documents = body
+            .lines()
+            .map(|line| line.strip_prefix("data: ").unwrap_or(line))
+            .filter(|line| line.starts_with('{'));
+        let documents: Vec<_> = documents.collect();
+        for separator in [",", ",\n", "\n,\r\n", "\n,"] {
+            let array = format!("[{}]\n", documents.join(separator));
+            let service = Service::new([wire::stream_of(format, array)]).await;
+            let turn = ask(&remote(format, &options(format, &service, true))).await;
+            assert_eq!(
+                turn.unwrap().message.to_text(),
+                "one two three",
+                "{format} {separator:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_rate_limit_that_a_reply_names_is_waited_for_in_each_format() {
+    for format in wire::ALL {
+        for streaming in [false, true] {
+            let limited = whole(200, json!({"code": 1302, "msg": "too many requests"}));
+            let end = wire::reply(format, streaming, &[Block::Text("ok")]);
+            let service = Service::new([limited, end]).await;
+            let turn = ask(&wire::remote(
+                format,
+                &wire::options(format, &service, streaming),
+            ))
+            .await;
+            assert_eq!(
+                (turn.unwrap().message.to_text(), service.requests()),
+                ("ok".to_owned(), 2),
+                "{format} {streaming}"
+            );
+        }
+    }
+}
+
 /// Stand for the halves of a surrogate pair.
 const HALVES: [(char, &str); 2] = [('\u{e000}', "\\ud83d"), ('\u{e001}', "\\ude00")];
 

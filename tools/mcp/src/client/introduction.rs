@@ -26,7 +26,10 @@ pub(super) fn readable(answer: &str) -> Option<String> {
     if !has(&FIELDS) || has(&OTHERS) {
         return None;
     }
-    let is_empty = |value: &Value| value.as_object().is_none_or(Map::is_empty);
+    let is_empty = |value: &Value| {
+        let fields = value.as_object();
+        fields.is_none_or(|fields| fields.values().all(Value::is_null))
+    };
     let has_capabilities = result
         .get("capabilities")
         .is_some_and(|value| !is_empty(value));
@@ -99,6 +102,11 @@ mod tests {
         for (field, value, is) in [
             ("capabilities", None, json!({"tools": {}})),
             ("capabilities", Some(json!({})), json!({"tools": {}})),
+            (
+                "capabilities",
+                Some(json!({"tools": null})),
+                json!({"tools": {}}),
+            ),
             ("capabilities", Some(json!(["tools"])), json!({"tools": {}})),
             (
                 "capabilities",

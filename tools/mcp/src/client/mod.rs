@@ -43,6 +43,7 @@ mod server_name;
 mod server_tool;
 mod servers;
 mod service;
+mod snake_case;
 mod status;
 #[cfg(feature = "stdio")]
 mod stdio;

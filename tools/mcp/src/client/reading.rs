@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::client::introduction;
 use crate::client::loose_json::strict;
+use crate::client::snake_case;
 use crate::nesting::Nesting;
 
 /// The levels of a message's JSON. The parser of the protocol refuses 128.
@@ -156,10 +157,15 @@ fn message(text: &str, own: Option<&Value>) -> Option<String> {
         return Some(text.to_owned());
     }
     if is_version && is_plain(&envelope, text) && (own.is_none() || envelope.id.as_ref() == own) {
-        return Some(introduction::readable(text).unwrap_or_else(|| text.to_owned()));
+        return Some(corrected(text.to_owned()));
     }
-    let read = rewritten(text, own)?;
-    Some(introduction::readable(&read).unwrap_or(read))
+    rewritten(text, own).map(corrected)
+}
+
+/// Returns an answer whose fields the parser of the protocol knows.
+fn corrected(answer: String) -> String {
+    let readable = introduction::readable(&answer).or_else(|| snake_case::readable(&answer));
+    readable.unwrap_or(answer)
 }
 
 /// Returns true if the parser of the protocol takes an answer as it is.
@@ -220,18 +226,22 @@ fn readable_error(error: Value) -> Value {
     if ErrorData::deserialize(&error).is_ok() {
         return error;
     }
-    let code = error
-        .get("code")
-        .and_then(Value::as_i64)
-        .and_then(|code| i32::try_from(code).ok());
-    let text = error.get("message").unwrap_or(&error);
-    let message = text
-        .as_str()
-        .map_or_else(|| text.to_string(), str::to_owned);
+    let plain = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    let stated = error.get("code").filter(|code| !code.is_null()).map(plain);
+    let code = stated.as_ref().and_then(|code| code.parse().ok());
+    let mut message = plain(error.get("message").unwrap_or(&error));
+    if let (Some(stated), None, true) = (stated, code, error.get("message").is_some()) {
+        message += &format!(" (code {stated})");
+    }
     json!({"code": code.unwrap_or(UNREADABLE), "message": message, "data": error.get("data")})
 }
 
-fn refusal(id: &Value, message: &str) -> String {
+/// Returns an error in place of an answer.
+pub(super) fn refusal(id: &Value, message: &str) -> String {
     let error =
         json!({"jsonrpc": "2.0", "id": id, "error": {"code": UNREADABLE, "message": message}});
     error.to_string()
@@ -494,6 +504,6 @@ mod tests {
         }
         let broken =
             answer(br#"{"jsonrpc":"2.0","id":3,"error":{"code":"E_FAIL","message":"it broke"}}"#);
-        assert_eq!(broken["error"]["message"], "it broke");
+        assert_eq!(broken["error"]["message"], "it broke (code E_FAIL)");
     }
 }

@@ -43,9 +43,12 @@ pub(super) fn readable_result(result: Value) -> ToolResult {
     let blocks = items(fields.remove("content").unwrap_or_default())
         .into_iter()
         .flat_map(items);
-    let is_error = fields
-        .get("isError")
-        .is_some_and(|flag| flag == true || flag == "true" || flag == 1);
+    let is_error = fields.get("isError").is_some_and(|flag| {
+        matches!(
+            &*flag.to_string().to_ascii_lowercase(),
+            "true" | "\"true\"" | "1" | "\"1\""
+        )
+    });
     made(
         blocks.map(readable_block).collect(),
         fields.remove("structuredContent"),
@@ -176,11 +179,11 @@ pub(super) fn block(block: ContentBlock) -> Content {
     match block {
         ContentBlock::Text(text) => Content::text(text.text),
         ContentBlock::Image(image) => Content::Image {
-            data: image.data,
+            data: base64(image.data),
             mime_type: image.mime_type,
         },
         ContentBlock::Audio(audio) => Content::Audio {
-            data: audio.data,
+            data: base64(audio.data),
             mime_type: audio.mime_type,
         },
         ContentBlock::Resource(resource) => resource_content(resource.resource),
@@ -193,6 +196,26 @@ pub(super) fn block(block: ContentBlock) -> Content {
         },
         other => Content::text(serde_json::to_string(&other).unwrap_or_default()),
     }
+}
+
+/// Returns data in the base64 of the protocol. Servers also send a `data:` URL, lines, the alphabet of URLs, or no padding.
+fn base64(data: String) -> String {
+    let digits = match data.split_once(";base64,") {
+        Some((kind, digits)) if kind.starts_with("data:") => digits,
+        _ => &data,
+    };
+    let digits = digits.chars().filter(|digit| !digit.is_ascii_whitespace());
+    let mut made: String = digits
+        .map(|digit| match digit {
+            '-' => '+',
+            '_' => '/',
+            digit => digit,
+        })
+        .collect();
+    if made.len() % 4 > 1 {
+        made.extend(std::iter::repeat_n('=', 4 - made.len() % 4));
+    }
+    made
 }
 
 pub(super) fn resource_content(contents: model::ResourceContents) -> Content {
@@ -335,6 +358,36 @@ mod tests {
             (json!(null), "ok"),
         ] {
             assert_eq!(content(blocks), [Content::text(expected)]);
+        }
+    }
+
+    #[test]
+    fn data_of_an_image_is_read_in_each_form_of_base64() {
+        for data in [
+            "aW1n\r\nL1+/Cg==\n",
+            "data:image/png;base64,aW1nL1+/Cg==",
+            "aW1nL1-_Cg",
+            "aW1nL1+/Cg==",
+        ] {
+            let read = content(json!([{"type": "image", "data": data, "mimeType": "image/png"}]));
+            assert!(
+                matches!(&read[0], Content::Image { data, .. } if data == "aW1nL1+/Cg=="),
+                "{read:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_failure_is_one_however_the_flag_is_written() {
+        for (flag, is_error) in [
+            (json!("True"), true),
+            (json!("1"), true),
+            (json!(1), true),
+            (json!("False"), false),
+            (json!(null), false),
+        ] {
+            let result = json!({"content": [], "isError": flag});
+            assert_eq!(readable_result(result).is_error, is_error);
         }
     }
 

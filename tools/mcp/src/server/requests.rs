@@ -50,7 +50,10 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = self.shared.tools.borrow().clone();
-        let cursor = request.and_then(|request| request.cursor);
+        let cursor = request
+            .and_then(|request| request.cursor)
+            // Some clients have an empty text for the first page.
+            .filter(|cursor| !cursor.is_empty());
         let Some(page) = tools
             .definitions()
             .page(cursor.as_deref(), self.options.page_size)

@@ -41,7 +41,13 @@ async fn a_cursor_of_another_origin_is_refused() {
         Person::silent(),
     )
     .await;
-    let request = rmcp::model::PaginatedRequestParams::default().with_cursor(Some("a".to_owned()));
+    let cursor = |text: &str| {
+        rmcp::model::PaginatedRequestParams::default().with_cursor(Some(text.to_owned()))
+    };
+    // An empty text is that of clients without one.
+    let first = connected.client.list_tools(Some(cursor(""))).await;
+    assert_eq!(first.unwrap().tools.len(), 1);
+    let request = cursor("a");
     let error = connected
         .client
         .list_tools(Some(request))

@@ -88,6 +88,25 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert!(!family.iter().any(|pid| runs(*pid)));
             },
         ),
+        trial(
+            "a_message_without_the_end_of_its_line_is_read_while_the_server_runs",
+            async || {
+                let message = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+                let words = format!(
+                    "printf '%s' '{}'; sleep 0.1; printf '%s' '{}'; exec sleep 60",
+                    &message[..9],
+                    &message[9..]
+                );
+                let (mut read, _write, _process) = script(&words).connect().await.unwrap();
+                let mut text = vec![0; message.len()];
+                let reading = tokio::io::AsyncReadExt::read_exact(&mut read, &mut text);
+                tokio::time::timeout(std::time::Duration::from_secs(20), reading)
+                    .await
+                    .unwrap()
+                    .unwrap();
+                assert_eq!(String::from_utf8(text).unwrap(), message);
+            },
+        ),
         trial("an_early_end_is_reported_with_the_last_words", async || {
             let words = "for n in 1 2 3 4 5 6 7; do echo \"line $n\" >&2; done; exit 3";
             let (read, _write, process) = script(words).connect().await.unwrap();

@@ -191,6 +191,12 @@ async fn refused(
     limits: StreamableHttpResponseLimits,
 ) -> Result<StreamableHttpPostResponse, Failure> {
     let status = response.status;
+    // Some servers know no notifications. If it is the session that is unknown, the next request is refused for it.
+    if matches!(message, ClientJsonRpcMessage::Notification(_))
+        && !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
+    {
+        return Ok(StreamableHttpPostResponse::Accepted);
+    }
     // These say something about the connection, not about the message.
     let is_unauthorised = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     let is_json = response.media_type().as_deref() == Some(JSON) && !is_unauthorised;

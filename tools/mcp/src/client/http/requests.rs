@@ -287,9 +287,9 @@ pub(super) fn is_session_unknown(
     let text = text.to_ascii_lowercase();
     let is_named = text.contains("session") || text.contains("not initialized");
     match status.as_u16() {
-        404 => true,
+        404 | 410 => true,
         // A tool may have an argument of this name.
-        400 | 401 | 410 | 422 => {
+        400 | 401 | 422 => {
             is_named && error.is_none_or(|error| error.code != ErrorCode::INVALID_PARAMS)
         }
         200 => is_named && error.is_some_and(|error| error.code == SESSION_UNKNOWN),

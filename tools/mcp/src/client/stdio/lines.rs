@@ -51,6 +51,11 @@ impl Lines {
         self.length > self.limit
     }
 
+    /// Returns the line without an end.
+    pub(super) fn unended(&self) -> &[u8] {
+        &self.line
+    }
+
     /// Takes the line without an end. Returns `None` if it is empty.
     pub(super) fn rest(&mut self) -> Option<Vec<u8>> {
         self.length = 0;

@@ -28,11 +28,11 @@ pub(super) struct Messages {
     log: Log,
     pings: Pings,
     fault: Arc<OnceLock<StdioError>>,
-    /// The end of the time for the rest of an answer that spreads over lines.
+    /// The end of the time for the rest of an answer that spreads over lines, or of a line.
     rest: Option<Pin<Box<Sleep>>>,
 }
 
-/// The time for the next bytes of an answer that has the end of a line in a string.
+/// The time for the next bytes of an answer that has the end of a line in a string, or of a line that may be whole.
 const REST: Duration = Duration::from_millis(300);
 
 /// The pings of a server in the running period.
@@ -158,11 +158,18 @@ impl AsyncRead for Messages {
                     this.rest = None;
                     this.take(&bytes);
                 }
-                Poll::Pending if has_error => {
+                Poll::Pending if has_error || !this.lines.unended().is_empty() => {
                     let rest = this.rest.get_or_insert_with(|| Box::pin(sleep(REST)));
                     ready!(rest.as_mut().poll(cx));
                     this.rest = None;
-                    this.give_up();
+                    if has_error {
+                        this.give_up();
+                    } else if serde_json::from_slice::<IgnoredAny>(this.lines.unended()).is_ok() {
+                        // The message is whole, and its server writes no end of a line.
+                        this.take(b"\n");
+                    } else {
+                        return Poll::Pending;
+                    }
                 }
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(None) => {

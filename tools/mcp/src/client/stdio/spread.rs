@@ -1,7 +1,10 @@
 //! [`Spread`]: messages that a server writes over several lines.
 
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
 use crate::client::message_limit::MAX_MESSAGE_BYTES;
-use crate::client::reading::read;
+use crate::client::reading::{read, refusal};
 use crate::nesting::Nesting;
 
 /// The lines so far of an object or a list that may be a message.
@@ -68,7 +71,13 @@ impl Spread {
 
     /// Gives the lines to the log. Returns the error in place of the answer that they begin.
     pub(super) fn give_up(&mut self, mut log: impl FnMut(&[u8])) -> Vec<String> {
-        let given_up = std::mem::take(self);
+        let mut given_up = std::mem::take(self);
+        if is_torn(&given_up.lines) && given_up.error.is_empty() {
+            // Its id is unknown, so each open call without another answer gets the reason.
+            let reason =
+                "a line of the server that begins an answer is no JSON; the call may have run";
+            given_up.error.push(refusal(&Value::Null, reason));
+        }
         given_up
             .lines
             .split(|byte| *byte == b'\n')
@@ -76,6 +85,14 @@ impl Spread {
             .for_each(&mut log);
         given_up.error
     }
+}
+
+/// Returns true if lines begin an answer that other output interrupted.
+fn is_torn(lines: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(lines);
+    text.trim_start().starts_with("{\"jsonrpc\"")
+        && !text.contains("\"method\"")
+        && serde_json::from_str::<IgnoredAny>(&text).is_err()
 }
 
 /// Returns the lines as one, as the parser of messages takes it. An end of a line in a string stays.
@@ -155,6 +172,30 @@ mod tests {
         let mut spread = Spread::default();
         assert!(spread.read(cut.as_bytes(), |_| ()).is_empty() && spread.has_error());
         assert_eq!(spread.give_up(|_| ()), messages[..1]);
+    }
+
+    #[test]
+    fn an_answer_that_a_line_of_a_log_interrupts_is_an_error() {
+        for (torn, id) in [
+            (
+                "{\"jsonrpc\": \"2.0\", \"WARN: x\nid\": 1, \"result\": {}}",
+                Value::Null,
+            ),
+            (
+                "{\"jsonrpc\": \"2.0\", WARN: x\n\"id\": 1, \"result\": {}}",
+                1.into(),
+            ),
+        ] {
+            let (messages, _) = read(&format!("{torn}\n{MESSAGE}"));
+            let first: Value = serde_json::from_str(&messages[0]).unwrap();
+            assert_eq!(
+                (&first["id"], &messages[1..]),
+                (&id, &[MESSAGE.to_owned()][..])
+            );
+            assert!(first["error"].is_object(), "{first}");
+        }
+        let (messages, _) = read("{\"jsonrpc\":\"2.0\",\"method\":\"x WARN\n{\"jsonrpc\":1}");
+        assert!(messages.is_empty(), "{messages:?}");
     }
 
     #[test]

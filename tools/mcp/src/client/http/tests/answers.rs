@@ -313,6 +313,34 @@ async fn a_notification_is_accepted_however_the_server_says_so() {
 }
 
 #[tokio::test]
+async fn a_server_that_knows_no_notifications_is_no_reason_to_end_the_connection() {
+    for status in [
+        "400 Bad Request",
+        "404 Not Found",
+        "405 Method Not Allowed",
+        "500 Internal Server Error",
+        "503 Service Unavailable",
+    ] {
+        for session in [None, Some("s1")] {
+            let bytes = response(status, "application/json", ERROR);
+            let answer = post(bytes, notification(), session).await.0;
+            assert!(
+                matches!(answer, Ok(Answer::Accepted)),
+                "{status}: {answer:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_is_gone_is_renewed_whatever_the_text() {
+    for status in ["404 Not Found", "410 Gone"] {
+        let (answer, _) = post(response(status, "text/plain", "no"), ping(), Some("s1")).await;
+        assert!(matches!(answer, Err(Failure::SessionExpired)), "{answer:?}");
+    }
+}
+
+#[tokio::test]
 async fn refusals_are_told_apart() {
     let challenge =
         |status, challenge| TestServer::head(status, &[("www-authenticate", challenge)]);
