@@ -179,11 +179,11 @@ impl Look<'_> {
                 of_bare.is_some_and(|(_, is_own)| is_own)
                     || is_listed && self.judge.is_protected(&path)
             };
-            let is_protected = !is_below && (is_way && is_setting || is_sensitive && is_own());
-            if metadata.is_dir()
-                && tree.is_tree
-                && !(is_protected && self.is_kept && self.judge.matters(&path))
-            {
+            // Package managers replace folders of dependencies, whatever is in them.
+            let is_protected = !is_below
+                && (is_way && is_setting || is_sensitive && is_own())
+                && self.judge.matters(&path);
+            if metadata.is_dir() && tree.is_tree && !(is_protected && self.is_kept) {
                 self.enter(
                     all,
                     &mut waiting,

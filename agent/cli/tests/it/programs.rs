@@ -233,6 +233,30 @@ fn programs_run_where_the_root_is_the_home() {
 }
 
 #[test]
+fn a_folder_of_dependencies_is_removed_whatever_its_packages_have() {
+    let crib = Crib::new();
+    for name in [
+        ".eslintrc",
+        ".npmrc",
+        ".github/workflows/a.yml",
+        ".vscode/tasks.json",
+    ] {
+        put(&crib.root().join("node_modules/package").join(name), "{}\n");
+    }
+    let ended = crib.run(&[
+        "call",
+        "exec.run",
+        "program=rm",
+        "args=[\"-r\",\"node_modules\"]",
+        "--allow",
+        "exec:write:rm -r node_modules",
+        "--allow",
+        "fs:write:**",
+    ]);
+    assert!(!crib.root().join("node_modules").exists(), "{ended:#?}");
+}
+
+#[test]
 fn of_the_caches_of_toolchains_a_program_sees_that_of_its_workspace() {
     let crib = Crib::new();
     if !keeps_paths(&crib) {
