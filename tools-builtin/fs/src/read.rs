@@ -17,7 +17,7 @@ use crate::lines::LineReader;
 use crate::path::RelativePath;
 use crate::picture;
 use crate::replacement::MAX_FILE;
-use crate::resolved_entry::ResolvedEntry;
+use crate::slot::Slot;
 use crate::tail::Tail;
 use crate::whole_file;
 
@@ -112,7 +112,7 @@ fn contents(
     line_numbers: bool,
     named: Option<TextEncoding>,
 ) -> Result<Vec<Content>, FsError> {
-    let found = ResolvedEntry::find(cx, workspace, path)?;
+    let found = Slot::find_existing(cx, workspace, path)?;
     // `std` reads into uninitialised memory; cap-std clears it first.
     let mut file = found.open_file()?.into_std();
     workspace.show_content(cx, &found.path);

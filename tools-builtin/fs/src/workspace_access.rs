@@ -11,7 +11,7 @@ use crate::listing::DirEntry;
 use crate::path::RelativePath;
 use crate::relocate::{FROM, TO, move_entry};
 use crate::remove::remove_entry;
-use crate::resolved_entry::ResolvedEntry;
+use crate::slot::Slot;
 use crate::whole_file::Restyled;
 use crate::write::write_atomically;
 use crate::{Workspace, directory, removal_question, repository, whole_file};
@@ -58,7 +58,7 @@ impl Workspace {
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file or leads out of the workspace.
     pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
         let path = self.granted_path(cx, path, &[Access::Read])?;
-        let found = ResolvedEntry::find(cx, self, &path)?;
+        let found = Slot::find_existing(cx, self, &path)?;
         let file = found.open_file()?;
         self.show_content(cx, &found.path);
         Ok(file.into_std())
@@ -254,9 +254,9 @@ impl Workspace {
     }
 
     /// Finds an entry to read. Returns `None` if there is none, or if it is hidden.
-    fn find(&self, cx: &ToolContext, path: &str) -> Result<Option<ResolvedEntry>, ToolError> {
+    fn find(&self, cx: &ToolContext, path: &str) -> Result<Option<Slot>, ToolError> {
         let path = self.granted_path(cx, path, &[Access::Read])?;
-        Ok(ResolvedEntry::find_if_exists(cx, self, &path)?)
+        Ok(Slot::find_if_exists(cx, self, &path)?)
     }
 
     /// Normalises a path and checks that the grant covers it.
