@@ -78,8 +78,8 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
         let accepted = tools::schema::accepted_values(schema, property);
         let value = read(accepted.as_deref(), text).ok_or_else(|| ArgumentError::Mismatch {
             name: name.to_owned(),
-            text: shown(schema, name, text),
-            expected: expected(schema, property, accepted.as_deref(), name),
+            text: render_argument(schema, name, text),
+            expected: describe_expected(schema, property, accepted.as_deref(), name),
         })?;
         arguments.insert(name.to_owned(), value);
     }
@@ -109,7 +109,7 @@ pub fn pairs_from_arguments(schema: &Value, arguments: &Value) -> Option<Vec<(St
 }
 
 /// Returns the value for an error message: at most 80 characters, masked if the argument is secret.
-fn shown(schema: &Value, name: &str, text: &str) -> String {
+fn render_argument(schema: &Value, name: &str, text: &str) -> String {
     let pair = json!({ name: text });
     let masked = tools::Secret::masked(schema, &pair);
     // An unreadable schema masks the whole object.
@@ -157,7 +157,7 @@ fn read(accepted: Option<&[AcceptedValues<'_>]>, text: &str) -> Option<String> {
 }
 
 /// Returns the accepted values in words, with an example of an argument.
-fn expected(
+fn describe_expected(
     root: &Value,
     property: &Value,
     accepted: Option<&[AcceptedValues<'_>]>,

@@ -23,7 +23,7 @@ pub(crate) fn name(call: &ToolCall) -> &str {
 
 /// Returns the call that the arguments contain, which may be one of [`CALLER`] itself.
 pub(crate) fn direct_inner(call: &ToolCall) -> Option<ToolCall> {
-    Inner::read(&call.name, Some(call.arguments.node()))?.to_call(call)
+    InnerCall::read(&call.name, Some(call.arguments.node()))?.to_call(call)
 }
 
 /// Returns a call of [`CALLER`] with the arguments of its inner call as an object, if they are a text that holds one or null. Other calls
@@ -51,21 +51,21 @@ pub(crate) fn readable(call: ToolCall) -> ToolCall {
 }
 
 /// A call inside the arguments of another.
-struct Inner<'a> {
+struct InnerCall<'a> {
     name: &'a str,
     arguments: Option<Node<'a>>,
 }
 
-fn innermost(call: &ToolCall) -> Option<Inner<'_>> {
-    let mut inner = Inner::read(&call.name, Some(call.arguments.node()))?;
+fn innermost(call: &ToolCall) -> Option<InnerCall<'_>> {
+    let mut inner = InnerCall::read(&call.name, Some(call.arguments.node()))?;
     // Ends, because each inner call is a part of the outer one.
-    while let Some(deeper) = Inner::read(inner.name, inner.arguments) {
+    while let Some(deeper) = InnerCall::read(inner.name, inner.arguments) {
         inner = deeper;
     }
     Some(inner)
 }
 
-impl<'a> Inner<'a> {
+impl<'a> InnerCall<'a> {
     /// Reads the inner call of a call with this name and these arguments.
     fn read(name: &str, arguments: Option<Node<'a>>) -> Option<Self> {
         let outer = arguments.filter(|_| name == CALLER)?;

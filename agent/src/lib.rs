@@ -55,10 +55,10 @@ pub use parameter::{Parameter, Presence, parameters};
 pub use plan::{Plan, PlanItem, PlanStatus};
 pub use prefix::PrefixChange;
 pub use provider::{
-    Direct, FailureKind, GenerationOptions, KeyError, KeySource, LostReplySink, Provider,
-    ProviderError, ProviderOptions, ProviderSubmission, Proxy, ReasoningEffort, Request,
-    RequestRetry, RetryCause, RetryPolicy, RetrySink, Scripted, StopReason, TextSink, Timeouts,
-    ToolChoice, Turn, TurnFuture, Usage,
+    ContextSize, Direct, FailureKind, GenerationOptions, KeyError, KeySource, LostReplySink,
+    Provider, ProviderError, ProviderInfo, ProviderOptions, ProviderSubmission, Proxy,
+    ReasoningEffort, Request, RequestRetry, RetryCause, RetryPolicy, RetrySink, Scripted,
+    StopReason, TextSink, Timeouts, ToolChoice, Turn, TurnFuture, Usage,
 };
 pub use repeat::{RepeatLimits, Repeated};
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};

@@ -74,7 +74,7 @@ impl fmt::Display for ModelChoice {
 impl Models {
     /// Offers the provider of the session alone.
     pub fn new(session: Arc<dyn Provider>) -> Self {
-        let name = ModelChoice::new(session.name(), None);
+        let name = ModelChoice::new(&*session.about().name, None);
         Self {
             session,
             name,

@@ -8,8 +8,7 @@ use tools::ToolName;
 use tools::protocol::{Message, Role};
 
 use crate::fingerprint::fingerprint;
-use crate::provider::guarded::{self, wire_tools};
-use crate::{Provider, ToolSet, WireToolSet};
+use crate::{ProviderInfo, ToolSet, WireToolSet};
 
 /// The parts of a session's prompt prefix that changed since its last run. A service then reads the whole prompt anew instead of
 /// from its cache.
@@ -43,11 +42,11 @@ pub(crate) struct Prefix {
 
 impl Prefix {
     /// Returns the prefix of requests with these messages and tools to this provider.
-    pub(crate) fn new(messages: &[Message], tools: &ToolSet, provider: &dyn Provider) -> Self {
+    pub(crate) fn new(messages: &[Message], tools: &ToolSet, about: &ProviderInfo) -> Self {
         let system = messages
             .first()
             .filter(|message| message.role == Role::System);
-        let wire = wire_tools(provider, tools);
+        let wire = about.wire_tools(tools);
         let definitions = wire.map_or_else(
             || tools.definition_digests(),
             WireToolSet::definition_digests,
@@ -56,8 +55,8 @@ impl Prefix {
             definitions: definitions.clone(),
             system: system.map(|message| fingerprint(&message.to_text())),
             format: wire.map(|wire| wire.format().name().to_owned()),
-            provider: guarded::name(provider),
-            model: guarded::model(provider),
+            provider: about.name.to_string(),
+            model: about.model.clone(),
         }
     }
 
@@ -70,12 +69,9 @@ impl Prefix {
                 .cloned()
                 .collect()
         };
-        let is_changed = |(name, digest): &(&ToolName, &u64)| {
-            before.get(*name).is_some_and(|before| before != *digest)
-        };
         let changed = now
             .iter()
-            .filter(is_changed)
+            .filter(|(name, digest)| before.get(*name).is_some_and(|before| before != *digest))
             .map(|(name, _)| name.clone())
             .collect();
         let change = PrefixChange {

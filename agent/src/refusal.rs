@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::join::join;
 use serde_json::{Value, json};
-use tools::policy::{Rule, SensitivePath, Sensitivity, Verdict};
+use tools::policy::{Rule, Sensitivity, Verdict};
 use tools::{ErrorCode, Target, ToolError, ToolErrorKind, ToolName, ToolResult};
 
 /// A call refused for its targets or by a rule.
@@ -75,18 +75,17 @@ impl Refusal {
                 .filter_map(|target| target.as_str()?.parse().ok())
                 .collect()
         };
-        let is_setting = |entry: &&Value| {
-            entry
-                .get("sensitivity")
-                .is_some_and(|kind| *kind == json!(Sensitivity::Settings))
-        };
         let is_unnamable = |entry: &&Value| {
             entry
                 .get("can_be_named")
                 .is_some_and(|can| *can == json!(false))
         };
         let settings = list("sensitive")
-            .filter(is_setting)
+            .filter(|entry| {
+                entry
+                    .get("sensitivity")
+                    .is_some_and(|kind| *kind == json!(Sensitivity::Settings))
+            })
             .chain(error.get("concern").filter(is_unnamable));
         let settings = settings
             .filter_map(|entry| entry.get("target")?.as_str()?.parse().ok())
@@ -212,17 +211,16 @@ pub fn for_person(error: &ToolError) -> String {
                 None => "it needs approval, and there is no one to ask".to_owned(),
                 Some(waited) => format!("the approval request timed out after {waited:?}"),
             };
-            let warning = |(target, path): &(Target, SensitivePath)| {
-                format!(
-                    "; `{}` is {}",
-                    target.value(),
-                    path.describe(target.value())
-                )
-            };
             let host = |target: &Target| format!("; no grant names the host `{}`", target.value());
             let warnings: String = sensitive
                 .iter()
-                .map(warning)
+                .map(|(target, path)| {
+                    format!(
+                        "; `{}` is {}",
+                        target.value(),
+                        path.describe(target.value())
+                    )
+                })
                 .chain(unnamed.iter().map(host))
                 .collect();
             let concern = concern

@@ -92,7 +92,7 @@ pub struct Run {
     exposed: bool,
     /// The URLs that the session has read without a question since then.
     urls: UrlCount,
-    state: State,
+    state: RunPhase,
 }
 
 /// The next action of a run.
@@ -109,7 +109,7 @@ pub enum Step {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum State {
+enum RunPhase {
     Asking,
     Calling {
         /// The calls of the last turn, with the results that have arrived. The name in stored runs is `places`.
@@ -146,7 +146,7 @@ impl Run {
             approval_key: None,
             exposed: false,
             urls: UrlCount::default(),
-            state: State::Asking,
+            state: RunPhase::Asking,
         }
     }
 
@@ -162,14 +162,14 @@ impl Run {
     #[must_use]
     pub fn reopened(mut self) -> Self {
         match &mut self.state {
-            State::Done(Outcome::Budget(_) | Outcome::Loop(_)) => self.state = State::Asking,
-            State::Calling {
+            RunPhase::Done(Outcome::Budget(_) | Outcome::Loop(_)) => self.state = RunPhase::Asking,
+            RunPhase::Calling {
                 ending, waiting, ..
             } => {
                 waiting.clear();
                 ending.take_if(|ending| matches!(ending, Outcome::Budget(_) | Outcome::Loop(_)));
             }
-            State::Asking | State::Done(_) => {}
+            RunPhase::Asking | RunPhase::Done(_) => {}
         }
         self
     }
@@ -177,17 +177,17 @@ impl Run {
     /// Returns the next action.
     pub fn step(&self) -> Step {
         match &self.state {
-            State::Asking => Step::Ask,
-            State::Calling { slots, waiting, .. } if waiting.is_empty() => {
+            RunPhase::Asking => Step::Ask,
+            RunPhase::Calling { slots, waiting, .. } if waiting.is_empty() => {
                 let open = slots.iter().filter(|slot| slot.result.is_none());
                 Step::Call(open.map(|slot| slot.pending.clone()).collect())
             }
-            State::Calling { waiting, .. } => {
+            RunPhase::Calling { waiting, .. } => {
                 Step::Done(self.summary(Outcome::WaitingForApproval {
                     requests: waiting.clone(),
                 }))
             }
-            State::Done(outcome) => Step::Done(self.summary(outcome.clone())),
+            RunPhase::Done(outcome) => Step::Done(self.summary(outcome.clone())),
         }
     }
 
@@ -211,7 +211,7 @@ impl Run {
 
     /// Returns true if the run has ended with an answer of the model.
     pub fn is_answered(&self) -> bool {
-        matches!(self.state, State::Done(Outcome::Answer { .. }))
+        matches!(self.state, RunPhase::Done(Outcome::Answer { .. }))
     }
 
     /// Returns true if the run has an outcome.
@@ -225,7 +225,7 @@ impl Run {
     /// # Errors
     /// Returns [`RunError::UnexpectedTurn`] if the step is not [`Step::Ask`].
     pub fn turn(&mut self, turn: Turn) -> Result<(), RunError> {
-        if self.state != State::Asking {
+        if self.state != RunPhase::Asking {
             return Err(RunError::UnexpectedTurn);
         }
         let Turn {
@@ -265,13 +265,13 @@ impl Run {
             .saturating_add(u32::try_from(slots.len()).unwrap_or(u32::MAX));
         self.messages.push(message);
         self.state = match stop {
-            _ if !slots.is_empty() => State::Calling {
+            _ if !slots.is_empty() => RunPhase::Calling {
                 slots,
                 ending: None,
                 waiting: Vec::new(),
             },
-            StopReason::Paused => State::Asking,
-            stop => State::Done(Outcome::Answer {
+            StopReason::Paused => RunPhase::Asking,
+            stop => RunPhase::Done(Outcome::Answer {
                 text: self.last_text(),
                 stop,
             }),
@@ -344,7 +344,7 @@ impl Run {
         ends: Option<Outcome>,
     ) -> Result<(), RunError> {
         let unknown = || RunError::UnknownCall { id: id.to_owned() };
-        let State::Calling { slots, ending, .. } = &mut self.state else {
+        let RunPhase::Calling { slots, ending, .. } = &mut self.state else {
             return Err(unknown());
         };
         let slot = slots
@@ -370,21 +370,22 @@ impl Run {
 
     /// Completes the turn if all its calls have results.
     fn advance(&mut self) {
-        let State::Calling { slots, ending, .. } = &mut self.state else {
+        let RunPhase::Calling { slots, ending, .. } = &mut self.state else {
             return;
         };
         if slots.iter().all(|slot| slot.result.is_some()) {
             let ending = ending.take();
             self.complete_turn(|_| ToolResult::default());
             if let Some(outcome) = ending {
-                self.state = State::Done(outcome);
+                self.state = RunPhase::Done(outcome);
             }
         }
     }
 
     /// Appends the message of the results if calls are pending.
     fn complete_turn(&mut self, missing: impl Fn(&ToolCall) -> ToolResult) {
-        let State::Calling { slots, .. } = std::mem::replace(&mut self.state, State::Asking) else {
+        let RunPhase::Calling { slots, .. } = std::mem::replace(&mut self.state, RunPhase::Asking)
+        else {
             return;
         };
         let parts: Vec<_> = slots

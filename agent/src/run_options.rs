@@ -16,7 +16,7 @@ pub struct RunOptions {
     pub repeats: RepeatLimits,
     /// The price of the provider's model. Without one, a run costs nothing.
     pub price: Option<Price>,
-    /// The tokens of the model's context. `None` means those that the provider [knows](crate::Provider::context_tokens).
+    /// The tokens of the model's context. `None` means those that the provider [knows](crate::ProviderInfo::context).
     pub context_tokens: Option<u64>,
     /// The id of the host's request, which the run's events, journal rows and spans carry.
     pub correlation_id: Option<Arc<str>>,

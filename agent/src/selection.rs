@@ -119,16 +119,15 @@ impl Selection {
 
     /// Returns false if no tool whose name begins with this prefix is selected. Returns true if one may be.
     pub fn may_match(&self, prefix: &str) -> bool {
-        let is_left_out = |glob: &ToolGlob| {
-            glob.as_str().strip_suffix('*') == Some(literal_start(glob))
-                && prefix.starts_with(literal_start(glob))
-        };
         let may_include = |glob: &ToolGlob| {
             prefix.starts_with(literal_start(glob)) || literal_start(glob).starts_with(prefix)
         };
         !self.is_none
             && (self.include.is_empty() || self.include.iter().any(may_include))
-            && !self.exclude.iter().any(is_left_out)
+            && !self.exclude.iter().any(|glob| {
+                glob.as_str().strip_suffix('*') == Some(literal_start(glob))
+                    && prefix.starts_with(literal_start(glob))
+            })
     }
 
     /// Returns the include and exclude globs that do not match any of these tools. They are usually misspelt.

@@ -33,10 +33,10 @@ use crate::{Selection, SkipReason, SkippedTool, WireOptions, WireToolSet};
 /// # Ok::<(), agent::InvalidSelection>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct ToolSet(Arc<Inner>);
+pub struct ToolSet(Arc<SelectedTools>);
 
 #[derive(Debug)]
-struct Inner {
+struct SelectedTools {
     /// Sorted by name, each name once.
     entries: Vec<Arc<Entry>>,
     /// The entries that requests offer. `None` means all.
@@ -95,7 +95,7 @@ impl ToolSet {
         index: Arc<OnceLock<Index>>,
     ) -> Self {
         let (digest, definition_digests, wires) = Default::default();
-        Self(Arc::new(Inner {
+        Self(Arc::new(SelectedTools {
             entries,
             offer,
             skipped,
@@ -353,7 +353,7 @@ impl Resolve for ToolSet {
     }
 }
 
-impl Resolve for Inner {
+impl Resolve for SelectedTools {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         if let Some(entry) = self.find(name) {
             return Ok(entry.clone());
@@ -387,7 +387,7 @@ impl Resolve for Inner {
 /// The most tools that the error for an unknown name lists.
 const MOST_LISTED: usize = 64;
 
-impl Inner {
+impl SelectedTools {
     /// Returns the error for a name that is similar to none, with the names of the tools that requests offer, among them that of a search.
     /// Returns `None` if these are too many.
     fn unlike_any(&self, name: &str) -> Option<ToolError> {

@@ -170,7 +170,8 @@ impl WireToolSet {
 
     /// Returns the definitions as the text of a JSON array. Joined on first use.
     pub fn definitions(&self) -> &Arc<str> {
-        self.definitions.get_or_init(|| joined(&self.tools).into())
+        self.definitions
+            .get_or_init(|| join_definitions(&self.tools).into())
     }
 
     /// Returns the definitions as a JSON array, for clients that take JSON values. Built on first use.
@@ -241,12 +242,12 @@ impl WireToolSet {
             .find_map(|namespace| name.strip_prefix(namespace))
             .unwrap_or(name);
         // Some servers leave the marks of gpt-oss behind the name: `fs__read<|channel|>commentary`.
-        let letters = plain(bare.split("<|").next().unwrap_or(bare));
+        let letters = simplify_name(bare.split("<|").next().unwrap_or(bare));
         let is_own = both().any(|(entry, _)| entry.name().as_str() == name);
         if letters.is_empty() || is_own || NameGrammar::is_digested(name) {
             return None;
         }
-        let mut near = both().filter(|(entry, _)| plain(entry.name().as_str()) == letters);
+        let mut near = both().filter(|(entry, _)| simplify_name(entry.name().as_str()) == letters);
         let (entry, _) = near.next()?;
         near.next().is_none().then(|| entry.name().to_string())
     }
@@ -300,7 +301,7 @@ impl WireToolSet {
 const NAMESPACES: [&str; 4] = ["functions.", "functions:", "default_api.", "default_api:"];
 
 /// Returns a name without case and punctuation.
-fn plain(name: &str) -> String {
+fn simplify_name(name: &str) -> String {
     name.chars()
         .filter(|c| c.is_alphanumeric())
         .flat_map(char::to_lowercase)
@@ -375,7 +376,7 @@ fn skip(
     }));
 }
 
-fn joined(tools: &[(Arc<Entry>, Arc<WireTool>)]) -> String {
+fn join_definitions(tools: &[(Arc<Entry>, Arc<WireTool>)]) -> String {
     let bytes: usize = tools
         .iter()
         .map(|(_, wire)| wire.definition.len() + 1)
@@ -423,7 +424,7 @@ mod tests {
                 _ => wire(entry, format, Strictness::Relaxed, Entry::wire, &mut None),
             },
         );
-        let sent: Vec<Value> = serde_json::from_str(&joined(&tools)).unwrap();
+        let sent: Vec<Value> = serde_json::from_str(&join_definitions(&tools)).unwrap();
         assert_eq!(
             sent.iter().map(|tool| &tool["name"]).collect::<Vec<_>>(),
             ["a", "z"]

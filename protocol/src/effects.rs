@@ -99,9 +99,10 @@ impl Effects {
             Self::Undeclared | Self::Declared(_) => return Ok(vec![Target::unbounded(tool)]),
         };
         let arguments = arguments.into();
-        let mut targets = match declared.foreign {
-            true => declared.foreign_targets(tool, parameters, arguments)?,
-            false => declared.own_targets(parameters, arguments)?,
+        let mut targets = if declared.foreign {
+            declared.foreign_targets(tool, parameters, arguments)?
+        } else {
+            declared.own_targets(parameters, arguments)?
         };
         targets.sort();
         targets.dedup();
@@ -204,7 +205,12 @@ impl Declared {
         for (access, template) in self.templates() {
             let remaining = Effects::MAX_TARGETS - targets.len();
             targets.extend(template.targets(access, remaining, |field, normaliser| {
-                template.texts(field, normaliser, argument(parameters, arguments, field)?)
+                let value = argument(parameters, arguments, field)?.ok_or_else(|| {
+                    TargetError::Missing {
+                        field: field.to_owned(),
+                    }
+                })?;
+                template.texts(field, normaliser, value)
             })?);
         }
         Ok(targets)
@@ -283,30 +289,21 @@ impl<'de> Visitor<'de> for EffectsVisitor {
     }
 }
 
-/// Returns the argument of a field, or its default.
+/// Returns the argument of a field, or its default. Returns `None` if there is neither.
 fn argument<'a>(
     parameters: &'a Value,
     arguments: Node<'a>,
     field: &str,
-) -> Result<Node<'a>, TargetError> {
+) -> Result<Option<Node<'a>>, TargetError> {
     if !arguments.is_object() {
         return Err(TargetError::NotAnObject {
             field: field.to_owned(),
         });
     }
-    let default = || {
-        parameters
-            .get("properties")?
-            .get(field)?
-            .get("default")
-            .map(Node::from)
-    };
-    arguments
-        .get(field)
-        .or_else(default)
-        .ok_or_else(|| TargetError::Missing {
-            field: field.to_owned(),
-        })
+    Ok(arguments.get(field).or_else(|| {
+        let property = parameters.get("properties")?.get(field)?;
+        property.get("default").map(Node::from)
+    }))
 }
 
 fn check_field(

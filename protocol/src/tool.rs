@@ -110,20 +110,6 @@ impl Tool {
         self
     }
 
-    /// Sets the pictures.
-    #[must_use]
-    pub fn with_icons(mut self, icons: impl IntoIterator<Item = Icon>) -> Self {
-        self.icons = icons.into_iter().collect();
-        self
-    }
-
-    /// Sets the hints of the party that defines the tool.
-    #[must_use]
-    pub fn with_annotations(mut self, annotations: Map<String, Value>) -> Self {
-        self.annotations = Some(annotations);
-        self
-    }
-
     /// Sets the schema of the structured result.
     #[must_use]
     pub fn with_output(mut self, schema: Value) -> Self {

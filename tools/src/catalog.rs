@@ -72,11 +72,10 @@ impl Catalog {
             match ToolName::new(name) {
                 Ok(name) => named.push((name, submission)),
                 Err(error) => {
-                    let (name, source, error) = ((*name).to_owned(), source.clone(), error.into());
                     catalog.nameless.push(Problem {
-                        name,
-                        source,
-                        error,
+                        name: (*name).to_owned(),
+                        source: source.clone(),
+                        error: error.into(),
                     });
                 }
             }
@@ -332,13 +331,12 @@ impl Catalog {
 
     /// Returns the first free name of `name_v2`, `name_v3`, …. A name that is too long for a suffix is shortened.
     fn free_name(&self, name: &ToolName) -> ToolName {
-        let suffixed = |version: u64| {
-            let suffix = format!("_v{version}");
-            let kept = name.len().min(ToolName::MAX_LENGTH - suffix.len());
-            ToolName::new(format!("{}{suffix}", &name[..kept])).unwrap_or_else(|_| name.clone())
-        };
         (2..)
-            .map(suffixed)
+            .map(|version| {
+                let suffix = format!("_v{version}");
+                let kept = name.len().min(ToolName::MAX_LENGTH - suffix.len());
+                ToolName::new(format!("{}{suffix}", &name[..kept])).unwrap_or_else(|_| name.clone())
+            })
             .find(|free| !self.contains(free))
             .unwrap_or_else(|| name.clone())
     }

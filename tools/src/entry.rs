@@ -146,21 +146,20 @@ impl Entry {
         if self.tool.examples.is_empty() {
             return Ok(plain);
         }
-        let render = || {
-            let examples = self.sendable_examples(plain);
-            format
-                .tool_with_examples(
-                    &Tool {
-                        examples,
-                        ..self.tool.clone()
-                    },
-                    strictness,
-                )
-                .map(Arc::new)
-        };
         self.exemplified
             .get_or_init(Box::default)
-            .get_or_init(format, strictness, render)
+            .get_or_init(format, strictness, || {
+                let examples = self.sendable_examples(plain);
+                format
+                    .tool_with_examples(
+                        &Tool {
+                            examples,
+                            ..self.tool.clone()
+                        },
+                        strictness,
+                    )
+                    .map(Arc::new)
+            })
             .as_ref()
     }
 
@@ -174,16 +173,15 @@ impl Entry {
         let (Some((schema, own)), Some(sent)) = (own, sent) else {
             return Vec::new();
         };
-        let is_sendable = |example: &&Example| {
-            let arguments = Json::from(example.arguments.clone());
-            let encoded = wire.arguments.encode(&arguments);
-            own.check(schema, arguments.node(), None).is_ok()
-                && sent.check(&wire.parameters, encoded.node(), None).is_ok()
-        };
         self.tool
             .examples
             .iter()
-            .filter(is_sendable)
+            .filter(|example| {
+                let arguments = Json::from(example.arguments.clone());
+                let encoded = wire.arguments.encode(&arguments);
+                own.check(schema, arguments.node(), None).is_ok()
+                    && sent.check(&wire.parameters, encoded.node(), None).is_ok()
+            })
             .cloned()
             .collect()
     }
@@ -328,11 +326,10 @@ impl Entry {
                 .into_iter()
                 .find(|(_, field)| mask.hides_property(field))
             {
-                let (template, field) = (template.to_string(), field.to_owned());
                 return Err(RegisterError::SecretTarget {
                     name: name.clone(),
-                    template,
-                    field,
+                    template: template.to_string(),
+                    field: field.to_owned(),
                 });
             }
         }

@@ -19,9 +19,9 @@ pub const ISOLATES_PANICS: bool = cfg!(panic = "unwind");
 /// A future that returns a [`Panic`] if creating, polling or dropping the inner future panics.
 ///
 /// The inner future is dropped when it is ready; further polls stay pending. Needs `panic = "unwind"`, see [`ISOLATES_PANICS`].
-pub struct Isolated<F>(State<F>);
+pub struct Isolated<F>(IsolatedState<F>);
 
-enum State<F> {
+enum IsolatedState<F> {
     Running(F),
     Failed(Panic),
     Gone,
@@ -62,8 +62,8 @@ impl<F: Future + Unpin> Isolated<F> {
     /// Creates the inner future. If that panics, the first poll returns the panic.
     pub fn new(make: impl FnOnce() -> F) -> Self {
         Self(match Panic::catch(make) {
-            Ok(future) => State::Running(future),
-            Err(panic) => State::Failed(panic),
+            Ok(future) => IsolatedState::Running(future),
+            Err(panic) => IsolatedState::Failed(panic),
         })
     }
 }
@@ -71,11 +71,11 @@ impl<F: Future + Unpin> Isolated<F> {
 impl<F> Isolated<F> {
     /// Drops the inner future.
     fn discard(&mut self) -> Result<(), Panic> {
-        if let State::Gone = self.0 {
+        if let IsolatedState::Gone = self.0 {
             return Ok(());
         }
         // An assignment stores the new value even if dropping the old one panics.
-        Panic::catch(|| self.0 = State::Gone)
+        Panic::catch(|| self.0 = IsolatedState::Gone)
     }
 }
 
@@ -84,9 +84,9 @@ impl<F: Future + Unpin> Future for Isolated<F> {
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         let outcome = match &mut self.0 {
-            State::Gone => return Poll::Pending,
-            State::Failed(panic) => Err(panic.clone()),
-            State::Running(future) => match Panic::catch(|| Pin::new(future).poll(task)) {
+            IsolatedState::Gone => return Poll::Pending,
+            IsolatedState::Failed(panic) => Err(panic.clone()),
+            IsolatedState::Running(future) => match Panic::catch(|| Pin::new(future).poll(task)) {
                 Ok(Poll::Pending) => return Poll::Pending,
                 Ok(Poll::Ready(output)) => Ok(output),
                 Err(panic) => Err(panic),

@@ -31,13 +31,12 @@ const DIGITS: usize = 16;
 /// ```
 pub struct OutputStore {
     max_bytes: usize,
-    max_outputs: usize,
     secret: RandomState,
-    state: Mutex<State>,
+    state: Mutex<StoredOutputs>,
 }
 
 #[derive(Default)]
-struct State {
+struct StoredOutputs {
     /// The outputs, oldest first.
     outputs: VecDeque<StoredOutput>,
     bytes: usize,
@@ -55,16 +54,15 @@ impl OutputStore {
     pub const READER: &str = "tools.output";
 
     /// The default capacity in bytes: 16 MiB.
-    pub const DEFAULT_MAX_BYTES: usize = 16 * 1024 * 1024;
+    const DEFAULT_MAX_BYTES: usize = 16 * 1024 * 1024;
 
-    /// The default number of outputs: 64.
-    pub const DEFAULT_MAX_OUTPUTS: usize = 64;
+    /// The maximum number of outputs: 64.
+    pub const MAX_OUTPUTS: usize = 64;
 
     /// Creates an empty store.
     pub fn new() -> Self {
         Self {
             max_bytes: Self::DEFAULT_MAX_BYTES,
-            max_outputs: Self::DEFAULT_MAX_OUTPUTS,
             secret: RandomState::new(),
             state: Mutex::default(),
         }
@@ -77,21 +75,15 @@ impl OutputStore {
         self
     }
 
-    /// Sets the maximum number of outputs. 0 turns the store off.
-    #[must_use]
-    pub fn with_max_outputs(mut self, max_outputs: usize) -> Self {
-        self.max_outputs = max_outputs;
-        self
-    }
-
     /// Stores an output, removes the oldest ones to make room, and returns the handle. Returns `None` if the output is larger than the
     /// capacity or the store is turned off.
     pub fn keep(&self, session: Option<&str>, text: String) -> Option<String> {
-        if text.len() > self.max_bytes || self.max_outputs == 0 {
+        if self.max_bytes == 0 || text.len() > self.max_bytes {
             return None;
         }
         let mut state = self.state();
-        while state.bytes + text.len() > self.max_bytes || state.outputs.len() >= self.max_outputs {
+        while state.bytes + text.len() > self.max_bytes || state.outputs.len() >= Self::MAX_OUTPUTS
+        {
             let Some(oldest) = state.outputs.pop_front() else {
                 break;
             };
@@ -140,7 +132,7 @@ impl OutputStore {
         Cow::Owned(out)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, StoredOutputs> {
         self.state.lock().ignore_poison()
     }
 }
@@ -173,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_oldest_outputs_make_room() {
-        let store = OutputStore::new().with_max_bytes(10).with_max_outputs(3);
+        let store = OutputStore::new().with_max_bytes(10);
         let keep = |text: &str| store.keep(None, text.to_owned());
         let read = |handle: &Option<String>| {
             store
@@ -191,12 +183,6 @@ mod tests {
             [None, None, Some("2!".to_owned())],
             "by bytes"
         );
-        let small = [keep("a"), keep("b")];
-        assert_eq!(read(&handles[2]), None, "by count");
-        assert_eq!(
-            [read(&fifth), read(&small[0])],
-            ["5five", "a"].map(|text| Some(text.to_owned()))
-        );
         assert_eq!(keep("eleven bytes"), None);
         assert_eq!(
             read(&fifth),
@@ -206,16 +192,20 @@ mod tests {
     }
 
     #[test]
+    fn the_oldest_of_too_many_outputs_makes_room() {
+        let store = OutputStore::new();
+        let handles: Vec<_> = (0..=OutputStore::MAX_OUTPUTS)
+            .filter_map(|number| store.keep(None, number.to_string()))
+            .collect();
+        assert_eq!(store.read(None, &handles[0]), None);
+        assert_eq!(store.read(None, &handles[1]).as_deref(), Some("1"));
+    }
+
+    #[test]
     fn nothing_is_kept_where_there_is_no_room_for_anything() {
         assert_eq!(
             OutputStore::new()
                 .with_max_bytes(0)
-                .keep(None, "a".to_owned()),
-            None
-        );
-        assert_eq!(
-            OutputStore::new()
-                .with_max_outputs(0)
                 .keep(None, "a".to_owned()),
             None
         );

@@ -248,13 +248,12 @@ impl Slots {
                 .iter()
                 .any(|held| held == name)
         };
-        let twin = || {
+        self.get(name).map(Slot::sources).or_else(|| {
             entries
                 .iter()
                 .find(holds)
                 .map(|twin| vec![twin.source().clone()])
-        };
-        self.get(name).map(Slot::sources).or_else(twin)
+        })
     }
 
     /// Checks that the former names of an entry are free here and in the entries.

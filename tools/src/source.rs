@@ -50,10 +50,9 @@ impl Source {
         file: &'static str,
         line: u32,
     ) -> Self {
-        let (crate_name, version) = (Cow::Borrowed(crate_name), Cow::Borrowed(version));
         Self {
-            crate_name,
-            version,
+            crate_name: Cow::Borrowed(crate_name),
+            version: Cow::Borrowed(version),
             module: Cow::Borrowed(""),
             file: Cow::Borrowed(file),
             line,
@@ -75,7 +74,7 @@ impl Source {
     /// A function cannot see its caller's package, but the type name of a closure contains it. The version is empty;
     /// [`source!`](crate::source!) sets both.
     #[track_caller]
-    pub fn from_caller(type_name: &'static str) -> Self {
+    pub(crate) fn from_caller(type_name: &'static str) -> Self {
         let place = Location::caller();
         let path = type_name.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
         let crate_name = path.split("::").next().unwrap_or(path);

@@ -44,14 +44,13 @@ impl Submission {
     /// Builds the entry of a linked tool. Skips the dialect checks of its schemas, so that listing ten thousand linked tools stays
     /// cheap.
     pub(crate) fn to_entry(&'static self) -> Result<Entry, RegisterError> {
-        let refused = |source| RegisterError::Definition {
-            name: self.name.to_owned(),
-            place: Box::new(self.source.clone()),
-            source,
-        };
         let tool = Panic::catch(self.definition)
             .unwrap_or_else(|Panic(message)| Err(DefinitionError::Panicked { message }))
-            .map_err(refused)?;
+            .map_err(|source| RegisterError::Definition {
+                name: self.name.to_owned(),
+                place: Box::new(self.source.clone()),
+                source,
+            })?;
         if tool.name.as_str() != self.name {
             return Err(RegisterError::Renamed {
                 submitted: self.name.to_owned(),

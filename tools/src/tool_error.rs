@@ -208,15 +208,14 @@ impl ToolError {
     ) -> Self {
         successors(chain, |error| inside(*error))
             .find_map(|error| {
-                let kind = || {
-                    error
-                        .downcast_ref()
-                        .map(|kind: &ToolErrorKind| kind.clone().into())
-                };
                 error
                     .downcast_ref()
                     .map(|failure: &Failure| Self(failure.clone()))
-                    .or_else(kind)
+                    .or_else(|| {
+                        error
+                            .downcast_ref()
+                            .map(|kind: &ToolErrorKind| kind.clone().into())
+                    })
             })
             .unwrap_or_else(|| Self::execution_failed(format!("{error:#}")))
     }

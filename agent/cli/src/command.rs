@@ -1,23 +1,16 @@
 //! The command line: one module per subcommand.
 
 mod approval;
-mod audit;
 mod call;
 mod chat;
 mod config;
 mod doctor;
 mod export;
 mod family;
-mod lint;
 mod list;
-mod lock;
-mod new;
 mod providers;
 mod run;
 mod search;
-#[cfg(feature = "default")]
-mod serve;
-mod show;
 mod system;
 mod trust;
 mod why;
@@ -28,8 +21,8 @@ use clap::{Parser, Subcommand};
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::interrupt;
 use crate::linked;
-use crate::{interrupt, running};
 
 /// List, show and call the tools linked into this program, and run agent sessions with them
 #[derive(Debug, Parser)]
@@ -43,7 +36,6 @@ pub(crate) struct Cli {
 #[command(defer = true)]
 enum Command {
     List(list::ListArgs),
-    Show(show::ShowArgs),
     Search(search::SearchArgs),
     Call(call::CallArgs),
     Why(why::WhyArgs),
@@ -51,15 +43,10 @@ enum Command {
     Chat(chat::ChatArgs),
     System(system::SystemArgs),
     Trust(trust::TrustArgs),
-    #[cfg(feature = "default")]
-    Serve(serve::ServeArgs),
     Config(config::ConfigArgs),
     Providers(providers::ProvidersArgs),
     Doctor(doctor::DoctorArgs),
     Export(export::ExportArgs),
-    Lint(lint::LintArgs),
-    Lock(lock::LockArgs),
-    New(new::NewArgs),
     // Behind the program's own, so that each finds its place among them.
     #[command(flatten)]
     Family(family::FamilyCommand),
@@ -70,10 +57,10 @@ impl Cli {
     pub(crate) fn run(self) -> Result<Exit, Error> {
         if !matches!(self.command, Command::Doctor(_)) {
             linked::check()?;
+            linked::check_families()?;
         }
         match self.command {
             Command::List(list) => on_runtime(list.run()),
-            Command::Show(show) => on_runtime(show.run()),
             Command::Search(search) => on_runtime(search.run()),
             Command::Call(call) => on_runtime(call.run()),
             Command::Why(why) => on_runtime(why.run()),
@@ -81,15 +68,10 @@ impl Cli {
             Command::Chat(chat) => on_runtime(chat.run()),
             Command::System(system) => on_runtime(system.run()),
             Command::Trust(trust) => on_runtime(trust.run()),
-            #[cfg(feature = "default")]
-            Command::Serve(serve) => on_runtime(serve.run()),
             Command::Config(config) => on_runtime(config.run()),
             Command::Providers(providers) => on_runtime(providers.run()),
             Command::Doctor(doctor) => on_runtime(doctor.run()),
             Command::Export(export) => export.run(),
-            Command::Lint(lint) => on_runtime(lint.run()),
-            Command::Lock(lock) => lock.run(),
-            Command::New(new) => new.run(),
             Command::Family(family) => on_runtime(family.run()),
         }
     }
@@ -102,7 +84,7 @@ fn on_runtime(work: impl Future<Output = Result<Exit, Error>>) -> Result<Exit, E
         .map_err(Error::Runtime)?;
     let outcome = runtime.block_on(interrupt::until_end(work));
     // Their ends say what they wrote, which later sessions have to know.
-    running::wait_for_ends();
+    host::end();
     // An abandoned blocking tool may never return, so the shutdown does not wait for it.
     runtime.shutdown_background();
     outcome

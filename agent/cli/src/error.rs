@@ -7,14 +7,10 @@ use agent::{ArgumentError, DriverError, Exhausted, InvalidSelection, ProviderErr
 use host::CommandError;
 use tools::linked::{LookupError, NotLinked};
 use tools::{ErrorCode, ToolError};
-#[cfg(feature = "default")]
-use tools_mcp::server::HttpError;
 
-use crate::authorship::TrustError;
 use crate::config::SettingsError;
 use crate::exhausted;
 use crate::exit::Exit;
-use crate::lock_file::LockError;
 use crate::wording::for_person;
 use crate::{linked, notice, program};
 use host::folders::InvalidRoot;
@@ -44,6 +40,8 @@ pub(crate) enum Error {
     #[error(transparent)]
     NotLinked(#[from] NotLinked),
     #[error(transparent)]
+    Family(#[from] LookupError),
+    #[error(transparent)]
     Root(#[from] InvalidRoot),
     #[error("cannot read the arguments from standard input: {0}; pass them as JSON text in UTF-8")]
     Input(io::Error),
@@ -67,14 +65,8 @@ pub(crate) enum Error {
     Runtime(io::Error),
     #[error("the journal has no session {0:?}; start it without --resume")]
     NoSession(String),
-    #[error("cannot create a workspace at {}: {source}; choose another name or directory", path.display())]
-    New { path: PathBuf, source: io::Error },
-    #[error("{} is not a checkout of Toolcrib; pass the directory of its Cargo.toml with --path", .0.display())]
-    NoCheckout(PathBuf),
     #[error("{} cannot be used; {} doctor has the reasons", counted(*.0, "linked tool"), program::name())]
     Unusable(u64),
-    #[error(transparent)]
-    Lock(#[from] LockError),
     #[error("the run failed: {0}")]
     Run(String),
     #[error("{}", exhausted::message(.0))]
@@ -95,30 +87,10 @@ pub(crate) enum Error {
         waiting_advice(waiting)
     )]
     NoRequest { id: String, waiting: Vec<String> },
-    #[cfg(feature = "default")]
-    #[error("cannot serve the tools: {0}; rename one of them, or leave one out with --select")]
-    Names(#[from] tools::protocol::wire::NameCollision),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    Serve(#[from] tools_mcp::server::ServeError),
-    #[cfg(feature = "default")]
-    #[error(transparent)]
-    ServeHttp(#[from] tools_mcp::server::HttpError),
-    #[cfg(feature = "default")]
-    #[error("cannot listen on {address}: {source}; choose another address")]
-    Listen {
-        address: std::net::SocketAddr,
-        source: io::Error,
-    },
-    #[cfg(feature = "default")]
-    #[error("cannot read the bearer token from {}: {source}; pass a file that only you can read", path.display())]
-    Token { path: PathBuf, source: io::Error },
     #[error("there is no folder for the state of this user, so no approval can be kept; set HOME")]
     NoState,
     #[error(transparent)]
     Record(#[from] RecordError),
-    #[error(transparent)]
-    Repository(#[from] TrustError),
     #[error(
         "the digest of {what} is {shown}, and not {given}; look again, and add --digest {shown} to approve it"
     )]
@@ -139,7 +111,6 @@ impl Error {
     /// Returns the exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Repository(TrustError::Written { .. }) => Exit::Refused,
             Self::Tool(error) | Self::Driver(DriverError::Tool(error)) => Exit::from(error.code()),
             Self::Refused { error, .. } => Exit::from(error.code()),
             Self::Argument(_) => Exit::InvalidArguments,
@@ -151,28 +122,16 @@ impl Error {
             | Self::NoPrompt
             | Self::OutputFile { .. }
             | Self::UnquotedPrompt(_)
-            | Self::New { .. }
-            | Self::Lock(_)
             | Self::Unrecorded
             | Self::NoSession(_)
             | Self::NoRequest { .. }
-            | Self::NoCheckout(_)
             | Self::NoState
-            | Self::Record(_)
-            | Self::Repository(_) => Exit::Usage,
-            #[cfg(feature = "default")]
-            Self::Names(_)
-            | Self::Listen { .. }
-            | Self::Token { .. }
-            | Self::ServeHttp(HttpError::TokenRequired { .. } | HttpError::ShortToken { .. }) => {
-                Exit::Usage
-            }
-            #[cfg(feature = "default")]
-            Self::Serve(_) | Self::ServeHttp(_) => Exit::Internal,
+            | Self::Record(_) => Exit::Usage,
             Self::WrongDigest { .. } => Exit::Refused,
             Self::BrokenContent { .. } => Exit::Failed,
             Self::Command(error) => error.exit,
             Self::Unusable(_) => Exit::Problems,
+            Self::Family(_) => Exit::Unavailable,
             Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => {
                 provider_exit(error)
             }

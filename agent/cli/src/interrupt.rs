@@ -9,7 +9,6 @@ use tools::IgnorePoison as _;
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::running;
 
 /// Cancelled when the program has to end.
 static END: Lazy<CancellationToken> = Lazy::new(CancellationToken::new);
@@ -31,7 +30,7 @@ pub(crate) async fn until_end(
 fn end() {
     END.cancel();
     std::thread::spawn(|| {
-        running::wait_for_ends();
+        host::end();
         std::process::exit(i32::from(Exit::Cancelled as u8));
     });
 }

@@ -56,7 +56,6 @@ pub(crate) struct JournalOptions {
 
 impl JournalOptions {
     /// Creates the options of calls that belong to no conversation: they are recorded in a file alone.
-    #[cfg(feature = "default")]
     pub(crate) fn for_calls(journal: Option<PathBuf>, journal_arguments: bool) -> Self {
         Self {
             journal,

@@ -17,16 +17,14 @@
 mod approval_option;
 mod approver;
 mod argument;
-mod authorship;
 mod budget;
 #[cfg(test)]
 mod canary;
 mod chat;
+mod client_options;
 mod command;
 mod config;
 mod console;
-#[cfg(feature = "default")]
-mod count;
 mod dialogue;
 mod disclosure;
 mod error;
@@ -37,27 +35,21 @@ mod instructions;
 mod interrupt;
 mod journal;
 mod linked;
-mod lock_file;
 mod notice;
 mod observer;
 mod output;
 mod output_file;
 mod output_format;
-mod own_path;
-mod parameter;
 mod person;
 mod policy;
-mod process;
 mod program;
 mod prompt_runner;
 mod provider_choice;
 mod provider_options;
 mod quote;
-mod records;
 mod refusal;
 mod remote_tools;
 mod root;
-mod running;
 mod sentence;
 mod session;
 mod standard_input;
@@ -65,12 +57,10 @@ mod start;
 mod status_lines;
 mod stream_line;
 mod system_text;
-mod tokens;
 mod tool_list;
 mod trust;
 mod wire;
 mod wording;
-mod written;
 
 use std::process::ExitCode;
 

@@ -1,13 +1,15 @@
 //! The linked crates.
 
+use host::Extension;
+use tools::linked::{self, LookupError, NotLinked};
+
+tools::link!(agent_authoring, tools_authorship);
+
 #[cfg(feature = "builtin")]
 tools::link!(tools_builtin);
 
 #[cfg(feature = "default")]
-tools::link!(agent_rig, agent_sessions, agent_telemetry);
-
-#[cfg(feature = "default")]
-tools::link!(tools_mcp_host);
+tools::link!(agent_rig, agent_sessions, agent_telemetry, tools_mcp_host);
 
 /// Returns the build that links a provider, or `None` if none does.
 pub(crate) fn how_to_link(provider: &str) -> Option<&'static str> {
@@ -24,11 +26,17 @@ pub(crate) fn unusable() -> Option<u64> {
 }
 
 /// Checks that the crates of the build are linked: the linker drops unused crates silently.
-pub(crate) fn check() -> Result<(), tools::linked::NotLinked> {
+pub(crate) fn check() -> Result<(), NotLinked> {
     tools::expect_linked!("toolcrib-agent")?;
     #[cfg(feature = "builtin")]
     for package in tools_builtin::PACKAGES {
         tools::expect_linked!(package)?;
     }
     Ok(())
+}
+
+/// Checks that no two families have one name. Both are left out then, and what one of them protects would not be protected.
+pub(crate) fn check_families() -> Result<(), LookupError> {
+    let conflict = linked::conflicts::<Extension>().into_iter().next();
+    conflict.map_or(Ok(()), |conflict| Err(LookupError::Conflict(conflict)))
 }

@@ -5,13 +5,13 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD};
+use host::own_path;
 use tools::protocol::ResourceContents;
 use tools::{Content, ToolResult};
 
 use crate::error::Error;
 use crate::notice::note;
 use crate::output;
-use crate::own_path;
 
 /// Returns an error if the file could not be created: a call that has run must not lose its result.
 pub(crate) fn check(file: &Path) -> Result<(), Error> {

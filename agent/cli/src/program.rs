@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 
-use crate::written::written_files;
 use agent::provider::ModelService;
 use agent::{ProviderError, ProviderOptions, ProviderSubmission};
 use host::program::Identity;
@@ -39,10 +38,7 @@ impl Program {
     /// Creates the program `toolcrib`.
     pub fn new() -> Self {
         Self {
-            identity: Identity {
-                written: written_files,
-                ..Identity::new(env!("CARGO_PKG_VERSION"))
-            },
+            identity: Identity::new(env!("CARGO_PKG_VERSION")),
             providers: Vec::new(),
         }
     }

@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use agent::{Direct, Models, Plan, SubAgents, ToolFinder};
 use clap::Args;
-use host::settings::SensitivePlace;
 use host::{ControlFolders, folders};
 use tools::{Host, OutputStore, Services, Tasks};
 
-use crate::authorship::{self, GitNames};
 use crate::config::{Setting, Settings};
 use crate::error::Error;
 use crate::program;
@@ -60,23 +58,16 @@ impl RootOption {
     /// asks: those of the settings and of git's, of MCP servers, and the skills of the user.
     pub(crate) fn context(&self, reads_project: bool, settings: &Settings) -> Result<Host, Error> {
         let workspace = PathBuf::from(self.workspace()?);
-        let of_repository = GitNames::of_repository(&workspace);
         let settings = settings
             .clone()
             .with_root(workspace.clone())
-            .with_project_files(reads_project)
-            .with_sensitive_places(places_of_git(of_repository.paths))
-            .with_sensitive_places(places_of_git(of_repository.places));
+            .with_project_files(reads_project);
         let services = self.services_of_calls(&settings)?;
         let of_families = control_files(&services, &workspace);
         // Those of the files, also if this session has no server: another one has.
         let of_servers = host::remote_tools().control_files(&self.setting().value);
         let control = of_servers.into_iter().chain(of_families);
-        let of_user = GitNames::of_user(&workspace);
-        let content = of_user.paths.iter().map(|path| path.join("**"));
-        let settings = settings
-            .with_control_files(control.chain(content).chain(of_user.paths.iter().cloned()))
-            .with_sensitive_places(places_of_git(of_user.places));
+        let settings = host::protect(settings.with_control_files(control));
         let cx = Host::new().with_services(services);
         Ok(host::prepare_context(&settings, cx)?)
     }
@@ -89,7 +80,6 @@ impl RootOption {
         }
         services.insert(OutputStore::new());
         Tasks::offer(&mut services);
-        authorship::insert(&mut services, Path::new(&self.workspace()?));
         let control = host::insert_control_folders(settings, &mut services);
         let settings = settings.clone().with_reserved_folders(control);
         host::insert_services(&settings, &mut services)?;
@@ -113,15 +103,6 @@ fn control_files(services: &Services, root: &Path) -> Vec<PathBuf> {
     folders
         .flat_map(|folder| [content(folder), folder.clone()])
         .collect()
-}
-
-/// Returns the paths that git runs or obeys because its settings name them.
-fn places_of_git(paths: Vec<PathBuf>) -> impl Iterator<Item = SensitivePlace> {
-    paths.into_iter().map(|path| SensitivePlace {
-        is_folder: path.is_absolute() && !path.is_file(),
-        path,
-        note: "named by a setting of git, which runs or obeys it",
-    })
 }
 
 /// Returns the models of a session that makes no calls: the provider without a model stands for its own.

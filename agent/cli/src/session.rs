@@ -230,7 +230,7 @@ impl SessionOptions {
         let session = tools
             .into_session()
             .with_disclosure(disclosure::from_settings(&settings)?);
-        let name = provider.name().to_owned();
+        let name = provider.about().name.to_string();
         let driver = Driver::new(provider)
             .with_checkpoints(true)
             .with_options(options);

@@ -4,15 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agent::provider::{GenerationOptions, ModelService, is_plain_url};
+use agent::provider::{ModelService, is_plain_url};
 use agent::{
-    Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink,
-    ToolSet, Turn, TurnFuture, WireOptions, WireToolSet,
+    Provider, ProviderError, ProviderInfo, ProviderOptions, ProviderSubmission, Request,
+    RetryPolicy, TextSink, Turn, TurnFuture, WireOptions,
 };
-use tools::protocol::wire::{Format, Strictness};
 use tools::source;
 
-use crate::adapter::{Api, Endpoint, ListedModel, Model, only_model};
+use crate::adapter::{Api, Endpoint, ListedModel, Model, only_model, wire_options};
 use crate::retry::retry;
 
 /// A provider for a model behind an HTTP service.
@@ -26,18 +25,9 @@ use crate::retry::retry;
 /// # Ok::<(), agent::ProviderError>(())
 /// ```
 pub struct Remote {
-    api: Api,
-    name: String,
-    /// The name of the service in spans.
-    service_name: &'static str,
-    base_url: String,
     model: Model,
+    wire: WireOptions,
     streaming: bool,
-    strictness: Strictness,
-    /// True to send the examples of tools.
-    examples: bool,
-    /// True if the service has the limits of the public one.
-    is_limited: bool,
     retry_policy: RetryPolicy,
 }
 
@@ -128,41 +118,15 @@ impl Remote {
                 )));
             }
         };
-        let base_url = endpoint.base_url.clone();
-        let service_name = endpoint.service_name();
         let model = Model::new(endpoint, &name, key, options)?;
-        context
-            .into_iter()
-            .for_each(|tokens| model.learn_context(tokens));
-        let retry_policy = options.retry_policy.unwrap_or_default();
-        let streaming = options.streaming.unwrap_or(true);
-        let strictness = options.strictness.unwrap_or_default();
-        // Other services with the API of a public one have no such limit on tools.
-        let is_limited = options.base_url.is_none();
-        // Gateways refuse Anthropic's field, and descriptions are longer with examples.
-        let examples = options
-            .examples
-            .unwrap_or(api.format().takes_examples() && options.base_url.is_none());
+        if let Some(tokens) = context {
+            model.about().context.learn(tokens);
+        }
         Ok(Self {
-            api,
-            name,
-            service_name,
-            base_url,
+            wire: wire_options(api, options),
             model,
-            streaming,
-            strictness,
-            examples,
-            is_limited,
-            retry_policy,
-        })
-    }
-
-    fn sent<'s>(&self, tools: &'s ToolSet) -> &'s WireToolSet {
-        tools.wire_as(WireOptions {
-            format: self.api.format(),
-            strictness: self.strictness,
-            examples: self.examples,
-            is_limited: self.is_limited,
+            streaming: options.streaming.unwrap_or(true),
+            retry_policy: options.retry_policy.unwrap_or_default(),
         })
     }
 }
@@ -222,40 +186,8 @@ submit!(
 );
 
 impl Provider for Remote {
-    fn name(&self) -> &str {
-        self.api.name()
-    }
-
-    fn model(&self) -> Option<&str> {
-        Some(&self.name)
-    }
-
-    fn service_name(&self) -> &str {
-        self.service_name
-    }
-
-    fn base_url(&self) -> Option<&str> {
-        Some(&self.base_url)
-    }
-
-    fn generation(&self) -> Option<&GenerationOptions> {
-        Some(self.model.generation())
-    }
-
-    fn wire(&self) -> Option<Format> {
-        Some(self.api.format())
-    }
-
-    fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
-        Some(self.sent(tools))
-    }
-
-    fn context_tokens(&self) -> Option<u64> {
-        self.model.context_tokens()
-    }
-
-    fn reserved_tokens(&self) -> u64 {
-        self.model.reserved_tokens()
+    fn about(&self) -> &ProviderInfo {
+        self.model.about()
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
@@ -266,7 +198,7 @@ impl Provider for Remote {
 impl Remote {
     /// Requests a turn, with retries.
     async fn request(&self, request: Request<'_>) -> Result<Turn, ProviderError> {
-        let tools = self.sent(request.tools);
+        let tools = request.tools.wire_as(self.wire);
         // No call of a failed turn has run, so a retry only withdraws its text.
         let is_sent = AtomicBool::new(false);
         let send = |text: &str| {
@@ -275,14 +207,13 @@ impl Remote {
         };
         let text_sink =
             (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
-        let attempt = || self.model.turn(&request, tools, self.streaming, text_sink);
         retry(
-            self.name(),
+            &self.about().name,
             &self.retry_policy,
             request.deadline,
             request.retry_sink,
             &is_sent,
-            attempt,
+            || self.model.turn(&request, tools, self.streaming, text_sink),
         )
         .await
     }
@@ -291,16 +222,14 @@ impl Remote {
 impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Remote")
-            .field("provider", &self.api.name())
-            .field("model", &self.name)
-            .field("base_url", &self.base_url)
+            .field("about", self.about())
             .finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use agent::{KeySource, Selection};
+    use agent::{KeySource, Selection, ToolSet};
     use serde_json::{Value, json};
     use tools::{Catalog, Effects, Services, Tool, ToolContext};
 
@@ -329,36 +258,10 @@ mod tests {
             .with_key(KeySource::Environment("PATH".to_owned()));
         let counts = |options: ProviderOptions| {
             let remote = Remote::openai(&options).unwrap();
-            let sent = remote.wire_tools(&set).unwrap();
+            let sent = remote.about().wire_tools(&set).unwrap();
             (sent.list().len(), sent.skipped().len())
         };
         assert_eq!(counts(public.clone()), (128, 2));
         assert_eq!(counts(public.with_base_url("http://localhost:1")), (130, 0));
-    }
-
-    #[test]
-    fn examples_go_to_the_public_service_of_anthropic_unless_requested_otherwise() {
-        let options = ProviderOptions::new()
-            .with_model("m")
-            .with_key(KeySource::Environment("PATH".to_owned()));
-        let [public, gateway] = [
-            options.clone(),
-            options.clone().with_base_url("http://localhost:1"),
-        ];
-        assert!(
-            Remote::anthropic(&public).unwrap().examples
-                && !Remote::anthropic(&gateway).unwrap().examples
-        );
-        assert!(!Remote::openai(&public).unwrap().examples);
-        assert!(
-            !Remote::anthropic(&public.with_examples(false))
-                .unwrap()
-                .examples
-        );
-        assert!(
-            Remote::openai(&gateway.with_examples(true))
-                .unwrap()
-                .examples
-        );
     }
 }

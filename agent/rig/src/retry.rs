@@ -22,10 +22,9 @@ impl Failure {
     /// Creates the failure of a turn that the service gave up for this reason, because it cannot read what the model wrote.
     pub(crate) fn unreadable_turn(provider: &str, reason: &str) -> Self {
         let message = format!("the service cannot read what the model wrote ({reason})");
-        let (provider, kind) = (provider.to_owned(), FailureKind::MalformedReply);
         let error = ProviderError::Reported {
-            provider,
-            kind,
+            provider: provider.to_owned(),
+            kind: FailureKind::MalformedReply,
             status: None,
             message,
             retry_after: None,
@@ -109,9 +108,9 @@ where
         if let Some(retries) = retries {
             let most = most.min(u32::try_from(policy.max_retries).unwrap_or(u32::MAX));
             let wait_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
-            let withdraws_text = is_sent.swap(false, Ordering::Relaxed);
-            let retry = RequestRetry::new(number, most, wait_ms, (&error).into());
-            retries.send(retry.with_withdrawn_text(withdraws_text));
+            let mut retry = RequestRetry::new(number, most, wait_ms, (&error).into());
+            retry.withdraws_text = is_sent.swap(false, Ordering::Relaxed);
+            retries.send(retry);
         }
         time::sleep(delay).await;
     }

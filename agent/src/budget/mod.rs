@@ -91,7 +91,6 @@ impl Budget {
 
     /// Creates a child that has used these amounts before. They count for the child alone.
     pub(crate) fn child_with_spent(&self, limits: BudgetLimits, spent: Spending) -> Self {
-        let (parent, tree) = (Some(self.clone()), self.0.tree.clone());
         let spent = Counters::from(spent);
         let person_clock = Arc::new(PersonClock::default().with_outer(self.person_clock().clone()));
         Self(Arc::new(Node {
@@ -99,19 +98,18 @@ impl Budget {
             spent,
             started: Instant::now(),
             person_clock,
-            parent,
+            parent: Some(self.clone()),
             window: None,
-            tree,
+            tree: self.0.tree.clone(),
         }))
     }
 
     fn root(limits: BudgetLimits, window: Option<Arc<dyn BudgetWindow>>) -> Self {
-        let (spent, started, person_clock) = (Counters::default(), Instant::now(), Arc::default());
         Self(Arc::new(Node {
             limits,
-            spent,
-            started,
-            person_clock,
+            spent: Counters::default(),
+            started: Instant::now(),
+            person_clock: Arc::default(),
             parent: None,
             window,
             tree: Arc::default(),

@@ -109,11 +109,10 @@ impl ApprovalQuestion<'_> {
     /// Returns true if nobody can decide about the call without its preview: it changes a file that runs by itself or decides what tools
     /// may do, and its arguments need not have the content.
     pub fn needs_preview(&self) -> bool {
-        let sensitive = |target: &Target| self.approval.cx.sensitive_paths().find_target(target);
         self.approval
             .targets
             .iter()
-            .filter_map(sensitive)
+            .filter_map(|target| self.approval.cx.sensitive_paths().find_target(target))
             .any(|path| path.sensitivity() >= Sensitivity::RunsByItself)
     }
 
@@ -171,12 +170,12 @@ impl ApprovalQuestion<'_> {
             .approval
             .rulings()
             .filter(|ruling| ruling.target == Some(target));
-        let unnamed = match rulings.any(|ruling| ruling.is_granted_but_unnamed()) {
-            true if self.holds_for_hosts() => {
-                format!(" (no grant names this host; an approval holds for it {time})")
-            }
-            true => " (no grant names this host)".to_owned(),
-            false => String::new(),
+        let unnamed = if !rulings.any(|ruling| ruling.is_granted_but_unnamed()) {
+            String::new()
+        } else if self.holds_for_hosts() {
+            format!(" (no grant names this host; an approval holds for it {time})")
+        } else {
+            " (no grant names this host)".to_owned()
         };
         let script = if has_other_script(target.value()) {
             " (letters of another script)"

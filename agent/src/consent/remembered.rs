@@ -50,13 +50,10 @@ impl Remembered {
         if !approval.concerns.is_empty() || keys.iter().any(|key| !allowed.contains_key(key)) {
             return Memory::Missing;
         }
-        match keys
+        let holds = keys
             .iter()
-            .all(|key| allowed[key].contains(&Basis::Arguments))
-        {
-            true => Memory::Holds,
-            false => Memory::Bound,
-        }
+            .all(|key| allowed[key].contains(&Basis::Arguments));
+        if holds { Memory::Holds } else { Memory::Bound }
     }
 
     /// Returns true if earlier approvals cover each target of the call, whose effect depends on this content.

@@ -3,9 +3,8 @@
 use tools::Tool;
 
 use super::Disclosure;
-use crate::provider::guarded::{is_metered, wire_tools};
 use crate::run::BYTES_PER_TOKEN;
-use crate::{Provider, SkipReason, ToolSet};
+use crate::{ProviderInfo, SkipReason, ToolSet};
 
 /// The definitions that requests of a session have, if all tools are offered and if the others are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,13 +27,13 @@ pub(super) fn offer(
     tools: &ToolSet,
     narrowed: Option<ToolSet>,
     disclosure: &Disclosure,
-    provider: &dyn Provider,
+    about: &ProviderInfo,
     context_tokens: Option<u64>,
 ) -> ToolSet {
     let is_search =
-        |narrowed: &ToolSet| costs(tools, narrowed, disclosure, provider, context_tokens).is_search;
+        |narrowed: &ToolSet| costs(tools, narrowed, disclosure, about, context_tokens).is_search;
     narrowed
-        .filter(|_| is_metered(provider))
+        .filter(|_| about.is_metered)
         .filter(is_search)
         .unwrap_or_else(|| tools.clone())
 }
@@ -44,12 +43,12 @@ pub(super) fn costs(
     tools: &ToolSet,
     narrowed: &ToolSet,
     disclosure: &Disclosure,
-    provider: &dyn Provider,
+    about: &ProviderInfo,
     context_tokens: Option<u64>,
 ) -> DefinitionCosts {
-    let (all, searched) = (tokens(provider, tools), tokens(provider, narrowed));
+    let (all, searched) = (tokens(about, tools), tokens(about, narrowed));
     let is_cut = |set| {
-        let skipped = wire_tools(provider, set).map_or(&[][..], |wire| wire.skipped());
+        let skipped = about.wire_tools(set).map_or(&[][..], |wire| wire.skipped());
         skipped
             .iter()
             .any(|tool| matches!(tool.reason, SkipReason::RequestLimit { .. }))
@@ -74,8 +73,8 @@ pub(super) fn costs(
 
 /// Estimates the tokens of the offered definitions. They are not scaled by the counts of the service, so that one session always has the
 /// same tools.
-fn tokens(provider: &dyn Provider, tools: &ToolSet) -> u64 {
-    let bytes: usize = match wire_tools(provider, tools) {
+fn tokens(about: &ProviderInfo, tools: &ToolSet) -> u64 {
+    let bytes: usize = match about.wire_tools(tools) {
         Some(wire) => wire.list().map(|tool| tool.definition.len() + 1).sum(),
         None => tools.definitions().map(plain_size).sum(),
     };

@@ -76,11 +76,10 @@ impl ToolFinder {
     ///
     /// These tools are chosen before the ranking, so no other tool has an influence on the result.
     pub fn search(&self, cx: &ToolContext, query: &str, limit: usize) -> ToolSearch {
-        let may_call = |name: &ToolName| {
+        let (ranked, number) = self.tools.index().search_and_count(query, limit, |name| {
             let entry = self.tools.get(name);
             entry.is_ok_and(|entry| access(cx, &entry).is_some())
-        };
-        let (ranked, number) = self.tools.index().search_and_count(query, limit, may_call);
+        });
         let others = number.saturating_sub(ranked.len());
         let found = ranked
             .into_iter()
@@ -200,9 +199,10 @@ fn access(cx: &ToolContext, entry: &Entry) -> Option<bool> {
     let ceiling = tool.effects.ceiling(entry.name());
     let mut granted = ceiling.iter().map(|clause| cx.grant().may_permit(clause));
     // A call has every target of the templates, or some of the targets that the tool computes.
-    let is_granted = match tool.effects.are_computed() {
-        true => ceiling.is_empty() || granted.any(|is_granted| is_granted),
-        false => granted.all(|is_granted| is_granted),
+    let is_granted = if tool.effects.are_computed() {
+        ceiling.is_empty() || granted.any(|is_granted| is_granted)
+    } else {
+        granted.all(|is_granted| is_granted)
     };
     (is_granted || cx.approver().is_some()).then_some(is_granted)
 }

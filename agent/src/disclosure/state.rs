@@ -7,9 +7,8 @@ use tools::{Entry, ToolContext};
 
 use super::cost::{costs, offer};
 use super::is_of_search;
-use crate::provider::guarded::generation;
 use crate::{
-    DefinitionCosts, Disclosure, DisclosureBudget, Provider, ToolChoice, ToolFinder, ToolSet,
+    DefinitionCosts, Disclosure, DisclosureBudget, ProviderInfo, ToolChoice, ToolFinder, ToolSet,
 };
 
 /// The disclosure of one session.
@@ -69,16 +68,16 @@ impl SessionDisclosure {
     pub(crate) fn offer(
         &self,
         tools: &ToolSet,
-        provider: &dyn Provider,
+        about: &ProviderInfo,
         context_tokens: Option<u64>,
     ) -> ToolSet {
         match &self.disclosure {
             Disclosure::All => tools.clone(),
             disclosure => offer(
                 tools,
-                self.narrowed(tools, provider),
+                self.narrowed(tools, about),
                 disclosure,
-                provider,
+                about,
                 context_tokens,
             ),
         }
@@ -88,14 +87,14 @@ impl SessionDisclosure {
     pub(crate) fn costs(
         &self,
         tools: &ToolSet,
-        provider: &dyn Provider,
+        about: &ProviderInfo,
         context_tokens: Option<u64>,
     ) -> Option<DefinitionCosts> {
         Some(costs(
             tools,
-            &self.narrowed(tools, provider)?,
+            &self.narrowed(tools, about)?,
             &self.disclosure,
-            provider,
+            about,
             context_tokens,
         ))
     }
@@ -110,8 +109,8 @@ impl SessionDisclosure {
         cx.with_service(ToolFinder::new(tools.clone()).with_budget(self.budget()))
     }
 
-    fn narrowed(&self, tools: &ToolSet, provider: &dyn Provider) -> Option<ToolSet> {
-        let forced = match generation(provider).tool_choice {
+    fn narrowed(&self, tools: &ToolSet, about: &ProviderInfo) -> Option<ToolSet> {
+        let forced = match &about.generation.tool_choice {
             Some(ToolChoice::Tool(name)) => Some(name),
             _ => None,
         };
@@ -119,21 +118,18 @@ impl SessionDisclosure {
             Disclosure::All => false,
             Disclosure::Search { always, .. } => always.matches(entry),
         };
-        let is_forced = |entry: &Entry| {
-            forced
-                .as_deref()
-                .is_some_and(|forced| entry.name() == forced)
-        };
+        let is_forced =
+            |entry: &Entry| forced.is_some_and(|forced| entry.name() == forced.as_str());
         let narrow = || {
             let of_search = Some(&*self.of_search).filter(|of_search| of_search.len() == 2)?;
             tools.disclosing(of_search, |entry| is_always(entry) || is_forced(entry))
         };
         let known = self.narrowed.get_or_init(|| Narrowed {
-            forced: forced.clone(),
+            forced: forced.cloned(),
             tools: narrow(),
         });
         // One session seldom has providers that differ in this.
-        if known.forced == forced {
+        if known.forced.as_ref() == forced {
             known.tools.clone()
         } else {
             narrow()

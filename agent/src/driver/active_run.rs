@@ -149,14 +149,10 @@ impl ActiveRun {
 
 impl WorkingAgent {
     fn new(receiver: Receiver, cx: &ToolContext) -> Self {
-        let (agent, call) = (
-            cx.agent().unwrap_or_default().to_owned(),
-            cx.call_id().unwrap_or_default().to_owned(),
-        );
         Self {
             receiver,
-            agent,
-            call,
+            agent: cx.agent().unwrap_or_default().to_owned(),
+            call: cx.call_id().unwrap_or_default().to_owned(),
         }
     }
 }
@@ -178,14 +174,11 @@ impl EventSink for Arc<WorkingAgent> {
     fn send(&self, event: Event) {
         let event = match event {
             Event::SubAgent { .. } => event,
-            event => {
-                let (agent, call) = (self.agent.clone(), self.call.clone());
-                Event::SubAgent {
-                    agent,
-                    call,
-                    event: Box::new(event),
-                }
-            }
+            event => Event::SubAgent {
+                agent: self.agent.clone(),
+                call: self.call.clone(),
+                event: Box::new(event),
+            },
         };
         match &self.receiver {
             Receiver::Run(active) => active.send(|| event),

@@ -16,11 +16,11 @@ static ALARMS: Alarms = Alarms::new();
 
 /// The pending alarms and their thread, which starts with the first run and lives as long as the process.
 pub(super) struct Alarms {
-    state: Mutex<State>,
+    state: Mutex<AlarmState>,
     changed: Condvar,
 }
 
-struct State {
+struct AlarmState {
     pending: BTreeMap<(Instant, u64), (UnboundedSender<Overdue>, Overdue)>,
     next_id: u64,
     has_thread: bool,
@@ -61,7 +61,7 @@ pub(super) fn alarms() -> io::Result<&'static Alarms> {
 
 impl Alarms {
     const fn new() -> Self {
-        let state = State {
+        let state = AlarmState {
             pending: BTreeMap::new(),
             next_id: 0,
             has_thread: false,
@@ -115,7 +115,7 @@ impl Alarms {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, AlarmState> {
         self.state.lock().ignore_poison()
     }
 }

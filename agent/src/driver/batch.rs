@@ -79,18 +79,16 @@ impl Driver {
         let calls: Vec<_> = calls.into_iter().map(start).collect();
         self.propagate_cancellation(run_cx.token);
         run_cx.active.set_results(run.past_results());
-        let (cx, tools) = (run_cx.cx, run_cx.tools);
-        let (started, deferred) = (Instant::now(), Vec::new());
         let mut batch = Batch {
             run,
             calls,
             tasks,
-            cx,
-            tools,
+            cx: run_cx.cx,
+            tools: run_cx.tools,
             wire,
             repeats,
-            started,
-            deferred,
+            started: Instant::now(),
+            deferred: Vec::new(),
             fatal: None,
         };
         batch.refuse(run_cx);

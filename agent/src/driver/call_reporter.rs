@@ -40,7 +40,7 @@ impl CallReporter {
         }
         let PendingCall { call, refused, .. } = pending;
         let (id, name) = (call.id.clone(), call.name.clone());
-        let (targets, rulings) = judged(call, tools, cx).unwrap_or_default();
+        let (targets, rulings) = judge_call(call, tools, cx).unwrap_or_default();
         let rulings = if refused.is_some() {
             Vec::new()
         } else {
@@ -54,16 +54,15 @@ impl CallReporter {
             targets,
             rulings,
         });
-        let (is_refused, started, sink) = (refused.is_some(), Instant::now(), sink.clone());
         let person_clock =
             Arc::new(PersonClock::default().with_outer(budget.person_clock().clone()));
         Some(Arc::new(Self {
             id,
             name,
-            is_refused,
-            started,
+            is_refused: refused.is_some(),
+            started: Instant::now(),
             person_clock,
-            sink,
+            sink: sink.clone(),
             is_open: Mutex::new(true),
         }))
     }
@@ -117,16 +116,21 @@ impl CallReporter {
     }
 }
 
+impl CallReporter {
+    /// Returns the name of the running tool, which may be nested in the call.
+    fn name_tool(&self, cx: &ToolContext) -> String {
+        cx.tool()
+            .map_or_else(|| self.name.clone(), ToString::to_string)
+    }
+}
+
 impl ProgressSink for CallReporter {
     fn report(&self, cx: &ToolContext, progress: Progress) {
         let is_open = self.is_open.lock().ignore_poison();
         if *is_open {
-            let name = cx
-                .tool()
-                .map_or_else(|| self.name.clone(), ToString::to_string);
             self.sink.send(|| Event::Progress {
                 id: self.id.clone(),
-                name,
+                name: self.name_tool(cx),
                 progress,
             });
         }
@@ -135,12 +139,9 @@ impl ProgressSink for CallReporter {
     fn protected_files(&self, cx: &ToolContext, files: &[ProtectedFile]) -> bool {
         let is_open = self.is_open.lock().ignore_poison();
         if *is_open {
-            let name = cx
-                .tool()
-                .map_or_else(|| self.name.clone(), ToString::to_string);
             self.sink.send(|| Event::ProtectedFiles {
                 id: self.id.clone(),
-                name,
+                name: self.name_tool(cx),
                 files: files.to_vec(),
             });
         }
@@ -150,7 +151,11 @@ impl ProgressSink for CallReporter {
 
 /// Returns the targets of the call and the decisions about them. Returns `None` if the targets cannot be derived; the pipeline derives
 /// them again and reports errors.
-fn judged(call: &ToolCall, tools: &ToolSet, cx: &ToolContext) -> Option<(Vec<Target>, Vec<Json>)> {
+fn judge_call(
+    call: &ToolCall,
+    tools: &ToolSet,
+    cx: &ToolContext,
+) -> Option<(Vec<Target>, Vec<Json>)> {
     let entry = tools.get(&call.name).ok()?;
     let targets = entry
         .targets(&tools::call::read_arguments(&entry, &call.arguments, cx))

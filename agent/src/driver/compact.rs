@@ -10,7 +10,6 @@ use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::replaced_results::{replace_all, replace_largest};
 use super::{Driver, DriverError, RunContext};
 use crate::found::known;
-use crate::provider::guarded;
 use crate::{
     Compacted, CompactionCause, Event, FailureKind, ProviderError, RequestSize, Run, Session,
 };
@@ -73,7 +72,7 @@ impl Driver {
     pub(super) fn context_tokens(&self) -> Option<u64> {
         let context = self.known_context()?;
         // If the options name a context that is smaller than the output limit, a request still has half of it.
-        Some(context - guarded::reserved_tokens(&*self.provider).min(context / 2))
+        Some(context - self.about().reserved_tokens.min(context / 2))
     }
 
     /// Returns true if the service refused the first request, with all tools, as too long, and the session offers fewer tools now, because
@@ -315,14 +314,13 @@ pub(super) fn stable_prefix(messages: &[Message]) -> usize {
 /// Returns the positions after the stable prefix at which the conversation can be cut: no call is there without its result, and no part
 /// of a paused turn without the others.
 pub(super) fn turn_starts(messages: &[Message]) -> impl Iterator<Item = usize> {
-    let is_start = |position: &usize| match messages[*position].role {
+    (stable_prefix(messages)..messages.len()).filter(|position| match messages[*position].role {
         Role::Tool => false,
         Role::Assistant => position
             .checked_sub(1)
             .is_none_or(|before| messages[before].role != Role::Assistant),
         _ => true,
-    };
-    (stable_prefix(messages)..messages.len()).filter(is_start)
+    })
 }
 
 #[cfg(test)]

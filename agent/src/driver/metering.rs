@@ -69,7 +69,7 @@ impl Meter<'_> {
             .as_ref()
             .and_then(|turn| turn.as_ref().ok()?.usage)
             .unwrap_or_default();
-        if self.budget.counts_tokens() && guarded::is_metered(provider) {
+        if self.budget.counts_tokens() && guarded::about(provider).is_metered {
             usage += self.estimated(request.messages, &turn, lost, received);
         }
         let recorded = self.record(usage).await;
@@ -266,18 +266,17 @@ async fn request_turn(
     request: Request<'_>,
     cx: &ToolContext,
 ) -> Result<Turn, ProviderError> {
-    let open = open_chat(provider, &request, cx);
+    let open = open_chat(guarded::about(provider), &request, cx);
     let span = open.span().clone();
     let turn = async { Isolated::new(|| provider.complete(request)).await }
         .instrument(span)
         .await;
-    let panicked = |Panic(message)| {
+    let turn = turn.unwrap_or_else(|Panic(message)| {
         Err(ProviderError::Panicked {
-            provider: guarded::name(provider),
+            provider: guarded::about(provider).name.to_string(),
             message,
         })
-    };
-    let turn = turn.unwrap_or_else(panicked);
+    });
     end_chat(open, turn.as_ref(), &request, cx);
     turn
 }

@@ -26,7 +26,6 @@ use std::sync::Arc;
 
 use tokio::runtime::Handle;
 use tools::context::KnownTexts;
-use tools::protocol::wire::Format;
 use tools::protocol::{Message, Role};
 use tools::{CancellationToken, ToolContext};
 use tracing::Instrument as _;
@@ -35,13 +34,13 @@ use self::guarded_sink::GuardedSink;
 use self::rejected_reply::RejectedReplies;
 use self::task_news::{note_tasks, reporting};
 use self::time_limit::{cancelled_by, check_timer, stopped};
-use crate::provider::guarded::{wire, wire_tools};
+use crate::provider::guarded;
 use crate::repeat::RepeatGuard;
 use crate::run::AnswerCheck;
 use crate::trace::{end_agent, open_agent};
 use crate::{
-    Budget, Event, EventSink, Outcome, Provider, RequestRetry, Run, RunOptions, Session, Step,
-    Summary, ToolSet, WireToolSet,
+    Budget, Event, EventSink, Outcome, Provider, ProviderInfo, RequestRetry, Run, RunOptions,
+    Session, Step, Summary, ToolSet, WireToolSet,
 };
 
 pub(crate) use self::active_run::ActiveRun;
@@ -144,14 +143,14 @@ impl Driver {
         self
     }
 
-    /// Returns the format in which the provider's model knows the tools. Returns `None` if the model knows the names of the catalog.
-    pub fn wire(&self) -> Option<Format> {
-        wire(&*self.provider)
+    /// Returns the facts about the provider.
+    fn about(&self) -> &ProviderInfo {
+        guarded::about(&*self.provider)
     }
 
     /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog.
     pub fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
-        wire_tools(&*self.provider, tools)
+        self.about().wire_tools(tools)
     }
 
     /// Runs a prompt until its outcome.
@@ -264,7 +263,7 @@ impl Driver {
         before: usize,
         check: &mut AnswerCheck<'_>,
     ) -> Result<Summary, DriverError> {
-        let open = open_agent(&*self.provider, &self.options, session.context());
+        let open = open_agent(self.about(), &self.options, session.context());
         let span = open.span().clone();
         let ended = self
             .drive_in_span(session, run, before, check)
@@ -377,7 +376,7 @@ impl Driver {
 impl std::fmt::Debug for Driver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Driver")
-            .field("provider", &self.provider.name())
+            .field("provider", &self.about().name)
             .field("options", &self.options)
             .finish_non_exhaustive()
     }

@@ -8,9 +8,9 @@ use tools::protocol::{Part, Role};
 use super::metering::charge;
 use super::written_call::written_call;
 use super::{Driver, DriverError, RunContext};
-use crate::provider::{ToolChoice, guarded};
 use crate::{
-    Event, FailureKind, Outcome, Provider, ProviderError, Run, Spending, Step, StopReason, Turn,
+    Event, FailureKind, Outcome, ProviderError, ProviderInfo, Run, Spending, Step, StopReason,
+    ToolChoice, Turn,
 };
 
 /// The most requests after empty or unreadable replies, which follow one another.
@@ -33,7 +33,7 @@ pub(super) struct RejectedReplies {
 
 /// Returns true if a turn of a model has neither text nor calls, although the model ended it itself. Without a model, an empty result is an
 /// answer.
-pub(super) fn is_empty(turn: &Turn, provider: &dyn Provider) -> bool {
+pub(super) fn is_empty(turn: &Turn, about: &ProviderInfo) -> bool {
     let says_nothing = |part: &Part| match part {
         Part::Content(content) => content.as_text().is_some_and(|text| text.trim().is_empty()),
         Part::Reasoning { .. } => true,
@@ -43,7 +43,7 @@ pub(super) fn is_empty(turn: &Turn, provider: &dyn Provider) -> bool {
         turn.stop,
         StopReason::Answer | StopReason::Calls | StopReason::Other(_)
     );
-    is_ended && guarded::is_metered(provider) && turn.message.parts.iter().all(says_nothing)
+    is_ended && about.is_metered && turn.message.parts.iter().all(says_nothing)
 }
 
 impl Driver {
@@ -86,7 +86,7 @@ impl Driver {
     /// Rejects an answer that is a call written as text, or that comes in place of a required call. The model is told once in a run. After
     /// that, the reason that the turn ended says so.
     pub(super) fn reject_answer(&self, run: &mut Run, run_cx: &RunContext<'_>) {
-        if !guarded::is_metered(&*self.provider) {
+        if !self.about().is_metered {
             return;
         }
         let Step::Done(summary) = run.step() else {
@@ -133,14 +133,13 @@ impl Driver {
 
     /// Returns true if the request of the last turn required a call: the tool choice holds for the first turn after a prompt.
     fn requires_call(&self, run: &Run, run_cx: &RunContext<'_>) -> bool {
-        let choice = guarded::generation(&*self.provider).tool_choice;
         let prompt = run
             .messages()
             .len()
             .checked_sub(2)
             .and_then(|position| run.messages().get(position));
-        let is_required = matches!(choice, Some(ToolChoice::Required | ToolChoice::Tool(_)));
-        is_required
+        let choice = &self.about().generation.tool_choice;
+        matches!(choice, Some(ToolChoice::Required | ToolChoice::Tool(_)))
             && run_cx.session.context().agent().is_none()
             && prompt.is_some_and(|message| message.role == Role::User)
             && self

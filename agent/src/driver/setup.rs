@@ -25,7 +25,7 @@ impl Driver {
     pub fn offered_tools(&self, session: &Session) -> ToolSet {
         session
             .session_disclosure()
-            .offer(session.tools(), &*self.provider, self.known_context())
+            .offer(session.tools(), self.about(), self.known_context())
     }
 
     /// Returns the tokens of the definitions in the session's requests, with all tools and with a search. Returns `None` if another tool
@@ -33,14 +33,13 @@ impl Driver {
     pub fn definition_costs(&self, session: &Session) -> Option<DefinitionCosts> {
         session
             .session_disclosure()
-            .costs(session.tools(), &*self.provider, self.known_context())
+            .costs(session.tools(), self.about(), self.known_context())
     }
 
     /// Returns the tokens of the model's context.
     pub(super) fn known_context(&self) -> Option<u64> {
-        self.options
-            .context_tokens
-            .or_else(|| guarded::context_tokens(&*self.provider))
+        let stated = self.options.context_tokens;
+        stated.or_else(|| self.about().context.tokens())
     }
 
     /// Returns the context of the run's calls.
@@ -50,7 +49,6 @@ impl Driver {
         tools: &ToolSet,
         budget: &Budget,
     ) -> ToolContext {
-        let format = self.wire();
         let cx = session.context().clone().with_service(budget.clone());
         let cx = session.session_disclosure().enter(cx, tools);
         let cx = match &self.options.correlation_id {
@@ -59,7 +57,10 @@ impl Driver {
                 .enter(cx),
             None => cx,
         };
-        format.into_iter().fold(cx, ToolContext::with_wire)
+        match self.about().wire {
+            Some(options) => cx.with_wire(options.format),
+            None => cx,
+        }
     }
 
     /// Adds the deferred requests of the run to the services of its calls, if approvals can wait. Those of a sub-agent cannot.
@@ -88,7 +89,7 @@ impl Driver {
                 correlation_id: id.to_string(),
             });
         }
-        let prefix = Prefix::new(run.messages(), tools, &*self.provider);
+        let prefix = Prefix::new(run.messages(), tools, self.about());
         let change = run
             .prefix()
             .or(session.prefix())

@@ -10,7 +10,6 @@ use super::metering::charge;
 use super::rejected_reply::is_empty;
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::Hidden;
-use crate::provider::guarded;
 use crate::run::AnswerCheck;
 use crate::{Event, ProviderError, Request, RetrySink, Run, Spending, Step, TextSink, Turn};
 
@@ -72,10 +71,10 @@ impl Driver {
             return Ok(());
         };
         let turn = turn?;
-        if is_empty(&turn, &*self.provider) {
+        if is_empty(&turn, self.about()) {
             run.record_usage(turn.usage);
             return Err(ProviderError::NoAnswer {
-                provider: guarded::name(&*self.provider),
+                provider: self.about().name.to_string(),
             }
             .into());
         }
@@ -97,18 +96,14 @@ impl Driver {
             .for_each(|text| sink.send(|| Event::Text { text }));
         self.charge_calls(run, run_cx).await?;
         let (session, tools) = (run_cx.session, run_cx.tools);
-        let (found_turns, wire) = (
-            session.session_disclosure().found_turns(),
-            self.wire_tools(tools),
-        );
         if tools.is_disclosing()
             && let Step::Call(calls) = run.step()
         {
             Hidden {
                 tools,
-                wire,
+                wire: self.wire_tools(tools),
                 cx: run_cx.cx,
-                found_turns,
+                found_turns: session.session_disclosure().found_turns(),
             }
             .refuse_unseen(run, calls);
         }

@@ -41,7 +41,7 @@ impl Meter<'_> {
                 messages.to_mut().push(turn.message.clone());
             }
             let whole = match paused.take() {
-                Some(paused) => joined(paused, turn),
+                Some(paused) => join_turns(paused, turn),
                 None => turn,
             };
             if !goes_on {
@@ -53,7 +53,7 @@ impl Meter<'_> {
 }
 
 /// Returns a paused turn without calls, and the turn that goes on with it, as one.
-fn joined(paused: Turn, mut turn: Turn) -> Turn {
+fn join_turns(paused: Turn, mut turn: Turn) -> Turn {
     turn.message.parts.splice(..0, paused.message.parts);
     turn.usage = match (paused.usage, turn.usage) {
         (Some(mut usage), Some(more)) => {

@@ -33,11 +33,11 @@ pub fn abandoned_calls() -> usize {
 /// A limit on the calls of one runtime that are polled at the same time.
 pub(super) struct WorkerGate {
     slots: usize,
-    state: Mutex<State>,
+    state: Mutex<GateState>,
 }
 
 #[derive(Default)]
-struct State {
+struct GateState {
     /// The last number given to a call or a ticket.
     last_number: u64,
     polling: BTreeSet<u64>,
@@ -120,12 +120,12 @@ impl WorkerGate {
         self.state().abandoned.len()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GateState> {
         self.state.lock().ignore_poison()
     }
 
     /// Changes the state and wakes the queued calls that can enter then.
-    fn update<T>(&self, update: impl FnOnce(&mut State) -> T) -> T {
+    fn update<T>(&self, update: impl FnOnce(&mut GateState) -> T) -> T {
         let mut state = self.state();
         let outcome = update(&mut state);
         // If all slots are lost, all queued calls are woken and refused.
@@ -145,12 +145,12 @@ impl WorkerGate {
         outcome
     }
 
-    fn free(&self, state: &State) -> usize {
+    fn free(&self, state: &GateState) -> usize {
         self.slots.saturating_sub(state.polling.len())
     }
 }
 
-impl State {
+impl GateState {
     fn next_number(&mut self) -> u64 {
         self.last_number += 1;
         self.last_number

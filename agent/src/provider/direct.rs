@@ -8,7 +8,7 @@ use tools::protocol::{Message, Part, ResourceContents, Role};
 use tools::{Content, ToolCall, ToolResult, source};
 
 use super::prompt::{self, ParsedArguments, ParsedCall};
-use super::{Provider, ProviderError, ProviderSubmission, Request, Turn, TurnFuture};
+use super::{Provider, ProviderError, ProviderInfo, ProviderSubmission, Request, Turn, TurnFuture};
 use crate::join::join;
 use crate::{ToolSet, arguments_from_pairs};
 
@@ -63,12 +63,9 @@ inventory::submit! {
 }
 
 impl Provider for Direct {
-    fn name(&self) -> &str {
-        "direct"
-    }
-
-    fn is_metered(&self) -> bool {
-        false
+    fn about(&self) -> &ProviderInfo {
+        static DIRECT: ProviderInfo = ProviderInfo::unmetered("direct");
+        &DIRECT
     }
 
     fn check(&self, request: Request<'_>) -> Result<(), ProviderError> {
@@ -100,11 +97,11 @@ fn turn(request: Request<'_>) -> Result<Turn, ProviderError> {
     let calls = parsed
         .into_iter()
         .zip(first..)
-        .map(|(call, number)| typed(call, number, request.tools));
+        .map(|(call, number)| type_call(call, number, request.tools));
     Ok(Turn::calls(calls.collect::<Result<Vec<_>, _>>()?))
 }
 
-fn typed(call: ParsedCall, number: usize, tools: &ToolSet) -> Result<ToolCall, ProviderError> {
+fn type_call(call: ParsedCall, number: usize, tools: &ToolSet) -> Result<ToolCall, ProviderError> {
     let ParsedCall { name, arguments } = call;
     let arguments = match arguments {
         ParsedArguments::Object(object) => object,
@@ -133,7 +130,7 @@ fn result_of(part: &Part) -> Option<(&str, &ToolResult)> {
 /// Returns the texts of the results. Several results each have their call as a heading.
 fn answer(messages: &[Message], results: &[(&str, &ToolResult)], tools: &ToolSet) -> String {
     if let [(_, result)] = results {
-        return shown(result);
+        return render_result(result);
     }
     let headed = |(id, result): &(&str, &ToolResult)| {
         let call = messages
@@ -145,17 +142,21 @@ fn answer(messages: &[Message], results: &[(&str, &ToolResult)], tools: &ToolSet
             arguments: tools.masked_arguments(call),
             ..call.clone()
         });
-        format!("# {}\n{}", prompt::render(call.as_slice()), shown(result))
+        format!(
+            "# {}\n{}",
+            prompt::render(call.as_slice()),
+            render_result(result)
+        )
     };
     join(results.iter().map(headed), "\n\n")
 }
 
-fn shown(result: &ToolResult) -> String {
-    join(result.content.iter().map(shown_content), "\n")
+fn render_result(result: &ToolResult) -> String {
+    join(result.content.iter().map(render_content), "\n")
 }
 
 /// Returns text unchanged, and a description of any other content.
-fn shown_content(content: &Content) -> String {
+fn render_content(content: &Content) -> String {
     match content {
         Content::Text { text }
         | Content::Resource {

@@ -57,7 +57,7 @@ pub enum ProviderError {
     #[error(
         "the script{} does not hold model turns: {reason}; write an array such as \
          [{{\"calls\": [{{\"name\": \"time.now\"}}]}}, {{\"text\": \"done\"}}]",
-        placed(path)
+        name_place(path)
     )]
     Script {
         /// The path of the script; `None` if it was not loaded from a file.
@@ -167,7 +167,7 @@ impl ProviderError {
     }
 }
 
-fn placed(path: &Option<PathBuf>) -> String {
+fn name_place(path: &Option<PathBuf>) -> String {
     path.as_ref()
         .map(|path| format!(" {}", path.display()))
         .unwrap_or_default()

@@ -7,7 +7,6 @@ use std::str::FromStr;
 ///
 /// A provider refuses an option that its service or its model does not take.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
 pub struct GenerationOptions {
     /// The most tokens that the model writes in one turn, reasoning included. Without it, the service's default holds. Anthropic's API
     /// needs a number, and gets the model's own limit, or 8192 for an unknown model. A summary in a compaction may have 4096, because a
@@ -139,49 +138,14 @@ impl fmt::Display for ToolChoice {
 
 impl GenerationOptions {
     /// Creates options without a setting.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the most tokens of one turn.
-    #[must_use]
-    pub fn with_max_output_tokens(mut self, tokens: u32) -> Self {
-        self.max_output_tokens = Some(tokens);
-        self
-    }
-
-    /// Sets the sampling temperature.
-    #[must_use]
-    pub fn with_temperature(mut self, temperature: f64) -> Self {
-        self.temperature = Some(temperature);
-        self
-    }
-
-    /// Sets the calls that the model may or must make.
-    #[must_use]
-    pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
-        self.tool_choice = Some(choice);
-        self
-    }
-
-    /// Sets whether the model may make several calls in one turn.
-    #[must_use]
-    pub fn with_parallel_calls(mut self, parallel: bool) -> Self {
-        self.parallel_calls = Some(parallel);
-        self
-    }
-
-    /// Sets the effort that the model puts into reasoning.
-    #[must_use]
-    pub fn with_reasoning_effort(mut self, effort: ReasoningEffort) -> Self {
-        self.reasoning_effort = Some(effort);
-        self
-    }
-
-    /// Sets whether the service is asked to cache the beginning of each request.
-    #[must_use]
-    pub fn with_caching(mut self, caching: bool) -> Self {
-        self.caching = Some(caching);
-        self
+    pub const fn new() -> Self {
+        Self {
+            max_output_tokens: None,
+            temperature: None,
+            tool_choice: None,
+            parallel_calls: None,
+            reasoning_effort: None,
+            caching: None,
+        }
     }
 }

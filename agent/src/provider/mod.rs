@@ -7,6 +7,7 @@ mod error;
 mod failure_kind;
 mod generation;
 pub(crate) mod guarded;
+mod info;
 mod linked;
 mod lost_reply;
 mod option;
@@ -23,14 +24,14 @@ use std::time::Instant;
 
 use tools::CancellationToken;
 use tools::protocol::Message;
-use tools::protocol::wire::{Format, Strictness};
 
-use crate::{ToolSet, WireToolSet};
+use crate::ToolSet;
 
 pub use direct::Direct;
 pub use error::ProviderError;
 pub use failure_kind::FailureKind;
 pub use generation::{GenerationOptions, ReasoningEffort, ToolChoice, UnknownEffort};
+pub use info::{ContextSize, ProviderInfo};
 /// Re-exported for `inventory::submit!` of a [`ProviderSubmission`].
 pub use inventory;
 pub use linked::{conflicts, get, list, problems};
@@ -50,13 +51,14 @@ pub type TurnFuture<'a> = Pin<Box<dyn Future<Output = Result<Turn, ProviderError
 /// An LLM backend or a substitute for one. Object-safe.
 ///
 /// ```
-/// use agent::{Provider, Request, Turn, TurnFuture};
+/// use agent::{Provider, ProviderInfo, Request, Turn, TurnFuture};
 ///
 /// struct Parrot;
 ///
 /// impl Provider for Parrot {
-///     fn name(&self) -> &str {
-///         "parrot"
+///     fn about(&self) -> &ProviderInfo {
+///         static PARROT: ProviderInfo = ProviderInfo::new("parrot");
+///         &PARROT
 ///     }
 ///
 ///     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
@@ -66,57 +68,8 @@ pub type TurnFuture<'a> = Pin<Box<dyn Future<Output = Result<Turn, ProviderError
 /// }
 /// ```
 pub trait Provider: Send + Sync {
-    /// Returns the name of the provider, for people.
-    fn name(&self) -> &str;
-
-    /// Returns the configured model, as the service spells it. Returns `None` if there is no model.
-    fn model(&self) -> Option<&str> {
-        None
-    }
-
-    /// Returns the name of the service in spans, such as `gcp.gemini`. The default is the name of the provider.
-    fn service_name(&self) -> &str {
-        self.name()
-    }
-
-    /// Returns the URL of the service. Returns `None` if there is none. Spans have its host and its port.
-    fn base_url(&self) -> Option<&str> {
-        None
-    }
-
-    /// Returns the settings of the model's answers, for spans. Requests always offer the tool that their tool choice names. Returns `None` if
-    /// there are none.
-    fn generation(&self) -> Option<&GenerationOptions> {
-        None
-    }
-
-    /// Returns the format in which the model knows the tools. Errors then use its names of tools and arguments. Returns `None` if the
-    /// model knows the names of the catalog.
-    fn wire(&self) -> Option<Format> {
-        None
-    }
-
-    /// Returns the tokens of the model's context. Returns `None` if they are unknown.
-    fn context_tokens(&self) -> Option<u64> {
-        None
-    }
-
-    /// Returns the tokens of the context that a request keeps free for its turn, because the service counts the output limit as a part
-    /// of the request. The default is 0.
-    fn reserved_tokens(&self) -> u64 {
-        0
-    }
-
-    /// Returns true if a model uses tokens for the turns, so that those without a [`Usage`] are estimated for budgets.
-    fn is_metered(&self) -> bool {
-        true
-    }
-
-    /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog.
-    fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
-        self.wire()
-            .map(|format| tools.wire(format, Strictness::Relaxed))
-    }
+    /// Returns the facts about the provider and its model. They do not change, except for the size of the model's context.
+    fn about(&self) -> &ProviderInfo;
 
     /// Returns an error if the provider will refuse this request each time. A run that begins with such a request is neither
     /// recorded nor resumable. The default accepts every request, because only the service can tell.

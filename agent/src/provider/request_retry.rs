@@ -73,13 +73,6 @@ impl RequestRetry {
             withdraws_text: false,
         }
     }
-
-    /// Sets whether the text of the failed attempt is withdrawn.
-    #[must_use]
-    pub fn with_withdrawn_text(mut self, withdraws_text: bool) -> Self {
-        self.withdraws_text = withdraws_text;
-        self
-    }
 }
 
 impl RetryCause {

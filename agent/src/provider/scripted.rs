@@ -9,7 +9,8 @@ use tools::protocol::{Message, Part, Role};
 use tools::{Content, Json, ToolCall, source};
 
 use super::{
-    Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, Turn, TurnFuture,
+    Provider, ProviderError, ProviderInfo, ProviderOptions, ProviderSubmission, Request, Turn,
+    TurnFuture,
 };
 
 /// A provider that plays a script of model turns, for tests and demonstrations. It ignores the prompt.
@@ -81,12 +82,9 @@ inventory::submit! {
 }
 
 impl Provider for Scripted {
-    fn name(&self) -> &str {
-        "scripted"
-    }
-
-    fn is_metered(&self) -> bool {
-        false
+    fn about(&self) -> &ProviderInfo {
+        static SCRIPTED: ProviderInfo = ProviderInfo::unmetered("scripted");
+        &SCRIPTED
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {

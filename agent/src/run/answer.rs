@@ -2,7 +2,7 @@
 
 use tools::protocol::{Message, Role};
 
-use super::{Run, State};
+use super::{Run, RunPhase};
 use crate::{Outcome, StopReason};
 
 /// Returns the message that asks for another answer. Returns `None` if it accepts the answer.
@@ -26,7 +26,7 @@ impl Run {
 
     /// Continues an answered run if the check asks for another answer. A refusal of the model is not checked.
     pub(crate) fn check_answer(&mut self, check: &mut AnswerCheck<'_>) {
-        let State::Done(Outcome::Answer { text, stop }) = &self.state else {
+        let RunPhase::Done(Outcome::Answer { text, stop }) = &self.state else {
             return;
         };
         if *stop == StopReason::Refusal {
@@ -40,12 +40,12 @@ impl Run {
     /// Continues an answered run with this message.
     pub(crate) fn continue_with(&mut self, message: String) {
         self.messages.push(Message::text(Role::User, message));
-        self.state = State::Asking;
+        self.state = RunPhase::Asking;
     }
 
     /// Sets the reason that the last turn of an answered run ended.
     pub(crate) fn end_answer_with(&mut self, reason: StopReason) {
-        if let State::Done(Outcome::Answer { stop, .. }) = &mut self.state {
+        if let RunPhase::Done(Outcome::Answer { stop, .. }) = &mut self.state {
             *stop = reason;
         }
     }

@@ -5,7 +5,7 @@ use std::io;
 use tools::protocol::Message;
 use tools::{ToolCall, ToolResult};
 
-use super::{Run, State};
+use super::{Run, RunPhase};
 use crate::consent::ApprovalKey;
 use crate::{ApprovalRequest, Outcome};
 
@@ -13,8 +13,8 @@ impl Run {
     /// Returns the requests that wait for an answer. Empty unless the run ended with [`Outcome::WaitingForApproval`].
     pub fn waiting_requests(&self) -> &[ApprovalRequest] {
         match &self.state {
-            State::Calling { waiting, .. } => waiting,
-            State::Asking | State::Done(_) => &[],
+            RunPhase::Calling { waiting, .. } => waiting,
+            RunPhase::Asking | RunPhase::Done(_) => &[],
         }
     }
 
@@ -26,7 +26,7 @@ impl Run {
 
     /// Ends the run until these requests for approvals are answered. A run that is cancelled or failed meanwhile ends for good.
     pub(crate) fn wait_for_approval(&mut self, requests: Vec<ApprovalRequest>) {
-        let State::Calling {
+        let RunPhase::Calling {
             ending, waiting, ..
         } = &mut self.state
         else {

@@ -6,7 +6,7 @@ use tools::journal::Checkpoint;
 
 use super::conversation::Conversation;
 use super::stored_run::StoredRun;
-use super::{Outcome, Run, State};
+use super::{Outcome, Run, RunPhase};
 use crate::prefix::Prefix;
 use crate::{Spending, Usage};
 
@@ -15,21 +15,16 @@ impl Run {
     pub(crate) fn is_interrupted(&self) -> bool {
         matches!(
             self.state,
-            State::Done(Outcome::Cancelled | Outcome::Failed { .. })
+            RunPhase::Done(Outcome::Cancelled | Outcome::Failed { .. })
         )
     }
 
     /// Returns the spending of the run and its children. Without a budget, that is the steps, calls and reported tokens of the run.
     pub(crate) fn spent(&self) -> Spending {
-        let (steps, calls, tokens) = (
-            self.steps.into(),
-            self.calls.into(),
-            self.usage.map_or(0, Usage::total),
-        );
         self.spent.unwrap_or(Spending {
-            steps,
-            calls,
-            tokens,
+            steps: self.steps.into(),
+            calls: self.calls.into(),
+            tokens: self.usage.map_or(0, Usage::total),
             ..Spending::default()
         })
     }
@@ -77,16 +72,11 @@ impl Run {
             .unwrap_or_default()
             .iter()
             .map(to_string);
-        let (compaction, prefix, state) = (
-            self.compaction.clone(),
-            self.prefix.clone(),
-            self.state.clone(),
-        );
         let state = Self {
             messages: Conversation::default(),
-            compaction,
-            prefix,
-            state,
+            compaction: self.compaction.clone(),
+            prefix: self.prefix.clone(),
+            state: self.state.clone(),
             ..*self
         };
         Ok(Checkpoint::new(

@@ -160,7 +160,7 @@ impl Compaction {
     pub(crate) fn tokens(&self, bytes: u64) -> u64 {
         match self.measured {
             None => bytes / BYTES_PER_TOKEN,
-            Some(measured) => scaled(bytes, measured.tokens, measured.bytes),
+            Some(measured) => scale(bytes, measured.tokens, measured.bytes),
         }
     }
 
@@ -168,7 +168,7 @@ impl Compaction {
     pub(crate) fn bytes(&self, tokens: u64) -> u64 {
         match self.measured {
             None => tokens.saturating_mul(BYTES_PER_TOKEN),
-            Some(measured) => scaled(tokens, measured.bytes, measured.tokens),
+            Some(measured) => scale(tokens, measured.bytes, measured.tokens),
         }
     }
 
@@ -232,7 +232,7 @@ impl Run {
 }
 
 /// Returns `amount * numerator / denominator`.
-fn scaled(amount: u64, numerator: u64, denominator: u64) -> u64 {
+fn scale(amount: u64, numerator: u64, denominator: u64) -> u64 {
     let scaled = u128::from(amount) * u128::from(numerator) / u128::from(denominator.max(1));
     u64::try_from(scaled).unwrap_or(u64::MAX)
 }

@@ -85,11 +85,10 @@ impl Conversation {
 impl Run {
     /// Records the bytes that the messages have in a request.
     pub(crate) fn record_bytes(&mut self, bytes: u64) {
-        let (messages, version) = (self.messages().len(), self.compaction.version());
         self.messages.counted = Some(CountedRequest {
-            messages,
+            messages: self.messages().len(),
             bytes,
-            version,
+            version: self.compaction.version(),
         });
     }
 

@@ -2,7 +2,7 @@
 
 use tools::{ToolCall, ToolError, ToolErrorKind, ToolResult};
 
-use super::{Run, State};
+use super::{Run, RunPhase};
 use crate::{Exhausted, FailureKind, Outcome, Repeated};
 
 impl Run {
@@ -41,19 +41,19 @@ impl Run {
 
     fn end_after_results(&mut self, outcome: Outcome) {
         match &mut self.state {
-            State::Asking => self.state = State::Done(outcome),
-            State::Calling { ending, .. } => {
+            RunPhase::Asking => self.state = RunPhase::Done(outcome),
+            RunPhase::Calling { ending, .. } => {
                 ending.get_or_insert(outcome);
             }
-            State::Done(_) => {}
+            RunPhase::Done(_) => {}
         }
     }
 
     pub(super) fn end(&mut self, outcome: Outcome, missing: impl Fn(&ToolCall) -> ToolResult) {
-        if let State::Done(_) = self.state {
+        if let RunPhase::Done(_) = self.state {
             return;
         }
         self.complete_turn(missing);
-        self.state = State::Done(outcome);
+        self.state = RunPhase::Done(outcome);
     }
 }

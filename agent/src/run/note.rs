@@ -3,13 +3,13 @@
 use tools::Content;
 use tools::protocol::{Part, Role};
 
-use super::{Run, State};
+use super::{Run, RunPhase};
 
 impl Run {
     /// Returns true if the newest message can have notes: it is a prompt or has results, and no request has it yet.
     pub(crate) fn can_be_noted(&self) -> bool {
         let newest = self.messages().last();
-        self.state == State::Asking
+        self.state == RunPhase::Asking
             && newest.is_some_and(|message| matches!(message.role, Role::User | Role::Tool))
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tools::{ToolCall, ToolResult};
 
-use super::{Run, State};
+use super::{Run, RunPhase};
 
 /// A call that waits for its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ impl PendingCall {
 impl Run {
     /// Refuses a pending call, unless it is refused already.
     pub(crate) fn refuse(&mut self, id: &str, reason: String) {
-        let State::Calling { slots, .. } = &mut self.state else {
+        let RunPhase::Calling { slots, .. } = &mut self.state else {
             return;
         };
         if let Some(slot) = slots.iter_mut().find(|slot| slot.pending.call.id == id) {
@@ -38,7 +38,7 @@ impl Run {
 
     /// Appends a paragraph to the reason of a refused call.
     pub(crate) fn extend_refusal(&mut self, id: &str, paragraph: &str) {
-        let State::Calling { slots, .. } = &mut self.state else {
+        let RunPhase::Calling { slots, .. } = &mut self.state else {
             return;
         };
         let slot = slots.iter_mut().find(|slot| slot.pending.call.id == id);

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use tools::context::UrlCount;
 use tools::protocol::Message;
 
-use super::{Compaction, Run, RunError, State};
+use super::{Compaction, Run, RunError, RunPhase};
 use crate::consent::ApprovalKey;
 use crate::prefix::Prefix;
 use crate::{Spending, Usage};
@@ -34,7 +34,7 @@ pub(super) struct StoredRun {
     exposed: bool,
     #[serde(default)]
     urls: UrlCount,
-    state: State,
+    state: RunPhase,
 }
 
 fn exposed() -> bool {
@@ -62,7 +62,7 @@ impl TryFrom<StoredRun> for Run {
             state: stored.state,
         };
         match &run.state {
-            State::Calling { slots, .. } => {
+            RunPhase::Calling { slots, .. } => {
                 let mut ids = BTreeSet::new();
                 if let Some(slot) = slots.iter().find(|slot| !ids.insert(&slot.pending.call.id)) {
                     return Err(RunError::RepeatedId {
@@ -71,7 +71,7 @@ impl TryFrom<StoredRun> for Run {
                 }
                 run.advance();
             }
-            State::Asking | State::Done(_) => {}
+            RunPhase::Asking | RunPhase::Done(_) => {}
         }
         Ok(run)
     }

@@ -71,13 +71,10 @@ pub(crate) async fn spawn(
         let reason = "no agent is running; an agent starts a sub-agent in its run".to_owned();
         ToolErrorKind::Unavailable { reason }
     })?;
-    let own = match background {
-        false => None,
-        true => Some(Background::new(cx, &run)?),
-    };
+    let own = background.then(|| Background::new(cx, &run)).transpose()?;
     let call = cx;
     let cx = own.as_ref().map_or(call, |own| &own.cx).clone();
-    let cx = narrowed(cx.with_agent(&name)?, grant)?;
+    let cx = narrow_grant(cx.with_agent(&name)?, grant)?;
     let (path, level) = (
         cx.agent().unwrap_or(&name),
         cx.agent().map_or(1, |path| path.split('/').count()),
@@ -127,7 +124,7 @@ pub(crate) async fn spawn(
 async fn work(driver: Driver, mut session: Session, name: String, task: String) -> ToolResult {
     match driver.run(&mut session, task).await {
         Ok(summary) => report(&name, &summary, session.messages()),
-        Err(error) => unfinished(&name, &error.to_string(), session.messages()),
+        Err(error) => report_unfinished(&name, &error.to_string(), session.messages()),
     }
 }
 
@@ -236,7 +233,7 @@ fn all_tools() -> Vec<String> {
 }
 
 /// Limits the grant of the context to these clauses. Without a list it stays.
-fn narrowed(cx: ToolContext, grant: Option<Vec<String>>) -> Result<ToolContext, ToolError> {
+fn narrow_grant(cx: ToolContext, grant: Option<Vec<String>>) -> Result<ToolContext, ToolError> {
     let Some(grant) = grant else { return Ok(cx) };
     let clauses = grant
         .iter()
@@ -293,11 +290,11 @@ fn report(name: &str, summary: &Summary, messages: &[Message]) -> ToolResult {
         return result;
     }
     let ended = summary.outcome.reason();
-    unfinished(name, &format!("{ended} [{counts}]"), messages)
+    report_unfinished(name, &format!("{ended} [{counts}]"), messages)
 }
 
 /// Returns an error with the last text of the sub-agent.
-fn unfinished(name: &str, reason: &str, messages: &[Message]) -> ToolResult {
+fn report_unfinished(name: &str, reason: &str, messages: &[Message]) -> ToolResult {
     let last = messages
         .iter()
         .rev()

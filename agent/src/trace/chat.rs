@@ -17,40 +17,33 @@ use super::convention::{
     TEMPERATURE,
 };
 use super::{LEVEL, OpenSpan, error_type};
-use crate::provider::guarded;
-use crate::{Provider, ProviderError, Request, Turn};
+use crate::{ProviderError, ProviderInfo, Request, Turn};
 
 /// Opens the span of a request. If the context says so, it records the conversation.
-pub(crate) fn open_chat(
-    provider: &dyn Provider,
-    request: &Request<'_>,
-    cx: &ToolContext,
-) -> OpenSpan {
+pub(crate) fn open_chat(about: &ProviderInfo, request: &Request<'_>, cx: &ToolContext) -> OpenSpan {
     if !level_enabled!(LEVEL) {
         return OpenSpan::new(Span::none());
     }
-    let kind = if guarded::wire(provider).is_some() {
+    let kind = if about.wire.is_some() {
         CLIENT
     } else {
         INTERNAL
     };
-    let model = guarded::model(provider);
-    let (base_url, generation) = (guarded::base_url(provider), guarded::generation(provider));
-    let server = base_url.as_deref().and_then(server);
+    let server = about.base_url.as_deref().and_then(server);
     let span = info_span!(
         target: "agent",
         "chat",
-        { OTEL_NAME } = model.as_ref().map_or_else(|| CHAT.to_owned(), |model| format!("{CHAT} {model}")),
+        { OTEL_NAME } = about.model.as_ref().map_or_else(|| CHAT.to_owned(), |model| format!("{CHAT} {model}")),
         { OTEL_KIND } = kind,
         { OTEL_STATUS_CODE } = Empty,
         { OTEL_STATUS_DESCRIPTION } = Empty,
         { OPERATION_NAME } = CHAT,
-        { PROVIDER_NAME } = guarded::service_name(provider),
-        { REQUEST_MODEL } = model,
+        { PROVIDER_NAME } = &*about.service_name,
+        { REQUEST_MODEL } = about.model,
         { SERVER_ADDRESS } = server.map(|(address, _)| address),
         { SERVER_PORT } = server.map(|(_, port)| i64::from(port)),
-        { MAX_TOKENS } = generation.max_output_tokens.map(i64::from),
-        { TEMPERATURE } = generation.temperature,
+        { MAX_TOKENS } = about.generation.max_output_tokens.map(i64::from),
+        { TEMPERATURE } = about.generation.temperature,
         { SUMMARY } = request.is_summary.then_some(true),
         { RESPONSE_ID } = Empty,
         { RESPONSE_MODEL } = Empty,

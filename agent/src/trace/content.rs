@@ -36,7 +36,7 @@ pub(super) fn input_messages(request: &Request<'_>) -> String {
     let texts = messages
         .iter()
         .rev()
-        .map(|message| json_text(described(message, request.tools), MESSAGE_BYTES));
+        .map(|message| json_text(describe_message(message, request.tools), MESSAGE_BYTES));
     let fits = |text: &String| {
         bytes += text.len() + 1;
         bytes <= MOST_BYTES
@@ -53,12 +53,12 @@ pub(super) fn input_messages(request: &Request<'_>) -> String {
 
 /// Returns the turn.
 pub(super) fn output_messages(request: &Request<'_>, turn: &Turn) -> String {
-    let mut message = described(&turn.message, request.tools);
+    let mut message = describe_message(&turn.message, request.tools);
     message["finish_reason"] = finish_reason(&turn.stop).into();
     json_text(json!([message]), MOST_BYTES)
 }
 
-fn described(message: &Message, tools: &ToolSet) -> Value {
+fn describe_message(message: &Message, tools: &ToolSet) -> Value {
     json!({"role": message.role, "parts": parts(message, tools).collect::<Value>()})
 }
 

@@ -13,15 +13,10 @@ use super::convention::{
     INVOKE_AGENT, OUTPUT_TOKENS, PROVIDER_NAME, REQUEST_MODEL,
 };
 use super::{LEVEL, OpenSpan, error_type};
-use crate::provider::guarded;
-use crate::{Outcome, Provider, RunOptions, Summary};
+use crate::{Outcome, ProviderInfo, RunOptions, Summary};
 
 /// Opens the span of a run with this context.
-pub(crate) fn open_agent(
-    provider: &dyn Provider,
-    options: &RunOptions,
-    cx: &ToolContext,
-) -> OpenSpan {
+pub(crate) fn open_agent(about: &ProviderInfo, options: &RunOptions, cx: &ToolContext) -> OpenSpan {
     if !level_enabled!(LEVEL) {
         return OpenSpan::new(Span::none());
     }
@@ -35,8 +30,8 @@ pub(crate) fn open_agent(
         { OTEL_STATUS_CODE } = Empty,
         { OPERATION_NAME } = INVOKE_AGENT,
         { AGENT_NAME } = agent,
-        { PROVIDER_NAME } = guarded::service_name(provider),
-        { REQUEST_MODEL } = guarded::model(provider),
+        { PROVIDER_NAME } = &*about.service_name,
+        { REQUEST_MODEL } = about.model,
         { FINISH_REASONS } = Empty,
         { INPUT_TOKENS } = Empty,
         { CACHED_INPUT_TOKENS } = Empty,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::{Driver, Event, Models, Provider, Request, Turn, TurnFuture};
+use agent::{Driver, Event, Models, Provider, ProviderInfo, Request, Turn, TurnFuture};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 use tools::{Catalog, ToolCall, ToolContext};
@@ -17,8 +17,9 @@ const LIMIT: Duration = Duration::from_secs(2);
 struct SlowModel(Turn);
 
 impl Provider for SlowModel {
-    fn name(&self) -> &str {
-        "slow"
+    fn about(&self) -> &ProviderInfo {
+        static SLOW: ProviderInfo = ProviderInfo::new("slow");
+        &SLOW
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {

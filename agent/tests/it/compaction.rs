@@ -121,10 +121,7 @@ async fn a_session_of_400_turns_with_a_small_context_compacts_loses_no_pairing_a
 
 #[tokio::test]
 async fn the_reported_usage_tells_how_full_the_context_is() {
-    let model = SmallContext {
-        is_open: true,
-        ..SmallContext::new(100, 8_000)
-    };
+    let model = SmallContext::open(100, 8_000);
     let (mut session, log) = (session(900), EventLog::default());
     let summary = driver(&model, &log)
         .run(&mut session, "Read the files.")
@@ -181,10 +178,7 @@ async fn the_option_limits_the_context_of_a_model_that_does_not_tell_it() {
 
 #[tokio::test]
 async fn a_replaced_result_is_read_by_its_handle() {
-    let model = SmallContext {
-        is_open: true,
-        ..SmallContext::new(12, 8_000)
-    };
+    let model = SmallContext::open(12, 8_000);
     let (mut session, log) = (session(1500), EventLog::default());
     driver(&model, &log)
         .run(&mut session, "Read the files.")
@@ -279,10 +273,7 @@ async fn images_and_resources_of_a_replaced_result_are_read_again_too() {
 #[tokio::test]
 async fn more_results_than_a_store_holds_are_readable_after_one_compaction_and_truncated_outputs_stay()
  {
-    let model = SmallContext {
-        is_open: true,
-        ..SmallContext::new(150, 90_000)
-    };
+    let model = SmallContext::open(150, 90_000);
     let (mut session, log) = (session(1500), EventLog::default());
     let store = session.context().service::<OutputStore>().unwrap();
     let truncated = store.keep(None, "the whole output".to_owned()).unwrap();
@@ -292,7 +283,7 @@ async fn more_results_than_a_store_holds_are_readable_after_one_compaction_and_t
         .unwrap();
     let compactions = compactions(&log);
     assert!(
-        compactions[0].replaced.len() > OutputStore::DEFAULT_MAX_OUTPUTS,
+        compactions[0].replaced.len() > OutputStore::MAX_OUTPUTS,
         "{}",
         compactions[0].replaced.len()
     );
@@ -308,10 +299,7 @@ fn is_replaced(request: &[Message]) -> bool {
 
 #[tokio::test]
 async fn later_runs_of_the_session_continue_with_the_summary_and_the_plan() {
-    let model = SmallContext {
-        is_open: true,
-        ..SmallContext::new(60, 8_000)
-    };
+    let model = SmallContext::open(60, 8_000);
     let (mut session, log) = (session(900), EventLog::default());
     let items = json!([{"text": "read on"}]);
     session
@@ -348,10 +336,7 @@ async fn later_runs_of_the_session_continue_with_the_summary_and_the_plan() {
 
 #[tokio::test]
 async fn a_later_prompt_stays_word_for_word_when_the_turns_after_it_are_summarised() {
-    let model = SmallContext {
-        is_open: true,
-        ..SmallContext::new(2, 8_000)
-    };
+    let model = SmallContext::open(2, 8_000);
     let (mut session, log) = (session(900), EventLog::default());
     driver(&model, &log)
         .run(&mut session, "Read the files.")

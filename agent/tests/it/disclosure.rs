@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use agent::provider::TurnFuture;
 use agent::{
-    Disclosure, DisclosureBudget, Driver, Event, GenerationOptions, Provider, Request, Run,
-    Selection, Session, ToolChoice, Turn, Usage,
+    ContextSize, Disclosure, DisclosureBudget, Driver, Event, Provider, ProviderInfo, Request, Run,
+    Selection, Session, ToolChoice, Turn, Usage, WireOptions,
 };
 use serde_json::{Value, json};
 use tools::protocol::wire::{Format, Strictness};
@@ -19,8 +19,7 @@ use crate::workshop::{EventLog, catalog, results, scripted};
 #[derive(Clone)]
 pub(crate) struct Model {
     turns: Arc<Vec<Turn>>,
-    context: Option<u64>,
-    generation: GenerationOptions,
+    info: Arc<ProviderInfo>,
     pub(crate) requests: Arc<Mutex<Vec<Sent>>>,
 }
 
@@ -33,17 +32,16 @@ pub(crate) struct Sent {
 
 impl Model {
     pub(crate) fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
-        let (generation, requests) = Default::default();
+        let info = ProviderInfo {
+            wire: Some(WireOptions::new(Format::Anthropic)),
+            context: ContextSize::new(200_000),
+            ..ProviderInfo::new("model")
+        };
         Self {
             turns: Arc::new(turns.into_iter().collect()),
-            context: Some(200_000),
-            generation,
-            requests,
+            info: Arc::new(info),
+            requests: Arc::default(),
         }
-    }
-
-    fn with_context(self, context: Option<u64>) -> Self {
-        Self { context, ..self }
     }
 
     pub(crate) fn driver(&self) -> Driver {
@@ -61,20 +59,8 @@ impl Model {
 }
 
 impl Provider for Model {
-    fn name(&self) -> &str {
-        "model"
-    }
-
-    fn wire(&self) -> Option<Format> {
-        Some(Format::Anthropic)
-    }
-
-    fn context_tokens(&self) -> Option<u64> {
-        self.context
-    }
-
-    fn generation(&self) -> Option<&GenerationOptions> {
-        Some(&self.generation)
+    fn about(&self) -> &ProviderInfo {
+        &self.info
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
@@ -292,8 +278,9 @@ async fn a_session_of_a_thousand_tools_finds_five_and_its_prefix_stays() {
 
 #[tokio::test]
 async fn everything_is_offered_within_the_budget() {
-    let offered = async |count, context, disclosure: Disclosure| {
-        let model = Model::new([Turn::answer("done")]).with_context(context);
+    let offered = async |count, context: Option<u64>, disclosure: Disclosure| {
+        let model = Model::new([Turn::answer("done")]);
+        model.info.context.learn(context.unwrap_or_default());
         let mut session = session(&shop(count)).with_disclosure(disclosure);
         model.driver().run(&mut session, "go").await.unwrap();
         model.offered().len()
@@ -358,8 +345,10 @@ async fn each_provider_is_offered_the_tool_that_it_forces() {
             json!({"invoice_id": "1", "vessel_id": "1"}),
         );
         let mut model = Model::new([call, Turn::answer("done")]);
-        model.generation =
-            GenerationOptions::new().with_tool_choice(ToolChoice::Tool(forced.to_owned()));
+        Arc::get_mut(&mut model.info)
+            .unwrap()
+            .generation
+            .tool_choice = Some(ToolChoice::Tool(forced.to_owned()));
         model.driver().run(&mut session, "go").await.unwrap();
         let mut expected = vec!["tools__call".to_owned(), "tools__search".to_owned()];
         expected.extend((forced != "mail.no_such_tool").then(|| forced.replace('.', "__")));

@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use agent::{Driver, Provider, Request, Selection, Session, Turn, TurnFuture, Usage};
+use agent::{
+    ContextSize, Driver, Provider, ProviderInfo, Request, Selection, Session, Turn, TurnFuture,
+    Usage,
+};
 use tools::Host;
 use tools::protocol::{Message, Role};
 
@@ -14,20 +17,16 @@ use crate::workshop::{EventLog, answer};
 const CONTEXT: u64 = 700;
 
 /// A model whose summaries are longer than the conversation.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct LongWinded {
-    /// True if the model tells its context, and the usage of each request.
-    is_open: bool,
+    /// Names the context if the model tells it, and the usage of each request.
+    info: Arc<ProviderInfo>,
     requests: Arc<Mutex<Vec<Vec<Message>>>>,
 }
 
 impl Provider for LongWinded {
-    fn name(&self) -> &str {
-        "long-winded"
-    }
-
-    fn context_tokens(&self) -> Option<u64> {
-        self.is_open.then_some(CONTEXT)
+    fn about(&self) -> &ProviderInfo {
+        &self.info
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
@@ -49,7 +48,7 @@ impl Provider for LongWinded {
             ..Usage::default()
         };
         let turn = turn.map(|turn| {
-            if self.is_open {
+            if self.info.context.tokens().is_some() {
                 Turn {
                     usage: Some(usage),
                     ..turn
@@ -66,8 +65,11 @@ impl Provider for LongWinded {
 async fn a_chat_goes_on_while_its_first_and_its_newest_prompt_fit() {
     for is_open in [false, true] {
         let model = LongWinded {
-            is_open,
-            ..LongWinded::default()
+            info: Arc::new(ProviderInfo {
+                context: ContextSize::new(if is_open { CONTEXT } else { 0 }),
+                ..ProviderInfo::new("long-winded")
+            }),
+            requests: Arc::default(),
         };
         let log = EventLog::default();
         let driver = Driver::new(Arc::new(model.clone())).with_events(log.clone());

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Budget, BudgetLimits, ModelChoice, Models, Price, Provider, ProviderError, Request, Scripted,
-    Selection, Session, StopReason, ToolSet, Turn, TurnFuture, Usage,
+    Budget, BudgetLimits, ModelChoice, Models, Price, Provider, ProviderError, ProviderInfo,
+    Request, Scripted, Selection, Session, StopReason, ToolSet, Turn, TurnFuture, Usage,
 };
 use serde_json::{Value, json};
 use tools::policy::{Rule, Verdict};
@@ -43,8 +43,9 @@ impl Model {
 }
 
 impl Provider for Model {
-    fn name(&self) -> &str {
-        "acme"
+    fn about(&self) -> &ProviderInfo {
+        static ACME: ProviderInfo = ProviderInfo::new("acme");
+        &ACME
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use agent::{
     Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Driver, DriverError, Event,
-    Exhausted, Models, Outcome, Provider, ProviderError, Request, RequestRetry, Resource,
-    RetryCause, RunOptions, Selection, Session, Spending, Turn, TurnFuture, WindowFuture,
+    Exhausted, Models, Outcome, Provider, ProviderError, ProviderInfo, Request, RequestRetry,
+    Resource, RetryCause, RunOptions, Selection, Session, Spending, Turn, TurnFuture, WindowFuture,
 };
 use serde_json::json;
 use tools::{Catalog, Grant, Host, ToolCall};
@@ -17,8 +17,9 @@ use crate::workshop::{EventLog, answer, playing, results, scripted};
 struct Flaky;
 
 impl Provider for Flaky {
-    fn name(&self) -> &str {
-        "flaky"
+    fn about(&self) -> &ProviderInfo {
+        static FLAKY: ProviderInfo = ProviderInfo::new("flaky");
+        &FLAKY
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::workshop::{EventLog, answer, calling, catalog, playing, scripted, session, tool};
 use agent::{
-    Driver, DriverError, Event, Outcome, Provider, ProviderError, Request, Turn, TurnFuture,
+    Driver, DriverError, Event, Outcome, Provider, ProviderError, ProviderInfo, Request, Turn,
+    TurnFuture,
 };
 use serde_json::Value;
 use tools::{CancellationToken, Progress, ToolContext};
@@ -110,7 +111,7 @@ async fn a_provider_that_panics_when_it_is_cancelled_loses_nothing() {
 async fn a_provider_that_panics_with_its_name_fails_the_run_alone() {
     struct Nameless;
     impl Provider for Nameless {
-        fn name(&self) -> &str {
+        fn about(&self) -> &ProviderInfo {
             panic!("no name")
         }
         fn complete<'a>(&'a self, _request: Request<'a>) -> TurnFuture<'a> {

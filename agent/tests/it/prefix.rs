@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agent::{
-    Driver, Event, PrefixChange, Provider, Request, Selection, Session, SystemText, ToolSet, Turn,
-    TurnFuture, WireToolSet,
+    Driver, Event, PrefixChange, Provider, ProviderInfo, Request, Selection, Session, SystemText,
+    Turn, TurnFuture, WireOptions,
 };
 use serde_json::Value;
 use tools::protocol::wire::{Format, Strictness};
@@ -91,23 +91,22 @@ async fn a_changed_prefix_is_announced_once_with_its_parts() {
 }
 
 /// A service with this model, which takes definitions of this strictness.
-struct Service(&'static str, Strictness);
+fn service(model: &str, strictness: Strictness) -> Arc<Service> {
+    Arc::new(Service(ProviderInfo {
+        model: Some(model.to_owned()),
+        wire: Some(WireOptions {
+            strictness,
+            ..WireOptions::new(Format::Anthropic)
+        }),
+        ..ProviderInfo::new("acme")
+    }))
+}
+
+struct Service(ProviderInfo);
 
 impl Provider for Service {
-    fn name(&self) -> &str {
-        "acme"
-    }
-
-    fn model(&self) -> Option<&str> {
-        Some(self.0)
-    }
-
-    fn wire(&self) -> Option<Format> {
-        Some(Format::Anthropic)
-    }
-
-    fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
-        Some(tools.wire(Format::Anthropic, self.1))
+    fn about(&self) -> &ProviderInfo {
+        &self.0
     }
 
     fn complete<'a>(&'a self, _request: Request<'a>) -> TurnFuture<'a> {
@@ -122,7 +121,7 @@ async fn only_a_change_of_what_is_sent_is_announced() {
     let sent = async |strictness, session: &mut Session| {
         let log = EventLog::default();
         announced_by(
-            Driver::new(Arc::new(Service("large", strictness))).with_events(log.clone()),
+            Driver::new(service("large", strictness)).with_events(log.clone()),
             log,
             session,
         )
@@ -155,8 +154,7 @@ async fn another_model_reads_the_prompt_anew() {
     let mut session = session(&catalog(["a"]));
     let asked = async |model, session: &mut Session| {
         let log = EventLog::default();
-        let driver =
-            Driver::new(Arc::new(Service(model, Strictness::Relaxed))).with_events(log.clone());
+        let driver = Driver::new(service(model, Strictness::Relaxed)).with_events(log.clone());
         announced_by(driver, log, session).await
     };
     assert_eq!(asked("large", &mut session).await, None);
@@ -181,7 +179,7 @@ async fn a_resumed_session_announces_the_changes_since_its_last_process() {
         Session::new(catalog.list(), Selection::new(), cx).with_system(system)
     };
     let driver = |model, log: &EventLog| {
-        let service = Arc::new(Service(model, Strictness::Relaxed));
+        let service = service(model, Strictness::Relaxed);
         Driver::new(service)
             .with_events(log.clone())
             .with_checkpoints(true)

@@ -11,7 +11,8 @@ use std::slice::from_ref;
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Driver, FailureKind, Provider, ProviderError, Request, Session, Turn, TurnFuture, Usage,
+    Driver, FailureKind, Provider, ProviderError, ProviderInfo, Request, Session, Turn, TurnFuture,
+    Usage,
 };
 use serde_json::{Value, json};
 use tools::protocol::{Message, Part};
@@ -27,8 +28,8 @@ pub struct SmallContext {
     pub turns: u64,
     /// The tokens of the context.
     pub tokens: u64,
-    /// True if the model tells its context, and the usage of each request.
-    pub is_open: bool,
+    /// Names the context if the model tells it, and the usage of each request.
+    pub info: Arc<ProviderInfo>,
     pub log: Arc<Mutex<Log>>,
 }
 
@@ -47,9 +48,16 @@ impl SmallContext {
         Self {
             turns,
             tokens,
-            is_open: false,
+            info: Arc::new(ProviderInfo::new("small")),
             log: Arc::default(),
         }
+    }
+
+    /// Creates a model that tells its context, and the usage of each request.
+    pub fn open(turns: u64, tokens: u64) -> Self {
+        let model = Self::new(turns, tokens);
+        model.info.context.learn(tokens);
+        model
     }
 
     fn answer(&self, messages: &[Message], is_summary: bool) -> Result<Turn, ProviderError> {
@@ -89,7 +97,7 @@ impl SmallContext {
             output_tokens: 40,
             ..Usage::default()
         };
-        Ok(if self.is_open {
+        Ok(if self.info.context.tokens().is_some() {
             Turn {
                 usage: Some(usage),
                 ..turn
@@ -101,12 +109,8 @@ impl SmallContext {
 }
 
 impl Provider for SmallContext {
-    fn name(&self) -> &str {
-        "small"
-    }
-
-    fn context_tokens(&self) -> Option<u64> {
-        self.is_open.then_some(self.tokens)
+    fn about(&self) -> &ProviderInfo {
+        &self.info
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
@@ -119,8 +123,9 @@ impl Provider for SmallContext {
 struct Plays(Mutex<VecDeque<Turn>>);
 
 impl Provider for Plays {
-    fn name(&self) -> &str {
-        "plays"
+    fn about(&self) -> &ProviderInfo {
+        static PLAYS: ProviderInfo = ProviderInfo::new("plays");
+        &PLAYS
     }
 
     fn complete<'a>(&'a self, _: Request<'a>) -> TurnFuture<'a> {

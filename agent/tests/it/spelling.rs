@@ -1,9 +1,12 @@
 //! Errors and notes use the names by which the model knows the tools.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::workshop::{add, calling, results};
-use agent::{Driver, Provider, Request, Scripted, Selection, Session, Turn, TurnFuture};
+use agent::{
+    Driver, Provider, ProviderInfo, Request, Scripted, Selection, Session, Turn, TurnFuture,
+    WireOptions,
+};
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
 use tools::{Catalog, Grant, Host, OutputStore, ToolContext, ToolError, ToolResult, tool};
@@ -12,12 +15,12 @@ use tools::{Catalog, Grant, Host, OutputStore, ToolContext, ToolError, ToolResul
 struct Remote(Scripted);
 
 impl Provider for Remote {
-    fn name(&self) -> &str {
-        "remote"
-    }
-
-    fn wire(&self) -> Option<Format> {
-        Some(Format::OpenAiChat)
+    fn about(&self) -> &ProviderInfo {
+        static REMOTE: LazyLock<ProviderInfo> = LazyLock::new(|| ProviderInfo {
+            wire: Some(WireOptions::new(Format::OpenAiChat)),
+            ..ProviderInfo::new("remote")
+        });
+        &REMOTE
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {

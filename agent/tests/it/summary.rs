@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use agent::{
-    BudgetLimits, Compacted, Driver, FailureKind, Outcome, Provider, ProviderError, Request,
-    RunOptions, Selection, Session, StopReason, Turn, TurnFuture, extract,
+    BudgetLimits, Compacted, Driver, FailureKind, Outcome, Provider, ProviderError, ProviderInfo,
+    Request, RunOptions, Selection, Session, StopReason, Turn, TurnFuture, extract,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -20,12 +20,8 @@ use crate::workshop::{EventLog, answer, playing};
 struct Stubborn(SmallContext, fn() -> Result<Turn, ProviderError>);
 
 impl Provider for Stubborn {
-    fn name(&self) -> &str {
-        "stubborn"
-    }
-
-    fn context_tokens(&self) -> Option<u64> {
-        self.0.context_tokens()
+    fn about(&self) -> &ProviderInfo {
+        self.0.about()
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
@@ -76,10 +72,7 @@ const NO_SUMMARIES: [fn() -> Result<Turn, ProviderError>; 4] = [
 #[tokio::test]
 async fn near_the_limit_the_messages_stay_if_there_is_no_whole_summary() {
     for no_summary in NO_SUMMARIES {
-        let model = SmallContext {
-            is_open: true,
-            ..SmallContext::new(34, 8_000)
-        };
+        let model = SmallContext::open(34, 8_000);
         let (mut session, log) = (session(900), EventLog::default());
         let driver =
             Driver::new(Arc::new(Stubborn(model.clone(), no_summary))).with_events(log.clone());
@@ -118,10 +111,7 @@ async fn near_the_limit_the_messages_stay_if_there_is_no_whole_summary() {
 
 #[tokio::test]
 async fn a_summary_that_is_missing_does_not_stay_missing() {
-    let model = SmallContext {
-        is_open: true,
-        ..SmallContext::new(100, 8_000)
-    };
+    let model = SmallContext::open(100, 8_000);
     static FIRST: AtomicBool = AtomicBool::new(true);
     let no_summary = || {
         if FIRST.swap(false, Ordering::Relaxed) {
@@ -267,10 +257,7 @@ async fn a_typed_answer_keeps_its_schema_after_a_rejected_answer() {
 
 #[tokio::test]
 async fn a_summary_counts_as_a_step_and_is_left_out_if_the_budget_has_none() {
-    let model = SmallContext {
-        is_open: true,
-        ..SmallContext::new(100, 8_000)
-    };
+    let model = SmallContext::open(100, 8_000);
     let (mut session, log) = (session(900), EventLog::default());
     let summary = driver(&model, &log)
         .with_max_steps(30)

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agent::{
-    Driver, Event, EventSink, Outcome, Provider, Request, Scripted, Selection, Session, Turn,
-    TurnFuture,
+    Driver, Event, EventSink, Outcome, Provider, ProviderInfo, Request, Scripted, Selection,
+    Session, Turn, TurnFuture,
 };
 use serde_json::{Value, json};
 use tools::context::ApprovalFuture;
@@ -104,8 +104,9 @@ pub(crate) fn scripted(turns: impl IntoIterator<Item = Turn>) -> Driver {
 struct Plays<F>(F);
 
 impl<F: for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync> Provider for Plays<F> {
-    fn name(&self) -> &str {
-        "plays"
+    fn about(&self) -> &ProviderInfo {
+        static PLAYS: ProviderInfo = ProviderInfo::new("plays");
+        &PLAYS
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {

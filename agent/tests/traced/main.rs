@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use agent::provider::GenerationOptions;
 use agent::{
-    Driver, FailureKind, Provider, ProviderError, Request, RunOptions, Selection, Session,
-    StopReason, SubAgents, Turn, TurnFuture, Usage,
+    Driver, FailureKind, Provider, ProviderError, ProviderInfo, Request, RunOptions, Selection,
+    Session, StopReason, SubAgents, Turn, TurnFuture, Usage,
 };
 use listener::{Seen, listen, spans_of};
 use serde_json::{Value, json};
@@ -32,29 +32,19 @@ use workshop::{calling, playing};
 struct Model<F>(F);
 
 impl<F: for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync> Provider for Model<F> {
-    fn name(&self) -> &str {
-        "gemini"
-    }
-
-    fn service_name(&self) -> &str {
-        "gcp.gemini"
-    }
-
-    fn model(&self) -> Option<&str> {
-        Some("m")
-    }
-
-    fn base_url(&self) -> Option<&str> {
-        Some("https://models.example.org/v1")
-    }
-
-    fn generation(&self) -> Option<&GenerationOptions> {
-        static OPTIONS: LazyLock<GenerationOptions> = LazyLock::new(|| {
-            let mut options = GenerationOptions::default();
-            (options.max_output_tokens, options.temperature) = (Some(100), Some(0.5));
-            options
+    fn about(&self) -> &ProviderInfo {
+        static GEMINI: LazyLock<ProviderInfo> = LazyLock::new(|| ProviderInfo {
+            service_name: "gcp.gemini".into(),
+            model: Some("m".to_owned()),
+            base_url: Some("https://models.example.org/v1".to_owned()),
+            generation: GenerationOptions {
+                max_output_tokens: Some(100),
+                temperature: Some(0.5),
+                ..GenerationOptions::new()
+            },
+            ..ProviderInfo::new("gemini")
         });
-        Some(&OPTIONS)
+        &GEMINI
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
@@ -242,10 +232,7 @@ async fn a_request_has_the_attributes_of_the_convention() {
 
 #[tokio::test]
 async fn a_request_for_a_summary_is_marked() {
-    let model = SmallContext {
-        is_open: true,
-        ..SmallContext::new(100, 8_000)
-    };
+    let model = SmallContext::open(100, 8_000);
     listen();
     let cx = small_context::context().with_session("summary");
     let mut session = Session::new(small_context::catalog(900).list(), Selection::new(), cx);

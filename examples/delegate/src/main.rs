@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use agent::{
-    BudgetLimits, Driver, Event, Provider, Request, RunOptions, Selection, Session, SubAgents,
-    Turn, TurnFuture,
+    BudgetLimits, Driver, Event, Provider, ProviderInfo, Request, RunOptions, Selection, Session,
+    SubAgents, Turn, TurnFuture,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,8 +28,9 @@ struct Report {
 struct Model;
 
 impl Provider for Model {
-    fn name(&self) -> &str {
-        "function"
+    fn about(&self) -> &ProviderInfo {
+        static FUNCTION: ProviderInfo = ProviderInfo::new("function");
+        &FUNCTION
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {

@@ -18,6 +18,20 @@ fn output(program: &str, home: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+#[test]
+fn a_program_whose_families_have_one_name_runs_nothing_but_doctor() {
+    let home = tempfile::tempdir().unwrap();
+    for (command, exit) in [("list", 10), ("config", 10), ("doctor", 8)] {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_example-family-twice"));
+        program.arg(command).current_dir(&home).env_clear();
+        let ended = program.env("HOME", home.path()).output().unwrap();
+        let shown = [ended.stdout, ended.stderr].concat();
+        let shown = String::from_utf8_lossy(&shown);
+        assert_eq!(ended.status.code(), Some(exit), "{command}: {shown}");
+        assert!(shown.contains("authorship"), "{command}: {shown}");
+    }
+}
+
 /// Writes the settings of the user.
 fn set(home: &Path, text: &str) {
     let folder = home.join(".config/toolcrib");

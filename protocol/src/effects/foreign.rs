@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Declared;
+use super::{Declared, argument};
 use crate::json::{Kind, Node};
 use crate::word_list::has_word;
 use crate::{Effects, Target, TargetError, Template, ToolName};
@@ -66,7 +66,7 @@ impl Declared {
         let named: Vec<String> = self
             .templates()
             .flat_map(|(_, template)| template.fields())
-            .map(plain)
+            .map(strip_lists)
             .collect();
         has_address(arguments, "", "", &named)
     }
@@ -101,7 +101,7 @@ pub(super) fn is_field(parameters: &Value, field: &str) -> bool {
         || is_below(
             parameters,
             parameters,
-            &plain(field).split('.').collect::<Vec<_>>(),
+            &strip_lists(field).split('.').collect::<Vec<_>>(),
             MAX_REFS,
         )
 }
@@ -142,7 +142,7 @@ fn is_below(whole: &Value, schema: &Value, path: &[&str], refs: usize) -> bool {
 }
 
 /// Returns a field without the marks of lists: `attachments[].to` is `attachments.to`.
-fn plain(field: &str) -> String {
+fn strip_lists(field: &str) -> String {
     field
         .split('.')
         .map(|name| name.trim_end_matches("[]"))
@@ -156,24 +156,12 @@ fn values<'a>(
     arguments: Node<'a>,
     field: &str,
 ) -> Result<Vec<Node<'a>>, TargetError> {
-    if !arguments.is_object() {
-        return Err(TargetError::NotAnObject {
-            field: field.to_owned(),
-        });
-    }
-    let default = || {
-        parameters
-            .get("properties")?
-            .get(field)?
-            .get("default")
-            .map(Node::from)
-    };
     let mut found = Vec::new();
-    match arguments.get(field).or_else(default) {
+    match argument(parameters, arguments, field)? {
         Some(value) => collect(value, &[], field, &mut found)?,
         None => collect(
             arguments,
-            &plain(field).split('.').collect::<Vec<_>>(),
+            &strip_lists(field).split('.').collect::<Vec<_>>(),
             field,
             &mut found,
         )?,

@@ -117,14 +117,10 @@ impl<'t> TreeBuilder<'t> {
         distinct: bool,
     ) -> Result<(), ParseError> {
         self.depth -= 1;
-        let (end, sorted) = (
-            to_u32(self.tree.marks.len())?,
-            to_u32(self.tree.sorted.len())?,
-        );
         self.tree.marks[place] = Mark::Object {
             len: to_u32(len)?,
-            end,
-            sorted,
+            end: to_u32(self.tree.marks.len())?,
+            sorted: to_u32(self.tree.sorted.len())?,
         };
         let repeated = match (len > MAX_UNSORTED, distinct) {
             (true, _) => self.sort(place),
@@ -143,13 +139,12 @@ impl<'t> TreeBuilder<'t> {
 
     /// Returns a repeated key of the object at `place`. Returns `None` if all keys are distinct.
     fn repeated(&self, place: usize) -> Option<String> {
-        let is_repeated = |(own, key): &(u32, &str)| {
-            self.keys(place)
-                .take_while(|(other, _)| other < own)
-                .any(|(_, other)| other == *key)
-        };
         self.keys(place)
-            .find(is_repeated)
+            .find(|(own, key)| {
+                self.keys(place)
+                    .take_while(|(other, _)| other < own)
+                    .any(|(_, other)| other == *key)
+            })
             .map(|(_, key)| key.to_owned())
     }
 

@@ -49,9 +49,9 @@ pub const MAX_DEPTH: usize = 64;
 /// # Ok::<(), protocol::json::InvalidJson>(())
 /// ```
 #[derive(Clone)]
-pub struct Json(Arc<Inner>);
+pub struct Json(Arc<JsonForm>);
 
-enum Inner {
+enum JsonForm {
     Value(Wrapped),
     Text { tree: Tree, value: OnceLock<Value> },
     Serialized(Serialized),
@@ -70,7 +70,7 @@ impl Json {
     /// Returns [`InvalidJson`] with the position of the error.
     pub fn parse(text: impl Into<String>) -> Result<Self, InvalidJson> {
         parse::parse(text.into()).map(|tree| {
-            Self(Arc::new(Inner::Text {
+            Self(Arc::new(JsonForm::Text {
                 tree,
                 value: OnceLock::new(),
             }))
@@ -83,7 +83,7 @@ impl Json {
     /// Returns the error of the type's `Serialize`, for example if a map has keys other than strings.
     pub fn from_serialize(value: &impl Serialize) -> Result<Self, serde_json::Error> {
         match serialize::serialize(value)? {
-            Some(serialized) => Ok(Self(Arc::new(Inner::Serialized(serialized)))),
+            Some(serialized) => Ok(Self(Arc::new(JsonForm::Serialized(serialized)))),
             None => serde_json::to_value(value).map(Self::from),
         }
     }
@@ -91,7 +91,7 @@ impl Json {
     /// Returns the JSON text without white space.
     pub(crate) fn to_text(&self) -> String {
         match &*self.0 {
-            Inner::Serialized(serialized) => serialized.text.clone(),
+            JsonForm::Serialized(serialized) => serialized.text.clone(),
             _ => compact_json(self.node()),
         }
     }
@@ -100,18 +100,18 @@ impl Json {
     #[inline]
     pub fn node(&self) -> Node<'_> {
         match &*self.0 {
-            Inner::Value(wrapped) => Node::from(&wrapped.value),
-            Inner::Text { tree, .. } => Node::root(tree),
-            Inner::Serialized(serialized) => serialized.parsed().node(),
+            JsonForm::Value(wrapped) => Node::from(&wrapped.value),
+            JsonForm::Text { tree, .. } => Node::root(tree),
+            JsonForm::Serialized(serialized) => serialized.parsed().node(),
         }
     }
 
     /// Returns the size. Parses JSON that was [serialized](Self::from_serialize) from a Rust type; otherwise the size is stored.
     pub fn extent(&self) -> Extent {
         match &*self.0 {
-            Inner::Value(wrapped) => wrapped.extent,
-            Inner::Text { tree, .. } => Node::root(tree).extent(),
-            Inner::Serialized(serialized) => serialized.parsed().extent(),
+            JsonForm::Value(wrapped) => wrapped.extent,
+            JsonForm::Text { tree, .. } => Node::root(tree).extent(),
+            JsonForm::Serialized(serialized) => serialized.parsed().extent(),
         }
     }
 
@@ -119,8 +119,8 @@ impl Json {
     /// [serialized](Self::from_serialize) from a Rust type.
     pub fn serialized_len(&self) -> Option<usize> {
         match &*self.0 {
-            Inner::Serialized(serialized) => Some(serialized.text.len()),
-            Inner::Value(_) | Inner::Text { .. } => None,
+            JsonForm::Serialized(serialized) => Some(serialized.text.len()),
+            JsonForm::Value(_) | JsonForm::Text { .. } => None,
         }
     }
 
@@ -130,20 +130,20 @@ impl Json {
     /// [`deserialize`](Self::deserialize) to read it into an `i128` or `u128`.
     pub fn value(&self) -> &Value {
         match &*self.0 {
-            Inner::Value(wrapped) => &wrapped.value,
-            Inner::Text { tree, value } => value.get_or_init(|| Node::root(tree).to_value()),
-            Inner::Serialized(serialized) => serialized.parsed().value(),
+            JsonForm::Value(wrapped) => &wrapped.value,
+            JsonForm::Text { tree, value } => value.get_or_init(|| Node::root(tree).to_value()),
+            JsonForm::Serialized(serialized) => serialized.parsed().value(),
         }
     }
 
     /// Converts the JSON to a [`Value`], as [`value`](Self::value) does. Copies only if other clones exist.
     pub fn into_value(self) -> Value {
         match Arc::try_unwrap(self.0) {
-            Ok(Inner::Value(mut wrapped)) => std::mem::take(&mut wrapped.value),
-            Ok(Inner::Text { tree, value }) => value
+            Ok(JsonForm::Value(mut wrapped)) => std::mem::take(&mut wrapped.value),
+            Ok(JsonForm::Text { tree, value }) => value
                 .into_inner()
                 .unwrap_or_else(|| Node::root(&tree).to_value()),
-            Ok(Inner::Serialized(serialized)) => serialized.parsed().value().clone(),
+            Ok(JsonForm::Serialized(serialized)) => serialized.parsed().value().clone(),
             Err(shared) => Self(shared).value().clone(),
         }
     }
@@ -165,9 +165,12 @@ impl Json {
         }
         let read = |floats| T::deserialize(NodeDeserializer::new(self.node(), floats));
         // A parameter of any type must see the value that was sent, so floats become integers only if this fails.
-        read(Floats::AsSent).or_else(|error| match deserialize::has_integral_float(self.node()) {
-            true => read(Floats::AsIntegers),
-            false => Err(error),
+        read(Floats::AsSent).or_else(|error| {
+            if deserialize::has_integral_float(self.node()) {
+                read(Floats::AsIntegers)
+            } else {
+                Err(error)
+            }
         })
     }
 }
@@ -177,12 +180,11 @@ impl From<Value> for Json {
     /// parsed again from its text, which keeps its digits.
     fn from(value: Value) -> Self {
         let extent = Node::from(&value).extent();
-        let reparse = || Self::parse(value.to_string()).ok();
         let needs_reparse = extent.depth <= MAX_DEPTH && extent.has_big_integer;
         needs_reparse
-            .then(reparse)
+            .then(|| Self::parse(value.to_string()).ok())
             .flatten()
-            .unwrap_or_else(|| Self(Arc::new(Inner::Value(Wrapped { value, extent }))))
+            .unwrap_or_else(|| Self(Arc::new(JsonForm::Value(Wrapped { value, extent }))))
     }
 }
 

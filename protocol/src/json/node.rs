@@ -23,10 +23,10 @@ use super::tree::{EMPTY, MAX_UNSORTED, Mark, Tree};
 /// # Ok::<(), protocol::json::InvalidJson>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct Node<'a>(Inner<'a>);
+pub struct Node<'a>(NodeForm<'a>);
 
 #[derive(Clone, Copy)]
-enum Inner<'a> {
+enum NodeForm<'a> {
     Value(&'a Value),
     Tree(&'a Tree, u32),
 }
@@ -74,14 +74,14 @@ enum Children<'a, I> {
 
 impl<'a> Node<'a> {
     pub(super) fn root(tree: &'a Tree) -> Self {
-        Self(Inner::Tree(tree, 0))
+        Self(NodeForm::Tree(tree, 0))
     }
 
     /// Returns the type of the value.
     #[inline(always)] // Lets the compiler drop the content if a caller needs only the type.
     pub fn kind(self) -> Kind<'a> {
         match self.0 {
-            Inner::Tree(tree, place) => match tree.mark(place) {
+            NodeForm::Tree(tree, place) => match tree.mark(place) {
                 Mark::Null => Kind::Null,
                 Mark::Bool(flag) => Kind::Bool(flag),
                 Mark::Unsigned(number) => Kind::Unsigned(number),
@@ -96,7 +96,7 @@ impl<'a> Node<'a> {
                 Mark::Array { .. } => Kind::Array,
                 Mark::Object { .. } => Kind::Object,
             },
-            Inner::Value(value) => match value {
+            NodeForm::Value(value) => match value {
                 Value::Null => Kind::Null,
                 Value::Bool(flag) => Kind::Bool(*flag),
                 Value::Number(number) => match (number.as_u64(), number.as_i64()) {
@@ -114,7 +114,7 @@ impl<'a> Node<'a> {
     /// Returns true if the value is an integer beyond 64 bits. A [`Value`] holds such integers only with `arbitrary_precision`.
     pub(super) fn is_big_integer(self) -> bool {
         match self.0 {
-            Inner::Value(Value::Number(number)) => {
+            NodeForm::Value(Value::Number(number)) => {
                 !(number.is_u64() || number.is_i64() || number.is_f64())
             }
             _ => matches!(self.kind(), Kind::BigInteger(_)),
@@ -153,10 +153,10 @@ impl<'a> Node<'a> {
     #[inline]
     pub fn elements(self) -> Elements<'a> {
         Elements(match self.0 {
-            Inner::Value(value) => {
+            NodeForm::Value(value) => {
                 Children::Values(value.as_array().map_or(&[][..], Vec::as_slice).iter())
             }
-            Inner::Tree(tree, place) => {
+            NodeForm::Tree(tree, place) => {
                 let left = if let Mark::Array { len, .. } = tree.mark(place) {
                     len
                 } else {
@@ -175,13 +175,13 @@ impl<'a> Node<'a> {
     #[inline]
     pub fn members(self) -> Members<'a> {
         Members(match self.0 {
-            Inner::Value(Value::Object(members)) => Children::Values(members.iter()),
-            Inner::Value(_) => Children::Tree {
+            NodeForm::Value(Value::Object(members)) => Children::Values(members.iter()),
+            NodeForm::Value(_) => Children::Tree {
                 tree: &EMPTY,
                 place: 0,
                 left: 0,
             },
-            Inner::Tree(tree, place) => {
+            NodeForm::Tree(tree, place) => {
                 let left = if let Mark::Object { len, .. } = tree.mark(place) {
                     len
                 } else {
@@ -200,8 +200,8 @@ impl<'a> Node<'a> {
     #[inline]
     pub fn get(self, name: &str) -> Option<Self> {
         let (tree, place) = match self.0 {
-            Inner::Value(value) => return value.get(name).map(Self::from),
-            Inner::Tree(tree, place) => (tree, place),
+            NodeForm::Value(value) => return value.get(name).map(Self::from),
+            NodeForm::Tree(tree, place) => (tree, place),
         };
         let Mark::Object { len, sorted, .. } = tree.mark(place) else {
             return None;
@@ -217,29 +217,26 @@ impl<'a> Node<'a> {
             .get(sorted as usize..sorted as usize + len as usize)?;
         let key = |place: u32| tree.string(tree.mark(place)).unwrap_or_default();
         let found = order.binary_search_by(|place| key(*place).cmp(name)).ok()?;
-        Some(Self(Inner::Tree(tree, order[found] + 1)))
+        Some(Self(NodeForm::Tree(tree, order[found] + 1)))
     }
 
     /// Returns the address of the value. Two live nodes have equal addresses exactly if they borrow the same value.
     pub fn identity(self) -> (usize, u32) {
         match self.0 {
-            Inner::Value(value) => (std::ptr::from_ref(value).addr(), 0),
-            Inner::Tree(tree, place) => (std::ptr::from_ref(tree).addr(), place),
+            NodeForm::Value(value) => (std::ptr::from_ref(value).addr(), 0),
+            NodeForm::Tree(tree, place) => (std::ptr::from_ref(tree).addr(), place),
         }
     }
 
     /// Returns the size of the value. Walks the value unless it is the root of parsed text.
     pub fn extent(self) -> Extent {
         match self.0 {
-            Inner::Tree(tree, 0) => {
-                let (values, text) = (tree.marks.len(), tree.text.len() + tree.other.len());
-                Extent {
-                    depth: tree.depth,
-                    values,
-                    text,
-                    has_big_integer: tree.has_big_integer,
-                }
-            }
+            NodeForm::Tree(tree, 0) => Extent {
+                depth: tree.depth,
+                values: tree.marks.len(),
+                text: tree.text.len() + tree.other.len(),
+                has_big_integer: tree.has_big_integer,
+            },
             _ => Extent::walk(self),
         }
     }
@@ -255,7 +252,7 @@ impl<'a> Node<'a> {
     }
 
     fn to_value_with(self, from_big_integer: &impl Fn(&str, Self) -> Value) -> Value {
-        if let Inner::Value(value) = self.0 {
+        if let NodeForm::Value(value) = self.0 {
             return value.clone();
         }
         match self.kind() {
@@ -282,7 +279,7 @@ impl<'a> Node<'a> {
 
 impl<'a> From<&'a Value> for Node<'a> {
     fn from(value: &'a Value) -> Self {
-        Self(Inner::Value(value))
+        Self(NodeForm::Value(value))
     }
 }
 
@@ -342,7 +339,7 @@ impl<'a> Iterator for Members<'a> {
                 *place = tree.mark(member).end(member);
                 Some((
                     tree.string(tree.mark(key)).unwrap_or_default(),
-                    Node(Inner::Tree(tree, member)),
+                    Node(NodeForm::Tree(tree, member)),
                 ))
             }
         }
@@ -367,7 +364,7 @@ impl<'a> Iterator for Elements<'a> {
                 *left = left.checked_sub(1)?;
                 let element = *place;
                 *place = tree.mark(element).end(element);
-                Some(Node(Inner::Tree(tree, element)))
+                Some(Node(NodeForm::Tree(tree, element)))
             }
         }
     }

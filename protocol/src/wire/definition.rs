@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Format;
 use super::schema::{ArgumentsCodec, Change, NotStrict, WireSchema, order};
-use crate::{Example, Json, Tool, canonical_json};
+use crate::{Json, Tool, canonical_json};
 
 /// A tool as a service takes it.
 #[derive(Clone, Debug)]
@@ -80,17 +80,16 @@ impl WireTool {
         has_examples: bool,
     ) -> Self {
         let name = format.names().encode(&tool.name).into_owned();
-        let encoded = |example: &Example| {
-            arguments
-                .encode(&Json::from(example.arguments.clone()))
-                .value()
-                .clone()
-        };
         let examples: Vec<_> = tool
             .examples
             .iter()
             .filter(|_| has_examples)
-            .map(encoded)
+            .map(|example| {
+                arguments
+                    .encode(&Json::from(example.arguments.clone()))
+                    .value()
+                    .clone()
+            })
             .collect();
         let description = if !format.takes_examples() {
             described(&tool.description, &examples)

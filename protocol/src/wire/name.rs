@@ -63,7 +63,7 @@ const DIGITS: usize = 24;
 
 impl NameGrammar {
     /// Returns the maximum length of a wire form, in characters.
-    pub fn max_length(self) -> usize {
+    fn max_length(self) -> usize {
         match self {
             Self::Provider | Self::Gemini => 64,
             Self::Mcp => 128,
@@ -72,9 +72,9 @@ impl NameGrammar {
 
     /// Returns true if the grammar allows the text.
     pub fn allows(self, text: &str) -> bool {
-        let starts = |c: char| self != Self::Gemini || c.is_ascii_alphabetic() || c == '_';
         (1..=self.max_length()).contains(&text.len())
-            && text.starts_with(starts)
+            && text
+                .starts_with(|c: char| self != Self::Gemini || c.is_ascii_alphabetic() || c == '_')
             && text.chars().all(|c| self.is_word(c) || is_separator(c))
     }
 

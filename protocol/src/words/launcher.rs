@@ -45,9 +45,8 @@ fn runs_programs(words: &[Word]) -> bool {
     let Some(row) = table::row(name(program)) else {
         return false;
     };
-    let is_unknown = |word: &Word| !matches!(word, Word::Known(_));
     row.is_launcher
-        || row.may_run() && words.iter().any(is_unknown)
+        || row.may_run() && words.iter().any(|word| !matches!(word, Word::Known(_)))
         || specials(words, &|_| false)
             .iter()
             .any(|special| special.effect != Effect::Writes)

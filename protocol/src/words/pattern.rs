@@ -214,20 +214,17 @@ fn parts<'a>(text: &'a str, stars: &[usize]) -> Vec<&'a str> {
 
 fn canonical(lexed: &Lexed) -> String {
     match &lexed.word {
-        Word::Known(text) if !is_literal(lexed) => {
-            let quoted = |part: &str| {
+        Word::Known(text) if !is_literal(lexed) => parts(text, &lexed.stars)
+            .into_iter()
+            .map(|part| {
                 if part.is_empty() {
                     String::new()
                 } else {
                     quote(part)
                 }
-            };
-            parts(text, &lexed.stars)
-                .into_iter()
-                .map(quoted)
-                .collect::<Vec<_>>()
-                .join("*")
-        }
+            })
+            .collect::<Vec<_>>()
+            .join("*"),
         word => word.to_string(),
     }
 }

@@ -169,10 +169,9 @@ impl Row {
     /// Returns true if the row says that the word is not special.
     pub(super) fn is_plain_word(&self, word: &str) -> bool {
         let name = word.split('=').next().unwrap_or_default();
-        let is_plain = |plain: &str| {
+        self.plain.iter().copied().any(|plain| {
             plain == word || plain == name || plain.contains('*') && is_of_form(plain, name)
-        };
-        self.plain.iter().copied().any(is_plain)
+        })
     }
 
     /// Returns the effect of a value that is not attached to its option, as in `-D exec.args=x`.

@@ -23,9 +23,10 @@ impl UnspelledWord {
             _ => "",
         };
         let (program, subcommand) = special.command;
-        let program = match program == subcommand {
-            true => text(program).to_owned(),
-            false => format!("{} {}", text(program), text(subcommand)),
+        let program = if program == subcommand {
+            text(program).to_owned()
+        } else {
+            format!("{} {}", text(program), text(subcommand))
         };
         let word: String = words.words[special.index]
             .to_string()

@@ -308,7 +308,7 @@ impl Prepared {
         }
         for folders in &toolchains {
             let cache = folders.cache().map_err(|error| failed(&error))?;
-            walls.write.push(cache);
+            walls.write.push(cache.to_owned());
         }
         let written = walls
             .write

@@ -10,7 +10,7 @@ use tools_fs::Workspace;
 
 use crate::aside::Aside;
 use crate::lookup::{folders, is_program};
-use crate::reserved::{reserve, without_links};
+use crate::reserved::{beside, reserve, without_links};
 use crate::teller::Teller;
 use crate::toolchain::{Folders, Toolchain};
 use crate::walls::{Confinement, Layers, Limits, Network, Walls};
@@ -70,8 +70,8 @@ impl Sandbox {
         self
     }
 
-    /// Lets programs use these toolchains in the folder `home`. Below `cache`, which must not be a hidden path of the [`Workspace`], each
-    /// workspace has a cache of its own.
+    /// Lets programs use these toolchains in the folder `home`. Below `cache`, each workspace has a cache of its own, which is all that its
+    /// programs see of it if the [`Workspace`] hides it.
     #[must_use]
     pub fn with_toolchains(
         mut self,
@@ -139,8 +139,11 @@ impl Sandbox {
         let (home, cache) = &self.homes;
         // A program that changes its cache changes what later programs run, in this workspace alone.
         let name = Digest::hash_bytes(workspace.root().as_os_str().as_encoded_bytes()).to_string();
-        // Variables name the cache, and behind the walls the links on the way to it do not exist.
-        let cache = without_links(&cache.join(&name[..16]));
+        // Variables name the cache, and behind the walls the links on the way to it do not exist. It is none itself.
+        let above = cache.parent().unwrap_or(cache);
+        let cache = without_links(above)
+            .join(cache.file_name().unwrap_or_default())
+            .join(&name[..16]);
         let folders =
             |toolchain: &Toolchain| toolchain.folders(home, &cache, &|name| std::env::var_os(name));
         self.toolchains.iter().map(folders).collect()
@@ -232,10 +235,18 @@ impl Sandbox {
         scratch: &Path,
         protected: Vec<PathBuf>,
     ) -> Walls {
-        let hidden = workspace
-            .hidden_paths()
+        let caches: Vec<_> = toolchains
             .iter()
-            .map(|path| without_links(path));
+            .map(|folders| folders.cache.clone())
+            .collect();
+        let hidden = workspace.hidden_paths().iter().flat_map(|path| {
+            let path = without_links(path);
+            if caches.iter().any(|cache| cache.starts_with(&path)) {
+                beside(&path, &caches)
+            } else {
+                vec![path]
+            }
+        });
         Walls {
             read: granted.on_disk(workspace, toolchains),
             write: on_disk(workspace, &granted.writable),

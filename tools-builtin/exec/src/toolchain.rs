@@ -141,14 +141,24 @@ impl Toolchain {
 }
 
 impl Folders {
-    /// Returns the cache without links, and creates it for the user alone. Removes settings and programs that an earlier program has left
-    /// there, because they would decide what this one runs.
-    pub(crate) fn cache(&self) -> io::Result<PathBuf> {
+    /// Returns the cache, and creates it for the user alone. Removes settings and programs that an earlier program has left there, because
+    /// they would decide what this one runs.
+    ///
+    /// # Errors
+    /// Returns an error if it, or one of the two folders around it, is a link: it would lead programs to other files.
+    pub(crate) fn cache(&self) -> io::Result<&Path> {
+        let cache = self.cache.as_path();
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.recursive(true).create(&self.cache)?;
-        let cache = self.cache.canonicalize()?;
+        builder.recursive(true);
+        for folder in cache.ancestors().take(3).collect::<Vec<_>>().iter().rev() {
+            if fs::symlink_metadata(folder).is_ok_and(|found| !found.is_dir()) {
+                let fault = format!("{} is no folder; remove it", folder.display());
+                return Err(io::Error::other(fault));
+            }
+            builder.create(folder)?;
+        }
         for name in CODE_OF_CACHES
             .split(' ')
             .filter(|_| self.toolchain == Toolchain::Rust)
@@ -282,6 +292,22 @@ mod tests {
     }
 
     #[test]
+    fn a_cache_behind_a_link_is_given_to_no_program() {
+        for link in ["caches", "caches/id", "caches/id/rust"] {
+            let dir = tempfile::tempdir().unwrap();
+            let (link, target) = (dir.path().join(link), dir.path().join("ssh"));
+            std::fs::create_dir_all(target.join("bin")).unwrap();
+            std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(&target, &link).unwrap();
+            let cache = dir.path().join("caches/id");
+            let folders = Toolchain::Rust.folders(Path::new("/nowhere"), &cache, &|_| None);
+            let error = folders.cache().unwrap_err();
+            assert!(error.to_string().contains("remove it"), "{error}");
+            assert!(target.join("bin").exists());
+        }
+    }
+
+    #[test]
     fn the_settings_and_programs_of_an_earlier_program_are_removed_from_the_cache_of_cargo() {
         let dir = tempfile::tempdir().unwrap();
         let folders = Toolchain::Rust.folders(Path::new("/nowhere"), dir.path(), &|_| None);
@@ -291,7 +317,7 @@ mod tests {
         std::os::unix::fs::symlink("/etc", cache.join("config")).unwrap();
         std::fs::create_dir(cache.join("registry")).unwrap();
         folders.cache().unwrap();
-        let left: Vec<_> = std::fs::read_dir(&cache)
+        let left: Vec<_> = std::fs::read_dir(cache)
             .unwrap()
             .map(|entry| entry.unwrap().file_name())
             .collect();

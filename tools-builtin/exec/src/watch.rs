@@ -165,10 +165,14 @@ impl Watch {
                 (_, record) => record,
             };
             let look = self.place.look(false);
+            let put = match (aside, &record) {
+                (Some(aside), Some(record)) => record.put_later(aside),
+                _ => Ok(()),
+            };
             let settled = match look.find() {
-                Ok(mut now) => {
+                Ok(mut now) if put.is_ok() => {
                     let aside = aside.as_ref();
-                    let settled = Settled::new(
+                    let mut settled = Settled::new(
                         aside,
                         &look,
                         &self.before,
@@ -179,10 +183,12 @@ impl Watch {
                     record
                         .into_iter()
                         .for_each(|record| record.finish(settled.unfinished()));
+                    let of_others = aside.iter().flat_map(|aside| aside.recover_ended(root));
+                    settled.extend(of_others);
                     settled
                 }
                 // The next session looks again.
-                Err(_) => Settled::from_files(Outcome::unknown().into_files(), teller.clone()),
+                _ => Settled::from_files(Outcome::unknown().into_files(), teller.clone()),
             };
             *state = State::After(Some(settled));
         }

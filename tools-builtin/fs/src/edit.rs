@@ -13,6 +13,7 @@ use crate::new_script;
 use crate::note::note;
 use crate::path::RelativePath;
 use crate::replacement::replace;
+use crate::shown::Shown;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::view::View;
 use crate::whole_file;
@@ -159,6 +160,8 @@ impl Plan {
         let options = FindOptions::following(accesses, IfMissing::Fail);
         let slot = Slot::find(cx, workspace, path, options)?;
         slot.is_file()?;
+        let there = workspace.root().join(slot.path.as_str()).symlink_metadata();
+        let _shown = Shown::new(cx, workspace, &slot.path, there.ok());
         let before = whole_file::read(&slot)?;
         let decoded = Decoded::for_edit(&before, change.named);
         if decoded.is_none() {

@@ -42,6 +42,7 @@ mod resolved_entry;
 mod scan;
 mod search;
 mod settings;
+mod shown;
 mod slot;
 mod subtree;
 mod tail;

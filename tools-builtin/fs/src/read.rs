@@ -17,6 +17,7 @@ use crate::lines::LineReader;
 use crate::path::RelativePath;
 use crate::picture;
 use crate::replacement::MAX_FILE;
+use crate::shown::Shown;
 use crate::slot::Slot;
 use crate::tail::Tail;
 use crate::whole_file;
@@ -115,6 +116,7 @@ fn contents(
     let found = Slot::find_existing(cx, workspace, path)?;
     // `std` reads into uninitialised memory; cap-std clears it first.
     let mut file = found.open_file()?.into_std();
+    let _shown = Shown::new(cx, workspace, &found.path, file.metadata().ok());
     workspace.show_content(cx, &found.path);
     let size = file.metadata().map_err(FsError::io(&found.path))?.len();
     // One byte more than the size, to detect the end of the file.

@@ -126,8 +126,7 @@ pub(crate) fn move_entry(
         }
     }
     if is_directory {
-        // Its folders get other paths.
-        workspace.note_write(cx, &RelativePath::default())?;
+        workspace.note_move(cx, &from.path, &to.path)?;
         // An error names an entry below it.
         check_all(cx, &hidden, &from, &to)
             .inspect_err(|_| workspace.show_content(cx, &from.path))?;

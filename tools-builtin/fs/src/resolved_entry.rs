@@ -112,7 +112,12 @@ mod tests {
         let fixture = Fixture::with_files(&[("notes.md", "")]);
         let (cx, workspace) = (fixture.cx(), Workspace::open(fixture.root()).unwrap());
         let path = "note.md".to_owned().try_into().unwrap();
-        let near = |missing| match ResolvedEntry::find_or(cx, &workspace, &path, missing) {
+        let near = |missing| match Slot::find(
+            cx,
+            &workspace,
+            &path,
+            FindOptions::following(&[Access::Read], missing),
+        ) {
             Err(FsError::Missing { near, .. }) => near,
             found => panic!("{found:?}"),
         };
@@ -121,7 +126,7 @@ mod tests {
             (vec!["notes.md".to_owned()], vec![])
         );
         assert!(
-            ResolvedEntry::find_if_exists(cx, &workspace, &path)
+            Slot::find_if_exists(cx, &workspace, &path)
                 .unwrap()
                 .is_none()
         );

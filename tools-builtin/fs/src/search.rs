@@ -1,5 +1,6 @@
 //! `fs.search`: finds lines that match a regular expression.
 
+use std::fs::Metadata;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 
@@ -19,6 +20,7 @@ use crate::pattern::pattern as glob_pattern;
 use crate::replacement::MAX_FILE as MAX_DECODED;
 use crate::resolved_entry::open_file;
 use crate::scan::Scan;
+use crate::shown::Shown;
 use crate::slot::Slot;
 use crate::tree_walk::TreeWalk;
 
@@ -80,6 +82,7 @@ pub(crate) fn search(
         workspace,
         glob,
         scan,
+        opened: None,
         named,
         searched: 0,
         decoded: 0,
@@ -95,6 +98,8 @@ struct Search<'a> {
     workspace: &'a Workspace,
     glob: Option<GlobMatcher>,
     scan: Scan,
+    /// The metadata of the file before it is read.
+    opened: Option<Metadata>,
     /// The encoding of files that are not UTF-8.
     named: Option<TextEncoding>,
     searched: u64,
@@ -126,7 +131,9 @@ impl Search<'_> {
         } else if self.glob.is_some() {
             return Err(FsError::GlobOfFile { path: start.path });
         } else {
-            self.named_file(&start.path, start.open_file()?)?;
+            let file = start.open_file()?.into_std();
+            self.opened = file.metadata().ok();
+            self.named_file(&start.path, file)?;
         }
         notes.splice(0..0, self.notes());
         let text = Some(std::mem::take(&mut self.scan.text)).filter(|text| !text.is_empty());
@@ -149,7 +156,11 @@ impl Search<'_> {
 
     fn file(&mut self, dir: &Dir, name: &str, path: &RelativePath) -> Result<(), FsError> {
         match open_file(dir, name, path) {
-            Ok(file) => self.content(path, file),
+            Ok(file) => {
+                let file = file.into_std();
+                self.opened = file.metadata().ok();
+                self.content(path, file)
+            }
             Err(_) => {
                 // Removed or replaced since it was listed, or not readable.
                 self.unreadable += 1;
@@ -231,6 +242,7 @@ impl Search<'_> {
         let before = self.scan.files;
         self.scan.file(self.cx, path, content)?;
         if self.scan.files > before {
+            let _shown = Shown::new(self.cx, self.workspace, path, self.opened.take());
             self.workspace.show_content(self.cx, path);
         }
         Ok(())

@@ -142,6 +142,18 @@ impl Workspace {
             .map_err(FsError::change("write", path))
     }
 
+    /// Notes that a folder is about to be moved; see [`ToolContext::note_move`].
+    pub(crate) fn note_move(
+        &self,
+        cx: &ToolContext,
+        from: &RelativePath,
+        to: &RelativePath,
+    ) -> Result<(), FsError> {
+        let [old, new] = [from, to].map(|path| self.root.join(path.as_str()));
+        cx.note_move(&old, &new)
+            .map_err(FsError::change("move", from))
+    }
+
     /// Returns the hidden paths with the device and inode numbers of those that exist now.
     pub(crate) fn hidden_snapshot(&self) -> HiddenSnapshot<'_> {
         self.hidden.snapshot()

@@ -11,6 +11,7 @@ use crate::listing::DirEntry;
 use crate::path::RelativePath;
 use crate::relocate::{FROM, TO, move_entry};
 use crate::remove::remove_entry;
+use crate::shown::Shown;
 use crate::slot::Slot;
 use crate::whole_file::Restyled;
 use crate::write::write_atomically;
@@ -59,9 +60,10 @@ impl Workspace {
     pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
         let path = self.granted_path(cx, path, &[Access::Read])?;
         let found = Slot::find_existing(cx, self, &path)?;
-        let file = found.open_file()?;
+        let file = found.open_file()?.into_std();
+        let _shown = Shown::new(cx, self, &found.path, file.metadata().ok());
         self.show_content(cx, &found.path);
-        Ok(file.into_std())
+        Ok(file)
     }
 
     /// Reads a file of at most 8 MiB, or the file to which a link leads. Returns `None` if there is none, or if it is hidden.
@@ -77,9 +79,9 @@ impl Workspace {
             return Ok(None);
         };
         let limit = whole_file::MAX_COMPARED;
-        let content = found
-            .open_file()
-            .and_then(|file| whole_file::contents(file, &found.path, limit))?;
+        let file = found.open_file()?.into_std();
+        let _shown = Shown::new(cx, self, &found.path, file.metadata().ok());
+        let content = whole_file::contents(file, &found.path, limit)?;
         self.show_content(cx, &found.path);
         Ok(Some(content))
     }

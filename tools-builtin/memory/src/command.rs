@@ -20,7 +20,7 @@ pub(crate) const MEMORY: Command = Command {
               memory of a session that had read text from outside, such as a web page, waits for `memory confirm`, because that text \
               may have dictated it.",
     commands: &[LIST, EXPORT, IMPORT, FORGET, CONFIRM],
-    behind: "serve",
+    behind: "trust",
     ..Command::new("memory")
 };
 

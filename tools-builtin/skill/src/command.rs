@@ -23,7 +23,7 @@ pub(crate) const SKILLS: Command = Command {
     arguments: LIST.arguments,
     commands: &[LIST, SHOW, APPROVE, REVOKE],
     run: LIST.run,
-    behind: "serve",
+    behind: "trust",
     ..Command::new("skills")
 };
 

@@ -23,16 +23,14 @@ const DAY: &str = "date=time weekday=time conditions=weather_code temperature_ma
     precipitation_probability=precipitation_probability_max wind_speed_max=wind_speed_10m_max \
     wind_gusts_max=wind_gusts_10m_max wind_direction=wind_direction_10m_dominant uv_index_max sunrise sunset";
 
+/// The units of the service, each with its usual name if that is another one.
+const UNITS: &str = "°C °F km/h m/s mph mp/h=mph kn mm inch=in % hPa °";
+
 /// The words for WMO weather codes.
 ///
 /// The table is that of <https://open-meteo.com/en/docs> (`WMO Weather interpretation codes (WW)`), as
 /// the crate openmeteo-rs 1.0.0 (`src/weather_code.rs`) has it too. Other codes of WMO table 4677 are not in use there.
-const CONDITIONS: &str = "0=clear sky,1=mainly clear,2=partly cloudy,3=overcast,45=fog,48=depositing rime fog,\
-    51=light drizzle,53=moderate drizzle,55=dense drizzle,56=light freezing drizzle,57=dense freezing drizzle,\
-    61=slight rain,63=moderate rain,65=heavy rain,66=light freezing rain,67=heavy freezing rain,\
-    71=slight snowfall,73=moderate snowfall,75=heavy snowfall,77=snow grains,\
-    80=slight rain showers,81=moderate rain showers,82=violent rain showers,85=slight snow showers,86=heavy snow showers,\
-    95=thunderstorm,96=thunderstorm with slight hail,99=thunderstorm with heavy hail";
+const CONDITIONS: &str = include_str!("conditions.txt");
 
 /// The answer of the service. It has a list for each variable of the days.
 #[derive(Deserialize)]
@@ -53,34 +51,29 @@ pub(crate) async fn forecast(
     mut place: Place,
     request: &WeatherRequest,
 ) -> Result<Value, ToolError> {
-    let mut parameters = vec![
-        ("latitude", place.latitude.to_string()),
-        ("longitude", place.longitude.to_string()),
-        ("current", list_variables(CURRENT)),
-        ("daily", list_variables(DAY)),
-        ("timezone", "auto".to_owned()),
-        ("forecast_days", request.days.to_string()),
+    let [temperature, wind_speed, precipitation] = request.units.names();
+    let (latitude, longitude) = (place.latitude.to_string(), place.longitude.to_string());
+    let parameters = [
+        ("latitude", latitude.as_str()),
+        ("longitude", &longitude),
+        ("current", &list_variables(CURRENT)),
+        ("daily", &list_variables(DAY)),
+        ("timezone", "auto"),
+        ("forecast_days", &request.days.to_string()),
+        ("temperature_unit", temperature),
+        ("wind_speed_unit", wind_speed),
+        ("precipitation_unit", precipitation),
     ];
-    parameters.extend(request.unit_parameters());
     let answer: ForecastAnswer =
         request_json(cx, client, (FORECASTS, "/v1/forecast"), &parameters).await?;
-    let now = |key: &str| answer.current.get(key);
-    let current = read_row(CURRENT, &answer.current_units, now)?;
+    let current = read_row(CURRENT, &answer.current_units, |it| answer.current.get(it))?;
     let count = answer.daily.get("time").map_or(0, Vec::len);
-    if let Some((key, _)) = answer.daily.iter().find(|(_, list)| list.len() != count) {
-        let fault = format!("{key} has another number of days than time");
-        return Err(unexpected(FORECASTS, &fault));
-    }
     let days = (0..count.min(request.days.into()))
         .map(|day| {
-            let of_day = |key: &str| Some(&answer.daily.get(key)?[day]);
+            let of_day = |key: &str| answer.daily.get(key)?.get(day);
             read_row(DAY, &answer.daily_units, of_day)
         })
         .collect::<Result<Vec<_>, _>>()?;
-    if current["temperature"].is_null() && days.iter().all(|day| day["temperature_max"].is_null()) {
-        let message = "Open-Meteo has no weather for this position; choose a place nearby";
-        return Err(ToolError::execution_failed(message));
-    }
     place.elevation = place.elevation.or(answer.elevation);
     place.timezone = Some(answer.timezone);
     let seconds = answer.utc_offset_seconds;
@@ -117,13 +110,9 @@ fn read_row<'a>(
     for (name, variable) in fields(list) {
         let unit = units.get(variable).map_or("", String::as_str);
         let value = get(variable).unwrap_or(&Value::Null);
-        let fault = || {
-            unexpected(
-                FORECASTS,
-                &format!("{variable} is no {name}, with the unit \"{unit}\""),
-            )
-        };
-        row.insert(name.to_owned(), read(name, value, unit).ok_or_else(fault)?);
+        let fault = format!("{variable} is no {name}, with the unit \"{unit}\"");
+        let read = read(name, value, unit).ok_or_else(|| unexpected(FORECASTS, &fault))?;
+        row.insert(name.to_owned(), read);
     }
     Ok(row.into())
 }
@@ -142,22 +131,18 @@ fn read(name: &str, value: &Value, unit: &str) -> Option<Value> {
         }
         ("conditions", _) => {
             let code = value.as_u64()?.to_string();
-            let table = CONDITIONS.split(',').map(|it| it.split_once('='));
-            match table.flatten().find(|(known, _)| *known == code) {
-                Some((_, words)) => json!(words),
-                None => json!(format!("unknown WMO weather code {code}")),
-            }
+            let mut table = CONDITIONS.lines().filter_map(|line| line.split_once(' '));
+            let words = table.find_map(|(known, words)| (known == code).then_some(words));
+            json!(words.map_or(format!("unknown WMO weather code {code}"), str::to_owned))
         }
-        ("is_day", _) if [0.0, 1.0].contains(&value.as_f64()?) => {
-            json!(value.as_f64() == Some(1.0))
-        }
-        ("is_day", _) => return None,
+        ("is_day", _) => json!(value.as_u64().filter(|it| *it < 2)? == 1),
         ("uv_index_max", _) => json!(value.as_f64()?),
-        (_, "°C" | "°F" | "km/h" | "m/s" | "mph" | "kn" | "mm" | "%" | "hPa" | "°") => {
-            json!({"value": value.as_f64()?, "unit": unit})
+        _ => {
+            let units = UNITS
+                .split(' ')
+                .map(|it| it.split_once('=').unwrap_or((it, it)));
+            let (_, usual) = units.into_iter().find(|(sent, _)| *sent == unit)?;
+            json!({"value": value.as_f64()?, "unit": usual})
         }
-        (_, "mp/h") => json!({"value": value.as_f64()?, "unit": "mph"}),
-        (_, "inch") => json!({"value": value.as_f64()?, "unit": "in"}),
-        _ => return None,
     })
 }

@@ -33,7 +33,7 @@ const NEXT_STEP: &str = "call weather.get again with the latitude and longitude 
     timeout = "30s",
     example({"place": "Zurich", "country": "CH"}),
     example({"place": "Springfield, Illinois", "days": 7, "units": "imperial"}),
-    example({"latitude": 52.52, "longitude": 13.41, "days": 1, "wind_speed_unit": "ms"}),
+    example({"latitude": 52.52, "longitude": 13.41, "days": 1, "units": "si"}),
 )]
 pub(crate) async fn get(
     cx: &ToolContext,
@@ -64,9 +64,6 @@ pub(crate) async fn get(
     };
     if !places.is_empty() {
         answer[others] = places.iter().take(MAX_PLACES).map(Place::to_json).collect();
-    }
-    if problem.is_some() && places.len() > MAX_PLACES {
-        answer["omitted"] = json!(places.len() - MAX_PLACES);
     }
     answer["source"] = json!(SOURCE);
     Ok(answer)

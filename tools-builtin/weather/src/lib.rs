@@ -3,7 +3,6 @@
 mod forecast;
 mod get;
 mod place;
-mod region;
 mod request;
 mod search;
 mod service;

@@ -64,27 +64,14 @@ impl Place {
         }
     }
 
-    /// Returns true if the place has a name and is on Earth.
-    pub(crate) fn is_valid(&self) -> bool {
-        !self.name.is_empty() && self.latitude.abs() <= 90.0 && self.longitude.abs() <= 180.0
-    }
-
-    /// Returns the distance to another place along a great circle.
-    pub(crate) fn kilometres_to(&self, other: &Self) -> f64 {
-        let (from, to) = (self.latitude.to_radians(), other.latitude.to_radians());
-        let across = (other.longitude - self.longitude).to_radians();
-        let haversine = ((to - from) / 2.0).sin().powi(2)
-            + from.cos() * to.cos() * (across / 2.0).sin().powi(2);
-        2.0 * 6371.0 * haversine.sqrt().min(1.0).asin()
+    /// Returns true if another place is within about 20 km, so that both have the same weather.
+    pub(crate) fn is_near(&self, other: &Self) -> bool {
+        let across = (self.longitude - other.longitude) * self.latitude.to_radians().cos();
+        (self.latitude - other.latitude).hypot(across) < 0.18
     }
 }
 
 /// Returns a name as one visible line. Returns `None` if it is empty.
 fn shorten_name(text: &str) -> Option<String> {
-    let mut name = visible_line(text, MAX_NAME + 1);
-    if let Some((end, _)) = name.char_indices().nth(MAX_NAME) {
-        name.truncate(end);
-        name.push('…');
-    }
-    Some(name).filter(|name| !name.is_empty())
+    Some(visible_line(text, MAX_NAME)).filter(|name| !name.is_empty())
 }

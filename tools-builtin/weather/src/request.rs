@@ -1,11 +1,10 @@
 //! [`WeatherRequest`]: the arguments of `weather.get`.
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use tools::JsonSchema;
 
 /// The arguments of `weather.get`.
-#[derive(Debug, Deserialize, JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(crate = "tools::schemars")]
 pub(crate) struct WeatherRequest {
@@ -28,15 +27,9 @@ pub(crate) struct WeatherRequest {
     #[serde(default = "three")]
     #[schemars(range(min = 1, max = 16))]
     pub(crate) days: u8,
-    /// `metric` is °C, km/h and mm; `imperial` is °F, mph and inches.
+    /// `metric` is °C, km/h and mm; `imperial` is °F, mph and inches; `uk` is °C, mph and mm; `knots` has knots, `si` m/s.
     #[serde(default)]
     pub(crate) units: UnitSystem,
-    /// The unit of temperatures, if it differs from `units`.
-    pub(crate) temperature_unit: Option<TemperatureUnit>,
-    /// The unit of wind speeds, if it differs from `units`.
-    pub(crate) wind_speed_unit: Option<WindSpeedUnit>,
-    /// The unit of precipitation, if it differs from `units`.
-    pub(crate) precipitation_unit: Option<PrecipitationUnit>,
 }
 
 /// A system of units.
@@ -48,49 +41,21 @@ pub(crate) enum UnitSystem {
     #[default]
     Metric,
     Imperial,
+    Uk,
+    Knots,
+    Si,
 }
 
-/// A unit of temperature.
-#[derive(Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[schemars(crate = "tools::schemars")]
-pub(crate) enum TemperatureUnit {
-    Celsius,
-    Fahrenheit,
-}
-
-/// A unit of wind speed: kilometres or miles per hour, metres per second, or knots.
-#[derive(Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[schemars(crate = "tools::schemars")]
-pub(crate) enum WindSpeedUnit {
-    Kmh,
-    Ms,
-    Mph,
-    Kn,
-}
-
-/// A unit of precipitation.
-#[derive(Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[schemars(crate = "tools::schemars")]
-pub(crate) enum PrecipitationUnit {
-    Mm,
-    Inch,
-}
-
-impl WeatherRequest {
-    /// Returns the units as parameters of the service, which has the names of the arguments.
-    pub(crate) fn unit_parameters(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let defaults = match self.units {
-            UnitSystem::Metric => ["celsius", "kmh", "mm"],
-            UnitSystem::Imperial => ["fahrenheit", "mph", "inch"],
-        };
-        let request = json!(self);
-        ["temperature_unit", "wind_speed_unit", "precipitation_unit"]
-            .into_iter()
-            .zip(defaults)
-            .map(move |(name, unit)| (name, request[name].as_str().unwrap_or(unit).to_owned()))
+impl UnitSystem {
+    /// Returns the units of temperature, wind speed and precipitation, as the service names them.
+    pub(crate) fn names(&self) -> [&'static str; 3] {
+        match self {
+            Self::Metric => ["celsius", "kmh", "mm"],
+            Self::Imperial => ["fahrenheit", "mph", "inch"],
+            Self::Uk => ["celsius", "mph", "mm"],
+            Self::Knots => ["celsius", "kn", "mm"],
+            Self::Si => ["celsius", "ms", "mm"],
+        }
     }
 }
 

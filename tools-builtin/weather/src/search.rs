@@ -15,9 +15,12 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::place::Place;
-use crate::region::{country_of, region_of};
 use crate::request::WeatherRequest;
-use crate::service::{PLACES, request_json, unexpected};
+use crate::service::{PLACES, request_json};
+
+/// States of the United States and provinces of Canada: the country, the postal abbreviation and the name. After `country`: a folded
+/// name that the service does not use, and the ISO code.
+const REGIONS: &str = include_str!("regions.txt");
 
 /// The factor by which the population of a place must exceed that of each other place of its name.
 const DOMINANCE: u64 = 20;
@@ -25,19 +28,14 @@ const DOMINANCE: u64 = 20;
 /// The population that a place is taken to have at least: the service does not know that of many villages.
 const LEAST_POPULATION: u64 = 2_500;
 
-/// The distance in kilometres within which two places have the same weather.
-const NEAR_KILOMETRES: f64 = 20.0;
-
-/// The places that a name may mean, ordered by population, and the reason for which none is taken. Without one, the first is meant.
-type Found = (Vec<Place>, Option<String>);
-
 /// The answer of the service, without the field if nothing is found.
 #[derive(Deserialize)]
 struct SearchAnswer {
     results: Option<Vec<Place>>,
 }
 
-/// Looks up a name and chooses among the places.
+/// Looks up a name and chooses among the places. Returns those that it may mean, ordered by population, and the reason for which none
+/// is taken. Without one, the first is meant.
 ///
 /// The service matches a single name, so `Springfield, Illinois` is parted here: the service looks up `Springfield`, and the rest is
 /// compared with what it finds.
@@ -46,14 +44,12 @@ pub(crate) async fn search(
     client: &HttpClient,
     text: &str,
     request: &WeatherRequest,
-) -> Result<Found, ToolError> {
+) -> Result<(Vec<Place>, Option<String>), ToolError> {
     let mut parts = text.split([',', '，', '、']).map(str::trim);
     let name = parts.next().unwrap_or_default();
-    // The service finds nothing for a shorter name.
-    if name.chars().filter(|c| c.is_alphanumeric()).count() < 2 {
-        return Err(ToolError::execution_failed(format!(
-            "{text:?} is too short for a name; write at least two letters or digits before the first comma"
-        )));
+    if name.is_empty() {
+        let repair = "write the name of the place before the first comma";
+        return Err(ToolError::execution_failed(repair));
     }
     let [country, region] = [&request.country, &request.region].map(|it| it.as_deref().map(fold));
     let code = country.as_deref().and_then(country_code);
@@ -64,16 +60,10 @@ pub(crate) async fn search(
         request_json(cx, client, (PLACES, "/v1/search"), &parameters).await?;
     let found = answer.results.unwrap_or_default();
     if found.is_empty() {
-        let within = code.map_or(String::new(), |code| format!(" in the country {code}"));
         return Err(ToolError::execution_failed(format!(
-            "Open-Meteo knows no place {name:?}{within}; check the spelling, leave out street and house number, name a larger place \
+            "Open-Meteo knows no place {name:?} there; check the spelling, leave out street and house number, name a larger place \
              nearby, or set latitude and longitude"
         )));
-    }
-    if let Some(place) = found.iter().find(|place| !place.is_valid()) {
-        let (latitude, longitude) = (place.latitude, place.longitude);
-        let fault = format!("a place has no name or is not on Earth: {latitude}, {longitude}");
-        return Err(unexpected(PLACES, &fault));
     }
     let parts: Vec<_> = parts.map(fold).filter(|part| !part.is_empty()).collect();
     let (inside, outside): (Vec<_>, Vec<_>) = found.into_iter().partition(|place| {
@@ -90,13 +80,12 @@ pub(crate) async fn search(
     }
     let (mut places, is_postcode) = best_matches(name, inside);
     let first = places.remove(0);
-    let is_far = |place: &Place| first.kilometres_to(place) > NEAR_KILOMETRES;
-    let next = places.iter().find(|place| is_far(place));
+    let next = places.iter().find(|place| !first.is_near(place));
     let problem = next
         .filter(|next| is_postcode || population(&first) < DOMINANCE * population(next))
         .map(|_| format!("{} places may be meant by {text:?}", places.len() + 1));
     if problem.is_none() {
-        places.retain(is_far);
+        places.retain(|place| !first.is_near(place));
     }
     places.insert(0, first);
     Ok((places, problem))
@@ -120,8 +109,17 @@ fn best_matches(name: &str, mut places: Vec<Place>) -> (Vec<Place>, bool) {
 /// Returns the ISO code of a folded country, by which the service can filter. Returns `None` if it is a name.
 fn country_code(country: &str) -> Option<String> {
     let is_code = country.len() == 2 && country.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let code = country_of(country).map(str::to_owned);
+    let code = region_of("country", country).map(str::to_owned);
     code.or_else(|| is_code.then(|| country.to_ascii_uppercase()))
+}
+
+/// Returns the name of a state or province for its abbreviation. The country decides: `CA` is California in the United States.
+fn region_of(country_code: &str, abbreviation: &str) -> Option<&'static str> {
+    REGIONS.lines().find_map(|line| {
+        let (country, entry) = line.split_once(' ')?;
+        let (short, name) = entry.split_once(' ')?;
+        (country == country_code && short.eq_ignore_ascii_case(abbreviation)).then_some(name)
+    })
 }
 
 fn is_in_region(place: &Place, region: &str) -> bool {
@@ -133,13 +131,9 @@ fn is_in_region(place: &Place, region: &str) -> bool {
 }
 
 fn is_in_country(place: &Place, country: &str) -> bool {
-    // The service calls it `The Netherlands`.
-    let bare = |name: &str| name.strip_prefix("the").unwrap_or(name).to_owned();
     let code = place.country_code.as_deref().unwrap_or_default();
     let name = place.country.as_deref().map(fold);
-    code.eq_ignore_ascii_case(country)
-        || country_of(country) == Some(code)
-        || name.is_some_and(|name| bare(&name) == bare(country))
+    country_code(country).is_some_and(|named| named == code) || name.as_deref() == Some(country)
 }
 
 fn has_postcode(place: &Place, code: &str) -> bool {

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tools::{ToolContext, ToolError, visible_line};
-use tools_http::{HttpClient, HttpError, Request, Response, StatusCode, Url};
+use tools_http::{HttpClient, Request, Response, StatusCode, Url};
 
 /// The host of forecasts.
 pub(crate) const FORECASTS: &str = "api.open-meteo.com";
@@ -29,17 +29,9 @@ pub(crate) async fn request_json<T: DeserializeOwned>(
     let request = Request::get(url.as_str())?.with_max_body_bytes(MAX_BODY_BYTES);
     let response = client.send(cx, request).await?;
     check(&response)?;
-    // A captive portal and a broken proxy answer with a page and status 200.
-    match response.media_type() {
-        Some(other) if other != "application/json" => {
-            let fault = format!("it is {other}, so a proxy or a login page may be in between");
-            Err(unexpected(response.url.host_str().unwrap_or(host), &fault))
-        }
-        _ => response.json().map_err(|error| match error {
-            HttpError::Json { reason } => unexpected(host, &reason),
-            error => error.into(),
-        }),
-    }
+    response
+        .json()
+        .map_err(|error| unexpected(host, &error.to_string()))
 }
 
 /// Returns the error of an answer with this fault.
@@ -53,29 +45,15 @@ pub(crate) fn unexpected(host: &str, fault: &str) -> ToolError {
 /// Returns the error of a status other than success.
 fn check(response: &Response) -> Result<(), ToolError> {
     let status = response.status;
-    if status.is_success() {
-        return Ok(());
-    }
+    let advice = match status {
+        _ if status.is_success() => return Ok(()),
+        StatusCode::BAD_REQUEST => "change the arguments that this names",
+        StatusCode::TOO_MANY_REQUESTS => "wait a minute, and a day if it happens again",
+        _ => "try again in a minute",
+    };
     let body: Value = response.json().unwrap_or_default();
-    let reason = body["reason"].as_str().unwrap_or("without a reason");
-    let reason = visible_line(reason, MAX_TEXT);
-    Err(match status {
-        StatusCode::TOO_MANY_REQUESTS => {
-            let error = ToolError::transient(format!(
-                "Open-Meteo accepts no more requests for now ({reason:?}); wait a minute, and a day if it happens again, or tell \
-                 the user"
-            ));
-            match response.retry_after() {
-                Some(wait) => error.with_retry_after(wait),
-                None => error,
-            }
-        }
-        StatusCode::BAD_REQUEST => ToolError::execution_failed(format!(
-            "Open-Meteo refused the request: {reason:?}; change the arguments that this names"
-        )),
-        _ if status.is_server_error() => ToolError::transient(format!(
-            "Open-Meteo has a fault of its own (status {status}); try again in a minute, or tell the user"
-        )),
-        _ => unexpected("Open-Meteo", &format!("status {status}")),
-    })
+    let reason = visible_line(body["reason"].as_str().unwrap_or_default(), MAX_TEXT);
+    Err(response.to_error(format!(
+        "Open-Meteo answered {status} {reason:?}; {advice}, or tell the user"
+    )))
 }

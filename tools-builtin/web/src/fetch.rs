@@ -251,10 +251,5 @@ fn failed(response: &Response, document: Option<Document>) -> ToolError {
             OutsideText::new(response.url.as_str(), excerpt.text)
         );
     }
-    if status != StatusCode::TOO_MANY_REQUESTS && !status.is_server_error() {
-        return ToolError::execution_failed(message);
-    }
-    let wait = response.retry_after();
-    wait.into_iter()
-        .fold(ToolError::transient(message), ToolError::with_retry_after)
+    response.to_error(message)
 }

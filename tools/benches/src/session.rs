@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agent::{
-    BudgetLimits, Driver, Provider, RepeatLimits, Request, RunOptions, Selection, Session, Turn,
-    TurnFuture, Usage,
+    BudgetLimits, Driver, Provider, ProviderInfo, RepeatLimits, Request, RunOptions, Selection,
+    Session, Turn, TurnFuture, Usage,
 };
 use serde::{Deserialize, Serialize};
 use tools::journal::{
@@ -171,8 +171,9 @@ struct RepeatingProvider {
 }
 
 impl Provider for RepeatingProvider {
-    fn name(&self) -> &str {
-        "calling"
+    fn about(&self) -> &ProviderInfo {
+        static CALLING: ProviderInfo = ProviderInfo::new("calling");
+        &CALLING
     }
 
     fn complete<'a>(&'a self, _: Request<'a>) -> TurnFuture<'a> {

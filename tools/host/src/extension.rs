@@ -1,6 +1,7 @@
 //! [`Extension`]: the link-time record of a family of tools.
 
 mod command;
+mod linked;
 
 use std::any::Any;
 use std::fmt;
@@ -8,17 +9,23 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
-use tools::linked::{self, NamedSubmission};
-use tools::{Clause, Entry, Host, Services, Source, ToolContext};
+use tools::linked::NamedSubmission;
+use tools::{Clause, Digest, Entry, Host, Services, Source, ToolContext};
 
 use crate::finding::{FamilyReport, Finding};
-use crate::remote_tools::{NoServers, RemoteTools};
+use crate::remote_tools::RemoteTools;
 use crate::session_record::SessionRecords;
 use crate::settings::{KeySet, Settings, SettingsError, Values};
+use crate::written_file::WrittenFiles;
 
 pub use command::{
-    Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError, CommandFuture, Run,
-    ValueForm, ValueKind,
+    Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError, CommandFuture,
+    FoundTool, Run, ValueForm, ValueKind,
+};
+pub use linked::{
+    ControlFolders, approve, clause_fault, commands, end, faults, insert_control_folders,
+    insert_services, list, notices, open_file, prepare_context, protect, recover, remote_tools,
+    reports, sections, session_records, start, start_traces, warnings, with_access, written_files,
 };
 
 /// The link-time record of a family of tools: everything by which it joins a program, besides its tools. Register it with
@@ -52,12 +59,14 @@ pub struct Extension {
     pub(crate) keys: fn() -> Vec<Box<dyn KeySet>>,
     pub(crate) secret_files: fn(&Values) -> Vec<PathBuf>,
     start: fn(),
+    end: fn(),
     recovery: fn(Option<&Path>),
     after: &'static [&'static str],
     services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
     context: fn(&Settings, Host) -> Result<Host, SettingsError>,
     open_file: fn(&ToolContext, &str) -> Option<File>,
     access: fn(Settings) -> Result<Settings, SettingsError>,
+    protection: fn(Settings) -> Settings,
     notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
     clause_fault: fn(&Clause, &Settings) -> Option<String>,
     remote_tools: Option<&'static dyn RemoteTools>,
@@ -69,7 +78,13 @@ pub struct Extension {
     commands: &'static [Command],
     trace: fn(&Settings) -> Option<Trace>,
     session_records: Option<SessionRecords>,
+    approval: Option<Approval>,
+    written_files: WrittenFiles,
 }
+
+/// The question about what only a person can approve, such as commits that a session may have forged, for the command `trust`. The digests
+/// of the command line approve without a question. Returns true if nothing is left to approve.
+pub type Approval = for<'a> fn(&'a dyn CommandContext, &'a [Digest]) -> CommandFuture<'a, bool>;
 
 /// The export of spans. Dropping it sends the remaining ones.
 pub type Trace = Box<dyn Any + Send + Sync>;
@@ -96,12 +111,14 @@ impl Extension {
             keys: Vec::new,
             secret_files: |_| Vec::new(),
             start: || {},
+            end: || {},
             recovery: |_| {},
             after: &[],
             services: |_, _| Ok(()),
             context: |_, host| Ok(host),
             open_file: |_, _| None,
             access: Ok,
+            protection: |settings| settings,
             notices: |_| Ok(Vec::new()),
             clause_fault: |_, _| None,
             remote_tools: None,
@@ -113,6 +130,8 @@ impl Extension {
             commands: &[],
             trace: |_| None,
             session_records: None,
+            approval: None,
+            written_files: |_| Ok(Vec::new()),
         }
     }
 
@@ -143,6 +162,13 @@ impl Extension {
     #[must_use]
     pub const fn with_start(mut self, start: fn()) -> Self {
         self.start = start;
+        self
+    }
+
+    /// Sets the function that runs before the process ends. It may wait for a few seconds.
+    #[must_use]
+    pub const fn with_end(mut self, end: fn()) -> Self {
+        self.end = end;
         self
     }
 
@@ -193,6 +219,13 @@ impl Extension {
         access: fn(Settings) -> Result<Settings, SettingsError>,
     ) -> Self {
         self.access = access;
+        self
+    }
+
+    /// Sets the function that adds the files and places which no tool changes without a question, such as those that settings of git name.
+    #[must_use]
+    pub const fn with_protection(mut self, protection: fn(Settings) -> Settings) -> Self {
+        self.protection = protection;
         self
     }
 
@@ -286,6 +319,20 @@ impl Extension {
         self.session_records = Some(records);
         self
     }
+
+    /// Sets the part of `trust`.
+    #[must_use]
+    pub const fn with_approval(mut self, approval: Approval) -> Self {
+        self.approval = Some(approval);
+        self
+    }
+
+    /// Sets the function that returns the files that sessions wrote.
+    #[must_use]
+    pub const fn with_written_files(mut self, written_files: WrittenFiles) -> Self {
+        self.written_files = written_files;
+        self
+    }
 }
 
 impl NamedSubmission for Extension {
@@ -307,183 +354,4 @@ impl fmt::Debug for Extension {
             .field("source", &self.source)
             .finish_non_exhaustive()
     }
-}
-
-/// Returns the usable linked extensions, sorted by name.
-pub fn list() -> Vec<&'static Extension> {
-    linked::list()
-}
-
-/// The folders of families that decide what later sessions do: a service that is there before those of families.
-#[derive(Clone, Debug, Default)]
-pub struct ControlFolders(pub Vec<PathBuf>);
-
-/// Adds and returns the [`ControlFolders`] of all linked families for a session with these settings.
-pub fn insert_control_folders(settings: &Settings, services: &mut Services) -> Vec<PathBuf> {
-    let folders: Vec<_> = list()
-        .into_iter()
-        .flat_map(|extension| (extension.control_folders)(settings, services))
-        .collect();
-    services.insert(ControlFolders(folders.clone()));
-    folders
-}
-
-/// Returns the warnings of all linked families for a session in this context, or for a call of the tool alone.
-pub fn warnings(cx: &ToolContext, tool: Option<&Entry>) -> Vec<String> {
-    list()
-        .into_iter()
-        .flat_map(|extension| (extension.warnings)(cx, tool))
-        .collect()
-}
-
-/// Runs the first code of all linked families. Call it before anything else in the process.
-///
-/// Families whose names are in conflict run too: a process that one of them started is not to go on as a program.
-pub fn start() {
-    inventory::iter::<Extension>
-        .into_iter()
-        .for_each(|extension| (extension.start)());
-}
-
-/// Repairs the workspace after processes that died. Call it before a file of the workspace is read.
-pub fn recover(root: Option<&Path>) {
-    list()
-        .into_iter()
-        .for_each(|extension| (extension.recovery)(root));
-}
-
-/// Adds the services of all linked families for a session with these settings.
-///
-/// # Errors
-/// Returns the first mistake in the settings.
-pub fn insert_services(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
-    let mut waiting = list();
-    while !waiting.is_empty() {
-        let is_ready = |extension: &&&Extension| {
-            !waiting
-                .iter()
-                .any(|other| extension.after.contains(&other.name))
-        };
-        // Families that wait for each other are taken in the order of their names.
-        let ready: Vec<_> = match waiting.iter().filter(is_ready).copied().collect::<Vec<_>>() {
-            none if none.is_empty() => waiting.clone(),
-            ready => ready,
-        };
-        ready
-            .iter()
-            .try_for_each(|extension| (extension.services)(settings, services))?;
-        waiting.retain(|extension| !ready.iter().any(|ready| ready.name == extension.name));
-    }
-    Ok(())
-}
-
-/// Prepares the host of calls with these settings for all linked families.
-///
-/// # Errors
-/// Returns the first mistake in the settings.
-pub fn prepare_context(settings: &Settings, host: Host) -> Result<Host, SettingsError> {
-    list()
-        .into_iter()
-        .try_fold(host, |host, extension| (extension.context)(settings, host))
-}
-
-/// Opens a file of the workspace as tools do. Returns `None` if they cannot read it.
-pub fn open_file(cx: &ToolContext, path: &str) -> Option<File> {
-    list()
-        .into_iter()
-        .find_map(|extension| (extension.open_file)(cx, path))
-}
-
-/// Returns the settings with the grants and rules that follow from those of the linked families.
-///
-/// # Errors
-/// Returns the first mistake in the settings.
-pub fn with_access(settings: Settings) -> Result<Settings, SettingsError> {
-    list()
-        .into_iter()
-        .try_fold(settings, |settings, extension| (extension.access)(settings))
-}
-
-/// Returns the warnings of all linked families for the start of a session.
-///
-/// # Errors
-/// Returns the first mistake in the settings.
-pub fn notices(settings: &Settings) -> Result<Vec<String>, SettingsError> {
-    list()
-        .into_iter()
-        .try_fold(Vec::new(), |mut all, extension| {
-            all.extend((extension.notices)(settings)?);
-            Ok(all)
-        })
-}
-
-/// Returns why a clause permits nothing, if its family knows a reason.
-pub fn clause_fault(clause: &Clause, settings: &Settings) -> Option<String> {
-    list()
-        .into_iter()
-        .find_map(|extension| (extension.clause_fault)(clause, settings))
-}
-
-/// Returns the tools of servers of the linked families. A program has one kind of servers.
-pub fn remote_tools() -> &'static dyn RemoteTools {
-    list()
-        .into_iter()
-        .find_map(|extension| extension.remote_tools)
-        .unwrap_or(&NoServers)
-}
-
-/// Returns the reports of all linked families, in the order of their names.
-///
-/// # Errors
-/// Returns the first mistake in the settings.
-pub async fn reports(
-    settings: &Settings,
-    services: Option<&Services>,
-) -> Result<Vec<FamilyReport>, SettingsError> {
-    let mut reports = Vec::new();
-    for report in list().into_iter().filter_map(|extension| extension.report) {
-        reports.push(report(settings, services).await?);
-    }
-    Ok(reports)
-}
-
-/// Returns the faults of the linked extensions and of the records of their families.
-pub fn faults() -> Vec<Finding> {
-    let of_families = list()
-        .into_iter()
-        .flat_map(|extension| (extension.faults)());
-    let own = Finding::of_linked::<Extension>();
-    own.into_iter().chain(of_families).collect()
-}
-
-/// Returns the sections of the system text of all linked families, in the order of the families' names.
-pub fn sections(
-    cx: &ToolContext,
-    has_tool: &dyn Fn(&str) -> bool,
-) -> Vec<(&'static str, Result<String, String>)> {
-    list()
-        .into_iter()
-        .filter_map(|extension| extension.section)
-        .map(|(name, section)| (name, section(cx, has_tool)))
-        .collect()
-}
-
-/// Returns the records of sessions. A program has one kind of them. Returns `None` if its sessions cannot be recorded.
-pub fn session_records() -> Option<SessionRecords> {
-    list()
-        .into_iter()
-        .find_map(|extension| extension.session_records)
-}
-
-/// Starts to export the spans of a session for all linked families that do. Drop the exports after the session.
-pub fn start_traces(settings: &Settings) -> Vec<Trace> {
-    list()
-        .into_iter()
-        .filter_map(|extension| (extension.trace)(settings))
-        .collect()
-}
-
-/// Returns the commands of all linked families, in the order of the families' names.
-pub fn commands() -> impl Iterator<Item = &'static Command> {
-    list().into_iter().flat_map(|extension| extension.commands)
 }

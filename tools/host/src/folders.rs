@@ -74,28 +74,31 @@ pub fn data() -> Option<PathBuf> {
     Some(base()?.data_dir().join(program::name()))
 }
 
-/// Returns the home of the user, and the folder for the caches of toolchains, which programs that tools run may write.
+/// Returns the home of the user, and the folder for the caches of toolchains. It is one of the [own folders](own_folders), but for the part
+/// that the programs of a workspace may write.
 pub fn toolchains() -> Option<(PathBuf, PathBuf)> {
     let base = base()?;
-    Some((
-        base.home_dir().to_owned(),
-        base.cache_dir()
-            .join(format!("{}-programs", program::name())),
-    ))
+    let caches = format!("{}-programs", program::name());
+    Some((base.home_dir().to_owned(), base.cache_dir().join(caches)))
 }
 
 /// Returns the program's folders and those of `toolcrib`, existing or not.
 pub fn own_folders() -> impl Iterator<Item = PathBuf> {
+    let names = [program::name(), "toolcrib"];
     let folders = base().map(|base| {
-        [
+        let caches = names.map(|name| base.cache_dir().join(format!("{name}-programs")));
+        let folders = [
             base.config_dir(),
             base.data_dir(),
             base.cache_dir(),
             state_dir(&base),
-        ]
+        ];
+        let named = folders
+            .into_iter()
+            .flat_map(move |folder| names.map(|name| folder.join(name)));
+        named.chain(caches)
     });
-    let named = |folder: PathBuf| [program::name(), "toolcrib"].map(|name| folder.join(name));
-    folders.into_iter().flatten().flat_map(named)
+    folders.into_iter().flatten()
 }
 
 /// Returns the program's own folders, and the user's files of settings and servers, which may be links to other places.

@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod client_calls;
 pub mod duration;
 pub mod exit;
 mod extension;
 mod finding;
 pub mod fit;
 pub mod folders;
+pub mod own_path;
 pub mod placed;
 pub mod program;
 mod prompt_call;
@@ -22,13 +24,14 @@ pub mod trust;
 pub mod ungranted;
 mod written_file;
 
+pub use client_calls::{Advice, ClientCalls, ClientCallsRequest};
 pub use exit::Exit;
 pub use extension::{
-    Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError, CommandFuture,
-    ControlFolders, Extension, Report, ReportFuture, Run, Section, Trace, ValueForm, ValueKind,
-    clause_fault, commands, faults, insert_control_folders, insert_services, list, notices,
-    open_file, prepare_context, recover, remote_tools, reports, sections, session_records, start,
-    start_traces, warnings, with_access,
+    Approval, Argument, ArgumentRule, Arguments, Command, CommandContext, CommandError,
+    CommandFuture, ControlFolders, Extension, FoundTool, Report, ReportFuture, Run, Section, Trace,
+    ValueForm, ValueKind, approve, clause_fault, commands, end, faults, insert_control_folders,
+    insert_services, list, notices, open_file, prepare_context, protect, recover, remote_tools,
+    reports, sections, session_records, start, start_traces, warnings, with_access, written_files,
 };
 pub use finding::{FamilyReport, Finding};
 /// Re-exported for `inventory::submit!` of an [`Extension`].
@@ -40,4 +43,4 @@ pub use remote_tools::{
 pub use retention::{Retention, RetentionKeys, SessionFiles};
 pub use session_record::{RecordFuture, RecordPlace, SessionRecord, SessionRecords};
 pub use size::Size;
-pub use written_file::{WrittenFile, is_document};
+pub use written_file::{WrittenFile, WrittenFiles, is_document};

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -18,8 +18,14 @@ const MAX_LISTED: usize = 1000;
 /// The most folders of a walk, and of a program with those that are gone.
 const MAX_SEEN: usize = 20_000;
 
+/// The most folders that are looked at for changed ones.
+const MAX_CHANGED: usize = 200_000;
+
 /// The time between two looks, which is longer where they take long.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// The time by which the clock of files may be behind that of the system.
+pub const CLOCK_LAG: Duration = Duration::from_millis(50);
 
 const GIT: &str = ".git";
 
@@ -189,6 +195,67 @@ pub fn find(root: &Path, wanted: &BTreeSet<FolderId>) -> Folders {
     walk(&[root.to_owned()], |id, path| drop(found.insert(id, path)));
     found.retain(|id, _| wanted.contains(id));
     found
+}
+
+/// Returns the topmost folders in trees of a root that were moved or changed since a time, in nanoseconds since 1970. Left out are the root,
+/// an inner root with the folders around it, and folders of git. One that cannot be read, or has no text as its path, counts, and so does
+/// the root if there are too many.
+pub fn changed(
+    root: &Path,
+    trees: impl IntoIterator<Item = PathBuf>,
+    since: u64,
+    inner: Option<&Path>,
+) -> Vec<PathBuf> {
+    let (mut found, mut count) = (Vec::new(), 0);
+    let mut waiting: Vec<PathBuf> = trees.into_iter().collect();
+    while let Some(path) = waiting.pop() {
+        let metadata = fs::symlink_metadata(&path).ok();
+        let Some(metadata) = metadata.filter(fs::Metadata::is_dir) else {
+            continue;
+        };
+        count += 1;
+        if count > MAX_CHANGED {
+            return vec![root.to_owned()];
+        }
+        if is_git(&path) || inner == Some(&*path) {
+            continue;
+        }
+        let is_around = path == root || inner.is_some_and(|inner| inner.starts_with(&path));
+        let is_changed = !is_around && change_time(&metadata) >= since;
+        match fs::read_dir(&path) {
+            Ok(entries) if !is_changed => waiting.extend(entries.flatten().map(|it| it.path())),
+            _ => found.extend(
+                path.ancestors()
+                    .find(|it| it.to_str().is_some())
+                    .map(Path::to_owned),
+            ),
+        }
+    }
+    found
+}
+
+/// Returns a time in nanoseconds since 1970 that is not after that of a later change of a file, although their clock may be behind.
+pub fn recently() -> u64 {
+    let now = SystemTime::now().checked_sub(CLOCK_LAG);
+    let since = now.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |time| time.as_nanos() as u64)
+}
+
+/// Returns the time of the last change in nanoseconds since 1970. No program can choose it.
+#[cfg(unix)]
+pub fn change_time(metadata: &fs::Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let nanos = i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
+    u64::try_from(nanos).unwrap_or_default()
+}
+
+/// Returns the time of the last write in nanoseconds since 1970.
+#[cfg(not(unix))]
+pub fn change_time(metadata: &fs::Metadata) -> u64 {
+    let modified = metadata.modified().ok();
+    let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(u64::MAX, |time| time.as_nanos() as u64)
 }
 
 /// Returns the place of a path after a move of a folder around it. Returns `None` for other paths.

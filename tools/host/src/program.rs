@@ -1,12 +1,7 @@
 //! The identity of the running program.
 
-use std::io;
-use std::path::{Path, PathBuf};
-
 use once_cell::sync::OnceCell;
 use tools::Services;
-
-use crate::written_file::WrittenFile;
 
 /// The running program. [`install`] sets it once; tests of libraries have the default.
 static RUNNING: OnceCell<Identity> = OnceCell::new();
@@ -26,15 +21,10 @@ pub struct Identity {
     pub warn: fn(&str),
     /// Prints a note to the person at the terminal.
     pub note: fn(&str),
-    /// Returns the files that sessions wrote, by root.
-    pub written: WrittenFiles,
 }
 
-/// Returns the files that sessions wrote below those of their roots for which the function returns true.
-pub type WrittenFiles = fn(&dyn Fn(&Path) -> bool) -> io::Result<Vec<(PathBuf, Vec<WrittenFile>)>>;
-
 impl Identity {
-    /// Creates the program `toolcrib` of a version, which prints and records nothing.
+    /// Creates the program `toolcrib` of a version, which prints nothing.
     pub fn new(version: &'static str) -> Self {
         Self {
             name: "toolcrib",
@@ -43,7 +33,6 @@ impl Identity {
             services: Services::new(),
             warn: |_| {},
             note: |_| {},
-            written: |_| Ok(Vec::new()),
         }
     }
 }
@@ -81,16 +70,6 @@ pub fn warn(text: &str) {
 /// Tells the person at the terminal something that needs no action.
 pub fn note(text: &str) {
     (running().note)(text);
-}
-
-/// Returns the files that sessions of the running program wrote, as [`WrittenFiles`] does. Tests of libraries have none.
-///
-/// # Errors
-/// Returns an error if the record of the files cannot be read.
-pub fn written_files(
-    is_wanted: &dyn Fn(&Path) -> bool,
-) -> io::Result<Vec<(PathBuf, Vec<WrittenFile>)>> {
-    (running().written)(is_wanted)
 }
 
 /// Returns the environment variable of a settings key, such as `TOOLCRIB_LIMITS_MAX_STEPS` for `limits.max_steps`.

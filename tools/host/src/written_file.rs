@@ -1,6 +1,7 @@
 //! [`WrittenFile`]: a file or folder that a session wrote.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,9 @@ pub struct WrittenFile {
     #[serde(default)]
     pub is_document: bool,
 }
+
+/// Returns the files that sessions wrote below those of their roots for which the function returns true, by root.
+pub type WrittenFiles = fn(&dyn Fn(&Path) -> bool) -> io::Result<Vec<(PathBuf, Vec<WrittenFile>)>>;
 
 /// Returns true if the name is that of a document.
 pub fn is_document(path: &Path) -> bool {

@@ -18,6 +18,7 @@ use crate::HttpError;
 use crate::codings::{Coding, Source};
 use crate::failure::failure;
 use crate::mask::{Mask, MaskedStream};
+use crate::response::media_type;
 use crate::slots::Slot;
 
 /// The body of an answer, decompressed and without secrets. A drop closes the connection.
@@ -67,11 +68,15 @@ impl Body {
         let codings =
             Coding::of(response.headers()).map_err(|reason| HttpError::invalid(&url, reason))?;
         let length = response.content_length().filter(|_| codings.is_empty());
+        let hidden = Coding::hidden(media_type(response.headers()).as_deref());
+        if !codings.is_empty() {
+            headers.remove(header::CONTENT_ENCODING);
+            headers.remove(header::CONTENT_LENGTH);
+        }
+        let codings = [hidden, &codings].concat();
         let bytes = if codings.is_empty() {
             Arriving::Plain(response)
         } else {
-            headers.remove(header::CONTENT_ENCODING);
-            headers.remove(header::CONTENT_LENGTH);
             let sent = BodyDataStream::new(http::Response::from(response).into_body())
                 .map_err(io::Error::other);
             Arriving::Compressed(Coding::decode(&codings, Box::pin(StreamReader::new(sent))))

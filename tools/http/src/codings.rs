@@ -60,6 +60,18 @@ impl Coding {
         }
     }
 
+    /// Returns the codings that the body of a media type may have without a name for them. Each is undone only if the bytes begin so,
+    /// as no text does.
+    pub(crate) fn hidden(media_type: Option<&str>) -> &'static [Self] {
+        let is_text = media_type.is_some_and(|kind| {
+            kind.starts_with("text/")
+                || ["json", "xml", "javascript"]
+                    .iter()
+                    .any(|word| kind.contains(word))
+        });
+        if is_text { &[Self::Gzip; 2] } else { &[] }
+    }
+
     /// Returns the bytes before the codings.
     pub(crate) fn decode(codings: &[Self], source: Source) -> Source {
         codings.iter().rev().fold(source, |source, coding| {
@@ -73,9 +85,13 @@ impl Coding {
         })
     }
 
-    /// Returns the decoded bytes of `seen` and `rest`. `seen` has two bytes, or all if there are fewer.
-    fn decoder(self, seen: Vec<u8>, rest: Source) -> Box<dyn AsyncRead + Send + Sync + Unpin> {
-        let begin = <[u8; 2]>::try_from(&*seen).ok();
+    /// Returns the decoded bytes of `seen` and `rest`, which begin with `begin` unless there are fewer.
+    fn decoder(
+        self,
+        begin: Option<[u8; 2]>,
+        seen: Vec<u8>,
+        rest: Source,
+    ) -> Box<dyn AsyncRead + Send + Sync + Unpin> {
         let whole = io::Cursor::new(seen).chain(rest);
         match (self, begin) {
             (Self::Gzip, Some([0x1F, 0x8B])) => {
@@ -119,14 +135,16 @@ impl AsyncRead for Coded {
         loop {
             match &mut self.state {
                 State::Begin { seen, source } => {
-                    while seen.len() < 2
-                        && let Some(byte) = ready!(source.as_mut().poll_fill_buf(cx))?.first()
-                    {
-                        seen.push(*byte);
+                    let arrived = ready!(source.as_mut().poll_fill_buf(cx))?;
+                    let mut bytes = seen.iter().chain(arrived).copied();
+                    let begin = bytes.next().zip(bytes.next()).map(<[u8; 2]>::from);
+                    if begin.is_none() && !arrived.is_empty() {
+                        seen.extend_from_slice(arrived);
                         source.as_mut().consume(1);
+                        continue;
                     }
                     let source = mem::replace(source, Box::pin(io::Cursor::new([])));
-                    self.state = State::Decoding(coding.decoder(mem::take(seen), source));
+                    self.state = State::Decoding(coding.decoder(begin, mem::take(seen), source));
                 }
                 State::Decoding(decoder) => return Pin::new(decoder).poll_read(cx, buffer),
             }

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
 use mime::Mime;
 use serde::de::DeserializeOwned;
+use tools::ToolError;
 use url::Url;
 
 use crate::HttpError;
@@ -61,12 +62,29 @@ impl Response {
         })
     }
 
+    /// Returns the error of a status other than success, with a message for the model: transient, with the wait of
+    /// [`retry_after`](Self::retry_after), for 429 and faults of the server.
+    pub fn to_error(&self, message: impl Into<String>) -> ToolError {
+        if self.status != StatusCode::TOO_MANY_REQUESTS && !self.status.is_server_error() {
+            return ToolError::execution_failed(message);
+        }
+        self.retry_after()
+            .into_iter()
+            .fold(ToolError::transient(message), ToolError::with_retry_after)
+    }
+
     /// Parses the body as JSON.
     ///
     /// # Errors
     /// Returns [`HttpError::Json`] if the body is not JSON of this type.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, HttpError> {
-        let failed = |reason: String| HttpError::Json { reason };
+        // A captive portal and a broken proxy answer with a page and status 200.
+        let page = self.media_type().filter(|kind| kind == "text/html");
+        let page =
+            page.map(|kind| format!("it is {kind}, so a proxy or a login page may be in between"));
+        let failed = |reason: String| HttpError::Json {
+            reason: page.clone().unwrap_or(reason),
+        };
         if self.is_cut {
             return Err(failed(
                 "its compressed data is damaged or ends early".to_owned(),

@@ -11,10 +11,10 @@ const LONGEST_MS: u64 = 365 * 86_400_000;
 
 /// The concurrency and rate limits of one tool, shared by all calls of its entry, in all tool sets.
 #[derive(Debug)]
-pub(crate) struct Limiter(Mutex<State>);
+pub(crate) struct Limiter(Mutex<LimiterState>);
 
 #[derive(Debug)]
-struct State {
+struct LimiterState {
     running: u32,
     slots: u32,
     bucket: Option<Bucket>,
@@ -46,7 +46,7 @@ impl Limiter {
             return Ok(None);
         }
         let slots = max_concurrency.unwrap_or(u32::MAX);
-        Ok(Some(Self(Mutex::new(State {
+        Ok(Some(Self(Mutex::new(LimiterState {
             running: 0,
             slots,
             bucket: rate.map(Bucket::new),

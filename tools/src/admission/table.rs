@@ -40,7 +40,7 @@ struct Call {
     limiter: Option<Arc<Limiter>>,
     outer_calls: Box<[u64]>,
     rule: WaitRule,
-    state: State,
+    state: TicketState,
     /// The number of calls it waits for.
     before: usize,
     /// The calls that wait for it. Some may have ended.
@@ -65,7 +65,7 @@ enum WaitRule {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum TicketState {
     Waiting,
     Running,
     /// The call would have to wait, but may not.
@@ -108,7 +108,7 @@ impl Table {
                 .filter(|other| !outer_calls.contains(other))
         };
         if rule == WaitRule::Bound
-            && others().any(|other| self.calls[&other].state == State::Running)
+            && others().any(|other| self.calls[&other].state == TicketState::Running)
         {
             return None;
         }
@@ -134,7 +134,7 @@ impl Table {
             limiter,
             outer_calls: outer_calls.into(),
             rule,
-            state: State::Waiting,
+            state: TicketState::Waiting,
             before,
             behind,
             not_before: None,
@@ -158,9 +158,9 @@ impl Table {
         self.index.remove(id, &call.keys);
         self.ready.remove(&id);
         match call.state {
-            State::Waiting => self.waiting -= 1,
-            State::Refused => {}
-            State::Running => {
+            TicketState::Waiting => self.waiting -= 1,
+            TicketState::Refused => {}
+            TicketState::Running => {
                 if let Some(limiter) = &call.limiter {
                     limiter.leave();
                 }
@@ -196,7 +196,7 @@ impl Table {
             let limiter = call.limiter.as_deref();
             if limiter.is_some_and(|limiter| limiter.is_full()) {
                 if matches!(call.rule, WaitRule::Inside(_) | WaitRule::Bound) {
-                    call.state = State::Refused;
+                    call.state = TicketState::Refused;
                     self.waiting -= 1;
                     self.ready.remove(&id);
                     wakers.extend(call.waker.take());
@@ -218,7 +218,7 @@ impl Table {
                 }
                 continue;
             }
-            call.state = State::Running;
+            call.state = TicketState::Running;
             self.waiting -= 1;
             self.ready.remove(&id);
         }
@@ -231,9 +231,9 @@ impl Table {
             return Status::Refused;
         };
         match call.state {
-            State::Running => Status::Running,
-            State::Refused => Status::Refused,
-            State::Waiting => {
+            TicketState::Running => Status::Running,
+            TicketState::Refused => Status::Refused,
+            TicketState::Waiting => {
                 call.waker = Some(waker.clone());
                 Status::Waiting(call.not_before)
             }
@@ -248,7 +248,7 @@ impl Table {
     pub(super) fn is_running(&self, id: u64) -> bool {
         self.calls
             .get(&id)
-            .is_some_and(|call| call.state == State::Running)
+            .is_some_and(|call| call.state == TicketState::Running)
     }
 
     #[cfg(test)]
@@ -320,7 +320,7 @@ impl Table {
                 continue;
             };
             call.before -= 1;
-            if call.before == 0 && call.state == State::Waiting {
+            if call.before == 0 && call.state == TicketState::Waiting {
                 self.ready.insert(id);
             }
         }
@@ -330,7 +330,7 @@ impl Table {
 impl WaitRule {
     /// Returns true if a new call with this rule overtakes a conflicting call in the table.
     fn goes_first(self, other: &Call) -> bool {
-        if other.state == State::Running {
+        if other.state == TicketState::Running {
             return false;
         }
         match self {

@@ -47,10 +47,9 @@ pub(super) fn register<'a>(
     let admission = entry.admission();
     let is_nested = call.caller.call().is_some();
     let outer_calls = call.outer_queue_numbers();
-    let is_own = |number: &&QueueNumber| number.admission == admission.number();
     let own: Vec<_> = outer_calls
         .iter()
-        .filter(is_own)
+        .filter(|number| number.admission == admission.number())
         .map(|number| number.call)
         .collect();
     let has_foreign = own.len() < outer_calls.len();

@@ -4,24 +4,24 @@
 //! with the prefix `otel` are not attributes: the crate `tracing-opentelemetry` uses them to set the span's own properties.
 
 /// The operation's name, and the span's name before the tool's name.
-pub const EXECUTE_TOOL: &str = "execute_tool";
+pub(crate) const EXECUTE_TOOL: &str = "execute_tool";
 
 /// The operation.
 pub const OPERATION_NAME: &str = "gen_ai.operation.name";
 /// The requested tool name.
-pub const TOOL_NAME: &str = "gen_ai.tool.name";
+pub(crate) const TOOL_NAME: &str = "gen_ai.tool.name";
 /// The kind of tool, here always [`FUNCTION`].
-pub const TOOL_TYPE: &str = "gen_ai.tool.type";
+pub(crate) const TOOL_TYPE: &str = "gen_ai.tool.type";
 /// The value of [`TOOL_TYPE`].
 pub const FUNCTION: &str = "function";
 /// The tool's description.
-pub const TOOL_DESCRIPTION: &str = "gen_ai.tool.description";
+pub(crate) const TOOL_DESCRIPTION: &str = "gen_ai.tool.description";
 /// The call id from the model.
-pub const TOOL_CALL_ID: &str = "gen_ai.tool.call.id";
+pub(crate) const TOOL_CALL_ID: &str = "gen_ai.tool.call.id";
 /// The arguments as JSON, recorded only on request.
-pub const TOOL_CALL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
+pub(crate) const TOOL_CALL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
 /// The result as JSON, recorded only on request.
-pub const TOOL_CALL_RESULT: &str = "gen_ai.tool.call.result";
+pub(crate) const TOOL_CALL_RESULT: &str = "gen_ai.tool.call.result";
 /// The session.
 pub const CONVERSATION_ID: &str = "gen_ai.conversation.id";
 /// The host's request. The conventions have no attribute for it.

@@ -14,11 +14,11 @@ use crate::{ToolContext, ToolError};
 /// polls stay pending.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Execution {
-    state: State,
+    state: ExecutionState,
     span: CallSpan,
 }
 
-enum State {
+enum ExecutionState {
     Refused(Option<ToolError>),
     Passing(Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send>>),
     Ended,
@@ -29,14 +29,14 @@ impl Execution {
         call: impl Future<Output = Result<ToolResult, ToolError>> + Send + 'static,
     ) -> Self {
         Self {
-            state: State::Passing(Box::pin(call)),
+            state: ExecutionState::Passing(Box::pin(call)),
             span: CallSpan::default(),
         }
     }
 
     pub(crate) fn refused(error: ToolError) -> Self {
         Self {
-            state: State::Refused(Some(error)),
+            state: ExecutionState::Refused(Some(error)),
             span: CallSpan::default(),
         }
     }
@@ -54,8 +54,10 @@ impl Execution {
     pub fn refuse(&mut self, cx: &ToolContext, error: ToolError) {
         self.span.fail(error.code(), &error);
         self.state = match record::refuse(cx, error.tool_name(), error.code(), &error.to_string()) {
-            None => State::Refused(Some(error)),
-            Some(written) => State::Passing(Box::pin(async { written.await.and(Err(error)) })),
+            None => ExecutionState::Refused(Some(error)),
+            Some(written) => {
+                ExecutionState::Passing(Box::pin(async { written.await.and(Err(error)) }))
+            }
         };
     }
 }
@@ -65,13 +67,13 @@ impl Future for Execution {
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.state {
-            State::Passing(call) => {
+            ExecutionState::Passing(call) => {
                 let outcome = ready!(call.as_mut().poll(task));
-                self.state = State::Ended;
+                self.state = ExecutionState::Ended;
                 Poll::Ready(outcome)
             }
-            State::Ended => Poll::Pending,
-            State::Refused(error) => error
+            ExecutionState::Ended => Poll::Pending,
+            ExecutionState::Refused(error) => error
                 .take()
                 .map_or(Poll::Pending, |error| Poll::Ready(Err(error))),
         }

@@ -431,8 +431,8 @@ pub(crate) fn in_time<T, E: From<ToolErrorKind>>(
     (deadline, limit): (Instant, Duration),
     stage: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, E> {
-    let timeout = || Err(ToolErrorKind::Timeout { limit }.into());
-    schema::with_deadline(deadline, stage).unwrap_or_else(timeout)
+    schema::with_deadline(deadline, stage)
+        .unwrap_or_else(|| Err(ToolErrorKind::Timeout { limit }.into()))
 }
 
 /// Runs the stage *supply*, unless the call is cancelled.

@@ -55,11 +55,10 @@ impl Overflow<'_> {
 
     /// Returns the name by which the model knows the tool that reads stored outputs.
     pub(super) fn reader(self) -> Cow<'static, str> {
-        let spelling = |(caller, _): (&ToolContext, _)| {
-            caller.spelling(OutputStore::READER).into_owned().into()
-        };
         self.from
-            .map_or(Cow::Borrowed(OutputStore::READER), spelling)
+            .map_or(Cow::Borrowed(OutputStore::READER), |(caller, _)| {
+                caller.spelling(OutputStore::READER).into_owned().into()
+            })
     }
 
     /// Stores an output and returns its handle, or `None` if there is no store or the caller cannot read it.

@@ -45,10 +45,10 @@ pub(super) struct Record {
     arguments: Option<CallArguments>,
     attempt: u32,
     ruling: Option<Cow<'static, str>>,
-    state: State,
+    state: RecordState,
 }
 
-enum State {
+enum RecordState {
     /// The journal has no record of the call.
     New,
     Begun {
@@ -107,7 +107,7 @@ impl Record {
             arguments: None,
             attempt: 1,
             ruling: None,
-            state: State::New,
+            state: RecordState::New,
         })
     }
 
@@ -159,7 +159,7 @@ impl Record {
         // A cancelled call may have run in part, so its effects are unknown.
         let result = result.filter(|_| error != Some(ErrorCode::Cancelled));
         if let Some(result) = &result {
-            self.state = State::Settled;
+            self.state = RecordState::Settled;
             // The outer tool received an error at the time. It would take a result for a success.
             if let (Some(code), true) = (error, self.depth > 0) {
                 return Err(replayed_error(code, result.to_text()));
@@ -204,7 +204,7 @@ impl Record {
         });
         match wait_for_caller(&call.caller, begun).await {
             Ok(BeginResult::Started(intent)) => {
-                self.state = State::Begun { intent, since };
+                self.state = RecordState::Begun { intent, since };
                 if call.caller.is_cancelled() {
                     return Err(ToolErrorKind::Cancelled);
                 }
@@ -216,7 +216,7 @@ impl Record {
             }
             Ok(BeginResult::AlreadyStarted(_)) => Err(ToolErrorKind::OutcomeUnknown),
             Err(JournalWaitError::Late) => {
-                self.state = State::Settled;
+                self.state = RecordState::Settled;
                 Err(ToolErrorKind::Timeout { limit: call.limit })
             }
             Err(error) => Err(self.settle_failed(error)),
@@ -233,15 +233,15 @@ impl Record {
     ) -> Result<ToolResult, ToolError> {
         let by = Instant::now() + JOURNAL_TIMEOUT;
         let written = match (&self.state, &outcome) {
-            (State::Settled, _) | (State::New, Ok(_)) => return outcome,
-            (State::New, Err(error)) => {
+            (RecordState::Settled, _) | (RecordState::New, Ok(_)) => return outcome,
+            (RecordState::New, Err(error)) => {
                 let reason = error.to_string();
                 wait_until(by, || {
                     self.journal.refuse(self.call(), error.code(), &reason)
                 })
                 .await
             }
-            (State::Begun { intent, since }, outcome) => {
+            (RecordState::Begun { intent, since }, outcome) => {
                 let duration = since.elapsed();
                 let failed;
                 let outcome = match outcome {
@@ -290,7 +290,7 @@ impl Record {
 
     fn settle_failed(&mut self, error: JournalWaitError) -> ToolErrorKind {
         // The failed journal is not asked to record its own failure.
-        self.state = State::Settled;
+        self.state = RecordState::Settled;
         let message = match error {
             JournalWaitError::Cancelled => return ToolErrorKind::Cancelled,
             JournalWaitError::Late => {

@@ -85,10 +85,9 @@ fn push_nested<'a>(value: &'a Value, targets: &'a [Target], urls: &mut Vec<(&'a 
 /// Returns the text as a URL of a host that the call reads.
 fn url<'a>(text: &str, targets: &'a [Target]) -> Option<(&'a Target, String)> {
     let host = Normaliser::Host.apply(text).ok();
-    let is_read = |target: &&Target| target.scheme() == "net" && target.access() == Access::Read;
     targets
         .iter()
-        .filter(is_read)
+        .filter(|target| target.scheme() == "net" && target.access() == Access::Read)
         .find_map(|target| match &host {
             Some(host) => (target.value() == host).then(|| (target, text.to_owned())),
             None => (target.value() == text).then(|| (target, format!("https://{text}/"))),

@@ -22,10 +22,16 @@ pub trait FileJudge: Send + Sync {
     /// Returns an error if a later session would take forged text for that of the user, because this cannot be noted.
     fn note_write(&self, path: &Path) -> io::Result<()>;
 
+    /// Notes that a file tool is about to move a folder to another path.
+    ///
+    /// # Errors
+    /// Returns an error as [`note_write`](Self::note_write) does, or while a program runs that would write the folder unnoticed.
+    fn note_move(&self, from: &Path, to: &Path) -> io::Result<()>;
+
     /// Notes that a program that is about to start may write these trees, except for the kept ones, until the returned value is dropped.
     ///
     /// # Errors
-    /// Returns an error as [`note_write`](Self::note_write) does.
+    /// Returns an error as [`note_move`](Self::note_move) does.
     fn watch_writes(&self, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<WriteWatch>;
 }
 
@@ -73,6 +79,15 @@ impl ToolContext {
     pub fn note_write(&self, path: &Path) -> io::Result<()> {
         self.service::<FileAuthors>()
             .map_or(Ok(()), |authors| authors.0.note_write(path))
+    }
+
+    /// Notes that the running tool is about to move a folder from an absolute path to another one. May block.
+    ///
+    /// # Errors
+    /// Returns an error as [`FileJudge::note_move`] does.
+    pub fn note_move(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.service::<FileAuthors>()
+            .map_or(Ok(()), |authors| authors.0.note_move(from, to))
     }
 
     /// Notes that a program may write these trees, except for the kept ones, until the returned value is dropped. May block.

@@ -16,10 +16,10 @@ use crate::sync::{Mutex, lock};
 /// A call lets the next one pass when it is enqueued or has ended. A call that needs an approval is enqueued after the answer, and the
 /// others do not wait for it.
 #[derive(Clone, Default)]
-pub struct CallOrder(Arc<Mutex<State>>);
+pub struct CallOrder(Arc<Mutex<OrderState>>);
 
 #[derive(Default)]
-struct State {
+struct OrderState {
     /// The number of issued tickets.
     issued: u64,
     /// The first ticket that was not dropped.

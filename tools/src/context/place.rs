@@ -95,7 +95,8 @@ impl CallPlace {
     /// are added to those of the outer calls.
     #[must_use]
     pub fn enter(self, cx: ToolContext) -> ToolContext {
-        let (is_nested, depth) = (cx.call.is_some(), cx.depth());
+        let is_nested = cx.call.is_some();
+        let depth = cx.depth();
         cx.with(|facts| {
             facts.call_id = self.id;
             facts.ticket = self.ticket.map(|ticket| Arc::new(Mutex::new(Some(ticket))));

@@ -18,9 +18,9 @@ use crate::ToolError;
 /// let later = HandlerFuture::new(async { Ok(ToolResult::text("done")) });
 /// ```
 #[must_use = "a handler does nothing until it is awaited"]
-pub struct HandlerFuture<'a>(State<'a>);
+pub struct HandlerFuture<'a>(FutureState<'a>);
 
-enum State<'a> {
+enum FutureState<'a> {
     /// The result of a synchronous tool, without an allocation.
     Ready(future::Ready<Outcome>),
     Later(Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>),
@@ -31,12 +31,12 @@ type Outcome = Result<ToolResult, ToolError>;
 impl<'a> HandlerFuture<'a> {
     /// Wraps a future.
     pub fn new(future: impl Future<Output = Result<ToolResult, ToolError>> + Send + 'a) -> Self {
-        Self(State::Later(Box::pin(future)))
+        Self(FutureState::Later(Box::pin(future)))
     }
 
     /// Wraps a result that is ready.
     pub fn ready(outcome: Result<ToolResult, ToolError>) -> Self {
-        Self(State::Ready(future::ready(outcome)))
+        Self(FutureState::Ready(future::ready(outcome)))
     }
 }
 
@@ -46,7 +46,7 @@ impl<'a> From<Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send 
     fn from(
         future: Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send + 'a>>,
     ) -> Self {
-        Self(State::Later(future))
+        Self(FutureState::Later(future))
     }
 }
 
@@ -55,8 +55,8 @@ impl Future for HandlerFuture<'_> {
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
-            State::Ready(outcome) => Pin::new(outcome).poll(task),
-            State::Later(future) => future.as_mut().poll(task),
+            FutureState::Ready(outcome) => Pin::new(outcome).poll(task),
+            FutureState::Later(future) => future.as_mut().poll(task),
         }
     }
 }

@@ -27,7 +27,6 @@ pub struct SessionStart {
 impl SessionStart {
     /// Creates the start of a session that begins now.
     pub fn new(workspace: impl Into<String>, grant: Grant) -> Self {
-        let (provider, model, base_url, job) = (None, None, None, None);
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -35,10 +34,10 @@ impl SessionStart {
             at_ms: i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
             workspace: workspace.into(),
             grant,
-            provider,
-            model,
-            base_url,
-            job,
+            provider: None,
+            model: None,
+            base_url: None,
+            job: None,
         }
     }
 }

@@ -31,15 +31,15 @@ pub(super) async fn check(
         if let Err(error) = entry.verify_example(index, example) {
             faults.push(Fault::error(entry, LintRule::Example, error.to_string()));
         } else if runs {
-            let call = || {
+            let fault = judge(index, example, || {
                 execute(
                     scope.clone(),
                     &host,
                     entry.name(),
                     example.arguments.clone(),
                 )
-            };
-            let fault = judge(index, example, call).await;
+            })
+            .await;
             faults.extend(fault.map(|(rule, message)| Fault::error(entry, rule, message)));
         }
     }

@@ -64,12 +64,11 @@ pub struct Fault {
 
 impl Fault {
     pub(super) fn error(entry: &Entry, rule: LintRule, message: impl Into<String>) -> Self {
-        let (tool, source) = (entry.name().to_string(), Some(entry.source().clone()));
         Self {
             rule,
             severity: Severity::Error,
-            tool,
-            source,
+            tool: entry.name().to_string(),
+            source: Some(entry.source().clone()),
             message: message.into(),
         }
     }
@@ -82,21 +81,19 @@ impl Fault {
     }
 
     pub(super) fn from_conflict(name: &ToolName, sources: &[Source], message: String) -> Self {
-        let (tool, source) = (name.to_string(), sources.first().cloned());
         Self {
             rule: LintRule::Name,
             severity: Severity::Error,
-            tool,
-            source,
+            tool: name.to_string(),
+            source: sources.first().cloned(),
             message,
         }
     }
 
     pub(super) fn from_problem(problem: &Problem) -> Self {
-        let (tool, source) = (problem.name.clone(), Some(problem.source.clone()));
         Self {
-            tool,
-            source,
+            tool: problem.name.clone(),
+            source: Some(problem.source.clone()),
             ..Self::from_error(&problem.error)
         }
     }
@@ -125,13 +122,12 @@ impl Fault {
             } => (rule(source), name.as_str(), Some(&**place)),
             RegisterError::Name(_) => (LintRule::Name, "", None),
         };
-        let (tool, source, message) = (tool.to_owned(), source.cloned(), error.to_string());
         Self {
             rule,
             severity: Severity::Error,
-            tool,
-            source,
-            message,
+            tool: tool.to_owned(),
+            source: source.cloned(),
+            message: error.to_string(),
         }
     }
 }

@@ -108,11 +108,11 @@ fn first_sentence(text: &str) -> &str {
 
 /// Returns true if a name has at least two parts around dots, each a word in lower case.
 fn is_grouped(name: &str) -> bool {
-    let is_word = |part: &str| {
-        part.starts_with(|first: char| first.is_ascii_lowercase())
-            && part
-                .chars()
-                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-    };
-    name.contains('.') && name.split('.').all(is_word)
+    name.contains('.')
+        && name.split('.').all(|part| {
+            part.starts_with(|first: char| first.is_ascii_lowercase())
+                && part
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        })
 }

@@ -122,7 +122,7 @@ impl Rule {
     ///
     /// # Errors
     /// Returns [`InvalidRule::Unmatched`] if the rule does not apply, and [`InvalidRule::Example`] if the example cannot be parsed.
-    pub fn with_match(self, example: &str) -> Result<Self, InvalidRule> {
+    fn with_match(self, example: &str) -> Result<Self, InvalidRule> {
         let (tool, target) = call(example)?;
         if self.applies(&tool, target.as_ref()) {
             return Ok(self);
@@ -148,7 +148,7 @@ impl Rule {
     ///
     /// # Errors
     /// Returns [`InvalidRule::Matched`] if the rule applies, and [`InvalidRule::Example`] if the example cannot be parsed.
-    pub fn with_not_match(self, example: &str) -> Result<Self, InvalidRule> {
+    fn with_not_match(self, example: &str) -> Result<Self, InvalidRule> {
         let (tool, target) = call(example)?;
         if self.applies(&tool, target.as_ref()) {
             return Err(InvalidRule::Matched {

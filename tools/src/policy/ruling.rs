@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use protocol::{ApprovalDefault, Clause, Grant, Target, ToolNames, UnspelledWord};
+use protocol::{ApprovalDefault, Grant, Target, ToolNames, UnspelledWord};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::json;
@@ -200,14 +200,13 @@ impl<'a> Ruling<'a> {
     /// Returns true if the target is a host to read that nobody asks about because a rule allows the tool each host.
     pub(crate) fn is_any_host(self) -> bool {
         self.target.is_some_and(|target| {
-            let named = |rule: &Rule| {
-                rule.target()
-                    .is_some_and(|clause| host::is_named_by_clause(clause, target))
-            };
             self.verdict == Verdict::Allow
                 && host::is_read(target)
                 && !host::is_named_in(self.grant, target)
-                && !self.rules(Verdict::Allow).any(named)
+                && !self.rules(Verdict::Allow).any(|rule| {
+                    rule.target()
+                        .is_some_and(|clause| host::is_named_by_clause(clause, target))
+                })
         })
     }
 
@@ -226,17 +225,16 @@ impl<'a> Ruling<'a> {
             // The rules decide nothing, except where they name a host or a sensitive path that the grant does not name.
             None => paths.naming_rules(self.grant, &allowing, target),
         };
-        let covering = |layer: &'a [Clause]| {
-            Reason::Granted(
-                layer
-                    .iter()
-                    .filter(|clause| clause.permits(target))
-                    .collect(),
-            )
-        };
         self.grant
             .layers()
-            .map(covering)
+            .map(|layer| {
+                Reason::Granted(
+                    layer
+                        .iter()
+                        .filter(|clause| clause.permits(target))
+                        .collect(),
+                )
+            })
             .chain(Reason::from_rules(deciding))
             .collect()
     }

@@ -151,12 +151,11 @@ impl SensitivePath {
 
     /// Returns true if every layer of the grant has a clause that covers the target and names this entry.
     fn is_named_in(&self, grant: &Grant, target: &Target) -> bool {
-        let is_named = |layer: &[_]| {
+        grant.layers().all(|layer| {
             layer
                 .iter()
                 .any(|clause| naming::covers(clause, target, self))
-        };
-        grant.layers().all(is_named)
+        })
     }
 
     /// Returns true if a rule of the policy allows the call by naming this entry.

@@ -241,34 +241,34 @@ fn finished<I: Iterator<Item = usize>>(
     next: impl Fn(usize) -> I,
 ) -> (Vec<usize>, Option<usize>) {
     #[derive(Clone, Copy, PartialEq)]
-    enum State {
+    enum VisitState {
         New,
         Open,
         Done,
     }
-    let mut state = vec![State::New; count];
+    let mut state = vec![VisitState::New; count];
     let mut order = Vec::with_capacity(count);
     let mut circle = None;
     for root in 0..count {
-        if state[root] != State::New {
+        if state[root] != VisitState::New {
             continue;
         }
-        state[root] = State::Open;
+        state[root] = VisitState::Open;
         let mut path = vec![(root, next(root))];
         while let Some((node, rest)) = path.last_mut() {
             let node = *node;
             match rest.next() {
-                Some(child) if state[child] == State::New => {
-                    state[child] = State::Open;
+                Some(child) if state[child] == VisitState::New => {
+                    state[child] = VisitState::Open;
                     path.push((child, next(child)));
                 }
                 Some(child) => {
-                    if state[child] == State::Open {
+                    if state[child] == VisitState::Open {
                         circle = circle.or(Some(child));
                     }
                 }
                 None => {
-                    state[node] = State::Done;
+                    state[node] = VisitState::Done;
                     order.push(node);
                     path.pop();
                 }

@@ -57,12 +57,12 @@ pub(super) fn visible(text: &str, most: usize) -> String {
 pub(super) fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = names.into_iter().collect();
     names.sort_unstable();
-    listed(names.iter().map(|name| quote(name, SHOWN)), ", ")
+    join_items(names.iter().map(|name| quote(name, SHOWN)), ", ")
 }
 
 /// Returns a list of values in the given order. A long list ends with the number of values left out.
 pub(super) fn options<'a>(options: impl IntoIterator<Item = &'a Value>) -> String {
-    listed(options.into_iter().map(show), ", ")
+    join_items(options.into_iter().map(show), ", ")
 }
 
 /// Returns a JSON pointer as it appears in a sentence.
@@ -120,7 +120,7 @@ pub(crate) fn readable(message: &str) -> String {
     out
 }
 
-fn listed(items: impl Iterator<Item = String>, separator: &str) -> String {
+fn join_items(items: impl Iterator<Item = String>, separator: &str) -> String {
     const MOST_ITEMS: usize = 20;
     const MOST_CHARACTERS: usize = 400;
     let mut out = String::new();

@@ -27,9 +27,9 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 /// # Ok::<(), tools::schema::SchemaError>(())
 /// ```
 #[derive(Clone)]
-pub struct ValueSchema(Arc<Inner>);
+pub struct ValueSchema(Arc<CompiledValueSchema>);
 
-struct Inner {
+struct CompiledValueSchema {
     schema: Value,
     validator: Validator,
 }
@@ -43,7 +43,7 @@ impl ValueSchema {
         let inspection = budget::inspect(&schema)?;
         dialect::check(&schema, &inspection)?;
         let validator = Validator::compile(&schema, &inspection)?;
-        Ok(Self(Arc::new(Inner { schema, validator })))
+        Ok(Self(Arc::new(CompiledValueSchema { schema, validator })))
     }
 
     /// Returns the schema.
@@ -56,7 +56,7 @@ impl ValueSchema {
     /// # Errors
     /// Returns each violation. A value that takes too long to check has one violation that says so.
     pub fn check(&self, value: &Json) -> Result<(), Vec<Violation>> {
-        let Inner { schema, validator } = &*self.0;
+        let CompiledValueSchema { schema, validator } = &*self.0;
         let late = || {
             vec![Violation::whole(
                 "a value that is quick to check".to_owned(),

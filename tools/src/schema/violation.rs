@@ -117,11 +117,10 @@ pub(super) fn all(
 
 /// Returns the first violation of an error.
 pub(super) fn first(error: ValidationError<'_>) -> Violation {
-    let whole = || Violation::whole("a valid value".into(), "another".into());
     all(vec![error], &Value::Null, None)
         .into_iter()
         .next()
-        .unwrap_or_else(whole)
+        .unwrap_or_else(|| Violation::whole("a valid value".into(), "another".into()))
 }
 
 struct Collector<'a> {

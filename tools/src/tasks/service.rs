@@ -109,12 +109,11 @@ impl Tasks {
         mut find: impl FnMut(&StoredTask) -> (Arc<dyn Task>, Option<Arc<Entry>>),
     ) {
         let entries = stored.tasks.into_iter().map(|stored| {
-            let (task, entry) = match stored.is_kept() {
-                true => find(&stored),
-                false => (
-                    Arc::new(Lost::new(&*stored.title, ENDED)) as Arc<dyn Task>,
-                    None,
-                ),
+            let (task, entry) = if stored.is_kept() {
+                find(&stored)
+            } else {
+                let lost = Arc::new(Lost::new(&*stored.title, ENDED));
+                (lost as Arc<dyn Task>, None)
             };
             let StoredTask { handle, tool, .. } = stored;
             TaskEntry {
@@ -352,9 +351,10 @@ impl Tasks {
 
 fn none<'a>(handle: &str, kind: &str, handles: impl Iterator<Item = &'a str>) -> ToolError {
     let handles: Vec<_> = handles.collect();
-    let choice = match handles.is_empty() {
-        true => "start one first".to_owned(),
-        false => format!("choose from {}", handles.join(", ")),
+    let choice = if handles.is_empty() {
+        "start one first".to_owned()
+    } else {
+        format!("choose from {}", handles.join(", "))
     };
     ToolError::execution_failed(format!(
         "you have no {kind} {handle:?}, or it has ended with its session; {choice}"

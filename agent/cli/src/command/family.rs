@@ -8,12 +8,13 @@ use std::sync::atomic::AtomicBool;
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 use host::sessions::Sessions;
 use host::{
-    Argument, ArgumentRule, Arguments, CommandContext, CommandError, CommandFuture, Finding,
-    ValueForm, ValueKind,
+    Argument, ArgumentRule, Arguments, ClientCalls, ClientCallsRequest, CommandContext,
+    CommandError, CommandFuture, Finding, FoundTool, ValueForm, ValueKind,
 };
 use tools::{CancellationToken, Digest, Host};
 
 use super::approval::is_approved;
+use crate::client_options::ClientOptions;
 use crate::config::{ConfigOptions, Settings, Values};
 use crate::console::Console;
 use crate::error::Error;
@@ -22,26 +23,22 @@ use crate::interrupt;
 use crate::notice;
 use crate::output;
 use crate::output_format::OutputOption;
+use crate::remote_tools;
 use crate::root::RootOption;
 use crate::session::{ProgramSessions, UnattendedOptions};
 
 /// The names of the program's own commands.
-const OWN: [&str; 18] = [
+const OWN: [&str; 13] = [
     "call",
     "chat",
     "config",
     "doctor",
     "export",
     "help",
-    "lint",
     "list",
-    "lock",
-    "new",
     "providers",
     "run",
     "search",
-    "serve",
-    "show",
     "system",
     "trust",
     "why",
@@ -52,15 +49,16 @@ const OWN: [&str; 18] = [
 pub(super) struct FamilyCommand {
     command: &'static host::Command,
     arguments: Arguments,
-    options: Options,
+    options: FamilyOptions,
 }
 
 /// The options that a command can have in common with those of the program.
 #[derive(Debug, Default)]
-struct Options {
+pub(super) struct FamilyOptions {
     root: RootOption,
     config: ConfigOptions,
     sessions: Option<UnattendedOptions>,
+    clients: Option<ClientOptions>,
     output: Option<OutputOption>,
     console: Arc<Console>,
 }
@@ -80,7 +78,7 @@ impl FamilyCommand {
         {
             return Self::new(command, below);
         }
-        let (mut values, mut options) = (Vec::new(), Options::default());
+        let (mut values, mut options) = (Vec::new(), FamilyOptions::default());
         for argument in command.arguments {
             match argument {
                 Argument::Root => options.root = RootOption::from_arg_matches(matches)?,
@@ -89,6 +87,11 @@ impl FamilyCommand {
                     let sessions = UnattendedOptions::from_arg_matches(matches)?;
                     options.root = sessions.agent.host.root.clone();
                     options.sessions = Some(sessions);
+                }
+                Argument::ClientCalls => {
+                    let clients = ClientOptions::from_arg_matches(matches)?;
+                    options.root = clients.host.root.clone();
+                    options.clients = Some(clients);
                 }
                 Argument::Output => options.output = Some(OutputOption::from_arg_matches(matches)?),
                 Argument::Flag { name, .. } if matches.get_flag(name) => {
@@ -227,9 +230,10 @@ fn with_argument(command: Command, argument: &'static Argument) -> Command {
         Argument::Root => RootOption::augment_args(command),
         Argument::Settings => ConfigOptions::augment_args(command),
         Argument::Sessions => UnattendedOptions::augment_args(command),
+        Argument::ClientCalls => ClientOptions::augment_args(command),
         Argument::Output => OutputOption::augment_args(command),
-        Argument::Flag { name, help } => {
-            let flag = Arg::new(*name).long(*name).help(*help);
+        Argument::Flag { name, short, help } => {
+            let flag = Arg::new(*name).long(*name).short(*short).help(*help);
             command.arg(flag.action(ArgAction::SetTrue))
         }
         Argument::Value {
@@ -256,6 +260,7 @@ fn with_argument(command: Command, argument: &'static Argument) -> Command {
                     .required(true)
                     .num_args(1..)
                     .action(ArgAction::Append),
+                ValueForm::Any => argument.num_args(0..).action(ArgAction::Append),
                 ValueForm::Trailing => argument
                     .num_args(1..)
                     .trailing_var_arg(true)
@@ -273,10 +278,22 @@ fn with_rule(command: Command, rule: &ArgumentRule) -> Command {
         ArgumentRule::RequiredWithout(one, other) => {
             command.mut_arg(one, |one| one.required_unless_present(other))
         }
+        ArgumentRule::Requires(one, other) => command.mut_arg(one, |one| one.requires(other)),
     }
 }
 
-impl CommandContext for Options {
+impl FamilyOptions {
+    /// Creates the options of a command without sessions.
+    pub(super) fn new(root: &RootOption, config: &ConfigOptions) -> Self {
+        Self {
+            root: root.clone(),
+            config: config.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+impl CommandContext for FamilyOptions {
     fn workspace(&self) -> Result<String, CommandError> {
         Ok(self.root.workspace()?)
     }
@@ -301,10 +318,37 @@ impl CommandContext for Options {
         }))
     }
 
+    fn client_calls<'a>(
+        &'a self,
+        request: ClientCallsRequest<'a>,
+    ) -> CommandFuture<'a, ClientCalls> {
+        Box::pin(async move {
+            let Some(options) = &self.clients else {
+                let error = "the command has no options of clients; add Argument::ClientCalls";
+                return Err(CommandError::new(Exit::Internal, error));
+            };
+            Ok(options.calls(request).await?)
+        })
+    }
+
     fn interruption(&self) -> Result<CancellationToken, CommandError> {
         let token = interrupt::token(&self.console)?;
         interrupt::cancel_on_termination(token.clone());
         Ok(token)
+    }
+
+    fn find_tool<'a>(&'a self, name: &'a str) -> CommandFuture<'a, FoundTool> {
+        Box::pin(async move {
+            let settings = self.settings()?;
+            let root = self.config.reads_files();
+            let root = root.then(|| self.root.setting().value);
+            let servers = remote_tools::attach_for(name, root, || Ok(settings.clone())).await?;
+            Ok(FoundTool {
+                entry: tools::get(name).map_err(Error::from)?,
+                services: self.root.services(&settings)?,
+                servers,
+            })
+        })
     }
 
     fn width(&self) -> usize {

@@ -1,13 +1,12 @@
 //! `toolcrib trust`
 
-mod repository;
-
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tools::Digest;
 
 use super::approval::is_approved;
+use super::family::FamilyOptions;
 use crate::config::ConfigOptions;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -64,9 +63,8 @@ impl TrustArgs {
                 Some(_) => exit = Exit::Refused,
             }
         }
-        if repository::approve(Path::new(&self.root.workspace()?), &self.digest).await?
-            == Exit::Refused
-        {
+        let cx = FamilyOptions::new(&self.root, &self.config);
+        if !host::approve(&cx, &self.digest).await? {
             exit = Exit::Refused;
         }
         if exit == Exit::Refused && !self.digest.is_empty() {

@@ -53,7 +53,7 @@ fn sent(set: &ToolSet, format: Format, strictness: Strictness) -> &str {
         Format::Ollama => agent_rig::Remote::ollama(&options).unwrap(),
         _ => return set.wire(format, strictness).definitions(),
     };
-    provider.wire_tools(set).unwrap().definitions()
+    provider.about().wire_tools(set).unwrap().definitions()
 }
 
 #[test]

@@ -114,14 +114,7 @@ fn look(desk: &Desk, root: &Path) -> String {
 
 #[test]
 fn a_program_whose_root_was_moved_is_looked_after_where_it_is() {
-    let ways: [fn(&Desk); 3] = [
-        |desk| {
-            let call = ("fs.move", json!({"from": "sub", "to": "sub2"}));
-            desk.session(
-                &[call],
-                &["--allow", "fs:write:**", "--allow", "fs:destroy:**"],
-            );
-        },
+    let ways: [fn(&Desk); 2] = [
         |desk| {
             let call = (
                 "exec.run",
@@ -146,11 +139,167 @@ fn a_program_whose_root_was_moved_is_looked_after_where_it_is() {
         put(&moved.join("go"), "");
         let said = program.end();
         assert!(
-            is_clean(&moved) && said.contains("left .envrc, "),
+            is_clean(&moved) && said.contains(".envrc, "),
             "{number}: {said}"
         );
         assert!(sub.join(".envrc").exists(), "{number}: {said}");
     }
+}
+
+/// Moves a folder by a tool in a root. Returns true if it was moved.
+fn moves(desk: &Desk, root: &Path, from: &str, to: &str) -> bool {
+    let call = ("fs.move", json!({"from": from, "to": to}));
+    let root_of = ["--root", root.to_str().unwrap()];
+    let allow = ["--allow", "fs:write:**", "--allow", "fs:destroy:**"];
+    desk.session(&[call], &[&root_of[..], &allow].concat());
+    root.join(to).exists() && !root.join(from).exists()
+}
+
+/// Returns true if a program that may write files starts in a root.
+fn starts(desk: &Desk, root: &Path) -> bool {
+    let call = ("exec.run", json!({"program": "touch", "args": ["started"]}));
+    let root_of = ["--root", root.to_str().unwrap()];
+    let allow = ["--allow", "fs:write:**", "--allow", "exec:write:touch **"];
+    desk.session(&[call], &[&root_of[..], &allow].concat());
+    let started = root.join("started").exists();
+    let _ = fs::remove_file(root.join("started"));
+    started
+}
+
+#[test]
+fn no_tool_moves_a_folder_away_from_a_program_that_can_write_it() {
+    // The folders, and whether the end of the program looks at the new one.
+    let cases = [
+        ("a/sub", "a/x", false),
+        ("a", "x", false),
+        ("a/sub/in", "y", false),
+        ("a/sub/late/in", "y", false),
+        ("a/sub/in", "a/sub/y", true),
+        ("other", "y", true),
+        ("other", "a/sub/y", true),
+    ];
+    for (from, to, is_seen) in cases {
+        let desk = Desk::new();
+        if !has_walls(&desk) {
+            return;
+        }
+        let sub = desk.root().join("a/sub");
+        put(&sub.join("in/file"), "");
+        put(&desk.root().join("other/file"), "");
+        let mut program = Program::start(&desk, &sub, &format!("mkdir -p late/in; {WAIT}"));
+        wait_for(&sub.join("ready"));
+        assert_eq!(moves(&desk, &desk.root(), from, to), is_seen, "{from} {to}");
+        if !is_seen {
+            put(&sub.join("go"), "");
+            program.end();
+            assert!(moves(&desk, &desk.root(), from, to), "{from} {to}");
+        }
+    }
+}
+
+#[test]
+fn no_tool_moves_what_a_program_made_out_of_a_folder_that_was_moved_away_from_it() {
+    for (old, cwd) in [("sub", "."), ("sub/old", "old")] {
+        let Some((desk, sub)) = desk() else { return };
+        put(&sub.join("old/file"), "");
+        let end = WAIT.replace("ready", "made").replace("go", "end");
+        let script = format!("cd {cwd}; {WAIT} mkdir new; {end}");
+        let mut program = Program::start(&desk, &sub, &script);
+        wait_for(&desk.root().join(old).join("ready"));
+        let moved = desk.root().join("moved");
+        fs::rename(desk.root().join(old), &moved).unwrap();
+        put(&moved.join("go"), "");
+        wait_for(&moved.join("made"));
+        assert!(!moves(&desk, &desk.root(), "moved/new", "y"), "{old}");
+        assert!(!moves(&desk, &moved, "new", "y"), "{old}: from there");
+        let is_root = cwd == ".";
+        assert!(!is_root || !moves(&desk, &desk.root(), "moved/new", "sub"));
+        put(&moved.join("end"), "");
+        program.end();
+        assert!(moves(&desk, &desk.root(), "moved/new", "y"), "{old}");
+    }
+}
+
+#[test]
+fn what_a_running_program_moves_away_from_another_one_is_looked_at_at_its_end() {
+    let Some((desk, sub)) = desk() else { return };
+    let end = WAIT.replace("ready", "made").replace("go", "end");
+    let script = format!("{WAIT} mkdir new; cd new; {} {PLANT} {end}", forge());
+    let mut program = Program::start(&desk, &sub, &script);
+    wait_for(&sub.join("ready"));
+    let script = "mv sub x; touch x/go; until [ -e x/new/made ]; do sleep 0.05; done; mv x/new y";
+    Program::start(&desk, &desk.root(), script).end();
+    let moved = desk.root().join("y");
+    assert!(is_clean(&moved));
+    put(&moved.join("end"), "");
+    program.end();
+    let place = desk.crib.dir.path().join("place");
+    fs::rename(&moved, &place).unwrap();
+    assert!(!reads_clean(&desk, &place, "E.md"));
+}
+
+#[test]
+fn no_program_starts_where_a_folder_was_moved_away_from_another_one() {
+    // The folder that is moved, and its new place, seen from the folder around the root.
+    let cases = [
+        ("root/sub", "root/x"),
+        ("root/sub", "away"),
+        ("root/sub", "elsewhere/x"),
+        ("root/sub/old", "root/x"),
+        ("root/sub/old", "away"),
+    ];
+    for (old, to) in cases {
+        let Some((desk, sub)) = desk() else { return };
+        let place = desk.crib.dir.path().canonicalize().unwrap();
+        put(&sub.join("old/in/file"), "");
+        put(&place.join("elsewhere/file"), "");
+        let mut program = Program::start(&desk, &sub, WAIT.trim_end_matches(';'));
+        wait_for(&sub.join("ready"));
+        assert!(starts(&desk, &desk.root()), "{old}: nothing was moved");
+        let to = place.join(to);
+        fs::rename(place.join(old), &to).unwrap();
+        let is_root = old == "root/sub";
+        if is_root || to.starts_with(desk.root()) {
+            assert!(!starts(&desk, &desk.root()), "{old} {to:?}: the old place");
+        }
+        let inner = if is_root { to.join("old") } else { to.clone() };
+        assert!(!starts(&desk, &inner), "{old} {to:?}: the new place");
+        let elsewhere = place.join("elsewhere");
+        let is_there = to.starts_with(&elsewhere);
+        assert_ne!(starts(&desk, &elsewhere), is_there, "{old} {to:?}");
+        let at = if is_root { &to } else { &sub };
+        put(&at.join("go"), "");
+        program.end();
+        assert!(
+            starts(&desk, &desk.root()) && starts(&desk, &inner),
+            "{old} {to:?}"
+        );
+    }
+}
+
+#[test]
+fn a_program_that_moves_its_own_folders_keeps_no_other_one_from_starting() {
+    let Some((desk, sub)) = desk() else { return };
+    put(&sub.join("old/file"), "");
+    let mut program = Program::start(&desk, &sub, &format!("mv old x; {WAIT}"));
+    wait_for(&sub.join("ready"));
+    for root in [desk.root(), sub.clone(), sub.join("x")] {
+        assert!(starts(&desk, &root), "{root:?}");
+    }
+    assert!(moves(&desk, &desk.root(), "sub/x", "sub/y"));
+    put(&sub.join("go"), "");
+    program.end();
+}
+
+#[test]
+fn repositories_below_a_root_in_which_a_tool_moved_a_folder_are_strangers() {
+    let Some((desk, sub)) = desk() else { return };
+    let own = sub.join("own");
+    repository(&desk, &own);
+    put(&sub.join("folder/file"), "");
+    assert!(reads_clean(&desk, &own, "mine.md"));
+    assert!(moves(&desk, &sub, "folder", "moved"));
+    assert!(!reads_clean(&desk, &own, "mine.md"));
 }
 
 #[test]
@@ -374,4 +523,95 @@ fn a_moved_repository_is_not_trusted_while_a_program_can_write_it() {
         trust(&["--digest", digest.unwrap()]).expect(0);
         assert!(reads_clean(&desk, &moved, "E.md"), "{is_root}");
     }
+}
+
+#[test]
+fn what_a_program_plants_in_a_folder_that_another_one_took_from_its_root_is_looked_at_when_it_ends()
+{
+    // The folder, whether the outer program starts first, and whether the session of the inner one is killed.
+    let cases = [
+        ("new", false, false),
+        ("new", true, false),
+        ("node_modules/new", false, false),
+        ("node_modules/new", true, true),
+    ];
+    for case in cases {
+        let (folder, is_outer_first, is_killed) = case;
+        let Some((desk, sub)) = desk() else { return };
+        put(&sub.join("node_modules/file"), "");
+        let end = WAIT.replace("ready", "forged").replace("go", "end");
+        let planter = format!(
+            "mkdir {folder}; cd {folder}; {WAIT} {PLANT} {} {end}",
+            forge()
+        );
+        let taker = format!(
+            "touch started; until [ -e sub/{folder}/ready ]; do sleep 0.02; done; mv sub/{folder} y"
+        );
+        let start = |is_outer: bool| match is_outer {
+            true => Program::start(&desk, &desk.root(), &taker),
+            false => Program::start(&desk, &sub, &planter),
+        };
+        let first = start(is_outer_first);
+        let started = if is_outer_first {
+            "started"
+        } else {
+            "sub/node_modules/file"
+        };
+        wait_for(&desk.root().join(started));
+        let second = start(!is_outer_first);
+        let (mut outer, mut inner) = if is_outer_first {
+            (first, second)
+        } else {
+            (second, first)
+        };
+        outer.end();
+        let taken = desk.root().join("y");
+        put(&taken.join("go"), "");
+        wait_for(&taken.join("forged"));
+        assert!(!is_clean(&taken), "{case:?}: it still runs");
+        let said = if is_killed {
+            inner.kill();
+            look(&desk, &desk.root())
+        } else {
+            put(&taken.join("end"), "");
+            inner.end()
+        };
+        assert!(
+            is_clean(&taken) && said.contains("left y/.envrc, "),
+            "{case:?}: {said}"
+        );
+        let place = desk.crib.dir.path().join("place");
+        fs::rename(&taken, &place).unwrap();
+        assert!(!reads_clean(&desk, &place, "E.md"), "{case:?}");
+    }
+}
+
+#[test]
+fn the_files_of_the_user_stay_while_programs_of_two_roots_run() {
+    let Some((desk, sub)) = desk() else { return };
+    for file in ["docs/a", ".vscode/x", "other/x"] {
+        put(&desk.root().join(file), "");
+    }
+    let mut inner = Program::start(&desk, &sub, WAIT.trim_end_matches(';'));
+    wait_for(&sub.join("ready"));
+    Program::start(&desk, &desk.root(), "touch docs/b sub/c d").end();
+    let own = ["AGENTS.md", ".envrc", ".vscode/tasks.json", "other/.envrc"];
+    for file in own {
+        put(&desk.root().join(file), "mine");
+    }
+    look(&desk, &desk.root());
+    put(&sub.join("go"), "");
+    let said = inner.end();
+    assert!(!said.contains("a program left"), "{said}");
+    for file in own {
+        assert!(desk.root().join(file).exists(), "{file}: {said}");
+    }
+    let records = desk.crib.dir.path().join("state/toolcrib/programs");
+    let records = fs::read_dir(records).unwrap().flatten();
+    let is_record = |name: String| name.starts_with("program-");
+    assert!(
+        !records
+            .into_iter()
+            .any(|it| is_record(it.file_name().into_string().unwrap()))
+    );
 }

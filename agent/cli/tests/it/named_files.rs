@@ -220,7 +220,8 @@ fn a_folder_that_the_users_settings_or_variables_of_git_name_is_protected_with_a
     let at = root.display();
     let settings = format!(
         "[alias]\n\ta = \"!cd {at}/f/cd; ./x\"\n\tb = !make -C {at}/f/make\n\tc = !PYTHONPATH={at}/f/py:$PYTHONPATH python3 -m x\n\
-         \td = -c core.hooksPath={at}/f/hooks commit\n\te = !python3 {at}/f/app\n\tf = !make -C tools/ci\n[init]\n\ttemplateDir = tpl\n\
+         \td = -c core.hooksPath={at}/f/hooks commit\n\ti = -c core.hooksPath=plain commit\n\tj = !git init --template seed x\n\
+         \tk = !ruby -r./lib/start -Isrc2/deep x\n\te = !python3 {at}/f/app\n\tf = !make -C tools/ci\n[init]\n\ttemplateDir = tpl\n\
          [alias]\n\tg = !cd {at} && make\n\th = !git diff origin/main ./ -- \"*.rs\"\n\
          [safe]\n\tdirectory = {at}/src\n[maintenance]\n\trepo = {at}/src\n[url \"x\"]\n\tinsteadOf = {at}/src\n"
     );
@@ -246,6 +247,10 @@ fn a_folder_that_the_users_settings_or_variables_of_git_name_is_protected_with_a
         "tpl/hooks/post-checkout",
         "template/hooks/post-checkout",
         "libexec/git-x",
+        "plain/pre-commit",
+        "seed/hooks/post-checkout",
+        "lib/start",
+        "src2/deep/x",
     ];
     assert_protected(&crib, &paths, &[]);
     for ordinary in ["src/main.rs", "main", "f/other", "Makefile"] {

@@ -38,6 +38,7 @@ fn the_users_side_is_out_of_reach_where_the_root_is_the_home() {
         ".local/state/toolcrib",
         ".local/share/toolcrib",
         ".cache/toolcrib",
+        ".cache/toolcrib-programs",
     ];
     for folder in folders {
         put(&crib.root().join(folder).join("file"), "canary\n");

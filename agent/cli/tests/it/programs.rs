@@ -233,6 +233,44 @@ fn programs_run_where_the_root_is_the_home() {
 }
 
 #[test]
+fn of_the_caches_of_toolchains_a_program_sees_that_of_its_workspace() {
+    let crib = Crib::new();
+    if !keeps_paths(&crib) {
+        return;
+    }
+    put(
+        &crib.root().join(".config/toolcrib/toolcrib.toml"),
+        "[programs]\ntoolchains = ['rust']\n",
+    );
+    let other = ".cache/toolcrib-programs/0123456789abcdef/node/other";
+    put(&crib.root().join(other), "canary\n");
+    put(
+        &crib.root().join("look.sh"),
+        &format!(
+            "cat {other}; rm -r .cache/toolcrib-programs/0*; echo mine > \"$CARGO_HOME/mine\"\n"
+        ),
+    );
+    let ended = at_home(
+        &crib,
+        &[
+            "call",
+            "exec.run",
+            "program=sh",
+            "args=[\"look.sh\"]",
+            "--allow",
+            "exec:write:sh look.sh",
+            "--allow",
+            "fs:write:**",
+        ],
+    );
+    assert!(!format!("{ended:?}").contains("canary"), "{ended:#?}");
+    assert!(crib.root().join(other).exists());
+    let caches = std::fs::read_dir(crib.root().join(".cache/toolcrib-programs")).unwrap();
+    let mine = caches.filter(|cache| cache.as_ref().unwrap().path().join("rust/mine").exists());
+    assert_eq!(mine.count(), 1, "{ended:#?}");
+}
+
+#[test]
 fn a_program_cannot_replace_a_link_on_the_way_to_a_setting() {
     let crib = Crib::new();
     if !keeps_paths(&crib) {

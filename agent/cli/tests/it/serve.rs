@@ -443,6 +443,25 @@ async fn calls_are_in_the_journal() {
     crib.run(&["audit", "verify", &journal]).expect(0);
 }
 
+#[cfg(feature = "default")]
+#[tokio::test]
+async fn no_client_reads_the_journal_of_its_calls() {
+    let crib = Crib::new();
+    let journal = crib.root().join("calls.db");
+    let mut child = crib
+        .serve(&["--journal", journal.to_str().unwrap()])
+        .spawn()
+        .unwrap();
+    let [legacy, _] = modes();
+    let client = over_stdio(&mut child, Person(None), legacy).await;
+    let listed = call(&client, "fs.list", json!({"path": "."})).await;
+    assert!(journal.exists() && !text_of(&listed).contains("calls.db"));
+    let read = call(&client, "fs.read", json!({"path": "calls.db"})).await;
+    assert_eq!(read.is_error, Some(true));
+    client.cancel().await.unwrap();
+    child.wait().await.unwrap();
+}
+
 #[cfg(all(unix, feature = "default"))]
 #[tokio::test]
 async fn a_termination_during_a_call_lets_it_end_and_records_it() {

@@ -3,7 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -587,9 +588,53 @@ fn git_is_not_taken_from_the_workspace_and_gets_no_secret() {
         fs::read_to_string(&trace).ok()
     };
     assert_eq!(read_by(desk.root().join("bin")), None);
+    let other = desk.crib.dir.path().join("other");
+    fs::create_dir_all(other.join(".git")).unwrap();
+    assert_eq!(read_by(other.join("node_modules/.bin")), None);
     let seen = read_by(desk.crib.dir.path().join("bin")).unwrap();
     assert!(
         seen.contains("GIT_DIR=") && !seen.contains("canary"),
         "{seen}"
     );
+}
+
+#[test]
+fn a_file_that_a_program_changes_back_after_each_read_is_a_strangers() {
+    let desk = Desk::new();
+    if !has_walls(&desk) {
+        return;
+    }
+    put(&desk.root().join("E.md"), "good\n");
+    desk.commit();
+    let flip = "cp E.md good; echo evil > evil; touch flipping; \
+        while [ ! -e stop ]; do cp good t; mv t E.md; cp evil t; mv t E.md; done; mv good E.md";
+    let args = json!(["-c", flip]).to_string();
+    let call = format!("exec.run program=sh args='{args}'");
+    let grants = ["--allow", "exec:write:sh **", "--allow", "fs:write:**"];
+    let run = ["run", &*call, "--provider", "direct"];
+    let mut session = desk.crib.command(&[&run[..], &grants].concat());
+    session.env("HOME", desk.crib.dir.path().join("home"));
+    let mut session = session
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut tries = 0..600;
+    while !desk.root().join("flipping").exists() {
+        assert!(tries.next().is_some());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let calls = [
+        ("fs.read", json!({"path": "E.md"})),
+        ("memory.save", json!({"text": "a fact"})),
+    ];
+    for _ in 0..12 {
+        let ended = desk.session(&calls, &["--grant", "memory:write:**"]);
+        let saved = desk.run(&["memory", "list", "--json"]).expect(0).document();
+        fs::remove_dir_all(desk.crib.dir.path().join("data")).unwrap();
+        let is_evil = ended.stdout.contains("evil");
+        assert!(!is_evil || saved["confirmed"] == false, "{ended:#?}");
+    }
+    put(&desk.root().join("stop"), "");
+    session.wait().unwrap();
 }

@@ -170,14 +170,13 @@ impl CallFragments {
 
     fn open(&mut self, index: Option<u64>) -> usize {
         let is_free = |index: &u64| !self.calls.iter().any(|call| call.place == *index);
-        let next = || {
+        let place = index.filter(is_free).unwrap_or_else(|| {
             self.calls
                 .iter()
                 .map(|call| call.place + 1)
                 .max()
                 .unwrap_or_default()
-        };
-        let place = index.filter(is_free).unwrap_or_else(next);
+        });
         self.calls.push(OpenCall {
             index,
             place,

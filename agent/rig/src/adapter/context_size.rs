@@ -73,10 +73,9 @@ pub(super) fn estimated(request: &Request<'_>, tools: &WireToolSet) -> u64 {
 pub(super) fn exceeded(provider: &str, tokens: u64, context: u64) -> Failure {
     let message =
         format!("the request has about {tokens} tokens, and the context of the model {context}");
-    let (provider, kind) = (provider.to_owned(), FailureKind::ContextLength);
     let error = ProviderError::Reported {
-        provider,
-        kind,
+        provider: provider.to_owned(),
+        kind: FailureKind::ContextLength,
         status: None,
         message,
         retry_after: None,

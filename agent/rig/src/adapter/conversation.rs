@@ -29,10 +29,9 @@ pub(super) fn request(
         placement: image_placement(api, model),
         tools,
     };
-    let is_one_turn = |first: &Message, next: &Message| {
-        (first.role, next.role) == (Role::Assistant, Role::Assistant)
-    };
-    let turns = request.messages.chunk_by(is_one_turn);
+    let turns = request
+        .messages
+        .chunk_by(|first, next| (first.role, next.role) == (Role::Assistant, Role::Assistant));
     let history: Vec<_> = turns
         .filter_map(|parts| message(&results, &whole(parts)))
         .collect();
@@ -193,7 +192,7 @@ fn user(
             let format = if has_image { placement } else { tools.format() };
             let mut shown = format.show_result(id, result);
             if tools.format() != Format::Anthropic {
-                shown.content = joined(shown.content);
+                shown.content = join_texts(shown.content);
             }
             following.extend(shown.following.iter().map(user_content));
             Some(UserContent::ToolResult(RigResult {
@@ -208,7 +207,7 @@ fn user(
 }
 
 /// Joins texts to one if there is nothing else. Services that copy an API often take the list of texts for no text.
-fn joined(content: Vec<Content>) -> Vec<Content> {
+fn join_texts(content: Vec<Content>) -> Vec<Content> {
     let texts: Option<Vec<_>> = content.iter().map(Content::as_text).collect();
     match texts {
         Some(texts) if texts.len() > 1 => vec![Content::text(texts.join("\n"))],

@@ -12,7 +12,8 @@ use super::call_fragments::CallFragments;
 use super::documents::{DONE, documents, in_one_line};
 use super::message_blocks::MessageBlocks;
 use super::payload::{WrongContentType, WrongPayload, checked};
-use super::stated_arguments::StatedArguments;
+use super::split_characters::{SplitCharacters, escaped};
+use super::stated_texts::StatedTexts;
 use super::{Api, chat_reply};
 
 const EVENT_STREAM: &str = "text/event-stream";
@@ -61,7 +62,7 @@ pub(super) async fn events(api: Api, mut response: StreamingResponse) -> Result<
     let (parts, body) = response.into_parts();
     let pieces: Vec<Bytes> = body.try_collect().await?;
     let whole = pieces.concat();
-    let start = String::from_utf8_lossy(&whole);
+    let start = escaped(&whole);
     let start = start.trim_start_matches('\u{feff}').trim_start();
     let is_stream = ["data:", "event:", "id:", ":"]
         .iter()
@@ -70,7 +71,7 @@ pub(super) async fn events(api: Api, mut response: StreamingResponse) -> Result<
         checked_stream(api, Box::pin(stream::iter([Ok(whole.into())])))
     } else if start.is_empty() || start.starts_with(['{', '[']) {
         let mut lines = Lines::new(api);
-        let events = lines.read_documents(start).map_err(Error::instance)?;
+        let events = lines.read_last(start).map_err(Error::instance)?;
         Box::pin(stream::iter([Ok(Bytes::from(events))]))
     } else {
         return Err(Error::instance(WrongContentType(kind)));
@@ -90,9 +91,10 @@ fn checked_stream(api: Api, body: BoxedStream) -> BoxedStream {
 /// The state of a stream that is read in lines.
 struct Lines {
     api: Api,
+    characters: SplitCharacters,
     blocks: MessageBlocks,
     calls: CallFragments,
-    arguments: StatedArguments,
+    stated: StatedTexts,
     /// The incomplete last line.
     rest: Vec<u8>,
     /// The data of the incomplete last event, which may span lines.
@@ -105,9 +107,10 @@ impl Lines {
     fn new(api: Api) -> Self {
         Self {
             api,
+            characters: SplitCharacters::default(),
             blocks: MessageBlocks::default(),
             calls: CallFragments::default(),
-            arguments: StatedArguments::default(),
+            stated: StatedTexts::default(),
             rest: Vec::new(),
             data: String::new(),
             is_error: false,
@@ -121,6 +124,7 @@ impl Lines {
             let line = std::mem::take(&mut self.rest);
             self.write_line(&line, &mut complete)?;
             self.write_event(&mut complete)?;
+            complete.extend(self.read_last("")?);
             return Ok(complete.into());
         };
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
@@ -139,7 +143,7 @@ impl Lines {
         line: &[u8],
         complete: &mut Vec<u8>,
     ) -> std::result::Result<(), WrongPayload> {
-        let text = String::from_utf8_lossy(line);
+        let text = escaped(line);
         let text = text.trim_start_matches('\u{feff}');
         // GPUStack reports an error of a stream in a field of this name, which is not of the standard.
         if let Some(error) = text.strip_prefix("error:") {
@@ -172,21 +176,43 @@ impl Lines {
     fn read_documents(&mut self, text: &str) -> std::result::Result<Vec<u8>, WrongPayload> {
         let mut events = String::new();
         for document in documents(text)? {
-            let document = match self.api {
-                _ if document != DONE => document,
-                Api::OpenAi | Api::OpenAiResponses => DONE,
-                Api::Anthropic => MESSAGE_STOP,
-                Api::Gemini | Api::Ollama => continue,
-            };
-            for document in self.corrected(document) {
-                let checked = checked(self.api, &document)?;
-                match self.api {
-                    Api::Ollama => events += &format!("{}\n", in_one_line(&checked)),
-                    _ => events += &format!("data:{}\n\n", in_one_line(&checked)),
-                }
+            for document in self.characters.read(Some(document)) {
+                self.write_document(&document, &mut events)?;
             }
         }
         Ok(events.into_bytes())
+    }
+
+    /// Returns the last documents of the stream.
+    fn read_last(&mut self, text: &str) -> std::result::Result<Vec<u8>, WrongPayload> {
+        let mut events = self.read_documents(text)?;
+        let mut last = String::new();
+        for document in self.characters.read(None) {
+            self.write_document(&document, &mut last)?;
+        }
+        events.extend(last.into_bytes());
+        Ok(events)
+    }
+
+    fn write_document(
+        &mut self,
+        document: &str,
+        events: &mut String,
+    ) -> std::result::Result<(), WrongPayload> {
+        let document = match self.api {
+            _ if document != DONE => document,
+            Api::OpenAi | Api::OpenAiResponses => DONE,
+            Api::Anthropic => MESSAGE_STOP,
+            Api::Gemini | Api::Ollama => return Ok(()),
+        };
+        for document in self.corrected(document) {
+            let checked = checked(self.api, &document)?;
+            *events += &match self.api {
+                Api::Ollama => format!("{}\n", in_one_line(&checked)),
+                _ => format!("data:{}\n\n", in_one_line(&checked)),
+            };
+        }
+        Ok(())
     }
 
     /// Returns a document, or those in its place, with what belongs together at one place.
@@ -201,7 +227,7 @@ impl Lines {
                 vec![document]
             }
             Api::OpenAiResponses => vec![
-                self.arguments
+                self.stated
                     .corrected(document)
                     .map_or(document.into(), Cow::from),
             ],

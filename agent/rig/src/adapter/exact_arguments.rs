@@ -20,7 +20,7 @@ const MARK: char = '\u{1}';
 
 /// The members of a call that may hold its arguments, in the APIs of Anthropic, Gemini, and OpenAI and Ollama.
 const INPUT: &str = "input";
-const ARGS: &str = "args";
+pub(super) const ARGS: &str = "args";
 const ARGUMENTS: &str = "arguments";
 
 /// Returns the payload of a reply with each call's arguments as text if rig would change them.
@@ -58,7 +58,7 @@ pub(super) fn unmarked(text: String) -> String {
 }
 
 /// The most levels at which a reply holds a call.
-const MAX_DEPTH: usize = 12;
+pub(super) const MAX_DEPTH: usize = 12;
 
 /// An argument value to replace: its place in the payload, and its text.
 type Changed<'a> = (Range<usize>, Cow<'a, str>);
@@ -117,7 +117,7 @@ fn is_changed(text: &str) -> bool {
 }
 
 /// The members of an object, with repeated keys.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
+pub(super) struct Members<'a>(pub(super) Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

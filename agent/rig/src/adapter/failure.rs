@@ -109,7 +109,8 @@ fn response_failure(
 /// Returns the failure of a request whose reply, or its stream, holds this error.
 fn reported_failure(provider: String, body: &str, redacted: impl Fn(&str) -> String) -> Failure {
     let service = ServiceError::from_body(body);
-    let (kind, status, retry_after) = (service.kind(None), service.status, service.retry_after);
+    let kind = service.kind(None);
+    let status = service.status;
     let is_transient = match status {
         _ if kind == FailureKind::Quota => false,
         Some(status) => is_transient_status(status),
@@ -128,7 +129,7 @@ fn reported_failure(provider: String, body: &str, redacted: impl Fn(&str) -> Str
             kind,
             status,
             message,
-            retry_after,
+            retry_after: service.retry_after,
         },
         is_transient,
     }

@@ -2,14 +2,73 @@
 
 use std::borrow::Cow;
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
+
+use super::exact_arguments::{ARGS, MAX_DEPTH, Members};
 
 /// The reasons that say nothing.
 const UNSPECIFIED: [&str; 2] = ["BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED"];
 
-/// The members of a call whose arguments arrive in parts, as the API and as the clients of Python spell them.
-const PARTIAL: [&str; 2] = ["partialArgs", "partial_args"];
-const GOES_ON: [&str; 2] = ["willContinue", "will_continue"];
+/// The members of a call whose arguments arrive in parts.
+const PARTIAL: &str = "partialArgs";
+const GOES_ON: &str = "willContinue";
+
+/// The members whose names tell that a gateway spells all of them so.
+const SNAKE: [&str; 8] = [
+    "\"function_call\"",
+    "\"finish_reason\"",
+    "\"inline_data\"",
+    "\"thought_signature\"",
+    "\"prompt_feedback\"",
+    "\"usage_metadata\"",
+    "\"partial_args\"",
+    "\"will_continue\"",
+];
+
+/// Returns a reply with its members as the API spells them. Returns `None` if they are. The arguments of calls stay as they are.
+pub(super) fn spelled(payload: &str) -> Option<String> {
+    let spelled = SNAKE
+        .iter()
+        .any(|name| payload.contains(name))
+        .then(|| camel(payload, 0))?;
+    (spelled != payload).then_some(spelled)
+}
+
+fn camel(json: &str, depth: usize) -> String {
+    if depth == MAX_DEPTH {
+        return json.to_owned();
+    }
+    if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(json) {
+        let items: Vec<_> = items
+            .iter()
+            .map(|item| camel(item.get(), depth + 1))
+            .collect();
+        return format!("[{}]", items.join(","));
+    }
+    let Ok(Members(members)) = serde_json::from_str(json) else {
+        return json.to_owned();
+    };
+    let member = |(name, value): (String, &RawValue)| match name.as_str() {
+        ARGS => format!("\"{ARGS}\":{}", value.get()),
+        _ => format!(
+            "{}:{}",
+            Value::from(camel_name(&name)),
+            camel(value.get(), depth + 1)
+        ),
+    };
+    let members: Vec<_> = members.into_iter().map(member).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+fn camel_name(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| match word.split_at_checked(1) {
+        Some((begin, rest)) => name + &begin.to_ascii_uppercase() + rest,
+        None => name,
+    })
+}
 
 /// The arguments of a call that arrive in parts, which are no JSON object, so that the call is refused.
 const IN_PARTS: &str =
@@ -18,12 +77,7 @@ const IN_PARTS: &str =
 /// Returns a reply with a blocked prompt as a refusal, and with calls whose arguments arrive in parts as invalid ones.
 pub(super) fn read(payload: &str) -> Cow<'_, str> {
     let is_blocked = payload.contains("\"blockReason\"");
-    if !is_blocked
-        && !PARTIAL
-            .iter()
-            .chain(&GOES_ON)
-            .any(|key| payload.contains(key))
-    {
+    if !is_blocked && ![PARTIAL, GOES_ON].iter().any(|key| payload.contains(key)) {
         return Cow::Borrowed(payload);
     }
     let Ok(mut reply) = serde_json::from_str::<Value>(payload) else {
@@ -49,10 +103,11 @@ pub(super) fn read(payload: &str) -> Cow<'_, str> {
         .filter_map(|candidate| candidate.pointer_mut("/content/parts")?.as_array_mut())
         .flatten();
     for call in parts.filter_map(|part| part.get_mut("functionCall")?.as_object_mut()) {
-        let goes_on = GOES_ON
-            .iter()
-            .any(|key| call.get(*key).and_then(Value::as_bool).unwrap_or_default());
-        if PARTIAL.iter().any(|key| call.remove(*key).is_some()) || goes_on {
+        let goes_on = call
+            .get(GOES_ON)
+            .and_then(Value::as_bool)
+            .unwrap_or_default();
+        if call.remove(PARTIAL).is_some() || goes_on {
             call.insert("args".to_owned(), IN_PARTS.into());
         }
     }

@@ -153,20 +153,14 @@ fn tool_choice(
                 .tools
                 .get(name)
                 .is_ok_and(|entry| entry.name().as_str() == name);
-            let reason = || match is_hidden {
-                true => format!(
-                    "its tool choice {name} is not among the tools that requests of this session offer; let the session \
-                     offer it, or choose another"
-                ),
-                false => {
-                    format!(
-                        "its tool choice {name} is not a tool of this session; select the tool, or choose another"
-                    )
-                }
+            let problem = if is_hidden {
+                "among the tools that requests of this session offer; let the session offer it"
+            } else {
+                "a tool of this session; select the tool"
             };
             let wire = wire.ok_or_else(|| ProviderError::Options {
                 provider: api.name().to_owned(),
-                reason: reason(),
+                reason: format!("its tool choice {name} is not {problem}, or choose another"),
             })?;
             Some(RigChoice::Specific {
                 function_names: vec![wire],

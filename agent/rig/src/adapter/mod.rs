@@ -1,5 +1,6 @@
 //! The only module that uses rig. No type of rig leaves it, except the tools for rig's own agents.
 
+mod about;
 mod agent_tool;
 mod api;
 mod base_url;
@@ -25,14 +26,16 @@ mod outgoing;
 mod payload;
 mod retry_header;
 mod service_error;
-mod stated_arguments;
+mod split_characters;
+mod stated_texts;
 mod streamed_arguments;
 mod transport;
 mod turn;
 mod written_thoughts;
 
-use agent::provider::GenerationOptions;
-use agent::{FailureKind, ProviderError, ProviderOptions, Request, TextSink, Turn, WireToolSet};
+use agent::{
+    FailureKind, ProviderError, ProviderInfo, ProviderOptions, Request, TextSink, Turn, WireToolSet,
+};
 use futures_util::StreamExt;
 use rig_core::DynModel;
 use rig_core::completion::{CompletionRequest, CompletionResponse};
@@ -50,12 +53,13 @@ use serde_json::{Map, Value, json};
 use crate::key::Key;
 use crate::retry::Failure;
 use model_context::ModelContext;
-use model_limits::{Context, output_limit};
+use model_limits::output_limit;
 use outgoing::Outgoing;
 use streamed_arguments::StreamedArguments;
 use transport::TimeoutClient;
 use written_thoughts::WrittenThoughts;
 
+pub(crate) use about::wire_options;
 pub use agent_tool::tools;
 pub(crate) use api::Api;
 pub(crate) use only_model::{ListedModel, only_model};
@@ -115,21 +119,6 @@ impl Endpoint {
         !is_open && options.base_url.is_none()
     }
 
-    /// Returns the name of the service in OpenTelemetry's conventions for generative AI.
-    pub(crate) fn service_name(&self) -> &'static str {
-        match self.api {
-            Api::OpenAi | Api::OpenAiResponses => match self.dialect.name {
-                "azure.openai" => "azure.ai.openai",
-                "mistral" => "mistral_ai",
-                "moonshot" => "moonshot_ai",
-                "xai" => "x_ai",
-                name => name,
-            },
-            Api::Gemini => "gcp.gemini",
-            Api::Anthropic | Api::Ollama => self.api.name(),
-        }
-    }
-
     /// Reads the key of the service.
     ///
     /// # Errors
@@ -148,8 +137,8 @@ impl Endpoint {
 pub(crate) struct Model {
     api: Api,
     name: String,
+    info: ProviderInfo,
     model: DynModel<Completion>,
-    generation: GenerationOptions,
     /// The fields of each request that rig has no setting for.
     fields: Map<String, Value>,
     /// True if the model refuses a prompt right after results.
@@ -165,6 +154,7 @@ impl Model {
         key: Key,
         options: &ProviderOptions,
     ) -> Result<Self, ProviderError> {
+        let info = about::about(&endpoint, name, options);
         let Endpoint {
             api,
             dialect,
@@ -229,12 +219,11 @@ impl Model {
             }
         };
         generation::check_model(api, name, &model, &options.generation)?;
-        let (name, generation) = (name.to_owned(), options.generation.clone());
         Ok(Self {
             api,
-            name,
+            name: name.to_owned(),
+            info,
             model,
-            generation,
             fields,
             separates_results,
             key,
@@ -242,34 +231,9 @@ impl Model {
         })
     }
 
-    /// Returns the tokens of the model's context, as the service named them, or as its name says. Returns `None` if they are unknown.
-    pub(crate) fn context_tokens(&self) -> Option<u64> {
-        let named = || match (self.api, model_limits::context(&self.name)?) {
-            // The settings of its server decide.
-            (Api::Ollama, _) => None,
-            (_, Context::Shared(tokens) | Context::Input(tokens)) => Some(tokens),
-        };
-        self.context.learned().or_else(named)
-    }
-
-    /// Sets the tokens of the context as the service names them.
-    pub(crate) fn learn_context(&self, tokens: u64) {
-        self.context.learn(tokens);
-    }
-
-    /// Returns the part of the context that a request keeps free for its turn: the output limit that it states, if the service counts
-    /// that.
-    pub(crate) fn reserved_tokens(&self) -> u64 {
-        let stated = self.generation.max_output_tokens.map(u64::from);
-        match (self.api, model_limits::context(&self.name)) {
-            (Api::Gemini | Api::Ollama, _) | (_, Some(Context::Input(_))) => 0,
-            (Api::Anthropic, _) => stated.unwrap_or_else(|| output_limit(&self.name)),
-            (Api::OpenAi | Api::OpenAiResponses, _) => stated.unwrap_or_default(),
-        }
-    }
-
-    pub(crate) fn generation(&self) -> &GenerationOptions {
-        &self.generation
+    /// Returns the facts about the service and the model.
+    pub(crate) fn about(&self) -> &ProviderInfo {
+        &self.info
     }
 
     /// Makes one attempt at a turn.
@@ -280,7 +244,9 @@ impl Model {
         streaming: bool,
         text_sink: Option<TextSink<'_>>,
     ) -> Result<Turn, Failure> {
-        self.context.check(request, tools, &self.key.secret).await?;
+        self.context
+            .check(&self.info.context, request, tools, &self.key.secret)
+            .await?;
         let completion = self.request(request, tools)?;
         let mut arguments = StreamedArguments::default();
         let mut has_begun = false;
@@ -306,7 +272,7 @@ impl Model {
         {
             let refused = context_size::estimated(request, tools);
             self.context
-                .learn_from(error, refused, &self.key.secret)
+                .learn_from(&self.info.context, error, refused, &self.key.secret)
                 .await;
         }
         if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
@@ -326,19 +292,18 @@ impl Model {
             completion.chat_history =
                 message_order::with_separated_results(completion.chat_history);
         }
-        let permanent = |error| Failure {
-            error,
-            is_transient: false,
-        };
         let completion = generation::apply(
             self.api,
             &self.name,
-            &self.generation,
+            &self.info.generation,
             request,
             tools,
             completion,
         )
-        .map_err(permanent)?;
+        .map_err(|error| Failure {
+            error,
+            is_transient: false,
+        })?;
         let mut fields = self.fields.clone();
         // rig passes these tools on as they are. Its own definitions have no mode per tool, and fields that gateways refuse.
         if tools.list().len() > 0 {
@@ -401,27 +366,9 @@ fn tools_field(api: Api, tools: &WireToolSet) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use agent::KeySource;
+    use agent::{GenerationOptions, KeySource};
 
     use super::*;
-
-    #[test]
-    fn spans_name_services_as_the_conventions_do() {
-        for (api, url, name) in [
-            (Api::OpenAiResponses, None, "openai"),
-            (Api::OpenAi, Some("https://api.mistral.ai"), "mistral_ai"),
-            (Api::OpenAi, Some("https://api.x.ai/v1"), "x_ai"),
-            (Api::OpenAi, Some("https://api.deepseek.com"), "deepseek"),
-            (Api::Gemini, None, "gcp.gemini"),
-            (Api::Anthropic, None, "anthropic"),
-        ] {
-            let options = ProviderOptions::new();
-            let options = url
-                .into_iter()
-                .fold(options, ProviderOptions::with_base_url);
-            assert_eq!(Endpoint::new(api, &options).unwrap().service_name(), name);
-        }
-    }
 
     #[test]
     fn the_public_service_of_anthropic_is_asked_to_cache_unless_told_otherwise() {
@@ -434,7 +381,10 @@ mod tests {
                 .fields
                 .contains_key("cache_control")
         };
-        let silent = GenerationOptions::new().with_caching(false);
+        let silent = GenerationOptions {
+            caching: Some(false),
+            ..GenerationOptions::new()
+        };
         assert!(asks(&options) && !asks(&options.clone().with_generation(silent)));
         assert!(!asks(&options.with_base_url("http://gateway.example.org")));
     }

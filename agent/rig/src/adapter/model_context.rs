@@ -1,8 +1,6 @@
-//! [`ModelContext`]: the size of a model's context, from a refusal of the service or from its own words.
+//! [`ModelContext`]: learns the size of a model's context, from a refusal of the service or from its own words.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use agent::{ProviderError, Request, WireToolSet};
+use agent::{ContextSize, ProviderError, Request, WireToolSet};
 use rig_reqwest::reqwest::{Client, RequestBuilder, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
@@ -12,42 +10,30 @@ use super::only_model::{fetch, list_url, models};
 use super::{Api, context_size};
 use crate::retry::Failure;
 
-/// The size of the context, as far as it is known. The service is asked once.
+/// Learns the size of the context. The service is asked once.
 pub(super) struct ModelContext {
     client: Client,
     api: Api,
     base_url: String,
     model: String,
     served: OnceCell<Option<u64>>,
-    /// The tokens that the service named, or that a refused request has. 0 if there are none.
-    learned: AtomicU64,
 }
 
 impl ModelContext {
     pub(super) fn new(client: Client, api: Api, base_url: &str, model: &str) -> Self {
-        let (base_url, model) = (base_url.trim_end_matches('/').to_owned(), model.to_owned());
         Self {
             client,
             api,
-            base_url,
-            model,
+            base_url: base_url.trim_end_matches('/').to_owned(),
+            model: model.to_owned(),
             served: OnceCell::new(),
-            learned: AtomicU64::new(0),
         }
-    }
-
-    /// Returns the tokens that the service named. Returns `None` if it named none.
-    pub(super) fn learned(&self) -> Option<u64> {
-        Some(self.learned.load(Ordering::Relaxed)).filter(|tokens| *tokens > 0)
-    }
-
-    pub(super) fn learn(&self, tokens: u64) {
-        self.learned.store(tokens, Ordering::Relaxed);
     }
 
     /// Learns the size from a refusal, or else from the service. It is less than the refused request in any case.
     pub(super) async fn learn_from(
         &self,
+        size: &ContextSize,
         refusal: &ProviderError,
         refused: u64,
         key: &SecretString,
@@ -56,12 +42,13 @@ impl ModelContext {
             Some(tokens) => tokens,
             None => self.served(key).await.unwrap_or(refused).min(refused),
         };
-        self.learn(tokens);
+        size.learn(tokens);
     }
 
     /// Returns an error if the request is longer than the context of Ollama, which would cut its beginning without a word.
     pub(super) async fn check(
         &self,
+        size: &ContextSize,
         request: &Request<'_>,
         tools: &WireToolSet,
         key: &SecretString,
@@ -72,8 +59,8 @@ impl ModelContext {
         let Some(served) = self.served(key).await else {
             return Ok(());
         };
-        let context = self.learned().unwrap_or(served);
-        self.learn(context);
+        let context = size.tokens().unwrap_or(served);
+        size.learn(context);
         let estimated = context_size::estimated(request, tools);
         if estimated <= context {
             Ok(())
@@ -132,13 +119,12 @@ fn shown_by_ollama(shown: &Value) -> Option<u64> {
     let set = parameters
         .lines()
         .find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());
-    let trained = || {
+    set.or_else(|| {
         let fields = shown["model_info"].as_object()?;
         fields
             .iter()
             .find_map(|(name, value)| value.as_u64().filter(|_| name.ends_with(".context_length")))
-    };
-    set.or_else(trained)
+    })
 }
 
 #[cfg(test)]

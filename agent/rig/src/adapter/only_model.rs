@@ -43,7 +43,7 @@ pub(crate) fn only_model(
         ))
     };
     let url = list_url(endpoint.api, &endpoint.base_url);
-    let models = listed(&url, endpoint.api, key, options).map_err(|error| {
+    let models = read_list(&url, endpoint.api, key, options).map_err(|error| {
         missing(format!(
             "does not list its models at {url}: {}",
             without_key(&error, &key.secret)
@@ -86,7 +86,7 @@ pub(super) fn list_url(api: Api, base_url: &str) -> String {
 }
 
 /// Reads the names on a thread with a runtime of its own, because providers are created inside and outside of one.
-fn listed(
+fn read_list(
     url: &str,
     api: Api,
     key: &Key,

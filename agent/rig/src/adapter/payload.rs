@@ -39,6 +39,11 @@ pub(super) struct WrongContentType(pub(super) String);
 /// # Errors
 /// Returns [`WrongPayload`] if the payload is an error.
 pub(super) fn checked(api: Api, payload: &str) -> Result<Cow<'_, str>, WrongPayload> {
+    if api == Api::Gemini
+        && let Some(spelled) = gemini_reply::spelled(payload)
+    {
+        return Ok(checked(api, &spelled)?.into_owned().into());
+    }
     if is_error(payload) {
         return Err(WrongPayload::Error(payload.to_owned()));
     }

@@ -1,6 +1,5 @@
 //! [`TimeoutClient`]: an HTTP client that limits the wait for each part of a response.
 
-use std::borrow::Cow;
 use std::future::Future;
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use rig_reqwest::{ReqwestClient, reqwest};
 
 use super::outgoing::Outgoing;
 use super::payload::{WrongPayload, checked};
+use super::split_characters::readable;
 use super::{Api, event_stream};
 use crate::Timeouts;
 
@@ -108,11 +108,8 @@ impl HttpClientExt for TimeoutClient {
 
 /// Returns the body of a whole reply, after a check.
 fn read(api: Api, body: Bytes) -> std::result::Result<Bytes, WrongPayload> {
-    let changed = match checked(api, &String::from_utf8_lossy(&body))? {
-        Cow::Borrowed(_) => None,
-        Cow::Owned(changed) => Some(changed),
-    };
-    Ok(changed.map_or(body, Bytes::from))
+    let text = String::from_utf8_lossy(&body);
+    Ok(checked(api, &readable(&text))?.into_owned().into())
 }
 
 /// Wraps a body so that it ends with an error if the next piece takes too long.

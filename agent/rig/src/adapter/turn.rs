@@ -232,12 +232,11 @@ fn is_refusal(api: Api, response: &CompletionResponse) -> bool {
 /// Returns the arguments of a call as they were sent. A text that holds one object counts as the
 /// object. Arguments that are not one JSON object are returned as text, with the reason.
 fn arguments(call: &mut RigCall, streamed: &mut StreamedArguments) -> (Json, Option<String>) {
-    let streamed = || streamed.take(&call.id);
     let Some(sent) = call
         .function
         .invalid_arguments
         .take()
-        .or_else(streamed)
+        .or_else(|| streamed.take(&call.id))
         .map(unmarked)
     else {
         return (

@@ -42,14 +42,14 @@ const END_MARKS: [&str; 10] = [
 /// A text that is read piece by piece.
 #[derive(Debug, Default)]
 pub(super) struct WrittenThoughts {
-    state: State,
+    state: ThoughtState,
     /// The part of the text that is not decided yet.
     held: String,
     thoughts: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum State {
+enum ThoughtState {
     #[default]
     Start,
     /// Inside of the tag with this closing tag.
@@ -78,11 +78,11 @@ impl WrittenThoughts {
         self.held += piece;
         loop {
             match self.state {
-                State::Start => {
+                ThoughtState::Start => {
                     let start = self.held.trim_start();
                     if let Some((tag, end)) = TAGS.iter().find(|(tag, _)| start.starts_with(tag)) {
                         self.held = start[tag.len()..].to_owned();
-                        self.state = State::Thinking(end);
+                        self.state = ThoughtState::Thinking(end);
                     } else if let Some(rest) =
                         START_MARKS.iter().find_map(|mark| start.strip_prefix(mark))
                     {
@@ -94,25 +94,25 @@ impl WrittenThoughts {
                     {
                         return String::new();
                     } else {
-                        self.state = State::Answer;
+                        self.state = ThoughtState::Answer;
                     }
                 }
-                State::Thinking(end) => {
+                ThoughtState::Thinking(end) => {
                     let Some(at) = self.held.find(end) else {
                         return String::new();
                     };
                     self.thoughts += &self.held[..at];
                     self.held = self.held[at + end.len()..].to_owned();
-                    self.state = State::Between;
+                    self.state = ThoughtState::Between;
                 }
-                State::Between => {
+                ThoughtState::Between => {
                     self.held = self.held.trim_start().to_owned();
                     if self.held.is_empty() {
                         return String::new();
                     }
-                    self.state = State::Start;
+                    self.state = ThoughtState::Start;
                 }
-                State::Answer => return self.decided(),
+                ThoughtState::Answer => return self.decided(),
             }
         }
     }
@@ -120,7 +120,7 @@ impl WrittenThoughts {
     /// Returns the rest of the answer at the end of the text.
     pub(super) fn finish(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
-        if let State::Thinking(_) = self.state {
+        if let ThoughtState::Thinking(_) = self.state {
             self.thoughts += &held;
             return String::new();
         }

@@ -99,6 +99,29 @@ async fn a_call_whose_arguments_arrive_in_parts_is_not_run_without_them() {
 }
 
 #[tokio::test]
+async fn a_reply_whose_members_are_spelled_with_underscores_is_read_and_its_arguments_are_kept() {
+    let arguments = json!({"path": "a", "finish_reason": {"b_c": 12_345_678_901_234_567_890_u64}});
+    let call = json!({"function_call": {"name": "fs__read", "args": arguments}, "thought_signature": "c2ln"});
+    let blocked = json!({"prompt_feedback": {"block_reason": "SAFETY"}});
+    for streaming in [false, true] {
+        let first = json!({"candidates": [{"content": {"role": "model", "parts": [call]}, "finish_reason": "STOP"}],
+            "usage_metadata": {"prompt_token_count": 7, "candidates_token_count": 3}, "model_version": "g"});
+        let service = Service::new([sent(streaming, &first), sent(streaming, &blocked)]).await;
+        let (summary, _, ran) = run(gemini(&service, streaming), &["fs.read"]).await;
+        assert_eq!(
+            *ran.lock().unwrap(),
+            [("fs.read".to_owned(), arguments.clone())]
+        );
+        assert_eq!(
+            (answer(&summary).1, summary.usage.unwrap().input_tokens),
+            (&StopReason::Refusal, 7)
+        );
+        let part = &service.body(1)["contents"][1]["parts"][0];
+        assert_eq!(part["thoughtSignature"], "c2ln", "{part}");
+    }
+}
+
+#[tokio::test]
 async fn the_signature_beside_an_image_goes_back_with_the_image() {
     let image = json!({"inlineData": {"mimeType": "image/png", "data": "aGVsbG8="}, "thoughtSignature": "c2lnbmVk"});
     let call = json!({"functionCall": {"name": "fs__read", "args": {}}});

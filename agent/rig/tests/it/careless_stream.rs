@@ -259,3 +259,122 @@ async fn a_whole_message_without_its_type_or_its_blocks_is_read() {
         }
     }
 }
+
+/// Stand for the halves of a surrogate pair.
+const HALVES: [(char, &str); 2] = [('\u{e000}', "\\ud83d"), ('\u{e001}', "\\ude00")];
+
+/// Returns a reply with halves of a surrogate pair as they are escaped.
+fn halved(mut reply: Reply) -> Reply {
+    let Reply::Answer { headers, body, .. } = &mut reply else {
+        unreachable!()
+    };
+    *body = HALVES
+        .iter()
+        .fold(std::mem::take(body), |body, (stand_in, half)| {
+            body.replace(*stand_in, half)
+        });
+    // The length is another one.
+    *headers = headers
+        .lines()
+        .filter(|line| !line.starts_with("content-length"))
+        .map(|line| format!("{line}\r\n"))
+        .collect();
+    reply
+}
+
+#[tokio::test]
+async fn half_of_a_character_joins_its_other_half_or_is_replaced_and_ends_no_run() {
+    for format in ALL {
+        for (text, expected) in [
+            ("a\u{e000}\u{e001}b", "a\u{1f600}b"),
+            ("a\u{e000}", "a\u{fffd}"),
+            ("a\u{e001}b", "a\u{fffd}b"),
+        ] {
+            for streaming in [false, true] {
+                let reply = halved(wire::reply(format, streaming, &[Block::Text(text)]));
+                let service = Service::new([reply]).await;
+                let (summary, ..) =
+                    run(remote(format, &options(format, &service, streaming)), &[]).await;
+                assert_eq!(
+                    (answer(&summary).0, service.requests()),
+                    (expected, 1),
+                    "{format} {streaming}"
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_character_that_two_events_share_is_joined_in_texts_and_arguments() {
+    let chunk = |delta: Value| {
+        format!(
+            "data: {}\n\n",
+            json!({"choices": [{"index": 0, "delta": delta}]})
+        )
+    };
+    let call = |fields: Value| chunk(json!({"tool_calls": [fields]}));
+    let end = |reason: &str| {
+        let choice = json!({"index": 0, "delta": {}, "finish_reason": reason});
+        format!("data: {}\n\ndata: [DONE]\n\n", json!({"choices": [choice]}))
+    };
+    let read = [
+        call(
+            json!({"index": 0, "id": "c1", "function": {"name": "fs__read", "arguments": "{\"path\":\"\u{e000}"}}),
+        ),
+        call(json!({"index": 0, "function": {"arguments": "\u{e001}\"}"}})),
+        end("tool_calls"),
+    ];
+    let text = [
+        chunk(json!({"content": "a\u{e000}"})),
+        chunk(json!({"content": "\u{e001}b"})),
+        end("stop"),
+    ];
+    let service = Service::new([read, text].map(|body| halved(events(body.concat())))).await;
+    let options = options(Format::OpenAiChat, &service, true);
+    let (summary, _, ran) = run(remote(Format::OpenAiChat, &options), &["fs.read"]).await;
+    assert_eq!(answer(&summary).0, "a\u{1f600}b");
+    assert_eq!(
+        *ran.lock().unwrap(),
+        [("fs.read".to_owned(), json!({"path": "\u{1f600}"}))]
+    );
+}
+
+#[tokio::test]
+async fn a_text_that_the_responses_api_states_at_its_end_alone_arrives_once() {
+    let item = json!({"type": "message", "id": "m1", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": "hello", "annotations": []}]});
+    let mut begun = item.clone();
+    begun["content"] = json!([]);
+    let added = json!({"type": "response.output_item.added", "output_index": 0, "item": begun});
+    let text = json!({"type": "response.output_text.done", "item_id": "m1", "output_index": 0, "content_index": 0, "text": "hello"});
+    let delta = json!({"type": "response.output_text.delta", "item_id": "m1", "output_index": 0, "content_index": 0, "delta": "hel"});
+    let done = json!({"type": "response.output_item.done", "output_index": 0, "item": item});
+    let end = |output: Value| json!({"type": "response.completed", "response": {"id": "r", "object": "response", "status": "completed", "output": output}});
+    let full = end(json!([item]));
+    let bare = end(json!([]));
+    for documents in [
+        vec![&added, &text, &bare],
+        vec![&added, &text, &done, &full],
+        vec![&text, &bare],
+        vec![&text, &done, &bare],
+        vec![&done, &bare],
+        vec![&done, &full],
+        vec![&added, &done, &bare],
+        vec![&added, &delta, &text, &bare],
+        vec![&added, &delta, &text, &done, &full],
+        vec![&added, &delta, &done, &full],
+        vec![&full],
+    ] {
+        let documents: Vec<_> = documents.into_iter().cloned().collect();
+        let reply = wire::stream(Format::OpenAiResponses, &documents);
+        let service = Service::new([reply]).await;
+        let options = options(Format::OpenAiResponses, &service, true);
+        let (summary, ..) = run(remote(Format::OpenAiResponses, &options), &[]).await;
+        assert_eq!(
+            (answer(&summary).0, service.requests()),
+            ("hello", 1),
+            "{documents:#?}"
+        );
+    }
+}

@@ -127,9 +127,12 @@ impl SmallContext {
     async fn run(&self, run_options: RunOptions) -> (Summary, Session, Service) {
         let model = self.clone();
         let service = Service::answering(move |body| model.reply(body)).await;
-        let mut generation = GenerationOptions::new().with_max_output_tokens(OUTPUT_LIMIT);
+        let mut generation = GenerationOptions {
+            max_output_tokens: Some(OUTPUT_LIMIT),
+            ..GenerationOptions::new()
+        };
         if self.format != Format::Ollama {
-            generation = generation.with_tool_choice(ToolChoice::Required);
+            generation.tool_choice = Some(ToolChoice::Required);
         }
         let options = options(self.format, &service, self.streaming).with_generation(generation);
         let options = self

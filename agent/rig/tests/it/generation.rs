@@ -18,9 +18,11 @@ use crate::workshop::{catalog, complete, prompt, run, session};
 
 #[tokio::test]
 async fn the_options_of_answers_reach_each_service() {
-    let generation = GenerationOptions::new()
-        .with_max_output_tokens(20_000)
-        .with_reasoning_effort(ReasoningEffort::High);
+    let generation = GenerationOptions {
+        max_output_tokens: Some(20_000),
+        reasoning_effort: Some(ReasoningEffort::High),
+        ..GenerationOptions::new()
+    };
     for format in ALL {
         let service = Service::new([
             reply(format, true, &[Block::Text("ok")]),
@@ -70,7 +72,10 @@ async fn the_options_of_answers_reach_each_service() {
 async fn a_request_for_a_summary_raises_a_low_output_limit() {
     for (limit, sent) in [(1000, 4096), (20_000, 20_000)] {
         let service = Service::new([reply(Format::OpenAiChat, false, &[Block::Text("ok")])]).await;
-        let generation = GenerationOptions::new().with_max_output_tokens(limit);
+        let generation = GenerationOptions {
+            max_output_tokens: Some(limit),
+            ..GenerationOptions::new()
+        };
         let model = remote(
             Format::OpenAiChat,
             &options(Format::OpenAiChat, &service, false).with_generation(generation),
@@ -91,9 +96,11 @@ async fn temperature_and_calls_in_parallel_reach_the_services_that_take_them() {
         Format::Anthropic,
     ] {
         let service = Service::new([reply(format, false, &[Block::Text("ok")])]).await;
-        let generation = GenerationOptions::new()
-            .with_temperature(0.5)
-            .with_parallel_calls(false);
+        let generation = GenerationOptions {
+            temperature: Some(0.5),
+            parallel_calls: Some(false),
+            ..GenerationOptions::new()
+        };
         let mut options = options(format, &service, false).with_generation(generation);
         if format == Format::OpenAiResponses {
             options = options.with_model("gpt-4.1");
@@ -118,11 +125,19 @@ async fn temperature_and_calls_in_parallel_reach_the_services_that_take_them() {
 #[tokio::test]
 async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_once_by_its_name() {
     let service = Service::new([]).await;
-    let sequential = || GenerationOptions::new().with_parallel_calls(false);
-    let unreasoned = GenerationOptions::new().with_reasoning_effort(ReasoningEffort::Off);
-    let warm = GenerationOptions::new()
-        .with_reasoning_effort(ReasoningEffort::High)
-        .with_temperature(0.5);
+    let sequential = || GenerationOptions {
+        parallel_calls: Some(false),
+        ..GenerationOptions::new()
+    };
+    let unreasoned = GenerationOptions {
+        reasoning_effort: Some(ReasoningEffort::Off),
+        ..GenerationOptions::new()
+    };
+    let warm = GenerationOptions {
+        reasoning_effort: Some(ReasoningEffort::High),
+        temperature: Some(0.5),
+        ..GenerationOptions::new()
+    };
     let [chat, gemini, ollama] = [Format::OpenAiChat, Format::Gemini, Format::Ollama];
     let plain = |format| options(format, &service, false);
     for (refused, name) in [
@@ -156,9 +171,10 @@ async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_onc
         assert!(error.to_string().contains(name), "{error}");
     }
     assert!(
-        Remote::gemini(
-            &plain(gemini).with_generation(GenerationOptions::new().with_parallel_calls(true))
-        )
+        Remote::gemini(&plain(gemini).with_generation(GenerationOptions {
+            parallel_calls: Some(true),
+            ..GenerationOptions::new()
+        }))
         .is_ok()
     );
     assert_eq!(service.requests(), 0);
@@ -173,7 +189,10 @@ async fn a_forced_call_is_asked_for_once_so_that_the_run_ends() {
                 reply(format, false, &[Block::Text("done")]),
             ])
             .await;
-            let generation = GenerationOptions::new().with_tool_choice(choice.clone());
+            let generation = GenerationOptions {
+                tool_choice: Some(choice.clone()),
+                ..GenerationOptions::new()
+            };
             let model = remote(
                 format,
                 &options(format, &service, false).with_generation(generation),
@@ -197,8 +216,10 @@ async fn a_forced_call_is_asked_for_once_so_that_the_run_ends() {
             );
         }
         let service = Service::new([]).await;
-        let absent =
-            GenerationOptions::new().with_tool_choice(ToolChoice::Tool("fs.write".to_owned()));
+        let absent = GenerationOptions {
+            tool_choice: Some(ToolChoice::Tool("fs.write".to_owned())),
+            ..GenerationOptions::new()
+        };
         let model = remote(
             format,
             &options(format, &service, false).with_generation(absent),
@@ -226,8 +247,10 @@ async fn a_forced_call_of_a_tool_that_a_search_would_hide_is_made() {
             reply(format, false, &[Block::Text("done")]),
         ])
         .await;
-        let generation =
-            GenerationOptions::new().with_tool_choice(ToolChoice::Tool("shop.item_777".to_owned()));
+        let generation = GenerationOptions {
+            tool_choice: Some(ToolChoice::Tool("shop.item_777".to_owned())),
+            ..GenerationOptions::new()
+        };
         let model = remote(
             format,
             &options(format, &service, false).with_generation(generation),
@@ -269,7 +292,10 @@ async fn no_call_is_forced_on_a_sub_agent() {
     ] {
         let service =
             Service::new([reply(Format::OpenAiChat, false, &[Block::Text("done")])]).await;
-        let generation = GenerationOptions::new().with_tool_choice(choice);
+        let generation = GenerationOptions {
+            tool_choice: Some(choice),
+            ..GenerationOptions::new()
+        };
         let model = remote(
             Format::OpenAiChat,
             &options(Format::OpenAiChat, &service, false).with_generation(generation),
@@ -295,7 +321,10 @@ async fn no_call_is_forced_while_a_long_conversation_is_summarised() {
         let replies =
             ["The summary.", "done", "done"].map(|text| reply(format, false, &[Block::Text(text)]));
         let service = Service::new(replies).await;
-        let generation = GenerationOptions::new().with_tool_choice(ToolChoice::Required);
+        let generation = GenerationOptions {
+            tool_choice: Some(ToolChoice::Required),
+            ..GenerationOptions::new()
+        };
         let model = remote(
             format,
             &options(format, &service, false).with_generation(generation),
@@ -347,19 +376,31 @@ async fn settings_that_no_service_takes_are_refused_at_once() {
     for error in [
         refused(
             Format::OpenAiChat,
-            GenerationOptions::new().with_temperature(2.1),
+            GenerationOptions {
+                temperature: Some(2.1),
+                ..GenerationOptions::new()
+            },
         ),
         refused(
             Format::OpenAiChat,
-            GenerationOptions::new().with_temperature(f64::NAN),
+            GenerationOptions {
+                temperature: Some(f64::NAN),
+                ..GenerationOptions::new()
+            },
         ),
         refused(
             Format::OpenAiChat,
-            GenerationOptions::new().with_max_output_tokens(0),
+            GenerationOptions {
+                max_output_tokens: Some(0),
+                ..GenerationOptions::new()
+            },
         ),
         refused(
             Format::Ollama,
-            GenerationOptions::new().with_tool_choice(ToolChoice::Required),
+            GenerationOptions {
+                tool_choice: Some(ToolChoice::Required),
+                ..GenerationOptions::new()
+            },
         ),
     ] {
         assert!(matches!(error, ProviderError::Options { .. }), "{error:?}");
@@ -375,8 +416,10 @@ async fn anthropic_caches_the_tools_the_system_text_and_the_conversation_on_requ
     ])
     .await;
     for caching in [true, false] {
-        let options = options(format, &service, false)
-            .with_generation(GenerationOptions::new().with_caching(caching));
+        let options = options(format, &service, false).with_generation(GenerationOptions {
+            caching: Some(caching),
+            ..GenerationOptions::new()
+        });
         let system = SystemText::new().with_section("identity", "You are it.");
         let mut session = session(&["a", "b"]).with_system(system);
         Driver::new(Arc::new(remote(format, &options)))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{Driver, Selection, Session};
+use agent::{Driver, Provider, Selection, Session};
 use serde_json::{Value, json};
 use tools::Host;
 use tools::protocol::wire::Format;
@@ -104,4 +104,18 @@ async fn a_request_that_ollama_would_cut_is_not_sent() {
             "{sizes:?}"
         );
     }
+}
+
+// The list is read while the thread waits.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_only_model_of_a_service_has_the_context_of_its_list() {
+    let service = Service::answering(|_| ok(Format::OpenAiChat)).await;
+    let models = json!({"data": [{"id": "mine", "max_model_len": CONTEXT}]});
+    service.tell("/v1/models", models);
+    let mut options = options(Format::OpenAiChat, &service, false);
+    options.model = None;
+    let model = remote(Format::OpenAiChat, &options);
+    let about = model.about();
+    assert_eq!(about.model.as_deref(), Some("mine"));
+    assert_eq!(about.context.tokens(), Some(CONTEXT as u64));
 }

@@ -299,13 +299,12 @@ impl Source<'_> {
 
     /// Returns true if a schema inside of another has its own base or draft.
     fn has_own_base(&self, keywords: &Map<String, Value>) -> bool {
-        let is_name = |keyword: &str| {
+        [self.draft.id(), "$schema"].into_iter().any(|keyword| {
             keywords
                 .get(keyword)
                 .and_then(Value::as_str)
                 .is_some_and(|id| !id.starts_with('#'))
-        };
-        [self.draft.id(), "$schema"].into_iter().any(is_name)
+        })
     }
 }
 

@@ -366,19 +366,18 @@ impl<'a> Rewriter<'a> {
             return Vec::new();
         }
         let required: BTreeSet<_> = strings(keywords.get("required")).collect();
-        let property = |(key, schema): (&String, &Value)| Property {
-            key: key.clone(),
-            place: schema
-                .get(PLACE)
-                .and_then(Value::as_str)
-                .unwrap_or(&self.changes.place)
-                .to_owned(),
-            is_optional: !required.contains(&**key),
-        };
         members(keywords, "properties")
             .into_iter()
             .flatten()
-            .map(property)
+            .map(|(key, schema)| Property {
+                key: key.clone(),
+                place: schema
+                    .get(PLACE)
+                    .and_then(Value::as_str)
+                    .unwrap_or(&self.changes.place)
+                    .to_owned(),
+                is_optional: !required.contains(&**key),
+            })
             .collect()
     }
 

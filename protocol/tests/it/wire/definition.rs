@@ -160,10 +160,9 @@ fn an_mcp_definition_has_the_icons_and_hints_of_another_party_unchanged() {
         "annotations": {"title": "T", "readOnlyHint": true},
     });
     let icons: Vec<Icon> = serde_json::from_value(foreign["icons"].clone()).unwrap();
-    let tool = Tool::new("t", "T.", foreign["inputSchema"].clone())
-        .unwrap()
-        .with_icons(icons);
-    let tool = tool.with_annotations(foreign["annotations"].as_object().unwrap().clone());
+    let mut tool = Tool::new("t", "T.", foreign["inputSchema"].clone()).unwrap();
+    tool.icons = icons;
+    tool.annotations = foreign["annotations"].as_object().cloned();
     assert_eq!(
         Format::Mcp
             .tool(&tool, Strictness::Relaxed)

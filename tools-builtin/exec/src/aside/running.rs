@@ -1,5 +1,7 @@
 //! [`RunningRecord`]: what there was before a program, for a host that dies while it runs.
 
+mod later;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
@@ -43,7 +45,7 @@ struct Left {
     moved: Folders,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Before {
     root: Bytes,
     trees: Vec<Tree>,
@@ -58,6 +60,12 @@ struct Before {
     only: Vec<Bytes>,
     /// True if the look was made, except for the folders that are not at their paths.
     is_done: bool,
+    /// A time before the program, in nanoseconds since 1970.
+    #[serde(default)]
+    from: u64,
+    /// True if the program has ended, and those of roots below may still write the trees.
+    #[serde(default)]
+    is_later: bool,
 }
 
 impl RunningRecord {
@@ -87,6 +95,8 @@ impl RunningRecord {
             found: found.collect(),
             only: Vec::new(),
             is_done: false,
+            from: placed::recently(),
+            is_later: false,
         };
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}-{}-{count}", now(), process::id());
@@ -100,6 +110,17 @@ impl RunningRecord {
         let followed = Followed::start(locked, look.root, trees);
         fs::rename(&unfinished, &path)?;
         Ok(Self { path, followed })
+    }
+
+    /// Keeps a record for later of what the program may have moved away from those of roots below. Call it before the look.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be written.
+    pub(crate) fn put_later(&self, aside: &Aside) -> io::Result<()> {
+        let records: Vec<_> = aside.records().collect();
+        let mut own = records.iter().filter(|left| left.path == self.path);
+        let running = Left::running(&records);
+        own.try_for_each(|left| left.put_later(&records, &running))
     }
 
     /// Removes the record after the look, or keeps it for the paths that are unfinished and the folders that are not at their paths.
@@ -189,8 +210,21 @@ impl Aside {
         let searched = records.iter().filter(|_| at_start);
         let moved = searched.flat_map(|left| left.moved.keys());
         let found = placed::find(root, &moved.copied().collect());
-        let recover = |left| self.recover_one(left, root, at_start, &found);
-        records.into_iter().flat_map(recover).collect()
+        let running = Left::running(&records);
+        // Those of which this fails stay as they are.
+        let is_put = |left: &Left| {
+            !left.is_over || left.before.is_done || left.put_later(&records, &running).is_ok()
+        };
+        let is_put: Vec<bool> = records.iter().map(is_put).collect();
+        let due = records
+            .into_iter()
+            .zip(is_put)
+            .filter(|(_, is_put)| *is_put);
+        let recover = |(left, _): (Left, _)| {
+            let is_over = left.is_over && !left.is_awaited(&running);
+            self.recover_one(Left { is_over, ..left }, root, at_start, &found)
+        };
+        due.flat_map(recover).collect()
     }
 
     fn recover_one(

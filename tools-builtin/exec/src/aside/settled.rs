@@ -87,6 +87,11 @@ impl Settled {
         }
     }
 
+    /// Adds what looks after other programs found.
+    pub(crate) fn extend(&mut self, files: impl Iterator<Item = ProtectedFile>) {
+        self.outcome.former.extend(files);
+    }
+
     /// Returns the paths that could not be moved, or not be put back.
     pub(crate) fn unfinished(&self) -> &[PathBuf] {
         &self.outcome.unfinished

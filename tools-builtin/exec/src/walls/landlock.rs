@@ -1,7 +1,6 @@
 //! Landlock: which files this process and its descendants may open and change.
 
 use std::error::Error;
-use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -14,6 +13,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, openat2};
 
 use super::paths::Grants;
 use super::{Network, Walls, system};
+use crate::reserved::beside;
 
 /// The newest ABI whose rights are requested. Older kernels apply those that they know.
 const NEWEST: ABI = ABI::V10;
@@ -106,23 +106,6 @@ fn device() -> BitFlags<AccessFs> {
 
 fn terminal() -> BitFlags<AccessFs> {
     device() | AccessFs::ReadDir | AccessFs::IoctlDev
-}
-
-/// Returns `tree`, or its largest parts that contain no path of `hidden`.
-fn beside(tree: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
-    let tree = tree.canonicalize().unwrap_or_else(|_| tree.to_owned());
-    if hidden.iter().any(|path| tree.starts_with(path)) {
-        return Vec::new();
-    }
-    if !hidden.iter().any(|path| path.starts_with(&tree)) {
-        return vec![tree];
-    }
-    let entries = fs::read_dir(&tree).into_iter().flatten().flatten();
-    // A rule for a link would be a rule for its target, which may be outside.
-    let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
-    entries
-        .flat_map(|entry| beside(&entry.path(), hidden))
-        .collect()
 }
 
 struct Rules(RulesetCreated);

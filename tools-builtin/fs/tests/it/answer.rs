@@ -362,3 +362,14 @@ fn devices_are_shown_and_never_opened() {
         assert!(shown.contains(message), "{tool}: {shown}");
     }
 }
+
+#[test]
+fn a_file_of_nine_megabytes_is_edited() {
+    let trap = Trap::new();
+    let path = trap.path("root").join("long");
+    let lines = "line\n".repeat(2_000_000);
+    fs::write(&path, format!("{lines}last\n")).unwrap();
+    let edit = json!({"path": "long", "old": "last", "new": "end"});
+    assert_shown(&trap, "fs.edit", &edit, "worked: +end");
+    assert_eq!(fs::read_to_string(path).unwrap(), format!("{lines}end\n"));
+}

@@ -64,6 +64,10 @@ pub(super) struct Builder<'a> {
     kept: &'a [usize],
     /// The parts that were left out although they contain the content.
     with_content: Vec<usize>,
+    /// The invisible part that is open.
+    concealed: Option<usize>,
+    /// The invisible parts that contain the content. They are kept if the page has no other text.
+    invisible: Vec<usize>,
     /// The parts for browsers that run no scripts, which are hidden.
     fallbacks: Vec<usize>,
     /// The parts of the document that are in `<main>` or `<article>`.
@@ -124,6 +128,8 @@ impl<'a> Builder<'a> {
             beside: None,
             kept,
             with_content: Vec::new(),
+            concealed: None,
+            invisible: Vec::new(),
             fallbacks: Vec::new(),
             main: Vec::new(),
             has_main: false,
@@ -151,6 +157,9 @@ impl<'a> Builder<'a> {
         {
             self.left_out.push(LeftOut::OutsideMain);
             text = main;
+        }
+        if text.is_empty() {
+            self.with_content.append(&mut self.invisible);
         }
         if self.script.has_fallback(&text) {
             self.with_content.append(&mut self.fallbacks);

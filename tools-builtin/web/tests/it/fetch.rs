@@ -673,6 +673,40 @@ async fn a_part_that_contains_main_or_article_is_never_left_out() {
 }
 
 #[tokio::test]
+async fn a_hidden_part_with_main_or_article_is_shown_only_if_the_page_has_nothing_else() {
+    for (before, after) in [
+        ("<main hidden>", "</main>"),
+        ("<article aria-hidden=true>", "</article>"),
+        ("<div role=main style='display: none'>", "</div>"),
+        ("<div hidden><p>x<main>", "</main></div>"),
+        (
+            "<nav>menu</nav><div style=visibility:hidden><article>",
+            "</article></div>",
+        ),
+        (
+            "<nav>menu<main hidden>",
+            "</main></nav><main hidden>shown</main>",
+        ),
+    ] {
+        let part = format!("{before}<p>Secret words{after}");
+        for (page, is_shown) in [
+            (format!("<p>The page.</p>{part}"), false),
+            (part.clone(), !part.contains("shown")),
+        ] {
+            let server = serve("text/html", page.clone()).await;
+            let text = texts(&server, json!({})).await.unwrap().concat();
+            assert_eq!(text.contains("Secret words"), is_shown, "{page}: {text}");
+            assert!(!text.contains("menu"), "{page}: {text}");
+            assert_eq!(
+                text.contains("shown"),
+                !is_shown && page == part,
+                "{page}: {text}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_charset_is_that_of_the_header_the_mark_the_page_or_a_guess() {
     let russian = "Съешь же ещё этих мягких французских булок";
     let bytes = |label: &str| {

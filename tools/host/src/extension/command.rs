@@ -10,9 +10,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::Serialize;
-use tools::{CancellationToken, Digest, Host};
+use tools::{CancellationToken, Digest, Entry, Host, Services};
 
+use crate::client_calls::{ClientCalls, ClientCallsRequest};
 use crate::exit::Exit;
+use crate::remote_tools::AttachedTools;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
 
@@ -66,12 +68,16 @@ pub enum Argument {
     Settings,
     /// The options of [sessions](CommandContext::sessions), with those of the root and the settings.
     Sessions,
+    /// The options of [calls of clients](CommandContext::client_calls), with those of the root and the settings.
+    ClientCalls,
     /// The option `--output`, for the progress and the answers of sessions.
     Output,
     /// An option without a value.
     Flag {
         /// The name, which is the option without `--`.
         name: &'static str,
+        /// The letter of its short form.
+        short: Option<char>,
         /// The line in the help.
         help: &'static str,
     },
@@ -97,6 +103,8 @@ pub enum ArgumentRule {
     Conflicts(&'static str, &'static str),
     /// The first must be given, unless the second is.
     RequiredWithout(&'static str, &'static str),
+    /// The first is not given without the second.
+    Requires(&'static str, &'static str),
 }
 
 /// Whether an argument is an option, and how many values it has.
@@ -114,6 +122,8 @@ pub enum ValueForm {
     Required,
     /// One or more arguments.
     Many,
+    /// Any number of arguments.
+    Any,
     /// The words after all others, also those that begin like options.
     Trailing,
 }
@@ -151,6 +161,15 @@ pub trait CommandContext {
     /// Returns an error if the command has no [options of sessions](Argument::Sessions).
     fn sessions(&self) -> Result<Arc<dyn Sessions>, CommandError>;
 
+    /// Begins the calls of clients.
+    ///
+    /// # Errors
+    /// Returns an error if the command has no [options of such calls](Argument::ClientCalls), and the first mistake in the settings.
+    fn client_calls<'a>(
+        &'a self,
+        request: ClientCallsRequest<'a>,
+    ) -> CommandFuture<'a, ClientCalls>;
+
     /// Returns a token that is cancelled when the command has to end: by Ctrl-C, or by the system. A second Ctrl-C ends the program.
     ///
     /// # Errors
@@ -165,6 +184,12 @@ pub trait CommandContext {
     /// # Errors
     /// Returns the first mistake in the settings, or an error if the root cannot be used.
     fn context(&self, settings: &Settings) -> Result<Host, CommandError>;
+
+    /// Finds a tool, which may be one of a server, with the services of a session.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such tool, and the first mistake in the settings.
+    fn find_tool<'a>(&'a self, name: &'a str) -> CommandFuture<'a, FoundTool>;
 
     /// Writes text composed by the command to standard output. Its [styles](crate::style) are kept on terminals only.
     ///
@@ -200,6 +225,17 @@ pub trait CommandContext {
     ) -> CommandFuture<'a, bool>;
 }
 
+/// A tool that a command is about.
+#[derive(Debug)]
+pub struct FoundTool {
+    /// The tool.
+    pub entry: Arc<Entry>,
+    /// The services of a session that makes no calls.
+    pub services: Services,
+    /// The servers of the tool, which end when this is dropped.
+    pub servers: Box<dyn AttachedTools>,
+}
+
 /// The failure of a command.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
@@ -228,9 +264,10 @@ impl Command {
 }
 
 impl Argument {
-    /// Creates an option without a value.
+    /// Creates an option without a value and without a short form.
     pub const fn flag(name: &'static str, help: &'static str) -> Self {
-        Self::Flag { name, help }
+        let short = None;
+        Self::Flag { name, short, help }
     }
 
     /// Creates an argument whose values are texts that are read as this type.

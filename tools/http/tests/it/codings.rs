@@ -38,6 +38,44 @@ fn brotli(bytes: &[u8]) -> Vec<u8> {
     compressed
 }
 
+#[tokio::test]
+async fn a_text_is_unpacked_that_is_packed_without_a_name_or_once_more_and_an_archive_is_kept() {
+    let text = TEXT.as_bytes();
+    for kind in [
+        "text/html; charset=utf-8",
+        "application/json",
+        "application/rss+xml",
+    ] {
+        let kind = format!("content-type: {kind}\r\n");
+        for (coding, body) in [
+            ("", gzip(text)),
+            ("", gzip(&gzip(text))),
+            ("content-encoding: gzip\r\n", gzip(&gzip(text))),
+            ("content-encoding: br\r\n", brotli(&gzip(text))),
+            ("", text.to_vec()),
+        ] {
+            let answer = answer(&format!("{kind}{coding}"), body).await.unwrap();
+            assert_eq!(
+                (&*answer.body, answer.is_cut),
+                (text, false),
+                "{kind}{coding}"
+            );
+        }
+    }
+    for kind in [
+        "",
+        "content-type: application/gzip\r\n",
+        "content-type: application/octet-stream\r\n",
+    ] {
+        let archive = gzip(text);
+        assert_eq!(
+            answer(kind, archive.clone()).await.unwrap().body,
+            archive,
+            "{kind}"
+        );
+    }
+}
+
 /// Starts a server whose answers have this body, and headers beside its length.
 async fn serving(headers: &str, body: Vec<u8>) -> TestServer {
     let head = format!(

@@ -36,10 +36,7 @@ async fn run(model: &SmallContext, crib: &Crib) -> Session {
 async fn a_resumed_session_continues_with_the_compacted_conversation_and_the_journal_has_all_of_it()
 {
     let crib = Crib::new();
-    let model = SmallContext {
-        is_open: true,
-        ..SmallContext::new(100, 8_000)
-    };
+    let model = SmallContext::open(100, 8_000);
     let first = Driver::new(Arc::new(model.clone()))
         .with_checkpoints(true)
         .with_max_steps(64);

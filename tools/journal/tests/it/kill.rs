@@ -15,7 +15,9 @@ use std::time::{Duration, SystemTime};
 
 use self::witness::Witness;
 use crate::crib::entries;
-use agent::{Driver, Outcome, Provider, Request, Selection, Session, Turn, TurnFuture};
+use agent::{
+    Driver, Outcome, Provider, ProviderInfo, Request, Selection, Session, Turn, TurnFuture,
+};
 use serde_json::{Value, json};
 use tools::protocol::{Part, Role};
 use tools::{Catalog, Effects, Grant, Host, Tool, ToolCall, ToolContext, ToolResult};
@@ -30,8 +32,9 @@ const SESSION: &str = "TOOLCRIB_KILL_SESSION";
 struct Model;
 
 impl Provider for Model {
-    fn name(&self) -> &str {
-        "model"
+    fn about(&self) -> &ProviderInfo {
+        static MODEL: ProviderInfo = ProviderInfo::new("model");
+        &MODEL
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use host::{WrittenFile, is_document, program};
+use host::{WrittenFile, is_document};
 use serde_json::{Value, json};
 use tools_mcp::config::FileOwner;
 
@@ -62,7 +62,7 @@ impl ServerCode {
     /// # Errors
     /// Returns an error if the record of the files cannot be read.
     pub(crate) fn written(&self) -> Result<Value, McpError> {
-        let found = program::written_files(&|root| self.reach(root) != Reach::Nothing);
+        let found = host::written_files(&|root| self.reach(root) != Reach::Nothing);
         let found = found.map_err(|error| {
             let reason = format!(
                 "the record of what sessions wrote cannot be read: {error}; check the state folder"

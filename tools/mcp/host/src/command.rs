@@ -5,14 +5,17 @@ mod change;
 mod connect;
 mod list;
 mod login;
+mod serve;
 
 use host::Command;
+
+pub(crate) use serve::SERVE;
 
 pub(crate) const MCP: Command = Command {
     about: "List the MCP servers of your file and of the project, and add, approve, log in to, test or remove one",
     details: "Your servers are in mcp.json beside the settings file, those of a project in .mcp.json in the root. Both have the format \
               `mcpServers` of other programs. A project's server neither starts nor connects before you approve it.",
-    behind: "serve",
+    behind: "trust",
     arguments: list::LIST.arguments,
     commands: &[
         list::LIST,

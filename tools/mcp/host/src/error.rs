@@ -1,10 +1,17 @@
 //! [`McpError`]: the reason why a server cannot be used, or why a command about servers fails.
 
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use agent::InvalidSelection;
 use host::folders::InvalidRoot;
 use host::settings::SettingsError;
 use host::{CommandError, Exit, program};
+use tools::protocol::wire::NameCollision;
 use tools_mcp::client::{ImportError, LoginError};
 use tools_mcp::config::ConfigError;
+use tools_mcp::server::{HttpError, ServeError};
 use tools_mcp::trust::TrustError;
 
 /// The reason why a server cannot be used, or why a command about servers fails. Each variant maps to an [`Exit`].
@@ -15,8 +22,8 @@ pub(crate) enum McpError {
     )]
     NoHome,
     #[error(
-        "there is no MCP server {0:?}; run {} mcp list to see all",
-        program::name()
+        "there is no MCP server {0:?}; run {program} mcp list to see all",
+        program = program::name()
     )]
     NoServer(String),
     #[error("the MCP server {server} cannot be used: {reason}")]
@@ -49,6 +56,21 @@ pub(crate) enum McpError {
     Login(#[from] LoginError),
     #[error(transparent)]
     Command(#[from] CommandError),
+    #[error(transparent)]
+    Selection(#[from] InvalidSelection),
+    #[error("cannot serve the tools: {0}; rename one of them, or leave one out with --select")]
+    Names(#[from] NameCollision),
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    #[error(transparent)]
+    ServeHttp(#[from] HttpError),
+    #[error("cannot listen on {address}: {source}; choose another address")]
+    Listen {
+        address: SocketAddr,
+        source: io::Error,
+    },
+    #[error("cannot read the bearer token from {}: {source}; pass a file that only you can read", path.display())]
+    Token { path: PathBuf, source: io::Error },
     #[error("cancelled")]
     Cancelled,
 }
@@ -68,6 +90,10 @@ impl McpError {
             Self::NoProgram(..) | Self::Import(_) => Exit::Unavailable,
             Self::Login(_) => Exit::Failed,
             Self::Cancelled => Exit::Cancelled,
+            Self::ServeHttp(HttpError::TokenRequired { .. } | HttpError::ShortToken { .. }) => {
+                Exit::Usage
+            }
+            Self::Serve(_) | Self::ServeHttp(_) => Exit::Internal,
             Self::Command(error) => error.exit,
             _ => Exit::Usage,
         }

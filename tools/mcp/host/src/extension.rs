@@ -13,7 +13,7 @@ use tools_mcp::client::Sampling;
 use tools_mcp::config::FileOwner;
 
 use crate::attach::{READ_RESOURCE, attach};
-use crate::command::MCP;
+use crate::command::{MCP, SERVE};
 use crate::error::McpError;
 use crate::inventory::Inventory;
 use crate::sampler::sample;
@@ -24,7 +24,7 @@ inventory::submit! {
         .with_context(|_, cx| Ok(cx.with_service(Sampling::new(sample))))
         .with_remote_tools(&McpServers)
         .with_report(|settings, _| Box::pin(async { Ok(report(settings)) }))
-        .with_commands(&[MCP])
+        .with_commands(&[MCP, SERVE])
 }
 
 /// The MCP servers of the user and of the project.

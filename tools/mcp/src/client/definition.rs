@@ -8,7 +8,7 @@ use tools::protocol::{Icon, InvalidName};
 use tools::{Tool, ToolName, visible_line};
 
 use crate::client::defaults::make_optional;
-use crate::client::schema_repair::escape_references;
+use crate::client::schema_repair::{drop_empty_enums, escape_references};
 use crate::client::schema_texts::{has_invisible, make_visible, text};
 use crate::client::server_name::ServerName;
 use crate::client::server_tool::ServerTool;
@@ -66,6 +66,7 @@ impl ServerTool {
 struct Notes {
     has_other_texts: bool,
     has_invisible: bool,
+    has_empty_enum: bool,
 }
 
 impl Notes {
@@ -75,6 +76,7 @@ impl Notes {
         self.has_other_texts |= make_visible(&mut schema);
         let mut schema = Value::Object(schema);
         escape_references(&mut schema);
+        self.has_empty_enum |= drop_empty_enums(&mut schema);
         self.has_invisible |= has_invisible(&schema);
         schema
     }
@@ -82,7 +84,9 @@ impl Notes {
     fn into_lines(self, tool: &ToolName) -> Vec<String> {
         let other = "has texts in its schemas that are shown in another form, because they are long or have invisible characters";
         let invisible = "has invisible characters in the names or values of its schemas; look at them before you use it";
+        let empty = "is offered without the lists of values in its schemas that are empty";
         let notes = [
+            (self.has_empty_enum, empty),
             (self.has_other_texts, other),
             (self.has_invisible, invisible),
         ];

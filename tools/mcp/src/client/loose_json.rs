@@ -3,8 +3,13 @@
 use crate::client::message_limit::MAX_MESSAGE_BYTES;
 
 /// The words that some languages write in their JSON, and the ones of JSON.
-const WORDS: [(&str, &str); 7] = [
+const WORDS: [(&str, &str); 12] = [
     ("NaN", "null"),
+    ("-NaN", "null"),
+    ("nan", "null"),
+    ("-nan", "null"),
+    ("inf", "null"),
+    ("-inf", "null"),
     ("Infinity", "null"),
     ("-Infinity", "null"),
     ("None", "null"),
@@ -140,8 +145,8 @@ mod tests {
     fn deviations_with_one_meaning_become_json() {
         for (text, expected) in [
             (
-                "[NaN,-Infinity,Infinity,-1, None, undefined]",
-                "[null,null,null,-1, null, null]",
+                "[NaN,-nan,-Infinity,Infinity,-inf,-1, None, undefined]",
+                "[null,null,null,null,null,-1, null, null]",
             ),
             ("{'a': True, 'b': False, }", r#"{"a": true, "b": false }"#),
             (

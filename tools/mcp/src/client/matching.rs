@@ -1,6 +1,6 @@
 //! [`Matched`]: a transport whose answers have the ids of requests.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep_until};
 use tools::IgnorePoison as _;
 
 /// The time that a request's own answer has after one without an id, which may be a line of a log.
-const GRACE: Duration = Duration::from_secs(3);
+const GRACE: Duration = Duration::from_secs(2);
 
 /// A transport that finds the request of an answer whose id is missing or altered. Without this, the request would wait for its limit.
 pub(crate) struct Matched<T> {
@@ -29,16 +29,17 @@ pub(crate) struct Matched<T> {
 /// The requests without an answer.
 #[derive(Default)]
 struct Open {
-    ids: BTreeSet<i64>,
+    ids: BTreeMap<i64, Option<Doubt>>,
     /// The first id that was not sent yet.
     next: i64,
-    /// The error of a request whose answer may be one without its id, and the time from which on it counts.
-    doubtful: Option<(i64, Instant, ServerJsonRpcMessage)>,
     /// The time of the latest cancellation. Some servers answer it.
     cancelled: Option<Instant>,
     /// The latest `server/discover`.
     discovery: Option<i64>,
 }
+
+/// The error of a request whose answer may be one without its id, and the time from which on it counts.
+type Doubt = (Instant, ServerJsonRpcMessage);
 
 impl<T> Matched<T> {
     pub(super) fn new(transport: T, discovery: Option<Duration>) -> Self {
@@ -51,7 +52,7 @@ impl<T> Matched<T> {
 }
 
 impl Open {
-    /// Returns a message with the id of the request that it answers. Returns `None` for an answer to no request: it may be that of the only
+    /// Returns a message with the id of the request that it answers. Returns `None` for an answer to no request: it may be that of each
     /// open one, whose own answer has a short time to arrive.
     fn matched(&mut self, message: ServerJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
         let id = match &message {
@@ -65,20 +66,17 @@ impl Open {
             None => None,
         };
         // An answer to a request that has ended is late, and means no other one.
-        if let Some(number) =
-            number.filter(|number| self.ids.remove(number) || (0..self.next).contains(number))
+        if let Some(number) = number
+            .filter(|number| self.ids.remove(number).is_some() || (0..self.next).contains(number))
         {
             let is_overdue = self.discovery == Some(number) && number + 1 < self.next;
-            self.doubtful.take_if(|(doubtful, ..)| *doubtful == number);
             // Another handshake has begun, which such an answer would end.
             return (!is_overdue).then(|| with_id(message, number));
         }
-        let of_cancellation = self.cancelled.take().is_some_and(|at| at.elapsed() < GRACE);
-        let (Some(only), 1, false) = (self.ids.first().copied(), self.ids.len(), of_cancellation)
-        else {
-            tracing::warn!("the server answered no request: its answer has the id {id:?}");
+        tracing::warn!("the server answered no request: its answer has the id {id:?}");
+        if self.cancelled.take().is_some_and(|at| at.elapsed() < GRACE) {
             return None;
-        };
+        }
         let error = match message {
             JsonRpcMessage::Error(_) => message,
             _ => {
@@ -89,22 +87,23 @@ impl Open {
                 ServerJsonRpcMessage::error(ErrorData::internal_error(reason, None), None)
             }
         };
-        self.doubtful
-            .get_or_insert_with(|| (only, Instant::now() + GRACE, with_id(error, only)));
+        for (number, doubt) in &mut self.ids {
+            doubt.get_or_insert_with(|| (Instant::now() + GRACE, with_id(error.clone(), *number)));
+        }
         None
     }
 
     /// Returns the time from which on an answer without its id counts.
     fn doubtful_until(&self) -> Option<Instant> {
-        self.doubtful.as_ref().map(|(_, until, _)| *until)
+        self.ids.values().flatten().map(|(until, _)| *until).min()
     }
 
-    /// Returns the error of a request whose own answer has not arrived in time.
-    fn overdue(&mut self) -> Option<ServerJsonRpcMessage> {
-        let (number, _, error) = self
-            .doubtful
-            .take_if(|(_, until, _)| *until <= Instant::now())?;
-        self.ids.remove(&number).then_some(error)
+    /// Returns the error of a request whose own answer does not arrive until this time.
+    fn overdue(&mut self, now: Option<Instant>) -> Option<ServerJsonRpcMessage> {
+        let is_over = |(until, _): &Doubt| now.is_none_or(|now| *until <= now);
+        let mut doubts = self.ids.iter();
+        let (&number, _) = doubts.find(|(_, doubt)| doubt.as_ref().is_some_and(is_over))?;
+        self.ids.remove(&number)?.map(|(_, error)| error)
     }
 }
 
@@ -139,7 +138,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Matched<T> {
                         request.request,
                         ClientRequest::SubscriptionsListenRequest(_)
                     ) {
-                        open.ids.insert(number);
+                        open.ids.insert(number, None);
                         sent = Some(number);
                     }
                     if let (ClientRequest::DiscoverRequest(_), Some(limit)) =
@@ -152,7 +151,8 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Matched<T> {
                         );
                         let error = with_id(ServerJsonRpcMessage::error(error, None), number);
                         open.discovery = Some(number);
-                        open.doubtful = Some((number, Instant::now() + limit, error));
+                        open.ids
+                            .insert(number, Some((Instant::now() + limit, error)));
                     }
                 }
             }
@@ -193,14 +193,13 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Matched<T> {
                     // No other answer will arrive.
                     None => {
                         let mut open = lock(&self.open);
-                        let discovery = open.discovery;
-                        let doubtful = open.doubtful.take();
-                        return doubtful
-                            .filter(|(number, ..)| discovery != Some(*number))
-                            .map(|(_, _, error)| error);
+                        if let Some(discovery) = open.discovery {
+                            open.ids.remove(&discovery);
+                        }
+                        return open.overdue(None);
                     }
                 },
-                () = wait => lock(&self.open).overdue(),
+                () = wait => lock(&self.open).overdue(Some(Instant::now())),
             };
             if found.is_some() {
                 return found;
@@ -225,9 +224,13 @@ mod tests {
         read.map(|message| serde_json::to_value(message).unwrap())
     }
 
+    fn overdue(open: &mut Open) -> Option<ServerJsonRpcMessage> {
+        open.overdue(Some(Instant::now()))
+    }
+
     fn open(ids: &[i64]) -> Open {
         Open {
-            ids: ids.iter().copied().collect(),
+            ids: ids.iter().map(|id| (*id, None)).collect(),
             next: 5,
             ..Open::default()
         }
@@ -255,16 +258,16 @@ mod tests {
             );
             let mut open = open(&[4]);
             assert_eq!(
-                (matched(&mut open, answer), open.overdue().is_some()),
+                (matched(&mut open, answer), overdue(&mut open).is_some()),
                 (None, false)
             );
             tokio::time::sleep(GRACE).await;
-            let read = serde_json::to_value(open.overdue().unwrap()).unwrap();
+            let read = serde_json::to_value(overdue(&mut open).unwrap()).unwrap();
             assert_eq!(
                 (&read["id"], &read["error"]["code"]),
                 (&json!(4), &json!(code))
             );
-            assert!(open.ids.is_empty() && other.overdue().is_none());
+            assert!(open.ids.is_empty() && overdue(&mut other).is_none());
         }
     }
 
@@ -274,9 +277,9 @@ mod tests {
         let mut open = open(&[4]);
         open.cancelled = Some(Instant::now());
         assert_eq!(matched(&mut open, stray.clone()), None);
-        assert!(open.doubtful.is_none());
+        assert!(open.doubtful_until().is_none());
         assert_eq!(matched(&mut open, stray), None);
-        assert!(open.doubtful.is_some());
+        assert!(open.doubtful_until().is_some());
     }
 
     #[test]
@@ -288,20 +291,36 @@ mod tests {
         );
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_without_its_id_ends_each_open_request_whose_own_one_does_not_arrive() {
+        let stray = |reason| json!({"id": null, "error": {"code": 1, "message": reason}});
+        let mut open = open(&[2, 3]);
+        assert_eq!(matched(&mut open, stray("first")), None);
+        tokio::time::sleep(GRACE / 2).await;
+        open.ids.insert(4, None);
+        assert_eq!(matched(&mut open, stray("second")), None);
+        assert!(matched(&mut open, json!({"id": 3, "result": {}})).is_some());
+        for (number, reason) in [(2, "first"), (4, "second")] {
+            assert!(overdue(&mut open).is_none());
+            tokio::time::sleep(GRACE / 2).await;
+            let read = serde_json::to_value(overdue(&mut open).unwrap()).unwrap();
+            assert_eq!(
+                (&read["id"], &read["error"]["message"]),
+                (&json!(number), &json!(reason))
+            );
+        }
+        assert!(open.ids.is_empty());
+    }
+
     #[test]
-    fn a_late_answer_or_one_of_several_requests_ends_no_other() {
+    fn a_late_answer_ends_no_other_request() {
         for (ids, answer, is_read) in [
             (vec![4], json!({"id": 2, "result": {}}), true),
-            (
-                vec![3, 4],
-                json!({"id": null, "error": {"code": 1, "message": "no"}}),
-                false,
-            ),
             (vec![], json!({"id": 77, "result": {}}), false),
         ] {
             let mut open = open(&ids);
             assert_eq!(matched(&mut open, answer).is_some(), is_read);
-            assert!(open.ids.len() == ids.len() && open.doubtful.is_none());
+            assert!(open.ids.len() == ids.len() && open.doubtful_until().is_none());
         }
     }
 }

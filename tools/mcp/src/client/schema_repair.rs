@@ -56,6 +56,18 @@ pub(super) fn repaired(mut schema: Value) -> Option<(Value, Vec<String>)> {
                     },
                 );
             }
+            SchemaError::EndlessRef { reference } => {
+                let named = json!(reference.trim_matches('`'));
+                drop_each(&mut schema, "", &mut dropped, &|keyword, value| {
+                    keyword == "$ref" && *value == named
+                });
+                // The circle has no reference of its own.
+                if dropped.len() == before {
+                    drop_each(&mut schema, "", &mut dropped, &|keyword, _| {
+                        keyword == "$ref"
+                    });
+                }
+            }
             _ => return None,
         }
         if dropped.len() == before {
@@ -63,6 +75,15 @@ pub(super) fn repaired(mut schema: Value) -> Option<(Value, Vec<String>)> {
         }
     }
     None
+}
+
+/// Drops each `enum` without values, which would permit none. Returns true if there is one.
+pub(super) fn drop_empty_enums(schema: &mut Value) -> bool {
+    let mut dropped = Vec::new();
+    drop_each(schema, "", &mut dropped, &|keyword, value| {
+        keyword == "enum" && *value == json!([])
+    });
+    !dropped.is_empty()
 }
 
 /// Returns true if a reference leads to a place of the same document.
@@ -112,7 +133,7 @@ fn remove(schema: &mut Value, pointer: &str) -> Option<String> {
     Some(pointer.to_owned())
 }
 
-/// Drops the keywords with a text that are unusable.
+/// Drops the keywords with a text or a list that are unusable.
 fn drop_each(
     schema: &mut Value,
     place: &str,
@@ -121,7 +142,8 @@ fn drop_each(
 ) {
     if let Value::Object(fields) = schema {
         fields.retain(|keyword, value| {
-            let stays = !value.is_string() || !is_unusable(keyword, value);
+            let is_name = !value.is_string() && !value.is_array();
+            let stays = is_name || !is_unusable(keyword, value);
             if !stays {
                 dropped.push(format!("{place}/{keyword}"));
             }
@@ -228,6 +250,14 @@ mod tests {
             (
                 json!({"properties": {"to": text, "n": "number"}}),
                 "/properties/n",
+            ),
+            (
+                json!({"properties": {"to": text}, "allOf": [{"$ref": "#"}]}),
+                "/allOf/0/$ref",
+            ),
+            (
+                json!({"properties": {"to": text, "n": {"anyOf": [{"$ref": "#/properties/n/anyOf/0"}]}}}),
+                "/properties/n/anyOf/0/$ref",
             ),
             (
                 json!({"properties": {"to": text}, "patternProperties": {"[": {}}}),

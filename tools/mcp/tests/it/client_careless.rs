@@ -1,10 +1,11 @@
 //! Servers that are careless, and mean no harm.
 
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use rmcp::model::{CallToolResult, ProgressNotificationParam};
 use serde_json::{Value, json};
-use tools::{Host, SharedCatalog, ToolErrorKind};
+use tools::{Effects, Host, SharedCatalog, ToolErrorKind};
 use tools_mcp::client::{Cut, Import, Report, Servers};
 
 use crate::client_hostile::{done, legacy, raw, result};
@@ -62,6 +63,34 @@ async fn an_answer_without_the_id_of_its_request_ends_the_call_at_once_and_says_
     )
     .await;
     assert_eq!(text.unwrap().to_text(), "as text");
+}
+
+#[tokio::test]
+async fn an_answer_without_an_id_ends_each_open_call_that_gets_no_other_one() {
+    // Each call is answered without its id, and the first one afterwards with it.
+    let first = Mutex::new(None);
+    let script = move |message: &Value| {
+        let stray =
+            json!({"id": null, "jsonrpc": "2.0", "error": {"code": 1, "message": "Bad Request"}});
+        match first.lock().unwrap().replace(message.clone()) {
+            None => vec![stray.to_string()],
+            Some(first) => [vec![stray.to_string()], done(&first)].concat(),
+        }
+    };
+    let import = legacy(a_tool(), script).with_review(|tool| Ok(tool.with_effects(Effects::Pure)));
+    let (catalog, _servers, _) = imported(import).await;
+    let (start, cx) = (Instant::now(), cx());
+    let call = || catalog.execute(&cx, "mcp:s/t", json!({}));
+    let both = <[_; 2]>::from(tokio::join!(call(), call()));
+    assert!(start.elapsed() < Duration::from_secs(8));
+    let (answered, ended): (Vec<_>, Vec<_>) = both.into_iter().partition(Result::is_ok);
+    assert_eq!((answered.len(), ended.len()), (1, 1), "{ended:?}");
+    let error = ended[0].as_ref().unwrap_err();
+    assert!(
+        error.to_string().contains("Bad Request")
+            && matches!(error.kind(), ToolErrorKind::ExecutionFailed { .. }),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -206,6 +235,8 @@ async fn a_tool_with_a_rule_that_cannot_be_used_is_offered_without_it() {
     let (catalog, _servers, report) = listed(json!([
         definition("pattern", to(json!({"type": "string", "pattern": r"^[\w-.]+@x$"}))),
         definition("required", json!({"type": "object", "required": null})),
+        definition("enum", to(json!({"enum": []}))),
+        definition("itself", json!({"type": "object", "properties": {"to": {}}, "allOf": [{"$ref": "#"}]})),
         definition("dialect", json!({"type": "object", "$schema": "https://example.org/mine"})),
         {"name": "hints", "description": "d", "inputSchema": {"type": "object"}, "annotations": "none"},
         {"name": "output", "description": "d", "inputSchema": {"type": "object"}, "outputSchema": {"type": "dict"}},
@@ -214,7 +245,7 @@ async fn a_tool_with_a_rule_that_cannot_be_used_is_offered_without_it() {
     assert!(report.refused.is_empty(), "{report:?}");
     assert_eq!(
         (report.tools.len(), report.notes.len()),
-        (5, 5),
+        (7, 7),
         "{report:?}"
     );
     assert!(
@@ -228,12 +259,10 @@ async fn a_tool_with_a_rule_that_cannot_be_used_is_offered_without_it() {
         catalog.get("mcp:s/pattern").unwrap().tool().parameters["properties"]["to"],
         json!({"type": "string"})
     );
-    assert!(
-        catalog
-            .execute(&cx(), "mcp:s/pattern", json!({"to": "a"}))
-            .await
-            .is_ok()
-    );
+    for tool in ["pattern", "enum", "itself"] {
+        let called = catalog.execute(&cx(), &format!("mcp:s/{tool}"), json!({"to": "a"}));
+        assert!(called.await.is_ok(), "{tool}");
+    }
     assert!(
         catalog
             .execute(&cx(), "mcp:s/pattern", json!({"to": [1]}))

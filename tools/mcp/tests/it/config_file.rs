@@ -1,6 +1,7 @@
 //! Files of servers.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tools_mcp::config::{
@@ -69,6 +70,25 @@ fn servers_of_other_programs_are_read() {
         ["TOKEN"]
     );
     assert!(matches!(servers["typed"].transport, Transport::Http { .. }));
+}
+
+#[test]
+fn the_time_limit_of_calls_is_a_text_or_a_number_of_milliseconds_or_seconds() {
+    for (limit, seconds) in [
+        (json!(60), Some(60)),
+        (json!(60_000), Some(60)),
+        (json!("90s"), Some(90)),
+        (json!("2m"), Some(120)),
+        (json!(null), None),
+    ] {
+        let file = file(&json!({"mcpServers": {"s": {"command": "a", "timeout": limit}}}));
+        let (_, server) = file.servers().next().unwrap();
+        let read = server.unwrap().call_timeout;
+        assert_eq!(read, seconds.map(Duration::from_secs), "{limit}");
+    }
+    let file = file(&json!({"mcpServers": {"s": {"command": "a", "timeout": "soon"}}}));
+    let (_, server) = file.servers().next().unwrap();
+    assert!(server.unwrap_err().to_string().contains("timeout"));
 }
 
 #[test]

@@ -60,10 +60,8 @@ async fn a_definition_arrives_with_all_that_the_protocol_has() {
         json!({"src": "https://example.org/i.png", "mimeType": "image/png", "sizes": ["48x48"]}),
     );
     let definition = tools::Tool::new("draw", "Draws.", parameters.clone()).unwrap();
-    let definition = definition
-        .with_title("Draw it")
-        .with_icons([icon.unwrap()])
-        .with_output(output.clone());
+    let mut definition = definition.with_title("Draw it").with_output(output.clone());
+    definition.icons.push(icon.unwrap());
     catalog
         .register(definition, async |_: ToolContext, _: Value| "drawn")
         .unwrap();
@@ -93,9 +91,8 @@ async fn the_hints_are_those_of_the_effects_and_titles_are_visible() {
     let Value::Object(hints) = hints else {
         unreachable!()
     };
-    let wipe = tools::Tool::new("wipe", "Wipes.", json!({"type": "object"}))
-        .unwrap()
-        .with_annotations(hints);
+    let mut wipe = tools::Tool::new("wipe", "Wipes.", json!({"type": "object"})).unwrap();
+    wipe.annotations = Some(hints);
     catalog
         .register(
             wipe.with_title("A\u{202e}B"),

@@ -110,6 +110,21 @@ pub(crate) fn trials() -> Vec<Trial> {
                 "{ended}"
             );
         }),
+        trial(
+            "an_early_end_is_reported_with_the_last_words_on_standard_output",
+            async || {
+                let words = "echo note >&2; echo Traceback; for n in 1 2 3 4; do echo \"  line $n\"; done; echo 'KeyError: K'; exit 3";
+                let (read, _write, process) = script(words).connect().await.unwrap();
+                assert!(lines(read).await.is_empty());
+                let ended = process.ended().await.to_string();
+                assert!(
+                    ended.ends_with(
+                        "it wrote: note / line 1 / line 2 / line 3 / line 4 / KeyError: K"
+                    ),
+                    "{ended}"
+                );
+            },
+        ),
         trial("a_program_that_does_not_exist_is_not_started", async || {
             for name in ["no-such-program", "/no/such/program"] {
                 let Err(error) = StdioServer::new(name).connect().await else {

@@ -53,11 +53,11 @@ impl UrlParts {
 /// written in another way than each of these three: as it is, as a component, or as a field of a form. Each has one spelling.
 pub(super) fn meanings(part: &str) -> impl Iterator<Item = String> {
     let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let plain = decoded(part).filter(|text| {
+    let plain = decode(part).filter(|text| {
         escaped(text, |byte| byte.is_ascii_graphic() && byte != b'%') == part
             || escaped(text, is_unreserved) == part
     });
-    let of_form = decoded(&part.replace('+', " ")).filter(|text| {
+    let of_form = decode(&part.replace('+', " ")).filter(|text| {
         escaped(text, |byte| is_unreserved(byte) || byte == b' ').replace(' ', "+") == part
     });
     plain.into_iter().chain(of_form)
@@ -65,15 +65,19 @@ pub(super) fn meanings(part: &str) -> impl Iterator<Item = String> {
 
 /// Returns the text with escapes for each byte that may not stand for itself. Only ASCII is kept.
 fn escaped(text: &str, is_kept: impl Fn(u8) -> bool) -> String {
-    let byte = |byte: u8| match is_kept(byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    };
-    text.bytes().map(byte).collect()
+    text.bytes()
+        .map(|byte| {
+            if is_kept(byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
+        .collect()
 }
 
 /// Returns the text without escapes. Returns `None` if one is no escape, or if the result is not UTF-8.
-fn decoded(text: &str) -> Option<String> {
+fn decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

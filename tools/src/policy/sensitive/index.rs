@@ -71,9 +71,10 @@ impl Index {
 
     /// Returns the numbers of all patterns whose first segment matches a name, and of some others. Each number occurs once.
     pub(super) fn candidates(&self, name: &str) -> impl Iterator<Item = usize> {
-        let lower = match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            true => Cow::Owned(name.to_ascii_lowercase()),
-            false => Cow::Borrowed(name),
+        let lower = if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            Cow::Owned(name.to_ascii_lowercase())
+        } else {
+            Cow::Borrowed(name)
         };
         let literal = self.literal.get(&*lower).into_iter().flatten().copied();
         let first = lower.bytes().next().map(Hint::First);

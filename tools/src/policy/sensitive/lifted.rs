@@ -53,11 +53,11 @@ impl SensitivePaths {
         target: &Target,
     ) -> bool {
         let is_literal = |clause: &Clause| naming::is_literal(clause, target);
-        let is_allowed = |(policy, tool): (&Policy, ToolNames<'_>)| {
-            let mut rules = policy.applying(Verdict::Allow, tool, Some(target));
-            rules.any(|rule| rule.target().is_some_and(is_literal))
-        };
-        grant.layers().all(|layer| layer.iter().any(is_literal)) || policy.is_some_and(is_allowed)
+        grant.layers().all(|layer| layer.iter().any(is_literal))
+            || policy.is_some_and(|(policy, tool)| {
+                let mut rules = policy.applying(Verdict::Allow, tool, Some(target));
+                rules.any(|rule| rule.target().is_some_and(is_literal))
+            })
     }
 }
 

@@ -8,15 +8,17 @@ use super::{SensitivePath, dot_name};
 /// Only a clause without wildcards names an entry without an anchor. A clause names a dot file if it contains each of its unknown
 /// names that begin with a dot.
 pub(super) fn covers(clause: &Clause, target: &Target, entry: &SensitivePath) -> bool {
-    clause.matches(target)
-        && match dot_name::is_entry(entry) {
-            true => target
-                .value()
-                .split('/')
-                .filter(|name| dot_name::is_unknown(name))
-                .all(|name| contains(clause, name)),
-            false => is_anchored(clause, entry),
-        }
+    if !clause.matches(target) {
+        return false;
+    }
+    if !dot_name::is_entry(entry) {
+        return is_anchored(clause, entry);
+    }
+    target
+        .value()
+        .split('/')
+        .filter(|name| dot_name::is_unknown(name))
+        .all(|name| contains(clause, name))
 }
 
 /// Returns true if the clause names the entry, and can cover a path that the entry matches.

@@ -105,9 +105,10 @@ impl<'p> SeenMembers<'p> {
         let members = &self.object.members;
         let is_it = |(own, _): &(Box<str>, SimpleSchema)| **own == *name;
         // Members usually come in the order of the schema.
-        let place = match members.get(self.next).is_some_and(is_it) {
-            true => self.next,
-            false => members.iter().position(is_it)?,
+        let place = if members.get(self.next).is_some_and(is_it) {
+            self.next
+        } else {
+            members.iter().position(is_it)?
         };
         let bit = 1 << place;
         if self.seen & bit != 0 {

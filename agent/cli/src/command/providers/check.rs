@@ -39,9 +39,11 @@ async fn complete(
     let mut once = RetryPolicy::default();
     once.max_retries = 0;
     options.retry_policy = Some(once);
-    options.generation = GenerationOptions::new()
-        .with_max_output_tokens(MAX_OUTPUT_TOKENS)
-        .with_caching(false);
+    options.generation = GenerationOptions {
+        max_output_tokens: Some(MAX_OUTPUT_TOKENS),
+        caching: Some(false),
+        ..GenerationOptions::new()
+    };
     let (messages, tools) = (
         [Message::text(Role::User, "Answer with the word ok.")],
         ToolSet::default(),

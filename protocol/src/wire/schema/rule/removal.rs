@@ -32,14 +32,13 @@ pub(in crate::wire::schema) fn removal(
         }
         _ => false,
     };
-    let is_removed = |(keyword, value): &(&String, &Value)| {
-        !dialect.takes(keyword)
-            || is_untaken_pattern(keyword, value)
-            || (has_other_keys && is_about_keys(keyword, value))
-    };
     let removed: Vec<_> = keywords
         .iter()
-        .filter(is_removed)
+        .filter(|(keyword, value)| {
+            !dialect.takes(keyword)
+                || is_untaken_pattern(keyword, value)
+                || (has_other_keys && is_about_keys(keyword, value))
+        })
         .map(|(keyword, _)| keyword.clone())
         .collect();
     for keyword in removed {

@@ -72,6 +72,7 @@ impl Builder<'_> {
             Effect::Hidden => {
                 self.hidden -= 1;
                 self.beside = None;
+                self.concealed = None;
             }
             Effect::Mark(mark) => self.inline.close(mark),
             Effect::Code => self.inline.close_code(),

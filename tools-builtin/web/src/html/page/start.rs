@@ -6,7 +6,7 @@ use crate::html::element::Element;
 use crate::html::frame::{Effect, Formula};
 use crate::html::language::language;
 use crate::html::open_elements::is_scope;
-use crate::html::visibility::{beside_content, is_hidden, is_line_number};
+use crate::html::visibility::{beside_content, is_hidden, is_invisible, is_line_number};
 use crate::markdown::{Mark, Table, destination};
 
 /// The maximum number of `<noscript>` that a page without other text shows.
@@ -36,10 +36,10 @@ impl Builder<'_> {
         if element.is_block() && self.hidden == 0 {
             self.break_block();
         }
-        if let Some(part) = self.beside.filter(|_| is_content(element, attributes)) {
-            self.with_content.push(part);
+        if is_content(element, attributes) && !is_hidden(element, attributes) {
             // Once is enough.
-            self.beside = None;
+            self.with_content.extend(self.beside.take());
+            self.invisible.extend(self.concealed.take());
         }
         let effect = if self.open.is_full() || self.hidden > 0 {
             Effect::None
@@ -106,7 +106,15 @@ impl Builder<'_> {
         if is_fallback && self.fallbacks.len() < MAX_FALLBACKS {
             self.fallbacks.push(self.starts);
         }
-        if is_hidden(element, attributes)
+        if is_invisible(attributes) && !element.is_dropped() && !self.kept.contains(&self.starts) {
+            if is_content(element, attributes) {
+                self.invisible.push(self.starts);
+            } else {
+                self.concealed = Some(self.starts);
+            }
+            return true;
+        }
+        if is_hidden(element, attributes) && !self.kept.contains(&self.starts)
             || (is_line_number(attributes) && self.holds_code(element))
         {
             return true;

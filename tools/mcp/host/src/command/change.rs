@@ -62,14 +62,14 @@ pub(super) const ADD: Command = Command {
             "The effects of a tool, or of all tools with `*`: TOOL=read_only, TOOL=pure, or TOOL= and JSON such as \
              {\"writes\": [\"mail:{to}\"]}; repeatable",
         ),
-        Argument::Flag {
-            name: "allow",
-            help: "Call the tools without declared effects without a question",
-        },
-        Argument::Flag {
-            name: "project",
-            help: "Add it to the project's file, which others may share",
-        },
+        Argument::flag(
+            "allow",
+            "Call the tools without declared effects without a question",
+        ),
+        Argument::flag(
+            "project",
+            "Add it to the project's file, which others may share",
+        ),
         Argument::Root,
     ],
     rules: &[
@@ -89,10 +89,7 @@ pub(super) const REMOVE: Command = Command {
     about: "Remove a server with its approval, the definitions of its tools and the login to it",
     arguments: &[
         NAME,
-        Argument::Flag {
-            name: "project",
-            help: "Remove it from the project's file",
-        },
+        Argument::flag("project", "Remove it from the project's file"),
         Argument::Root,
     ],
     run: Some(|arguments, cx| Box::pin(async { Ok(remove(arguments, cx)?) })),

@@ -19,10 +19,7 @@ pub(super) const LIST: Command = Command {
     about: "List the servers and whether sessions may use them",
     arguments: &[
         Argument::Root,
-        Argument::Flag {
-            name: "json",
-            help: "Print the servers as JSON, one document per line",
-        },
+        Argument::flag("json", "Print the servers as JSON, one document per line"),
     ],
     run: Some(|arguments, cx| Box::pin(async { Ok(list(arguments, cx)?) })),
     ..Command::new("list")

@@ -14,7 +14,9 @@ use tools::visible_line;
 use tools_http::{HeaderName, HeaderValue, HttpError, Method, Request, ResponseStream, StatusCode};
 
 use crate::client::http::events::events;
-use crate::client::http::requests::{EVENTS, Failure, JSON, Requests, SESSION, failed, try_later};
+use crate::client::http::requests::{
+    EVENTS, Failure, JSON, Requests, SESSION, failed, is_session_unknown, try_later,
+};
 use crate::client::reading;
 
 /// The characters of an unusable answer that an error shows.
@@ -76,12 +78,9 @@ impl Requests {
             }
             _ => {}
         }
-        match response.status {
-            StatusCode::NOT_FOUND if session.is_some() => return Err(Failure::SessionExpired),
-            status if !status.is_success() => {
-                return refused(response, &message, session.is_some(), limits).await;
-            }
-            _ => {}
+        let status = response.status;
+        if !status.is_success() {
+            return refused(response, &message, session.is_some(), limits).await;
         }
         let id = response
             .headers
@@ -130,6 +129,12 @@ impl Requests {
                         ));
                     }
                 };
+                if let ServerJsonRpcMessage::Error(answer) = &message
+                    && session.is_some()
+                    && is_session_unknown(status, Some(&answer.error), &answer.error.message)
+                {
+                    return Err(Failure::SessionExpired);
+                }
                 Ok(StreamableHttpPostResponse::Json(message, id))
             }
         }
@@ -219,16 +224,7 @@ async fn refused(
         &String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]),
         SHOWN,
     );
-    // Many servers answer 400 where the protocol has 404 for a session that they do not know, and some 410 or 422. Only the text tells, and
-    // nothing has run.
-    let is_own = error
-        .as_ref()
-        .is_some_and(|error| error.id.is_some() && error.id.as_ref() == request.map(|own| &own.id));
-    if has_session
-        && matches!(status.as_u16(), 400 | 410 | 422)
-        && !is_own
-        && text.to_ascii_lowercase().contains("session")
-    {
+    if has_session && is_session_unknown(status, error.as_ref().map(|error| &error.error), &text) {
         return Err(Failure::SessionExpired);
     }
     // A server of the older generation refuses `server/discover` in its own way. With the id of the request, the answer is that of the

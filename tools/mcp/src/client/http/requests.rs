@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use futures_util::stream::BoxStream;
-use rmcp::model::ClientJsonRpcMessage;
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient,
     StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
@@ -30,6 +30,9 @@ const AUTHORIZATION: HeaderName = HeaderName::from_static("authorization");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 pub(super) const EVENTS: &str = "text/event-stream";
 pub(super) const JSON: &str = "application/json";
+
+/// The code of the official servers for a session that they do not know.
+const SESSION_UNKNOWN: ErrorCode = ErrorCode(-32001);
 
 /// The requests of one connection, whose context permits its host alone.
 #[derive(Clone)]
@@ -162,18 +165,14 @@ impl Requests {
             .await
             .map_err(|error| self.failure(error))?;
         let is_plain = !response.headers.contains_key("www-authenticate");
-        // Some servers answer so for a session that they do not know.
+        // Such an answer asks for no login.
         if has_session && is_plain && response.status == StatusCode::UNAUTHORIZED {
             let begin = response
                 .chunk()
                 .await
                 .map_err(Failure::Client)?
                 .unwrap_or_default();
-            if begin
-                .to_ascii_lowercase()
-                .windows(7)
-                .any(|word| word == b"session")
-            {
+            if is_session_unknown(response.status, None, &String::from_utf8_lossy(&begin)) {
                 return Err(Failure::SessionExpired);
             }
         }
@@ -275,6 +274,26 @@ impl StreamableHttpClient for Requests {
             }
             (_, media_type) => Err(Failure::UnexpectedContentType(media_type)),
         }
+    }
+}
+
+/// Returns true if an answer says that the server does not know the session, so nothing has run. The protocol has 404 for this. Many
+/// servers have another status, some even that of a success, and only the error or the text tells.
+pub(super) fn is_session_unknown(
+    status: StatusCode,
+    error: Option<&ErrorData>,
+    text: &str,
+) -> bool {
+    let text = text.to_ascii_lowercase();
+    let is_named = text.contains("session") || text.contains("not initialized");
+    match status.as_u16() {
+        404 => true,
+        // A tool may have an argument of this name.
+        400 | 401 | 410 | 422 => {
+            is_named && error.is_none_or(|error| error.code != ErrorCode::INVALID_PARAMS)
+        }
+        200 => is_named && error.is_some_and(|error| error.code == SESSION_UNKNOWN),
+        _ => false,
     }
 }
 

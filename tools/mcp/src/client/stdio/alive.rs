@@ -7,6 +7,7 @@ use std::time::Duration;
 use tools_exec::supervise::Running;
 
 use crate::client::stdio::error::StdioError;
+use crate::client::stdio::log::Log;
 use crate::client::stdio::pipe::Output;
 
 /// The time that a server has to end by itself after its standard input was closed.
@@ -22,6 +23,8 @@ pub struct Alive {
     /// Dropped after the process has ended.
     _kept: Arc<dyn Any + Send + Sync>,
     remarks: Option<Arc<Remarks>>,
+    /// The lines of its standard output that are no messages.
+    output: Log,
 }
 
 impl Alive {
@@ -30,6 +33,7 @@ impl Alive {
         fault: Arc<OnceLock<StdioError>>,
         kept: Arc<dyn Any + Send + Sync>,
         remarks: Option<Arc<Remarks>>,
+        output: Log,
     ) -> Self {
         let (ended, of_process) = (running.ended(), kept.clone());
         tokio::spawn(async move {
@@ -41,6 +45,7 @@ impl Alive {
             fault,
             _kept: kept,
             remarks,
+            output,
         }
     }
 
@@ -54,6 +59,8 @@ impl Alive {
             Output::Log(log) => log.latest(),
             Output::Messages(_) => String::new(),
         });
+        let mut words = vec![last_words, self.output.latest()];
+        words.retain(|words| !words.is_empty());
         let remarks = self
             .remarks
             .as_ref()
@@ -61,7 +68,7 @@ impl Alive {
             .unwrap_or_default();
         ended.map_or(StdioError::Lost, |ended| StdioError::Ended {
             exit: ended.exit,
-            last_words,
+            last_words: words.join(" / "),
             remarks,
         })
     }

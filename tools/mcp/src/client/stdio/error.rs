@@ -41,7 +41,7 @@ pub enum StdioError {
     Ended {
         /// How it ended.
         exit: Exit,
-        /// The end of its standard error.
+        /// The end of its standard error, and of the lines of its standard output that are no messages.
         last_words: String,
         /// Reasons that the host knows, such as requests that walls have refused.
         remarks: Vec<String>,

@@ -4,7 +4,7 @@
 const KEPT: usize = 64 * 1024;
 
 /// Splits a stream into lines. The part of a line beyond the limit is left out.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
     limit: usize,
     line: Vec<u8>,

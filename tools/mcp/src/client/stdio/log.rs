@@ -1,9 +1,9 @@
 //! [`Log`]: the lines of a server that are no messages.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use tools::visible_line;
+use tools::{IgnorePoison as _, visible_line};
 
 use crate::client::stdio::lines::Lines;
 
@@ -17,12 +17,14 @@ const SHOWN: usize = 500;
 const LATEST: usize = 5;
 
 /// Writes the lines of a server that are no messages to the log, in short and with invisible characters made visible.
-#[derive(Debug)]
+///
+/// A clone has the same latest lines.
+#[derive(Clone, Debug)]
 pub(super) struct Log {
     server: Arc<str>,
     stream: &'static str,
     lines: Lines,
-    latest: VecDeque<Vec<u8>>,
+    latest: Arc<Mutex<VecDeque<Vec<u8>>>>,
 }
 
 impl Log {
@@ -31,7 +33,7 @@ impl Log {
             server,
             stream,
             lines: Lines::cut_at(KEPT),
-            latest: VecDeque::new(),
+            latest: Arc::default(),
         }
     }
 
@@ -60,20 +62,22 @@ impl Log {
             let line = shown(line);
             tracing::debug!(target: "tools_mcp::server", server = %self.server, stream = self.stream, "{line}");
         }
-        let mut kept = if self.latest.len() == LATEST {
-            self.latest.pop_front()
+        let mut latest = self.latest.lock().ignore_poison();
+        let mut kept = if latest.len() == LATEST {
+            latest.pop_front()
         } else {
             None
         }
         .unwrap_or_default();
         kept.clear();
         kept.extend_from_slice(line);
-        self.latest.push_back(kept);
+        latest.push_back(kept);
     }
 
     /// Returns the latest lines as one.
     pub(super) fn latest(&self) -> String {
-        self.latest
+        let latest = self.latest.lock().ignore_poison();
+        latest
             .iter()
             .map(|line| shown(line))
             .collect::<Vec<_>>()

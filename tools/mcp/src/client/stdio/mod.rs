@@ -225,11 +225,12 @@ impl StdioServer {
         let log = log::Log::new(self.name.clone(), "stderr");
         let running = start(&launch, Output::Messages(sink), Output::Log(log)).await?;
         let stdin = running.take_stdin().ok_or(StdioError::Lost)?;
-        let (messages, fault) = Messages::new(source, log::Log::new(self.name.clone(), "stdout"));
+        let log = log::Log::new(self.name.clone(), "stdout");
+        let (messages, fault) = Messages::new(source, log.clone());
         Ok((
             Box::new(messages),
             Box::new(stdin),
-            Alive::new(running, fault, kept, remarks),
+            Alive::new(running, fault, kept, remarks, log),
         ))
     }
 

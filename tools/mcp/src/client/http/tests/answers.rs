@@ -129,8 +129,12 @@ async fn a_bad_request_about_a_session_renews_it_and_an_answer_of_the_tool_does_
         "410 Gone",
         "422 Unprocessable Content",
     ];
+    let uninitialized =
+        about("null").replace("No valid session ID provided", "Server not initialized");
     for (kind, body) in [
         ("application/json", about("null")),
+        ("application/json", about("1")),
+        ("application/json", uninitialized),
         ("application/json", about("\"server-error\"")),
         ("text/plain", "Invalid or missing session ID".to_owned()),
     ] {
@@ -144,13 +148,25 @@ async fn a_bad_request_about_a_session_renews_it_and_an_answer_of_the_tool_does_
             );
         }
     }
-    let (own, _) = post(
-        response("400 Bad Request", "application/json", &about("1")),
+    let unknown = about("1").replace("-32000", "-32001");
+    let (answer, _) = post(
+        response("200 OK", "application/json", &unknown),
         ping(),
         Some("s1"),
     )
     .await;
-    assert!(error_of(own).contains("session"));
+    assert!(matches!(answer, Err(Failure::SessionExpired)), "{answer:?}");
+    // The words of a tool.
+    for (status, code) in [("400 Bad Request", "-32602"), ("200 OK", "-32000")] {
+        let own = about("1").replace("-32000", code);
+        let (own, _) = post(
+            response(status, "application/json", &own),
+            ping(),
+            Some("s1"),
+        )
+        .await;
+        assert!(error_of(own).contains("session"));
+    }
 }
 
 #[tokio::test]

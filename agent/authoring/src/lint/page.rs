@@ -1,0 +1,186 @@
+//! The findings for people.
+
+use anstyle::Style;
+use tools::lint::{Fault, Severity};
+use tools::protocol::wire::schema::NotStrict;
+
+use super::report::{ToolReport, WireForm};
+use host::fit;
+use host::style::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
+use host::table::Table;
+use tools::counted;
+use tools::visible::visible;
+
+/// Returns a line for each tool, or all its findings, and the totals.
+pub(super) fn page(reports: &[ToolReport], is_long: bool, width: usize) -> String {
+    let body = if is_long {
+        reports
+            .iter()
+            .map(|report| details(report, width))
+            .collect()
+    } else {
+        overview(reports).wrapped(width)
+    };
+    format!("{body}{}", fit::hanging(&totals(reports), width, "", "  "))
+}
+
+fn overview(reports: &[ToolReport]) -> Table<6> {
+    let mut table = Table::new(
+        [
+            STRONG,
+            Style::new(),
+            Style::new(),
+            Style::new(),
+            Style::new(),
+            Style::new(),
+        ],
+        0,
+    );
+    table.push(
+        [
+            "tool",
+            "name",
+            "schema",
+            "strict",
+            "tokens",
+            "worst finding",
+        ]
+        .map(str::to_owned),
+    );
+    for report in reports {
+        let tokens = report.tokens().map(|tokens| tokens.to_string());
+        let mut finding = report.worst().map_or_else(|| "none".to_owned(), line);
+        if report.faults.len() > 1 {
+            finding += &format!(" (1 of {})", report.faults.len());
+        }
+        table.push([
+            visible(&report.tool).into_owned(),
+            names(report),
+            schemas(report),
+            strictness(report),
+            tokens.unwrap_or_default(),
+            finding,
+        ]);
+    }
+    table
+}
+
+/// Returns `kept` if every service takes the tool's own name.
+fn names(report: &ToolReport) -> String {
+    word(
+        report,
+        |form| if form.is_name_kept { "kept" } else { "mapped" },
+    )
+}
+
+/// Returns the largest change of the schema for a service.
+fn schemas(report: &ToolReport) -> String {
+    word(report, |form| match &form.changes[..] {
+        [] => "kept",
+        _ if form.is_loosened() => "loosened",
+        _ => "rewritten",
+    })
+}
+
+/// Returns the word of the largest change in any form, from `kept` to `loosened`.
+fn word(report: &ToolReport, of: impl Fn(&WireForm) -> &'static str) -> String {
+    let order = ["kept", "mapped", "rewritten", "loosened"];
+    let words = report.forms().map(|(_, form)| of(form));
+    words
+        .max_by_key(|word| order.iter().position(|other| other == word))
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// Returns the share of the services with a strict mode that get a strict definition.
+fn strictness(report: &ToolReport) -> String {
+    let modes = report
+        .forms()
+        .filter(|(format, _)| format.has_strict_mode());
+    let strict: Vec<_> = modes.map(|(_, form)| form.strict.is_ok()).collect();
+    let count = strict.iter().filter(|is_strict| **is_strict).count();
+    match count {
+        _ if strict.is_empty() => String::new(),
+        0 => "no".to_owned(),
+        _ if count == strict.len() => "yes".to_owned(),
+        _ => format!("{count} of {}", strict.len()),
+    }
+}
+
+fn details(report: &ToolReport, width: usize) -> String {
+    let mut text = format!("{}\n", styled(STRONG, visible(&report.tool)));
+    let source = report.entry.as_ref().map(|entry| entry.source());
+    if let Some(source) = source.or(report.faults.iter().find_map(|fault| fault.source.as_ref())) {
+        text += &format!("  {}\n", styled(FAINT, visible(&source.to_string())));
+    }
+    for fault in &report.faults {
+        text += &fit::hanging(&line(fault), width, "  ", "    ");
+    }
+    let mut table = Table::new([FAINT, Style::new()], 2);
+    for wire in &report.wires {
+        let form = match &wire.form {
+            Err(reason) => format!("not sent: {reason}"),
+            Ok(form) => format!("{}, {} tokens{}", form.name, form.tokens, strict_note(form)),
+        };
+        table.push([wire.format.to_string(), visible(&form).into_owned()]);
+        for change in wire.form.iter().flat_map(|form| &form.changes) {
+            table.push_below(FAINT, visible(&change.to_string()).into_owned());
+        }
+    }
+    text + &table.wrapped(width) + "\n"
+}
+
+fn strict_note(form: &WireForm) -> String {
+    match &form.strict {
+        Ok(()) => ", strict".to_owned(),
+        Err(NotStrict::Unavailable) => ", no strict mode".to_owned(),
+        Err(reason) => format!("; not strict: {reason}"),
+    }
+}
+
+/// Returns a finding with its weight.
+fn line(fault: &Fault) -> String {
+    let style = if fault.severity == Severity::Error {
+        BAD
+    } else {
+        ALERT
+    };
+    format!(
+        "{}: {}",
+        styled(style, fault.severity),
+        visible(&fault.message)
+    )
+}
+
+fn totals(reports: &[ToolReport]) -> String {
+    let count = |severity| {
+        reports
+            .iter()
+            .map(|report| report.count(severity))
+            .sum::<usize>() as u64
+    };
+    let [errors, warnings] = [Severity::Error, Severity::Warning].map(count);
+    let style = match (errors, warnings) {
+        (0, 0) => GOOD,
+        (0, _) => ALERT,
+        _ => BAD,
+    };
+    let found = format!(
+        "{}, {}",
+        counted(errors, "error"),
+        counted(warnings, "warning")
+    );
+    let counts: Vec<_> = reports.iter().filter_map(ToolReport::tokens).collect();
+    let about = if counts.iter().any(|tokens| tokens.is_estimate) {
+        "about "
+    } else {
+        ""
+    };
+    let tokens: usize = counts.iter().map(|tokens| tokens.count).sum();
+    format!(
+        "{}: {}, {about}{}",
+        counted(reports.len() as u64, "tool"),
+        styled(style, found),
+        counted(tokens as u64, "token")
+    )
+}

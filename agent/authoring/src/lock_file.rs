@@ -1,0 +1,156 @@
+//! The lock file: the definitions and their digests as JSON, with sorted keys and one value per line.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use host::{own_path, program, shell};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tools::{Digest, Tool, ToolName};
+
+/// The usual lock file.
+pub(crate) const USUAL: &str = "tools.lock";
+
+/// The version of the format.
+const VERSION: u64 = 1;
+
+/// A lock file that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LockError {
+    #[error("there is no lock file at {}; write it with {}", path.display(), command(path))]
+    Missing { path: PathBuf },
+    #[error("cannot read {}: {source}; check the path", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("{} is not a lock file: {source}; write it again with {}", path.display(), command(path))]
+    Syntax {
+        path: PathBuf,
+        source: serde_json::Error,
+    },
+    #[error("{} has version {version}, and this program reads version {VERSION}; use the program that wrote it", path.display())]
+    Version { path: PathBuf, version: u64 },
+    #[error("{}: the definition of {tool} does not match its digest; write the file again with {}", path.display(), command(path))]
+    Digest { path: PathBuf, tool: ToolName },
+    #[error("cannot write {}: {source}; choose another place with --file", path.display())]
+    Write { path: PathBuf, source: io::Error },
+}
+
+/// Returns the command that writes the file.
+pub(crate) fn command(path: &Path) -> String {
+    let file = match path == Path::new(USUAL) {
+        true => String::new(),
+        false => format!(" --file {}", shell::quoted(&path.to_string_lossy())),
+    };
+    format!("{} lock{file}", program::name())
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LockFile {
+    version: u64,
+    tools: BTreeMap<ToolName, Locked>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Locked {
+    digest: Digest,
+    /// The definition without its name.
+    definition: Map<String, Value>,
+}
+
+/// Reads the definitions, sorted by name.
+pub(crate) fn read(path: &Path) -> Result<Vec<Tool>, LockError> {
+    let text = fs::read_to_string(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => LockError::Missing {
+            path: path.to_owned(),
+        },
+        _ => LockError::Read {
+            path: path.to_owned(),
+            source,
+        },
+    })?;
+    let syntax = |source| LockError::Syntax {
+        path: path.to_owned(),
+        source,
+    };
+    let document: Value = serde_json::from_str(&text).map_err(syntax)?;
+    if let Some(version) = document["version"]
+        .as_u64()
+        .filter(|version| *version != VERSION)
+    {
+        return Err(LockError::Version {
+            path: path.to_owned(),
+            version,
+        });
+    }
+    let file: LockFile = serde_json::from_value(document).map_err(syntax)?;
+    let tools = file.tools.into_iter().map(
+        |(
+            name,
+            Locked {
+                digest,
+                mut definition,
+            },
+        )| {
+            definition.insert("name".to_owned(), name.as_str().into());
+            let tool: Tool = serde_json::from_value(definition.into()).map_err(syntax)?;
+            if tool.digest() == digest {
+                Ok(tool)
+            } else {
+                Err(LockError::Digest {
+                    path: path.to_owned(),
+                    tool: name,
+                })
+            }
+        },
+    );
+    tools.collect()
+}
+
+/// Writes the definitions.
+pub(crate) fn write(path: &Path, tools: &[Tool]) -> Result<(), LockError> {
+    let refused = |source| LockError::Write {
+        path: path.to_owned(),
+        source,
+    };
+    let locked = |tool: &Tool| -> Result<(ToolName, Locked), serde_json::Error> {
+        let definition: BTreeMap<String, Value> =
+            serde_json::from_value(serde_json::to_value(tool)?)?;
+        let members = definition.into_iter().filter(|(key, _)| key != "name");
+        let definition = members.map(|(key, value)| (key, sorted(value))).collect();
+        Ok((
+            tool.name.clone(),
+            Locked {
+                digest: tool.digest(),
+                definition,
+            },
+        ))
+    };
+    let tools = tools
+        .iter()
+        .map(locked)
+        .collect::<Result<_, _>>()
+        .map_err(|error| refused(error.into()))?;
+    let file = LockFile {
+        version: VERSION,
+        tools,
+    };
+    let text = serde_json::to_string_pretty(&file).map_err(|error| refused(error.into()))?;
+    own_path::write(path, text + "\n").map_err(refused)
+}
+
+/// Sorts the keys of all objects, whatever order the build keeps.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members: BTreeMap<_, _> = members
+                .into_iter()
+                .map(|(key, value)| (key, sorted(value)))
+                .collect();
+            Value::Object(members.into_iter().collect())
+        }
+        Value::Array(items) => items.into_iter().map(sorted).collect(),
+        other => other,
+    }
+}

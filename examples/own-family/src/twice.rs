@@ -1,0 +1,14 @@
+//! A program with a second family of a name that one of Toolcrib has.
+
+use std::process::ExitCode;
+
+use host::{Extension, inventory};
+use tools::source;
+
+inventory::submit! {
+    Extension::new("authorship", source!())
+}
+
+fn main() -> ExitCode {
+    toolcrib::main()
+}

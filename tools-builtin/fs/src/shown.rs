@@ -1,0 +1,66 @@
+//! [`Shown`]: a file that is read after it was judged.
+
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+
+use host::placed::{FolderId, change_time};
+use tools::ToolContext;
+use tools::context::FileAuthors;
+
+use crate::Workspace;
+use crate::path::RelativePath;
+
+/// An open file whose content is shown to the model. A drop records a stranger's text if the file, or a folder around it, has changed since
+/// it was opened, because the judgement may have been about another content.
+pub(crate) struct Shown<'a> {
+    cx: &'a ToolContext,
+    workspace: &'a Workspace,
+    path: PathBuf,
+    stamps: Vec<Option<Stamp>>,
+}
+
+type Stamp = (Option<FolderId>, u64, u64);
+
+impl<'a> Shown<'a> {
+    /// Notes the file, with its metadata from before the read. Call [`Workspace::show_content`] before the drop.
+    pub(crate) fn new(
+        cx: &'a ToolContext,
+        workspace: &'a Workspace,
+        path: &RelativePath,
+        file: Option<Metadata>,
+    ) -> Self {
+        let path = workspace.root().join(path.as_str());
+        let stamps = stamps(workspace, &path, file);
+        Self {
+            cx,
+            workspace,
+            path,
+            stamps,
+        }
+    }
+}
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        let is_judged = !self.cx.is_exposed() && self.cx.service::<FileAuthors>().is_some();
+        let now = || self.path.symlink_metadata().ok();
+        if is_judged && self.stamps != stamps(self.workspace, &self.path, now()) {
+            self.cx.record_exposure();
+        }
+    }
+}
+
+/// Returns the numbers and times of the file and of the folders around it below the root.
+fn stamps(workspace: &Workspace, path: &Path, file: Option<Metadata>) -> Vec<Option<Stamp>> {
+    let around = path
+        .ancestors()
+        .skip(1)
+        .take_while(|it| *it != workspace.root());
+    let around = around.map(|it| it.symlink_metadata().ok());
+    let stamp = |it: Metadata| (FolderId::from_metadata(&it), it.len(), change_time(&it));
+    [file]
+        .into_iter()
+        .chain(around)
+        .map(|it| it.map(stamp))
+        .collect()
+}

@@ -1,0 +1,193 @@
+//! [`Git`]: runs git on a repository that may come from a stranger.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::repository::{GIT, Repository};
+
+/// The longest time of one question to git.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// The most bytes of an answer.
+const MAX_ANSWER: u64 = 256 << 20;
+
+/// The variables of the user's own settings of git.
+const OF_USER: [&str; 3] = ["GIT_CONFIG_GLOBAL", "HOME", "XDG_CONFIG_HOME"];
+
+/// Settings against those of a repository: it names no program that runs, and no history but its own.
+const SETTINGS: [&str; 6] = [
+    "core.attributesFile=/dev/null",
+    "core.commitGraph=false",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.multiPackIndex=false",
+    "protocol.allow=never",
+];
+
+/// Runs git in a repository, without its hooks and filters and without the settings of the user.
+#[derive(Debug)]
+pub(crate) struct Git {
+    program: PathBuf,
+    folder: PathBuf,
+}
+
+impl Git {
+    /// Finds git among the programs of the user. Returns `None` if it is not installed, or only in the repository itself. One in
+    /// another repository comes last.
+    pub(crate) fn find(repository: &Repository) -> Option<Self> {
+        let folders = std::env::var_os("PATH")?;
+        let programs = std::env::split_paths(&folders).filter(|folder| folder.is_absolute());
+        let programs = programs.filter_map(|folder| {
+            folder
+                .join(format!("git{}", std::env::consts::EXE_SUFFIX))
+                .canonicalize()
+                .ok()
+        });
+        let is_own = |program: &PathBuf| program.starts_with(&repository.top);
+        let programs = programs.filter(|program| program.is_file() && !is_own(program));
+        // A session may have put one into another repository.
+        let is_in_repository = |it: &PathBuf| it.ancestors().any(|it| it.join(GIT).exists());
+        let program = programs.min_by_key(is_in_repository)?;
+        Some(Self {
+            program,
+            folder: repository.git(),
+        })
+    }
+
+    /// Returns the commit that is checked out.
+    pub(crate) fn head(&self) -> Option<String> {
+        self.text(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+    }
+
+    /// Returns the address of the user in the settings of all repositories, but not in those of this one.
+    pub(crate) fn user(&self, root: &Path) -> Option<String> {
+        // A session could write these settings.
+        let is_reachable = |name: &str| {
+            std::env::var_os(name).is_some_and(|path| Path::new(&path).starts_with(root))
+        };
+        if OF_USER.iter().any(|name| is_reachable(name)) {
+            return None;
+        }
+        let mut command = self.command();
+        command.args(["config", "--global", "--includes", "--get", "user.email"]);
+        command.env_remove("GIT_CONFIG_GLOBAL");
+        for name in OF_USER {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
+        line(answer(command.spawn().ok()?, Instant::now() + LIMIT)?)
+    }
+
+    /// Returns the one line that git answers.
+    pub(crate) fn text(&self, args: &[&str]) -> Option<String> {
+        line(self.answer(args)?)
+    }
+
+    /// Returns the answer of git, or `None` if it fails, or takes too long.
+    pub(crate) fn answer(&self, args: &[&str]) -> Option<Vec<u8>> {
+        answer(
+            self.command().args(args).spawn().ok()?,
+            Instant::now() + LIMIT,
+        )
+    }
+
+    /// Returns the answer of git that has that of another question as its input.
+    pub(crate) fn answer_from(&self, input: &[&str], args: &[&str]) -> Option<Vec<u8>> {
+        let until = Instant::now() + LIMIT;
+        let mut source = self.command().args(input).spawn().ok()?;
+        let pipe = source.stdout.take()?;
+        let sink = self.command().args(args).stdin(pipe).spawn();
+        let read = sink.ok().and_then(|sink| answer(sink, until));
+        if read.is_none() {
+            // It may have ended already.
+            let _ = source.kill();
+        }
+        let ended = source.wait().ok()?;
+        read.filter(|_| ended.success())
+    }
+
+    /// Returns the ids in all lines `commit <id>` that git writes, however long it takes.
+    pub(crate) fn commits(&self, args: &[&str]) -> Option<BTreeSet<String>> {
+        let mut child = self.command().args(args).spawn().ok()?;
+        let lines = BufReader::new(child.stdout.take()?).lines();
+        let commits = lines
+            .map_while(Result::ok)
+            .filter_map(|line| Some(line.strip_prefix("commit ")?.to_owned()))
+            .collect();
+        child.wait().ok()?.success().then_some(commits)
+    }
+
+    /// Returns true if git succeeds, however long it takes.
+    pub(crate) fn succeeds(&self, args: &[&str]) -> bool {
+        self.command()
+            .args(args)
+            .stdout(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    }
+
+    /// Returns git with settings, and with pipes for its input and output.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .current_dir(self.folder.parent().unwrap_or(&self.folder))
+            .env_clear();
+        command.args(["--no-pager", "--literal-pathspecs"]);
+        for setting in SETTINGS {
+            command.args(["-c", setting]);
+        }
+        let folder: &OsStr = self.folder.as_os_str();
+        command.env("GIT_DIR", folder).env("LC_ALL", "C");
+        command
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_ATTR_NOSYSTEM", "1");
+        command
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_TERMINAL_PROMPT", "0");
+        // A missing object is missing, and is not fetched from elsewhere.
+        command
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_ALLOW_PROTOCOL", "none");
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        command
+    }
+}
+
+/// Returns all that a process writes, or `None` if it fails or is not at its end in time.
+fn answer(mut child: Child, until: Instant) -> Option<Vec<u8>> {
+    let output = child.stdout.take()?;
+    let (send, receive) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = output.take(MAX_ANSWER).read_to_end(&mut bytes);
+        // Nobody waits for a late answer.
+        let _ = send.send(read.map(|_| bytes));
+    });
+    let read = receive.recv_timeout(until.saturating_duration_since(Instant::now()));
+    let is_late = read.is_err();
+    if is_late {
+        // It may have ended already.
+        let _ = child.kill();
+    }
+    let ended = child.wait().ok()?;
+    read.ok()?
+        .ok()
+        .filter(|bytes| ended.success() && (bytes.len() as u64) < MAX_ANSWER)
+}
+
+/// Returns a text of one line.
+fn line(bytes: Vec<u8>) -> Option<String> {
+    let text = String::from_utf8(bytes).ok()?;
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    (!text.is_empty() && !text.contains('\n')).then(|| text.to_owned())
+}

@@ -1,0 +1,251 @@
+//! [`GitNames`]: the files and folders that settings and variables of git name, such as a folder of hooks.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use host::settings::{SensitivePlace, Settings};
+
+use crate::git::Git;
+use crate::repository::Repository;
+
+/// The variables that name a settings file of git.
+const SETTINGS_FILES: [&str; 2] = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"];
+
+/// The variables of git that name the repository at hand, as in a hook.
+const OF_REPOSITORY: [&str; 7] = [
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_WORK_TREE",
+];
+
+/// Other variables whose values are commands that git runs.
+const COMMANDS: [&str; 4] = ["EDITOR", "PAGER", "SSH_ASKPASS", "VISUAL"];
+
+/// The most files that include each other.
+const MAX_FILES: usize = 100;
+
+/// The letters between the words of a command. Quotes are not among them.
+const BETWEEN: &str = "!;|&<>";
+
+/// The ends of words after which a command names a folder of hooks or of a template.
+const BEFORE_FOLDERS: [&str; 3] = ["hookspath", "templatedir", "--template"];
+
+/// The letters by which a shell makes other text of a word.
+const EXPANDED: [char; 7] = ['$', '*', '?', '[', '`', ')', '}'];
+
+/// Returns settings with what git runs, reads or obeys as places and files that need a question: those that the settings of the repository,
+/// of the user and of the system name.
+pub(crate) fn protect(settings: Settings) -> Settings {
+    let Some(root) = settings.root().map(Path::to_owned) else {
+        return settings;
+    };
+    let of_repository = GitNames::of_repository(&root);
+    let of_user = GitNames::of_user(&root);
+    let content = of_user.paths.iter().map(|path| path.join("**"));
+    let control: Vec<_> = content.chain(of_user.paths.iter().cloned()).collect();
+    let places = [of_repository.paths, of_repository.places, of_user.places].concat();
+    let places = places.into_iter().map(|path| SensitivePlace {
+        is_folder: path.is_absolute() && !path.is_file(),
+        path,
+        note: "named by a setting of git, which runs or obeys it",
+    });
+    settings
+        .with_control_files(control)
+        .with_sensitive_places(places)
+}
+
+/// The paths that git runs, reads or obeys because of settings and variables. They need not exist.
+#[derive(Debug, Default)]
+struct GitNames {
+    /// Files, and folders with all that is in them.
+    paths: Vec<PathBuf>,
+    /// Paths that are more often of ordinary work: folders below the root, and names of files behind a variable or a wildcard, in any folder.
+    places: Vec<PathBuf>,
+}
+
+impl GitNames {
+    /// Returns what the settings of the repository of a root name, and the files that they include under any condition.
+    fn of_repository(root: &Path) -> Self {
+        let repository = Repository::nearest(root);
+        let Some((git, top)) = repository.and_then(|found| Some((Git::find(&found)?, found.top)))
+        else {
+            return Self::default();
+        };
+        let folders = git.answer(&["rev-parse", "--git-dir", "--git-common-dir"]);
+        let folders = String::from_utf8_lossy(&folders.unwrap_or_default()).into_owned();
+        // Both are the same folder, except in a worktree.
+        let folders: BTreeSet<_> = folders.lines().map(|folder| top.join(folder)).collect();
+        let files = folders
+            .iter()
+            .flat_map(|folder| ["config", "config.worktree"].map(|name| folder.join(name)));
+        Self::read(&git, files.collect(), root, &top)
+    }
+
+    /// Returns the user's and the system's settings files of git, those that they include under any condition, and what their values and the
+    /// variables of git name.
+    fn of_user(root: &Path) -> Self {
+        let variable = |name: &str| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let home = variable("HOME");
+        let folder = variable("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+        let mut files: Vec<_> = SETTINGS_FILES
+            .into_iter()
+            .filter_map(variable)
+            .chain([PathBuf::from("/etc/gitconfig")])
+            .collect();
+        files.extend(home.map(|home| home.join(".gitconfig")));
+        files.extend(folder.map(|folder| folder.join("git/config")));
+        let top = root.to_owned();
+        let around = Repository::nearest(root).unwrap_or(Repository { top });
+        let mut named = Git::find(&around).map_or_else(Self::default, |git| {
+            Self::read(&git, files.clone(), root, &around.top)
+        });
+        named.paths.extend(files);
+        for (name, value) in std::env::vars_os() {
+            let name = name.to_string_lossy();
+            let is_of_git = name.starts_with("GIT_") && !OF_REPOSITORY.contains(&&*name);
+            if is_of_git || COMMANDS.contains(&&*name) {
+                named.add_words(&value.to_string_lossy(), root, &[root]);
+            }
+        }
+        named
+    }
+
+    /// Reads settings files and those that they include. Relative paths in them lie below the folder of the file, the root, or the top of the
+    /// repository.
+    fn read(git: &Git, mut files: Vec<PathBuf>, root: &Path, top: &Path) -> Self {
+        let (mut named, own) = (Self::default(), files.len());
+        let mut read = 0;
+        while read < files.len().min(MAX_FILES) {
+            let file = files[read].clone();
+            read += 1;
+            let list = file.to_str().filter(|_| file.is_file()).and_then(|file| {
+                git.answer(&["config", "--file", file, "--no-includes", "--list", "-z"])
+            });
+            let list = String::from_utf8_lossy(&list.unwrap_or_default()).into_owned();
+            let below = [file.parent().unwrap_or(root), root, top];
+            // The name of a key is in small letters, except for the middle part.
+            for (key, value) in list.split('\0').filter_map(|line| line.split_once('\n')) {
+                let section = key.split('.').next().unwrap_or_default();
+                let name = key.rsplit('.').next().unwrap_or_default();
+                match (section, name) {
+                    ("include" | "includeif", "path") => {
+                        let included = place(below[0], value);
+                        if !files.contains(&included) {
+                            files.push(included);
+                        }
+                    }
+                    ("core", "hookspath") | ("init", "templatedir") => {
+                        named.paths.extend(below.map(|folder| place(folder, value)));
+                    }
+                    _ if is_data(section, name) => {}
+                    _ => named.add_words(value, root, &below),
+                }
+            }
+        }
+        named.paths.extend(files.into_iter().skip(own));
+        named
+    }
+
+    /// Adds what the words of a value name. A plain name counts if there is a file of this name, another path also if it is a folder or
+    /// missing, because who creates it chooses what git runs.
+    fn add_words(&mut self, value: &str, root: &Path, below: &[&Path]) {
+        let unquoted = value.replace(['"', '\'', '\\'], "");
+        let parts: Vec<_> = parts(value).filter(|part| !part.is_empty()).collect();
+        let is_folder = |word: &str| {
+            let before = parts.windows(2).filter(|pair| pair[1] == word);
+            let mut before = before.map(|pair| pair[0].to_ascii_lowercase());
+            before.any(|before| BEFORE_FOLDERS.iter().any(|end| before.ends_with(end)))
+        };
+        for word in [value, &unquoted].into_iter().flat_map(words) {
+            let is_relative = place(Path::new(""), word).is_relative();
+            for path in below.iter().map(|folder| place(folder, word)) {
+                let is_around = path.canonicalize().is_ok_and(|path| root.starts_with(path));
+                if is_around || !word.contains('/') && !is_folder(word) && !path.is_file() {
+                } else if is_relative && path.is_dir() {
+                    self.places.push(path);
+                } else {
+                    self.paths.push(path);
+                }
+            }
+        }
+        let words = unquoted.split(|letter: char| is_between(letter));
+        let names = words.filter_map(|word| word.rsplit_once('/'));
+        let names = names.filter(|(folder, _)| folder.contains(EXPANDED));
+        let names = names.map(|(_, name)| name.trim_end_matches([')', '}', '`']));
+        let is_known = |name: &&str| !name.is_empty() && !name.contains(EXPANDED);
+        self.places
+            .extend(names.filter(is_known).map(PathBuf::from));
+    }
+}
+
+/// Returns true if the values are names, addresses, or places of repositories.
+fn is_data(section: &str, name: &str) -> bool {
+    match section {
+        "branch" | "gui" | "maintenance" | "safe" | "scalar" | "url" | "user" => true,
+        "core" => name == "worktree",
+        "remote" => ["fetch", "push", "pushurl", "url"].contains(&name),
+        "submodule" => ["active", "branch", "url"].contains(&name),
+        _ => false,
+    }
+}
+
+/// Returns the parts of a value that may be paths: its words, those within quotes with their spaces, and the path at the end of an option.
+fn words(value: &str) -> impl Iterator<Item = &str> {
+    let words = parts(value);
+    let of_options = words.clone().filter(|word| !word.starts_with('/'));
+    let of_options = of_options.filter_map(|word| word.find('/').map(|at| &word[at..]));
+    let letters = words.clone().filter(|word| word.starts_with('-'));
+    let of_letters = letters.filter_map(|word| word.get(2..).filter(|path| path.contains('/')));
+    words
+        .clone()
+        .chain(value.split(['"', '\'']).map(str::trim))
+        .chain(of_options)
+        .chain(of_letters)
+        .filter(|word| !word.is_empty())
+}
+
+fn parts(value: &str) -> impl Iterator<Item = &str> + Clone {
+    value.split(|letter: char| is_between(letter) || "\"'=:()`".contains(letter))
+}
+
+fn is_between(letter: char) -> bool {
+    letter.is_whitespace() || BETWEEN.contains(letter)
+}
+
+/// Returns the path of a text below the home or a folder. A home is taken to have the name of its user.
+fn place(folder: &Path, text: &str) -> PathBuf {
+    let home = std::env::home_dir();
+    let name = home.as_ref().and_then(|home| home.file_name());
+    let own = name.map(|name| format!("~{}/", name.to_string_lossy()));
+    let below = ["~/", "$HOME/", "${HOME}/"]
+        .into_iter()
+        .chain(own.as_deref())
+        .find_map(|prefix| text.strip_prefix(prefix));
+    match (below, home) {
+        (Some(below), Some(home)) => home.join(below),
+        _ => folder.join(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_home_has_several_names() {
+        let home = std::env::home_dir().unwrap();
+        let name = home.file_name().unwrap().to_str().unwrap();
+        for text in ["~/a", "$HOME/a", &format!("~{name}/a")] {
+            assert_eq!(place(Path::new("/x"), text), home.join("a"), "{text}");
+        }
+        assert_eq!(place(Path::new("/x"), "~other/a"), Path::new("/x/~other/a"));
+    }
+}

@@ -1,0 +1,75 @@
+//! [`Repository`]: the repository to which the files of a workspace belong.
+
+use std::path::{Component, Path, PathBuf};
+
+/// The name of a folder of git.
+pub(crate) const GIT: &str = ".git";
+
+/// Files of a folder of git that bring objects, commits or histories from elsewhere.
+const FROM_ELSEWHERE: [&str; 5] = [
+    "commondir",
+    "info/grafts",
+    "objects/info/alternates",
+    "objects/info/http-alternates",
+    "shallow",
+];
+
+/// Entries that are folders in a folder of git that is whole.
+pub(crate) const FOLDERS: [&str; 2] = ["objects", "refs"];
+
+/// The repository to which the files of a workspace belong.
+#[derive(Debug)]
+pub(crate) struct Repository {
+    /// The folder with the files.
+    pub(crate) top: PathBuf,
+}
+
+impl Repository {
+    /// Finds the repository at or above a folder. Returns `None` if there is none, or if its history may come from elsewhere.
+    pub(crate) fn find(folder: &Path) -> Option<Self> {
+        Self::nearest(folder).filter(Self::is_plain)
+    }
+
+    /// Finds the repository at or above a folder, wherever its history comes from.
+    pub(crate) fn nearest(folder: &Path) -> Option<Self> {
+        let top = folder
+            .ancestors()
+            .find(|folder| folder.join(GIT).symlink_metadata().is_ok())?;
+        Some(Self {
+            top: top.to_owned(),
+        })
+    }
+
+    /// Returns the folder of git.
+    pub(crate) fn git(&self) -> PathBuf {
+        self.top.join(GIT)
+    }
+
+    /// Returns true if the repository has all its data in a folder of its own.
+    pub(crate) fn is_plain(&self) -> bool {
+        let git = self.git();
+        let is_folder = |path: PathBuf| {
+            path.symlink_metadata()
+                .is_ok_and(|metadata| metadata.is_dir())
+        };
+        let is_absent = |name: &str| git.join(name).symlink_metadata().is_err();
+        is_folder(git.clone())
+            && FOLDERS.iter().all(|name| is_folder(git.join(name)))
+            && FROM_ELSEWHERE.iter().all(|name| is_absent(name))
+    }
+
+    /// Returns the path as git writes it, or `None` if it does not lie in the repository or is not plain. The top is empty.
+    pub(crate) fn relative(&self, path: &Path) -> Option<Vec<u8>> {
+        let mut text = Vec::new();
+        for component in path.strip_prefix(&self.top).ok()?.components() {
+            let Component::Normal(name) = component else {
+                return None;
+            };
+            if !text.is_empty() {
+                text.push(b'/');
+            }
+            text.extend_from_slice(name.as_encoded_bytes());
+        }
+        Some(text)
+    }
+}

@@ -1,0 +1,236 @@
+//! The functions that loop over the linked families.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tools::linked;
+use tools::{Clause, Digest, Entry, Host, Services, ToolContext};
+
+use super::{Command, CommandContext, CommandError, Extension, Trace};
+use crate::finding::{FamilyReport, Finding};
+use crate::remote_tools::{NoServers, RemoteTools};
+use crate::session_record::SessionRecords;
+use crate::settings::{Settings, SettingsError};
+use crate::written_file::WrittenFile;
+
+/// Returns the usable linked extensions, sorted by name.
+pub fn list() -> Vec<&'static Extension> {
+    linked::list()
+}
+
+/// The folders of families that decide what later sessions do: a service that is there before those of families.
+#[derive(Clone, Debug, Default)]
+pub struct ControlFolders(pub Vec<PathBuf>);
+
+/// Adds and returns the [`ControlFolders`] of all linked families for a session with these settings.
+pub fn insert_control_folders(settings: &Settings, services: &mut Services) -> Vec<PathBuf> {
+    let folders: Vec<_> = list()
+        .into_iter()
+        .flat_map(|extension| (extension.control_folders)(settings, services))
+        .collect();
+    services.insert(ControlFolders(folders.clone()));
+    folders
+}
+
+/// Returns the warnings of all linked families for a session in this context, or for a call of the tool alone.
+pub fn warnings(cx: &ToolContext, tool: Option<&Entry>) -> Vec<String> {
+    list()
+        .into_iter()
+        .flat_map(|extension| (extension.warnings)(cx, tool))
+        .collect()
+}
+
+/// Runs the first code of all linked families. Call it before anything else in the process.
+///
+/// Families whose names are in conflict run too: a process that one of them started is not to go on as a program.
+pub fn start() {
+    inventory::iter::<Extension>
+        .into_iter()
+        .for_each(|extension| (extension.start)());
+}
+
+/// Runs the last code of all linked families. Call it before the process ends.
+pub fn end() {
+    list().into_iter().for_each(|extension| (extension.end)());
+}
+
+/// Repairs the workspace after processes that died. Call it before a file of the workspace is read.
+pub fn recover(root: Option<&Path>) {
+    list()
+        .into_iter()
+        .for_each(|extension| (extension.recovery)(root));
+}
+
+/// Adds the services of all linked families for a session with these settings.
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub fn insert_services(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
+    let mut waiting = list();
+    while !waiting.is_empty() {
+        let is_ready = |extension: &&&Extension| {
+            !waiting
+                .iter()
+                .any(|other| extension.after.contains(&other.name))
+        };
+        // Families that wait for each other are taken in the order of their names.
+        let ready: Vec<_> = match waiting.iter().filter(is_ready).copied().collect::<Vec<_>>() {
+            none if none.is_empty() => waiting.clone(),
+            ready => ready,
+        };
+        ready
+            .iter()
+            .try_for_each(|extension| (extension.services)(settings, services))?;
+        waiting.retain(|extension| !ready.iter().any(|ready| ready.name == extension.name));
+    }
+    Ok(())
+}
+
+/// Prepares the host of calls with these settings for all linked families.
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub fn prepare_context(settings: &Settings, host: Host) -> Result<Host, SettingsError> {
+    list()
+        .into_iter()
+        .try_fold(host, |host, extension| (extension.context)(settings, host))
+}
+
+/// Opens a file of the workspace as tools do. Returns `None` if they cannot read it.
+pub fn open_file(cx: &ToolContext, path: &str) -> Option<File> {
+    list()
+        .into_iter()
+        .find_map(|extension| (extension.open_file)(cx, path))
+}
+
+/// Returns the settings with the grants and rules that follow from those of the linked families.
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub fn with_access(settings: Settings) -> Result<Settings, SettingsError> {
+    list()
+        .into_iter()
+        .try_fold(settings, |settings, extension| (extension.access)(settings))
+}
+
+/// Returns the settings with the files and places that all linked families protect.
+pub fn protect(settings: Settings) -> Settings {
+    list().into_iter().fold(settings, |settings, extension| {
+        (extension.protection)(settings)
+    })
+}
+
+/// Returns the warnings of all linked families for the start of a session.
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub fn notices(settings: &Settings) -> Result<Vec<String>, SettingsError> {
+    list()
+        .into_iter()
+        .try_fold(Vec::new(), |mut all, extension| {
+            all.extend((extension.notices)(settings)?);
+            Ok(all)
+        })
+}
+
+/// Returns why a clause permits nothing, if its family knows a reason.
+pub fn clause_fault(clause: &Clause, settings: &Settings) -> Option<String> {
+    list()
+        .into_iter()
+        .find_map(|extension| (extension.clause_fault)(clause, settings))
+}
+
+/// Returns the tools of servers of the linked families. A program has one kind of servers.
+pub fn remote_tools() -> &'static dyn RemoteTools {
+    list()
+        .into_iter()
+        .find_map(|extension| extension.remote_tools)
+        .unwrap_or(&NoServers)
+}
+
+/// Returns the reports of all linked families, in the order of their names.
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub async fn reports(
+    settings: &Settings,
+    services: Option<&Services>,
+) -> Result<Vec<FamilyReport>, SettingsError> {
+    let mut reports = Vec::new();
+    for report in list().into_iter().filter_map(|extension| extension.report) {
+        reports.push(report(settings, services).await?);
+    }
+    Ok(reports)
+}
+
+/// Returns the faults of the linked extensions and of the records of their families.
+pub fn faults() -> Vec<Finding> {
+    let of_families = list()
+        .into_iter()
+        .flat_map(|extension| (extension.faults)());
+    let own = Finding::of_linked::<Extension>();
+    own.into_iter().chain(of_families).collect()
+}
+
+/// Returns the sections of the system text of all linked families, in the order of the families' names.
+pub fn sections(
+    cx: &ToolContext,
+    has_tool: &dyn Fn(&str) -> bool,
+) -> Vec<(&'static str, Result<String, String>)> {
+    list()
+        .into_iter()
+        .filter_map(|extension| extension.section)
+        .map(|(name, section)| (name, section(cx, has_tool)))
+        .collect()
+}
+
+/// Returns the records of sessions. A program has one kind of them. Returns `None` if its sessions cannot be recorded.
+pub fn session_records() -> Option<SessionRecords> {
+    list()
+        .into_iter()
+        .find_map(|extension| extension.session_records)
+}
+
+/// Starts to export the spans of a session for all linked families that do. Drop the exports after the session.
+pub fn start_traces(settings: &Settings) -> Vec<Trace> {
+    list()
+        .into_iter()
+        .filter_map(|extension| (extension.trace)(settings))
+        .collect()
+}
+
+/// Returns the commands of all linked families, in the order of the families' names.
+pub fn commands() -> impl Iterator<Item = &'static Command> {
+    list().into_iter().flat_map(|extension| extension.commands)
+}
+
+/// Asks for the approvals of all linked families, for the command `trust`. Returns true if none is missing.
+///
+/// # Errors
+/// Returns the first error of a family.
+pub async fn approve(cx: &dyn CommandContext, digests: &[Digest]) -> Result<bool, CommandError> {
+    let mut is_approved = true;
+    for approval in list()
+        .into_iter()
+        .filter_map(|extension| extension.approval)
+    {
+        is_approved &= approval(cx, digests).await?;
+    }
+    Ok(is_approved)
+}
+
+/// Returns the files that sessions wrote below those of their roots for which the function returns true, by root.
+///
+/// # Errors
+/// Returns an error if the record of the files cannot be read.
+pub fn written_files(
+    is_wanted: &dyn Fn(&Path) -> bool,
+) -> io::Result<Vec<(PathBuf, Vec<WrittenFile>)>> {
+    list()
+        .into_iter()
+        .try_fold(Vec::new(), |mut all, extension| {
+            all.extend((extension.written_files)(is_wanted)?);
+            Ok(all)
+        })
+}
