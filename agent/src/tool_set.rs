@@ -365,9 +365,7 @@ impl Resolve for SelectedTools {
         {
             Some(SkippedTool { name, reason }) => Err(ToolError::new(
                 name.as_str(),
-                ToolErrorKind::Unavailable {
-                    reason: reason.to_string(),
-                },
+                ToolErrorKind::unavailable(reason),
             )),
             None => {
                 let error = ToolError::not_found(

@@ -84,6 +84,14 @@ pub enum TargetError {
 }
 
 impl TargetError {
+    /// Creates an [`Argument`](Self::Argument) error.
+    pub fn argument(field: &str, reason: InvalidTarget) -> Self {
+        let field = field.to_owned();
+        Self::Argument { field, reason }
+    }
+}
+
+impl TargetError {
     /// The maximum number of targets of one call.
     pub(crate) const MAX_TARGETS: usize = 1024;
 

@@ -170,10 +170,7 @@ impl Template {
         targets.map_err(|reason| {
             let mut fields = self.fields();
             match (fields.next(), fields.next()) {
-                (Some(field), None) => TargetError::Argument {
-                    field: field.to_owned(),
-                    reason,
-                },
+                (Some(field), None) => TargetError::argument(field, reason),
                 _ => TargetError::Target {
                     template: self.to_string(),
                     reason,
@@ -249,10 +246,7 @@ impl Template {
             _ => canonical_json(value),
         };
         self.normalised(normaliser, text)
-            .map_err(|reason| TargetError::Argument {
-                field: field.to_owned(),
-                reason,
-            })
+            .map_err(|reason| TargetError::argument(field, reason))
     }
 
     fn normalised(

@@ -114,14 +114,9 @@ impl Slot {
     pub(crate) fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         match self {
             Self::Entry(entry) => Ok(entry.clone()),
-            Self::Linked(linked) => linked.entry().map_err(|error| {
-                ToolError::new(
-                    name,
-                    ToolErrorKind::Internal {
-                        message: error.to_string(),
-                    },
-                )
-            }),
+            Self::Linked(linked) => linked
+                .entry()
+                .map_err(|error| ToolError::new(name, ToolErrorKind::internal(error))),
             Self::Conflict(conflict) => Err(ToolError::new(
                 name,
                 ToolErrorKind::Conflict {

@@ -421,9 +421,7 @@ fn task_error(call: &ToolCall, error: JoinError) -> ToolError {
         Ok(payload) => ToolErrorKind::Panicked {
             message: Panic::from_payload(payload).0,
         },
-        Err(_) => ToolErrorKind::Internal {
-            message: "the runtime dropped the call; start it again".to_owned(),
-        },
+        Err(_) => ToolErrorKind::internal("the runtime dropped the call; start it again"),
     };
     ToolError::new(call.name.as_str(), kind)
 }

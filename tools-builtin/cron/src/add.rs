@@ -75,19 +75,9 @@ pub(crate) async fn add(
     delivery: Delivery,
 ) -> Result<String, ToolError> {
     let jobs = cx.need::<Jobs>()?;
-    let times = Times {
-        cron,
-        every,
-        at,
-        zone,
-    };
-    let mut spec = spec(
-        &jobs,
-        times,
-        work(prompt, tool, arguments)?,
-        missed,
-        delivery,
-    )?;
+    let work = work(prompt, tool, arguments)?;
+    let times = times(&jobs, cron, every, at, zone)?;
+    let mut spec = spec(times, work, missed, delivery);
     spec.grant = cx.grant().clone();
     check_call(cx, &spec)?;
     spec.tools = tools_of(cx, &spec.work);
@@ -108,45 +98,40 @@ pub(crate) async fn add(
     ))
 }
 
-/// The arguments about the times.
-struct Times {
+/// Returns the schedule and the IANA name of its zone, which is that of the user if no argument names another.
+fn times(
+    jobs: &Jobs,
     cron: Option<String>,
     every: Option<u32>,
-    at: Option<String>,
-    zone: Option<String>,
-}
-
-impl Times {
-    /// Returns the schedule and the IANA name of its zone, which is `zone_of_user` if nothing names another.
-    fn schedule(&self, zone_of_user: &str) -> Result<(Schedule, String), CronError> {
-        let at = self.at.as_deref().map(WrittenTime::parse).transpose()?;
-        let in_brackets = at.as_ref().and_then(WrittenTime::zone);
-        let name = in_brackets.or(self.zone.as_deref()).unwrap_or(zone_of_user);
-        let zone = find_zone(name)?;
-        // The name as the data spells it.
-        let name = zone.iana_name().unwrap_or(name).to_owned();
-        if let (Some(text), Some(_), Some(other)) = (&self.at, in_brackets, &self.zone)
-            && find_zone(other)? != zone
-        {
-            let (text, zone) = (text.clone(), other.clone());
-            return Err(CronError::OtherZone {
-                text,
-                in_brackets: name,
-                zone,
-            });
-        }
-        let schedule = match (&self.cron, self.every, at) {
-            (Some(cron), None, None) => Schedule::Cron(cron.parse::<CronExpression>()?),
-            (None, Some(seconds), None) => Schedule::Every {
-                seconds,
-                from: Timestamp::now(),
-            },
-            (None, None, Some(at)) => Schedule::Once(at.moment(&zone)?),
-            (None, None, None) => return Err(CronError::NoTime),
-            _ => return Err(CronError::SeveralTimes),
-        };
-        Ok((schedule, name))
+    text: Option<String>,
+    other: Option<String>,
+) -> Result<(Schedule, String), CronError> {
+    let at = text.as_deref().map(WrittenTime::parse).transpose()?;
+    let in_brackets = at.as_ref().and_then(WrittenTime::zone);
+    let name = in_brackets.or(other.as_deref()).unwrap_or(jobs.zone());
+    let zone = find_zone(name)?;
+    // The name as the data spells it.
+    let name = zone.iana_name().unwrap_or(name).to_owned();
+    if let (Some(text), Some(_), Some(zone_of_job)) = (&text, in_brackets, &other)
+        && find_zone(zone_of_job)? != zone
+    {
+        return Err(CronError::OtherZone {
+            text: text.clone(),
+            in_brackets: name,
+            zone: zone_of_job.clone(),
+        });
     }
+    let schedule = match (cron, every, &at) {
+        (Some(cron), None, None) => Schedule::Cron(cron.parse::<CronExpression>()?),
+        (None, Some(seconds), None) => Schedule::Every {
+            seconds,
+            from: Timestamp::now(),
+        },
+        (None, None, Some(at)) => Schedule::Once(at.moment(&zone)?),
+        (None, None, None) => return Err(CronError::NoTime),
+        _ => return Err(CronError::SeveralTimes),
+    };
+    Ok((schedule, name))
 }
 
 fn work(
@@ -178,27 +163,24 @@ fn work(
 
 /// Returns the job without the limits of its session.
 fn spec(
-    jobs: &Jobs,
-    times: Times,
+    (schedule, zone): (Schedule, String),
     work: Work,
     missed: Missed,
     delivery: Delivery,
-) -> Result<JobSpec, ToolError> {
-    let (schedule, zone) = times.schedule(jobs.zone())?;
-    let (grant, tools, rules, paths) = (Grant::none(), Vec::new(), Vec::new(), Vec::new());
-    Ok(JobSpec {
+) -> JobSpec {
+    JobSpec {
         schedule,
         zone,
         work,
         missed,
         delivery,
-        grant,
-        tools,
-        rules,
-        paths,
+        grant: Grant::none(),
+        tools: Vec::new(),
+        rules: Vec::new(),
+        paths: Vec::new(),
         principal: None,
         exposed: true,
-    })
+    }
 }
 
 /// Checks a call as the pipeline would today, because nobody reads its error at the run.
@@ -300,10 +282,9 @@ fn targets(
         _ => "prompt".to_owned(),
     };
     let target = Target::new(Access::Write, "cron", value);
-    Ok(vec![target.map_err(|reason| TargetError::Argument {
-        field: "tool".to_owned(),
-        reason,
-    })?])
+    Ok(vec![
+        target.map_err(|reason| TargetError::argument("tool", reason))?,
+    ])
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -320,19 +301,9 @@ async fn describe(
     delivery: Delivery,
 ) -> Result<Preview, ToolError> {
     let jobs = cx.need::<Jobs>()?;
-    let times = Times {
-        cron,
-        every,
-        at,
-        zone,
-    };
-    let spec = spec(
-        &jobs,
-        times,
-        work(prompt, tool, arguments)?,
-        missed,
-        delivery,
-    )?;
+    let work = work(prompt, tool, arguments)?;
+    let times = times(&jobs, cron, every, at, zone)?;
+    let spec = spec(times, work, missed, delivery);
     let now = Timestamp::now();
     jobs.check(&spec, now)?;
     let runs: Vec<_> = spec.upcoming(now, SHOWN_RUNS)?.iter().map(shown).collect();

@@ -21,10 +21,10 @@
 //! 12. The run after one that was cut off repeats it with `at_least_once`, also if a changed clock has planned it for another time.
 
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::Transaction;
 
+use crate::CronError;
 use crate::job::{Delivery, DueRun, JobSpec, Missed, Outcome, RunEnd};
-use crate::{CronError, row};
+use crate::row::Rows;
 
 /// The seconds by which a run may be late without having been missed.
 const LATE_SECONDS: i64 = 60;
@@ -51,32 +51,25 @@ pub(crate) enum Claim {
 /// Reports a run that was cut off, and begins the run that is due, if any. The caller has the lock of the job. `since` is the beginning
 /// of the service.
 pub(crate) fn claim(
-    transaction: &Transaction<'_>,
+    rows: Rows<'_>,
     id: i64,
     now: Timestamp,
     since: Timestamp,
 ) -> Result<Claim, CronError> {
-    let cut_off = RunEnd {
-        outcome: Outcome::CutOff,
-        note: None,
-    };
     // The caller has the lock, so the process of such a run is gone.
-    row::open_runs(transaction, id)?
-        .into_iter()
-        .try_for_each(|run| row::end_run(transaction, run, &cut_off, now))?;
-    let Some(job) = row::job(transaction, id)? else {
+    rows.cut_off(id, now)?;
+    let Some(job) = rows.job(id)? else {
         return Ok(Claim::Gone);
     };
     let due = match job.next {
         Some(due) if due <= now && !job.is_paused => due,
         None => {
-            row::remove(transaction, id)?;
+            rows.remove(id)?;
             return Ok(Claim::Gone);
         }
         Some(_) => return Ok(Claim::Nothing),
     };
-    let is_repeated =
-        job.spec.delivery == Delivery::AtLeastOnce && row::was_cut_off(transaction, id, due)?;
+    let is_repeated = job.spec.delivery == Delivery::AtLeastOnce && rows.was_cut_off(id, due)?;
     let served = job
         .resumed
         .map_or(since, |resumed| since.max(resumed))
@@ -85,49 +78,42 @@ pub(crate) fn claim(
     let skipped = match job.spec.missed {
         _ if !is_missed || is_repeated => None,
         Missed::Skip => Some(None),
-        Missed::RunOnce => {
-            row::has_run_since(transaction, id, due, now)?.then(|| Some(RUN_SINCE.to_owned()))
-        }
+        Missed::RunOnce => rows
+            .has_run_since(id, due, now)?
+            .then(|| Some(RUN_SINCE.to_owned())),
     };
     let run = DueRun {
-        id: row::begin_run(transaction, &job, due, now)?,
+        id: rows.begin_run(&job, due, now)?,
         due,
         started: now,
         job,
     };
     if let Some(note) = skipped {
-        row::end_run(
-            transaction,
-            run.id,
-            &RunEnd {
-                outcome: Outcome::Skipped,
-                note,
-            },
-            now,
-        )?;
-        return Ok(if advance(transaction, &run, now)? {
+        let outcome = Outcome::Skipped;
+        rows.end_run(run.id, &RunEnd { outcome, note }, now)?;
+        return Ok(if advance(rows, &run, now)? {
             Claim::Nothing
         } else {
             Claim::Gone
         });
     }
     if run.job.spec.delivery == Delivery::AtMostOnce {
-        row::set_next(transaction, id, following(&run)?)?;
+        rows.set_next(id, following(&run)?)?;
     }
     Ok(Claim::Run(Box::new(run)))
 }
 
 /// Pauses a job, or resumes it. A person who resumes it trusts the clock, also where [`corrected`] does not.
 pub(crate) fn set_paused(
-    transaction: &Transaction<'_>,
+    rows: Rows<'_>,
     id: i64,
     is_paused: bool,
     now: Timestamp,
 ) -> Result<(), CronError> {
-    row::set_paused(transaction, id, is_paused, now)?;
-    match row::job(transaction, id) {
+    rows.set_paused(id, is_paused, now)?;
+    match rows.job(id) {
         Ok(Some(job)) if !is_paused && is_far(&job.spec, job.next, now)? => {
-            row::set_next(transaction, id, job.spec.next_after(now)?)
+            rows.set_next(id, job.spec.next_after(now)?)
         }
         Ok(_) | Err(CronError::Unreadable(_)) => Ok(()),
         Err(error) => Err(error),
@@ -135,19 +121,12 @@ pub(crate) fn set_paused(
 }
 
 /// Replans the runs of a workspace that a wrong clock planned, as [`corrected`] does, and caps the ends of pauses that it recorded.
-pub(crate) fn correct(
-    transaction: &Transaction<'_>,
-    workspace: &str,
-    now: Timestamp,
-) -> Result<(), CronError> {
-    row::cap_resumed(transaction, workspace, now)?;
-    for job in row::jobs(transaction, Some(workspace))?
-        .into_iter()
-        .flatten()
-    {
-        let next = corrected(transaction, &job.spec, job.next, now)?;
+pub(crate) fn correct(rows: Rows<'_>, now: Timestamp) -> Result<(), CronError> {
+    rows.cap_resumed(now)?;
+    for job in rows.jobs()?.into_iter().flatten() {
+        let next = corrected(rows, &job.spec, job.next, now)?;
         if next != job.next {
-            row::set_next(transaction, job.id, next)?;
+            rows.set_next(job.id, next)?;
         }
     }
     Ok(())
@@ -155,14 +134,13 @@ pub(crate) fn correct(
 
 /// Returns the planned run, or the next one after `now` if this one is [too far](is_far) from it and `now` can be the time.
 fn corrected(
-    transaction: &Transaction<'_>,
+    rows: Rows<'_>,
     spec: &JobSpec,
     planned: Option<Timestamp>,
     now: Timestamp,
 ) -> Result<Option<Timestamp>, CronError> {
-    let is_wrong = is_far(spec, planned, now)?
-        && now.as_second() >= WRITTEN
-        && row::is_after_a_run(transaction, now)?;
+    let is_wrong =
+        is_far(spec, planned, now)? && now.as_second() >= WRITTEN && rows.is_after_a_run(now)?;
     if is_wrong {
         spec.next_after(now)
     } else {
@@ -185,17 +163,17 @@ fn is_far(spec: &JobSpec, planned: Option<Timestamp>, now: Timestamp) -> Result<
 
 /// Records the end of a run. Returns false if the job is gone. The caller has the lock of the job.
 pub(crate) fn finish(
-    transaction: &Transaction<'_>,
+    rows: Rows<'_>,
     run: &DueRun,
     end: &RunEnd,
     now: Timestamp,
 ) -> Result<bool, CronError> {
-    row::end_run(transaction, run.id, end, now)?;
+    rows.end_run(run.id, end, now)?;
     let is_repeated =
         run.job.spec.delivery == Delivery::AtLeastOnce && end.outcome == Outcome::CutOff;
     // The row itself is not read: it may have become unreadable meanwhile.
-    match row::exists(transaction, run.job.id)? {
-        true if !is_repeated => advance(transaction, run, now),
+    match rows.exists(run.job.id)? {
+        true if !is_repeated => advance(rows, run, now),
         is_kept => Ok(is_kept),
     }
 }
@@ -206,11 +184,11 @@ fn following(run: &DueRun) -> Result<Option<Timestamp>, CronError> {
 }
 
 /// Plans the run after this one. Removes the job and returns false if there is none.
-fn advance(transaction: &Transaction<'_>, run: &DueRun, now: Timestamp) -> Result<bool, CronError> {
-    let next = corrected(transaction, &run.job.spec, following(run)?, now)?;
+fn advance(rows: Rows<'_>, run: &DueRun, now: Timestamp) -> Result<bool, CronError> {
+    let next = corrected(rows, &run.job.spec, following(run)?, now)?;
     match next {
-        Some(_) => row::set_next(transaction, run.job.id, next)?,
-        None => row::remove(transaction, run.job.id)?,
+        Some(_) => rows.set_next(run.job.id, next)?,
+        None => rows.remove(run.job.id)?,
     }
     Ok(next.is_some())
 }

@@ -9,8 +9,9 @@ use tools_store::{Durability, Store, StoreError};
 use crate::claim::{self, Claim};
 use crate::job::{DueRun, Job, JobSpec, Outcome, RunEnd, RunRecord};
 use crate::lock::{self, JobLock};
+use crate::row::{self, Rows};
 use crate::service::Presence;
-use crate::{CronError, Schedule, UnreadableJob, Work, row};
+use crate::{CronError, Schedule, UnreadableJob, Work};
 
 /// The limits of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,11 +89,9 @@ impl Jobs {
 
     /// Sets the time zone of a job that names none. The default is `UTC`.
     #[must_use]
-    pub fn with_zone(self, zone: impl Into<String>) -> Self {
-        Self {
-            zone: zone.into(),
-            ..self
-        }
+    pub fn with_zone(mut self, zone: impl Into<String>) -> Self {
+        self.zone = zone.into();
+        self
     }
 
     /// Sets the limits.
@@ -144,22 +143,21 @@ impl Jobs {
     pub async fn add(&self, mut spec: JobSpec, now: Timestamp) -> Result<Job, CronError> {
         spec.schedule = spec.schedule.in_seconds();
         let next = self.check(&spec, now)?;
-        let (workspace, most) = (self.workspace.clone(), self.limits.jobs);
-        let add = move |transaction: &Transaction<'_>| {
-            if row::ids(transaction, &workspace)?.len() >= most {
+        let most = self.limits.jobs;
+        self.write(move |rows| {
+            if rows.ids()?.len() >= most {
                 return Err(CronError::TooMany { most });
             }
-            let id = row::insert(transaction, &workspace, &spec, next)?;
             Ok(Job {
-                id,
-                workspace,
+                id: rows.insert(&spec, next)?,
+                workspace: rows.workspace.to_owned(),
                 spec,
                 next: Some(next),
                 is_paused: false,
                 resumed: None,
             })
-        };
-        self.store().await?.write(add).await
+        })
+        .await
     }
 
     /// Returns the jobs of the workspace, the oldest first. One that cannot be read hides no other.
@@ -167,11 +165,7 @@ impl Jobs {
     /// # Errors
     /// Returns an error if the store cannot be read.
     pub async fn list(&self) -> Result<Vec<Result<Job, UnreadableJob>>, CronError> {
-        let workspace = self.workspace.clone();
-        self.store()
-            .await?
-            .read(move |transaction| row::jobs(transaction, Some(&workspace)))
-            .await
+        self.read(|rows| rows.jobs()).await
     }
 
     /// Returns the jobs of all workspaces, as [`list`](Self::list) does.
@@ -179,10 +173,7 @@ impl Jobs {
     /// # Errors
     /// Returns an error if the store cannot be read.
     pub async fn list_all(&self) -> Result<Vec<Result<Job, UnreadableJob>>, CronError> {
-        self.store()
-            .await?
-            .read(|transaction| row::jobs(transaction, None))
-            .await
+        self.read(|rows| rows.all_jobs()).await
     }
 
     /// Removes a job of the workspace. A run that has begun goes on. The log keeps its runs among those of jobs that are gone.
@@ -190,8 +181,7 @@ impl Jobs {
     /// # Errors
     /// Returns an error if there is no such job, or the store cannot be written.
     pub async fn remove(&self, id: i64) -> Result<(), CronError> {
-        self.change(id, move |transaction| row::remove(transaction, id))
-            .await?;
+        self.change(id, move |rows| rows.remove(id)).await?;
         // Else a server has the lock, and removes it after the run.
         if let Some(file) = &self.file
             && let Ok(Some(lock)) = JobLock::try_take(&locks(file), id)
@@ -211,10 +201,8 @@ impl Jobs {
         is_paused: bool,
         now: Timestamp,
     ) -> Result<(), CronError> {
-        self.change(id, move |transaction| {
-            claim::set_paused(transaction, id, is_paused, now)
-        })
-        .await
+        self.change(id, move |rows| claim::set_paused(rows, id, is_paused, now))
+            .await
     }
 
     /// Returns the newest runs of a job, or of all jobs of the workspace, the newest first. A run whose process is gone is
@@ -223,15 +211,9 @@ impl Jobs {
     /// # Errors
     /// Returns an error if the store cannot be read.
     pub async fn log(&self, job: Option<i64>, most: u32) -> Result<Vec<RunRecord>, CronError> {
-        let workspace = self.workspace.clone();
-        let store = self.store().await?;
-        let mut runs = store
-            .read(move |transaction| row::runs(transaction, &workspace, job, most))
-            .await?;
-        for run in runs
-            .iter_mut()
-            .filter(|run| run.outcome == Outcome::Running)
-        {
+        let mut runs = self.read(move |rows| rows.runs(job, most)).await?;
+        let is_running = |run: &&mut RunRecord| run.outcome == Outcome::Running;
+        for run in runs.iter_mut().filter(is_running) {
             let _lock = match &self.file {
                 Some(file) => match JobLock::try_take(&locks(file), run.job)? {
                     Some(lock) => Some(lock),
@@ -241,10 +223,7 @@ impl Jobs {
             };
             // It may have ended since, and with the lock here it cannot end now.
             let id = run.id;
-            if let Some(ended) = store
-                .read(move |transaction| row::run(transaction, id))
-                .await?
-            {
+            if let Some(ended) = self.read(move |rows| rows.run(id)).await? {
                 *run = ended;
             }
             if run.outcome == Outcome::Running {
@@ -260,51 +239,41 @@ impl Jobs {
     /// Returns an error if the store cannot be written.
     pub async fn set_session(&self, run: &DueRun, session: Option<&str>) -> Result<(), CronError> {
         let (id, session) = (run.id, session.map(str::to_owned));
-        self.store()
-            .await?
-            .write(move |transaction| row::set_session(transaction, id, session.as_deref()))
+        self.write(move |rows| rows.set_session(id, session.as_deref()))
             .await
     }
 
     /// Looks at the jobs, and records that a server does.
     pub(crate) async fn look(&self, presence: Presence) -> Result<Look, CronError> {
-        let workspace = self.workspace.clone();
-        let look = move |transaction: &Transaction<'_>| {
-            let pending = row::pending(transaction, &workspace, presence.now)?;
-            let next = row::next(transaction, &workspace, presence.now)?;
-            let recorded = row::service(transaction, &workspace)?;
+        let look = move |rows: Rows<'_>| {
+            let recorded = rows.service()?;
             let look = Look {
-                pending,
-                next,
+                pending: rows.pending(presence.now)?,
+                next: rows.next(presence.now)?,
                 since: presence.continued(recorded).since,
             };
-            Ok::<_, CronError>((look, presence.is_known(recorded)))
+            Ok((look, presence.is_known(recorded)))
         };
-        let store = self.store().await?;
-        match store.read(look.clone()).await? {
+        match self.read(look).await? {
             (look, true) => Ok(look),
             // Attending may change the times.
             (_, false) => {
                 let since = self.attend(presence).await?;
-                Ok(Look {
-                    since,
-                    ..store.read(look).await?.0
-                })
+                let (look, _) = self.read(look).await?;
+                Ok(Look { since, ..look })
             }
         }
     }
 
     /// Records that a server is there. Returns the beginning of the service.
     pub(crate) async fn attend(&self, presence: Presence) -> Result<Timestamp, CronError> {
-        let workspace = self.workspace.clone();
-        let attend = move |transaction: &Transaction<'_>| {
-            let recorded = row::service(transaction, &workspace)?;
-            let service = presence.continued(recorded);
-            claim::correct(transaction, &workspace, presence.now)?;
-            row::set_service(transaction, &workspace, service)?;
+        self.write(move |rows| {
+            let service = presence.continued(rows.service()?);
+            claim::correct(rows, presence.now)?;
+            rows.set_service(service)?;
             Ok(service.since)
-        };
-        self.store().await?.write(attend).await
+        })
+        .await
     }
 
     /// Takes the lock of a job. Returns `None` if another process has it.
@@ -322,18 +291,12 @@ impl Jobs {
         };
         // Before the store is read, because a lock is made after its job.
         let left = lock::jobs(&folder);
-        let gone = move |transaction: &Transaction<'_>| {
-            let is_gone = |id: &i64| {
-                row::exists(transaction, *id)
-                    .map(|exists| (!exists).then_some(*id))
-                    .transpose()
-            };
-            left.iter()
-                .filter_map(is_gone)
-                .collect::<Result<Vec<_>, CronError>>()
+        let with_state = move |rows: Rows<'_>| {
+            let states = left.into_iter().map(|id| Ok((id, rows.exists(id)?)));
+            states.collect::<Result<Vec<_>, CronError>>()
         };
-        for id in self.store().await?.read(gone).await? {
-            if let Some(lock) = JobLock::try_take(&folder, id)? {
+        for (id, exists) in self.read(with_state).await? {
+            if !exists && let Some(lock) = JobLock::try_take(&folder, id)? {
                 lock.remove();
             }
         }
@@ -342,15 +305,9 @@ impl Jobs {
 
     /// Returns the job if a run of it is due. Returns `None` for one that cannot be read.
     pub(crate) async fn find_due(&self, id: i64, now: Timestamp) -> Result<Option<Job>, CronError> {
-        match self
-            .store()
-            .await?
-            .read(move |transaction| row::job(transaction, id))
-            .await
-        {
-            Ok(job) => {
-                Ok(job.filter(|job| !job.is_paused && job.next.is_some_and(|next| next <= now)))
-            }
+        let is_due = |job: &Job| !job.is_paused && job.next.is_some_and(|next| next <= now);
+        match self.read(move |rows| rows.job(id)).await {
+            Ok(job) => Ok(job.filter(is_due)),
             Err(CronError::Unreadable(_)) => Ok(None),
             Err(error) => Err(error),
         }
@@ -363,9 +320,7 @@ impl Jobs {
         now: Timestamp,
         since: Timestamp,
     ) -> Result<Claim, CronError> {
-        self.store()
-            .await?
-            .write(move |transaction| claim::claim(transaction, id, now, since))
+        self.write(move |rows| claim::claim(rows, id, now, since))
             .await
     }
 
@@ -376,10 +331,7 @@ impl Jobs {
         note: String,
         now: Timestamp,
     ) -> Result<(), CronError> {
-        self.store()
-            .await?
-            .write(move |transaction| row::suspend(transaction, id, note, now))
-            .await
+        self.write(move |rows| rows.suspend(id, &note, now)).await
     }
 
     /// Records the end of a run. Returns false if the job is gone. The caller has the lock of the job.
@@ -390,27 +342,48 @@ impl Jobs {
         now: Timestamp,
     ) -> Result<bool, CronError> {
         let run = run.clone();
-        self.store()
-            .await?
-            .write(move |transaction| claim::finish(transaction, &run, &end, now))
+        self.write(move |rows| claim::finish(rows, &run, &end, now))
             .await
     }
 
     async fn change(
         &self,
         id: i64,
-        change: impl FnOnce(&Transaction<'_>) -> Result<(), CronError> + Send + 'static,
+        change: impl FnOnce(Rows<'_>) -> Result<(), CronError> + Send + 'static,
     ) -> Result<(), CronError> {
+        self.write(move |rows| match rows.ids()? {
+            jobs if jobs.contains(&id) => change(rows),
+            jobs => Err(CronError::Unknown { id, jobs }),
+        })
+        .await
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(Rows<'_>) -> Result<T, CronError> + Send + 'static,
+    ) -> Result<T, CronError> {
         let workspace = self.workspace.clone();
-        let change = move |transaction: &Transaction<'_>| {
-            let jobs = row::ids(transaction, &workspace)?;
-            if jobs.contains(&id) {
-                change(transaction)
-            } else {
-                Err(CronError::Unknown { id, jobs })
-            }
+        let read = move |transaction: &Transaction<'_>| {
+            read(Rows {
+                transaction,
+                workspace: &workspace,
+            })
         };
-        self.store().await?.write(change).await
+        self.store().await?.read(read).await
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(Rows<'_>) -> Result<T, CronError> + Send + 'static,
+    ) -> Result<T, CronError> {
+        let workspace = self.workspace.clone();
+        let write = move |transaction: &Transaction<'_>| {
+            write(Rows {
+                transaction,
+                workspace: &workspace,
+            })
+        };
+        self.store().await?.write(write).await
     }
 
     async fn store(&self) -> Result<&Store, CronError> {

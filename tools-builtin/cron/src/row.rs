@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use rusqlite::types::ValueRef;
-use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use rusqlite::{OptionalExtension as _, Params, Row, Transaction, params};
 use tools_store::Schema;
 
 use crate::job::{Job, JobSpec, Outcome, RunEnd, RunRecord};
@@ -49,6 +49,238 @@ const KEPT_RUNS: u32 = 1000;
 const JOB: &str = "SELECT id, workspace, spec, next_ms, paused, resumed_ms FROM job";
 const RUN: &str = "SELECT id, job, due_ms, started_ms, ended_ms, outcome, session, note FROM run";
 
+/// The rows of the store in one transaction, for the server of a workspace.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    pub(crate) transaction: &'a Transaction<'a>,
+    pub(crate) workspace: &'a str,
+}
+
+impl Rows<'_> {
+    fn execute(self, sql: &str, parameters: impl Params) -> Result<(), CronError> {
+        self.transaction.prepare_cached(sql)?.execute(parameters)?;
+        Ok(())
+    }
+
+    fn exists_row(self, sql: &str, parameters: impl Params) -> Result<bool, CronError> {
+        Ok(self.transaction.prepare_cached(sql)?.exists(parameters)?)
+    }
+
+    fn all<T>(
+        self,
+        sql: &str,
+        parameters: impl Params,
+        read: fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, CronError> {
+        let mut statement = self.transaction.prepare_cached(sql)?;
+        let rows = statement.query_map(parameters, read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn first<T>(
+        self,
+        sql: &str,
+        parameters: impl Params,
+        read: fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, CronError> {
+        let mut statement = self.transaction.prepare_cached(sql)?;
+        Ok(statement.query_row(parameters, read).optional()?)
+    }
+
+    /// Returns the id of the new job.
+    pub(crate) fn insert(self, spec: &JobSpec, next: Timestamp) -> Result<i64, CronError> {
+        let spec = serde_json::to_string(spec)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+        let sql = "INSERT INTO job (workspace, spec, next_ms) VALUES (?, ?, ?)";
+        self.execute(sql, params![self.workspace, spec, next.as_millisecond()])?;
+        Ok(self.transaction.last_insert_rowid())
+    }
+
+    /// Returns the job, or `None` if there is none.
+    pub(crate) fn job(self, id: i64) -> Result<Option<Job>, CronError> {
+        let job = self.first(&format!("{JOB} WHERE id = ?"), [id], job_row)?;
+        Ok(job.transpose()?)
+    }
+
+    /// Returns the jobs of the workspace.
+    pub(crate) fn jobs(self) -> Result<Vec<Result<Job, UnreadableJob>>, CronError> {
+        let sql = format!("{JOB} WHERE workspace = ? ORDER BY id");
+        self.all(&sql, [self.workspace], job_row)
+    }
+
+    /// Returns the jobs of all workspaces.
+    pub(crate) fn all_jobs(self) -> Result<Vec<Result<Job, UnreadableJob>>, CronError> {
+        self.all(&format!("{JOB} ORDER BY id"), [], job_row)
+    }
+
+    /// Returns the ids of the jobs of the workspace.
+    pub(crate) fn ids(self) -> Result<Vec<i64>, CronError> {
+        let sql = "SELECT id FROM job WHERE workspace = ? ORDER BY id";
+        self.all(sql, [self.workspace], |row| row.get(0))
+    }
+
+    /// Returns the jobs that are due or have a run that has not ended, the one due first before the others. Jobs that are gone have such
+    /// a run if their server was killed.
+    pub(crate) fn pending(self, now: Timestamp) -> Result<Vec<i64>, CronError> {
+        let sql =
+            "SELECT id, next_ms FROM job WHERE workspace = ?1 AND NOT paused AND next_ms <= ?2
+            UNION SELECT run.job, next_ms FROM run LEFT JOIN job ON job.id = run.job
+                WHERE run.workspace = ?1 AND ended_ms IS NULL
+            ORDER BY next_ms, id";
+        let parameters = params![self.workspace, now.as_millisecond()];
+        self.all(sql, parameters, |row| row.get(0))
+    }
+
+    /// Returns the time at which the next job of the workspace is due after `now`.
+    pub(crate) fn next(self, now: Timestamp) -> Result<Option<Timestamp>, CronError> {
+        let sql = "SELECT min(next_ms) FROM job WHERE workspace = ? AND NOT paused AND next_ms > ?";
+        let parameters = params![self.workspace, now.as_millisecond()];
+        let next = self.first(sql, parameters, |row| row.get::<_, Option<i64>>(0))?;
+        Ok(next.flatten().map(moment))
+    }
+
+    /// Returns the service of the workspace, or `None` if no server has ever looked.
+    pub(crate) fn service(self) -> Result<Option<Service>, CronError> {
+        let sql = "SELECT since_ms, until_ms FROM service WHERE workspace = ?";
+        self.first(sql, [self.workspace], |row| {
+            Ok(Service {
+                since: moment(row.get(0)?),
+                until: moment(row.get(1)?),
+            })
+        })
+    }
+
+    pub(crate) fn set_service(self, service: Service) -> Result<(), CronError> {
+        let sql = "INSERT OR REPLACE INTO service (workspace, since_ms, until_ms) VALUES (?, ?, ?)";
+        let [since, until] = [service.since, service.until].map(Timestamp::as_millisecond);
+        self.execute(sql, params![self.workspace, since, until])
+    }
+
+    pub(crate) fn exists(self, id: i64) -> Result<bool, CronError> {
+        self.exists_row("SELECT 1 FROM job WHERE id = ?", [id])
+    }
+
+    pub(crate) fn set_next(self, id: i64, next: Option<Timestamp>) -> Result<(), CronError> {
+        let next = next.map(Timestamp::as_millisecond);
+        self.execute("UPDATE job SET next_ms = ? WHERE id = ?", params![next, id])
+    }
+
+    pub(crate) fn set_paused(
+        self,
+        id: i64,
+        is_paused: bool,
+        now: Timestamp,
+    ) -> Result<(), CronError> {
+        let sql = "UPDATE job SET paused = ?2, resumed_ms = CASE WHEN paused AND NOT ?2 THEN ?3 ELSE resumed_ms END WHERE id = ?1";
+        self.execute(sql, params![id, is_paused, now.as_millisecond()])
+    }
+
+    /// Makes no end of a pause in the workspace later than now.
+    pub(crate) fn cap_resumed(self, now: Timestamp) -> Result<(), CronError> {
+        let sql = "UPDATE job SET resumed_ms = ?2 WHERE workspace = ?1 AND resumed_ms > ?2";
+        self.execute(sql, params![self.workspace, now.as_millisecond()])
+    }
+
+    /// Removes the job. Its runs are now those of a job that is gone, of which older ones make room for them.
+    pub(crate) fn remove(self, id: i64) -> Result<(), CronError> {
+        let sql = "DELETE FROM job WHERE id = ? RETURNING workspace";
+        let workspace = self.first(sql, [id], |row| text(row, 0))?;
+        let sql = "DELETE FROM run WHERE id IN (SELECT id FROM run WHERE workspace = ?1 AND ended_ms IS NOT NULL
+            AND job NOT IN (SELECT id FROM job) ORDER BY id DESC LIMIT -1 OFFSET ?2)";
+        self.execute(sql, params![workspace, KEPT_RUNS])
+    }
+
+    /// Records a run. It is [`Outcome::Running`] until [`end_run`](Self::end_run).
+    pub(crate) fn begin_run(
+        self,
+        job: &Job,
+        due: Timestamp,
+        now: Timestamp,
+    ) -> Result<i64, CronError> {
+        let sql =
+            "INSERT INTO run (job, workspace, due_ms, started_ms, outcome) VALUES (?, ?, ?, ?, ?)";
+        let [due, now] = [due, now].map(Timestamp::as_millisecond);
+        let outcome = Outcome::Running.as_str();
+        self.execute(sql, params![job.id, job.workspace, due, now, outcome])?;
+        let id = self.transaction.last_insert_rowid();
+        let sql = "DELETE FROM run WHERE job = ?1 AND id <= (SELECT id FROM run WHERE job = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)";
+        self.execute(sql, params![job.id, KEPT_RUNS])?;
+        Ok(id)
+    }
+
+    /// Pauses a job that cannot be read or served, and records that as a failed run.
+    pub(crate) fn suspend(self, id: i64, note: &str, now: Timestamp) -> Result<(), CronError> {
+        self.cut_off(id, now)?;
+        let sql = "INSERT INTO run (job, workspace, due_ms, started_ms, ended_ms, outcome, note)
+            SELECT id, workspace, ifnull(next_ms, ?2), ?2, ?2, ?3, ?4 FROM job WHERE id = ?1";
+        let (ms, failed) = (now.as_millisecond(), Outcome::Failed.as_str());
+        let note = format!("the job is paused: {note}");
+        self.execute(sql, params![id, ms, failed, note])?;
+        self.set_paused(id, true, now)
+    }
+
+    /// Records that the runs of the job that have not ended were cut off.
+    pub(crate) fn cut_off(self, job: i64, now: Timestamp) -> Result<(), CronError> {
+        let sql = "UPDATE run SET ended_ms = ?, outcome = ? WHERE job = ? AND ended_ms IS NULL";
+        let outcome = Outcome::CutOff.as_str();
+        self.execute(sql, params![now.as_millisecond(), outcome, job])
+    }
+
+    /// Records the end of a run, unless it has one.
+    pub(crate) fn end_run(self, run: i64, end: &RunEnd, now: Timestamp) -> Result<(), CronError> {
+        let sql =
+            "UPDATE run SET ended_ms = ?, outcome = ?, note = ? WHERE id = ? AND ended_ms IS NULL";
+        let outcome = end.outcome.as_str();
+        self.execute(sql, params![now.as_millisecond(), outcome, end.note, run])
+    }
+
+    pub(crate) fn set_session(self, run: i64, session: Option<&str>) -> Result<(), CronError> {
+        let sql = "UPDATE run SET session = ? WHERE id = ?";
+        self.execute(sql, params![session, run])
+    }
+
+    /// Returns true if the newest run of the job was cut off. The row of a job that was [suspended](Self::suspend) at this due time is
+    /// no run.
+    pub(crate) fn was_cut_off(self, job: i64, due: Timestamp) -> Result<bool, CronError> {
+        let sql = "SELECT outcome = ?3 FROM run WHERE job = ?1 AND (due_ms <> ?2 OR outcome <> ?4) ORDER BY id DESC LIMIT 1";
+        let [cut_off, failed] = [Outcome::CutOff, Outcome::Failed].map(Outcome::as_str);
+        let parameters = params![job, due.as_millisecond(), cut_off, failed];
+        Ok(self.first(sql, parameters, |row| row.get(0))? == Some(true))
+    }
+
+    /// Returns true if the log has a run of the job that was due at this time or later, up to now. The row of a job that was
+    /// [suspended](Self::suspend) then is no run.
+    pub(crate) fn has_run_since(
+        self,
+        job: i64,
+        due: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, CronError> {
+        let sql = "SELECT 1 FROM run WHERE job = ?1 AND due_ms BETWEEN ?2 AND ?3 AND (due_ms > ?2 OR outcome <> ?4)";
+        let [due, now] = [due, now].map(Timestamp::as_millisecond);
+        self.exists_row(sql, params![job, due, now, Outcome::Failed.as_str()])
+    }
+
+    /// Returns true if a run of the log began before this moment, or the log is empty.
+    pub(crate) fn is_after_a_run(self, moment: Timestamp) -> Result<bool, CronError> {
+        let sql = "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM run) OR EXISTS (SELECT 1 FROM run WHERE started_ms < ?)";
+        self.exists_row(sql, [moment.as_millisecond()])
+    }
+
+    /// Returns the newest runs of a job or of all jobs of the workspace, the newest first.
+    pub(crate) fn runs(self, job: Option<i64>, most: u32) -> Result<Vec<RunRecord>, CronError> {
+        let sql = format!(
+            "{RUN} WHERE workspace = ?1 AND (?2 IS NULL OR job = ?2) ORDER BY id DESC LIMIT ?3"
+        );
+        self.all(&sql, params![self.workspace, job, most], run_row)
+    }
+
+    /// Returns the run, or `None` if the log does not keep it.
+    pub(crate) fn run(self, id: i64) -> Result<Option<RunRecord>, CronError> {
+        self.first(&format!("{RUN} WHERE id = ?"), [id], run_row)
+    }
+}
+
 /// Reads the columns of [`JOB`]. A row that this program cannot understand is no error of the store.
 fn job_row(row: &Row<'_>) -> rusqlite::Result<Result<Job, UnreadableJob>> {
     let (id, workspace, next, resumed): (_, _, Option<i64>, Option<i64>) =
@@ -84,78 +316,6 @@ fn parsed(spec: &[u8]) -> Result<JobSpec, String> {
     Ok(spec)
 }
 
-pub(crate) fn insert(
-    transaction: &Transaction<'_>,
-    workspace: &str,
-    spec: &JobSpec,
-    next: Timestamp,
-) -> Result<i64, CronError> {
-    let spec = serde_json::to_string(spec)
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-    let sql = "INSERT INTO job (workspace, spec, next_ms) VALUES (?, ?, ?)";
-    transaction.execute(sql, params![workspace, spec, next.as_millisecond()])?;
-    Ok(transaction.last_insert_rowid())
-}
-
-/// Returns the job, or `None` if there is none.
-pub(crate) fn job(transaction: &Transaction<'_>, id: i64) -> Result<Option<Job>, CronError> {
-    let sql = format!("{JOB} WHERE id = ?");
-    let job = transaction
-        .prepare_cached(&sql)?
-        .query_row([id], job_row)
-        .optional()?;
-    Ok(job.transpose()?)
-}
-
-/// Returns the jobs of a workspace, or all.
-pub(crate) fn jobs(
-    transaction: &Transaction<'_>,
-    workspace: Option<&str>,
-) -> Result<Vec<Result<Job, UnreadableJob>>, CronError> {
-    let sql = format!("{JOB} WHERE ?1 IS NULL OR workspace = ?1 ORDER BY id");
-    let mut statement = transaction.prepare_cached(&sql)?;
-    Ok(statement
-        .query_map([workspace], job_row)?
-        .collect::<Result<_, _>>()?)
-}
-
-pub(crate) fn ids(transaction: &Transaction<'_>, workspace: &str) -> Result<Vec<i64>, CronError> {
-    let mut statement =
-        transaction.prepare_cached("SELECT id FROM job WHERE workspace = ? ORDER BY id")?;
-    Ok(statement
-        .query_map([workspace], |row| row.get(0))?
-        .collect::<Result<_, _>>()?)
-}
-
-/// Returns the jobs that are due or have a run that has not ended, the one due first before the others. Jobs that are gone have such a
-/// run if their server was killed.
-pub(crate) fn pending(
-    transaction: &Transaction<'_>,
-    workspace: &str,
-    now: Timestamp,
-) -> Result<Vec<i64>, CronError> {
-    let sql = "SELECT id, next_ms FROM job WHERE workspace = ?1 AND NOT paused AND next_ms <= ?2
-        UNION SELECT run.job, next_ms FROM run LEFT JOIN job ON job.id = run.job
-            WHERE run.workspace = ?1 AND ended_ms IS NULL
-        ORDER BY next_ms, id";
-    let mut statement = transaction.prepare_cached(sql)?;
-    let rows = statement.query_map(params![workspace, now.as_millisecond()], |row| row.get(0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// Returns the time at which the next job of the workspace is due after `now`.
-pub(crate) fn next(
-    transaction: &Transaction<'_>,
-    workspace: &str,
-    now: Timestamp,
-) -> Result<Option<Timestamp>, CronError> {
-    let sql = "SELECT min(next_ms) FROM job WHERE workspace = ? AND NOT paused AND next_ms > ?";
-    let mut statement = transaction.prepare_cached(sql)?;
-    let next: Option<i64> =
-        statement.query_row(params![workspace, now.as_millisecond()], |row| row.get(0))?;
-    Ok(next.map(moment))
-}
-
 /// Returns the moment. One that is out of range, which this program never writes, is the first or the last one.
 fn moment(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(ms).unwrap_or(if ms < 0 {
@@ -163,246 +323,6 @@ fn moment(ms: i64) -> Timestamp {
     } else {
         Timestamp::MAX
     })
-}
-
-/// Returns the service of the workspace, or `None` if no server has ever looked.
-pub(crate) fn service(
-    transaction: &Transaction<'_>,
-    workspace: &str,
-) -> Result<Option<Service>, CronError> {
-    let sql = "SELECT since_ms, until_ms FROM service WHERE workspace = ?";
-    let service = |row: &Row<'_>| {
-        Ok(Service {
-            since: moment(row.get(0)?),
-            until: moment(row.get(1)?),
-        })
-    };
-    Ok(transaction
-        .prepare_cached(sql)?
-        .query_row([workspace], service)
-        .optional()?)
-}
-
-pub(crate) fn set_service(
-    transaction: &Transaction<'_>,
-    workspace: &str,
-    service: Service,
-) -> Result<(), CronError> {
-    let sql = "INSERT OR REPLACE INTO service (workspace, since_ms, until_ms) VALUES (?, ?, ?)";
-    let [since, until] = [service.since, service.until].map(Timestamp::as_millisecond);
-    transaction
-        .prepare_cached(sql)?
-        .execute(params![workspace, since, until])?;
-    Ok(())
-}
-
-pub(crate) fn exists(transaction: &Transaction<'_>, id: i64) -> Result<bool, CronError> {
-    Ok(transaction
-        .prepare_cached("SELECT 1 FROM job WHERE id = ?")?
-        .exists([id])?)
-}
-
-pub(crate) fn set_next(
-    transaction: &Transaction<'_>,
-    id: i64,
-    next: Option<Timestamp>,
-) -> Result<(), CronError> {
-    let sql = "UPDATE job SET next_ms = ? WHERE id = ?";
-    transaction
-        .prepare_cached(sql)?
-        .execute(params![next.map(Timestamp::as_millisecond), id])?;
-    Ok(())
-}
-
-pub(crate) fn set_paused(
-    transaction: &Transaction<'_>,
-    id: i64,
-    is_paused: bool,
-    now: Timestamp,
-) -> Result<(), CronError> {
-    let sql = "UPDATE job SET paused = ?2, resumed_ms = CASE WHEN paused AND NOT ?2 THEN ?3 ELSE resumed_ms END WHERE id = ?1";
-    transaction.execute(sql, params![id, is_paused, now.as_millisecond()])?;
-    Ok(())
-}
-
-/// Makes no end of a pause in the workspace later than now.
-pub(crate) fn cap_resumed(
-    transaction: &Transaction<'_>,
-    workspace: &str,
-    now: Timestamp,
-) -> Result<(), CronError> {
-    let sql = "UPDATE job SET resumed_ms = ?2 WHERE workspace = ?1 AND resumed_ms > ?2";
-    transaction
-        .prepare_cached(sql)?
-        .execute(params![workspace, now.as_millisecond()])?;
-    Ok(())
-}
-
-/// Removes the job. Its runs are now those of a job that is gone, of which older ones make room for them.
-pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<(), CronError> {
-    let sql = "DELETE FROM job WHERE id = ? RETURNING workspace";
-    let workspace = transaction
-        .prepare_cached(sql)?
-        .query_row([id], |row| text(row, 0))
-        .optional()?;
-    let sql = "DELETE FROM run WHERE id IN (SELECT id FROM run WHERE workspace = ?1 AND ended_ms IS NOT NULL
-        AND job NOT IN (SELECT id FROM job) ORDER BY id DESC LIMIT -1 OFFSET ?2)";
-    transaction
-        .prepare_cached(sql)?
-        .execute(params![workspace, KEPT_RUNS])?;
-    Ok(())
-}
-
-/// Records a run. It is [`Outcome::Running`] until [`end_run`].
-pub(crate) fn begin_run(
-    transaction: &Transaction<'_>,
-    job: &Job,
-    due: Timestamp,
-    now: Timestamp,
-) -> Result<i64, CronError> {
-    let sql =
-        "INSERT INTO run (job, workspace, due_ms, started_ms, outcome) VALUES (?, ?, ?, ?, ?)";
-    let [due, now] = [due, now].map(Timestamp::as_millisecond);
-    let outcome = Outcome::Running.as_str();
-    transaction
-        .prepare_cached(sql)?
-        .execute(params![job.id, job.workspace, due, now, outcome])?;
-    let id = transaction.last_insert_rowid();
-    let sql = "DELETE FROM run WHERE job = ?1 AND id <= (SELECT id FROM run WHERE job = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)";
-    transaction
-        .prepare_cached(sql)?
-        .execute(params![job.id, KEPT_RUNS])?;
-    Ok(id)
-}
-
-/// Pauses a job that cannot be read or served, and records that as a failed run.
-pub(crate) fn suspend(
-    transaction: &Transaction<'_>,
-    id: i64,
-    note: String,
-    now: Timestamp,
-) -> Result<(), CronError> {
-    let cut_off = RunEnd {
-        outcome: Outcome::CutOff,
-        note: None,
-    };
-    open_runs(transaction, id)?
-        .into_iter()
-        .try_for_each(|run| end_run(transaction, run, &cut_off, now))?;
-    let sql = "INSERT INTO run (job, workspace, due_ms, started_ms, ended_ms, outcome, note)
-        SELECT id, workspace, ifnull(next_ms, ?2), ?2, ?2, ?3, ?4 FROM job WHERE id = ?1";
-    let failed = Outcome::Failed.as_str();
-    transaction.execute(
-        sql,
-        params![
-            id,
-            now.as_millisecond(),
-            failed,
-            format!("the job is paused: {note}")
-        ],
-    )?;
-    set_paused(transaction, id, true, now)
-}
-
-/// Records the end of a run, unless it has one.
-pub(crate) fn end_run(
-    transaction: &Transaction<'_>,
-    run: i64,
-    end: &RunEnd,
-    now: Timestamp,
-) -> Result<(), CronError> {
-    let sql =
-        "UPDATE run SET ended_ms = ?, outcome = ?, note = ? WHERE id = ? AND ended_ms IS NULL";
-    let (outcome, note) = (end.outcome.as_str(), &end.note);
-    transaction
-        .prepare_cached(sql)?
-        .execute(params![now.as_millisecond(), outcome, note, run])?;
-    Ok(())
-}
-
-pub(crate) fn set_session(
-    transaction: &Transaction<'_>,
-    run: i64,
-    session: Option<&str>,
-) -> Result<(), CronError> {
-    transaction.execute(
-        "UPDATE run SET session = ? WHERE id = ?",
-        params![session, run],
-    )?;
-    Ok(())
-}
-
-/// Returns the runs of the job that have not ended.
-pub(crate) fn open_runs(transaction: &Transaction<'_>, job: i64) -> Result<Vec<i64>, CronError> {
-    let mut statement =
-        transaction.prepare_cached("SELECT id FROM run WHERE job = ? AND ended_ms IS NULL")?;
-    Ok(statement
-        .query_map([job], |row| row.get(0))?
-        .collect::<Result<_, _>>()?)
-}
-
-/// Returns true if the newest run of the job was cut off. The row of a job that was [suspended](suspend) at this due time is no run.
-pub(crate) fn was_cut_off(
-    transaction: &Transaction<'_>,
-    job: i64,
-    due: Timestamp,
-) -> Result<bool, CronError> {
-    let sql = "SELECT outcome = ?3 FROM run WHERE job = ?1 AND (due_ms <> ?2 OR outcome <> ?4) ORDER BY id DESC LIMIT 1";
-    let [cut_off, failed] = [Outcome::CutOff, Outcome::Failed].map(Outcome::as_str);
-    let parameters = params![job, due.as_millisecond(), cut_off, failed];
-    Ok(transaction
-        .prepare_cached(sql)?
-        .query_row(parameters, |row| row.get(0))
-        .optional()?
-        .unwrap_or(false))
-}
-
-/// Returns true if the log has a run of the job that was due at this time or later, up to now. The row of a job that was
-/// [suspended](suspend) then is no run.
-pub(crate) fn has_run_since(
-    transaction: &Transaction<'_>,
-    job: i64,
-    due: Timestamp,
-    now: Timestamp,
-) -> Result<bool, CronError> {
-    let sql = "SELECT 1 FROM run WHERE job = ?1 AND due_ms BETWEEN ?2 AND ?3 AND (due_ms > ?2 OR outcome <> ?4)";
-    let [due, now] = [due, now].map(Timestamp::as_millisecond);
-    Ok(transaction
-        .prepare_cached(sql)?
-        .exists(params![job, due, now, Outcome::Failed.as_str()])?)
-}
-
-/// Returns true if a run of the log began before this moment, or the log is empty.
-pub(crate) fn is_after_a_run(
-    transaction: &Transaction<'_>,
-    moment: Timestamp,
-) -> Result<bool, CronError> {
-    let sql = "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM run) OR EXISTS (SELECT 1 FROM run WHERE started_ms < ?)";
-    let mut statement = transaction.prepare_cached(sql)?;
-    Ok(statement.exists([moment.as_millisecond()])?)
-}
-
-/// Returns the newest runs of a job or of all jobs of a workspace, the newest first.
-pub(crate) fn runs(
-    transaction: &Transaction<'_>,
-    workspace: &str,
-    job: Option<i64>,
-    most: u32,
-) -> Result<Vec<RunRecord>, CronError> {
-    let sql = format!(
-        "{RUN} WHERE workspace = ?1 AND (?2 IS NULL OR job = ?2) ORDER BY id DESC LIMIT ?3"
-    );
-    let mut statement = transaction.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![workspace, job, most], run_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// Returns the run, or `None` if the log does not keep it.
-pub(crate) fn run(transaction: &Transaction<'_>, id: i64) -> Result<Option<RunRecord>, CronError> {
-    Ok(transaction
-        .prepare_cached(&format!("{RUN} WHERE id = ?"))?
-        .query_row([id], run_row)
-        .optional()?)
 }
 
 fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {

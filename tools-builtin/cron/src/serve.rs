@@ -96,16 +96,10 @@ impl<'a, C: Clock, K: AsyncFnMut(&Job) -> bool> JobServer<'a, C, K> {
     /// Sets the check of a due job before a run of it begins. If it returns false, the server ends, and the run stays due.
     #[must_use]
     pub fn with_check<L: AsyncFnMut(&Job) -> bool>(self, check: L) -> JobServer<'a, C, L> {
-        let Self {
-            jobs,
-            clock,
-            poll,
-            check: _,
-        } = self;
         JobServer {
-            jobs,
-            clock,
-            poll,
+            jobs: self.jobs,
+            clock: self.clock,
+            poll: self.poll,
             check,
         }
     }
@@ -130,14 +124,12 @@ impl<'a, C: Clock, K: AsyncFnMut(&Job) -> bool> JobServer<'a, C, K> {
         while !token.is_cancelled() {
             let look = self.jobs.look(self.presence(ABSENCE)).await?;
             let next = look.next;
-            match self.pass(look, ABSENCE, token, &mut run).await? {
-                Served {
-                    is_refused: true, ..
-                } => break,
-                Served {
-                    is_changed: true, ..
-                } => continue,
-                _ => {}
+            let served = self.pass(look, ABSENCE, token, &mut run).await?;
+            if served.is_refused {
+                break;
+            }
+            if served.is_changed {
+                continue;
             }
             let now = self.clock.now();
             let left =

@@ -7,7 +7,5 @@ pub(crate) async fn blocking<T: Send + 'static>(
     code: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
     let ended = tokio::task::spawn_blocking(code).await;
-    ended.map_err(|error| ToolErrorKind::Internal {
-        message: error.to_string(),
-    })?
+    ended.map_err(ToolErrorKind::internal)?
 }

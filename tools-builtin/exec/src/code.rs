@@ -21,6 +21,7 @@ use self::kind::{is_of_project, is_script};
 use self::tree::Reach;
 use crate::Sandbox;
 use crate::lookup;
+use crate::word_list::has_word;
 
 /// The most files to which an approval is bound. The code of a command that names more is not known.
 const MAX_FILES: usize = 256;
@@ -35,18 +36,7 @@ const MAX_NAMES: usize = 100_000;
 const SHOWN: usize = 10;
 
 /// Programs that run what other files or their input list.
-const RUN_LISTED: [&str; 10] = [
-    "entr",
-    "fd",
-    "fdfind",
-    "find",
-    "parallel",
-    "rg",
-    "run-parts",
-    "tar",
-    "watchexec",
-    "xargs",
-];
+const RUN_LISTED: &str = "entr fd fdfind find parallel rg run-parts tar watchexec xargs";
 
 /// Characters by which a shell chooses files or words while it runs.
 const CHOOSES: [char; 4] = ['$', '`', '*', '?'];
@@ -61,13 +51,7 @@ const RUNNERS: [&str; 16] = [
 ];
 
 /// The folders of a project in which programs and modules are looked up.
-const PLACES: [&str; 5] = [
-    "node_modules/.bin",
-    ".venv/bin",
-    "venv/bin",
-    "vendor/bin",
-    "bin",
-];
+const PLACES: &str = "node_modules/.bin .venv/bin venv/bin vendor/bin bin";
 
 /// The files that a command runs.
 pub(crate) struct Code {
@@ -217,7 +201,7 @@ impl<'a> Search<'a> {
             let runs_listed = texts
                 .iter()
                 .flat_map(|text| pieces(text))
-                .any(|piece| RUN_LISTED.contains(&&*name(piece)));
+                .any(|piece| has_word(RUN_LISTED, &name(piece)));
             if runs_listed || texts.iter().any(|text| text.contains(CHOOSES)) {
                 return false;
             }
@@ -230,7 +214,7 @@ impl<'a> Search<'a> {
                 .take_while(|path| path.starts_with(root))
                 .for_each(|folder| self.add_project(folder));
             PLACES
-                .iter()
+                .split(' ')
                 .for_each(|place| self.add_folder(&cwd.join(place)));
         }
         texts.iter().all(|text| self.add_names(text, None))

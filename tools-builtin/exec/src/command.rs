@@ -13,10 +13,7 @@ pub(crate) fn command(
     args: &[String],
 ) -> Result<Words, TargetError> {
     if program.is_empty() {
-        return Err(TargetError::Argument {
-            field: "program".to_owned(),
-            reason: InvalidTarget::Empty,
-        });
+        return Err(TargetError::argument("program", InvalidTarget::Empty));
     }
     // A shell would split it. A file of this name is rare, and its path has a slash.
     if program.contains(' ') && !program.contains('/') {
@@ -24,19 +21,18 @@ pub(crate) fn command(
             value: program.chars().take(80).collect(),
             reason: WORDS_IN_ARGS,
         };
-        return Err(TargetError::Argument {
-            field: "program".to_owned(),
-            reason,
-        });
+        return Err(TargetError::argument("program", reason));
     }
-    let variables = (!env.is_empty())
-        .then_some("env")
-        .into_iter()
-        .chain(env.iter().map(String::as_str));
-    let words = variables
+    let words = variables(env)
         .chain([program])
         .chain(args.iter().map(String::as_str));
     Words::from_known(words).map_err(fault)
+}
+
+/// Returns the words that set variables for the command after them, or none if there are no variables.
+pub(crate) fn variables(env: &[String]) -> impl Iterator<Item = &str> {
+    let program = (!env.is_empty()).then_some("env");
+    program.into_iter().chain(env.iter().map(String::as_str))
 }
 
 /// Returns a command with its standard input. A program that can run it as code gets it as a word that is not known, so that no rule and
@@ -45,13 +41,8 @@ pub(crate) fn with_stdin(command: Words, stdin: &str) -> Result<Words, TargetErr
     if stdin.is_empty() || !command.runs_programs() {
         return Ok(command);
     }
-    Words::new(
-        command
-            .iter()
-            .cloned()
-            .chain([Word::Unknown("$stdin".to_owned())]),
-    )
-    .map_err(fault)
+    let stdin = Word::Unknown("$stdin".to_owned());
+    Words::new(command.iter().cloned().chain([stdin])).map_err(fault)
 }
 
 /// Returns the target of a command.
@@ -61,10 +52,7 @@ pub(crate) fn target(command: &Words) -> Result<Target, TargetError> {
 }
 
 fn fault(reason: InvalidTarget) -> TargetError {
-    TargetError::Argument {
-        field: "args".to_owned(),
-        reason,
-    }
+    TargetError::argument("args", reason)
 }
 
 #[cfg(test)]

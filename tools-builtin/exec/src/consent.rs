@@ -2,10 +2,11 @@
 
 use tools::call::AskError;
 use tools::question::{AnswerKind, InvalidQuestion};
-use tools::{Answer, Question, ToolContext, ToolError, ToolErrorKind, visible_line};
+use tools::{Answer, Question, ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
 
 use crate::network;
+use crate::report::shortened;
 use crate::request::Request;
 use crate::sandbox::Granted;
 
@@ -22,12 +23,6 @@ const WHOLE_NETWORK: &str = "the program had the whole network, as the user agre
 /// The note of a run about which nobody was asked, because the question would not show all of it.
 const TOO_LONG: &str = "the user was not asked, because the command with its variables and its input is too long for a question; put the \
                         long part into a file of the workspace";
-
-/// The most characters of a host that a question shows.
-const SHOWN: usize = 60;
-
-/// The most hosts that a question names.
-const HOSTS: usize = 10;
 
 /// The decisions about one program where bubblewrap is missing: Landlock cannot take a path back out of a writable tree, and does not
 /// know hosts.
@@ -74,7 +69,7 @@ impl Consent {
                     "May this program reach every host, the local network and the services of this machine, and send to them? The \
                      grant names only {}, but without bubblewrap nothing keeps it from others. Without a yes, it has no \
                      network.\n{described}",
-                    listed(&hosts)
+                    shortened(&hosts)
                 );
                 consent.has_network = consent.agrees(cx, text).await?;
                 let note = if consent.has_network {
@@ -117,16 +112,4 @@ impl Consent {
             Err(_) => Ok(false),
         }
     }
-}
-
-fn listed(hosts: &[String]) -> String {
-    let mut names: Vec<String> = hosts
-        .iter()
-        .take(HOSTS)
-        .map(|host| visible_line(host, SHOWN))
-        .collect();
-    if hosts.len() > HOSTS {
-        names.push(format!("{} more", hosts.len() - HOSTS));
-    }
-    names.join(", ")
 }

@@ -7,14 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::toolchain::Folders;
 
 /// The variables of the host that a program gets. The others may hold secrets.
-const PASSED: [&str; 6] = [
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_CTYPE",
-    "LC_MESSAGES",
-    "TZ",
-];
+const PASSED: &str = "LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES TZ";
 
 /// Returns all variables of a program. `search` are the folders in which programs are looked up, `network` the variables that lead it to
 /// the network, and `more` those that the call sets, each as `NAME=VALUE`, also in place of others.
@@ -27,7 +20,7 @@ pub(crate) fn environment(
 ) -> Vec<(String, String)> {
     let text = |name: &str, value: OsString| Some((name.to_owned(), value.into_string().ok()?));
     let passed = PASSED
-        .iter()
+        .split(' ')
         .filter_map(|name| text(name, std::env::var_os(name)?));
     let path = std::env::join_paths(search)
         .ok()

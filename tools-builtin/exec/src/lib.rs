@@ -25,6 +25,8 @@ mod hidden;
 mod lookup;
 #[cfg(feature = "tools")]
 mod network;
+#[cfg(target_os = "linux")]
+mod open_files;
 #[cfg(feature = "tools")]
 mod prepare;
 #[cfg(feature = "tools")]
@@ -60,6 +62,8 @@ mod watch;
 #[cfg(all(feature = "tools", not(target_os = "linux")))]
 #[path = "watch/elsewhere.rs"]
 mod watch;
+#[cfg(feature = "tools")]
+mod word_list;
 
 #[cfg(feature = "tools")]
 use tools::{Catalog, RegisterError};

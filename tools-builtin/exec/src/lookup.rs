@@ -9,19 +9,12 @@ use crate::command::WORDS_IN_ARGS;
 use crate::toolchain::{Folders, Toolchain};
 
 /// The folders in which a program without a path is looked up, in this order.
-pub(crate) const FOLDERS: [&str; 6] = [
-    "/usr/local/sbin",
-    "/usr/local/bin",
-    "/usr/sbin",
-    "/usr/bin",
-    "/sbin",
-    "/bin",
-];
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Returns the folders in which a program without a path is looked up: those of the toolchains, then those of the system.
 pub(crate) fn folders(toolchains: &[Folders]) -> Vec<PathBuf> {
     let of_toolchains = toolchains.iter().flat_map(|folders| folders.search.clone());
-    of_toolchains.chain(FOLDERS.map(PathBuf::from)).collect()
+    of_toolchains.chain(std::env::split_paths(PATH)).collect()
 }
 
 /// Returns the absolute path of a program. A name with `/` is a path below the workspace root, or absolute. The working directory
@@ -29,15 +22,12 @@ pub(crate) fn folders(toolchains: &[Folders]) -> Vec<PathBuf> {
 pub(crate) fn program(
     name: &str,
     root: &Path,
-    folders: &[impl AsRef<Path>],
+    folders: &[PathBuf],
     toolchain: impl FnOnce() -> Option<Toolchain>,
 ) -> Result<PathBuf, ToolError> {
     let candidates: Vec<PathBuf> = match name.contains('/') {
         true => vec![root.join(name)],
-        false => folders
-            .iter()
-            .map(|folder| folder.as_ref().join(name))
-            .collect(),
+        false => folders.iter().map(|folder| folder.join(name)).collect(),
     };
     let found = candidates.into_iter().find(|path| is_program(path));
     found.ok_or_else(|| {
@@ -46,7 +36,7 @@ pub(crate) fn program(
         } else {
             format!(
                 "it is in none of {}",
-                folders.iter().map(|folder| folder.as_ref().display().to_string()).collect::<Vec<_>>().join(", ")
+                folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
             )
         };
         let advice = match toolchain() {
@@ -76,8 +66,7 @@ fn may_be_executed(_: &fs::Metadata) -> bool {
     true
 }
 
-#[cfg(test)]
-#[cfg(unix)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -89,9 +78,12 @@ mod tests {
         let own = root.path().join("ls");
         fs::write(&own, "#!/bin/sh\n").unwrap();
         fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
-        assert_ne!(program("ls", root.path(), &FOLDERS, || None).unwrap(), own);
+        assert_ne!(
+            program("ls", root.path(), &folders(&[]), || None).unwrap(),
+            own
+        );
         assert_eq!(
-            program("./ls", root.path(), &FOLDERS, || None)
+            program("./ls", root.path(), &folders(&[]), || None)
                 .unwrap()
                 .file_name(),
             own.file_name()
@@ -99,7 +91,7 @@ mod tests {
         fs::set_permissions(&own, fs::Permissions::from_mode(0o644)).unwrap();
         for name in ["./ls", "no-such-program", "./none", "/etc/passwd", "/"] {
             assert!(
-                program(name, root.path(), &FOLDERS, || None).is_err(),
+                program(name, root.path(), &folders(&[]), || None).is_err(),
                 "{name}"
             );
         }
@@ -108,7 +100,7 @@ mod tests {
     #[test]
     fn a_path_with_its_arguments_in_one_text_is_refused_with_advice() {
         let advice = |name: &str| {
-            program(name, Path::new("/"), &FOLDERS, || None)
+            program(name, Path::new("/"), &folders(&[]), || None)
                 .unwrap_err()
                 .to_string()
         };
@@ -120,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_toolchain_is_added_to_those_that_are_set() {
-        let error = program("cargo-of-nobody", Path::new("/"), &FOLDERS, || {
+        let error = program("cargo-of-nobody", Path::new("/"), &folders(&[]), || {
             Some(Toolchain::Rust)
         })
         .unwrap_err();

@@ -431,9 +431,7 @@ impl Prepared {
     ) -> Result<Vec<String>, ToolError> {
         let prepared = self.clone();
         let settled = tokio::task::spawn_blocking(move || prepared.settle()).await;
-        settled.map_err(|error| ToolErrorKind::Internal {
-            message: error.to_string(),
-        })?;
+        settled.map_err(ToolErrorKind::internal)?;
         Ok(match self.watch.as_ref().and_then(Watch::take) {
             Some(settled) => settled.finish(cx).await,
             None => Vec::new(),
@@ -455,10 +453,9 @@ fn unconfined(confined: &Confined) -> Launch {
 /// Returns the error of a tool whose program did not start.
 pub(crate) fn not_started(error: StartError) -> ToolError {
     match error {
-        StartError::NotEntered | StartError::Unsupported => ToolErrorKind::Unavailable {
-            reason: error.to_string(),
+        StartError::NotEntered | StartError::Unsupported => {
+            ToolErrorKind::unavailable(error).into()
         }
-        .into(),
         error => failed(&error),
     }
 }

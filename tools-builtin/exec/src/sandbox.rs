@@ -206,10 +206,7 @@ impl Sandbox {
         match self.layers().confinement() {
             Ok(confinement) => Ok(Some(confinement)),
             Err(_) if self.may_run_unconfined => Ok(None),
-            Err(error) => Err(ToolErrorKind::Unavailable {
-                reason: error.to_string(),
-            }
-            .into()),
+            Err(error) => Err(ToolErrorKind::unavailable(error).into()),
         }
     }
 

@@ -9,7 +9,7 @@ use tools::{Preview, Targets, ToolContext, ToolError, tool, visible_line};
 use tools_fs::Workspace;
 
 use crate::Sandbox;
-use crate::command::target;
+use crate::command::{target, variables};
 use crate::prepare::{Prepared, Streams, failed};
 use crate::preview::{EVERY_FOLDER, input, marked, summary};
 use crate::request::{Input, Request};
@@ -122,10 +122,7 @@ fn read(
     stdin: &str,
 ) -> Result<Arc<Script>, TargetError> {
     let cwd = Normaliser::Path.apply(cwd);
-    let cwd = cwd.map_err(|reason| TargetError::Argument {
-        field: "cwd".to_owned(),
-        reason,
-    })?;
+    let cwd = cwd.map_err(|reason| TargetError::argument("cwd", reason))?;
     let dialect = match shell {
         Shell::Bash => Dialect::Bash,
         Shell::Sh => Dialect::Posix,
@@ -156,10 +153,7 @@ fn targets(
     _timeout: u32,
 ) -> Targets {
     let read = read(&script, shell, &env, &cwd, &stdin)?;
-    let fault = |reason| TargetError::Argument {
-        field: "script".to_owned(),
-        reason,
-    };
+    let fault = |reason| TargetError::argument("script", reason);
     let mut targets = Vec::new();
     for (access, path) in &read.files {
         targets.push(Target::new(*access, "fs", path.as_str()).map_err(fault)?);
@@ -177,17 +171,8 @@ fn targets(
         .map(|words| words.iter().cloned().collect());
     for words in commands.chain(whole) {
         // As in `exec.run`, variables are part of the command.
-        let variables = (!env.is_empty())
-            .then_some("env")
-            .into_iter()
-            .chain(env.iter().map(String::as_str));
-        let words = Words::new(
-            variables
-                .map(|word| Word::Known(word.to_owned()))
-                .chain(words),
-        )
-        .map_err(fault)?;
-        targets.push(target(&words)?);
+        let variables = variables(&env).map(|word| Word::Known(word.to_owned()));
+        targets.push(target(&Words::new(variables.chain(words)).map_err(fault)?)?);
     }
     Ok(targets)
 }

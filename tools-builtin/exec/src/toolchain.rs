@@ -160,7 +160,7 @@ impl Folders {
             builder.create(folder)?;
         }
         for name in CODE_OF_CACHES
-            .iter()
+            .split(' ')
             .filter(|_| self.toolchain == Toolchain::Rust)
         {
             let path = cache.join(name);
@@ -181,14 +181,7 @@ impl Folders {
 }
 
 /// The settings of cargo, and the programs that it installs or finds by name.
-const CODE_OF_CACHES: [&str; 6] = [
-    "bin",
-    "config",
-    "config.toml",
-    "credentials",
-    "credentials.toml",
-    "env",
-];
+const CODE_OF_CACHES: &str = "bin config config.toml credentials credentials.toml env";
 
 /// Returns the path without links, or as it is if it does not exist.
 fn real(path: PathBuf) -> PathBuf {

@@ -7,7 +7,6 @@ use tools::{Access, ToolContext};
 use crate::Workspace;
 use crate::draft::Draft;
 use crate::error::FsError;
-use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::whole_file;
@@ -54,21 +53,12 @@ fn try_append(
     content: &[u8],
     created: &mut Vec<RelativePath>,
 ) -> Result<bool, FsError> {
-    let options = FindOptions {
-        accesses: &[Access::Write],
-        follow: true,
-        missing: IfMissing::CreateDirs,
-    };
+    let options = FindOptions::following(&[Access::Write], IfMissing::CreateDirs);
     let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
-    let before = match slot.kind {
-        None => None,
-        Some(Kind::File) => Some(whole_file::read(&slot)?),
-        Some(kind) => {
-            return Err(FsError::NotWritable {
-                path: slot.path,
-                kind,
-            });
-        }
+    let before = if slot.is_file()? {
+        Some(whole_file::read(&slot)?)
+    } else {
+        None
     };
     let after = [before.as_deref().unwrap_or_default(), content].concat();
     let draft = Draft::new(workspace, &slot, &after)?;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use similar::{Algorithm, TextDiff};
+use tools::head;
 
 use crate::counted::counted;
 use crate::path::RelativePath;
@@ -49,10 +50,8 @@ fn unified_within(time: Duration, path: &RelativePath, before: &str, after: &str
     if diff.len() <= MAX_DIFF {
         return diff;
     }
-    let most = (0..=MAX_DIFF)
-        .rfind(|at| diff.is_char_boundary(*at))
-        .unwrap_or(0);
-    let end = diff[..most].rfind('\n').map_or(most, |at| at + 1);
+    let begin = head(&diff, MAX_DIFF);
+    let end = begin.rfind('\n').map_or(begin.len(), |at| at + 1);
     let rest = counted(diff.len() - end, "byte", "bytes");
     format!(
         "{}[… {rest} of the diff left out; read the file to see the rest …]\n",

@@ -24,11 +24,7 @@ fn try_create(
     path: &RelativePath,
     created: &mut Vec<RelativePath>,
 ) -> Result<(), FsError> {
-    let options = FindOptions {
-        accesses: &[Access::Write],
-        follow: true,
-        missing: IfMissing::CreateDirs,
-    };
+    let options = FindOptions::following(&[Access::Write], IfMissing::CreateDirs);
     let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
     match slot.kind {
         Some(Kind::Directory) => Ok(()),

@@ -9,7 +9,6 @@ use crate::diff;
 use crate::draft::Draft;
 use crate::encoding::Encoding;
 use crate::error::FsError;
-use crate::kind::Kind;
 use crate::new_script;
 use crate::note::note;
 use crate::path::RelativePath;
@@ -78,20 +77,15 @@ fn apply_edit(
 ) -> Result<String, FsError> {
     for _ in 0..ATTEMPTS {
         let plan = Plan::new(cx, workspace, path, &[Access::Read, Access::Write], change)?;
-        let Plan {
-            slot,
-            before,
-            after,
-            ..
-        } = &plan;
-        new_script::check_link(workspace, path, slot, || new_script::is_script(after))?;
+        let slot = &plan.slot;
+        new_script::check_link(workspace, path, slot, || new_script::is_script(&plan.after))?;
         // Slow and fallible steps come before the lock.
         let diff = plan.diff(diff::unified);
-        let draft = Draft::new(workspace, slot, after)?;
+        let draft = Draft::new(workspace, slot, &plan.after)?;
         let _changing = workspace.lock_changes();
         cx.check_cancelled()?;
         // Other calls may have changed the file before the lock, and other programs do not take it.
-        if whole_file::read(slot).is_ok_and(|now| now == *before) && draft.commit()? {
+        if whole_file::read(slot).is_ok_and(|now| now == plan.before) && draft.commit()? {
             return Ok(match note(cx, &slot.path) {
                 note if note.is_empty() => diff,
                 note => format!("{diff}[edited `{}`{note}]\n", slot.path),
@@ -158,32 +152,18 @@ impl Plan {
         workspace: &Workspace,
         path: &RelativePath,
         accesses: &'static [Access],
-        Change {
-            old,
-            new,
-            all,
-            named,
-        }: Change<'_>,
+        change: Change<'_>,
     ) -> Result<Self, FsError> {
-        if old == new {
+        if change.old == change.new {
             return Err(FsError::SameText);
         }
-        let options = FindOptions {
-            accesses,
-            follow: true,
-            missing: IfMissing::Fail,
-        };
+        let options = FindOptions::following(accesses, IfMissing::Fail);
         let slot = Slot::find(cx, workspace, path, options)?;
-        if let Some(kind) = slot.kind.filter(|kind| *kind != Kind::File) {
-            return Err(FsError::NotWritable {
-                path: slot.path,
-                kind,
-            });
-        }
+        slot.is_file()?;
         let there = workspace.root().join(slot.path.as_str()).symlink_metadata();
         let _shown = Shown::new(cx, workspace, &slot.path, there.ok());
         let before = whole_file::read(&slot)?;
-        let decoded = Decoded::for_edit(&before, named);
+        let decoded = Decoded::for_edit(&before, change.named);
         if decoded.is_none() {
             check_text(cx, &slot.path, &before)?;
         }
@@ -193,7 +173,7 @@ impl Plan {
             .as_ref()
             .map_or(&*before, |decoded| decoded.text.as_bytes());
         let view = View::new(bytes);
-        let replaced = replace(cx, &slot.path, &view, old, new, all)?;
+        let replaced = replace(cx, &slot.path, &view, change.old, change.new, change.all)?;
         let is_utf8 = view.is_utf8();
         let texts = (view.text, View::new(&replaced).text);
         let after = match &decoded {

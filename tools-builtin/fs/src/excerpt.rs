@@ -67,12 +67,7 @@ impl Excerpt {
         file: impl BufRead,
         range: LineRange,
     ) -> Result<Self, FsError> {
-        let LineRange {
-            skipped,
-            offset,
-            most,
-            first_number,
-        } = range;
+        let (skipped, offset) = (range.skipped, range.offset);
         let past_the_end = |lines| match lines {
             0 => Ok(Self::default()),
             lines => Err(FsError::PastTheEnd {
@@ -95,8 +90,8 @@ impl Excerpt {
             });
         }
         let (mut lines, mut cut, mut bytes, mut end_in_line) = (0, 0, Vec::new(), None);
-        let mut numbers = first_number.into_iter().flat_map(|first| first..);
-        while lines < most && bytes.len() < MAX_TEXT && reader.has_more()? {
+        let mut numbers = range.first_number.into_iter().flat_map(|first| first..);
+        while lines < range.most && bytes.len() < MAX_TEXT && reader.has_more()? {
             if let Some(number) = numbers.next() {
                 // Writing to a vector cannot fail.
                 let _ = write!(bytes, "{number}: ");

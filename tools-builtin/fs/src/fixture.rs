@@ -36,22 +36,18 @@ impl Fixture {
         }
     }
 
-    pub(crate) fn with_context(self, cx: Host) -> Self {
-        Self {
-            host: self.host.with_context(|_| cx),
-            ..self
-        }
+    pub(crate) fn with_context(mut self, cx: Host) -> Self {
+        self.host = self.host.with_context(|_| cx);
+        self
     }
 
     pub(crate) fn granted(self, clause: &str) -> Self {
         self.granted_all(&[clause])
     }
 
-    pub(crate) fn granted_all(self, clauses: &[&str]) -> Self {
-        Self {
-            host: self.host.with_grant(clauses),
-            ..self
-        }
+    pub(crate) fn granted_all(mut self, clauses: &[&str]) -> Self {
+        self.host = self.host.with_grant(clauses);
+        self
     }
 
     pub(crate) fn cx(&self) -> &Host {

@@ -10,7 +10,7 @@ use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::pattern::pattern;
-use crate::resolved_entry::ResolvedEntry;
+use crate::slot::Slot;
 use crate::tree_walk::TreeWalk;
 
 /// The maximum number of paths in a result.
@@ -65,7 +65,7 @@ fn matches(
     ignored: bool,
 ) -> Result<Matches, FsError> {
     let matcher = pattern(glob)?;
-    let start = ResolvedEntry::find(cx, workspace, path)?;
+    let start = Slot::find_existing(cx, workspace, path)?;
     let dir = start.open_dir()?;
     let (mut paths, mut more) = (Vec::new(), 0);
     let skipped = TreeWalk::new(cx, workspace, &start.path, ignored).run(

@@ -29,14 +29,19 @@ pub enum Kind {
 impl Kind {
     /// Returns the kind as one word, as in a listing.
     pub(crate) fn word(self) -> &'static str {
+        self.names().0
+    }
+
+    /// Returns the word, and the phrase of messages.
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::File => "file",
-            Self::Directory => "directory",
-            Self::Link => "link",
-            Self::Pipe => "pipe",
-            Self::Socket => "socket",
-            Self::Device => "device",
-            Self::Unknown => "unknown",
+            Self::File => ("file", "a file"),
+            Self::Directory => ("directory", "a directory"),
+            Self::Link => ("link", "a link"),
+            Self::Pipe => ("pipe", "a named pipe"),
+            Self::Socket => ("socket", "a socket"),
+            Self::Device => ("device", "a device"),
+            Self::Unknown => ("unknown", "of an unknown kind"),
         }
     }
 }
@@ -57,15 +62,7 @@ impl From<FileType> for Kind {
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::File => "a file",
-            Self::Directory => "a directory",
-            Self::Link => "a link",
-            Self::Pipe => "a named pipe",
-            Self::Socket => "a socket",
-            Self::Device => "a device",
-            Self::Unknown => "of an unknown kind",
-        })
+        f.write_str(self.names().1)
     }
 }
 

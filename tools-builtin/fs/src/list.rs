@@ -17,7 +17,7 @@ use crate::error::FsError;
 use crate::kind::Kind;
 use crate::listing::{DirEntry, Listing};
 use crate::path::RelativePath;
-use crate::resolved_entry::ResolvedEntry;
+use crate::slot::Slot;
 
 /// The maximum number of entries in a listing.
 const MAX_ENTRIES: usize = 500;
@@ -59,24 +59,19 @@ fn listing(
     after: Option<&str>,
 ) -> Result<Listing, FsError> {
     let after = after.map(parse_position).transpose()?;
-    let Page {
-        path,
-        entries,
-        more,
-        last,
-    } = read_page(cx, workspace, path, after.as_deref(), MAX_ENTRIES)?;
-    let last = last.filter(|_| more > 0);
+    let page = read_page(cx, workspace, path, after.as_deref(), MAX_ENTRIES)?;
+    let last = page.last.filter(|_| page.more > 0);
     let note = last.map(|last| {
-        let more = counted(more, "more entry", "more entries");
+        let more = counted(page.more, "more entry", "more entries");
         format!(
             "{more}; continue with after = \"{}\"",
             position_after(&last)
         )
     });
     Ok(Listing {
-        path: path.to_string(),
-        entries,
-        more,
+        path: page.path.to_string(),
+        entries: page.entries,
+        more: page.more,
         note,
     })
 }
@@ -96,20 +91,12 @@ pub(crate) fn entries(
     workspace: &Workspace,
     path: &RelativePath,
 ) -> Result<Vec<DirEntry>, FsError> {
-    let Page {
-        path,
-        entries,
-        more,
-        ..
-    } = read_page(cx, workspace, path, None, MAX_AT_ONCE)?;
-    if more > 0 {
-        Err(FsError::TooMany {
-            path,
-            limit: MAX_AT_ONCE as u64,
-        })
-    } else {
-        Ok(entries)
+    let page = read_page(cx, workspace, path, None, MAX_AT_ONCE)?;
+    if page.more > 0 {
+        let (path, limit) = (page.path, MAX_AT_ONCE as u64);
+        return Err(FsError::TooMany { path, limit });
     }
+    Ok(page.entries)
 }
 
 fn read_page(
@@ -119,7 +106,7 @@ fn read_page(
     after: Option<&[u8]>,
     limit: usize,
 ) -> Result<Page, FsError> {
-    let found = ResolvedEntry::find(cx, workspace, path)?;
+    let found = Slot::find_existing(cx, workspace, path)?;
     let dir = found.open_dir()?;
     // Keeps only the first `limit` names, so that memory does not grow with the directory.
     let mut first = BTreeSet::new();

@@ -43,9 +43,8 @@ pub struct DirEntry {
 impl Listing {
     /// Returns the listing as a short text for the model and as a structured value for programs.
     pub(crate) fn to_result(&self) -> Result<ToolResult, ToolError> {
-        let structured = Json::from_serialize(self).map_err(|error| ToolErrorKind::Internal {
-            message: format!("a listing is not JSON: {error}"),
-        })?;
+        let structured = Json::from_serialize(self)
+            .map_err(|error| ToolErrorKind::internal(format!("a listing is not JSON: {error}")))?;
         let text = Some(self.to_string()).filter(|text| !text.is_empty());
         let unusable = self
             .entries

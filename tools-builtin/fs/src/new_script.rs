@@ -23,23 +23,9 @@ const LANGUAGES: [&str; 13] = [
 const MAX_TEXT: u64 = 1 << 20;
 
 /// Other names of configurations that are programs. Programs load them from the folder in which they start.
-const NAMES: [&str; 15] = [
-    "conftest.py",
-    "dangerfile.js",
-    "dangerfile.ts",
-    "dodo.py",
-    "fabfile.py",
-    "gruntfile.js",
-    "gulpfile.js",
-    "gulpfile.mjs",
-    "gulpfile.ts",
-    "manage.py",
-    "noxfile.py",
-    "sitecustomize.py",
-    "tasks.py",
-    "usercustomize.py",
-    "wscript",
-];
+const NAMES: &str = "conftest.py dangerfile.js dangerfile.ts dodo.py fabfile.py gruntfile.js gulpfile.js \
+    gulpfile.mjs gulpfile.ts manage.py noxfile.py sitecustomize.py tasks.py usercustomize.py \
+    wscript";
 
 /// The extensions of scripts that a shell runs by their name, also if another program of this name is meant.
 const SHELLS: [&str; 6] = ["bat", "cmd", "command", "ps1", "vbs", "wsf"];
@@ -196,14 +182,15 @@ fn is_executable(_: &cap_std::fs::Metadata) -> bool {
 /// Returns true if programs load or run a file in the root because of its name. ASCII case does not count.
 fn is_loaded(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
+    let is_named = NAMES.split(' ').any(|one| one == name);
     let Some((stem, extension)) = name.rsplit_once('.') else {
-        return NAMES.contains(&&*name);
+        return is_named;
     };
     let is_configuration = LANGUAGES.contains(&extension)
         && CONFIGURATIONS
             .iter()
             .any(|end| format!("{stem}.").ends_with(end));
-    is_configuration || SHELLS.contains(&extension) || NAMES.contains(&&*name)
+    is_configuration || SHELLS.contains(&extension) || is_named
 }
 
 /// Returns true if the file begins like a script. A file that cannot be read does not.

@@ -9,6 +9,7 @@ use tools::image::MAX_IMAGE_BYTES;
 use crate::counted::counted;
 use crate::error::FsError;
 use crate::path::RelativePath;
+use crate::whole_file;
 
 /// Returns the image, preceded by a line of text with its type and size.
 pub(crate) fn contents(
@@ -16,17 +17,7 @@ pub(crate) fn contents(
     mime_type: &'static str,
     file: impl Read,
 ) -> Result<Vec<Content>, FsError> {
-    let mut bytes = Vec::new();
-    let limit = MAX_IMAGE_BYTES as u64;
-    file.take(limit + 1)
-        .read_to_end(&mut bytes)
-        .map_err(FsError::io(path))?;
-    if bytes.len() > MAX_IMAGE_BYTES {
-        return Err(FsError::TooLarge {
-            path: path.clone(),
-            limit,
-        });
-    }
+    let bytes = whole_file::contents(file, path, MAX_IMAGE_BYTES as u64)?;
     let description = Content::text(format!(
         "[`{path}`: {mime_type}, {}]",
         counted(bytes.len() as u64, "byte", "bytes")

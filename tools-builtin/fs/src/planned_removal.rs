@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use tools::{Access, Preview, ToolContext, ToolError};
 
@@ -57,10 +56,7 @@ fn planned_removal(
     if kind != Kind::Directory {
         return Ok(Preview::summary(removes));
     }
-    let dir = slot
-        .parent
-        .open_dir_nofollow(&slot.name)
-        .map_err(FsError::io(&slot.path))?;
+    let dir = slot.open_dir()?;
     if !recursive {
         let is_empty = dir
             .entries()

@@ -8,11 +8,10 @@ use crate::counted::counted;
 use crate::decoded::Decoded;
 use crate::diff;
 use crate::error::FsError;
-use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::text_style::TextStyle;
-use crate::whole_file;
+use crate::whole_file::{self, MAX_COMPARED};
 
 /// Makes the diff of the file as it is now and as it would be.
 pub(crate) fn preview(
@@ -33,31 +32,21 @@ fn planned_write(
     content: &str,
     parents: bool,
 ) -> Result<Preview, FsError> {
-    let options = FindOptions {
-        accesses: &[Access::Read],
-        follow: true,
-        missing: IfMissing::AllowLast,
-    };
+    let options = FindOptions::following(&[Access::Read], IfMissing::AllowLast);
     let slot = match Slot::find(cx, workspace, path, options) {
         // The call would create the directory.
         Err(FsError::NoDirectory { .. }) if parents => return Ok(creation(path, content)),
         found => found?,
     };
-    match slot.kind {
-        None => return Ok(creation(&slot.path, content)),
-        Some(Kind::File) => drop(whole_file::check_readable(cx, &slot)?),
-        Some(kind) => {
-            return Err(FsError::NotWritable {
-                path: slot.path,
-                kind,
-            });
-        }
+    if !slot.is_file()? {
+        return Ok(creation(&slot.path, content));
     }
+    whole_file::check_readable(cx, &slot)?;
     let replaces = |what: String| {
         let size = counted(content.len(), "byte", "bytes");
         Preview::summary(format!("replaces `{}`, {what}, with {size}", slot.path))
     };
-    let before = match whole_file::read_to_compare(&slot) {
+    let before = match whole_file::read_at_most(&slot, MAX_COMPARED) {
         Err(FsError::TooLarge { limit, .. }) => {
             return Ok(replaces(format!("a file of more than {limit} bytes")));
         }

@@ -17,8 +17,8 @@ use crate::lines::LineReader;
 use crate::path::RelativePath;
 use crate::picture;
 use crate::replacement::MAX_FILE;
-use crate::resolved_entry::ResolvedEntry;
 use crate::shown::Shown;
+use crate::slot::Slot;
 use crate::tail::Tail;
 use crate::whole_file;
 
@@ -113,7 +113,7 @@ fn contents(
     line_numbers: bool,
     named: Option<TextEncoding>,
 ) -> Result<Vec<Content>, FsError> {
-    let found = ResolvedEntry::find(cx, workspace, path)?;
+    let found = Slot::find_existing(cx, workspace, path)?;
     // `std` reads into uninitialised memory; cap-std clears it first.
     let mut file = found.open_file()?.into_std();
     let _shown = Shown::new(cx, workspace, &found.path, file.metadata().ok());

@@ -8,41 +8,18 @@ use crate::error::FsError;
 use crate::path::RelativePath;
 
 /// The names of a folder of git.
-const FOLDERS: [&str; 2] = [".git", ".bare"];
+const FOLDERS: &str = ".git .bare";
 
 /// The names in a folder of git that make it run programs, or obey another folder. The rest is its data.
-const SETTINGS: [&str; 13] = [
-    "alternates",
-    "attributes",
-    "branches",
-    "commondir",
-    "config",
-    "config.worktree",
-    "git-rebase-todo",
-    "gitdir",
-    "hooks",
-    "opts",
-    "remotes",
-    "strategy",
-    "strategy_opts",
-];
+const SETTINGS: &str = "alternates attributes branches commondir config config.worktree git-rebase-todo gitdir \
+    hooks opts remotes strategy strategy_opts";
 
 /// Other names in a folder of git.
-const DATA: [&str; 9] = [
-    "index",
-    "info",
-    "logs",
-    "modules",
-    "objects",
-    "packed-refs",
-    "refs",
-    "shallow",
-    "worktrees",
-];
+const DATA: &str = "index info logs modules objects packed-refs refs shallow worktrees";
 
 /// Returns true if git takes the name, beside a `HEAD`, for its settings or hooks. ASCII case does not count.
 pub fn is_repository_setting(name: &str) -> bool {
-    contains(&SETTINGS, name)
+    contains(SETTINGS, name)
 }
 
 /// Returns true if the file with these names below a folder of git is data, which git writes at each commit or fetch.
@@ -55,8 +32,8 @@ pub fn is_repository_data(names: &[&str]) -> bool {
     matches!(names.first(), Some(&("logs" | "refs"))) || !(0..names.len()).any(is_setting)
 }
 
-fn contains(names: &[&str], name: &str) -> bool {
-    names.iter().any(|one| one.eq_ignore_ascii_case(name))
+fn contains(names: &str, name: &str) -> bool {
+    names.split(' ').any(|one| one.eq_ignore_ascii_case(name))
 }
 
 /// Returns the concern about a write of a part of a repository.
@@ -73,7 +50,7 @@ pub(crate) fn concern_of_folder(
 ) -> Option<Concern> {
     let workspace = cx.service::<Workspace>()?;
     let from = workspace.dir().symlink_metadata(from.as_str()).ok()?;
-    let is_of_git = to.names().any(|name| contains(&FOLDERS, name));
+    let is_of_git = to.names().any(|name| contains(FOLDERS, name));
     (from.is_dir() && is_of_git).then(|| question(to))?
 }
 
@@ -103,7 +80,7 @@ pub(crate) fn check_unasked(workspace: &Workspace, path: &RelativePath) -> Resul
 /// Returns true if the path is a part of a repository, or lies in one. The table of sensitive paths has the folders `.git` and `.bare`, and
 /// a clause such as `fs:write:.git/**` is for the data that git writes: in them, the settings and hooks count.
 pub(crate) fn holds(workspace: &Workspace, path: &RelativePath) -> bool {
-    let mut below = path.names().skip_while(|name| !contains(&FOLDERS, name));
+    let mut below = path.names().skip_while(|name| !contains(FOLDERS, name));
     if below.next().is_some() {
         return !is_repository_data(&below.collect::<Vec<_>>());
     }
@@ -112,6 +89,6 @@ pub(crate) fn holds(workspace: &Workspace, path: &RelativePath) -> bool {
         head.is_ok_and(|head| workspace.dir().symlink_metadata(head.as_str()).is_ok())
     };
     path.names().enumerate().any(|(count, name)| {
-        (is_repository_setting(name) || contains(&DATA, name)) && has_head(count)
+        (is_repository_setting(name) || contains(DATA, name)) && has_head(count)
     })
 }

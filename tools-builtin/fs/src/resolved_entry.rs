@@ -1,4 +1,4 @@
-//! [`ResolvedEntry`]: an existing entry to which a path leads.
+//! Finds and opens existing entries.
 
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
@@ -10,25 +10,15 @@ use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
 
-/// An existing entry of a directory that is held open. Changes to the directories above cannot redirect it.
-#[derive(Debug)]
-pub(crate) struct ResolvedEntry {
-    /// The path after links were resolved.
-    pub(crate) path: RelativePath,
-    /// The kind of the entry when it was found. Never a link.
-    pub(crate) kind: Kind,
-    parent: Dir,
-    name: String,
-}
-
-impl ResolvedEntry {
-    /// Resolves a path for reading; see [`Slot::find`].
-    pub(crate) fn find(
+impl Slot {
+    /// Resolves the path of an existing entry for reading; see [`Slot::find`].
+    pub(crate) fn find_existing(
         cx: &ToolContext,
         workspace: &Workspace,
         path: &RelativePath,
     ) -> Result<Self, FsError> {
-        Self::find_or(cx, workspace, path, IfMissing::Fail)
+        let options = FindOptions::following(&[Access::Read], IfMissing::Fail);
+        Self::find(cx, workspace, path, options)
     }
 
     /// Resolves a path for reading. Returns `None` if there is no entry, or if it is hidden.
@@ -37,46 +27,24 @@ impl ResolvedEntry {
         workspace: &Workspace,
         path: &RelativePath,
     ) -> Result<Option<Self>, FsError> {
-        match Self::find_or(cx, workspace, path, IfMissing::FailPlainly) {
+        let options = FindOptions::following(&[Access::Read], IfMissing::FailPlainly);
+        match Self::find(cx, workspace, path, options) {
             Err(FsError::Missing { .. }) => Ok(None),
             found => found.map(Some),
         }
     }
 
-    fn find_or(
-        cx: &ToolContext,
-        workspace: &Workspace,
-        path: &RelativePath,
-        missing: IfMissing,
-    ) -> Result<Self, FsError> {
-        let options = FindOptions {
-            accesses: &[Access::Read],
-            follow: true,
-            missing,
-        };
-        let Slot {
-            path,
-            kind,
-            parent,
-            name,
-        } = Slot::find(cx, workspace, path, options)?;
-        Ok(Self {
-            path,
-            kind: kind.unwrap_or(Kind::Unknown),
-            parent,
-            name,
-        })
-    }
-
     /// Opens the entry for reading. Returns an error if it is not a regular file.
     pub(crate) fn open_file(&self) -> Result<File, FsError> {
-        check_file(&self.path, self.kind)?;
+        if let Some(kind) = self.kind {
+            check_file(&self.path, kind)?;
+        }
         open_file(&self.parent, &self.name, &self.path)
     }
 
     /// Opens the entry as a directory. Returns an error if it is not one.
     pub(crate) fn open_dir(&self) -> Result<Dir, FsError> {
-        match self.kind {
+        match self.kind.unwrap_or(Kind::Unknown) {
             Kind::Directory => self
                 .parent
                 .open_dir_nofollow(&self.name)
@@ -114,8 +82,7 @@ fn check_file(path: &RelativePath, kind: Kind) -> Result<(), FsError> {
     }
 }
 
-#[cfg(test)]
-#[cfg(unix)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::fs;
 
@@ -131,7 +98,7 @@ mod tests {
         let workspace = Workspace::open(fixture.root()).unwrap();
         let find = |path: &str| {
             let path = path.to_owned().try_into().unwrap();
-            ResolvedEntry::find(&Host::new(), &workspace, &path).unwrap()
+            Slot::find_existing(&Host::new(), &workspace, &path).unwrap()
         };
         let (file, dir) = (find("file"), find("dir"));
         fs::rename(fixture.root().join("file"), fixture.root().join("old_file")).unwrap();
@@ -145,7 +112,12 @@ mod tests {
         let fixture = Fixture::with_files(&[("notes.md", "")]);
         let (cx, workspace) = (fixture.cx(), Workspace::open(fixture.root()).unwrap());
         let path = "note.md".to_owned().try_into().unwrap();
-        let near = |missing| match ResolvedEntry::find_or(cx, &workspace, &path, missing) {
+        let near = |missing| match Slot::find(
+            cx,
+            &workspace,
+            &path,
+            FindOptions::following(&[Access::Read], missing),
+        ) {
             Err(FsError::Missing { near, .. }) => near,
             found => panic!("{found:?}"),
         };
@@ -154,7 +126,7 @@ mod tests {
             (vec!["notes.md".to_owned()], vec![])
         );
         assert!(
-            ResolvedEntry::find_if_exists(cx, &workspace, &path)
+            Slot::find_if_exists(cx, &workspace, &path)
                 .unwrap()
                 .is_none()
         );

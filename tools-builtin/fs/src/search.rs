@@ -18,9 +18,10 @@ use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::pattern::pattern as glob_pattern;
 use crate::replacement::MAX_FILE as MAX_DECODED;
-use crate::resolved_entry::{ResolvedEntry, open_file};
+use crate::resolved_entry::open_file;
 use crate::scan::Scan;
 use crate::shown::Shown;
+use crate::slot::Slot;
 use crate::tree_walk::TreeWalk;
 
 /// The size up to which the files of a directory are searched, in bytes. A file that the call names has no limit if it is UTF-8, and
@@ -111,9 +112,9 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn run(mut self, path: &RelativePath, ignored: bool) -> Result<Vec<Content>, FsError> {
-        let start = ResolvedEntry::find(self.cx, self.workspace, path)?;
+        let start = Slot::find_existing(self.cx, self.workspace, path)?;
         let mut notes = Vec::new();
-        if start.kind == Kind::Directory {
+        if start.kind == Some(Kind::Directory) {
             let walk = TreeWalk::new(self.cx, self.workspace, &start.path, ignored);
             let skipped = walk.run(&start.open_dir()?, &start.path, &mut |found| {
                 if found.kind == Kind::File && self.is_wanted(found.path, &start.path) {

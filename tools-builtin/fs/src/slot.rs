@@ -46,6 +46,18 @@ pub(crate) struct FindOptions {
     pub(crate) missing: IfMissing,
 }
 
+impl FindOptions {
+    /// Options for the entry to which the path leads, also through a link in the last component.
+    pub(crate) fn following(accesses: &'static [Access], missing: IfMissing) -> Self {
+        let follow = true;
+        Self {
+            accesses,
+            follow,
+            missing,
+        }
+    }
+}
+
 /// How to treat missing components of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IfMissing {
@@ -140,6 +152,20 @@ impl Slot {
             return Err(FsError::LeadsToHidden { path: slot.path });
         }
         Ok((slot, kind))
+    }
+
+    /// Returns true if there is a regular file, and false if there is nothing.
+    ///
+    /// # Errors
+    /// Returns an error if there is an entry of another kind, which cannot be written.
+    pub(crate) fn is_file(&self) -> Result<bool, FsError> {
+        match self.kind {
+            None | Some(Kind::File) => Ok(self.kind.is_some()),
+            Some(kind) => Err(FsError::NotWritable {
+                path: self.path.clone(),
+                kind,
+            }),
+        }
     }
 
     /// Reads the current kind of the entry. Returns `None` if it does not exist.

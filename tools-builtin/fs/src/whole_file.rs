@@ -9,7 +9,6 @@ use crate::encoding::{Encoding, is_wide_text};
 use crate::error::FsError;
 use crate::path::RelativePath;
 use crate::replacement::MAX_FILE;
-use crate::resolved_entry::open_file;
 use crate::slot::Slot;
 use crate::text_style::TextStyle;
 
@@ -24,20 +23,12 @@ pub(crate) struct Restyled {
 
 /// Reads a file of at most [`MAX_FILE`] bytes.
 pub(crate) fn read(slot: &Slot) -> Result<Vec<u8>, FsError> {
-    contents(
-        open_file(&slot.parent, &slot.name, &slot.path)?,
-        &slot.path,
-        MAX_FILE,
-    )
+    read_at_most(slot, MAX_FILE)
 }
 
-/// Reads a file of at most [`MAX_COMPARED`] bytes.
-pub(crate) fn read_to_compare(slot: &Slot) -> Result<Vec<u8>, FsError> {
-    contents(
-        open_file(&slot.parent, &slot.name, &slot.path)?,
-        &slot.path,
-        MAX_COMPARED,
-    )
+/// Reads a file of at most `limit` bytes.
+pub(crate) fn read_at_most(slot: &Slot, limit: u64) -> Result<Vec<u8>, FsError> {
+    contents(slot.open_file()?, &slot.path, limit)
 }
 
 /// Reads an open file of at most `limit` bytes.
@@ -98,7 +89,7 @@ pub(crate) fn restyled(cx: &ToolContext, slot: &Slot, text: &str) -> Result<Rest
 /// Returns an error if the file is text that fs.read cannot show completely.
 pub(crate) fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<Encoding, FsError> {
     // fs.read cannot show a file that cannot be opened.
-    let Ok(file) = open_file(&slot.parent, &slot.name, &slot.path) else {
+    let Ok(file) = slot.open_file() else {
         return Ok(Encoding::Utf8);
     };
     let encoding = Encoding::detect(cx, &slot.path, file)?;

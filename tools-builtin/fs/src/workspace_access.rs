@@ -11,8 +11,8 @@ use crate::listing::DirEntry;
 use crate::path::RelativePath;
 use crate::relocate::{FROM, TO, move_entry};
 use crate::remove::remove_entry;
-use crate::resolved_entry::ResolvedEntry;
 use crate::shown::Shown;
+use crate::slot::Slot;
 use crate::whole_file::Restyled;
 use crate::write::write_atomically;
 use crate::{Workspace, directory, removal_question, repository, whole_file};
@@ -59,7 +59,7 @@ impl Workspace {
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file or leads out of the workspace.
     pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
         let path = self.granted_path(cx, path, &[Access::Read])?;
-        let found = ResolvedEntry::find(cx, self, &path)?;
+        let found = Slot::find_existing(cx, self, &path)?;
         let file = found.open_file()?.into_std();
         let _shown = Shown::new(cx, self, &found.path, file.metadata().ok());
         self.show_content(cx, &found.path);
@@ -256,9 +256,9 @@ impl Workspace {
     }
 
     /// Finds an entry to read. Returns `None` if there is none, or if it is hidden.
-    fn find(&self, cx: &ToolContext, path: &str) -> Result<Option<ResolvedEntry>, ToolError> {
+    fn find(&self, cx: &ToolContext, path: &str) -> Result<Option<Slot>, ToolError> {
         let path = self.granted_path(cx, path, &[Access::Read])?;
-        Ok(ResolvedEntry::find_if_exists(cx, self, &path)?)
+        Ok(Slot::find_if_exists(cx, self, &path)?)
     }
 
     /// Normalises a path and checks that the grant covers it.

@@ -9,7 +9,6 @@ use crate::Workspace;
 use crate::counted::counted;
 use crate::draft::Draft;
 use crate::error::FsError;
-use crate::kind::Kind;
 use crate::new_script;
 use crate::note::note;
 use crate::path::RelativePath;
@@ -91,26 +90,15 @@ fn try_write(
     } else {
         IfMissing::AllowLast
     };
-    let options = FindOptions {
-        accesses: &[Access::Write],
-        follow: true,
-        missing,
-    };
+    let options = FindOptions::following(&[Access::Write], missing);
     for _ in 0..ATTEMPTS {
         let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
         new_script::check_link(workspace, path, &slot, || new_script::is_script(content))?;
-        let (done, written, kept) = match slot.kind {
-            None => ("created", Cow::Borrowed(content), String::new()),
-            Some(Kind::File) => {
-                let Restyled { bytes, note } = replacing(&slot)?;
-                ("replaced", Cow::Owned(bytes), note)
-            }
-            Some(kind) => {
-                return Err(FsError::NotWritable {
-                    path: slot.path,
-                    kind,
-                });
-            }
+        let (done, written, kept) = if slot.is_file()? {
+            let Restyled { bytes, note } = replacing(&slot)?;
+            ("replaced", Cow::Owned(bytes), note)
+        } else {
+            ("created", Cow::Borrowed(content), String::new())
         };
         let draft = match Draft::new(workspace, &slot, &written) {
             // Another process removed the directory.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tools::Secret;
 
-use crate::ChannelError;
+use crate::{ChannelError, error};
 
 /// The values of the fields of a channel. Its `Debug` shows no secret.
 #[derive(Clone, Debug, Default)]
@@ -63,12 +63,7 @@ impl ChannelSettings {
     /// # Errors
     /// Returns [`ChannelError::Field`] if it is not set.
     pub fn required(&self, field: &'static str) -> Result<&str, ChannelError> {
-        let missing = || ChannelError::Field {
-            field,
-            reason: "is missing; set it".to_owned(),
-        };
-        self.text(field)
-            .filter(|text| !text.is_empty())
-            .ok_or_else(missing)
+        let text = self.text(field).filter(|text| !text.is_empty());
+        text.ok_or_else(|| error::field(field, "is missing; set it"))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tools::{Access, Target, ToolError, ToolErrorKind};
-use tools_http::HttpClient;
+use tools_http::{HttpClient, net_host};
 
 use crate::{Channel, ChannelError};
 
@@ -84,9 +84,9 @@ impl Channels {
     pub fn get(&self, name: &str) -> Result<(&dyn Channel, &HttpClient), ToolError> {
         match self.by_name.get(name) {
             Some(Place::Ready(channel, client)) => Ok((&**channel, client)),
-            Some(Place::Absent(reason)) => Err(ToolErrorKind::Unavailable {
-                reason: format!("the channel {name} cannot be used: {reason}"),
-            }
+            Some(Place::Absent(reason)) => Err(ToolErrorKind::unavailable(format!(
+                "the channel {name} cannot be used: {reason}"
+            ))
             .into()),
             None => {
                 let near = ToolError::near(name, self.names());
@@ -103,12 +103,7 @@ impl Channels {
 
     /// Returns the target of the host that a channel connects to. Returns `None` if it connects to none.
     pub fn target(channel: &dyn Channel) -> Option<Target> {
-        let url = channel.server()?;
-        let host = url.host_str()?;
-        let host = url
-            .port()
-            .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-        Target::new(Access::Write, "net", &host).ok()
+        Target::new(Access::Write, "net", net_host(channel.server()?)).ok()
     }
 
     /// Returns the next step for a call without a usable channel.

@@ -54,10 +54,8 @@ impl OutgoingMessage {
 
     /// Sets the chat.
     #[must_use]
-    pub fn with_chat(self, chat: impl Into<String>) -> Self {
-        Self {
-            chat: Some(chat.into()),
-            ..self
-        }
+    pub fn with_chat(mut self, chat: impl Into<String>) -> Self {
+        self.chat = Some(chat.into());
+        self
     }
 }

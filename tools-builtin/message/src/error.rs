@@ -25,6 +25,12 @@ pub enum ChannelError {
     },
 }
 
+/// Creates a [`ChannelError::Field`].
+pub(crate) fn field(field: &'static str, reason: impl Into<String>) -> ChannelError {
+    let reason = reason.into();
+    ChannelError::Field { field, reason }
+}
+
 /// The error of a message.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]

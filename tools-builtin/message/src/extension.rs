@@ -4,6 +4,7 @@ use host::settings::Settings;
 use host::{Extension, FamilyReport, Finding, inventory};
 use tools::{Clause, source};
 
+use crate::ChannelKind;
 use crate::command::LISTEN;
 use crate::settings::{self, ChannelKeys, channels};
 
@@ -18,7 +19,7 @@ inventory::submit! {
         .with_clause_fault(clause_fault)
         .with_report(|settings, _| Box::pin(async { Ok(report(settings)) }))
         .with_commands(&[LISTEN])
-        .with_faults(|| Finding::of_linked(crate::conflicts(), crate::problems()))
+        .with_faults(Finding::of_linked::<ChannelKind>)
 }
 
 /// Returns the reason if the clause names a channel that there is not.

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use tools::source;
 
+use crate::error::field;
 use crate::follow::follow;
 use crate::real_path::real_path;
 use crate::{
@@ -37,22 +38,15 @@ struct JsonLines {
 fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> {
     let path = PathBuf::from(settings.required("path")?);
     if path.exists() && !path.is_file() {
-        let reason = "is a folder or a device; name a file".to_owned();
-        return Err(ChannelError::Field {
-            field: "path",
-            reason,
-        });
+        return Err(field("path", "is a folder or a device; name a file"));
     }
     let inbox = settings.text("inbox").map(PathBuf::from);
     if inbox
         .as_ref()
         .is_some_and(|inbox| real_path(inbox) == real_path(&path))
     {
-        let reason = "is the file of the messages that go out; name another one".to_owned();
-        return Err(ChannelError::Field {
-            field: "inbox",
-            reason,
-        });
+        let reason = "is the file of the messages that go out; name another one";
+        return Err(field("inbox", reason));
     }
     Ok(Arc::new(JsonLines { path, inbox }))
 }

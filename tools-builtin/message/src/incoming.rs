@@ -136,11 +136,9 @@ impl Inbox {
 
     /// Sets the function that shows a person a note, such as on a message that cannot be read.
     #[must_use]
-    pub fn with_notes(self, note: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self {
-            note: Arc::new(note),
-            ..self
-        }
+    pub fn with_notes(mut self, note: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.note = Arc::new(note);
+        self
     }
 
     /// Offers a message.

@@ -1,6 +1,5 @@
 //! [`ChannelKind`]: the link-time record of a kind of channels.
 
-use std::fmt;
 use std::sync::Arc;
 
 use tools::Source;
@@ -39,7 +38,7 @@ use crate::{Channel, ChannelError, ChannelSettings};
 /// assert_eq!(tools_message::kind("nowhere")?.description, "drops every message");
 /// # Ok::<(), tools::linked::LookupError>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ChannelKind {
     /// The name: letters, digits, `-`, `_` and `.`.
     pub name: &'static str,
@@ -111,14 +110,5 @@ impl NamedSubmission for ChannelKind {
 
     fn source(&self) -> &Source {
         &self.source
-    }
-}
-
-impl fmt::Debug for ChannelKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChannelKind")
-            .field("name", &self.name)
-            .field("source", &self.source)
-            .finish_non_exhaustive()
     }
 }

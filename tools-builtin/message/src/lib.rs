@@ -19,7 +19,7 @@ pub mod settings;
 mod terminal;
 mod webhook;
 
-use tools::linked::{self, LookupError, NameConflict, UnusableName};
+use tools::linked::{self, LookupError};
 use tools::{Catalog, RegisterError};
 
 pub use channel::{Channel, SendFuture};
@@ -53,14 +53,4 @@ pub fn kind(name: &str) -> Result<&'static ChannelKind, LookupError> {
 /// Returns the usable linked kinds of channels, sorted by name.
 pub fn kinds() -> Vec<&'static ChannelKind> {
     linked::list()
-}
-
-/// Returns the names claimed by several linked crates, sorted.
-pub fn conflicts() -> Vec<NameConflict> {
-    linked::conflicts::<ChannelKind>()
-}
-
-/// Returns the linked kinds of channels with unusable names, sorted by name.
-pub fn problems() -> Vec<UnusableName> {
-    linked::problems::<ChannelKind>()
 }

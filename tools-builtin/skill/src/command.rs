@@ -127,11 +127,7 @@ fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandE
     for shelved in &library.skills {
         let skill = &shelved.skill;
         let (origin, standing) = (skill.origin().to_string(), shelved.standing_text());
-        let description = skill
-            .front_matter()
-            .description
-            .as_deref()
-            .unwrap_or_default();
+        let description = skill.description();
         if is_json {
             let path = skill.path().to_string_lossy();
             let faults: Vec<_> = skill.faults().iter().map(ToString::to_string).collect();
@@ -149,19 +145,13 @@ fn list(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, CommandE
             page += &format!("  {}\n", visible_line(description, MAX_SHOWN));
         }
     }
-    library
-        .overlooked
-        .iter()
-        .take(MAX_OVERLOOKED)
-        .for_each(|place| cx.warn(place));
-    if let Some(more) = library
-        .overlooked
-        .len()
-        .checked_sub(MAX_OVERLOOKED)
-        .filter(|more| *more > 0)
-    {
+    let mut overlooked = library.overlooked.iter();
+    let warned = overlooked.by_ref().take(MAX_OVERLOOKED);
+    warned.for_each(|place| cx.warn(place));
+    if overlooked.len() > 0 {
         cx.warn(&format!(
-            "{more} more places have no usable skill; {} doctor names them",
+            "{} more places have no usable skill; {} doctor names them",
+            overlooked.len(),
             program::name()
         ));
     }
@@ -271,13 +261,8 @@ async fn approve(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit,
     let digest = subject.digest();
     let mut page = heading(shelved);
     let front_matter = shelved.skill.front_matter();
-    page += &format!(
-        "  description: {}\n",
-        visible_line(
-            front_matter.description.as_deref().unwrap_or_default(),
-            1024
-        )
-    );
+    let description = visible_line(shelved.skill.description(), 1024);
+    page += &format!("  description: {description}\n");
     if !front_matter.allowed_tools.is_empty() {
         let wanted = visible_line(&front_matter.allowed_tools.join(", "), 500);
         page += &format!("  allowed-tools: {wanted} (not obeyed: a skill grants nothing)\n");

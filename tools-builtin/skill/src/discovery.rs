@@ -79,21 +79,17 @@ impl Discovery {
     /// Adds the folders `.agents/skills` and `.claude/skills` of a workspace. Links in them that lead out of it are not followed.
     /// Each folder has limits of its own.
     #[must_use]
-    pub fn with_workspace(self, root: impl Into<PathBuf>) -> Self {
-        Self {
-            workspace: Some(root.into()),
-            ..self
-        }
+    pub fn with_workspace(mut self, root: impl Into<PathBuf>) -> Self {
+        self.workspace = Some(root.into());
+        self
     }
 
     /// Looks for no skill in the folders of the [workspace](Self::with_workspace). A folder of the user inside it still belongs to the
     /// project.
     #[must_use]
-    pub fn without_project_folders(self) -> Self {
-        Self {
-            omits_project_folders: true,
-            ..self
-        }
+    pub fn without_project_folders(mut self) -> Self {
+        self.omits_project_folders = true;
+        self
     }
 
     /// Adds a folder of the user, which need not exist. Links in it are followed, because the user made them.
@@ -203,21 +199,25 @@ impl Search {
 
     /// Looks for skills in a folder and below it. A folder that is a skill has none below it.
     fn enter(&mut self, base: &Base, path: &Path, depth: usize) {
+        if let Err(reason) = self.enter_folder(base, path, depth) {
+            self.overlook(base, path, reason);
+        }
+    }
+
+    /// # Errors
+    /// Returns the reason for which the folder is overlooked.
+    fn enter_folder(&mut self, base: &Base, path: &Path, depth: usize) -> Result<(), String> {
+        let unreadable = |error| format!("it cannot be read: {error}");
         let dir = match base.open(path) {
-            Ok(dir) => dir,
-            Err(error) if depth == 0 && error.kind() == io::ErrorKind::NotFound => return,
-            Err(error) => {
-                return self.overlook(base, path, format!("it cannot be opened: {error}"));
-            }
+            Err(error) if depth == 0 && error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            dir => dir.map_err(|error| format!("it cannot be opened: {error}"))?,
         };
         if matches!(base, Base::Inside(..)) && self.is_hidden(&base.absolute(path)) {
-            return self.overlook(base, path, format!("it cannot be read: {HIDDEN}"));
+            return Err(format!("it cannot be read: {HIDDEN}"));
         }
         let folder = Folder::new(dir, self.hidden.clone());
-        match folder.identity() {
-            Ok(identity) if self.seen.insert(identity) => {}
-            Ok(_) => return,
-            Err(error) => return self.overlook(base, path, format!("it cannot be read: {error}")),
+        if !self.seen.insert(folder.identity().map_err(unreadable)?) {
+            return Ok(());
         }
         if depth > 0
             && let Some(file) = folder.skill_file()
@@ -225,31 +225,22 @@ impl Search {
             return self.add(base, path, folder, file);
         }
         // One more than are looked at, so that a limit does not pass unnoticed.
-        let entries = match folder.entries(MAX_ENTRIES + 1) {
-            Ok(entries) => entries,
-            Err(error) => return self.overlook(base, path, format!("it cannot be read: {error}")),
-        };
-        for (name, kind) in entries {
+        for (name, kind) in folder.entries(MAX_ENTRIES + 1).map_err(unreadable)? {
             self.entries += 1;
             if self.is_full() {
-                return;
+                break;
             }
             let name = match name {
+                Ok(name) if name.starts_with('.') || name == "node_modules" => continue,
                 Ok(name) => name,
                 Err(name) => {
                     if matches!(kind, EntryKind::Folder | EntryKind::Link) {
-                        self.overlook(
-                            base,
-                            &path.join(name),
-                            "its name is not UTF-8; rename it".to_owned(),
-                        );
+                        let reason = "its name is not UTF-8; rename it".to_owned();
+                        self.overlook(base, &path.join(name), reason);
                     }
                     continue;
                 }
             };
-            if name.starts_with('.') || name == "node_modules" {
-                continue;
-            }
             let below = path.join(&name);
             match kind {
                 EntryKind::Folder if depth < MAX_DEPTH => self.enter(base, &below, depth + 1),
@@ -257,8 +248,15 @@ impl Search {
                     if matches!(base, Base::Anywhere) {
                         self.found.links.push(below.clone());
                     }
-                    if self.leads_to_folder(base, &below) {
-                        self.enter(base, &below, depth + 1);
+                    match base.open(&below) {
+                        Ok(_) => self.enter(base, &below, depth + 1),
+                        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {}
+                        Err(error) => {
+                            let reason = format!(
+                                "the link cannot be followed: {error}; replace it by the folder"
+                            );
+                            self.overlook(base, &below, reason);
+                        }
                     }
                 }
                 EntryKind::Folder if depth == MAX_DEPTH && self.is_skill(base, &below) => {
@@ -276,43 +274,33 @@ impl Search {
                 _ => {}
             }
         }
+        Ok(())
     }
 
-    /// Returns true if a link leads to a folder that may be opened. A link that may not is overlooked with a reason.
-    fn leads_to_folder(&mut self, base: &Base, path: &Path) -> bool {
-        match base.open(path) {
-            Ok(_) => true,
-            Err(error) if error.kind() == io::ErrorKind::NotADirectory => false,
-            Err(error) => {
-                self.overlook(
-                    base,
-                    path,
-                    format!("the link cannot be followed: {error}; replace it by the folder"),
-                );
-                false
-            }
-        }
-    }
-
-    fn add(&mut self, base: &Base, path: &Path, folder: Folder, file: String) {
+    /// # Errors
+    /// Returns the reason for which the skill is overlooked.
+    fn add(
+        &mut self,
+        base: &Base,
+        path: &Path,
+        folder: Folder,
+        file: String,
+    ) -> Result<(), String> {
         self.skills += 1;
         if self.is_full() {
-            return;
+            return Ok(());
         }
-        let read = match folder.read(&file, MAX_SKILL_FILE) {
-            Ok(read) => read,
-            Err(error) => return self.overlook(base, path, error.to_string()),
-        };
+        let read = folder
+            .read(&file, MAX_SKILL_FILE)
+            .map_err(|error| error.to_string())?;
         self.bytes += read.bytes.len();
         if self.is_full() {
-            return;
+            return Ok(());
         }
         if read.size > MAX_SKILL_FILE {
-            return self.overlook(
-                base,
-                path,
-                format!("{SKILL_FILE} has more than {MAX_SKILL_FILE} bytes; shorten it"),
-            );
+            return Err(format!(
+                "{SKILL_FILE} has more than {MAX_SKILL_FILE} bytes; shorten it"
+            ));
         }
         let SkillText {
             front_matter,
@@ -324,26 +312,23 @@ impl Search {
                 name: visible_line(&file, 64),
             });
         }
-        let called = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        let Some(name) = name::choose(front_matter.name.as_deref(), &called, &mut faults) else {
-            return self.overlook(
-                base,
-                path,
-                "neither its name nor that of its folder can be used; use letters, digits and hyphens".to_owned(),
-            );
-        };
+        let called = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name::choose(front_matter.name.as_deref(), &called, &mut faults).ok_or(
+            "neither its name nor that of its folder can be used; use letters, digits and hyphens",
+        )?;
         let place = base.absolute(path);
-        let origin = self.origin(base, &place);
-        self.found.skills.push(Skill::new(
-            (name, faults),
-            (origin, place),
+        self.found.skills.push(Skill {
+            name,
+            origin: self.origin(base, &place),
+            path: place,
             front_matter,
+            faults,
             file,
-            folder,
-        ));
+            folder: Arc::new(folder),
+            pinned: None,
+            step: String::new(),
+        });
+        Ok(())
     }
 
     /// Returns the owner of a folder: the project if it is inside the workspace, by whatever link.

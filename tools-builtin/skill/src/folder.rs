@@ -127,14 +127,11 @@ impl Folder {
 
     /// Returns an error if this is a hidden file or folder, by whatever path it was opened.
     fn check(&self, opened: Identity) -> io::Result<()> {
-        match self
-            .hidden
-            .iter()
-            .any(|place| identity(place) == Some(opened))
-        {
-            true => Err(io::Error::other(HIDDEN)),
-            false => Ok(()),
+        let is_opened = |place: &PathBuf| identity(place) == Some(opened);
+        if self.hidden.iter().any(is_opened) {
+            return Err(io::Error::other(HIDDEN));
         }
+        Ok(())
     }
 
     /// Returns the entries with their kinds, sorted by name, at most that many.
@@ -145,8 +142,7 @@ impl Folder {
         let mut entries = Vec::new();
         for entry in self.dir.entries()?.take(most) {
             let entry = entry?;
-            let kind = entry.file_type()?;
-            let kind = match kind {
+            let kind = match entry.file_type()? {
                 kind if kind.is_symlink() => EntryKind::Link,
                 kind if kind.is_dir() => EntryKind::Folder,
                 kind if kind.is_file() => EntryKind::File,

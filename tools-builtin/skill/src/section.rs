@@ -33,14 +33,7 @@ pub(crate) fn section<'a>(
     let (mut list, mut shown) = (String::new(), 0);
     for skill in skills {
         let short = without_description(skill);
-        let description = visible_line(
-            skill
-                .front_matter()
-                .description
-                .as_deref()
-                .unwrap_or_default(),
-            MAX_DESCRIPTION,
-        );
+        let description = visible_line(skill.description(), MAX_DESCRIPTION);
         let long = format!(
             "- {} ({}): {description}\n",
             skill.name(),

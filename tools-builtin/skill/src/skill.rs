@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tools::{Digest, ToolError, visible_line};
 
 use crate::contents::{Contents, MAX_BYTES};
-use crate::folder::{Folder, FolderError};
+use crate::folder::{Folder, FolderError, ReadFile};
 use crate::{Fault, FrontMatter, SkillText};
 
 /// The maximum length of a `SKILL.md` that is read, in bytes.
@@ -22,16 +22,16 @@ const NAMED: usize = 5;
 /// A skill: a folder with instructions for one kind of task.
 #[derive(Clone, Debug)]
 pub struct Skill {
-    name: String,
-    origin: Origin,
-    path: PathBuf,
-    front_matter: FrontMatter,
-    faults: Vec<Fault>,
-    file: String,
-    folder: Arc<Folder>,
-    pinned: Option<Arc<Contents>>,
+    pub(crate) name: String,
+    pub(crate) origin: Origin,
+    pub(crate) path: PathBuf,
+    pub(crate) front_matter: FrontMatter,
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) file: String,
+    pub(crate) folder: Arc<Folder>,
+    pub(crate) pinned: Option<Arc<Contents>>,
     /// The next step of the user after a change of the pinned contents.
-    step: String,
+    pub(crate) step: String,
 }
 
 /// The owner of a skill's folder, who decides what it says.
@@ -94,34 +94,7 @@ pub enum SkillError {
     },
 }
 
-/// The beginning of a skill's file.
-pub(crate) struct SkillFile {
-    pub(crate) bytes: Vec<u8>,
-    /// The size of the file, which can be greater than the number of bytes.
-    pub(crate) size: u64,
-}
-
 impl Skill {
-    pub(crate) fn new(
-        (name, faults): (String, Vec<Fault>),
-        (origin, path): (Origin, PathBuf),
-        front_matter: FrontMatter,
-        file: String,
-        folder: Folder,
-    ) -> Self {
-        Self {
-            name,
-            origin,
-            path,
-            front_matter,
-            faults,
-            file,
-            folder: Arc::new(folder),
-            pinned: None,
-            step: String::new(),
-        }
-    }
-
     /// Returns the name by which the skill is called.
     pub fn name(&self) -> &str {
         &self.name
@@ -142,6 +115,11 @@ impl Skill {
         &self.front_matter
     }
 
+    /// Returns the description, which is text from outside. Returns an empty one if there is none.
+    pub(crate) fn description(&self) -> &str {
+        self.front_matter.description.as_deref().unwrap_or_default()
+    }
+
     /// Returns the deviations from the specification.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
@@ -155,23 +133,20 @@ impl Skill {
     pub fn contents(&self) -> Result<Contents, FolderError> {
         let (contents, bytes) = Contents::of(&self.folder, &self.file)?;
         // The bytes that are hashed are the ones that are compared.
-        match SkillText::from_bytes(&bytes).front_matter == self.front_matter {
-            true => Ok(contents),
-            false => Err(FolderError::Changed {
-                path: self.file.clone(),
-            }),
+        if SkillText::from_bytes(&bytes).front_matter != self.front_matter {
+            let path = self.file.clone();
+            return Err(FolderError::Changed { path });
         }
+        Ok(contents)
     }
 
     /// Pins the skill to [its contents](Self::contents), which a person has approved. Reading any other content is refused from then on.
     /// The error asks the user to take this step, such as `run toolcrib skills approve tides`.
     #[must_use]
-    pub fn with_pinned(self, contents: Contents, step: impl Into<String>) -> Self {
-        Self {
-            pinned: Some(Arc::new(contents)),
-            step: step.into(),
-            ..self
-        }
+    pub fn with_pinned(mut self, contents: Contents, step: impl Into<String>) -> Self {
+        self.pinned = Some(Arc::new(contents));
+        self.step = step.into();
+        self
     }
 
     /// Reads the whole text again. Blocks.
@@ -185,7 +160,7 @@ impl Skill {
     }
 
     /// Reads the beginning of a file of the folder. Blocks.
-    pub(crate) fn read(&self, path: &str) -> Result<SkillFile, SkillError> {
+    pub(crate) fn read(&self, path: &str) -> Result<ReadFile, SkillError> {
         // The digest is that of the whole file.
         let most = if self.pinned.is_some() {
             MAX_BYTES
@@ -205,10 +180,7 @@ impl Skill {
         }
         file.bytes.truncate(MAX_SHOWN as usize);
         file.bytes.shrink_to_fit();
-        Ok(SkillFile {
-            bytes: file.bytes,
-            size: file.size,
-        })
+        Ok(file)
     }
 
     /// Returns the paths of the files, and the reason if they are not all.
@@ -281,11 +253,9 @@ pub fn named_files(files: &[String]) -> String {
         .take(NAMED)
         .map(|path| visible_line(path, 100))
         .collect();
-    let more = files.len() - named.len();
-    let more = if more == 0 {
-        String::new()
-    } else {
-        format!(" and {more} more")
+    let more = match files.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     };
     named.join(", ") + &more
 }

@@ -124,10 +124,7 @@ impl From<SpeechError> for ToolError {
         match error {
             SpeechError::Http(error) => error.into(),
             SpeechError::Tool(error) => error,
-            SpeechError::NotInstalled { .. } => ToolErrorKind::Unavailable {
-                reason: error.to_string(),
-            }
-            .into(),
+            SpeechError::NotInstalled { .. } => ToolErrorKind::unavailable(error).into(),
             SpeechError::Status {
                 status: 408 | 429 | 500..=599,
                 retry_after,

@@ -8,7 +8,7 @@ pub mod settings;
 mod speak;
 mod wav;
 
-use tools::linked::{self, LookupError, NameConflict, UnusableName};
+use tools::linked::{self, LookupError};
 use tools::{Catalog, RegisterError};
 
 pub use backend::{SpeechBackend, SpeechFuture, Utterance};
@@ -37,14 +37,4 @@ pub fn get(name: &str) -> Result<&'static SpeechBackend, LookupError> {
 /// Returns the usable linked speech backends, sorted by name.
 pub fn list() -> Vec<&'static SpeechBackend> {
     linked::list()
-}
-
-/// Returns the names claimed by several linked crates, sorted.
-pub fn conflicts() -> Vec<NameConflict> {
-    linked::conflicts::<SpeechBackend>()
-}
-
-/// Returns the linked speech backends with unusable names, sorted by name.
-pub fn problems() -> Vec<UnusableName> {
-    linked::problems::<SpeechBackend>()
 }

@@ -1,7 +1,5 @@
 //! [`Speech`]: the service of `tts.speak`.
 
-use std::fmt;
-
 use tools::{Access, Target, ToolContext, is_plain_url};
 use tools_http::{BoundSecret, HttpClient, HttpError, Url, net_host};
 
@@ -19,7 +17,7 @@ use crate::{SoundFormat, SpeechBackend, SpeechError, Utterance};
 /// # let _ = cx;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Speech {
     backend: &'static SpeechBackend,
     base_url: Option<Url>,
@@ -88,20 +86,16 @@ impl Speech {
 
     /// Sets the voice of calls that want no other.
     #[must_use]
-    pub fn with_voice(self, voice: impl Into<String>) -> Self {
-        Self {
-            voice: Some(voice.into()),
-            ..self
-        }
+    pub fn with_voice(mut self, voice: impl Into<String>) -> Self {
+        self.voice = Some(voice.into());
+        self
     }
 
     /// Sets the client of requests, in place of the context's. Its private hosts and secrets are then for speech alone.
     #[must_use]
-    pub fn with_client(self, client: HttpClient) -> Self {
-        Self {
-            client: Some(client),
-            ..self
-        }
+    pub fn with_client(mut self, client: HttpClient) -> Self {
+        self.client = Some(client);
+        self
     }
 
     /// Returns the backend.
@@ -186,16 +180,5 @@ impl Speech {
             _ if bytes.is_empty() => Err(unusable("it is empty")),
             _ => Ok(bytes),
         }
-    }
-}
-
-impl fmt::Debug for Speech {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Speech")
-            .field("backend", &self.backend.name)
-            .field("base_url", &self.base_url.as_ref().map(Url::as_str))
-            .field("model", &self.model)
-            .field("voice", &self.voice)
-            .finish_non_exhaustive()
     }
 }

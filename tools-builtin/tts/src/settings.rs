@@ -7,6 +7,8 @@ mod speech;
 use host::{Extension, Finding, inventory};
 use tools::source;
 
+use crate::SpeechBackend;
+
 pub use keys::SpeechKeys;
 
 inventory::submit! {
@@ -16,5 +18,5 @@ inventory::submit! {
         .with_services(&["exec", "http"], speech::insert)
         .with_access(speech::access)
         .with_report(|settings, services| Box::pin(report::report(settings, services)))
-        .with_faults(|| Finding::of_linked(crate::conflicts(), crate::problems()))
+        .with_faults(Finding::of_linked::<SpeechBackend>)
 }

@@ -71,17 +71,12 @@ pub(crate) async fn speak(
     let cx = cx.clone();
     let written =
         tokio::task::spawn_blocking(move || workspace.write_file(&cx, &path, sound)).await;
-    written.map_err(|error| ToolErrorKind::Internal {
-        message: error.to_string(),
-    })??;
+    written.map_err(ToolErrorKind::internal)??;
     Ok(vec![Content::text(note)])
 }
 
 fn targets(_text: String, _voice: Option<String>, path: Option<String>) -> Targets {
-    let refused = |reason| TargetError::Argument {
-        field: "path".to_owned(),
-        reason,
-    };
+    let refused = |reason| TargetError::argument("path", reason);
     let mut targets = vec![Target::new(Access::Read, "speech", "text").map_err(refused)?];
     if let Some(path) = path {
         let path = tools::protocol::Normaliser::Path

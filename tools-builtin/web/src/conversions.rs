@@ -41,10 +41,10 @@ impl Conversions {
             .await
             .map_err(|error| match error.try_into_panic() {
                 Ok(panic) => resume_unwind(panic),
-                Err(error) => ToolErrorKind::Internal {
-                    message: format!("the runtime dropped a conversion: {error}"),
+                Err(error) => {
+                    ToolErrorKind::internal(format!("the runtime dropped a conversion: {error}"))
+                        .into()
                 }
-                .into(),
             })
     }
 }

@@ -5,6 +5,7 @@ mod xml;
 
 use std::borrow::Cow;
 
+use tools::head;
 use url::Url;
 
 use crate::html;
@@ -166,8 +167,7 @@ fn push(blocks: &mut Vec<String>, text: &str, notation: Notation) {
 
 /// Returns the text of HTML in one line, cut after a number of characters.
 fn plain(html: &str, url: &Url, limit: usize) -> String {
-    let end = (0..=html.len().min(MAX_SOURCE)).rfind(|at| html.is_char_boundary(*at));
-    let html = &html[..end.unwrap_or_default()];
+    let html = head(html, MAX_SOURCE);
     // Most texts have no markup.
     let text = if html.contains(['<', '&', '\u{AD}']) {
         Cow::Owned(html::convert(html, url, Notation::Plain, true, Stop::new(&|| false)).text)

@@ -21,9 +21,10 @@ pub(crate) use space::{in_code, without_break_marks};
 pub(crate) use table::Table;
 
 /// The notation of a converted document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Notation {
     /// Markdown, with tables and strikethrough of GitHub.
+    #[default]
     Markdown,
     /// Text without marks.
     Plain,

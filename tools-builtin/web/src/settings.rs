@@ -7,6 +7,8 @@ mod search;
 use host::{Extension, Finding, inventory};
 use tools::source;
 
+use crate::search::SearchBackend;
+
 pub use keys::SearchKeys;
 
 inventory::submit! {
@@ -16,5 +18,5 @@ inventory::submit! {
         .with_access(search::access)
         .with_notices(report::notices)
         .with_report(|settings, _| Box::pin(async { report::report(settings) }))
-        .with_faults(|| Finding::of_linked(crate::search::conflicts(), crate::search::problems()))
+        .with_faults(Finding::of_linked::<SearchBackend>)
 }

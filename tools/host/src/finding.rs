@@ -1,7 +1,7 @@
 //! [`Finding`]: a problem that `doctor` has found, and [`FamilyReport`]: all that it says of a family.
 
 use serde::Serialize;
-use tools::linked::{NameConflict, UnusableName};
+use tools::linked::{self, NamedSubmission};
 
 /// A problem.
 #[derive(Clone, Debug, Serialize)]
@@ -62,19 +62,15 @@ impl Finding {
     }
 
     /// Creates the problems of link-time records: names that several claim, and unusable ones.
-    pub fn of_linked(conflicts: Vec<NameConflict>, problems: Vec<UnusableName>) -> Vec<Self> {
-        let conflicts = conflicts.iter().map(|conflict| {
+    pub fn of_linked<T: NamedSubmission>() -> Vec<Self> {
+        let conflicts = linked::conflicts::<T>().into_iter().map(|conflict| {
             Self::new(
                 "conflict",
                 format!("{conflict}; unlink or rename one of them"),
             )
         });
-        conflicts
-            .chain(
-                problems
-                    .iter()
-                    .map(|problem| Self::new("definition", problem.to_string())),
-            )
-            .collect()
+        let problems = linked::problems::<T>().into_iter();
+        let problems = problems.map(|problem| Self::new("definition", problem.to_string()));
+        conflicts.chain(problems).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! [`HttpClient`]: the service that makes requests for tools.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -11,7 +12,7 @@ use crate::body::WholeBody;
 use crate::bounds::Bounds;
 use crate::cache::{Cache, CacheRequest, Found};
 use crate::chain::Chain;
-use crate::exchange::{Exchange, Opened};
+use crate::exchange::Exchange;
 use crate::hop::Hop;
 use crate::slots::Slots;
 use crate::{
@@ -27,7 +28,7 @@ use crate::{
 /// let cx = Host::new().with_service(HttpClient::new());
 /// # let _ = cx;
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HttpClient {
     exchange: Arc<Exchange>,
     cache: Arc<Cache>,
@@ -125,20 +126,14 @@ impl HttpClient {
                 chain.check(cx, &self.exchange)?;
                 let answer = self.answer(&chain.hop, max_body_bytes).await?;
                 if !chain.follow(answer.status, &answer.headers, limits)? {
-                    let Answer {
-                        status,
-                        headers,
-                        body,
-                        is_cut,
-                    } = answer;
                     let (url, redirects) = chain.into_urls();
                     return Ok(Response {
                         url,
                         redirects,
-                        status,
-                        headers,
-                        body,
-                        is_cut,
+                        status: answer.status,
+                        headers: answer.headers,
+                        body: answer.body,
+                        is_cut: answer.is_cut,
                     });
                 }
             }
@@ -179,21 +174,14 @@ impl HttpClient {
                 }
             }
         });
-        let (
-            chain,
-            Opened {
-                status,
-                headers,
-                body,
-            },
-        ) = answered.await?;
+        let (chain, opened) = answered.await?;
         let (url, redirects) = chain.into_urls();
         Ok(ResponseStream {
             url,
             redirects,
-            status,
-            headers,
-            body,
+            status: opened.status,
+            headers: opened.headers,
+            body: opened.body,
             bounds,
         })
     }
@@ -252,23 +240,16 @@ impl HttpClient {
         headers: http::HeaderMap,
         max_body_bytes: usize,
     ) -> Result<Answer, HttpError> {
-        let Opened {
-            status,
-            headers,
-            body,
-        } = self.exchange.open(hop, headers).await?;
-        let WholeBody {
-            bytes: body,
-            is_cut,
-        } = match redirect::next(hop, status, &headers)? {
+        let opened = self.exchange.open(hop, headers).await?;
+        let body = match redirect::next(hop, opened.status, &opened.headers)? {
             Some(_) => WholeBody::default(),
-            None => body.read(max_body_bytes).await?,
+            None => opened.body.read(max_body_bytes).await?,
         };
         Ok(Answer {
-            status,
-            headers,
-            body,
-            is_cut,
+            status: opened.status,
+            headers: opened.headers,
+            body: body.bytes,
+            is_cut: body.is_cut,
         })
     }
 
@@ -277,6 +258,12 @@ impl HttpClient {
         if let Some(request) = cache_request(hop).filter(|_| !hop.method.is_safe()) {
             self.cache.remove(&request);
         }
+    }
+}
+
+impl fmt::Debug for HttpClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpClient").finish_non_exhaustive()
     }
 }
 

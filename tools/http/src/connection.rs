@@ -11,6 +11,7 @@ use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
+use tokio_util::either::Either;
 use tools::{Access, ToolContext};
 use url::{Host, Url};
 
@@ -22,17 +23,12 @@ use crate::{HttpError, location};
 /// A connection for another protocol than HTTP, such as SMTP, from [`HttpClient::connect`](crate::HttpClient::connect). It counts as a
 /// concurrent request until it is dropped.
 pub struct Connection {
-    stream: Stream,
+    stream: Either<TcpStream, Box<TlsStream<TcpStream>>>,
     peer: SocketAddr,
     url: Url,
     exchange: Arc<Exchange>,
     bounds: Bounds,
     _slot: Slot,
-}
-
-enum Stream {
-    Plain(TcpStream),
-    Encrypted(Box<TlsStream<TcpStream>>),
 }
 
 impl Connection {
@@ -62,7 +58,7 @@ impl Connection {
         // Commands are small and wait for their replies.
         let _ = stream.set_nodelay(true);
         Ok(Self {
-            stream: Stream::Plain(stream),
+            stream: Either::Left(stream),
             peer,
             url,
             exchange: exchange.clone(),
@@ -76,25 +72,17 @@ impl Connection {
     /// # Errors
     /// Returns [`HttpError::Tls`] if the server is not trusted or does not speak TLS, and [`HttpError::Broken`] if the connection ends.
     pub async fn encrypted(self) -> Result<Self, HttpError> {
-        let Self {
-            stream,
-            peer,
-            url,
-            exchange,
-            bounds,
-            _slot,
-        } = self;
-        let Stream::Plain(plain) = stream else {
-            return Ok(Self {
-                stream,
-                peer,
-                url,
-                exchange,
-                bounds,
-                _slot,
-            });
+        let plain = match self.stream {
+            Either::Left(plain) => plain,
+            encrypted => {
+                return Ok(Self {
+                    stream: encrypted,
+                    ..self
+                });
+            }
         };
-        let failed = |reason: String| HttpError::tls(&url, reason);
+        let (url, loading) = (&self.url, self.exchange.clone());
+        let failed = |reason: String| HttpError::tls(url, reason);
         let name = match url.host() {
             Some(Host::Ipv4(address)) => ServerName::from(std::net::IpAddr::V4(address)),
             Some(Host::Ipv6(address)) => ServerName::from(std::net::IpAddr::V6(address)),
@@ -103,8 +91,7 @@ impl Connection {
             }
             None => return Err(failed("it has no host".to_owned())),
         };
-        let handshake = bounds.run(async {
-            let loading = exchange.clone();
+        let handshake = self.bounds.run(async {
             // Reads the certificates of the system.
             let connector =
                 tokio::task::spawn_blocking(move || loading.encryption.connector()).await;
@@ -112,29 +99,21 @@ impl Connection {
                 .map_err(|error| failed(error.to_string()))?
                 .map_err(failed)?;
             connector.connect(name, plain).await.map_err(|error| {
-                match error
-                    .get_ref()
-                    .is_some_and(|inner| inner.is::<rustls::Error>())
-                {
-                    true => failed(error.to_string()),
-                    false => broken(&url, &error),
+                let inner = error.get_ref();
+                if inner.is_some_and(|inner| inner.is::<rustls::Error>()) {
+                    failed(error.to_string())
+                } else {
+                    broken(url, &error)
                 }
             })
         });
-        let stream = Stream::Encrypted(Box::new(handshake.await?));
-        Ok(Self {
-            stream,
-            peer,
-            url,
-            exchange,
-            bounds,
-            _slot,
-        })
+        let stream = Either::Right(Box::new(handshake.await?));
+        Ok(Self { stream, ..self })
     }
 
     /// Returns true if the connection is encrypted.
     pub fn is_encrypted(&self) -> bool {
-        matches!(self.stream, Stream::Encrypted(_))
+        matches!(self.stream, Either::Right(_))
     }
 
     /// Returns the address of the server.
@@ -153,10 +132,7 @@ impl AsyncRead for Connection {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
-            Stream::Encrypted(stream) => Pin::new(stream).poll_read(cx, buffer),
-        }
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
 
@@ -166,24 +142,15 @@ impl AsyncWrite for Connection {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Stream::Encrypted(stream) => Pin::new(stream).poll_write(cx, bytes),
-        }
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Stream::Encrypted(stream) => Pin::new(stream).poll_flush(cx),
-        }
+        Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Stream::Encrypted(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
 

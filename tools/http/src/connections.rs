@@ -146,15 +146,6 @@ impl Connections {
     }
 }
 
-impl std::fmt::Debug for Connections {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The URL of the proxy may have credentials.
-        f.debug_struct("Connections")
-            .field("user_agent", &self.user_agent)
-            .finish_non_exhaustive()
-    }
-}
-
 /// Returns the client of the slot, and makes it first if there is none.
 fn made(
     slot: &OnceLock<Client>,

@@ -1,6 +1,5 @@
 //! [`Encryption`]: TLS for protocols other than HTTP, with the certificates that requests trust.
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use rustls::ClientConfig;
@@ -56,13 +55,5 @@ impl Encryption {
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_no_client_auth();
         Ok(TlsConnector::from(Arc::new(config)))
-    }
-}
-
-impl fmt::Debug for Encryption {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Encryption")
-            .field("certificates", &self.certificates.len())
-            .finish_non_exhaustive()
     }
 }

@@ -19,7 +19,6 @@ use crate::slots::Slots;
 use crate::{BoundSecret, HttpError, HttpLimits, HttpOptions};
 
 /// Makes single requests: with secrets, behind the address filter, within the limits. The sessions of a client share it.
-#[derive(Debug)]
 pub(crate) struct Exchange {
     pub(crate) connections: Connections,
     pub(crate) encryption: Encryption,
@@ -31,7 +30,6 @@ pub(crate) struct Exchange {
 }
 
 /// An answer whose body was not read yet. Headers are masked if the hop is.
-#[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -116,20 +114,15 @@ impl Exchange {
                 .headers_mut()
                 .insert(secret.header(), secret.value().clone());
         }
-        let HttpLimits {
-            first_byte,
-            max_header_bytes,
-            max_headers,
-            ..
-        } = self.limits;
-        let response = timeout(first_byte, client.execute(request))
+        let limits = &self.limits;
+        let response = timeout(limits.first_byte, client.execute(request))
             .await
-            .map_err(|_| HttpError::time(&hop.url, first_byte))?
-            .map_err(|error| self.failed(hop, &error))?;
-        if header_bytes(response.headers()) > max_header_bytes
-            || response.headers().len() > max_headers
+            .map_err(|_| HttpError::time(&hop.url, limits.first_byte))?
+            .map_err(|error| failure(&hop.url, &error, self.mask(hop)))?;
+        if header_bytes(response.headers()) > limits.max_header_bytes
+            || response.headers().len() > limits.max_headers
         {
-            return Err(HttpError::headers(&hop.url, max_header_bytes));
+            return Err(HttpError::headers(&hop.url, limits.max_header_bytes));
         }
         let mut headers = match self.mask(hop) {
             Some(mask) => mask.headers(response.headers()),
@@ -141,7 +134,7 @@ impl Exchange {
             response,
             &mut headers,
             self.mask(hop),
-            self.limits.idle,
+            limits.idle,
             slot,
         )?;
         Ok(Opened {
@@ -149,10 +142,6 @@ impl Exchange {
             headers,
             body,
         })
-    }
-
-    fn failed(&self, hop: &Hop, error: &reqwest::Error) -> HttpError {
-        failure(&hop.url, error, self.mask(hop))
     }
 
     fn mask(&self, hop: &Hop) -> Option<&Arc<Mask>> {

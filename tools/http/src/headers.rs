@@ -33,24 +33,21 @@ pub(crate) fn is_reserved(name: &HeaderName) -> bool {
 
 /// Removes the headers that may not go to another origin.
 pub(crate) fn keep_harmless(headers: &mut HeaderMap) {
-    let others: Vec<_> = headers
-        .keys()
-        .filter(|name| !HARMLESS.contains(name))
-        .cloned()
-        .collect();
-    for name in others {
-        headers.remove(name);
-    }
+    remove(headers, |name| !HARMLESS.contains(name));
 }
 
 /// Removes the headers that describe a body.
 pub(crate) fn remove_content(headers: &mut HeaderMap) {
-    let content: Vec<_> = headers
+    remove(headers, |name| name.as_str().starts_with("content-"));
+}
+
+fn remove(headers: &mut HeaderMap, is_removed: impl Fn(&HeaderName) -> bool) {
+    let names: Vec<_> = headers
         .keys()
-        .filter(|name| name.as_str().starts_with("content-"))
+        .filter(|name| is_removed(name))
         .cloned()
         .collect();
-    for name in content {
+    for name in names {
         headers.remove(name);
     }
 }

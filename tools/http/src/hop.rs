@@ -34,18 +34,11 @@ impl Hop {
         {
             return Err(HttpError::Header { name: name.clone() });
         }
-        let Request {
-            method,
-            url,
-            headers,
-            body,
-            ..
-        } = request.clone();
         Ok(Self {
-            method,
-            url,
-            headers,
-            body,
+            method: request.method.clone(),
+            url: request.url.clone(),
+            headers: request.headers.clone(),
+            body: request.body.clone(),
             is_own: true,
             is_masked: false,
         })

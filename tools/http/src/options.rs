@@ -56,11 +56,9 @@ impl HttpOptions {
 
     /// Sets the [proxy](Self::proxy).
     #[must_use]
-    pub fn with_proxy(self, url: impl Into<String>) -> Self {
-        Self {
-            proxy: Some(url.into()),
-            ..self
-        }
+    pub fn with_proxy(mut self, url: impl Into<String>) -> Self {
+        self.proxy = Some(url.into());
+        self
     }
 
     /// Adds a root certificate in PEM.
@@ -72,11 +70,9 @@ impl HttpOptions {
 
     /// Sets the user agent.
     #[must_use]
-    pub fn with_user_agent(self, user_agent: impl Into<String>) -> Self {
-        Self {
-            user_agent: Some(user_agent.into()),
-            ..self
-        }
+    pub fn with_user_agent(mut self, user_agent: impl Into<String>) -> Self {
+        self.user_agent = Some(user_agent.into());
+        self
     }
 
     /// Sets the limits.
@@ -87,11 +83,9 @@ impl HttpOptions {
 
     /// Sets the resolver of host names.
     #[must_use]
-    pub fn with_resolver(self, resolver: Arc<dyn Resolver>) -> Self {
-        Self {
-            resolver: Some(resolver),
-            ..self
-        }
+    pub fn with_resolver(mut self, resolver: Arc<dyn Resolver>) -> Self {
+        self.resolver = Some(resolver);
+        self
     }
 }
 

@@ -70,11 +70,9 @@ impl Request {
 
     /// Sets the body.
     #[must_use]
-    pub fn with_body(self, body: impl Into<Bytes>) -> Self {
-        Self {
-            body: Some(body.into()),
-            ..self
-        }
+    pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = Some(body.into());
+        self
     }
 
     /// Sets a body of JSON and its content type.
@@ -95,20 +93,16 @@ impl Request {
 
     /// Lowers the maximum size of the response's body after decompression, in bytes.
     #[must_use]
-    pub fn with_max_body_bytes(self, bytes: usize) -> Self {
-        Self {
-            max_body_bytes: Some(bytes),
-            ..self
-        }
+    pub fn with_max_body_bytes(mut self, bytes: usize) -> Self {
+        self.max_body_bytes = Some(bytes);
+        self
     }
 
     /// Lowers the maximum number of redirects that the request follows.
     #[must_use]
-    pub fn with_max_redirects(self, count: usize) -> Self {
-        Self {
-            max_redirects: count,
-            ..self
-        }
+    pub fn with_max_redirects(mut self, count: usize) -> Self {
+        self.max_redirects = count;
+        self
     }
 
     /// Returns the method.

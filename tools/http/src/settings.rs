@@ -12,7 +12,9 @@ use tools_text::KeySource;
 
 use crate::HttpClient;
 
-pub use client::{backend_client, bound_key, channel_client, client, limits, server_options};
+pub use client::{
+    backend_client, bound_key, channel_client, client, limits, server_options, service_key,
+};
 pub use keys::HttpKeys;
 pub use place::SecretPlace;
 

@@ -83,10 +83,7 @@ impl ToolContext {
 impl From<AskError> for ToolError {
     fn from(error: AskError) -> Self {
         match error {
-            AskError::NobodyThere(_) => ToolErrorKind::Unavailable {
-                reason: error.to_string(),
-            }
-            .into(),
+            AskError::NobodyThere(_) => ToolErrorKind::unavailable(error).into(),
             AskError::Cancelled => ToolErrorKind::Cancelled.into(),
             AskError::Unanswered { .. } | AskError::Host { .. } => {
                 Self::execution_failed(error.to_string())

@@ -137,9 +137,7 @@ impl Alarm {
                 }
                 timer.as_mut().poll(task).map(|()| late(call))
             }
-            None => Poll::Ready(ToolErrorKind::Internal {
-                message: NO_CLOCK.to_owned(),
-            }),
+            None => Poll::Ready(ToolErrorKind::internal(NO_CLOCK)),
         }
     }
 }

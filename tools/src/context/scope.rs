@@ -254,9 +254,9 @@ impl ToolContext {
     /// Returns the running call, for stages after [`enter`](Self::enter).
     pub(crate) fn running(&self) -> Result<&Arc<CallScope>, ToolErrorKind> {
         let fault = "the pipeline ran a stage without a call; report this bug of Toolcrib";
-        self.call.as_ref().ok_or_else(|| ToolErrorKind::Internal {
-            message: fault.to_owned(),
-        })
+        self.call
+            .as_ref()
+            .ok_or_else(|| ToolErrorKind::internal(fault))
     }
 
     /// Checks the permission for a target that the tool discovers while it runs, such as a walked directory or a redirect. Call it

@@ -130,9 +130,7 @@ impl Services {
                 "the host offers no {others}; add it to the host with with_service"
             ));
         }
-        ToolErrorKind::Unavailable {
-            reason: reasons.join("; "),
-        }
+        ToolErrorKind::unavailable(reasons.join("; "))
     }
 }
 

@@ -1,5 +1,6 @@
 //! [`ToolErrorKind`]: the kinds of a failed call.
 
+use std::fmt;
 use std::time::Duration;
 
 use protocol::{ErrorCode, Grant, Target};
@@ -112,6 +113,18 @@ pub enum ToolErrorKind {
 }
 
 impl ToolErrorKind {
+    /// Creates an [`Unavailable`](Self::Unavailable) error: the missing part, and a remedy.
+    pub fn unavailable(reason: impl fmt::Display) -> Self {
+        let reason = reason.to_string();
+        Self::Unavailable { reason }
+    }
+
+    /// Creates an [`Internal`](Self::Internal) error: the failed part.
+    pub fn internal(message: impl fmt::Display) -> Self {
+        let message = message.to_string();
+        Self::Internal { message }
+    }
+
     /// Returns the code of the kind.
     pub fn code(&self) -> ErrorCode {
         match self {

@@ -54,6 +54,16 @@ impl KeySource {
         }
     }
 
+    /// Returns the place, and whether the key is found there, for people.
+    pub fn describe(&self) -> String {
+        let found = if self.is_found() {
+            "(found)"
+        } else {
+            "(not found)"
+        };
+        format!("{} {found}", self.place())
+    }
+
     /// Reads the key. Returns `None` if the variable or the file is empty, or the variable is not set.
     ///
     /// # Errors

@@ -5,47 +5,14 @@ use std::path::Path;
 
 use tools_fs::reads_as_script;
 
+use crate::word_list::has_word;
+
 /// The files by which a build tool or an interpreter knows a project.
-const PROJECT: [&str; 38] = [
-    "BUILD.bazel",
-    "CMakeLists.txt",
-    "Cargo.toml",
-    "GNUmakefile",
-    "Gemfile",
-    "Justfile",
-    "Makefile",
-    "Pipfile",
-    "Rakefile",
-    "Taskfile.yml",
-    "Vagrantfile",
-    "build.gradle",
-    "build.gradle.kts",
-    "build.ninja",
-    "build.rs",
-    "build.sbt",
-    "build.xml",
-    "build.zig",
-    "composer.json",
-    "conftest.py",
-    "deno.json",
-    "go.mod",
-    "gradlew",
-    "justfile",
-    "makefile",
-    "meson.build",
-    "mix.exs",
-    "mvnw",
-    "noxfile.py",
-    "package.json",
-    "pom.xml",
-    "pyproject.toml",
-    "pytest.ini",
-    "setup.cfg",
-    "setup.py",
-    "sitecustomize.py",
-    "tox.ini",
-    "usercustomize.py",
-];
+const PROJECT: &str = "BUILD.bazel CMakeLists.txt Cargo.toml GNUmakefile Gemfile Justfile Makefile Pipfile \
+    Rakefile Taskfile.yml Vagrantfile build.gradle build.gradle.kts build.ninja build.rs \
+    build.sbt build.xml build.zig composer.json conftest.py deno.json go.mod gradlew \
+    justfile makefile meson.build mix.exs mvnw noxfile.py package.json pom.xml \
+    pyproject.toml pytest.ini setup.cfg setup.py sitecustomize.py tox.ini usercustomize.py";
 
 /// The endings of scripts.
 const SCRIPTS: [&str; 24] = [
@@ -68,7 +35,7 @@ const DATA: [&str; 26] = [
 
 /// Returns true if the name is one by which tools know a project.
 pub(super) fn is_of_project(name: &str) -> bool {
-    PROJECT.contains(&name) || name.contains(".config.")
+    has_word(PROJECT, name) || name.contains(".config.")
 }
 
 /// Returns true if the name is that of a file that says how a project is built.
@@ -87,7 +54,7 @@ pub(super) fn is_script(path: &Path, metadata: &Metadata) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let has_ending = SCRIPTS.iter().any(|ending| name.ends_with(ending));
     has_ending
-        || PROJECT.contains(&&*name)
+        || has_word(PROJECT, &name)
         || is_executable(metadata)
         || starts_with_interpreter(path)
 }

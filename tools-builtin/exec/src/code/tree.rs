@@ -7,6 +7,7 @@ use tools::Digest;
 use tools::protocol::{Word, Words};
 
 use super::kind::{may_be_code, says_how_to_build};
+use crate::word_list::has_word;
 
 /// The most entries of a workspace that are looked at.
 const MAX_ENTRIES: usize = 200_000;
@@ -15,11 +16,8 @@ const MAX_ENTRIES: usize = 200_000;
 const MAX_DEPTH: usize = 256;
 
 /// Programs that build or test the sources of a project.
-const BUILD_TOOLS: [&str; 31] = [
-    "bazel", "bazelisk", "bmake", "cargo", "cmake", "cross", "ctest", "dotnet", "gmake", "go",
-    "gradle", "just", "make", "meson", "mix", "mvn", "ninja", "nox", "npm", "pnpm", "py.test",
-    "pytest", "rake", "sbt", "samu", "scons", "swift", "task", "tox", "yarn", "zig",
-];
+const BUILD_TOOLS: &str = "bazel bazelisk bmake cargo cmake cross ctest dotnet gmake go gradle just make meson mix \
+    mvn ninja nox npm pnpm py.test pytest rake sbt samu scons swift task tox yarn zig";
 
 /// The files to which an approval is bound, beyond those that a command names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +45,7 @@ impl Reach {
             .first()
             .map_or("", |program| program.rsplit('/').next().unwrap_or_default());
         let is_pytest = name.starts_with("python") && words[1..] == ["-m", "pytest"];
-        match is_pytest || BUILD_TOOLS.contains(&name) {
+        match is_pytest || has_word(BUILD_TOOLS, name) {
             true => Self::Instructions,
             false => Self::Code,
         }

@@ -77,18 +77,12 @@ impl Network {
     /// Returns the variables that lead the program to the proxy.
     pub(crate) fn variables(&self) -> Vec<(String, String)> {
         // `HTTP_PROXY` is left out: some programs refuse it, because a request to a CGI script can set it.
-        let proxies = [
-            "http_proxy",
-            "https_proxy",
-            "HTTPS_PROXY",
-            "all_proxy",
-            "ALL_PROXY",
-        ];
+        let proxies = "http_proxy https_proxy HTTPS_PROXY all_proxy ALL_PROXY".split(' ');
         let proxies = proxies.map(|name| (name.to_owned(), format!("http://{PROXY}")));
         let own = ["no_proxy", "NO_PROXY"].map(|name| (name.to_owned(), OWN.to_owned()));
         // Node.js does not use proxies without it.
         let node = ("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned());
-        proxies.into_iter().chain(own).chain([node]).collect()
+        proxies.chain(own).chain([node]).collect()
     }
 
     /// Returns notes about connections and refused requests for the model.

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use tools_fs::is_repository_data;
 
+use crate::word_list::has_word;
 use settings::{is_harmless as are_harmless_settings, redirects};
 
 /// The most entries of a new repository that are looked at. One with more counts.
@@ -20,28 +21,8 @@ const MAX_BYTES: u64 = 256 * 1024;
 const DATA_OF_GIT: [&str; 3] = ["logs", "objects", "refs"];
 
 /// The first words of lines of a rebase that run no program.
-const STEPS: [&str; 20] = [
-    "",
-    "#",
-    "noop",
-    "pick",
-    "p",
-    "reword",
-    "r",
-    "edit",
-    "e",
-    "squash",
-    "s",
-    "fixup",
-    "f",
-    "drop",
-    "d",
-    "break",
-    "b",
-    "label",
-    "reset",
-    "update-ref",
-];
+const STEPS: &str =
+    "# noop pick p reword r edit e squash s fixup f drop d break b label reset update-ref";
 
 /// The ways to merge that are a part of git. Another name would be that of a program.
 const STRATEGIES: [&str; 6] = ["ort", "octopus", "ours", "recursive", "resolve", "subtree"];
@@ -176,7 +157,7 @@ fn is_harmless_file(
         }
         "git-rebase-todo" => lines_are(|line| {
             let first = line.split_whitespace().next().unwrap_or_default();
-            first.starts_with('#') || STEPS.contains(&first)
+            first.is_empty() || first.starts_with('#') || has_word(STEPS, first)
         }),
         "strategy" => lines_are(|line| STRATEGIES.contains(&line.trim())),
         // A worktree has the settings of its repository, and names its place.

@@ -12,14 +12,8 @@ const SCRIPT: &str = "a new script at the root of the workspace, which others ma
 const OF_BARE: &str = "a part of a folder that git takes for a repository, and git runs the commands that its settings name";
 
 /// The files from which agents take instructions in whatever folder they work.
-const INSTRUCTIONS: [&str; 6] = [
-    "AGENTS.md",
-    "AGENTS.override.md",
-    "AGENT.md",
-    "CLAUDE.md",
-    "CLAUDE.local.md",
-    "GEMINI.md",
-];
+const INSTRUCTIONS: &str =
+    "AGENTS.md AGENTS.override.md AGENT.md CLAUDE.md CLAUDE.local.md GEMINI.md";
 
 /// Decides which paths are protected. Holds no services, so that it can outlive its call.
 #[derive(Clone)]
@@ -95,7 +89,7 @@ impl Judge {
         !is_below_output
             || is_named
             || INSTRUCTIONS
-                .iter()
+                .split(' ')
                 .any(|name| name.eq_ignore_ascii_case(last))
     }
 

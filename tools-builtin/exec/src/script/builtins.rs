@@ -1,65 +1,16 @@
 //! Commands that the shell itself runs.
 
+use crate::word_list::has_word;
+
 /// Words that are syntax in the place of a command, in bash or in a POSIX shell.
-const RESERVED: &[&str] = &[
-    "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
-    "function", "if", "in", "select", "then", "time", "until", "while", "{", "}",
-];
+const RESERVED: &str = "! [[ ]] case coproc do done elif else esac fi for function if in select then time until \
+    while { }";
 
 /// Commands of bash and dash that change how the rest of a script runs, run other commands, or can do so in some shell.
-const OTHERS: &[&str] = &[
-    ".",
-    "alias",
-    "bg",
-    "bind",
-    "break",
-    "builtin",
-    "caller",
-    "chdir",
-    "command",
-    "compgen",
-    "complete",
-    "compopt",
-    "continue",
-    "declare",
-    "dirs",
-    "disown",
-    "enable",
-    "eval",
-    "exec",
-    "export",
-    "fc",
-    "fg",
-    "getopts",
-    "hash",
-    "help",
-    "history",
-    "jobs",
-    "kill",
-    "let",
-    "local",
-    "logout",
-    "mapfile",
-    "popd",
-    "pushd",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "shift",
-    "shopt",
-    "source",
-    "suspend",
-    "times",
-    "trap",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unset",
-    "wait",
-];
+const OTHERS: &str = ". alias bg bind break builtin caller chdir command compgen complete compopt continue \
+    declare dirs disown enable eval exec export fc fg getopts hash help history jobs kill \
+    let local logout mapfile popd pushd read readarray readonly return shift shopt source \
+    suspend times trap type typeset ulimit umask unalias unset wait";
 
 /// Returns the reason why a command makes a script opaque, if it does: it changes how the rest is read, or runs other commands.
 pub(super) fn unsafe_reason(program: &str, args: &[&str]) -> Option<&'static str> {
@@ -76,8 +27,8 @@ pub(super) fn unsafe_reason(program: &str, args: &[&str]) -> Option<&'static str
             .first()
             .is_some_and(|format| !format.starts_with('-') && is_plain_format(format)),
         "set" => are_plain_options(args),
-        _ if RESERVED.contains(&program) => return Some("a keyword in the place of a command"),
-        _ if OTHERS.contains(&program) => false,
+        _ if has_word(RESERVED, program) => return Some("a keyword in the place of a command"),
+        _ if has_word(OTHERS, program) => false,
         // `FOO=1` is an assignment, and `%1` continues a job.
         _ if program.contains('=') => return Some("an assignment of a variable"),
         _ => !program.starts_with('%'),

@@ -10,24 +10,15 @@ use super::{Dialect, Script, ScriptError};
 /// The most scripts that are kept: those of calls that run at the same time.
 const KEPT: usize = 16;
 
-/// The latest scripts that were read.
-pub(super) struct Readings {
-    /// The oldest first.
-    latest: Mutex<VecDeque<Reading>>,
-}
+/// The latest scripts that were read, the oldest first.
+pub(super) struct Readings(Mutex<VecDeque<(Key, Arc<Script>)>>);
 
-struct Reading {
-    text: String,
-    dialect: Dialect,
-    cwd: String,
-    script: Arc<Script>,
-}
+/// The text of a script, its dialect and its working directory.
+type Key = (String, Dialect, String);
 
 impl Readings {
     pub(super) const fn new() -> Self {
-        Self {
-            latest: Mutex::new(VecDeque::new()),
-        }
+        Self(Mutex::new(VecDeque::new()))
     }
 
     /// Returns the reading of a script. Parses it if it is not among the latest ones.
@@ -40,25 +31,17 @@ impl Readings {
         dialect: Dialect,
         cwd: &str,
     ) -> Result<Arc<Script>, ScriptError> {
-        let is_same = |reading: &&Reading| {
-            reading.text == text && reading.dialect == dialect && reading.cwd == cwd
-        };
-        let latest = || self.latest.lock().ignore_poison();
-        if let Some(reading) = latest().iter().find(is_same) {
-            return Ok(reading.script.clone());
+        let key = (text.to_owned(), dialect, cwd.to_owned());
+        let latest = || self.0.lock().ignore_poison();
+        if let Some((_, script)) = latest().iter().find(|(known, _)| *known == key) {
+            return Ok(script.clone());
         }
         let script = Arc::new(Script::parse(text, dialect, cwd)?);
-        let reading = Reading {
-            text: text.to_owned(),
-            dialect,
-            cwd: cwd.to_owned(),
-            script: script.clone(),
-        };
         let mut latest = latest();
         if latest.len() == KEPT {
             latest.pop_front();
         }
-        latest.push_back(reading);
+        latest.push_back((key, script.clone()));
         Ok(script)
     }
 }

@@ -1,19 +1,16 @@
 //! Messages between this process and a supervisor: JSON after its length, and open files.
 
-use std::io::{self, IoSlice, IoSliceMut, Read as _};
-use std::mem::MaybeUninit;
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, send, sendmsg,
-};
+use rustix::net::SendFlags;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::ended::Ended;
+use crate::open_files;
 
 /// The largest message. The kernel allows arguments and environment of 6 MiB at most.
 const MAX_BYTES: u32 = 64 * 1024 * 1024;
@@ -73,11 +70,7 @@ pub(super) fn send_with_streams<'f>(
     streams: &Streams,
 ) -> io::Result<&'f [u8]> {
     let (prefix, rest) = frame.split_at(PREFIX);
-    let streams = streams.each_ref().map(|stream| stream.as_fd());
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-    let mut files = SendAncillaryBuffer::new(&mut space);
-    files.push(SendAncillaryMessage::ScmRights(&streams));
-    sendmsg(to, &[IoSlice::new(prefix)], &mut files, SendFlags::NOSIGNAL)?;
+    open_files::send(to, prefix, &streams.each_ref().map(|stream| stream.as_fd()))?;
     Ok(rest)
 }
 
@@ -85,25 +78,7 @@ pub(super) fn send_with_streams<'f>(
 pub(super) fn receive_with_streams<T: DeserializeOwned>(
     mut from: &UnixStream,
 ) -> io::Result<(T, Streams)> {
-    let mut prefix = [0; PREFIX];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-    let mut files = RecvAncillaryBuffer::new(&mut space);
-    let received = recvmsg(
-        from,
-        &mut [IoSliceMut::new(&mut prefix)],
-        &mut files,
-        RecvFlags::CMSG_CLOEXEC,
-    )?;
-    let files = files.drain().filter_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(files) => Some(files),
-        _ => None,
-    });
-    let streams: Vec<OwnedFd> = files.flatten().collect();
-    let streams = Streams::try_from(streams)
-        .ok()
-        .filter(|_| received.bytes == PREFIX);
-    let streams = streams.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
-
+    let (prefix, streams) = open_files::receive::<PREFIX, 3>(from)?;
     let mut body = body(u32::from_be_bytes(prefix))?;
     from.read_exact(&mut body)?;
     Ok((serde_json::from_slice(&body)?, streams))
@@ -114,7 +89,7 @@ pub(super) fn send_report(to: &UnixStream, report: &Report) -> io::Result<()> {
     let frame = encode(report)?;
     let mut rest = frame.as_slice();
     while !rest.is_empty() {
-        let sent = send(to, rest, SendFlags::NOSIGNAL)?;
+        let sent = rustix::net::send(to, rest, SendFlags::NOSIGNAL)?;
         rest = &rest[sent..];
     }
     Ok(())

@@ -14,9 +14,9 @@ pub struct Launch {
     name: Option<OsString>,
     args: Vec<OsString>,
     env: Vec<(OsString, OsString)>,
-    cwd: Option<PathBuf>,
-    ends_with_parent: bool,
-    has_terminal: bool,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) ends_with_parent: bool,
+    pub(super) has_terminal: bool,
     #[cfg(target_os = "linux")]
     #[serde(skip)]
     gate: Option<crate::walls::Gate>,
@@ -120,21 +120,6 @@ impl Launch {
     /// Returns the program.
     pub fn program(&self) -> &OsStr {
         &self.program
-    }
-
-    #[cfg(target_os = "linux")]
-    pub(super) fn cwd(&self) -> Option<&Path> {
-        self.cwd.as_deref()
-    }
-
-    #[cfg(target_os = "linux")]
-    pub(super) fn has_terminal(&self) -> bool {
-        self.has_terminal
-    }
-
-    #[cfg(target_os = "linux")]
-    pub(super) fn ends_with_parent(&self) -> bool {
-        self.ends_with_parent
     }
 
     /// Returns the command, which has a process group of its own.

@@ -63,7 +63,8 @@ fn spawn(launch: &Launch, [stdin, stdout, stderr]: Streams) -> Result<Tree, (io:
     let child = command.spawn().map_err(|error| {
         // Entering the directory fails with the same codes as executing the program.
         let outside = launch
-            .cwd()
+            .cwd
+            .as_ref()
             .is_some_and(|cwd| access(cwd.join("."), Access::EXEC_OK).is_err());
         (
             error,

@@ -50,7 +50,7 @@ pub(super) async fn spawn(
             Supervised {
                 supervisor,
                 channel,
-                ends_with_parent: launch.ends_with_parent(),
+                ends_with_parent: launch.ends_with_parent,
             },
         )),
         Report::NotStarted { error, stage } => Err(start_error(launch, error, stage)),
@@ -86,7 +86,7 @@ fn start_error(launch: &Launch, error: Option<i32>, stage: Stage) -> StartError 
     match (stage, Errno::from_io_error(&source)) {
         (Stage::Supervisor, _) => StartError::Supervisor(source),
         (Stage::Directory, _) => StartError::NoDirectory {
-            cwd: launch.cwd().unwrap_or("".as_ref()).to_owned(),
+            cwd: launch.cwd.clone().unwrap_or_default(),
         },
         (Stage::Program, Some(Errno::NOENT | Errno::NOTDIR)) => StartError::NotFound { program },
         (Stage::Program, Some(Errno::ACCESS | Errno::PERM | Errno::NOEXEC)) => {

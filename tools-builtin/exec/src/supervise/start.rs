@@ -29,7 +29,7 @@ pub async fn start<C: Collect>(
     if !crate::entered::has_entered() {
         return Err(StartError::NotEntered);
     }
-    let streams = if launch.has_terminal() {
+    let streams = if launch.has_terminal {
         Opened::terminal()
     } else {
         Opened::pipes()

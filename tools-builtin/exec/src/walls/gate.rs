@@ -6,18 +6,18 @@
 //! The gate is a pair of sockets, one end of which takes the place of the program's standard input until the program starts. No
 //! descriptor remains in the program: it gets its true standard input over the same pair.
 
-use std::io::{self, IoSlice, IoSliceMut};
-use std::mem::MaybeUninit;
+use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
-};
 use tokio::io::Interest;
+
+use crate::open_files::{receive, send};
+
+/// The byte that goes with a file, because no message is empty.
+const BYTE: &[u8] = &[0];
 
 /// The way of a listener from the network namespace of a program to this process: a pair of sockets.
 ///
@@ -43,7 +43,7 @@ impl Gate {
 
     /// Sends the standard input of the program ahead, and returns the end that takes its place.
     pub(crate) fn pass(&self, stdin: OwnedFd) -> io::Result<OwnedFd> {
-        send(&*self.outside, stdin.as_fd())?;
+        send(&*self.outside, BYTE, &[stdin.as_fd()])?;
         Ok(self.inside.try_clone()?.into())
     }
 
@@ -55,9 +55,8 @@ impl Gate {
         let outside = self.outside.try_clone()?;
         outside.set_nonblocking(true)?;
         let outside = tokio::net::UnixStream::from_std(outside)?;
-        let listener = outside
-            .async_io(Interest::READABLE, || receive(&outside))
-            .await?;
+        let received = outside.async_io(Interest::READABLE, || receive::<1, 1>(&outside));
+        let (_, [listener]) = received.await?;
         let listener = TcpListener::from(listener);
         listener.set_nonblocking(true)?;
         tokio::net::TcpListener::from_std(listener)
@@ -68,35 +67,7 @@ impl Gate {
 /// input.
 pub(super) fn listen(address: SocketAddr) -> io::Result<OwnedFd> {
     let gate = io::stdin();
-    let stdin = receive(gate.as_fd())?;
-    send(gate.as_fd(), TcpListener::bind(address)?.as_fd())?;
+    let (_, [stdin]) = receive::<1, 1>(gate.as_fd())?;
+    send(gate.as_fd(), BYTE, &[TcpListener::bind(address)?.as_fd()])?;
     Ok(stdin)
-}
-
-/// Sends an open file. Does not block on a socket that has not been written to.
-fn send(to: impl AsFd, file: BorrowedFd<'_>) -> io::Result<()> {
-    let files = [file];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut message = SendAncillaryBuffer::new(&mut space);
-    message.push(SendAncillaryMessage::ScmRights(&files));
-    sendmsg(to, &[IoSlice::new(&[0])], &mut message, SendFlags::NOSIGNAL)?;
-    Ok(())
-}
-
-/// Receives an open file, which no program inherits.
-fn receive(from: impl AsFd) -> io::Result<OwnedFd> {
-    let mut byte = [0];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut message = RecvAncillaryBuffer::new(&mut space);
-    recvmsg(
-        from,
-        &mut [IoSliceMut::new(&mut byte)],
-        &mut message,
-        RecvFlags::CMSG_CLOEXEC,
-    )?;
-    let file = message.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut files) => files.next(),
-        _ => None,
-    });
-    file.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }

@@ -34,7 +34,7 @@ pub(super) fn restrict_in_bubblewrap(walls: &Walls) -> Result<(), Box<dyn Error>
     )?;
     let terminals = ["/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/console"].map(PathBuf::from);
     rules.allow(terminals, terminal())?;
-    rules.allow(system::DEVICES.map(PathBuf::from), device())?;
+    rules.allow(system::devices(), device())?;
     rules.allow(system::readable(), reading())?;
     rules.allow(grants.read.into_iter().cloned(), reading())?;
     rules.allow(grants.write.into_iter().cloned(), writing())?;
@@ -69,7 +69,7 @@ pub(super) fn restrict_alone(walls: &Walls) -> Result<(), Box<dyn Error>> {
     if has_network {
         rules.allow([PathBuf::from(system::NAME_SERVERS)], reading())?;
     }
-    rules.allow(system::DEVICES.map(PathBuf::from), device())?;
+    rules.allow(system::devices(), device())?;
     rules.allow(
         system::readable()
             .iter()

@@ -143,11 +143,9 @@ impl Layers {
 
     /// Leaves bubblewrap out, as if it were not installed.
     #[must_use]
-    pub fn without_bubblewrap(self) -> Self {
-        Self {
-            bubblewrap: Bubblewrap::Missing,
-            ..self
-        }
+    pub fn without_bubblewrap(mut self) -> Self {
+        self.bubblewrap = Bubblewrap::Missing;
+        self
     }
 
     /// Chooses the strongest combination.

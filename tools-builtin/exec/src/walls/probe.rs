@@ -1,7 +1,6 @@
 //! Finds the layers of this machine.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use landlock::{
@@ -12,12 +11,7 @@ use landlock::{
 use super::{Bubblewrap, Layers};
 
 /// The only folders that are searched: a folder of `PATH` may be writable by programs that were confined before.
-const FOLDERS: [&str; 4] = [
-    "/usr/bin",
-    "/bin",
-    "/usr/local/bin",
-    "/run/current-system/sw/bin",
-];
+const PATH: &str = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin";
 
 impl Layers {
     /// Asks the kernel and bubblewrap. Starts `bwrap` twice if it is installed.
@@ -65,9 +59,8 @@ fn supports(abi: ABI) -> Result<(), RulesetError> {
 }
 
 fn bubblewrap() -> Bubblewrap {
-    let Some(path) = FOLDERS
-        .iter()
-        .map(|folder| Path::new(folder).join("bwrap"))
+    let Some(path) = std::env::split_paths(PATH)
+        .map(|folder| folder.join("bwrap"))
         .find(|path| path.is_file())
     else {
         return Bubblewrap::Missing;
@@ -94,7 +87,7 @@ fn bubblewrap() -> Bubblewrap {
             "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--", "true",
         ])
         .env_clear()
-        .env("PATH", FOLDERS.join(":"))
+        .env("PATH", PATH)
         .output();
     let reason = match tried {
         Ok(output) if output.status.success() => return Bubblewrap::Works { path, version },

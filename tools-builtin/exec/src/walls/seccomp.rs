@@ -32,23 +32,27 @@ pub(super) enum Surroundings {
 /// Filters the system calls of this thread and its descendants.
 pub(super) fn restrict(surroundings: Surroundings) -> Result<(), seccompiler::Error> {
     // The strictest of all filters decides.
-    install(calls::missing(), libc::ENOSYS)?;
-    install(calls::refused(), libc::EPERM)?;
+    install(always(calls::MISSING), libc::ENOSYS)?;
+    install(always(calls::REFUSED), libc::EPERM)?;
     install(conditions::refused()?, libc::EPERM)?;
     install(conditions::refused_sockets(surroundings)?, libc::EPERM)?;
     if surroundings != Surroundings::Bubblewrap {
         let is_connected = surroundings == Surroundings::MachineWithNetwork;
         let of_network = if is_connected {
-            calls::refused_with_network()
+            calls::REFUSED_WITH_NETWORK
         } else {
-            calls::refused_without_network()
+            calls::REFUSED_WITHOUT_NETWORK
         };
-        install(of_network, libc::EPERM)?;
-        install(calls::unsupported_alone(), libc::EOPNOTSUPP)?;
-        install(calls::refused_alone(), libc::EPERM)?;
+        install(always(of_network), libc::EPERM)?;
+        install(always(calls::UNSUPPORTED_ALONE), libc::EOPNOTSUPP)?;
+        install(always(calls::REFUSED_ALONE), libc::EPERM)?;
         install(conditions::refused_alone()?, libc::EPERM)?;
     }
     Ok(())
+}
+
+fn always(calls: &[i64]) -> Rules {
+    calls.iter().map(|call| (*call, Vec::new())).collect()
 }
 
 fn install(rules: Rules, error: i32) -> Result<(), seccompiler::Error> {

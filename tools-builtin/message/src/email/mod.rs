@@ -4,7 +4,6 @@ mod letter;
 mod session;
 mod stream;
 
-use std::fmt;
 use std::sync::Arc;
 
 use lettre::message::Mailbox;
@@ -13,6 +12,7 @@ use tools::source;
 use tools_http::Url;
 
 use self::session::Encryption;
+use crate::error::field;
 use crate::{
     Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType,
     SendError, SendFuture,
@@ -37,6 +37,7 @@ inventory::submit! {
 }
 
 /// A mailbox at an SMTP server, and the recipients that the user named.
+#[derive(Debug)]
 struct Email {
     host: String,
     port: u16,
@@ -48,10 +49,6 @@ struct Email {
 }
 
 fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> {
-    let field = |field, reason: &str| ChannelError::Field {
-        field,
-        reason: reason.to_owned(),
-    };
     let host = settings.required("server")?.to_owned();
     let encryption = match settings.text("encryption") {
         None | Some("tls") => Encryption::Tls,
@@ -99,19 +96,14 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
         }
         (None, Some(_)) => return Err(field("user", "is missing; set it")),
     };
-    let from = mailbox(settings.required("from")?).map_err(|reason| ChannelError::Field {
-        field: "from",
-        reason,
-    })?;
+    let from = settings.required("from")?;
+    let from = mailbox(from).map_err(|reason| field("from", reason))?;
     let recipients = settings.list("to").to_vec();
     if recipients.is_empty() {
         return Err(field("to", "has no recipient; name one"));
     }
     for recipient in &recipients {
-        mailbox(recipient).map_err(|reason| ChannelError::Field {
-            field: "to",
-            reason,
-        })?;
+        mailbox(recipient).map_err(|reason| field("to", reason))?;
     }
     Ok(Arc::new(Email {
         host,
@@ -176,16 +168,5 @@ impl Channel for Email {
             )
             .await
         })
-    }
-}
-
-impl fmt::Debug for Email {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Email")
-            .field("host", &self.host)
-            .field("port", &self.port)
-            .field("encryption", &self.encryption)
-            .field("recipients", &self.recipients)
-            .finish_non_exhaustive()
     }
 }

@@ -61,6 +61,11 @@ fn create(setting: &Setting<ConfiguredChannel>) -> Found {
     })
 }
 
+/// Returns the channels of the settings.
+fn listed(settings: &Settings) -> &[Setting<ConfiguredChannel>] {
+    &settings.of::<ChannelKeys>().channels
+}
+
 /// Adds the channels of a session, and the terminal.
 pub(crate) fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
     let (None, Some(tools)) = (services.get::<Channels>(), services.get::<HttpClient>()) else {
@@ -74,7 +79,7 @@ pub(crate) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
             .with_channel(TERMINAL, terminal, (*tools).clone())
             .unwrap_or_default();
     }
-    for setting in &settings.of::<ChannelKeys>().channels {
+    for setting in listed(settings) {
         let name = &setting.value.name;
         let added = match create(setting) {
             Ok(channel) => {
@@ -92,7 +97,7 @@ pub(crate) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
 /// Adds the grants and rules for the hosts of the channels, with the origin of each channel. They are for `message.send` alone. A message
 /// still needs the permission for its channel.
 pub(crate) fn access(mut settings: Settings) -> Result<Settings, SettingsError> {
-    for setting in settings.of::<ChannelKeys>().channels.clone() {
+    for setting in listed(&settings).to_vec() {
         let Ok(channel) = create(&setting) else {
             continue;
         };
@@ -118,9 +123,7 @@ pub(crate) fn with_replies(settings: Settings) -> Settings {
 
 /// Returns the names to which messages can be sent. Returns `None` if the host of the program has channels of its own.
 pub(crate) fn names(settings: &Settings) -> Option<Vec<&str>> {
-    let of_settings = settings
-        .of::<ChannelKeys>()
-        .channels
+    let of_settings = listed(settings)
         .iter()
         .map(|channel| channel.value.name.as_str());
     let is_of_host = host::program::services().get::<Channels>().is_some();
@@ -132,7 +135,7 @@ pub(crate) fn configured<'a>(
     settings: &'a Settings,
     name: &str,
 ) -> Option<&'a Setting<ConfiguredChannel>> {
-    let mut channels = settings.of::<ChannelKeys>().channels.iter().rev();
+    let mut channels = listed(settings).iter().rev();
     channels.find(|channel| channel.value.name == name)
 }
 
@@ -155,27 +158,17 @@ pub(crate) fn find(settings: &Settings, name: &str) -> Option<Found> {
 /// Returns a line on each channel, with the places of its secrets. No line contains a secret.
 pub(crate) fn report(settings: &Settings) -> Vec<String> {
     let line = |setting: &Setting<ConfiguredChannel>| {
-        let ConfiguredChannel {
-            name,
-            kind,
-            secrets,
-            ..
-        } = &setting.value;
+        let ConfiguredChannel { name, kind, .. } = &setting.value;
         let state = match create(setting) {
             Ok(channel) => Channels::target(&*channel)
                 .map(|target| format!(" at {}", target.to_clause().pattern())),
             Err(_) => Some(", not available".to_owned()),
         };
-        let places: Vec<_> = secrets
+        let places: Vec<_> = setting
+            .value
+            .secrets
             .iter()
-            .map(|(field, place)| {
-                let found = if place.is_found() {
-                    "(found)"
-                } else {
-                    "(not found)"
-                };
-                format!(", {field} from {} {found}", place.place())
-            })
+            .map(|(field, place)| format!(", {field} from {}", place.describe()))
             .collect();
         format!(
             "channel {name}: {kind}{}{}",
@@ -183,12 +176,7 @@ pub(crate) fn report(settings: &Settings) -> Vec<String> {
             places.concat()
         )
     };
-    let lines: Vec<_> = settings
-        .of::<ChannelKeys>()
-        .channels
-        .iter()
-        .map(line)
-        .collect();
+    let lines: Vec<_> = listed(settings).iter().map(line).collect();
     let none = || {
         vec![format!(
             "channels: {TERMINAL}; a table [channels.NAME] of the settings adds one"
@@ -206,12 +194,7 @@ pub(crate) fn missing(settings: &Settings) -> Vec<String> {
             setting.origin, setting.value.name
         ))
     };
-    settings
-        .of::<ChannelKeys>()
-        .channels
-        .iter()
-        .filter_map(warning)
-        .collect()
+    listed(settings).iter().filter_map(warning).collect()
 }
 
 fn unusable(setting: &Setting<ConfiguredChannel>, error: impl Display) -> SettingsError {

@@ -17,6 +17,7 @@ use tools_http::{Method, Request, Url};
 
 use self::listener::Listener;
 use self::signature::Signature;
+use crate::error::field;
 use crate::{
     Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType, Inbox,
     ListenFuture, OutgoingMessage, SendError, SendFuture,
@@ -61,10 +62,6 @@ struct Webhook {
 }
 
 fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> {
-    let field = |field, reason: &str| ChannelError::Field {
-        field,
-        reason: reason.to_owned(),
-    };
     let format = match settings.text("format") {
         None | Some("json") => Format::Generic,
         Some("slack") => Format::Slack,

@@ -8,14 +8,7 @@ const MAX_DESCRIPTION: usize = 1024;
 const MAX_COMPATIBILITY: usize = 500;
 
 /// The fields of the specification.
-const KNOWN: [&str; 6] = [
-    "name",
-    "description",
-    "license",
-    "compatibility",
-    "metadata",
-    "allowed-tools",
-];
+const KNOWN: &str = "name description license compatibility metadata allowed-tools";
 
 /// The known fields of a front matter.
 pub(super) struct Fields<'a> {
@@ -29,7 +22,7 @@ impl<'a> Fields<'a> {
         let mut fields: Vec<(&'static str, Value)> = Vec::new();
         for (key, value) in all {
             let key = key.trim().to_ascii_lowercase().replace('_', "-");
-            let Some(known) = KNOWN.into_iter().find(|known| *known == key) else {
+            let Some(known) = KNOWN.split(' ').find(|known| *known == key) else {
                 continue;
             };
             let twice = Fault::Twice { field: key };

@@ -3,7 +3,6 @@
 mod espeak;
 mod openai;
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -15,7 +14,7 @@ use crate::{SoundFormat, SpeechError};
 
 /// The link-time record of a way to speak: a program or a service. Every program that links its crate finds it by name. Register it with
 /// [`inventory::submit!`](crate::inventory::submit).
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct SpeechBackend {
     /// The name: letters, digits, `-`, `_` and `.`.
     pub name: &'static str,
@@ -87,14 +86,5 @@ impl<'a> Utterance<'a> {
             client: None,
             max_bytes,
         }
-    }
-}
-
-impl fmt::Debug for SpeechBackend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SpeechBackend")
-            .field("name", &self.name)
-            .field("source", &self.source)
-            .finish_non_exhaustive()
     }
 }

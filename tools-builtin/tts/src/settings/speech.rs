@@ -2,7 +2,7 @@
 
 use host::settings::{Setting, Settings, SettingsError};
 use tools::Services;
-use tools_http::settings::{backend_client, bound_key};
+use tools_http::settings::{backend_client, service_key};
 use tools_http::{BoundSecret, HttpClient};
 
 use super::keys::SpeechKeys;
@@ -98,28 +98,10 @@ fn key(
     settings: &Settings,
     speech: &Speech,
 ) -> Result<Result<Option<BoundSecret>, String>, SettingsError> {
-    let (keys, name) = (settings.of::<SpeechKeys>(), speech.backend().name);
-    let Some(place) = &speech.backend().key else {
-        return match keys.key() {
-            Some(named) => {
-                let reason = format!("{name} takes no key; remove it");
-                Err(SettingsError::unusable(KEY, &named, reason))
-            }
-            None => Ok(Ok(None)),
-        };
-    };
+    let (keys, key) = (settings.of::<SpeechKeys>(), speech.backend().key);
     // A service at another address, such as one on this machine, may need no key, and does not get that of the usual variable.
-    let usual = || keys.service_url.is_none().then(|| place.usual_place());
-    let Some(source) = keys.key().or_else(usual) else {
-        return Ok(Ok(None));
-    };
-    let bound = bound_key(&source.value, (KEY, &source), |text| speech.bind_key(text))?;
-    if bound.is_none() && place.is_required {
-        return Ok(Err(format!(
-            "the speech backend {name} needs a key, and {} is empty or missing; write the key there, or name another place with tts.key_env \
-             or tts.key_file",
-            source.value.place()
-        )));
-    }
-    Ok(Ok(bound))
+    let usual = key.filter(|_| keys.service_url.is_none());
+    let place = keys.key().or_else(|| usual.map(|key| key.usual_place()));
+    let name = format!("the speech backend {}", speech.backend().name);
+    service_key(KEY, &name, (key, place), |text| speech.bind_key(text))
 }

@@ -1,6 +1,7 @@
 //! The linked backends.
 
-use tools_tts::{Speech, SpeechError};
+use tools::linked;
+use tools_tts::{Speech, SpeechBackend, SpeechError};
 
 #[test]
 fn the_backends_are_linked_once() {
@@ -9,7 +10,8 @@ fn the_backends_are_linked_once() {
         .map(|backend| backend.name)
         .collect();
     assert_eq!(names, ["espeak-ng", "openai"]);
-    assert!(tools_tts::conflicts().is_empty() && tools_tts::problems().is_empty());
+    assert!(linked::conflicts::<SpeechBackend>().is_empty());
+    assert!(linked::problems::<SpeechBackend>().is_empty());
     let error = tools_tts::get("espeak").unwrap_err().to_string();
     assert!(error.contains("espeak-ng"), "{error}");
 }

@@ -9,7 +9,7 @@ const MAX_CONTAINERS: usize = 12;
 const MAX_NUMBER: u32 = 999_999_999;
 
 /// The blocks of a document, in lists and quotes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Document {
     out: String,
     limit: usize,
@@ -54,8 +54,9 @@ struct PreviousList {
 }
 
 /// The separation from the block before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Gap {
+    #[default]
     None,
     Line,
     Blank,
@@ -65,14 +66,9 @@ impl Document {
     /// Creates an empty document of at most `limit` bytes.
     pub(crate) fn new(notation: Notation, limit: usize) -> Self {
         Self {
-            out: String::new(),
             limit,
-            is_full: false,
-            containers: Vec::new(),
-            lists: Vec::new(),
-            gap: Gap::None,
-            previous: None,
             notation,
+            ..Self::default()
         }
     }
 

@@ -11,9 +11,10 @@ use super::space::{is_space, without_break_marks};
 const MAX_MARKS: usize = 32;
 
 /// The form of line breaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Breaks {
     /// A hard break; two of them begin a new paragraph.
+    #[default]
     Hard,
     /// A space, in headings.
     Space,
@@ -24,7 +25,7 @@ pub(crate) enum Breaks {
 /// The text of one block, with the marks of the elements around it.
 ///
 /// Marks are written when text follows, and end before the space after it: `<b> a </b>` becomes ` **a** `.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Inline {
     text: String,
     /// Space that is written before the next text.
@@ -47,17 +48,8 @@ pub(crate) struct Inline {
 impl Inline {
     pub(crate) fn new(notation: Notation) -> Self {
         Self {
-            text: String::new(),
-            space: false,
-            breaks: 0,
-            form: Breaks::Hard,
-            marks: Vec::new(),
-            is_pending: false,
-            ended: None,
-            code: CodeSpan::default(),
-            link: None,
-            in_link: false,
             notation,
+            ..Self::default()
         }
     }
 

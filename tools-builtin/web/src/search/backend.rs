@@ -1,7 +1,5 @@
 //! [`SearchBackend`]: the link-time record of a search service.
 
-use std::fmt;
-
 use serde_json::Value;
 use tools::Source;
 use tools::linked::NamedSubmission;
@@ -11,7 +9,7 @@ use super::{SearchError, SearchFault, SearchOption, SearchQuery, SearchResult};
 
 /// The link-time record of a search service. Every program that links its crate finds it by name. Register it with
 /// [`inventory::submit!`](super::inventory::submit).
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct SearchBackend {
     /// The name: letters, digits, `-`, `_` and `.`.
     pub name: &'static str,
@@ -46,14 +44,5 @@ impl NamedSubmission for SearchBackend {
 
     fn source(&self) -> &Source {
         &self.source
-    }
-}
-
-impl fmt::Debug for SearchBackend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SearchBackend")
-            .field("name", &self.name)
-            .field("source", &self.source)
-            .finish_non_exhaustive()
     }
 }

@@ -52,7 +52,7 @@ mod service;
 mod tavily;
 mod tool;
 
-use tools::linked::{self, LookupError, NameConflict, UnusableName};
+use tools::linked::{self, LookupError};
 
 pub use answer::{items, json_answer, missing};
 pub use backend::SearchBackend;
@@ -78,14 +78,4 @@ pub fn get(name: &str) -> Result<&'static SearchBackend, LookupError> {
 /// Returns the usable linked search backends, sorted by name.
 pub fn list() -> Vec<&'static SearchBackend> {
     linked::list()
-}
-
-/// Returns the names claimed by several linked crates, sorted.
-pub fn conflicts() -> Vec<NameConflict> {
-    linked::conflicts::<SearchBackend>()
-}
-
-/// Returns the linked search backends with unusable names, sorted by name.
-pub fn problems() -> Vec<UnusableName> {
-    linked::problems::<SearchBackend>()
 }

@@ -48,11 +48,9 @@ impl SearchResult {
 
     /// Sets the date.
     #[must_use]
-    pub fn with_date(self, date: Option<&str>) -> Self {
-        Self {
-            date: date.map(str::to_owned),
-            ..self
-        }
+    pub fn with_date(mut self, date: Option<&str>) -> Self {
+        self.date = date.map(str::to_owned);
+        self
     }
 
     /// Returns the result with a normalised address and bounded texts of one line. Returns `None` if the address is not `http` or

@@ -1,7 +1,5 @@
 //! [`WebSearch`]: the service of `web.search`.
 
-use std::fmt;
-
 use tools::{Access, Target, ToolContext, is_plain_url};
 use tools_http::{BoundSecret, HttpClient, HttpError, Method, Request, Url, net_host};
 
@@ -29,7 +27,7 @@ const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
 /// # let _ = cx;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct WebSearch {
     backend: &'static SearchBackend,
     base_url: Url,
@@ -126,11 +124,9 @@ impl WebSearch {
     /// Sets the client of searches, in place of the context's. Its private hosts and secrets are then for searches alone, and not for
     /// the URLs that a model chooses for other tools.
     #[must_use]
-    pub fn with_client(self, client: HttpClient) -> Self {
-        Self {
-            client: Some(client),
-            ..self
-        }
+    pub fn with_client(mut self, client: HttpClient) -> Self {
+        self.client = Some(client);
+        self
     }
 
     /// Returns the backend.
@@ -240,16 +236,4 @@ fn checked(count: usize) -> Result<usize, SearchError> {
 fn without_secrets(url: &str) -> String {
     url.rsplit_once('@')
         .map_or_else(|| url.to_owned(), |(_, rest)| format!("…@{rest}"))
-}
-
-impl fmt::Debug for WebSearch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WebSearch")
-            .field("backend", &self.backend.name)
-            .field("base_url", &self.base_url.as_str())
-            .field("count", &self.count)
-            .field("language", &self.language)
-            .field("safe_search", &self.safe_search)
-            .finish()
-    }
 }

@@ -5,13 +5,13 @@ use host::settings::{Origin, Settings, SettingsError};
 use tools_http::settings::client;
 
 use super::keys::SearchKeys;
-use super::search::{Search, from_settings, key_source, search_client, service};
+use super::search::{from_settings, key_source, search_client, service};
 use crate::search::{self, SearchBackend, WebSearch};
 
 /// Returns a warning if the configured search is not available, and one for each setting without an effect.
 pub(super) fn notices(settings: &Settings) -> Result<Vec<String>, SettingsError> {
     let mut notices = replaced(settings, is_replaced());
-    if let (Some(named), Search::Absent(reason)) = (
+    if let (Some(named), Err(reason)) = (
         &settings.of::<SearchKeys>().backend,
         from_settings(settings)?,
     ) {
@@ -25,7 +25,7 @@ pub(super) fn notices(settings: &Settings) -> Result<Vec<String>, SettingsError>
 
 /// Returns the line on the search, or the mistake in its settings. The line has no key.
 pub(super) fn report(settings: &Settings) -> Result<FamilyReport, SettingsError> {
-    if let Search::Ready(search) = from_settings(settings)? {
+    if let Ok(search) = from_settings(settings)? {
         search_client(&client(settings)?, settings, &search)?;
     }
     let mut report = FamilyReport::default();
@@ -83,19 +83,11 @@ fn line(settings: &Settings) -> Result<String, SettingsError> {
 
 /// Returns a note on the place of the key, or nothing if the backend takes none.
 fn key_note(settings: &Settings, service: &WebSearch) -> String {
-    let Some(key) = &service.backend().key else {
-        return String::new();
-    };
-    let source = key_source(settings, key).value;
-    format!(
-        ", key {} {}",
-        source.place(),
-        if source.is_found() {
-            "(found)"
-        } else {
-            "(not found)"
-        }
-    )
+    let key = service.backend().key.is_some();
+    let source = key_source(settings, service).filter(|_| key);
+    source.map_or_else(String::new, |source| {
+        format!(", key {}", source.value.describe())
+    })
 }
 
 #[cfg(test)]

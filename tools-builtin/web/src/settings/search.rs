@@ -2,8 +2,8 @@
 
 use host::settings::{Setting, Settings, SettingsError};
 use tools::Services;
-use tools_http::settings::{backend_client, bound_key};
-use tools_http::{BoundSecret, HttpClient, ServiceKey};
+use tools_http::settings::{backend_client, service_key};
+use tools_http::{BoundSecret, HttpClient};
 use tools_text::KeySource;
 
 use super::keys::SearchKeys;
@@ -12,55 +12,21 @@ use crate::search::{self, SafeSearch, WebSearch};
 /// Stands in errors for the two settings of the key.
 const KEY: &str = "web.search_key";
 
-/// The search of a session.
-pub(super) enum Search {
-    /// The search by a backend.
-    Ready(Box<ReadySearch>),
-    /// The reason that there is none, with the next step.
-    Absent(String),
-}
+/// A search, with the key of its backend if there is one.
+pub(super) type ReadySearch = (WebSearch, Option<BoundSecret>);
 
-/// A search with the key of its backend.
-pub(super) struct ReadySearch {
-    pub(super) service: WebSearch,
-    /// `None` if the backend takes no key, or needs none and there is none.
-    pub(super) key: Option<BoundSecret>,
-}
-
-/// Returns the search by the backend that the settings name, with its key.
-pub(super) fn from_settings(settings: &Settings) -> Result<Search, SettingsError> {
+/// Returns the search by the backend that the settings name, with its key. The inner error is the reason that there is none.
+pub(super) fn from_settings(
+    settings: &Settings,
+) -> Result<Result<ReadySearch, String>, SettingsError> {
     let Some(service) = service(settings)? else {
         let advice = "no search backend is configured; write search = \"duckduckgo\" below [web] in the settings";
-        return Ok(Search::Absent(advice.to_owned()));
+        return Ok(Err(advice.to_owned()));
     };
-    let name = service.backend().name;
-    let Some(key) = &service.backend().key else {
-        return match keys(settings).key() {
-            Some(named) => {
-                let reason = format!("has no effect, because {name} takes no key; remove it");
-                Err(SettingsError::Value {
-                    origin: named.origin,
-                    key: KEY.to_owned(),
-                    reason,
-                })
-            }
-            None => Ok(ready(service, None)),
-        };
-    };
-    let source = key_source(settings, key);
-    let bound = bound_key(&source.value, (KEY, &source), |text| service.bind_key(text))?;
-    if bound.is_none() && key.is_required {
-        return Ok(Search::Absent(format!(
-            "the search backend {name} needs a key, and {} is empty or missing; write the key there, or name another place with \
-             web.search_key_env or web.search_key_file",
-            source.value.place()
-        )));
-    }
-    Ok(ready(service, bound))
-}
-
-fn ready(service: WebSearch, key: Option<BoundSecret>) -> Search {
-    Search::Ready(Box::new(ReadySearch { service, key }))
+    let name = format!("the search backend {}", service.backend().name);
+    let key = (service.backend().key, key_source(settings, &service));
+    let bound = service_key(KEY, &name, key, |text| service.bind_key(text))?;
+    Ok(bound.map(|key| (service, key)))
 }
 
 /// Adds the search of a session, which has a client of its own: it alone has the key, and reaches a backend on this machine or in a private
@@ -71,12 +37,12 @@ pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
         return Ok(());
     }
     match (found, client) {
-        (Search::Ready(search), Some(client)) => {
+        (Ok(search), Some(client)) => {
             let client = search_client(&client, settings, &search)?;
-            services.insert(search.service.with_client(client));
+            services.insert(search.0.with_client(client));
         }
-        (Search::Ready(_), None) => {}
-        (Search::Absent(reason), _) => services.insert_absent::<WebSearch>(reason),
+        (Ok(_), None) => {}
+        (Err(reason), _) => services.insert_absent::<WebSearch>(reason),
     }
     Ok(())
 }
@@ -85,13 +51,11 @@ pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(),
 pub(super) fn search_client(
     tools: &HttpClient,
     settings: &Settings,
-    search: &ReadySearch,
+    (service, key): &ReadySearch,
 ) -> Result<HttpClient, SettingsError> {
-    let private = keys(settings)
-        .service_url
-        .is_some()
-        .then_some(search.service.base_url());
-    backend_client(tools, settings, (search.key.clone(), KEY), private)
+    let is_named = keys(settings).service_url.is_some();
+    let private = is_named.then_some(service.base_url());
+    backend_client(tools, settings, (key.clone(), KEY), private)
 }
 
 /// Adds the grants and rules that a search with the configured backend needs, with the origin of the setting that names it. The backend's
@@ -135,8 +99,9 @@ pub(super) fn service(settings: &Settings) -> Result<Option<WebSearch>, Settings
 }
 
 /// Returns the place of the backend's key: the configured one, or else its usual variable.
-pub(super) fn key_source(settings: &Settings, key: &ServiceKey) -> Setting<KeySource> {
-    keys(settings).key().unwrap_or_else(|| key.usual_place())
+pub(super) fn key_source(settings: &Settings, service: &WebSearch) -> Option<Setting<KeySource>> {
+    let usual = || service.backend().key.map(|key| key.usual_place());
+    keys(settings).key().or_else(usual)
 }
 
 fn keys(settings: &Settings) -> &SearchKeys {

@@ -166,17 +166,11 @@ pub async fn reports(
 
 /// Returns the faults of the linked extensions and of the records of their families.
 pub fn faults() -> Vec<Finding> {
-    let own = Finding::of_linked(
-        linked::conflicts::<Extension>(),
-        linked::problems::<Extension>(),
-    );
-    own.into_iter()
-        .chain(
-            list()
-                .into_iter()
-                .flat_map(|extension| (extension.faults)()),
-        )
-        .collect()
+    let of_families = list()
+        .into_iter()
+        .flat_map(|extension| (extension.faults)());
+    let own = Finding::of_linked::<Extension>();
+    own.into_iter().chain(of_families).collect()
 }
 
 /// Returns the sections of the system text of all linked families, in the order of the families' names.

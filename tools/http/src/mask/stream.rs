@@ -9,7 +9,6 @@ use super::{Mask, UNSEARCHED};
 
 /// Replaces secrets in a body as it arrives. Only bytes that may begin a secret are held back until more arrive, so that a message
 /// which ends with a line break is shown at once.
-#[derive(Debug)]
 pub(crate) struct MaskedStream {
     mask: Arc<Mask>,
     /// The state of the automaton after all bytes so far. Returns to the start if `None`.

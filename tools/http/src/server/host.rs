@@ -8,7 +8,18 @@ use http::{HeaderMap, StatusCode, Uri};
 use super::{ServerAnswer, check_names, check_port};
 
 /// The names of this machine.
-const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+pub const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Returns the names of a server at an address: those of this machine, that of the address, and further ones.
+pub fn host_names(address: SocketAddr, further: &[String]) -> Vec<String> {
+    let own = match address.ip() {
+        ip if ip.is_unspecified() => None,
+        IpAddr::V4(ip) => Some(ip.to_string()),
+        IpAddr::V6(ip) => Some(format!("[{ip}]")),
+    };
+    let names = LOOPBACK.into_iter().map(str::to_owned).chain(own);
+    names.chain(further.iter().cloned()).collect()
+}
 
 /// The names that requests may have as `Host`. Another name is that of a page that a browser was led here from.
 #[derive(Debug)]
@@ -20,18 +31,8 @@ pub(super) struct AllowedHosts {
 impl AllowedHosts {
     /// Creates the names of a server at an address, and further ones.
     pub(super) fn new(address: SocketAddr, further: &[String]) -> Self {
-        let own = match address.ip() {
-            ip if ip.is_unspecified() => None,
-            IpAddr::V4(ip) => Some(ip.to_string()),
-            IpAddr::V6(ip) => Some(format!("[{ip}]")),
-        };
-        let names = LOOPBACK
-            .into_iter()
-            .map(str::to_owned)
-            .chain(own)
-            .chain(further.iter().cloned());
         Self {
-            names: names.collect(),
+            names: host_names(address, further),
             port: address.port(),
         }
     }

@@ -30,6 +30,7 @@ use self::host::AllowedHosts;
 pub use self::accept::accept;
 pub use self::body::read_body;
 pub use self::head::{check_names, check_port, single_header};
+pub use self::host::{LOOPBACK, host_names};
 pub use self::places::Place;
 
 /// The time that open requests get after a shutdown began.
@@ -134,16 +135,10 @@ impl Server {
         F: Fn(ServerRequest) -> A + Send + Sync + 'static,
         A: Future<Output = ServerAnswer> + Send + 'static,
     {
-        let Self {
-            listener,
-            options,
-            hosts,
-            ..
-        } = self;
-        let max_connections = options.max_connections;
-        let shared = Arc::new((answer, options, hosts));
+        let max_connections = self.options.max_connections;
+        let shared = Arc::new((answer, self.options, self.hosts));
         let served = accept(
-            listener,
+            self.listener,
             max_connections,
             shutdown.clone(),
             |stream, place| {

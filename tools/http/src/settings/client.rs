@@ -10,7 +10,7 @@ use tools_text::KeySource;
 use super::keys::HttpKeys;
 use super::place::SecretPlace;
 use crate::address::private_host;
-use crate::{BoundSecret, HttpClient, HttpError, HttpLimits, HttpOptions, Url};
+use crate::{BoundSecret, HttpClient, HttpError, HttpLimits, HttpOptions, ServiceKey, Url};
 
 /// The most bytes of a file of certificates.
 const MAX_CERTIFICATES: u64 = 16 * 1024 * 1024;
@@ -59,6 +59,35 @@ pub fn bound_key<T>(
         .map_err(|error| SettingsError::unusable(key, setting, error))?;
     text.map_or(Ok(None), |text| bind(&text))
         .map_err(|error| SettingsError::unusable(key, setting, error))
+}
+
+/// Returns the key of a service for its origin, or `None` if it needs none. `place` is the configured place or else the usual one. The inner
+/// error is the reason for which the service cannot be used. `setting` is the name that `_env` and `_file` follow in the settings.
+///
+/// # Errors
+/// Returns an error if the key cannot be read or used, or if a service that takes none has a place of a key.
+pub fn service_key(
+    setting: &str,
+    service: &str,
+    (key, place): (Option<ServiceKey>, Option<Setting<KeySource>>),
+    bind: impl FnOnce(&str) -> Result<Option<BoundSecret>, HttpError>,
+) -> Result<Result<Option<BoundSecret>, String>, SettingsError> {
+    let Some(source) = place else {
+        return Ok(Ok(None));
+    };
+    let Some(key) = key else {
+        let reason = format!("{service} takes no key; remove it");
+        return Err(SettingsError::unusable(setting, &source, reason));
+    };
+    let bound = bound_key(&source.value, (setting, &source), bind)?;
+    if bound.is_none() && key.is_required {
+        return Ok(Err(format!(
+            "{service} needs a key, and {} is empty or missing; write the key there, or name another place with {setting}_env or \
+             {setting}_file",
+            source.value.place()
+        )));
+    }
+    Ok(Ok(bound))
 }
 
 /// Returns the client for a channel, which has no secrets of tools and reaches the server of the channel. A redirect is an error: the

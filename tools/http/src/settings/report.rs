@@ -22,16 +22,12 @@ pub(super) fn notices(settings: &Settings) -> Vec<String> {
                 source.place()
             )
         });
-    missing
-        .chain(replaced(
-            settings,
-            host::program::services().get::<HttpClient>().is_some(),
-        ))
-        .collect()
+    missing.chain(replaced(settings)).collect()
 }
 
 /// Returns a line for each setting of a client that the program replaces by its own.
-fn replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
+fn replaced(settings: &Settings) -> Vec<String> {
+    let is_replaced = host::program::services().get::<HttpClient>().is_some();
     let is_of_client = |name: &str| name.starts_with("http.") || name == "secrets";
     let set = settings
         .values()
@@ -57,10 +53,7 @@ pub(super) fn report(settings: &Settings) -> Result<FamilyReport, SettingsError>
     report
         .lines
         .extend(keys.secrets.iter().map(|secret| secret_line(&secret.value)));
-    report.lines.extend(replaced(
-        settings,
-        host::program::services().get::<HttpClient>().is_some(),
-    ));
+    report.lines.extend(replaced(settings));
     Ok(report)
 }
 
@@ -95,14 +88,9 @@ fn secret_line(
         ..
     }: &SecretPlace,
 ) -> String {
-    let found = if source.is_found() {
-        "(found)"
-    } else {
-        "(not found)"
-    };
     format!(
-        "secret {name}: {header} of {origin}, from {} {found}",
-        source.place()
+        "secret {name}: {header} of {origin}, from {}",
+        source.describe()
     )
 }
 

@@ -52,7 +52,7 @@ pub(super) struct PinsOfServers(Arc<Mutex<BTreeMap<String, Arc<Pins>>>>);
 pub(super) struct Members {
     pub(super) servers: Servers,
     pub(super) pins: PinsOfServers,
-    root: PathBuf,
+    pub(super) root: PathBuf,
     settings: Settings,
     context: ContextSource,
     may_match: Arc<dyn Fn(&str) -> bool + Send + Sync>,
@@ -196,7 +196,6 @@ pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached 
     };
     inventory.warn();
     let (servers, pins) = (Servers::for_global(), PinsOfServers::default());
-    let announced = BTreeSet::new();
     let mut members = Members {
         servers: servers.clone(),
         pins: pins.clone(),
@@ -204,7 +203,7 @@ pub(super) async fn attach(root: &Path, request: AttachRequest<'_>) -> Attached 
         settings: request.settings.clone(),
         context: request.context,
         may_match: request.may_match,
-        announced,
+        announced: BTreeSet::new(),
     };
     let configured = members.matching(&inventory);
     if configured.is_empty() {
@@ -293,10 +292,6 @@ impl Members {
         self.pins
             .announce(|tool| self.announced.insert(tool.clone()));
     }
-
-    pub(super) fn root(&self) -> &Path {
-        &self.root
-    }
 }
 
 impl Unlisted {
@@ -318,14 +313,10 @@ async fn wait(unlisted: Unlisted, limit: Option<Duration>) {
             program::note(&format!(
                 "the MCP server {name} is used for the first time: {count} approved with it"
             ));
-            report
-                .refused
-                .iter()
-                .for_each(|refused| program::warn(&format!("MCP server {name}: {refused}")));
-            report
-                .notes
-                .iter()
-                .for_each(|note| program::warn(&format!("MCP server {name}: {note}")));
+            let refused = report.refused.iter().map(ToString::to_string);
+            for text in refused.chain(report.notes.iter().cloned()) {
+                program::warn(&format!("MCP server {name}: {text}"));
+            }
         }
         Ok(Err(error)) => program::warn(&error.to_string()),
         Err(_) => {
@@ -339,7 +330,7 @@ async fn wait(unlisted: Unlisted, limit: Option<Duration>) {
 
 fn warn(name: &str, owner: FileOwner, error: &McpError) {
     match (owner, error) {
-        (FileOwner::Project, McpError::Unapproved { .. }) => program::note(&error.to_string()),
+        (FileOwner::Project, McpError::Unapproved(_)) => program::note(&error.to_string()),
         _ => program::warn(&format!("MCP server {}: {error}", visible(name))),
     }
 }

@@ -80,13 +80,12 @@ impl ServerCode {
         };
         for (root, written) in found {
             let reach = self.reach(&root);
-            let within = written
-                .into_iter()
-                .filter(|file| self.may_run(&root, file, reach));
-            let within = within
-                .map(|file| (root.join(&file.path), file))
-                .filter(|(path, file)| runs(path, file));
-            files.extend(within.map(|(path, file)| (path, file.at)));
+            for file in written {
+                let path = root.join(&file.path);
+                if self.may_run(&path, file.is_whole, reach) && runs(&path, &file) {
+                    files.push((path, file.at));
+                }
+            }
         }
         let Some(last) = files.iter().map(|(_, at)| *at).max() else {
             return Ok(Value::Null);
@@ -132,8 +131,7 @@ impl ServerCode {
     }
 
     /// Returns true if the server may run a file, or one in a folder.
-    fn may_run(&self, root: &Path, file: &WrittenFile, reach: Reach) -> bool {
-        let path = root.join(&file.path);
+    fn may_run(&self, path: &Path, is_whole: bool, reach: Reach) -> bool {
         let is_dependency = |below: &Path| {
             below.components().count() == 1
                 || below
@@ -141,13 +139,10 @@ impl ServerCode {
                     .any(|part| DEPENDENCIES.iter().any(|name| part.as_os_str() == *name))
         };
         match path.strip_prefix(&self.workspace) {
-            _ if reach == Reach::All
-                || reach == Reach::Home && self.leads_beside(&path, file.is_whole) =>
-            {
-                true
-            }
+            _ if reach == Reach::All => true,
+            _ if reach == Reach::Home && self.leads_beside(path, is_whole) => true,
             _ if self.owner == FileOwner::User => false,
-            _ if file.is_whole && self.workspace.starts_with(&path) => true,
+            _ if is_whole && self.workspace.starts_with(path) => true,
             Ok(below) => reach != Reach::Dependencies || is_dependency(below),
             Err(_) => false,
         }
@@ -157,13 +152,9 @@ impl ServerCode {
         let is_of_workspace = root.starts_with(&self.workspace) || self.workspace.starts_with(root);
         match self.owner {
             _ if self.hides_paths() => Reach::All,
-            _ if self.leads_into(root) => match self
-                .home
-                .as_ref()
-                .is_some_and(|home| home.starts_with(root))
-            {
-                true => Reach::Home,
-                false => Reach::All,
+            _ if self.leads_into(root) => match &self.home {
+                Some(home) if home.starts_with(root) => Reach::Home,
+                _ => Reach::All,
             },
             FileOwner::Project if is_of_workspace && self.is_runner() => Reach::Dependencies,
             FileOwner::Project if is_of_workspace => Reach::Workspace,
@@ -270,10 +261,8 @@ fn has_stem(path: &Path) -> bool {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return false;
     };
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .into_iter()
-        .any(|entry| Path::new(&entry.file_name()).file_stem() == Some(name))
+    let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.any(|entry| Path::new(&entry.file_name()).file_stem() == Some(name))
 }
 
 /// Returns the path without `.` and `..`, as its text says.

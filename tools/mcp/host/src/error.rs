@@ -22,28 +22,26 @@ pub(crate) enum McpError {
     )]
     NoHome,
     #[error(
-        "there is no MCP server {server:?}; run {} mcp list to see all",
-        program::name()
+        "there is no MCP server {0:?}; run {program} mcp list to see all",
+        program = program::name()
     )]
-    NoServer { server: String },
+    NoServer(String),
     #[error("the MCP server {server} cannot be used: {reason}")]
     Server { server: String, reason: String },
-    #[error("the MCP server {server} cannot be asked for this prompt: {reason}")]
-    ServerPrompt { server: String, reason: String },
+    #[error("the MCP server {0} cannot be asked for this prompt: {1}")]
+    ServerPrompt(String, String),
+    #[error("there is no program {0:?} for the MCP server {1}; install it, or change the command")]
+    NoProgram(String, String),
     #[error(
-        "there is no program {command:?} for the MCP server {server}; install it, or change the command"
+        "the MCP server {0} waits for approval; run {program} mcp approve {0}",
+        program = program::name()
     )]
-    NoProgram { server: String, command: String },
+    Unapproved(String),
     #[error(
-        "the MCP server {server} waits for approval; run {} mcp approve {server}",
-        program::name()
+        "a session wrote code that the MCP server {0} may run; run {program} mcp approve {0} to see it",
+        program = program::name()
     )]
-    Unapproved { server: String },
-    #[error(
-        "a session wrote code that the MCP server {server} may run; run {} mcp approve {server} to see it",
-        program::name()
-    )]
-    Rewritten { server: String },
+    Rewritten(String),
     #[error(transparent)]
     Root(#[from] InvalidRoot),
     #[error(transparent)]
@@ -87,9 +85,9 @@ impl McpError {
 
     fn exit(&self) -> Exit {
         match self {
-            Self::NoServer { .. } => Exit::NotFound,
-            Self::Unapproved { .. } | Self::Rewritten { .. } => Exit::Refused,
-            Self::NoProgram { .. } | Self::Import(_) => Exit::Unavailable,
+            Self::NoServer(_) => Exit::NotFound,
+            Self::Unapproved(_) | Self::Rewritten(_) => Exit::Refused,
+            Self::NoProgram(..) | Self::Import(_) => Exit::Unavailable,
             Self::Login(_) => Exit::Failed,
             Self::Cancelled => Exit::Cancelled,
             Self::ServeHttp(HttpError::TokenRequired { .. } | HttpError::ShortToken { .. }) => {

@@ -99,9 +99,7 @@ impl RemoteTools for McpServers {
 /// Writes into the user's file that calls of a tool need no question, and returns the path of the file.
 fn permit(root: &Path, tool: &ToolName) -> Result<PathBuf, McpError> {
     let mut inventory = Inventory::load(root)?;
-    let (server, _) = split(tool).ok_or_else(|| McpError::NoServer {
-        server: tool.to_string(),
-    })?;
+    let (server, _) = split(tool).ok_or_else(|| McpError::NoServer(tool.to_string()))?;
     let owner = inventory.find(server)?.owner;
     let workspace = inventory.workspace().to_owned();
     let clause = Target::unbounded(tool).to_clause();

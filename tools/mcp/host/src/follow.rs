@@ -25,7 +25,7 @@ impl Members {
                 continue;
             }
             // A file that is being changed is read the next time.
-            if let Ok(loaded) = Inventory::load_whole(self.root()) {
+            if let Ok(loaded) = Inventory::load_whole(&self.root) {
                 inventory = loaded;
                 self.update(&inventory).await;
                 // A change since then is seen the next time.

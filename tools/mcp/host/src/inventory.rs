@@ -104,10 +104,10 @@ impl Inventory {
     /// Returns an error if one of them cannot be read.
     pub(crate) fn load_whole(root: &Path) -> Result<Self, McpError> {
         let mut inventory = Self::load(root)?;
-        inventory
-            .fault
-            .take()
-            .map_or(Ok(inventory), |fault| Err(fault.into()))
+        match inventory.fault.take() {
+            Some(fault) => Err(fault.into()),
+            None => Ok(inventory),
+        }
     }
 
     /// Prints a warning if the project's file cannot be read.
@@ -140,9 +140,7 @@ impl Inventory {
     /// Returns a server by its name.
     pub(crate) fn find(&self, name: &str) -> Result<Configured, McpError> {
         let found = self.servers().into_iter().find(|(found, ..)| found == name);
-        let (_, _, configured) = found.ok_or_else(|| McpError::NoServer {
-            server: name.to_owned(),
-        })?;
+        let (_, _, configured) = found.ok_or_else(|| McpError::NoServer(name.to_owned()))?;
         Ok(configured?)
     }
 
@@ -280,9 +278,7 @@ impl Inventory {
             if now == ready || is_approved()? {
                 Ok(())
             } else {
-                Err(McpError::Rewritten {
-                    server: name.clone(),
-                })
+                Err(McpError::Rewritten(name.clone()))
             }
         })
     }
@@ -291,9 +287,9 @@ impl Inventory {
     pub(crate) fn usable(&self, server: &Configured) -> Result<Resolved, McpError> {
         match self.standing(server) {
             Standing::Ready(resolved) | Standing::Disabled(resolved) => Ok(resolved),
-            Standing::Unapproved | Standing::Changed(_) => Err(McpError::Unapproved {
-                server: server.name.to_string(),
-            }),
+            Standing::Unapproved | Standing::Changed(_) => {
+                Err(McpError::Unapproved(server.name.to_string()))
+            }
             Standing::Unusable(reason) => Err(McpError::unusable(&server.name, reason)),
         }
     }
@@ -335,10 +331,7 @@ impl Inventory {
         let search: OsString = std::env::var_os("PATH").unwrap_or_default();
         match Executable::find(&command, &cwd, &search) {
             Some(executable) => Ok(Some(Program { executable, cwd })),
-            None => Err(McpError::NoProgram {
-                server: server.name.to_string(),
-                command,
-            }),
+            None => Err(McpError::NoProgram(command, server.name.to_string())),
         }
     }
 

@@ -54,13 +54,8 @@ impl Attached {
             .list()
             .into_iter()
             .find(|imported| imported.name().as_str() == server);
-        let imported = imported.ok_or_else(|| McpError::NoServer {
-            server: server.clone(),
-        })?;
-        let refused = |reason: String| McpError::ServerPrompt {
-            server: server.clone(),
-            reason,
-        };
+        let imported = imported.ok_or_else(|| McpError::NoServer(server.clone()))?;
+        let refused = |reason: String| McpError::ServerPrompt(server.clone(), reason);
         let listed = imported.prompts().await?.items;
         let Some(prompt) = listed.iter().find(|prompt| prompt.name == *name) else {
             let names = names(listed.iter().map(|prompt| &*prompt.name));

@@ -206,10 +206,7 @@ fn confined(
 }
 
 fn unavailable(error: &McpError) -> ToolError {
-    ToolErrorKind::Unavailable {
-        reason: error.to_string(),
-    }
-    .into()
+    ToolErrorKind::unavailable(error).into()
 }
 
 fn unusable(server: &Configured, error: impl std::fmt::Display) -> McpError {

@@ -51,7 +51,13 @@ impl Calls {
             let handle = peer
                 .send_cancellable_request(request, PeerRequestOptions::no_options())
                 .await?;
-            let number = self.enter(handle.id.clone(), handle.progress_token.clone(), cx.clone());
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            self.lock().push(Running {
+                number,
+                id: handle.id.clone(),
+                token: handle.progress_token.clone(),
+                cx: cx.clone(),
+            });
             Sent {
                 calls: self,
                 number,
@@ -67,22 +73,6 @@ impl Calls {
         let result = RequestHandle::await_response(handle).await;
         sent.is_answered = true;
         result
-    }
-
-    /// Enters a request, and returns its number.
-    fn enter(&self, id: RequestId, token: ProgressToken, cx: ToolContext) -> u64 {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.lock().push(Running {
-            number,
-            id,
-            token,
-            cx,
-        });
-        number
-    }
-
-    fn leave(&self, number: u64) {
-        self.lock().retain(|running| running.number != number);
     }
 
     /// Reports the progress of the call with a token. Progress of an ended call is dropped.
@@ -153,7 +143,8 @@ struct Sent<'a> {
 
 impl Drop for Sent<'_> {
     fn drop(&mut self) {
-        self.calls.leave(self.number);
+        let number = self.number;
+        self.calls.lock().retain(|running| running.number != number);
         if self.is_answered {
             return;
         }

@@ -56,7 +56,8 @@ pub(super) struct Connection {
 impl Connection {
     /// Runs until the server is removed.
     pub(super) async fn run(mut self) {
-        let client = Client::new(self.imported.clone());
+        let imported = self.imported.clone();
+        let client = Client { imported };
         let (mut is_legacy, mut failures, mut delays) = (false, 0, delays());
         if self.imported.status() == Status::Idle {
             self.imported

@@ -28,9 +28,7 @@ impl Imported {
     /// Converts the error of a request that runs for a call.
     pub(super) async fn failure(&self, error: ServiceError) -> ToolErrorKind {
         if needs_login(&error) {
-            return ToolErrorKind::Unavailable {
-                reason: self.login_required().to_string(),
-            };
+            return ToolErrorKind::unavailable(self.login_required().to_string());
         }
         let end = match error {
             ServiceError::TransportClosed => self.end().await,
@@ -62,9 +60,9 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
                 message += &format!(" ({})", shown(data.as_str().unwrap_or(&data.to_string())));
             }
             match error.code {
-                ErrorCode::METHOD_NOT_FOUND => ToolErrorKind::Unavailable {
-                    reason: format!("the MCP server {server} does not support this: {message}"),
-                },
+                ErrorCode::METHOD_NOT_FOUND => ToolErrorKind::unavailable(format!(
+                    "the MCP server {server} does not support this: {message}"
+                )),
                 ErrorCode::INVALID_PARAMS => failed(format!(
                     "the MCP server {server} refused the call: {message}; correct the arguments"
                 )),

@@ -83,14 +83,10 @@ impl Field {
         for _ in 0..MAX_ATTEMPTS {
             let text = format!("{message}\n\n{}{problem}", self.label());
             let may_be_empty = !self.is_required || self.schema.get("default").is_some();
-            let question = Question::new(&text, self.kind());
-            let question = question.map(|question| {
-                if may_be_empty {
-                    question.with_empty_answer()
-                } else {
-                    question
-                }
-            });
+            let mut question = Question::new(&text, self.kind());
+            if may_be_empty {
+                question = question.map(Question::with_empty_answer);
+            }
             let answer = match put(cx, question).await {
                 Asked::Answer(answer) => answer,
                 Asked::Nobody => return Err(Filled::Declined),
@@ -137,11 +133,7 @@ impl Field {
             None => {}
         }
         if self.schema["type"] == "array" {
-            let options: Vec<_> = self
-                .options()
-                .into_iter()
-                .map(|(option, _)| option)
-                .collect();
+            let (options, _): (Vec<_>, Vec<_>) = self.options().into_iter().unzip();
             label += &format!(
                 ", several of {}, separated by commas",
                 visible_line(&options.join(", "), MAX_TEXT)
@@ -154,11 +146,7 @@ impl Field {
         if self.schema["type"] == "boolean" {
             return AnswerKind::Confirmation;
         }
-        let mut options: Vec<_> = self
-            .options()
-            .into_iter()
-            .map(|(option, _)| option)
-            .collect();
+        let (mut options, _): (Vec<_>, Vec<_>) = self.options().into_iter().unzip();
         if options.is_empty() || self.schema["type"] == "array" {
             return AnswerKind::Text;
         }

@@ -92,30 +92,24 @@ impl Import {
     /// A call ends at the latest 10 minutes after its start, or after twice its limit if that is longer. A time limit that the host sets
     /// for all calls does not begin anew.
     #[must_use]
-    pub fn with_call_timeout(self, timeout: Option<Duration>) -> Self {
-        Self {
-            call_timeout: timeout,
-            ..self
-        }
+    pub fn with_call_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.call_timeout = timeout;
+        self
     }
 
     /// Sets whether the server may ask for messages of the host's model, and is told so. It gets them only in calls whose context has a
     /// [`Sampling`](super::Sampling). False by default.
     #[must_use]
-    pub fn with_sampling(self, has_sampling: bool) -> Self {
-        Self {
-            has_sampling,
-            ..self
-        }
+    pub fn with_sampling(mut self, has_sampling: bool) -> Self {
+        self.has_sampling = has_sampling;
+        self
     }
 
     /// Sets the next step after the refusal of a server that requires a login, such as "run app login".
     #[must_use]
-    pub fn with_login_advice(self, advice: impl Into<String>) -> Self {
-        Self {
-            login_advice: advice.into(),
-            ..self
-        }
+    pub fn with_login_advice(mut self, advice: impl Into<String>) -> Self {
+        self.login_advice = advice.into();
+        self
     }
 
     /// Sets a function that reviews each definition before it is registered. Without one, each call of an imported tool counts as an
@@ -130,30 +124,24 @@ impl Import {
 
     /// Sets the review of each definition, such as the [pins](crate::trust::Pins) of the server.
     #[must_use]
-    pub fn with_shared_review(self, review: Arc<dyn Review>) -> Self {
-        Self {
-            review: Some(review),
-            ..self
-        }
+    pub fn with_shared_review(mut self, review: Arc<dyn Review>) -> Self {
+        self.review = Some(review);
+        self
     }
 
     /// Sets definitions of an earlier connection, with the names of their tools. They are registered at once, after the review, and the
     /// server is connected by the first call. If it then has another definition of a tool, the call does not run.
     #[must_use]
-    pub fn with_known(self, known: impl IntoIterator<Item = (ToolName, ServerTool)>) -> Self {
-        Self {
-            known: known.into_iter().collect(),
-            ..self
-        }
+    pub fn with_known(mut self, known: impl IntoIterator<Item = (ToolName, ServerTool)>) -> Self {
+        self.known = known.into_iter().collect();
+        self
     }
 
     /// Sets whether the server had resources at an earlier connection, so that the tool `mcp.resource` is there before the next one.
     #[must_use]
-    pub fn with_known_resources(self, has_resources: bool) -> Self {
-        Self {
-            has_resources,
-            ..self
-        }
+    pub fn with_known_resources(mut self, has_resources: bool) -> Self {
+        self.has_resources = has_resources;
+        self
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher as _, Hasher};
-use std::io::{self, Write};
+use std::hash::BuildHasher as _;
 use std::time::Duration;
 
 use rmcp::model::{ErrorCode, ErrorData, PaginatedRequestParams, ServerResult};
@@ -33,16 +32,7 @@ const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The fields of an item that it is read without if they have another form. The first ones matter least.
-const OPTIONAL: [&str; 8] = [
-    "_meta",
-    "icons",
-    "annotations",
-    "execution",
-    "size",
-    "title",
-    "outputSchema",
-    "description",
-];
+const OPTIONAL: &str = "_meta icons annotations execution size title outputSchema description";
 
 /// The field with the schema of a tool's arguments.
 const SCHEMA: &str = "inputSchema";
@@ -327,7 +317,7 @@ fn read_item<T: Listed>(mut value: Value) -> Item<T> {
             );
         }
     }
-    for field in OPTIONAL {
+    for field in OPTIONAL.split(' ') {
         let Some(fields) = value.as_object_mut() else {
             break;
         };
@@ -355,22 +345,6 @@ fn read_item<T: Listed>(mut value: Value) -> Item<T> {
 
 /// Returns the length of an item, in bytes of JSON, and a number that differs for other items.
 fn measured(item: &impl Serialize, hasher: &RandomState) -> (usize, Option<u64>) {
-    struct Measure<H>(usize, H);
-
-    impl<H: Hasher> Write for Measure<H> {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len();
-            self.1.write(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    let mut measure = Measure(0, hasher.build_hasher());
-    // Writing fails at an item that is no JSON, which no item is.
-    let _ = serde_json::to_writer(&mut measure, item);
-    (measure.0, Some(measure.1.finish()))
+    let json = serde_json::to_vec(item).unwrap_or_default();
+    (json.len(), Some(hasher.hash_one(json)))
 }

@@ -103,16 +103,10 @@ impl Imported {
 }
 
 fn argument(argument: model::PromptArgument) -> PromptArgument {
-    let model::PromptArgument {
-        name,
-        description,
-        required,
-        ..
-    } = argument;
     PromptArgument {
-        name,
-        description,
-        is_required: required == Some(true),
+        name: argument.name,
+        description: argument.description,
+        is_required: argument.required == Some(true),
     }
 }
 

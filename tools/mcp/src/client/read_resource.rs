@@ -10,7 +10,6 @@ use tools::{
 
 use crate::client::error::ImportError;
 use crate::client::imported::Imported;
-use crate::client::resource::{Resource, ResourceTemplate};
 
 /// The name of the tool that reads resources.
 pub(super) const TOOL: &str = "mcp.resource";
@@ -46,17 +45,11 @@ pub(super) fn definition() -> Option<Tool> {
 
 /// Reads resources of the servers of a set.
 pub(super) struct ReadResource {
-    servers: Box<dyn Fn() -> Vec<Arc<Imported>> + Send + Sync>,
+    /// Lists the servers, sorted by name.
+    pub(super) servers: Box<dyn Fn() -> Vec<Arc<Imported>> + Send + Sync>,
 }
 
 impl ReadResource {
-    /// Creates the handler. `servers` lists the servers, sorted by name.
-    pub(super) fn new(servers: impl Fn() -> Vec<Arc<Imported>> + Send + Sync + 'static) -> Self {
-        Self {
-            servers: Box::new(servers),
-        }
-    }
-
     async fn run(&self, cx: ToolContext, arguments: Input) -> Result<ToolResult, ToolErrorKind> {
         let text = |key: &str| arguments.value()[key].as_str().unwrap_or_default();
         let (server, uri) = (text("server"), text("uri"));
@@ -89,9 +82,7 @@ impl Handler for ReadResource {
 
 /// Returns the resources and the templates of a server as lines.
 async fn listed(imported: &Imported) -> Result<String, ToolErrorKind> {
-    let unavailable = |error: ImportError| ToolErrorKind::Unavailable {
-        reason: error.to_string(),
-    };
+    let unavailable = |error: ImportError| ToolErrorKind::unavailable(error);
     let resources = imported.resources().await.map_err(unavailable)?;
     // A server need not have templates.
     let templates = imported
@@ -100,26 +91,16 @@ async fn listed(imported: &Imported) -> Result<String, ToolErrorKind> {
         .map(|templates| templates.items)
         .unwrap_or_default();
     let mut lines = Vec::new();
-    for Resource {
-        uri,
-        name,
-        description,
-        ..
-    } in &resources.items
-    {
-        lines.push(line(uri, name, description.as_deref()));
+    for resource in &resources.items {
+        lines.push(line(&resource.uri, &resource.name, &resource.description));
     }
-    for ResourceTemplate {
-        uri_template,
-        name,
-        description,
-        ..
-    } in &templates
-    {
-        lines.push(format!(
-            "template {}",
-            line(uri_template, name, description.as_deref())
-        ));
+    for template in &templates {
+        let line = line(
+            &template.uri_template,
+            &template.name,
+            &template.description,
+        );
+        lines.push(format!("template {line}"));
     }
     lines.extend(resources.cut.map(|cut| cut.to_string()));
     Ok(if lines.is_empty() {
@@ -130,8 +111,9 @@ async fn listed(imported: &Imported) -> Result<String, ToolErrorKind> {
 }
 
 /// Returns a line about a resource.
-fn line(uri: &str, name: &str, description: Option<&str>) -> String {
+fn line(uri: &str, name: &str, description: &Option<String>) -> String {
     let about = description
+        .as_ref()
         .map(|text| format!(": {}", visible_line(text, MAX_SHOWN)))
         .unwrap_or_default();
     format!(

@@ -296,15 +296,10 @@ fn is_plain(name: &str) -> bool {
 
 /// Returns true if a definition is that of an entry, whose schemas may have been repaired.
 fn is_same(entry: &Tool, tool: &Tool) -> bool {
-    let Tool {
-        parameters, output, ..
-    } = entry;
-    *entry
-        == Tool {
-            parameters: parameters.clone(),
-            output: output.clone(),
-            ..tool.clone()
-        }
+    let mut tool = tool.clone();
+    tool.parameters = entry.parameters.clone();
+    tool.output = entry.output.clone();
+    *entry == tool
 }
 
 impl Drop for Registration {

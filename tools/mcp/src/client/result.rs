@@ -3,7 +3,7 @@
 use rmcp::model::{self, CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 use tools::protocol::ResourceContents;
-use tools::{Content, Json, ToolResult};
+use tools::{Content, Json, ToolResult, head};
 
 /// The text of a result without content. Models take an empty result for a failure.
 const DONE: &str = "ok";
@@ -164,13 +164,10 @@ pub(super) fn shown(block: &Value) -> Content {
         }
     }
     let json = block.to_string();
-    let end = (0..=json.len().min(MAX_SHOWN))
-        .rfind(|end| json.is_char_boundary(*end))
-        .unwrap_or(0);
-    let cut = if end < json.len() { "…" } else { "" };
+    let begin = head(&json, MAX_SHOWN);
+    let cut = if begin.len() < json.len() { "…" } else { "" };
     Content::text(format!(
-        "[a block of the server that is no content of MCP: {}{cut}]",
-        &json[..end]
+        "[a block of the server that is no content of MCP: {begin}{cut}]"
     ))
 }
 

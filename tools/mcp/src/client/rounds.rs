@@ -66,17 +66,14 @@ async fn answered(
     required: InputRequiredResult,
 ) -> Result<Answers, ToolErrorKind> {
     let state = required.request_state;
-    let Some(questions) = required.input_requests else {
-        sleep(PAUSE).await;
-        return Ok(Answers {
-            responses: None,
-            state,
-        });
+    let responses = match required.input_requests {
+        Some(questions) => Some(responses(imported, cx, questions).await?),
+        None => {
+            sleep(PAUSE).await;
+            None
+        }
     };
-    Ok(Answers {
-        responses: Some(responses(imported, cx, questions).await?),
-        state,
-    })
+    Ok(Answers { responses, state })
 }
 
 /// Asks the person of a call, and the host's model, for the answers to a server's questions.

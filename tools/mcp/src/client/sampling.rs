@@ -112,11 +112,9 @@ impl Sample {
 
     /// Sets the reason why the message ends.
     #[must_use]
-    pub fn with_stop_reason(self, reason: impl Into<String>) -> Self {
-        Self {
-            stop_reason: Some(reason.into()),
-            ..self
-        }
+    pub fn with_stop_reason(mut self, reason: impl Into<String>) -> Self {
+        self.stop_reason = Some(reason.into());
+        self
     }
 }
 

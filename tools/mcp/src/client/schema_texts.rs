@@ -2,51 +2,24 @@
 
 use serde_json::{Map, Value};
 use tools::protocol::is_invisible;
-use tools::visible_text;
+use tools::{head, visible_text};
 
 /// The maximum length of a description, in bytes. The longest of 12,962 real descriptions has less than a half.
 pub(super) const MAX_DESCRIPTION: usize = 8 * 1024;
 
 /// Keywords whose strings are compared, resolved or sent, so they stay as they are.
-const EXACT: [&str; 16] = [
-    "$anchor",
-    "$dynamicAnchor",
-    "$dynamicRef",
-    "$id",
-    "$recursiveRef",
-    "$ref",
-    "$schema",
-    "const",
-    "default",
-    "dependentRequired",
-    "enum",
-    "example",
-    "examples",
-    "pattern",
-    "required",
-    "type",
-];
+const EXACT: &str = "$anchor $dynamicAnchor $dynamicRef $id $recursiveRef $ref $schema const default \
+    dependentRequired enum example examples pattern required type";
 
 /// Keywords that hold schemas by name.
-const NAMED: [&str; 6] = [
-    "$defs",
-    "definitions",
-    "dependencies",
-    "dependentSchemas",
-    "patternProperties",
-    "properties",
-];
+const NAMED: &str = "$defs definitions dependencies dependentSchemas patternProperties properties";
 
 /// Returns a text of a server without invisible characters, and short.
 pub(super) fn text(text: &str) -> String {
     let mut text = visible_text(text);
     if text.len() > MAX_DESCRIPTION {
         let most = MAX_DESCRIPTION - '…'.len_utf8();
-        text.truncate(
-            (0..=most)
-                .rfind(|at| text.is_char_boundary(*at))
-                .unwrap_or(0),
-        );
+        text.truncate(head(&text, most).len());
         text.push('…');
     }
     text
@@ -58,8 +31,8 @@ pub(super) fn make_visible(schema: &mut Map<String, Value>) -> bool {
     let mut has_changed = false;
     for (keyword, value) in schema {
         match value {
-            _ if EXACT.contains(&&**keyword) => {}
-            Value::Object(schemas) if NAMED.contains(&&**keyword) => {
+            _ if EXACT.split(' ').any(|exact| exact == keyword) => {}
+            Value::Object(schemas) if NAMED.split(' ').any(|named| named == keyword) => {
                 for schema in schemas.values_mut().filter_map(Value::as_object_mut) {
                     has_changed |= make_visible(schema);
                 }

@@ -48,6 +48,12 @@ pub(super) enum Failure {
     Handshake(Box<ClientInitializeError>, Option<String>),
 }
 
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Open(error.to_string())
+    }
+}
+
 /// The process of a connection, if it has one.
 pub(super) enum Guard {
     Nothing,
@@ -83,32 +89,18 @@ impl Server {
     ) -> Result<Connected<C>, Failure> {
         match self {
             Self::Streams(open) => {
-                let streams = open()
-                    .await
-                    .map_err(|error| Failure::Open(error.to_string()))?;
+                let streams = open().await?;
                 handshake(client, lines(streams, discovery), mode, Guard::Nothing).await
             }
             #[cfg(feature = "stdio")]
             Self::Stdio(server) => {
-                let started = server
-                    .connect()
-                    .await
-                    .map_err(|error| Failure::Open(error.to_string()))?;
-                let (read, write, alive) = started;
-                handshake(
-                    client,
-                    lines((read, write), discovery),
-                    mode,
-                    Guard::Process(alive),
-                )
-                .await
+                let (read, write, alive) = server.connect().await?;
+                let lines = lines((read, write), discovery);
+                handshake(client, lines, mode, Guard::Process(alive)).await
             }
             #[cfg(feature = "http")]
             Self::Http(server) => {
-                let transport = server
-                    .transport()
-                    .await
-                    .map_err(|error| Failure::Open(error.to_string()))?;
+                let transport = server.transport().await?;
                 handshake(client, transport, mode, Guard::Nothing).await
             }
         }
@@ -130,8 +122,12 @@ fn lines(
     (read, write): Streams,
     discovery: Option<Duration>,
 ) -> impl rmcp::transport::Transport<RoleClient> {
-    let messages = AsyncRwTransport::new(read, write).with_max_line_length(MAX_MESSAGE_BYTES);
-    Matched::new(Unanswered::new(messages), discovery)
+    let messages = Unanswered {
+        transport: AsyncRwTransport::new(read, write).with_max_line_length(MAX_MESSAGE_BYTES),
+        count: Arc::default(),
+        waits: true,
+    };
+    Matched::new(messages, discovery)
 }
 
 async fn handshake<C, T, E, A>(

@@ -90,8 +90,9 @@ impl Inner {
         let mut entry = self.read_resource.lock().ignore_poison();
         if let (None, Some(tool)) = (&*entry, read_resource::definition()) {
             let inner = Arc::downgrade(self);
-            let servers = move || inner.upgrade().map_or_else(Vec::new, |inner| inner.list());
-            match self.destination.register(tool, ReadResource::new(servers)) {
+            let servers =
+                Box::new(move || inner.upgrade().map_or_else(Vec::new, |inner| inner.list()));
+            match self.destination.register(tool, ReadResource { servers }) {
                 Ok(registered) => *entry = Some(registered),
                 Err(error) => tracing::warn!("resources of MCP servers cannot be read: {error}"),
             }

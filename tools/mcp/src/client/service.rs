@@ -18,17 +18,13 @@ use crate::client::sampling::{Refused, sample};
 /// Answers an imported server.
 #[derive(Clone)]
 pub(super) struct Client {
-    imported: Arc<Imported>,
+    pub(super) imported: Arc<Imported>,
 }
 
 /// The error code of a request that the user rejects, as in the specification's examples.
 const REJECTED: i32 = -1;
 
 impl Client {
-    pub(super) fn new(imported: Arc<Imported>) -> Self {
-        Self { imported }
-    }
-
     /// Returns the context of the call that a request of the server belongs to.
     fn caller(&self, context: &RequestContext<RoleClient>) -> Option<ToolContext> {
         match context.extensions.get::<InboundStreamOrigin>() {

@@ -16,10 +16,10 @@ const MAX_UNANSWERED: usize = 64;
 /// A transport that counts the requests of the server without an answer. `rmcp` takes any number, and keeps the answers until they can be
 /// written.
 pub(crate) struct Unanswered<T> {
-    transport: T,
-    count: Arc<Count>,
-    /// True if nothing is received while there are too many.
-    waits: bool,
+    pub(super) transport: T,
+    pub(super) count: Arc<Count>,
+    /// True if nothing is received while there are too many, because the streams do not wait themselves.
+    pub(super) waits: bool,
 }
 
 /// The number of requests without an answer.
@@ -56,27 +56,6 @@ impl Count {
                 return;
             }
             answered.await;
-        }
-    }
-}
-
-impl<T> Unanswered<T> {
-    /// Creates a transport that does not receive while too many requests are unanswered.
-    pub(super) fn new(transport: T) -> Self {
-        Self {
-            transport,
-            count: Arc::default(),
-            waits: true,
-        }
-    }
-
-    /// Creates a transport whose streams wait themselves.
-    #[cfg(feature = "http")]
-    pub(super) fn with_count(transport: T, count: Arc<Count>) -> Self {
-        Self {
-            transport,
-            count,
-            waits: false,
         }
     }
 }

@@ -30,19 +30,7 @@ pub struct ServerEntry {
 }
 
 /// The fields of an entry with a meaning.
-const KNOWN: [&str; 11] = [
-    "args",
-    "command",
-    "cwd",
-    "disabled",
-    "env",
-    "headers",
-    oauth_client::FIELD,
-    TIMEOUT,
-    "toolcrib",
-    "type",
-    "url",
-];
+const KNOWN: &str = "args command cwd disabled env headers oauth timeout toolcrib type url";
 
 /// The field with the time limit of calls.
 const TIMEOUT: &str = "timeout";
@@ -54,7 +42,7 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) fn ignored(entry: &Map<String, Value>) -> Vec<String> {
     entry
         .keys()
-        .filter(|key| !KNOWN.contains(&key.as_str()))
+        .filter(|key| !KNOWN.split(' ').any(|known| known == *key))
         .cloned()
         .collect()
 }
@@ -63,41 +51,34 @@ pub(super) fn ignored(entry: &Map<String, Value>) -> Vec<String> {
 /// limits are seconds, because few calls end within so few milliseconds.
 pub(super) fn call_timeout(entry: &Map<String, Value>) -> Result<Option<Duration>, Misplaced> {
     let expected = "a time limit, such as 60000 (milliseconds) or \"60s\"";
-    let fault = || (TIMEOUT.to_owned(), Fault::Expected { expected });
-    let Some(value) = Fields(entry).get(TIMEOUT) else {
-        return Ok(None);
-    };
+    Fields(entry).read(TIMEOUT, expected, timeout)
+}
+
+fn timeout(value: &Value) -> Option<Duration> {
     let timeout = match value {
         Value::Number(number) => {
-            let number = number
-                .as_f64()
-                .filter(|number| *number > 0.0)
-                .ok_or_else(fault)?;
+            let number = number.as_f64().filter(|number| *number > 0.0)?;
             let seconds = if number < 1000.0 {
                 number
             } else {
                 number / 1000.0
             };
-            Duration::try_from_secs_f64(seconds).map_err(|_| fault())?
+            Duration::try_from_secs_f64(seconds).ok()?
         }
         Value::String(text) => {
             let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-            let number: u64 = digits.trim().parse().map_err(|_| fault())?;
+            let number: u64 = digits.trim().parse().ok()?;
             match &text[digits.len()..] {
                 "ms" => Duration::from_millis(number),
                 "s" => Duration::from_secs(number),
                 "m" | "min" => Duration::from_secs(number.saturating_mul(60)),
                 "h" => Duration::from_secs(number.saturating_mul(3600)),
-                _ => return Err(fault()),
+                _ => return None,
             }
         }
-        _ => return Err(fault()),
+        _ => return None,
     };
-    if timeout.is_zero() {
-        Err(fault())
-    } else {
-        Ok(Some(timeout.min(MAX_TIMEOUT)))
-    }
+    (!timeout.is_zero()).then_some(timeout.min(MAX_TIMEOUT))
 }
 
 /// The way to reach a server.
@@ -202,11 +183,9 @@ impl ServerEntry {
 impl Transport {
     pub(super) fn parse(entry: &Map<String, Value>) -> Result<Self, Misplaced> {
         let fields = Fields(entry);
-        let (command, url, kind) = (
-            fields.text("command")?,
-            fields.text("url")?,
-            fields.text("type")?,
-        );
+        let command = fields.text("command")?;
+        let url = fields.text("url")?;
+        let kind = fields.text("type")?;
         match kind.as_deref() {
             None | Some("stdio" | "http" | "streamable-http" | "streamableHttp") => {}
             Some(found) => {
@@ -219,19 +198,12 @@ impl Transport {
             }
         }
         let transport = match (command, url) {
-            (Some(command), None) => {
-                let (args, env, cwd) = (
-                    fields.texts("args")?,
-                    fields.text_map("env")?,
-                    fields.text("cwd")?,
-                );
-                Self::Stdio {
-                    command,
-                    args,
-                    env,
-                    cwd,
-                }
-            }
+            (Some(command), None) => Self::Stdio {
+                command,
+                args: fields.texts("args")?,
+                env: fields.text_map("env")?,
+                cwd: fields.text("cwd")?,
+            },
             (None, Some(url)) => Self::Http {
                 url,
                 headers: fields.text_map("headers")?,
@@ -260,16 +232,7 @@ impl Transport {
 
     /// Writes the fields of this transport into an entry, and removes those of the other one. Other fields stay.
     pub(super) fn write(&self, entry: &mut Map<String, Value>) {
-        for field in [
-            "type",
-            "command",
-            "args",
-            "env",
-            "cwd",
-            "url",
-            "headers",
-            oauth_client::FIELD,
-        ] {
+        for field in "type command args env cwd url headers oauth".split(' ') {
             entry.remove(field);
         }
         let fields = match self {

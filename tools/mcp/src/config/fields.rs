@@ -19,6 +19,19 @@ impl<'a> Fields<'a> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
+    /// Returns a field as `read` converts it. Returns `None` if it is absent.
+    pub(super) fn read<T>(
+        self,
+        name: &str,
+        kind: &'static str,
+        read: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>, Misplaced> {
+        let value = self.get(name);
+        value
+            .map(|value| read(value).ok_or_else(|| expected(name, kind)))
+            .transpose()
+    }
+
     pub(super) fn text(self, name: &str) -> Result<Option<String>, Misplaced> {
         self.get(name)
             .map(|value| string(value, || name.to_owned()))
@@ -26,47 +39,20 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn flag(self, name: &str) -> Result<bool, Misplaced> {
-        let fault = || {
-            (
-                name.to_owned(),
-                Fault::Expected {
-                    expected: "true or false",
-                },
-            )
-        };
-        self.get(name)
-            .map_or(Ok(false), |value| value.as_bool().ok_or_else(fault))
+        let flag = self.read(name, "true or false", Value::as_bool)?;
+        Ok(flag.unwrap_or_default())
     }
 
     pub(super) fn texts(self, name: &str) -> Result<Vec<String>, Misplaced> {
-        let Some(value) = self.get(name) else {
-            return Ok(Vec::new());
-        };
-        let items = value.as_array().ok_or((
-            name.to_owned(),
-            Fault::Expected {
-                expected: "an array of strings",
-            },
-        ))?;
+        let items = self.read(name, "an array of strings", Value::as_array)?;
+        let items = items.into_iter().flatten().enumerate();
         items
-            .iter()
-            .enumerate()
             .map(|(index, item)| string(item, || format!("{name}[{index}]")))
             .collect()
     }
 
     pub(super) fn object(self, name: &str) -> Result<Option<&'a Map<String, Value>>, Misplaced> {
-        let fault = || {
-            (
-                name.to_owned(),
-                Fault::Expected {
-                    expected: "an object",
-                },
-            )
-        };
-        self.get(name)
-            .map(|value| value.as_object().ok_or_else(fault))
-            .transpose()
+        self.read(name, "an object", Value::as_object)
     }
 
     pub(super) fn text_map(self, name: &str) -> Result<BTreeMap<String, String>, Misplaced> {
@@ -77,13 +63,12 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// Returns the fault of a value of another kind than is expected at a place.
+pub(super) fn expected(place: impl Into<String>, expected: &'static str) -> Misplaced {
+    (place.into(), Fault::Expected { expected })
+}
+
 fn string(value: &Value, place: impl FnOnce() -> String) -> Result<String, Misplaced> {
-    value.as_str().map(str::to_owned).ok_or_else(|| {
-        (
-            place(),
-            Fault::Expected {
-                expected: "a string",
-            },
-        )
-    })
+    let text = value.as_str().map(str::to_owned);
+    text.ok_or_else(|| expected(place(), "a string"))
 }

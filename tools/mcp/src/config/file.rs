@@ -10,8 +10,8 @@ use tools::Json;
 use crate::client::ServerName;
 use crate::config::entry;
 use crate::config::entry::{ServerEntry, Transport};
-use crate::config::error::{ConfigError, Fault};
-use crate::config::fields::{Fields, Misplaced};
+use crate::config::error::ConfigError;
+use crate::config::fields::{Fields, Misplaced, expected};
 use crate::config::settings::ALLOW;
 use crate::config::settings::ServerSettings;
 
@@ -96,29 +96,23 @@ impl McpFile {
         text: impl Into<String>,
     ) -> Result<Self, ConfigError> {
         let (path, text) = (path.into(), text.into());
-        let file = |document, path, text| Self {
+        let document = match Json::parse(text.clone()).map(Json::into_value) {
+            _ if text.trim().is_empty() => Map::new(),
+            Ok(Value::Object(document)) => document,
+            Ok(_) => {
+                let (place, fault) = expected("the file", "an object");
+                return Err(ConfigError::Value { path, place, fault });
+            }
+            Err(source) => return Err(ConfigError::Json { path, source }),
+        };
+        let text = Some(text);
+        let file = Self {
             path,
-            text: Some(text),
+            text,
             document,
         };
-        if text.trim().is_empty() {
-            return Ok(file(Map::new(), path, text));
-        }
-        match Json::parse(text.clone()).map(Json::into_value) {
-            Ok(Value::Object(document)) => {
-                let file = file(document, path, text);
-                file.entries()?;
-                Ok(file)
-            }
-            Ok(_) => Err(ConfigError::Value {
-                path,
-                place: "the file".to_owned(),
-                fault: Fault::Expected {
-                    expected: "an object",
-                },
-            }),
-            Err(source) => Err(ConfigError::Json { path, source }),
-        }
+        file.entries()?;
+        Ok(file)
     }
 
     /// Returns the path.
@@ -285,11 +279,9 @@ impl McpFile {
         let at = [SERVERS, name];
         let whole = |fault| self.error(&at[..1], (name.to_owned(), fault));
         ServerName::new(name).map_err(|error| whole(error.into()))?;
-        let fields = entry.as_object().ok_or_else(|| {
-            whole(Fault::Expected {
-                expected: "an object",
-            })
-        })?;
+        let fields = entry
+            .as_object()
+            .ok_or_else(|| self.error(&at[..1], expected(name, "an object")))?;
         let misplaced = |misplaced| self.error(&at, misplaced);
         Ok(ServerEntry {
             transport: Transport::parse(fields).map_err(misplaced)?,
@@ -324,15 +316,9 @@ impl McpFile {
                 *value = Value::Object(Map::new());
             }
             let Value::Object(next) = value else {
-                let place = place[..=depth].join(".");
-                let fault = Fault::Expected {
-                    expected: "an object",
-                };
-                return Err(ConfigError::Value {
-                    path: self.path.clone(),
-                    place,
-                    fault,
-                });
+                let (place, fault) = expected(place[..=depth].join("."), "an object");
+                let path = self.path.clone();
+                return Err(ConfigError::Value { path, place, fault });
             };
             object = next;
         }

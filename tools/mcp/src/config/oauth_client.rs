@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::config::error::Fault;
 use crate::config::fields::{Fields, Misplaced};
 
 /// The field of an entry.
@@ -29,24 +28,10 @@ impl OAuthClient {
         };
         let within = |(place, fault): Misplaced| (format!("{FIELD}.{place}"), fault);
         let text = |name| fields.text(name).map_err(within);
-        let port = |value: &Value| {
-            value
-                .as_u64()
-                .and_then(|port| u16::try_from(port).ok())
-                .filter(|port| *port > 0)
-        };
-        let misplaced = || {
-            within((
-                "callbackPort".to_owned(),
-                Fault::Expected {
-                    expected: "a port, 1 to 65535",
-                },
-            ))
-        };
+        let port = |value: &Value| u16::try_from(value.as_u64()?).ok().filter(|port| *port > 0);
         let callback_port = fields
-            .get("callbackPort")
-            .map(|value| port(value).ok_or_else(misplaced))
-            .transpose()?;
+            .read("callbackPort", "a port, 1 to 65535", port)
+            .map_err(within)?;
         Ok(Self {
             id: text("clientId")?,
             secret: text("clientSecret")?,
@@ -57,14 +42,11 @@ impl OAuthClient {
 
     /// Returns the fields as JSON, or null if there are none.
     pub(crate) fn to_json(&self) -> Value {
-        let Self {
-            id,
-            secret,
-            document,
-            callback_port,
-        } = self;
         let fields = json!({
-            "clientId": id, "clientSecret": secret, "clientMetadataUrl": document, "callbackPort": callback_port,
+            "clientId": self.id,
+            "clientSecret": self.secret,
+            "clientMetadataUrl": self.document,
+            "callbackPort": self.callback_port,
         });
         match fields {
             Value::Object(fields) if *self != Self::default() => fields

@@ -15,13 +15,7 @@ const MAX_KIB: usize = 64;
 const LINE: usize = 500;
 
 /// Asks by elicitation. Without it there is no one to decide.
-pub(super) struct PeerApprover(Peer);
-
-impl PeerApprover {
-    pub(super) fn new(peer: Peer) -> Self {
-        Self(peer)
-    }
-}
+pub(super) struct PeerApprover(pub(super) Peer);
 
 impl Approver for PeerApprover {
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {

@@ -32,26 +32,19 @@ impl Handler {
         unread: Option<Value>,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let CallToolRequestParams {
-            name,
-            arguments,
-            input_responses,
-            request_state,
-            ..
-        } = request;
         let arguments: Json = unread
-            .unwrap_or_else(|| Value::Object(arguments.unwrap_or_default()))
+            .unwrap_or_else(|| Value::Object(request.arguments.unwrap_or_default()))
             .into();
         let asked = AskedOf {
             method: "tools/call",
-            name: name.into_owned(),
+            name: request.name.into_owned(),
             params: arguments,
         };
-        let answers = input_responses.unwrap_or_default();
+        let answers = request.input_responses.unwrap_or_default();
         let capabilities = context.client_capabilities().unwrap_or_default();
         let takes_tasks =
             capabilities.supports_tasks() && Generation::of(context) == Generation::Modern;
-        let running = match request_state {
+        let running = match request.request_state {
             Some(state) => self.resume(&state, &asked, answers).await?,
             None => {
                 let tools = self.shared.tools.borrow().clone();
@@ -118,12 +111,12 @@ impl Handler {
             .with_wire(Format::Mcp)
             .with_service(peer.clone());
         if context.meta.get_progress_token().is_some() || peer.takes_tasks() {
-            cx = cx.with_progress(Arc::new(PeerProgress::new(peer.clone())));
+            cx = cx.with_progress(Arc::new(PeerProgress(peer.clone())));
         }
         if peer.supports("elicitation/create") {
-            cx = cx.with_person(Arc::new(PeerPerson::new(peer.clone())));
+            cx = cx.with_person(Arc::new(PeerPerson(peer.clone())));
             if cx.approver().is_none() {
-                cx = cx.with_approver(Arc::new(PeerApprover::new(peer.clone())));
+                cx = cx.with_approver(Arc::new(PeerApprover(peer.clone())));
             }
         }
         (cx, token)

@@ -20,33 +20,14 @@ pub(super) struct Handler {
     pub(super) calls: Calls,
     /// The lowest level of log messages that a client of an older revision wants.
     pub(super) log_level: AtomicU8,
-    connection: Connection,
+    pub(super) connection: Connection,
     /// True if a client without a session has it for one request.
-    is_of_request: bool,
+    pub(super) is_of_request: bool,
     /// Cancelled at the end of the connection.
     pub(super) ended: CancellationToken,
 }
 
 impl Handler {
-    pub(super) fn new(
-        shared: Arc<Shared>,
-        options: Arc<Options>,
-        calls: Calls,
-        is_of_request: bool,
-    ) -> Self {
-        let log_level = AtomicU8::new(LogLevel::Info as u8);
-        let (connection, ended) = (Connection::default(), CancellationToken::new());
-        Self {
-            shared,
-            options,
-            calls,
-            log_level,
-            connection,
-            is_of_request,
-            ended,
-        }
-    }
-
     /// Returns the session of the client of a request. Returns `None` if it has none.
     pub(super) fn connection(&self, context: &RequestContext<RoleServer>) -> Option<&Connection> {
         let has_one = !self.is_of_request || Generation::of(context) == Generation::Legacy;

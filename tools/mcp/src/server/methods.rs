@@ -44,10 +44,8 @@ impl MethodError {
 
     /// Sets further facts.
     #[must_use]
-    pub fn with_data(self, data: Value) -> Self {
-        Self {
-            data: Some(data),
-            ..self
-        }
+    pub fn with_data(mut self, data: Value) -> Self {
+        self.data = Some(data);
+        self
     }
 }

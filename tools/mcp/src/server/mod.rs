@@ -39,11 +39,12 @@ mod suspended;
 mod tasks;
 mod unread;
 
+use std::sync::atomic::AtomicU8;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tools::{Entry, Host, Json, ToolError};
+use tools::{CancellationToken, Entry, Host, Json, ToolError};
 
 use crate::server::calls::Calls;
 use crate::server::handler::Handler;
@@ -220,12 +221,15 @@ impl ToolServer {
     /// Returns the handler of one connection, which counts its running calls. With `is_of_request`, it is that of one request if the client
     /// has no session.
     fn handler(&self, calls: Calls, is_of_request: bool) -> Handler {
-        Handler::new(
-            self.shared.clone(),
-            self.options.clone(),
+        Handler {
+            shared: self.shared.clone(),
+            options: self.options.clone(),
             calls,
+            log_level: AtomicU8::new(LogLevel::Info as u8),
+            connection: Connection::default(),
             is_of_request,
-        )
+            ended: CancellationToken::new(),
+        }
     }
 }
 

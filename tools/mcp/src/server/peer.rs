@@ -128,11 +128,9 @@ impl PeerRequest {
 
     /// Sets the key, unique within the call. From 2026-07-28 on, clients see it, and may answer it already with the call.
     #[must_use]
-    pub fn with_key(self, key: impl Into<String>) -> Self {
-        Self {
-            key: Some(key.into()),
-            ..self
-        }
+    pub fn with_key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
     }
 }
 

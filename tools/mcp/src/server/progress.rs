@@ -6,13 +6,7 @@ use tools::{Progress, ProgressSink, ToolContext};
 use crate::server::peer::Peer;
 
 /// Passes reports of a tool to the client.
-pub(super) struct PeerProgress(Peer);
-
-impl PeerProgress {
-    pub(super) fn new(peer: Peer) -> Self {
-        Self(peer)
-    }
-}
+pub(super) struct PeerProgress(pub(super) Peer);
 
 impl ProgressSink for PeerProgress {
     fn report(&self, _cx: &ToolContext, progress: Progress) {

@@ -8,13 +8,7 @@ use tools::{Answer, Person, Question, ToolContext};
 use crate::server::peer::{Peer, PeerRequest};
 
 /// Asks by elicitation. Without it nobody is there.
-pub(super) struct PeerPerson(Peer);
-
-impl PeerPerson {
-    pub(super) fn new(peer: Peer) -> Self {
-        Self(peer)
-    }
-}
+pub(super) struct PeerPerson(pub(super) Peer);
 
 impl Person for PeerPerson {
     fn is_at_host(&self) -> bool {

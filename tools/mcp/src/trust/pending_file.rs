@@ -1,7 +1,10 @@
-//! [`PendingFile`]: the definitions that wait for approval, kept for the command that approves them.
+//! The file of the definitions that wait for approval, kept for the command that approves them.
+//!
+//! A server may offer a tool only while a session uses it, so another connection would not show it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,49 +19,35 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// The maximum number of definitions. A server could offer new ones without end.
 const MAX_TOOLS: usize = 512;
 
-/// The definitions that wait for approval. A server may offer a tool only while a session uses it, so another connection would not show it.
-pub(super) struct PendingFile(PathBuf);
-
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept {
     tools: BTreeMap<ToolName, Value>,
 }
 
-impl PendingFile {
-    /// Creates the file beside that of the pins.
-    pub(super) fn beside(pins: &Path) -> Self {
-        Self(pins.with_extension("pending"))
-    }
+/// Returns the definitions. A file that cannot be read has none, because the server shows them again.
+pub(super) fn read(path: &Path) -> BTreeMap<ToolName, ServerTool> {
+    let text = private_file::read(path, MAX_BYTES)
+        .ok()
+        .flatten()
+        .unwrap_or_default();
+    let kept: Kept = serde_json::from_str(&text).unwrap_or_default();
+    let tools = kept
+        .tools
+        .into_iter()
+        .filter_map(|(name, tool)| Some((name, ServerTool::from_json(tool).ok()?)));
+    tools.collect()
+}
 
-    pub(super) fn path(&self) -> &Path {
-        &self.0
+/// Writes the definitions, and removes the file if there are none.
+pub(super) fn write(path: &Path, tools: &BTreeMap<ToolName, ServerTool>) -> io::Result<()> {
+    if tools.is_empty() {
+        return private_file::remove(path).map(drop);
     }
-
-    /// Returns the definitions. A file that cannot be read has none, because the server shows them again.
-    pub(super) fn read(&self) -> BTreeMap<ToolName, ServerTool> {
-        let text = private_file::read(&self.0, MAX_BYTES)
-            .ok()
-            .flatten()
-            .unwrap_or_default();
-        let kept: Kept = serde_json::from_str(&text).unwrap_or_default();
-        let tools = kept
-            .tools
-            .into_iter()
-            .filter_map(|(name, tool)| Some((name, ServerTool::from_json(tool).ok()?)));
-        tools.collect()
-    }
-
-    /// Writes the definitions, and removes the file if there are none.
-    pub(super) fn write(&self, tools: &BTreeMap<ToolName, ServerTool>) -> std::io::Result<()> {
-        if tools.is_empty() {
-            return private_file::remove(&self.0).map(drop);
-        }
-        let tools = tools
-            .iter()
-            .take(MAX_TOOLS)
-            .map(|(name, tool)| (name.clone(), tool.to_json()))
-            .collect();
-        private_file::replace(&self.0, &serde_json::to_string(&Kept { tools })?)
-    }
+    let tools = tools
+        .iter()
+        .take(MAX_TOOLS)
+        .map(|(name, tool)| (name.clone(), tool.to_json()))
+        .collect();
+    private_file::replace(path, &serde_json::to_string(&Kept { tools })?)
 }

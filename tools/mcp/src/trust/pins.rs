@@ -1,7 +1,7 @@
 //! [`Pins`]: the definitions of a server's tools that the user has approved.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::client::{Review, ServerName, ServerTool};
 use crate::config::{EffectsRemark, ServerSettings};
 use crate::private_file;
 use crate::trust::lock_file::{self, Pin, Pinned, read};
-use crate::trust::pending_file::PendingFile;
+use crate::trust::pending_file;
 use host::trust::TrustError;
 
 /// The time limit for finding the shortest difference.
@@ -33,7 +33,6 @@ pub struct Pins {
     path: PathBuf,
     server: ServerName,
     settings: ServerSettings,
-    kept: PendingFile,
     state: Mutex<State>,
 }
 
@@ -75,10 +74,9 @@ impl Pins {
     ) -> Result<Self, TrustError> {
         let path = path.into();
         let pinned = read(&path, &server)?;
-        let kept = PendingFile::beside(&path);
         let pending = pinned
             .as_ref()
-            .map(|pinned| pending(pinned, kept.read()))
+            .map(|pinned| pending(pinned, pending_file::read(&pending_path(&path))))
             .unwrap_or_default();
         let state = Mutex::new(State {
             pinned,
@@ -89,7 +87,6 @@ impl Pins {
             path,
             server,
             settings,
-            kept,
             state,
         })
     }
@@ -256,8 +253,9 @@ impl Pins {
             .iter()
             .map(|pending| (pending.tool.clone(), pending.present.clone()))
             .collect();
-        if let Err(error) = self.kept.write(&tools) {
-            let path = self.kept.path().display();
+        let path = pending_path(&self.path);
+        if let Err(error) = pending_file::write(&path, &tools) {
+            let path = path.display();
             tracing::warn!(
                 server = self.server.as_str(),
                 "{path} cannot be changed: {error}"
@@ -351,7 +349,7 @@ impl Review for Pins {
             .map(|(name, pin)| ((name.clone(), pin.digest), (name, pin.definition)))
             .unzip();
         // A server may offer or change a tool only while a session uses it, so another list does not show that.
-        let pending: BTreeMap<_, _> = [self.kept.read(), present]
+        let pending: BTreeMap<_, _> = [pending_file::read(&pending_path(&self.path)), present]
             .into_iter()
             .flat_map(|tools| pending(pinned, tools))
             .map(|pending| (pending.tool.clone(), pending))
@@ -397,6 +395,11 @@ impl Pending {
             .header("approved", "present")
             .to_string()
     }
+}
+
+/// Returns the path of the file of the definitions that wait, beside that of the pins.
+fn pending_path(pins: &Path) -> PathBuf {
+    pins.with_extension("pending")
 }
 
 /// Returns the definitions that are not approved, sorted by name.

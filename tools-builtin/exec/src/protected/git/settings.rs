@@ -1,64 +1,25 @@
 //! Reads the settings of a repository strictly: all that is not known to be harmless counts.
 
-/// The sections, and the keys in them by which git runs nothing.
-const HARMLESS: [(&str, &[&str]); 17] = [
-    (
-        "core",
-        &[
-            "repositoryformatversion",
-            "filemode",
-            "bare",
-            "logallrefupdates",
-            "ignorecase",
-            "precomposeunicode",
-            "symlinks",
-            "autocrlf",
-            "sparsecheckout",
-            "sparsecheckoutcone",
-        ],
-    ),
-    (
-        "remote",
-        &[
-            "url",
-            "pushurl",
-            "fetch",
-            "tagopt",
-            "prune",
-            "mirror",
-            "promisor",
-            "partialclonefilter",
-        ],
-    ),
-    (
-        "branch",
-        &[
-            "remote",
-            "pushremote",
-            "merge",
-            "rebase",
-            "vscode-merge-base",
-            "gh-merge-base",
-        ],
-    ),
-    ("submodule", &["url", "active"]),
-    ("user", &["name", "email"]),
-    ("init", &["defaultbranch"]),
-    ("lfs", &["repositoryformatversion", "access", "locksverify"]),
-    (
-        "extensions",
-        &["objectformat", "partialclone", "refstorage"],
-    ),
-    ("pull", &["rebase", "ff"]),
-    ("push", &["default", "autosetupremote", "followtags"]),
-    ("fetch", &["prune", "prunetags"]),
-    ("merge", &["ff"]),
-    ("rebase", &["autosquash", "autostash"]),
-    ("rerere", &["enabled"]),
-    ("gc", &["auto"]),
-    ("advice", &["detachedhead", "statushints"]),
-    ("color", &["ui"]),
-];
+use crate::word_list::has_word;
+
+/// The sections, each before the keys in it by which git runs nothing.
+const HARMLESS: &str = "core repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf sparsecheckout sparsecheckoutcone
+    remote url pushurl fetch tagopt prune mirror promisor partialclonefilter
+    branch remote pushremote merge rebase vscode-merge-base gh-merge-base
+    submodule url active
+    user name email
+    init defaultbranch
+    lfs repositoryformatversion access locksverify
+    extensions objectformat partialclone refstorage
+    pull rebase ff
+    push default autosetupremote followtags
+    fetch prune prunetags
+    merge ff
+    rebase autosquash autostash
+    rerere enabled
+    gc auto
+    advice detachedhead statushints
+    color ui";
 
 /// Returns true if git runs nothing because of these settings, or no more than because of the former ones. `is_module` permits the folder
 /// of a submodule's files.
@@ -196,8 +157,9 @@ impl Line<'_> {
         let is_of_module =
             is_module && name == "core" && key == "worktree" && value.starts_with("../");
         let is_key = HARMLESS
-            .iter()
-            .any(|(section, keys)| *section == name && keys.contains(&key));
+            .lines()
+            .filter_map(|row| row.trim_start().split_once(' '))
+            .any(|(section, keys)| section == name && has_word(keys, key));
         // `ext::sh …` is an address that runs a program, and `!sh …` a command.
         let is_value =
             !value.contains("::") && !value.contains("://-") && !value.starts_with(['-', '!', '"']);

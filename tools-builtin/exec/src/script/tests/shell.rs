@@ -74,7 +74,7 @@ impl Shell {
             Dialect::Posix => ("dash", &["-c", "--"]),
         };
         let output =
-            Command::new(lookup::program(program, &cwd, &lookup::FOLDERS, || None).unwrap())
+            Command::new(lookup::program(program, &cwd, &lookup::folders(&[]), || None).unwrap())
                 .args(options)
                 .arg(text)
                 .env_clear()

@@ -1,7 +1,5 @@
 //! System calls that are refused whatever their arguments are.
 
-use super::Rules;
-
 // Calls that the crate `libc` does not name on every target. Numbers above 423 are the same on all architectures.
 pub(super) const FCHMODAT2: i64 = 452;
 const SETXATTRAT: i64 = 463;
@@ -15,7 +13,7 @@ const OPEN_TREE_ATTR: i64 = 467;
 const FILE_SETATTR: i64 = 469;
 
 /// Calls that no build tool needs: they reach other processes, the kernel, or the view of the file system.
-const REFUSED: &[i64] = &[
+pub(super) const REFUSED: &[i64] = &[
     // Other processes.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -83,7 +81,7 @@ const REFUSED: &[i64] = &[
 ];
 
 /// Calls that Landlock does not restrict, and that bubblewrap's mounts and namespaces would.
-const REFUSED_ALONE: &[i64] = &[
+pub(super) const REFUSED_ALONE: &[i64] = &[
     // Permissions, owners and times by path.
     libc::SYS_fchmodat,
     FCHMODAT2,
@@ -118,7 +116,7 @@ const REFUSED_ALONE: &[i64] = &[
 ];
 
 /// Changes of extended attributes. Tools that copy them go on if a file system has none.
-const UNSUPPORTED_ALONE: &[i64] = &[
+pub(super) const UNSUPPORTED_ALONE: &[i64] = &[
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
     libc::SYS_fsetxattr,
@@ -130,34 +128,10 @@ const UNSUPPORTED_ALONE: &[i64] = &[
 ];
 
 /// Calls whose arguments are in memory, where no filter sees them. Libraries have an older call to fall back on.
-const MISSING: &[i64] = &[libc::SYS_clone3, libc::SYS_openat2];
-
-pub(super) fn refused() -> Rules {
-    always(REFUSED)
-}
-
-pub(super) fn refused_alone() -> Rules {
-    always(REFUSED_ALONE)
-}
+pub(super) const MISSING: &[i64] = &[libc::SYS_clone3, libc::SYS_openat2];
 
 /// Connections, which lead to Unix sockets by path and to networks.
-pub(super) fn refused_without_network() -> Rules {
-    always(&[libc::SYS_connect])
-}
+pub(super) const REFUSED_WITHOUT_NETWORK: &[i64] = &[libc::SYS_connect];
 
 /// Servers: Landlock knows the binding to a port, but not the one that a socket gets when it listens.
-pub(super) fn refused_with_network() -> Rules {
-    always(&[libc::SYS_listen])
-}
-
-pub(super) fn unsupported_alone() -> Rules {
-    always(UNSUPPORTED_ALONE)
-}
-
-pub(super) fn missing() -> Rules {
-    always(MISSING)
-}
-
-fn always(calls: &[i64]) -> Rules {
-    calls.iter().map(|call| (*call, Vec::new())).collect()
-}
+pub(super) const REFUSED_WITH_NETWORK: &[i64] = &[libc::SYS_listen];

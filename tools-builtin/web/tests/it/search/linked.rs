@@ -1,7 +1,7 @@
 //! The backends that are linked, and one that another crate adds.
 
 use serde_json::json;
-use tools::linked::LookupError;
+use tools::linked::{self, LookupError};
 use tools::source;
 use tools_http::{Request, Response};
 use tools_web::search::{self, SearchBackend, SearchError, SearchQuery, SearchResult};
@@ -94,14 +94,14 @@ fn a_name_that_is_unknown_taken_twice_or_invalid_is_an_error() {
         "{twice}"
     );
     assert_eq!(
-        search::conflicts()
+        linked::conflicts::<SearchBackend>()
             .iter()
             .map(|conflict| conflict.name)
             .collect::<Vec<_>>(),
         ["twin"]
     );
     assert_eq!(
-        search::problems()
+        linked::problems::<SearchBackend>()
             .iter()
             .map(|problem| problem.name)
             .collect::<Vec<_>>(),

@@ -217,9 +217,7 @@ fn remove(arguments: &Arguments, cx: &dyn CommandContext) -> Result<Exit, McpErr
         &mut inventory.user
     };
     if !file.remove(name) {
-        return Err(McpError::NoServer {
-            server: name.to_owned(),
-        });
+        return Err(McpError::NoServer(name.to_owned()));
     }
     file.write(owner)?;
     program::note(&format!(

@@ -15,7 +15,7 @@ use std::time::Duration;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use tools::protocol::{Access, Target};
+use tools::protocol::{Access, InvalidTarget, Target};
 use tools::{Grant, Host, Secret};
 use tools_http::{
     BoundSecret, HeaderMap, HeaderName, HeaderValue, HttpError, HttpLimits, HttpOptions, Method,
@@ -146,14 +146,16 @@ impl HttpServer {
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         let requests = self.requests()?;
-        let unanswered = requests.unanswered();
+        let count = requests.unanswered();
         #[cfg(feature = "oauth")]
         let requests = rmcp::transport::AuthClient::new(requests, self.authorisation().await?);
         let transport = StreamableHttpClientTransport::with_client(requests, config);
-        Ok(Matched::new(
-            Unanswered::with_count(transport, unanswered),
-            None,
-        ))
+        let unanswered = Unanswered {
+            transport,
+            count,
+            waits: false,
+        };
+        Ok(Matched::new(unanswered, None))
     }
 
     /// Returns true if the user set the header that a login would set.
@@ -167,10 +169,9 @@ impl HttpServer {
 
     /// Makes the client of one connection.
     fn requests(&self) -> Result<Requests, HttpError> {
-        let target = tools_http::net_host(&self.url);
         let mut options = self.options.clone();
         if private_host(&self.url).is_some() {
-            options = options.with_private_host(target.clone());
+            options = options.with_private_host(tools_http::net_host(&self.url));
         }
         let origin = self.url.origin().ascii_serialization();
         for (name, value) in &self.secrets {
@@ -187,19 +188,11 @@ impl HttpServer {
         (limits.first_byte, limits.idle, limits.total) =
             (Duration::MAX, Duration::MAX, Duration::MAX);
         (limits.max_connections, limits.max_connections_per_host) = (MAX_REQUESTS, MAX_REQUESTS);
-        let invalid = |reason: String| HttpError::Url {
+        let grant = grant_of(&self.url).map_err(|error| HttpError::Url {
             url: self.url.to_string(),
-            reason,
-        };
-        let clauses =
-            [Access::Read, Access::Write].map(|access| Target::new(access, "net", target.clone()));
-        let clauses = clauses
-            .into_iter()
-            .map(|target| Ok(target?.to_clause()))
-            .collect::<Result<Vec<_>, _>>();
-        let clauses =
-            clauses.map_err(|error: tools::protocol::InvalidTarget| invalid(error.to_string()))?;
-        let cx = Host::new().with_grant(Grant::new(clauses));
+            reason: error.to_string(),
+        })?;
+        let cx = Host::new().with_grant(grant);
         let requests = Requests::new(
             options.with_limits(limits),
             origin,
@@ -225,6 +218,14 @@ impl fmt::Debug for HttpServer {
             .field("headers", &names)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns a grant for the host of a URL alone.
+fn grant_of(url: &Url) -> Result<Grant, InvalidTarget> {
+    let host = tools_http::net_host(url);
+    let clause =
+        |access| Ok::<_, InvalidTarget>(Target::new(access, "net", host.clone())?.to_clause());
+    Ok(Grant::new([clause(Access::Read)?, clause(Access::Write)?]))
 }
 
 /// Splits a header's value after its scheme, such as `Bearer `.

@@ -6,23 +6,8 @@ use std::ffi::OsString;
 use tools::Secret;
 
 /// The variables of this process that a server gets. The others may hold secrets.
-const PASSED: [&str; 15] = [
-    "HOME",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_CTYPE",
-    "LC_MESSAGES",
-    "LOGNAME",
-    "PATH",
-    "SHELL",
-    "TEMP",
-    "TERM",
-    "TMP",
-    "TMPDIR",
-    "TZ",
-    "USER",
-];
+const PASSED: &str = "HOME LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES LOGNAME PATH SHELL TEMP TERM TMP TMPDIR TZ \
+    USER";
 
 /// Returns all variables of a server, of which `more` are those that the user set, also in place of others.
 pub(super) fn environment(
@@ -31,7 +16,7 @@ pub(super) fn environment(
 ) -> BTreeMap<OsString, OsString> {
     // A shell would read such a value as a function.
     let is_function = |value: &OsString| value.as_encoded_bytes().starts_with(b"()");
-    let is_passed = |name: &OsString| PASSED.iter().any(|passed| name == passed);
+    let is_passed = |name: &OsString| PASSED.split(' ').any(|passed| name == passed);
     let mut all: BTreeMap<_, _> = host
         .filter(|(name, value)| is_passed(name) && !is_function(value))
         .collect();

@@ -16,7 +16,7 @@ use crate::client::imported::{Imported, shown};
 use crate::client::rounds;
 use crate::client::tasks::poll::{Poll, interval};
 use crate::client::tasks::seen::Seen;
-use crate::client::tasks::stored::{Stored, milliseconds};
+use crate::client::tasks::stored::Stored;
 
 /// The maximum length of a task's id, in bytes.
 const MAX_ID: usize = 1024;
@@ -55,11 +55,7 @@ impl RemoteTask {
         imported: Arc<Imported>,
         task: rmcp::model::Task,
     ) -> Result<Self, ToolErrorKind> {
-        let now_ms = milliseconds(
-            SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .unwrap_or_default(),
-        );
+        let now_ms = u64::try_from(since_1970().as_millis()).unwrap_or(u64::MAX);
         let expires_ms = task.ttl_ms.map(|ttl| now_ms.saturating_add(ttl));
         let status = task.status_message.as_deref().map(shown);
         let first = interval(task.poll_interval_ms);
@@ -71,13 +67,8 @@ impl RemoteTask {
         imported: Arc<Imported>,
         stored: &Stored,
     ) -> Result<Self, ToolErrorKind> {
-        Self::following(
-            imported,
-            &stored.id,
-            stored.expires_ms,
-            None,
-            Duration::ZERO,
-        )
+        let (status, first) = (None, Duration::ZERO);
+        Self::following(imported, &stored.id, stored.expires_ms, status, first)
     }
 
     fn following(
@@ -97,10 +88,7 @@ impl RemoteTask {
         let id: Arc<str> = id.into();
         let seen = Arc::new(watch::Sender::new(Seen::Working { status }));
         let now = Arc::new(Notify::new());
-        let since = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        let left = expires_ms.map(|at| Duration::from_millis(at).saturating_sub(since));
+        let left = expires_ms.map(|at| Duration::from_millis(at).saturating_sub(since_1970()));
         // A time beyond the clock's range is never over.
         let expires = left.and_then(|left| Instant::now().checked_add(left));
         let poll = Poll {
@@ -275,6 +263,11 @@ impl Task for RemoteTask {
         };
         Json::from_serialize(&stored).ok()
     }
+}
+
+fn since_1970() -> Duration {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default()
 }
 
 impl Drop for RemoteTask {

@@ -1,7 +1,5 @@
 //! [`Stored`]: the data from which a later process finds a task again.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
 /// The data from which a later process finds a task again.
@@ -11,8 +9,4 @@ pub(super) struct Stored {
     pub(super) id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) expires_ms: Option<u64>,
-}
-
-pub(super) fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

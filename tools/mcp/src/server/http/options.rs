@@ -1,16 +1,14 @@
 //! [`HttpOptions`]: the options of a server over HTTP.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use tools::CancellationToken;
+use tools_http::server::{LOOPBACK, host_names};
 
 use crate::server::http::access::Bearer;
-
-/// The names and addresses of this machine.
-const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// The options of a server over HTTP.
 #[derive(Clone, Debug)]
@@ -120,16 +118,10 @@ impl HttpOptions {
         max_bytes: usize,
         ended: CancellationToken,
     ) -> StreamableHttpServerConfig {
-        let bound = (!address.ip().is_unspecified()).then(|| host_of(address.ip()));
-        let hosts = LOOPBACK
-            .into_iter()
-            .map(str::to_owned)
-            .chain(bound)
-            .chain(self.hosts.clone());
         let origin = |host: &str| format!("http://{host}:{}", address.port());
         let origins = LOOPBACK.into_iter().map(origin).chain(self.origins.clone());
         StreamableHttpServerConfig::default()
-            .with_allowed_hosts(hosts)
+            .with_allowed_hosts(host_names(address, &self.hosts))
             .with_allowed_origins(origins)
             .enforce_origin_validation()
             .with_max_request_body_bytes(max_bytes)
@@ -169,12 +161,4 @@ pub enum HttpError {
     /// The server failed.
     #[error("the server failed: {0}")]
     Io(#[from] io::Error),
-}
-
-/// Returns an address as it stands in a URL.
-fn host_of(ip: IpAddr) -> String {
-    match ip {
-        IpAddr::V4(ip) => ip.to_string(),
-        IpAddr::V6(ip) => format!("[{ip}]"),
-    }
 }

@@ -7,10 +7,11 @@ use rmcp::transport::auth::{
     OAuthHttpRequest,
 };
 use serde::Deserialize;
+use tools::Host;
 use tools::IgnorePoison as _;
-use tools::protocol::{Access, Target};
-use tools::{Grant, Host};
 use tools_http::{HttpClient, Method, Request, Response, Url};
+
+use crate::client::http::grant_of;
 
 /// The fields of a form whose values are secrets.
 const SECRET_FIELDS: [&str; 4] = ["client_secret", "code", "code_verifier", "refresh_token"];
@@ -60,12 +61,7 @@ impl Exchange {
         if request.method() != Method::GET {
             request = request.with_body(body.clone());
         }
-        let host = tools_http::net_host(request.url());
-        let clause = |access| {
-            Ok::<_, OAuthHttpClientError>(Target::new(access, "net", host.clone())?.to_clause())
-        };
-        let cx =
-            Host::new().with_grant(Grant::new([clause(Access::Read)?, clause(Access::Write)?]));
+        let cx = Host::new().with_grant(grant_of(request.url())?);
         let Response {
             status,
             headers,

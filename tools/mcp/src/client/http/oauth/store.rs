@@ -50,20 +50,16 @@ impl Store {
     }
 
     /// Keeps the secret of a registration together with the tokens that it brings.
-    pub(super) fn with_registration(self, registration: Registration) -> Self {
-        Self {
-            registration,
-            ..self
-        }
+    pub(super) fn with_registration(mut self, registration: Registration) -> Self {
+        self.registration = registration;
+        self
     }
 
     /// Returns the identifier and the secret of the registration that brought the tokens. Returns `None` if it has no secret.
     pub(super) fn registered(&self) -> Option<(String, Secret)> {
-        let Stored {
-            credentials,
-            client_secret,
-        } = self.read().ok().flatten()?;
-        client_secret.map(|secret| (credentials.client_id, Secret::new(&secret)))
+        let stored = self.read().ok().flatten()?;
+        let secret = Secret::new(&stored.client_secret?);
+        Some((stored.credentials.client_id, secret))
     }
 
     /// Returns the path of the server's latest challenge.
@@ -107,13 +103,11 @@ impl Store {
             }
         };
         let client_secret = client_secret.filter(|secret| !secret.is_empty());
-        private_file::replace(
-            &self.path,
-            &serde_json::to_string(&Stored {
-                credentials,
-                client_secret,
-            })?,
-        )
+        let stored = Stored {
+            credentials,
+            client_secret,
+        };
+        private_file::replace(&self.path, &serde_json::to_string(&stored)?)
     }
 }
 
