@@ -75,6 +75,6 @@ mod tests {
                 .unwrap();
             readings.get("# nothing", Dialect::Bash, ".").unwrap_err();
         }
-        assert_eq!(readings.latest.lock().unwrap().len(), KEPT);
+        assert_eq!(readings.0.lock().unwrap().len(), KEPT);
     }
 }

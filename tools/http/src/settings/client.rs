@@ -76,8 +76,11 @@ pub fn service_key(
         return Ok(Ok(None));
     };
     let Some(key) = key else {
-        let reason = format!("{service} takes no key; remove it");
-        return Err(SettingsError::unusable(setting, &source, reason));
+        return Err(SettingsError::Value {
+            origin: source.origin,
+            key: setting.to_owned(),
+            reason: format!("has no effect, because {service} takes no key; remove it"),
+        });
     };
     let bound = bound_key(&source.value, (setting, &source), bind)?;
     if bound.is_none() && key.is_required {

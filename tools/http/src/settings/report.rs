@@ -22,12 +22,16 @@ pub(super) fn notices(settings: &Settings) -> Vec<String> {
                 source.place()
             )
         });
-    missing.chain(replaced(settings)).collect()
+    missing
+        .chain(replaced(
+            settings,
+            host::program::services().get::<HttpClient>().is_some(),
+        ))
+        .collect()
 }
 
 /// Returns a line for each setting of a client that the program replaces by its own.
-fn replaced(settings: &Settings) -> Vec<String> {
-    let is_replaced = host::program::services().get::<HttpClient>().is_some();
+fn replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
     let is_of_client = |name: &str| name.starts_with("http.") || name == "secrets";
     let set = settings
         .values()
@@ -53,7 +57,10 @@ pub(super) fn report(settings: &Settings) -> Result<FamilyReport, SettingsError>
     report
         .lines
         .extend(keys.secrets.iter().map(|secret| secret_line(&secret.value)));
-    report.lines.extend(replaced(settings));
+    report.lines.extend(replaced(
+        settings,
+        host::program::services().get::<HttpClient>().is_some(),
+    ));
     Ok(report)
 }
 

@@ -51,13 +51,7 @@ impl Calls {
             let handle = peer
                 .send_cancellable_request(request, PeerRequestOptions::no_options())
                 .await?;
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            self.lock().push(Running {
-                number,
-                id: handle.id.clone(),
-                token: handle.progress_token.clone(),
-                cx: cx.clone(),
-            });
+            let number = self.enter(handle.id.clone(), handle.progress_token.clone(), cx.clone());
             Sent {
                 calls: self,
                 number,
@@ -73,6 +67,22 @@ impl Calls {
         let result = RequestHandle::await_response(handle).await;
         sent.is_answered = true;
         result
+    }
+
+    /// Enters a request, and returns its number.
+    fn enter(&self, id: RequestId, token: ProgressToken, cx: ToolContext) -> u64 {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.lock().push(Running {
+            number,
+            id,
+            token,
+            cx,
+        });
+        number
+    }
+
+    fn leave(&self, number: u64) {
+        self.lock().retain(|running| running.number != number);
     }
 
     /// Reports the progress of the call with a token. Progress of an ended call is dropped.
@@ -143,8 +153,7 @@ struct Sent<'a> {
 
 impl Drop for Sent<'_> {
     fn drop(&mut self) {
-        let number = self.number;
-        self.calls.lock().retain(|running| running.number != number);
+        self.calls.leave(self.number);
         if self.is_answered {
             return;
         }
