@@ -82,7 +82,8 @@ fn check_file(path: &RelativePath, kind: Kind) -> Result<(), FsError> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs;
 
