@@ -87,9 +87,13 @@ impl Settled {
         }
     }
 
-    /// Adds what looks after other programs found.
+    /// Adds what looks after other programs found, but not again what this one could not finish.
     pub(crate) fn extend(&mut self, files: impl Iterator<Item = ProtectedFile>) {
-        self.outcome.former.extend(files);
+        for file in files {
+            if !self.outcome.former.contains(&file) {
+                self.outcome.former.push(file);
+            }
+        }
     }
 
     /// Returns the paths that could not be moved, or not be put back.
