@@ -12,7 +12,7 @@ pub const OPERATION_NAME: &str = "gen_ai.operation.name";
 pub(crate) const TOOL_NAME: &str = "gen_ai.tool.name";
 /// The kind of tool, here always [`FUNCTION`].
 pub(crate) const TOOL_TYPE: &str = "gen_ai.tool.type";
-/// The value of [`TOOL_TYPE`].
+/// The value of `gen_ai.tool.type`.
 pub const FUNCTION: &str = "function";
 /// The tool's description.
 pub(crate) const TOOL_DESCRIPTION: &str = "gen_ai.tool.description";
