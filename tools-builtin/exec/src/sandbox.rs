@@ -10,9 +10,10 @@ use tools_fs::Workspace;
 
 use crate::aside::Aside;
 use crate::lookup::{folders, is_program};
-use crate::reserved::{beside, reserve, without_links};
+use crate::reserved::{reserve, without_links};
 use crate::teller::Teller;
 use crate::toolchain::{Folders, Toolchain};
+use crate::walls::beside::beside;
 use crate::walls::{Confinement, Layers, Limits, Network, Walls};
 
 /// Runs programs behind walls that follow from the grant of the call. The service that the tools of this crate take from the context.

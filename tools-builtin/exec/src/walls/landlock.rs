@@ -11,9 +11,9 @@ use landlock::{
 };
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, openat2};
 
+use super::beside::beside;
 use super::paths::Grants;
 use super::{Network, Walls, system};
-use crate::reserved::beside;
 
 /// The newest ABI whose rights are requested. Older kernels apply those that they know.
 const NEWEST: ABI = ABI::V10;

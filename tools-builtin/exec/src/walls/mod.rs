@@ -5,6 +5,8 @@
 //! without them, the host's binary runs once more: it restricts itself by Landlock, seccomp and resource limits, and then becomes the
 //! program. See [`enter`](crate::enter).
 
+#[cfg(any(feature = "tools", target_os = "linux"))]
+pub(crate) mod beside;
 mod confined;
 mod error;
 mod layers;
