@@ -78,12 +78,13 @@ impl Response {
     /// # Errors
     /// Returns [`HttpError::Json`] if the body is not JSON of this type.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, HttpError> {
-        // A captive portal and a broken proxy answer with a page and status 200.
-        let page = self.media_type().filter(|kind| kind == "text/html");
-        let page =
-            page.map(|kind| format!("it is {kind}, so a proxy or a login page may be in between"));
-        let failed = |reason: String| HttpError::Json {
-            reason: page.clone().unwrap_or(reason),
+        let failed = |reason: String| {
+            // A captive portal and a broken proxy answer with a page and status 200.
+            let is_page = self.media_type().is_some_and(|kind| kind == "text/html");
+            let page = "it is text/html, so a proxy or a login page may be in between";
+            HttpError::Json {
+                reason: if is_page { page.to_owned() } else { reason },
+            }
         };
         if self.is_cut {
             return Err(failed(
