@@ -1,0 +1,261 @@
+//! Streams of careless services: their events, their types, their ends and their errors.
+
+use agent::{ProviderError, StopReason};
+use serde_json::{Value, json};
+use tools::protocol::wire::Format;
+
+use crate::service::wire::{self, ALL, Block, options, remote};
+use crate::service::{Reply, Service, events, json as whole};
+use crate::workshop::{answer, ask, run};
+
+const CALL: &[(&str, &str)] = &[("c1", "é \"data: \" [DONE] {}")];
+
+fn blocks() -> Vec<Block> {
+    CALL.iter()
+        .map(|(id, path)| Block::Call(id, "fs__read", json!({"path": path})))
+        .collect()
+}
+
+/// Returns the documents of a usual stream, and its marks.
+fn documents(format: Format) -> Vec<String> {
+    let (body, _) = wire::body_and_end(format, &blocks());
+    let lines = body
+        .lines()
+        .map(|line| line.strip_prefix("data: ").unwrap_or(line));
+    lines
+        .filter(|line| line.starts_with(['{', '[']))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn reply_of(kind: &str, body: String) -> Reply {
+    let headers = if kind.is_empty() {
+        String::new()
+    } else {
+        format!("content-type: {kind}\r\n")
+    };
+    Reply::Answer {
+        status: 200,
+        headers,
+        body,
+        piece: 7,
+    }
+}
+
+fn kind_of(format: Format) -> &'static str {
+    if format == Format::Ollama {
+        "application/x-ndjson"
+    } else {
+        "text/event-stream"
+    }
+}
+
+fn ok(format: Format) -> Reply {
+    wire::reply(format, true, &[Block::Text("ok")])
+}
+
+/// Checks that the call of this reply runs with its arguments, and that no request is repeated.
+async fn assert_read(format: Format, reply: Reply, name: &str) {
+    let service = Service::new([reply, ok(format)]).await;
+    let (summary, _, ran) = run(
+        remote(format, &options(format, &service, true)),
+        &["fs.read"],
+    )
+    .await;
+    assert_eq!(
+        (answer(&summary).0, service.requests()),
+        ("ok", 2),
+        "{format} {name}"
+    );
+    assert_eq!(
+        *ran.lock().unwrap(),
+        [("fs.read".to_owned(), json!({"path": CALL[0].1}))],
+        "{format} {name}"
+    );
+}
+
+#[tokio::test]
+async fn events_are_read_however_they_are_separated() {
+    for format in ALL {
+        let documents = documents(format);
+        let each = |written: &dyn Fn(&str) -> String| {
+            documents
+                .iter()
+                .map(|text| written(text))
+                .collect::<String>()
+        };
+        for (name, body) in [
+            ("one line break", each(&|text| format!("data: {text}\n"))),
+            ("no field", each(&|text| format!("{text}\n"))),
+            (
+                "twice the field",
+                each(&|text| format!("data: data: {text}\n\n")),
+            ),
+            ("spaces", each(&|text| format!("data:   {text}  \r\n\r\n"))),
+            (
+                "carriage returns",
+                each(&|text| format!("data: {text}\r\r")),
+            ),
+            (
+                "a mark of the order of bytes",
+                format!("\u{feff}{}", each(&|text| format!("data: {text}\n\n"))),
+            ),
+            (
+                "words",
+                each(&|text| {
+                    format!(": note\n\nevent: ping\ndata: ping\n\ndata:\n\ndata: {text}\n\n")
+                }),
+            ),
+            ("one event", format!("data: {}\n\n", documents.concat())),
+        ] {
+            // A line of Ollama is no event.
+            if format != Format::Ollama || !["words", "carriage returns"].contains(&name) {
+                assert_read(format, reply_of(kind_of(format), body), name).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_or_json_is_read_whatever_else_its_type_says() {
+    for format in ALL {
+        let streamed = wire::body_and_end(format, &blocks()).0;
+        let Reply::Answer { body: in_one, .. } = wire::reply(format, false, &blocks()) else {
+            unreachable!()
+        };
+        let lines = documents(format).join("\n");
+        for kind in [
+            "text/plain",
+            "application/octet-stream",
+            "application/json",
+            "application/x-ndjson",
+            "",
+        ] {
+            for body in [&streamed, &in_one, &lines] {
+                assert_read(format, reply_of(kind, body.clone()), kind).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_mark_ends_the_stream_of_another_format_too() {
+    for format in [Format::OpenAiResponses, Format::Anthropic, Format::Gemini] {
+        let (body, _) = wire::body_and_end(format, &blocks());
+        assert_read(format, events(body + "data: [DONE]\n\n"), "after the end").await;
+    }
+    let (body, end) = wire::body_and_end(Format::Anthropic, &blocks());
+    let open = &body[..body[..end].rfind("data: ").unwrap()];
+    let open = &open[..open
+        .rfind("event: ")
+        .filter(|at| *at + 60 > open.len())
+        .unwrap_or(open.len())];
+    assert_read(
+        Format::Anthropic,
+        events(format!("{open}data: [DONE]\n\n")),
+        "instead of the end",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn the_words_of_an_error_are_told_wherever_they_are() {
+    for format in ALL {
+        for body in [
+            json!({"detail": "full of eels"}).to_string(),
+            json!({"object": "error", "message": "full of eels", "type": "BadRequestError"}).to_string(),
+            json!({"message": "full of eels"}).to_string(),
+            json!([{"error": {"message": "full of eels"}}]).to_string(),
+            json!({"choices": [{"delta": {}, "finish_reason": "error", "error": {"message": "full of eels"}}]})
+                .to_string(),
+            "[ERROR] full of eels".to_owned(),
+        ] {
+            let field = if format == Format::Ollama { "" } else { "data: " };
+            let streamed = reply_of(kind_of(format), format!("{field}{body}\n\n"));
+            let json = body.starts_with(['{']).then(|| reply_of("application/json", body.clone()));
+            for reply in [streamed].into_iter().chain(json) {
+                let service = Service::new([reply]).await;
+                let error = ask(&remote(format, &options(format, &service, true))).await.unwrap_err();
+                assert!(error.to_string().contains("full of eels"), "{format} {body}: {error}");
+            }
+        }
+    }
+    let named = events("event: error\ndata: {\"code\": 503, \"message\": \"full of eels\"}\n\n");
+    for format in ALL.into_iter().filter(|format| *format != Format::Ollama) {
+        let service = Service::new([named.clone(), named.clone(), named.clone()]).await;
+        let error = ask(&remote(format, &options(format, &service, true)))
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(&error, ProviderError::Reported { message, .. } if message == "full of eels"),
+            "{format}: {error}"
+        );
+        assert_eq!(service.requests(), 3, "{format}");
+        let service = Service::new([events("event: error\ndata: full of eels\n\n")]).await;
+        let error = ask(&remote(format, &options(format, &service, true)))
+            .await
+            .unwrap_err();
+        assert!(
+            error.to_string().contains("full of eels"),
+            "{format}: {error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_garbled_event_is_repeated_like_a_reset() {
+    for format in ALL {
+        let mut documents = documents(format);
+        documents[0].truncate(20);
+        let field = if format == Format::Ollama {
+            ""
+        } else {
+            "data: "
+        };
+        let body: String = documents
+            .iter()
+            .map(|text| format!("{field}{text}\n\n"))
+            .collect();
+        let service = Service::new([reply_of(kind_of(format), body), ok(format)]).await;
+        let turn = ask(&remote(format, &options(format, &service, true)))
+            .await
+            .unwrap();
+        assert_eq!(
+            (turn.message.to_text().trim(), service.requests()),
+            ("ok", 2),
+            "{format}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_the_service_ends_with_an_error_is_repeated() {
+    let broken = |choice: Value| {
+        events(format!(
+            "data: {}\n\ndata: [DONE]\n\n",
+            json!({"id": "x", "choices": [choice]})
+        ))
+    };
+    let broken =
+        broken(json!({"index": 0, "delta": {"content": "half"}, "finish_reason": "error"}));
+    let service = Service::new([broken, ok(Format::OpenAiChat)]).await;
+    let (summary, ..) = run(service.openai(true), &[]).await;
+    assert_eq!(
+        (answer(&summary), service.requests()),
+        (("ok", &StopReason::Answer), 2)
+    );
+}
+
+#[tokio::test]
+async fn a_whole_message_without_its_type_or_its_blocks_is_read() {
+    for streaming in [false, true] {
+        for message in [
+            json!({"role": "assistant", "content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn"}),
+            json!({"type": "message", "role": "assistant", "content": "ok", "stop_reason": "end_turn"}),
+        ] {
+            let service = Service::new([whole(200, &message)]).await;
+            let turn = ask(&service.anthropic(streaming)).await.unwrap();
+            assert_eq!(turn.message.to_text(), "ok", "{streaming} {message}");
+        }
+    }
+}

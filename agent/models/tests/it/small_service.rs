@@ -1,0 +1,107 @@
+//! Services whose models have a small context, which they name in different places.
+
+use std::sync::Arc;
+
+use agent::{Driver, Selection, Session};
+use serde_json::{Value, json};
+use tools::Host;
+use tools::protocol::wire::Format;
+
+use crate::service::wire::{options, remote};
+use crate::service::{Reply, Service, json as reply, wire};
+use crate::workshop::{answer, catalog};
+
+/// The tokens of the context.
+const CONTEXT: usize = 2048;
+
+fn size(body: &Value) -> usize {
+    body.to_string().len() / 4
+}
+
+/// Runs a prompt of a session with more tools than fit. Returns the sizes of its requests.
+async fn sizes(format: Format, service: &Service) -> Vec<usize> {
+    let names: Vec<_> = (0..60)
+        .map(|number| format!("tool.number_{number}_{}", "long".repeat(20)))
+        .collect();
+    let (mut catalog, _) = catalog(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    agent::tool::register(&mut catalog).unwrap();
+    let mut session = Session::new(catalog.list(), Selection::new(), Host::new());
+    let driver = Driver::new(Arc::new(remote(format, &options(format, service, false))));
+    for _ in 0..2 {
+        assert_eq!(
+            answer(&driver.run(&mut session, "go").await.unwrap()).0,
+            "ok"
+        );
+    }
+    (0..service.requests())
+        .map(|index| size(&service.body(index)))
+        .collect()
+}
+
+fn ok(format: Format) -> Reply {
+    wire::reply(format, false, &[wire::Block::Text("ok")])
+}
+
+async fn refusing(refusal: Value) -> Service {
+    let reply = move |body: &Value| {
+        if size(body) > CONTEXT {
+            reply(400, &refusal)
+        } else {
+            ok(Format::OpenAiChat)
+        }
+    };
+    Service::answering(reply).await
+}
+
+#[tokio::test]
+async fn a_first_request_that_is_too_long_is_repeated_with_a_search_for_tools() {
+    let unnamed = || json!({"error": {"message": "no room", "code": "context_length_exceeded"}});
+    let named = json!({"error": {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": 5000, "n_ctx": CONTEXT,
+        "message": "the request exceeds the available context size, try increasing it"}});
+    let list = |field: &str| json!({"object": "list", "data": [{"id": "other", field: 1}, {"id": "gpt-test", field: CONTEXT}]});
+    let properties = json!({"default_generation_settings": {"n_ctx": CONTEXT}});
+    for (refusal, told) in [
+        (named, None),
+        (unnamed(), None),
+        (unnamed(), Some(("/props", properties))),
+        (unnamed(), Some(("/v1/models", list("max_model_len")))),
+        (unnamed(), Some(("/v1/models", list("context_length")))),
+        (unnamed(), Some(("/v1/models", list("context_window")))),
+        (
+            unnamed(),
+            Some((
+                "/v1/models",
+                json!({"data": [{"id": "x", "meta": {"n_ctx_train": CONTEXT}}]}),
+            )),
+        ),
+    ] {
+        let service = refusing(refusal.clone()).await;
+        told.iter()
+            .for_each(|(path, answer)| service.tell(path, answer.clone()));
+        let sizes = sizes(Format::OpenAiChat, &service).await;
+        assert!(
+            sizes.len() == 3 && sizes[0] > CONTEXT,
+            "{refusal} {told:?}: {sizes:?}"
+        );
+        assert!(
+            sizes[1..].iter().all(|size| *size <= CONTEXT),
+            "{refusal} {told:?}: {sizes:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_ollama_would_cut_is_not_sent() {
+    for told in [
+        json!({"model_info": {"llama.context_length": CONTEXT}}),
+        json!({"parameters": format!("num_ctx {CONTEXT}"), "model_info": {"llama.context_length": 131_072}}),
+    ] {
+        let service = Service::answering(|_| ok(Format::Ollama)).await;
+        service.tell("/api/show", told);
+        let sizes = sizes(Format::Ollama, &service).await;
+        assert!(
+            sizes.len() == 2 && sizes.iter().all(|size| *size <= CONTEXT),
+            "{sizes:?}"
+        );
+    }
+}
