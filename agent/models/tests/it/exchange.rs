@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::prefix::field;
 use crate::service::reply::{Api, Block, Way, completion};
 use crate::service::{KEY, Reply, Service};
 use crate::workshop::{Ran, answer, catalog, result, run};
@@ -151,11 +152,10 @@ async fn the_definitions_sent_equal_those_of_the_tool_set() {
                 .run(&mut session, "go")
                 .await
                 .unwrap();
-            // Bodies keep the order of keys here.
-            let sent = service.body(turn)["tools"].to_string();
+            let body = service.text(turn);
             assert_eq!(
-                sent,
-                **session
+                field(&body, "tools"),
+                &**session
                     .tools()
                     .wire(format, Strictness::Relaxed)
                     .definitions()
@@ -193,10 +193,11 @@ async fn rewritten_definitions_are_sent_and_the_calls_are_read_with_the_names_of
             .await
             .unwrap();
 
-        let sent = service.body(0)["tools"].to_string();
+        let body = service.text(0);
+        let sent = field(&body, "tools");
         assert_eq!(
             sent,
-            **session
+            &**session
                 .tools()
                 .wire(format, Strictness::Relaxed)
                 .definitions()
@@ -339,8 +340,8 @@ async fn strict_definitions_are_sent_on_request() {
         .unwrap();
     let sent = service.body(0)["tools"].clone();
     assert_eq!(
-        sent.to_string(),
-        **session
+        field(&service.text(0), "tools"),
+        &**session
             .tools()
             .wire(Format::OpenAiChat, Strictness::Strict)
             .definitions()
