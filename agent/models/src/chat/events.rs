@@ -54,12 +54,14 @@ impl ReadReply for Events {
             turn.end = Some(reason.into_owned());
             self.has_ended = true;
         }
-        let message = choice.get("message");
-        if message.is_object() {
+        let (message, delta) = (choice.get("message"), choice.get("delta"));
+        // Perplexity's chunks have the whole message so far beside the new piece.
+        let is_whole = chunk.get("object").json() == "\"chat.completion\"";
+        if message.is_object() && (is_whole || !delta.is_object()) {
             self.has_ended = true;
             self.read_message(&message.fields(), turn);
         } else {
-            self.read_message(&choice.get("delta").fields(), turn);
+            self.read_message(&delta.fields(), turn);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The differences between a reply and the request that repeats it. Each has its reason.
 
 use serde_json::{Value, json};
+use tools::Json;
 use tools::protocol::wire::Format;
 
 /// Returns the words of a reply as they are to be sent.
@@ -34,9 +35,8 @@ fn message(message: &mut Value) {
         // The place of a call in a stream. A request has them in their order.
         call.as_object_mut().unwrap().remove("index");
         // Arguments are written anew, without spaces.
-        let arguments: Value =
-            serde_json::from_str(call["function"]["arguments"].as_str().unwrap()).unwrap();
-        call["function"]["arguments"] = arguments.to_string().into();
+        let arguments = call["function"]["arguments"].as_str().unwrap();
+        call["function"]["arguments"] = Json::parse(arguments).unwrap().to_string().into();
     }
     for part in fields
         .get_mut("content")
@@ -83,7 +83,7 @@ fn anew(item: &Value) -> Value {
         }
         _ => {
             let part = json!({"type": "output_text", "text": item["content"][0]["text"], "annotations": []});
-            json!({"type": "message", "role": "assistant", "content": [part], "status": "completed", "id": "msg_rig_1"})
+            json!({"type": "message", "role": "assistant", "content": [part]})
         }
     }
 }
