@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use agent::WireToolSet;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Part, Role};
 use tools::{Content, ToolCall};
@@ -148,14 +148,31 @@ impl Reading<'_> {
                     text: content.described(),
                     beside,
                 }),
-                Part::ToolCall(call) => Some(Said::Call {
-                    call: self.tools.write_call(call),
-                    beside,
-                }),
+                Part::ToolCall(call) => Some(self.call(call, beside)),
                 _ => None,
             });
         }
         said
+    }
+
+    fn call<'a>(&self, call: &ToolCall, beside: Option<&'a Map<String, Value>>) -> Said<'a> {
+        let mut call = self.tools.write_call(call);
+        if !call.arguments.node().is_object() {
+            // Those of a call that was not run. Services refuse them as they are, and often also in the text of OpenAI's formats.
+            call.arguments = json!({"arguments": call.arguments.value()}).into();
+        }
+        if self.has_tools() {
+            return Said::Call { call, beside };
+        }
+        Said::Text {
+            text: format!("[called {} with {}]", call.name, call.arguments),
+            beside: None,
+        }
+    }
+
+    /// Returns true if the request has tools. Anthropic and others refuse calls in one without.
+    fn has_tools(&self) -> bool {
+        self.tools.list().len() > 0
     }
 
     fn user<'a>(&self, messages: &'a [Message]) -> Unit<'a> {
@@ -177,8 +194,13 @@ impl Reading<'_> {
                         };
                         let shown = format.show_result(id, result);
                         let parts = shown.content.into_iter().map(|content| self.shown(content));
-                        let following_parts = shown.following.into_iter();
-                        following.extend(following_parts.map(|content| self.shown(content)));
+                        let later = shown.following.into_iter();
+                        following.extend(later.map(|content| self.shown(content)));
+                        if !self.has_tools() {
+                            content.push(Content::text(format!("[the result of {name}]")));
+                            content.extend(parts);
+                            continue;
+                        }
                         results.push(ResultShown {
                             id,
                             name: self.tools.name(name).into_owned(),

@@ -121,7 +121,7 @@ impl Events {
     fn read_head(&mut self, message: &Fields<'_>, turn: &mut TurnBuilder<'_>) {
         self.started = Counts::read(&message.get("usage").fields());
         turn.usage = self.started.usage();
-        turn.response_id = message.get("id").text().map(Cow::into_owned);
+        turn.response_id = message.get("id").words().map(Cow::into_owned);
         turn.model = message.get("model").text().map(Cow::into_owned);
         self.keep_container(message);
     }

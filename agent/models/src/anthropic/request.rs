@@ -68,6 +68,7 @@ fn text_block(text: &str) -> Value {
 
 fn assistant(model: &Model, mut said: Vec<Said<'_>>) -> Vec<Value> {
     said.retain(|said| !matches!(said, Said::Item(item) if item["type"] == "container"));
+    retain_paired(&mut said);
     // The service refuses a message that ends with a thought.
     while matches!(said.last(), Some(Said::Item(item)) if is_thought(item)) {
         said.pop();
@@ -75,14 +76,9 @@ fn assistant(model: &Model, mut said: Vec<Said<'_>>) -> Vec<Value> {
     let block = |said| match said {
         Said::Text { text, beside } => with(text_block(&text), beside),
         Said::Call { call, beside } => {
-            let input = match call.arguments.into_value() {
-                input @ Value::Object(_) => input,
-                // A call that was not run.
-                other => json!({"arguments": other}),
-            };
             let id = model.call_id(&call.id);
             with(
-                json!({"type": "tool_use", "id": id, "name": call.name, "input": input}),
+                json!({"type": "tool_use", "id": id, "name": call.name, "input": call.arguments.into_value()}),
                 beside,
             )
         }
@@ -90,6 +86,33 @@ fn assistant(model: &Model, mut said: Vec<Said<'_>>) -> Vec<Value> {
         Said::Image { mime_type, .. } => text_block(&format!("[an image of type {mime_type}]")),
     };
     said.into_iter().map(block).collect()
+}
+
+/// Removes the calls of the service's own tools that have no result, and results without a call. A call at the end of a turn goes on, and
+/// its result is at the beginning of the next one.
+fn retain_paired(said: &mut Vec<Said<'_>>) {
+    let id = |said: &Said<'_>, end: &str, name: &str| match said {
+        Said::Item(item) if item["type"].as_str()?.ends_with(end) => {
+            Some(item[name].as_str()?.to_owned())
+        }
+        _ => None,
+    };
+    let (call, result) = (
+        |said: &Said<'_>| id(said, "_tool_use", "id"),
+        |said: &Said<'_>| id(said, "_tool_result", "tool_use_id"),
+    );
+    let is_text = |said: &Said<'_>| matches!(said, Said::Text { .. });
+    let is_kept = |(at, part): (usize, &Said<'_>)| {
+        let (before, after) = (&said[..at], &said[at..]);
+        let is_answered =
+            |id: &String| after.iter().any(|other| result(other).as_ref() == Some(id));
+        let is_called = |id: &String| before.iter().any(|other| call(other).as_ref() == Some(id));
+        call(part).is_none_or(|id| is_answered(&id) || !after.iter().any(is_text))
+            && result(part).is_none_or(|id| is_called(&id) || !before.iter().any(is_text))
+    };
+    let kept: Vec<_> = said.iter().enumerate().map(is_kept).collect();
+    let mut kept = kept.into_iter();
+    said.retain(|_| kept.next().unwrap_or_default());
 }
 
 /// Returns a block with the members beside it, which do not replace its own.

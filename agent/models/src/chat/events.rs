@@ -34,7 +34,7 @@ pub(crate) struct Events {
 impl ReadReply for Events {
     fn read(&mut self, chunk: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
         self.has_chunks = true;
-        if let Some(id) = chunk.get("id").text() {
+        if let Some(id) = chunk.get("id").words() {
             turn.response_id = Some(id.into_owned());
         }
         if let Some(model) = chunk.get("model").words() {

@@ -88,13 +88,8 @@ fn own_part(model: &Model, said: Said<'_>) -> Value {
                 Some(Value::Object(function)) => function,
                 _ => Map::new(),
             };
-            let args = match call.arguments.into_value() {
-                args @ Value::Object(_) => args,
-                // A call that was not run.
-                other => json!({"arguments": other}),
-            };
             function.insert("name".to_owned(), call.name.into());
-            function.insert("args".to_owned(), args);
+            function.insert("args".to_owned(), call.arguments.into_value());
             if has_call_ids(&model.name) && !call.id.is_empty() {
                 function.insert("id".to_owned(), model.call_id(&call.id).into());
             }

@@ -278,6 +278,10 @@ impl Events {
         status: Option<&str>,
         turn: &mut TurnBuilder<'_>,
     ) {
+        let thought = response.get("reasoning").words();
+        if let Some(thought) = thought.filter(|_| self.items.is_empty()) {
+            turn.prepend(Kind::Thought, thought.into_owned(), Map::new());
+        }
         let mut taken = Vec::new();
         for (index, item) in (0..).zip(response.get("output").elements()) {
             let item = item.fields();
