@@ -270,7 +270,11 @@ impl Model {
             system: Vec::new(),
             container: None,
         };
-        let messages = self.messages(request, &mut parts)?;
+        let mut messages = self.messages(request, &mut parts)?;
+        if self.api == Api::OpenAi {
+            messages
+                .extend(chat::request_for_call(self, &parts).map(|message| message.to_string()));
+        }
         let mut body = RequestBody::new();
         for (name, value) in &self.settings {
             body.field(name, value);
@@ -325,7 +329,7 @@ impl Model {
                     continue;
                 }
                 (Api::OpenAiResponses, Unit::System(text))
-                    if messages.is_empty() && self.service.name == "openai" =>
+                    if messages.is_empty() && self.service.instructions =>
                 {
                     parts.system.push(text);
                     continue;

@@ -40,6 +40,9 @@ pub(crate) struct Service {
     /// False if the service refuses the field that asks for the usage of a stream.
     #[serde(default = "yes")]
     pub(crate) stream_options: bool,
+    /// False if the system text is an item of the Responses API, and no field.
+    #[serde(default = "yes")]
+    pub(crate) instructions: bool,
     /// The place that tells of the differences.
     #[allow(dead_code, reason = "for readers of the file")]
     source: String,
@@ -78,8 +81,9 @@ pub(crate) enum ForcedCalls {
     Named,
     /// One of any tool, but of none by name.
     Any,
-    /// A thinking model refuses the field, which is left out.
+    /// A thinking model refuses one, which is left out.
     WithoutReasoning,
+    /// None. A prompt asks for one instead.
     Never,
 }
 

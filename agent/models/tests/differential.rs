@@ -259,3 +259,224 @@ fn rows() -> Vec<(String, Value)> {
     }
     rows
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "compares with the former providers"]
+async fn conversations_are_written_the_same() {
+    use tools::{Content, ToolCall};
+    let mut sorts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let png = || Content::Image {
+        data: "iVBORw0KGgo=".to_owned(),
+        mime_type: "image/png".to_owned(),
+    };
+    let call = |id: &str, name: &str| {
+        Part::ToolCall(ToolCall::new(id, name, json!({"path": "a", "n": 1.5})))
+    };
+    let result = |id: &str, content: Vec<Content>, is_error| Part::ToolResult {
+        id: id.to_owned(),
+        name: "fs.read".to_owned(),
+        result: ToolResult {
+            content,
+            is_error,
+            ..ToolResult::default()
+        },
+    };
+    let message = |role, parts| Message { role, parts };
+    let text = |text: &str| Part::Content(Content::text(text));
+    let messages = vec![
+        message(Role::System, vec![text("You are it.\nReally.")]),
+        message(
+            Role::User,
+            vec![text("look"), Part::Content(png()), text("please")],
+        ),
+        message(
+            Role::Assistant,
+            vec![
+                Part::Reasoning {
+                    text: "Hm.".to_owned(),
+                    opaque: Value::Null,
+                },
+                text("I look."),
+                call("c1", "fs.read"),
+                call("functions.read:0", "fs.read"),
+                call("c3", "fs.read"),
+                call("c4", "no.such"),
+            ],
+        ),
+        message(
+            Role::Tool,
+            vec![
+                result(
+                    "c1",
+                    vec![Content::text("one"), Content::text("two")],
+                    false,
+                ),
+                result("functions.read:0", vec![Content::text("see"), png()], false),
+                result("c3", vec![Content::text("bad"), png()], true),
+                result("c4", vec![], true),
+            ],
+        ),
+        message(Role::User, vec![text("go on")]),
+        message(Role::Assistant, vec![text("Done."), text("Really.")]),
+        message(Role::Assistant, vec![]),
+        message(Role::User, vec![text(" ")]),
+        message(Role::User, vec![text("thanks")]),
+        message(Role::User, vec![text("and bye")]),
+    ];
+    let row = json!({"request": {"tools": [{"name": "fs.read"}]}});
+    for format in wire::ALL {
+        let models: &[&str] = match format {
+            Format::OpenAiChat | Format::OpenAiResponses => &[
+                "gpt-5.1",
+                "gpt-4o",
+                "o3-mini",
+                "qwen3",
+                "mistral-small",
+                "kimi-k3",
+            ],
+            Format::Anthropic => &[
+                "claude-sonnet-4-5",
+                "claude-opus-5",
+                "claude-opus-4-6",
+                "glm-5",
+            ],
+            Format::Gemini => &[
+                "gemini-3-flash-preview",
+                "gemini-2.5-flash",
+                "gemini-2.0-flash",
+            ],
+            _ => &["qwen3"],
+        };
+        for model in models {
+            for dialect in [
+                None,
+                Some("deepseek"),
+                Some("groq"),
+                Some("mistral"),
+                Some("openrouter"),
+                Some("moonshot"),
+                Some("llamacpp"),
+                Some("xai"),
+                Some("azure.openai"),
+                Some("together"),
+                Some("zai"),
+            ] {
+                if dialect.is_some()
+                    && !matches!(format, Format::OpenAiChat | Format::OpenAiResponses)
+                {
+                    continue;
+                }
+                for (streaming, generation) in [
+                    (false, agent::GenerationOptions::new()),
+                    (
+                        true,
+                        agent::GenerationOptions::new()
+                            .with_max_output_tokens(20_000)
+                            .with_caching(true),
+                    ),
+                    (true, agent::GenerationOptions::new().with_temperature(0.5)),
+                    (
+                        false,
+                        agent::GenerationOptions::new()
+                            .with_reasoning_effort(agent::ReasoningEffort::High),
+                    ),
+                    (
+                        false,
+                        agent::GenerationOptions::new()
+                            .with_reasoning_effort(agent::ReasoningEffort::Off),
+                    ),
+                    (
+                        false,
+                        agent::GenerationOptions::new()
+                            .with_reasoning_effort(agent::ReasoningEffort::Minimal),
+                    ),
+                    (
+                        false,
+                        agent::GenerationOptions::new()
+                            .with_reasoning_effort(agent::ReasoningEffort::Max),
+                    ),
+                    (
+                        false,
+                        agent::GenerationOptions::new().with_parallel_calls(false),
+                    ),
+                    (
+                        false,
+                        agent::GenerationOptions::new()
+                            .with_tool_choice(agent::ToolChoice::Required),
+                    ),
+                    (
+                        false,
+                        agent::GenerationOptions::new()
+                            .with_tool_choice(agent::ToolChoice::Tool("fs.read".to_owned())),
+                    ),
+                    (
+                        false,
+                        agent::GenerationOptions::new().with_tool_choice(agent::ToolChoice::None),
+                    ),
+                ] {
+                    let mut seen = Vec::new();
+                    for is_new in [false, true] {
+                        let service = Service::new([wire::reply(
+                            format,
+                            streaming,
+                            &[wire::Block::Text("ok")],
+                        )])
+                        .await;
+                        let mut options = service
+                            .options(model, streaming)
+                            .with_base_url(&service.url)
+                            .with_generation(generation.clone());
+                        options.dialect = dialect.map(str::to_owned);
+                        let made = if is_new {
+                            use agent_models::Remote;
+                            match format {
+                                Format::OpenAiChat => Remote::openai(&options),
+                                Format::OpenAiResponses => Remote::openai_responses(&options),
+                                Format::Anthropic => Remote::anthropic(&options),
+                                Format::Gemini => Remote::gemini(&options),
+                                _ => Remote::ollama(&options),
+                            }
+                            .map(|model| Box::new(model) as Box<dyn Provider>)
+                        } else {
+                            use agent_rig::Remote;
+                            match format {
+                                Format::OpenAiChat => Remote::openai(&options),
+                                Format::OpenAiResponses => Remote::openai_responses(&options),
+                                Format::Anthropic => Remote::anthropic(&options),
+                                Format::Gemini => Remote::gemini(&options),
+                                _ => Remote::ollama(&options),
+                            }
+                            .map(|model| Box::new(model) as Box<dyn Provider>)
+                        };
+                        seen.push(match made {
+                            Err(error) => json!({"error": error.to_string()}),
+                            Ok(provider) => {
+                                let (outcome, _) = complete(&*provider, &session(&row), &messages).await;
+                                json!({"ok": outcome.map(|_| ()).map_err(|error| error.to_string()), "head": service.requests().min(1) == 1 && service.head(0).contains("very-secret"),
+                                    "path": if service.requests() > 0 { service.head(0).lines().next().unwrap().to_owned() } else { String::new() },
+                                    "body": if service.requests() > 0 { service.body(0) } else { Value::Null }})
+                            }
+                        });
+                    }
+                    let mut found = Vec::new();
+                    differences("", &seen[0], &seen[1], &mut found);
+                    for (pointer, change) in found {
+                        let sort = format!("{format} {pointer}");
+                        sorts
+                            .entry(sort)
+                            .or_default()
+                            .push(format!("{model} {dialect:?} {generation:?}: {change}"));
+                    }
+                }
+            }
+        }
+    }
+    let mut text = String::new();
+    for (pointer, rows) in &sorts {
+        text += &format!("== {pointer}: {}\n", rows.len());
+        for row in rows {
+            text += &format!("   {row}\n");
+        }
+    }
+    std::fs::write(std::env::var("DIFFERENCES").unwrap(), text).unwrap();
+}

@@ -6,5 +6,5 @@ mod request;
 mod settings;
 
 pub(crate) use events::Events;
-pub(crate) use request::{body, messages};
+pub(crate) use request::{body, messages, request_for_call};
 pub(crate) use settings::settings;

@@ -1,5 +1,6 @@
 //! Writes the requests of chat completions.
 
+use agent::provider::ReasoningEffort;
 use serde_json::{Map, Value, json};
 use tools::Content;
 use tools::protocol::wire::{Format, WireCall};
@@ -34,7 +35,8 @@ fn user(model: &Model, results: Vec<ResultShown<'_>>, content: &[Content]) -> Ve
         })
         .collect();
     if separates {
-        messages.push(json!({"role": "assistant", "content": TURN}));
+        let (text, beside) = (TURN.to_owned(), None);
+        messages.push(assistant(model, vec![Said::Text { text, beside }]));
     }
     if !content.is_empty() {
         let content = only_text(content).map_or_else(|| parts(content), Value::from);
@@ -110,10 +112,8 @@ pub(crate) fn body(model: &Model, parts: &RequestParts<'_>, body: &mut RequestBo
     let service = model.service;
     if parts.tools.list().len() > 0 {
         body.text("tools", parts.tools.definitions());
-        if let Some(forced) = &parts.forced_call
-            && service.forced_calls != ForcedCalls::WithoutReasoning
-        {
-            body.field("tool_choice", &tool_choice(forced));
+        if let Some(choice) = tool_choice(model, parts) {
+            body.field("tool_choice", &choice);
         }
         if let Some(parallel) = model.generation.parallel_calls {
             body.field("parallel_tool_calls", &parallel.into());
@@ -139,10 +139,30 @@ pub(crate) fn body(model: &Model, parts: &RequestParts<'_>, body: &mut RequestBo
 }
 
 /// Returns the choice in the form of chat completions.
-fn tool_choice(forced: &ForcedCall) -> Value {
-    match forced {
+fn tool_choice(model: &Model, parts: &RequestParts<'_>) -> Option<Value> {
+    let forced = parts.forced_call.as_ref()?;
+    let is_refused = match model.service.forced_calls {
+        _ if *forced == ForcedCall::None => false,
+        ForcedCalls::Named | ForcedCalls::Any => false,
+        ForcedCalls::WithoutReasoning => {
+            let effort = model.generation.reasoning_effort;
+            model.name != "deepseek-chat" && effort != Some(ReasoningEffort::Off)
+        }
+        ForcedCalls::Never => true,
+    };
+    Some(match forced {
+        _ if is_refused => return None,
         ForcedCall::None => "none".into(),
         ForcedCall::Any => "required".into(),
         ForcedCall::Tool(name) => json!({"type": "function", "function": {"name": name}}),
-    }
+    })
+}
+
+/// Returns the prompt that asks for a call, where the service forces none:
+/// <https://platform.moonshot.ai/docs/guide/migrating-from-openai-to-kimi>.
+pub(crate) fn request_for_call(model: &Model, parts: &RequestParts<'_>) -> Option<Value> {
+    let is_asked = parts.forced_call == Some(ForcedCall::Any)
+        && model.service.forced_calls == ForcedCalls::Never;
+    let content = "Please select a tool to handle the current issue.";
+    is_asked.then(|| json!({"role": "user", "content": content}))
 }

@@ -13,13 +13,10 @@ pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupport
         let reason = format!("{} documents no field for it", service.name);
         return Err(Unsupported::new(PARALLEL_CALLS, reason));
     }
-    match (&generation.tool_choice, service.forced_calls) {
-        (Some(ToolChoice::Tool(_)), ForcedCalls::Any | ForcedCalls::Never)
-        | (Some(ToolChoice::Required), ForcedCalls::Never) => {
-            let reason = format!("{} does not force such a call", service.name);
-            return Err(Unsupported::new(TOOL_CHOICE, reason));
-        }
-        _ => {}
+    let has_named_calls = !matches!(service.forced_calls, ForcedCalls::Any | ForcedCalls::Never);
+    if matches!(generation.tool_choice, Some(ToolChoice::Tool(_))) && !has_named_calls {
+        let reason = format!("{} forces no call of one tool", service.name);
+        return Err(Unsupported::new(TOOL_CHOICE, reason));
     }
     let mut fields = asked.fields()?;
     fields.extend(reasoning(asked)?);

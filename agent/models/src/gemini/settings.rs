@@ -18,21 +18,23 @@ pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupport
     if let Some(temperature) = asked.temperature()? {
         config.insert("temperature".to_owned(), temperature);
     }
+    let Some(effort) = asked.effort()? else {
+        return Ok(config);
+    };
     let takes_tokens = asked.facts.is_some_and(|facts| facts.budget);
-    let thinking = match asked.effort()? {
-        None => return Ok(config),
-        Some(ReasoningEffort::ExtraHigh | ReasoningEffort::Max) => {
-            return Err(Unsupported::new(REASONING, "Gemini's levels end at high"));
-        }
-        Some(ReasoningEffort::Off) if takes_tokens => json!({"thinkingBudget": 0}),
-        Some(ReasoningEffort::Off) => {
+    let thinking = match effort {
+        ReasoningEffort::Off if takes_tokens => json!({"thinkingBudget": 0}),
+        effort if takes_tokens => json!({"thinkingBudget": tokens(effort)}),
+        ReasoningEffort::Off => {
             return Err(Unsupported::new(
                 REASONING,
                 "its reasoning cannot be turned off",
             ));
         }
-        Some(effort) if takes_tokens => json!({"thinkingBudget": tokens(effort)}),
-        Some(effort) => json!({"thinkingLevel": effort.name()}),
+        ReasoningEffort::ExtraHigh | ReasoningEffort::Max => {
+            return Err(Unsupported::new(REASONING, "Gemini's levels end at high"));
+        }
+        effort => json!({"thinkingLevel": effort.name()}),
     };
     config.insert("thinkingConfig".to_owned(), thinking);
     Ok(config)

@@ -20,6 +20,7 @@ mod generation;
 #[path = "../../../../protocol/tests/it/wire/judge.rs"]
 mod judge;
 mod key;
+mod known_services;
 mod lost_reply;
 mod pause;
 mod prefix;

@@ -1,0 +1,81 @@
+//! The differences of known services, in the bodies of requests.
+
+use agent::{GenerationOptions, ReasoningEffort, ToolChoice};
+use agent_models::Remote;
+use serde_json::{Value, json};
+use tools::protocol::wire::Format;
+
+use crate::service::Service;
+use crate::service::wire::{Block, options, reply};
+use crate::workshop::complete;
+
+/// Returns the body of a request to a known service.
+async fn body(dialect: &str, model: &str, generation: GenerationOptions) -> Value {
+    let format = Format::OpenAiChat;
+    let service = Service::new([reply(format, true, &[Block::Text("ok")])]).await;
+    let options = options(format, &service, true)
+        .with_model(model)
+        .with_dialect(dialect)
+        .with_generation(generation);
+    complete(&Remote::openai(&options).unwrap(), &["fs.read"])
+        .await
+        .unwrap();
+    service.body(0)
+}
+
+#[tokio::test]
+async fn the_effort_of_reasoning_is_in_the_field_of_the_service() {
+    let (high, off) = (ReasoningEffort::High, ReasoningEffort::Off);
+    for (dialect, effort, field, value) in [
+        ("groq", high, "reasoning_effort", json!("high")),
+        ("deepseek", high, "thinking", json!({"type": "enabled"})),
+        ("deepseek", off, "thinking", json!({"type": "disabled"})),
+        ("openrouter", high, "reasoning", json!({"effort": "high"})),
+        ("together", high, "reasoning", json!({"enabled": true})),
+        ("ollama", off, "reasoning_effort", json!("none")),
+    ] {
+        let body = body(
+            dialect,
+            "some",
+            GenerationOptions::new().with_reasoning_effort(effort),
+        )
+        .await;
+        assert_eq!(body[field], value, "{dialect}: {body:#}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_is_forced_as_far_as_the_service_takes_it() {
+    let forced = || GenerationOptions::new().with_tool_choice(ToolChoice::Required);
+    let silent = forced().with_reasoning_effort(ReasoningEffort::Off);
+    for (dialect, generation, choice) in [
+        ("groq", forced(), json!("required")),
+        ("llamacpp", forced(), json!("required")),
+        ("deepseek", forced(), Value::Null),
+        ("deepseek", silent, json!("required")),
+        ("moonshot", forced(), Value::Null),
+    ] {
+        let body = body(dialect, "some", generation).await;
+        assert_eq!(body["tool_choice"], choice, "{dialect}: {body:#}");
+        let last = body["messages"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["content"] != "go", dialect == "moonshot", "{body:#}");
+    }
+    let service = Service::new([]).await;
+    let named = GenerationOptions::new().with_tool_choice(ToolChoice::Tool("fs.read".to_owned()));
+    for dialect in ["llamacpp", "moonshot"] {
+        let options = options(Format::OpenAiChat, &service, true).with_dialect(dialect);
+        let error = Remote::openai(&options.with_generation(named.clone())).unwrap_err();
+        assert!(
+            error.to_string().contains("generation.tool_choice"),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_usage_of_a_stream_is_asked_for_where_the_service_takes_the_field() {
+    for (dialect, is_asked) in [("groq", true), ("mistral", false), ("openrouter", false)] {
+        let body = body(dialect, "some", GenerationOptions::new()).await;
+        assert_eq!(body["stream_options"].is_object(), is_asked, "{dialect}");
+    }
+}
