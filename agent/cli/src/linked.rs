@@ -4,7 +4,7 @@
 tools::link!(tools_builtin);
 
 #[cfg(feature = "default")]
-tools::link!(agent_rig, agent_sessions, agent_telemetry);
+tools::link!(agent_models, agent_sessions, agent_telemetry);
 
 #[cfg(feature = "default")]
 tools::link!(tools_mcp_host);

@@ -23,6 +23,7 @@ mod model_limits;
 mod ollama;
 mod only_model;
 mod origin;
+mod profile;
 mod raw;
 mod remote;
 mod request_body;

@@ -242,7 +242,7 @@ impl Provider for Remote {
     }
 
     fn generation(&self) -> Option<&GenerationOptions> {
-        Some(&self.model.generation)
+        Some(&self.model.profile.generation)
     }
 
     fn wire(&self) -> Option<Format> {

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 use tools::Content;
 
 use crate::conversation::{ResultShown, Said, Unit};
-use crate::model::{Model, RequestParts};
 use crate::model_limits::output_limit;
+use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 use crate::settings::ForcedCall;
 
@@ -30,7 +30,7 @@ pub(crate) fn container(unit: &Unit<'_>) -> Option<String> {
 }
 
 /// Returns the messages of a unit.
-pub(crate) fn messages(model: &Model, unit: Unit<'_>) -> Vec<Value> {
+pub(crate) fn messages(model: &Profile, unit: Unit<'_>) -> Vec<Value> {
     let (role, content) = match unit {
         Unit::System(text) => ("system", vec![text_block(&text)]),
         Unit::User { results, content } => ("user", user(model, results, &content)),
@@ -39,7 +39,7 @@ pub(crate) fn messages(model: &Model, unit: Unit<'_>) -> Vec<Value> {
     vec![json!({"role": role, "content": content})]
 }
 
-fn user(model: &Model, results: Vec<ResultShown<'_>>, content: &[Content]) -> Vec<Value> {
+fn user(model: &Profile, results: Vec<ResultShown<'_>>, content: &[Content]) -> Vec<Value> {
     let result = |result: ResultShown<'_>| {
         let content: Vec<_> = result.content.iter().map(block).collect();
         let id = model.call_id(result.id);
@@ -66,7 +66,7 @@ fn text_block(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-fn assistant(model: &Model, mut said: Vec<Said<'_>>) -> Vec<Value> {
+fn assistant(model: &Profile, mut said: Vec<Said<'_>>) -> Vec<Value> {
     said.retain(|said| !matches!(said, Said::Item(item) if item["type"] == "container"));
     retain_paired(&mut said);
     // The service refuses a message that ends with a thought.
@@ -125,7 +125,7 @@ fn with(block: Value, beside: Option<&Map<String, Value>>) -> Value {
 }
 
 /// Adds the fields of a request after the messages.
-pub(crate) fn body(model: &Model, parts: &RequestParts<'_>, body: &mut RequestBody) {
+pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut RequestBody) {
     let marker = json!({"type": "ephemeral"});
     let limit = parts
         .output_limit

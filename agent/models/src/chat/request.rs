@@ -7,7 +7,7 @@ use tools::protocol::wire::{Format, WireCall};
 
 use super::calls::add;
 use crate::conversation::{ResultShown, Said, Unit, only_text};
-use crate::model::{Model, RequestParts};
+use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 use crate::service::ForcedCalls;
 use crate::settings::ForcedCall;
@@ -16,7 +16,7 @@ use crate::settings::ForcedCall;
 const TURN: &str = "Understood.";
 
 /// Returns the messages of a unit.
-pub(crate) fn messages(model: &Model, unit: Unit<'_>) -> Vec<Value> {
+pub(crate) fn messages(model: &Profile, unit: Unit<'_>) -> Vec<Value> {
     match unit {
         Unit::System(text) => vec![json!({"role": "system", "content": text})],
         Unit::User { results, content } => user(model, results, &content),
@@ -24,7 +24,7 @@ pub(crate) fn messages(model: &Model, unit: Unit<'_>) -> Vec<Value> {
     }
 }
 
-fn user(model: &Model, results: Vec<ResultShown<'_>>, content: &[Content]) -> Vec<Value> {
+fn user(model: &Profile, results: Vec<ResultShown<'_>>, content: &[Content]) -> Vec<Value> {
     let separates = model.separates_results && !results.is_empty() && !content.is_empty();
     let mut messages: Vec<_> = results
         .into_iter()
@@ -55,7 +55,7 @@ fn parts(content: &[Content]) -> Value {
     content.iter().map(part).collect()
 }
 
-fn assistant(model: &Model, said: Vec<Said<'_>>) -> Value {
+fn assistant(model: &Profile, said: Vec<Said<'_>>) -> Value {
     let (mut text, mut parts, mut calls) = (String::new(), Vec::new(), Vec::new());
     let (mut fields, mut has_items) = (Map::new(), false);
     for said in said {
@@ -95,7 +95,7 @@ fn assistant(model: &Model, said: Vec<Said<'_>>) -> Value {
     message.into()
 }
 
-fn tool_call(model: &Model, call: tools::ToolCall, beside: Option<&Map<String, Value>>) -> Value {
+fn tool_call(model: &Profile, call: tools::ToolCall, beside: Option<&Map<String, Value>>) -> Value {
     let id = model.call_id(&call.id).into_owned();
     let written = Format::OpenAiChat.write_calls(&[WireCall::from(tools::ToolCall { id, ..call })]);
     let mut call = written.into_iter().next().unwrap_or_default();
@@ -108,7 +108,7 @@ fn tool_call(model: &Model, call: tools::ToolCall, beside: Option<&Map<String, V
 }
 
 /// Adds the fields of a request after the messages.
-pub(crate) fn body(model: &Model, parts: &RequestParts<'_>, body: &mut RequestBody) {
+pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut RequestBody) {
     let service = model.service;
     if parts.tools.list().len() > 0 {
         body.text("tools", parts.tools.definitions());
@@ -139,7 +139,7 @@ pub(crate) fn body(model: &Model, parts: &RequestParts<'_>, body: &mut RequestBo
 }
 
 /// Returns the choice in the form of chat completions.
-fn tool_choice(model: &Model, parts: &RequestParts<'_>) -> Option<Value> {
+fn tool_choice(model: &Profile, parts: &RequestParts<'_>) -> Option<Value> {
     let forced = parts.forced_call.as_ref()?;
     let is_refused = match model.service.forced_calls {
         _ if *forced == ForcedCall::None => false,
@@ -160,7 +160,7 @@ fn tool_choice(model: &Model, parts: &RequestParts<'_>) -> Option<Value> {
 
 /// Returns the prompt that asks for a call, where the service forces none:
 /// <https://platform.moonshot.ai/docs/guide/migrating-from-openai-to-kimi>.
-pub(crate) fn request_for_call(model: &Model, parts: &RequestParts<'_>) -> Option<Value> {
+pub(crate) fn request_for_call(model: &Profile, parts: &RequestParts<'_>) -> Option<Value> {
     let is_asked = parts.forced_call == Some(ForcedCall::Any)
         && model.service.forced_calls == ForcedCalls::Never;
     let content = "Please select a tool to handle the current issue.";

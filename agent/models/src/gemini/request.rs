@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use tools::Content;
 
 use crate::conversation::{ResultShown, Said, Unit, only_text};
-use crate::model::{Model, RequestParts};
+use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 use crate::settings::ForcedCall;
 
@@ -13,7 +13,7 @@ use crate::settings::ForcedCall;
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// Returns the contents of a unit.
-pub(crate) fn messages(model: &Model, unit: Unit<'_>) -> Vec<Value> {
+pub(crate) fn messages(model: &Profile, unit: Unit<'_>) -> Vec<Value> {
     match unit {
         Unit::System(text) => vec![content("user", vec![json!({"text": text})])],
         Unit::User {
@@ -53,7 +53,7 @@ fn inline(mime_type: &str, data: &str) -> Value {
     json!({"inlineData": {"mimeType": mime_type, "data": data}})
 }
 
-fn response(model: &Model, result: ResultShown<'_>) -> Value {
+fn response(model: &Profile, result: ResultShown<'_>) -> Value {
     let is_image = |content: &&Content| matches!(content, Content::Image { .. });
     let images: Vec<_> = result.content.iter().filter(is_image).map(part).collect();
     let texts: Vec<_> = result
@@ -73,7 +73,7 @@ fn response(model: &Model, result: ResultShown<'_>) -> Value {
     json!({"functionResponse": response})
 }
 
-fn own_part(model: &Model, said: Said<'_>) -> Value {
+fn own_part(model: &Profile, said: Said<'_>) -> Value {
     match said {
         Said::Text { text, beside } => with(json!({"text": text}), beside),
         Said::Image {
@@ -130,7 +130,7 @@ fn has_call_ids(model: &str) -> bool {
 }
 
 /// Adds the fields of a request after the contents.
-pub(crate) fn body(model: &Model, parts: &RequestParts<'_>, body: &mut RequestBody) {
+pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut RequestBody) {
     if !parts.system.is_empty() {
         let texts: Vec<_> = parts
             .system

@@ -5,7 +5,7 @@ use tools::Content;
 use tools::protocol::wire::{Format, WireCall};
 
 use crate::conversation::{Said, Unit, only_text};
-use crate::model::{Model, RequestParts};
+use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 
 /// Returns the messages of a unit.
@@ -85,7 +85,7 @@ fn with(call: Value, beside: Option<&Map<String, Value>>) -> Value {
 }
 
 /// Adds the fields of a request after the messages.
-pub(crate) fn body(model: &Model, parts: &RequestParts<'_>, body: &mut RequestBody) {
+pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut RequestBody) {
     if parts.tools.list().len() > 0 {
         body.text("tools", parts.tools.definitions());
     }

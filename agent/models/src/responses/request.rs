@@ -4,12 +4,12 @@ use serde_json::{Map, Value, json};
 use tools::Content;
 
 use crate::conversation::{ResultShown, Said, Unit};
-use crate::model::{Model, RequestParts};
+use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 use crate::settings::ForcedCall;
 
 /// Returns the items of a unit.
-pub(crate) fn messages(model: &Model, unit: Unit<'_>) -> Vec<Value> {
+pub(crate) fn messages(model: &Profile, unit: Unit<'_>) -> Vec<Value> {
     match unit {
         Unit::System(text) => vec![message(
             "system",
@@ -37,13 +37,13 @@ fn part(content: &Content) -> Value {
     }
 }
 
-fn result_item(model: &Model, result: ResultShown<'_>) -> Value {
+fn result_item(model: &Profile, result: ResultShown<'_>) -> Value {
     let text = crate::conversation::only_text(&result.content);
     let output = text.map_or_else(|| result.content.iter().map(part).collect(), Value::from);
     json!({"type": "function_call_output", "call_id": model.call_id(result.id), "output": output})
 }
 
-fn assistant(model: &Model, said: Vec<Said<'_>>) -> Vec<Value> {
+fn assistant(model: &Profile, said: Vec<Said<'_>>) -> Vec<Value> {
     let mut items = Vec::new();
     let mut said = said.into_iter().peekable();
     let mut is_anew = false;
@@ -106,7 +106,7 @@ fn text_item(text: &str, beside: Option<&Map<String, Value>>) -> Value {
 }
 
 /// Adds the fields of a request after the items.
-pub(crate) fn body(model: &Model, parts: &RequestParts<'_>, body: &mut RequestBody) {
+pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut RequestBody) {
     let system: Vec<_> = parts.system.iter().map(|text| text.trim()).collect();
     if !system.is_empty() {
         body.field("instructions", &system.join("\n\n").into());

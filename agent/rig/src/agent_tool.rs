@@ -1,9 +1,12 @@
-//! The tools of a set as tools of rig's own agents.
+//! The tools of a set as tools of rig's own agents. The only module that uses rig.
 
 use std::sync::Arc;
 
 use agent::ToolSet;
-use rig_core::message::ToolName as RigName;
+use rig_core::message::{
+    DocumentSourceKind, Image, ImageMediaType, MimeType, Text, ToolName as RigName,
+    ToolResultContent,
+};
 use rig_core::tool::{
     DynamicTool, ToolErrorKind as RigErrorKind, ToolExecutionError as RigError,
     ToolOutput as RigOutput,
@@ -14,8 +17,6 @@ use tools::call::CallPlace;
 use tools::protocol::wire::schema::ArgumentsCodec;
 use tools::protocol::wire::{Format, Strictness, WireTool};
 use tools::{Content, Entry, ErrorCode, ToolContext, ToolError, ToolResult};
-
-use super::conversation::result_content;
 
 /// Returns the tools of a set for an agent of [rig](https://docs.rs/rig-agent), whose loop then calls them through
 /// [`ToolSet::execute`] with this context.
@@ -109,6 +110,26 @@ impl AgentTool {
                 .collect(),
         )
     }
+}
+
+fn result_content(content: &Content) -> ToolResultContent {
+    match (content, image(content)) {
+        (Content::Text { text }, _) => ToolResultContent::Text(Text::new(text.as_str())),
+        (_, Some(image)) => ToolResultContent::Image(image),
+        _ => ToolResultContent::Text(Text::new(content.described())),
+    }
+}
+
+fn image(content: &Content) -> Option<Image> {
+    let Content::Image { data, mime_type } = content else {
+        return None;
+    };
+    let media_type = Some(ImageMediaType::from_mime_type(mime_type)?);
+    Some(Image {
+        data: DocumentSourceKind::base64(data.as_str()),
+        media_type,
+        ..Image::default()
+    })
 }
 
 /// Replaces an image by a text about it.
