@@ -68,11 +68,11 @@ pub(crate) struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Returns the messages of each unit. A turn that says nothing is in none, because services refuse empty messages.
-    pub(crate) fn units(&self, messages: &[Message]) -> Vec<Range<usize>> {
+    /// Returns the messages of each unit from a position on. A turn that says nothing is in none, because services refuse empty messages.
+    pub(crate) fn units(&self, messages: &[Message], mut start: usize) -> Vec<Range<usize>> {
         let mut units: Vec<Range<usize>> = Vec::new();
-        let (mut start, mut is_user_open) = (0, false);
-        for run in messages.chunk_by(|first, next| speaker(first) == speaker(next)) {
+        let mut is_user_open = false;
+        for run in messages[start..].chunk_by(|first, next| speaker(first) == speaker(next)) {
             let end = start + run.len();
             match speaker(&run[0]) {
                 Role::System => {

@@ -4,23 +4,21 @@ use agent::{FailureKind, ProviderError, ProviderOptions, Request, TextSink, Turn
 use reqwest::Client;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
-use tools::protocol::wire::Format;
 
 use crate::Timeouts;
 use crate::api::Api;
 use crate::broken::Broken;
 use crate::client;
 use crate::context_size;
-use crate::conversation::{Reading, Unit};
 use crate::endpoint::Endpoint;
 use crate::exchange::{Exchange, Reply};
+use crate::grown::Grown;
 use crate::key::Key;
 use crate::model_context::ModelContext;
 use crate::model_facts::ModelFacts;
 use crate::model_limits::{self, Context, output_limit};
 use crate::origin::Origin;
-use crate::profile::{Profile, RequestParts, is_mistral};
-use crate::request_body::RequestBody;
+use crate::profile::{Profile, is_mistral};
 use crate::retry::Failure;
 use crate::settings::{self, Asked};
 use crate::turn::{ReadReply, TurnBuilder};
@@ -30,8 +28,9 @@ use crate::{anthropic, chat, gemini, ollama, responses};
 pub(crate) struct Model {
     pub(crate) profile: Profile,
     /// The fields of each request.
-    settings: Map<String, Value>,
-    origin: Origin,
+    pub(crate) settings: Map<String, Value>,
+    pub(crate) origin: Origin,
+    pub(crate) grown: Grown,
     endpoint: Endpoint,
     headers: HeaderMap,
     client: Client,
@@ -86,6 +85,7 @@ impl Model {
         }
         Ok(Self {
             settings,
+            grown: Grown::default(),
             origin: Origin {
                 api: api.stored_name(),
                 provider: endpoint.stored_name(),
@@ -195,125 +195,6 @@ impl Model {
             Api::Anthropic => Box::<anthropic::Events>::default(),
             Api::Gemini => Box::<gemini::Events>::default(),
             Api::Ollama => Box::<ollama::Events>::default(),
-        }
-    }
-
-    fn body(
-        &self,
-        request: &Request<'_>,
-        tools: &WireToolSet,
-        streaming: bool,
-    ) -> Result<Vec<u8>, Failure> {
-        let permanent = |error| Failure {
-            error,
-            is_transient: false,
-        };
-        let choice = self.profile.generation.tool_choice.as_ref();
-        let forced_call =
-            settings::forced_call(self.profile.api, choice, request, tools).map_err(permanent)?;
-        let limit = self.profile.generation.max_output_tokens;
-        let mut parts = RequestParts {
-            tools,
-            forced_call,
-            output_limit: limit.map(|limit| limit.max(request.min_output_tokens).into()),
-            streaming,
-            system: Vec::new(),
-            container: None,
-        };
-        let mut messages = self.messages(request, &mut parts)?;
-        if self.profile.api == Api::OpenAi {
-            messages.extend(
-                chat::request_for_call(&self.profile, &parts).map(|message| message.to_string()),
-            );
-        }
-        let mut body = RequestBody::new();
-        for (name, value) in &self.settings {
-            body.field(name, value);
-        }
-        let place = match self.profile.api {
-            Api::OpenAiResponses => "input",
-            Api::Gemini => "contents",
-            _ => "messages",
-        };
-        body.list(place, messages.iter().map(String::as_str));
-        match self.profile.api {
-            Api::OpenAi => chat::body(&self.profile, &parts, &mut body),
-            Api::OpenAiResponses => responses::body(&self.profile, &parts, &mut body),
-            Api::Anthropic => anthropic::body(&self.profile, &parts, &mut body),
-            Api::Gemini => gemini::body(&self.profile, &parts, &mut body),
-            Api::Ollama => ollama::body(&self.profile, &parts, &mut body),
-        }
-        Ok(body.into_bytes())
-    }
-
-    /// Returns the messages as JSON. Takes out the texts of the system, where the API has a field for them.
-    fn messages(
-        &self,
-        request: &Request<'_>,
-        parts: &mut RequestParts<'_>,
-    ) -> Result<Vec<String>, Failure> {
-        let reading = Reading {
-            format: self.profile.api.format(),
-            placement: self.image_placement(),
-            origin: &self.origin,
-            images: self.profile.facts.is_none_or(|facts| facts.images),
-            tools: parts.tools,
-            is_thought: match self.profile.api {
-                Api::OpenAi => |item| matches!(item["type"].as_str(), None | Some("thinking")),
-                Api::OpenAiResponses => |item| item["type"] == "reasoning",
-                Api::Anthropic => anthropic::is_thought,
-                Api::Gemini => |item| item["thought"] == true,
-                Api::Ollama => |_| true,
-            },
-        };
-        let mut has_prompt = false;
-        let mut messages = Vec::new();
-        for unit in reading.units(request.messages) {
-            let unit = reading.read(&request.messages[unit]);
-            has_prompt |= matches!(unit, Unit::User { .. });
-            if self.profile.api == Api::Anthropic {
-                parts.container = anthropic::container(&unit).or(parts.container.take());
-            }
-            let written = match (self.profile.api, unit) {
-                (Api::Anthropic | Api::Gemini, Unit::System(text)) => {
-                    parts.system.push(text);
-                    continue;
-                }
-                (Api::OpenAiResponses, Unit::System(text))
-                    if messages.is_empty() && self.profile.service.instructions =>
-                {
-                    parts.system.push(text);
-                    continue;
-                }
-                (Api::OpenAi, unit) => chat::messages(&self.profile, unit),
-                (Api::OpenAiResponses, unit) => responses::messages(&self.profile, unit),
-                (Api::Anthropic, unit) => anthropic::messages(&self.profile, unit),
-                (Api::Gemini, unit) => gemini::messages(&self.profile, unit),
-                (Api::Ollama, unit) => ollama::messages(unit),
-            };
-            messages.extend(written.iter().map(Value::to_string));
-        }
-        if has_prompt {
-            Ok(messages)
-        } else {
-            Err(Failure {
-                error: ProviderError::NoPrompt,
-                is_transient: false,
-            })
-        }
-    }
-
-    /// Returns the format whose places for the images of results the model has.
-    fn image_placement(&self) -> Format {
-        // Before version 3, the model takes images in a user's message only.
-        let is_old_gemini = self.profile.api == Api::Gemini
-            && ["gemini-1", "gemini-2"]
-                .iter()
-                .any(|old| self.profile.name.contains(old));
-        if is_old_gemini || self.profile.api == Api::Ollama {
-            Format::OpenAiChat
-        } else {
-            self.profile.api.format()
         }
     }
 }

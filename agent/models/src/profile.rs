@@ -33,9 +33,9 @@ pub(crate) struct RequestParts<'a> {
     pub(crate) output_limit: Option<u64>,
     pub(crate) streaming: bool,
     /// The texts of the system.
-    pub(crate) system: Vec<String>,
+    pub(crate) system: Vec<&'a str>,
     /// The container of Anthropic's own tools.
-    pub(crate) container: Option<String>,
+    pub(crate) container: Option<&'a str>,
 }
 
 impl Profile {

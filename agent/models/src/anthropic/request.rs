@@ -162,8 +162,8 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
         // The markers on tools and system text do not cover the conversation.
         body.field("cache_control", &marker);
     }
-    if let Some(container) = &parts.container {
-        body.field("container", &container.as_str().into());
+    if let Some(container) = parts.container {
+        body.field("container", &container.into());
     }
     if parts.streaming {
         body.field("stream", &true.into());
