@@ -93,8 +93,11 @@ impl Endpoint {
         )
     }
 
-    /// Returns the headers of each request. An empty key is not sent, and one that is no text of a header neither.
-    pub(crate) fn headers(&self, key: &Key) -> HeaderMap {
+    /// Returns the headers of each request. An empty key is not sent.
+    ///
+    /// # Errors
+    /// Returns [`ProviderError::Options`] if no header can hold the key.
+    pub(crate) fn headers(&self, key: &Key) -> Result<HeaderMap, ProviderError> {
         let mut headers = HeaderMap::new();
         let key = key.secret.expose_secret();
         let (name, value) = match self.api {
@@ -105,14 +108,19 @@ impl Endpoint {
             }
             _ => (AUTHORIZATION, format!("Bearer {key}")),
         };
-        if let (false, Ok(mut value)) = (key.is_empty(), HeaderValue::from_str(&value)) {
+        if !key.is_empty() {
+            let mut value = HeaderValue::from_str(&value).map_err(|_| ProviderError::Options {
+                provider: self.api.name().to_owned(),
+                reason: "its key has a line break or another control character; remove it"
+                    .to_owned(),
+            })?;
             value.set_sensitive(true);
             headers.insert(name, value);
         }
         if self.api == Api::Anthropic {
             headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
         }
-        headers
+        Ok(headers)
     }
 
     /// Returns the URL of requests for this model.
@@ -166,7 +174,7 @@ mod tests {
         let options = ProviderOptions::new().with_key(KeySource::Environment("PATH".to_owned()));
         for api in [Api::OpenAi, Api::Anthropic, Api::Gemini, Api::Ollama] {
             let endpoint = Endpoint::new(api, &options).unwrap();
-            let headers = endpoint.headers(&endpoint.key(&options).unwrap());
+            let headers = endpoint.headers(&endpoint.key(&options).unwrap()).unwrap();
             assert!(headers.values().any(HeaderValue::is_sensitive), "{api:?}");
             assert!(!format!("{headers:?}").contains("/bin"), "{headers:?}");
         }

@@ -78,7 +78,7 @@ impl Model {
             Api::Ollama => (settings, ollama::options(asked)),
             _ => (settings, Map::new()),
         };
-        let mut headers = endpoint.headers(&key);
+        let mut headers = endpoint.headers(&key)?;
         if api == Api::Anthropic && facts.is_some_and(|facts| facts.binds_context) {
             let beta = HeaderValue::from_static(anthropic::BINDING_BETA);
             headers.insert("anthropic-beta", beta);

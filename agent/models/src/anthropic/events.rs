@@ -44,6 +44,7 @@ struct Counts {
 impl ReadReply for Events {
     fn read(&mut self, event: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
         let kind = event.get("type").text().unwrap_or_default();
+        // Some services leave out the type of a whole message.
         let is_whole = event.get("role").is_string() && !event.get("content").is_null();
         match &*kind {
             "message_start" => self.read_head(&event.get("message").fields(), turn),
@@ -68,7 +69,7 @@ impl ReadReply for Events {
                 turn.usage = ended.after(self.started).usage().or(turn.usage);
             }
             "message_stop" => self.read_mark(),
-            _ if is_whole => self.read_whole(&event, turn)?,
+            kind if kind == "message" || is_whole => self.read_whole(&event, turn)?,
             _ => {}
         }
         Ok(())

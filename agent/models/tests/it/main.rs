@@ -30,6 +30,7 @@ mod retries;
 mod service;
 mod services;
 mod small_service;
+mod stored;
 mod stream;
 mod traffic;
 mod workshop;
