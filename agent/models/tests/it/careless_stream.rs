@@ -259,3 +259,65 @@ async fn a_whole_message_without_its_type_or_its_blocks_is_read() {
         }
     }
 }
+
+#[tokio::test]
+async fn chunks_with_the_whole_message_so_far_are_read_once() {
+    let chunk = |kind: &str, said: &str, piece: &str, reason: Option<&str>| {
+        let choice = json!({"index": 0, "message": {"role": "assistant", "content": said}, "delta": {"content": piece},
+            "finish_reason": reason});
+        format!(
+            "data: {}\n\n",
+            json!({"id": "x", "object": kind, "choices": [choice]})
+        )
+    };
+    let stream = chunk("chat.completion.chunk", "one", "one", None)
+        + &chunk("chat.completion.chunk", "one two", " two", Some("stop"));
+    let service = Service::new([events(stream)]).await;
+    let turn = ask(&service.openai(true)).await.unwrap();
+    assert_eq!(turn.message.to_text(), "one two");
+    let last = chunk("chat.completion", "one", "", Some("stop"));
+    let service = Service::new([events(last)]).await;
+    let turn = ask(&service.openai(true)).await.unwrap();
+    assert_eq!(turn.message.to_text(), "one");
+}
+
+#[tokio::test]
+async fn half_of_a_pair_of_surrogates_spoils_no_reply() {
+    for format in ALL {
+        let Reply::Answer { body, .. } = wire::reply(format, true, &[Block::Text("a\u{7f}b")])
+        else {
+            unreachable!()
+        };
+        let service =
+            Service::new([wire::stream_of(format, body.replace('\u{7f}', "\\ud83d"))]).await;
+        let turn = ask(&remote(format, &options(format, &service, true)))
+            .await
+            .unwrap();
+        assert_eq!(turn.message.to_text(), "a\u{fffd}b", "{format}");
+    }
+}
+
+#[tokio::test]
+async fn arguments_of_no_known_block_are_asked_for_again() {
+    let start = |index: u64| {
+        json!({"type": "content_block_start", "index": index,
+            "content_block": {"type": "tool_use", "id": "a", "name": "fs__read", "input": {}}})
+    };
+    let message = json!({"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": {}});
+    let stream = [
+        json!({"type": "message_start", "message": message}),
+        start(0),
+        start(1),
+        json!({"type": "content_block_delta", "index": 7, "delta": {"type": "input_json_delta", "partial_json": "{\"a\":1}"}}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {}}),
+        json!({"type": "message_stop"}),
+    ];
+    let format = Format::Anthropic;
+    let service = Service::new([wire::stream(format, &stream), ok(format)]).await;
+    let (summary, _, ran) = run(
+        remote(format, &options(format, &service, true)),
+        &["fs.read"],
+    )
+    .await;
+    assert_eq!((answer(&summary).0, ran.lock().unwrap().len()), ("ok", 0));
+}

@@ -15,6 +15,7 @@ mod endpoint;
 mod exchange;
 mod failure;
 mod generation;
+mod history;
 /// The judge of the formats' own tests.
 #[allow(dead_code, reason = "its own tests use more of it")]
 #[path = "../../../../protocol/tests/it/wire/judge.rs"]
