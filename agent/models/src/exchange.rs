@@ -26,16 +26,6 @@ const LEFTOVER: Duration = Duration::from_millis(100);
 
 const EVENT_STREAM: &str = "text/event-stream";
 
-/// The content types of JSON, and those that say nothing.
-const UNCLEAR: [&str; 6] = [
-    "application/json",
-    "application/octet-stream",
-    "application/x-ndjson",
-    "application/ndjson",
-    "text/plain",
-    "",
-];
-
 /// A request as it is sent.
 pub(crate) struct Exchange<'a> {
     pub(crate) client: &'a Client,
@@ -101,8 +91,7 @@ impl Exchange<'_> {
             if body.len() >= MAX_REPLY {
                 return Err(Broken::TooLong(MAX_REPLY));
             }
-            let is_unclear = UNCLEAR.contains(&essence.as_str()) || essence.ends_with("+json");
-            self.read_body(&body, reply, is_unclear)
+            self.read_body(&body, reply)
                 .ok_or(Broken::ContentType(kind))??;
         }
         if reply.reader.finish(reply.turn) {
@@ -134,13 +123,8 @@ impl Exchange<'_> {
         lines.finish(&mut |document| reply.read(document))
     }
 
-    /// Reads a whole reply, or a stream with another type. Returns `None` if it is neither.
-    fn read_body(
-        &self,
-        body: &[u8],
-        reply: &mut Reply<'_, '_>,
-        is_unclear: bool,
-    ) -> Option<Result<(), Broken>> {
+    /// Reads a whole reply or a stream, whatever its type says. Returns `None` if it is neither.
+    fn read_body(&self, body: &[u8], reply: &mut Reply<'_, '_>) -> Option<Result<(), Broken>> {
         let text = String::from_utf8_lossy(body);
         let start = text.trim_start_matches('\u{feff}').trim_start();
         let is_stream = ["data:", "event:", "id:", ":"]
@@ -148,11 +132,11 @@ impl Exchange<'_> {
             .any(|field| start.starts_with(field));
         let is_json = start.is_empty() || start.starts_with(['{', '[']);
         let mut read = |document: &str| reply.read(document);
-        if is_stream && is_unclear {
+        if is_stream {
             let mut lines = Lines::new(self.is_plain);
             let outcome = lines.read(body, &mut read);
             Some(outcome.and_then(|()| lines.finish(&mut read)))
-        } else if is_json && (is_unclear || !self.streaming) {
+        } else if is_json {
             Some(read_documents(start, &mut read))
         } else {
             None

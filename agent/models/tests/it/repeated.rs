@@ -111,3 +111,43 @@ async fn the_signature_of_a_part_without_text_stays_with_it() {
     assert_eq!(json!(sent[..2]), json!(parts.as_array().unwrap()[..2]));
     assert_ne!(sent[2]["thoughtSignature"], signature);
 }
+
+#[tokio::test]
+async fn a_thought_that_the_service_cannot_read_again_stays_out() {
+    let message = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": "So.", "annotations": [], "logprobs": []}]});
+    let output = json!([
+        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]},
+        message,
+        {"type": "function_call", "id": "fc_a", "call_id": "a", "name": "fs__read", "arguments": "{}", "status": "completed"},
+    ]);
+    let reply = body(
+        200,
+        json!({"id": "r", "object": "response", "status": "completed", "model": "m", "output": output}),
+    );
+    let sent = again(Format::OpenAiResponses, false, reply, "/input").await;
+    let text = json!(sent).to_string();
+    // The id of the message belongs to the thought.
+    let is_without = ["rs_1", "Hm.", "msg_1"]
+        .iter()
+        .all(|own| !text.contains(own));
+    assert!(
+        is_without && text.contains("So.") && text.contains("fc_a"),
+        "{text}"
+    );
+
+    let content = json!([
+        {"type": "thinking", "thinking": "Hm.", "signature": ""},
+        {"type": "tool_use", "id": "a", "name": "fs__read", "input": {}},
+    ]);
+    let message = json!({"id": "m", "type": "message", "role": "assistant", "model": "m", "content": content,
+        "stop_reason": "tool_use", "usage": {}});
+    let sent = again(
+        Format::Anthropic,
+        false,
+        body(200, message),
+        "/messages/1/content",
+    )
+    .await;
+    assert_eq!(json!(sent), json!([content[1]]));
+}

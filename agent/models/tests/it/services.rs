@@ -131,7 +131,7 @@ async fn the_definitions_in_a_body_keep_the_rules_of_the_service() {
     }
 }
 
-/// Returns true if the other object has all fields of this one. rig adds `strict: false` for the Responses API.
+/// Returns true if the other object has all fields of this one.
 fn is_within(own: &Value, other: &Value) -> bool {
     own.as_object()
         .unwrap()
