@@ -279,4 +279,34 @@ mod tests {
         (0..20).for_each(|number| drop(continued(&grown, "d", &of(&number.to_string(), 3))));
         assert_eq!(grown.conversations.lock().unwrap().len(), MOST);
     }
+
+    #[test]
+    fn a_message_that_said_nothing_is_written_once_it_says_something() {
+        let grown = Grown::default();
+        let mut messages = ["a", "", "b", "c"].map(|text| message(Role::User, text));
+        let texts = |messages: &[Message]| {
+            let units = grown.continued(
+                &"d".into(),
+                messages,
+                |start| {
+                    let says = |at: &usize| !messages[*at].to_text().is_empty();
+                    (start..messages.len())
+                        .filter(says)
+                        .map(|at| at..at + 1)
+                        .collect()
+                },
+                |unit, _| Written {
+                    messages: vec![unit[0].to_text().into()],
+                    ..Written::default()
+                },
+            );
+            units
+                .iter()
+                .map(|unit| unit.written.messages[0].to_string())
+                .collect::<String>()
+        };
+        assert_eq!(texts(&messages), "abc");
+        messages[1] = message(Role::User, "now");
+        assert_eq!(texts(&messages), "anowbc");
+    }
 }

@@ -11,7 +11,7 @@ mod context_size;
 mod conversation;
 mod documents;
 mod endpoint;
-mod error_codes;
+mod error_words;
 mod exchange;
 mod gemini;
 mod grown;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use agent::FailureKind;
 use serde_json::Value;
 
-use crate::error_codes::{CODES, GENERAL_CODES, MESSAGES};
+use crate::error_words::ERROR_WORDS;
 
 /// An error as a service describes it.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl ServiceError {
             .unwrap_or(body.trim());
         let explanations = explanations(error).filter(|explanation| *explanation != message);
         let codes = codes(root, error);
-        let kind = match kind_in(CODES, &codes) {
+        let kind = match kind_in(&ERROR_WORDS.codes, &codes) {
             Some(FailureKind::RateLimit) if is_daily(error) => Some(FailureKind::Quota),
             None if names_tool(error) => Some(FailureKind::BadSchema),
             kind => kind,
@@ -65,7 +65,7 @@ impl ServiceError {
                 .find(|status| (400..600).contains(status)),
             retry_after: retry_delay(error),
             kind,
-            general: kind_in(GENERAL_CODES, &codes),
+            general: kind_in(&ERROR_WORDS.general_codes, &codes),
         }
     }
 
@@ -73,10 +73,10 @@ impl ServiceError {
     pub(crate) fn kind(&self, status: Option<u16>) -> FailureKind {
         let by_status = status.or(self.status).map(kind_of_status);
         let worded = || {
-            MESSAGES
-                .iter()
-                .find(|(_, words)| self.message.contains(words))
-                .map(|(kind, _)| *kind)
+            let mut messages = ERROR_WORDS.messages.iter();
+            messages
+                .find(|known| self.message.contains(&known.words))
+                .map(|known| known.kind)
         };
         match self.kind.or(by_status).or(self.general) {
             // LM Studio's errors in streams have neither a code nor a status: github.com/anomalyco/opencode/issues/2259.
@@ -117,10 +117,10 @@ fn kind_of_status(status: u16) -> FailureKind {
     }
 }
 
-fn kind_in(table: &[(FailureKind, &[&str])], codes: &[String]) -> Option<FailureKind> {
+fn kind_in(table: &[(FailureKind, Vec<String>)], codes: &[String]) -> Option<FailureKind> {
     table
         .iter()
-        .find(|(_, known)| codes.iter().any(|code| known.contains(&code.as_str())))
+        .find(|(_, known)| codes.iter().any(|code| known.contains(code)))
         .map(|(kind, _)| *kind)
 }
 

@@ -1,13 +1,15 @@
 //! The differences of known services, in the bodies of requests.
 
-use agent::{GenerationOptions, ReasoningEffort, ToolChoice};
+use agent::{GenerationOptions, Provider as _, ReasoningEffort, Request, ToolChoice};
 use agent_models::Remote;
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
+use tools::protocol::{Message, Part, Role};
+use tools::{CancellationToken, Content};
 
 use crate::service::Service;
-use crate::service::wire::{Block, options, reply};
-use crate::workshop::complete;
+use crate::service::wire::{Block, options, remote, reply};
+use crate::workshop::{complete, session};
 
 /// Returns the body of a request to a known service.
 async fn body(dialect: &str, model: &str, generation: GenerationOptions) -> Value {
@@ -77,5 +79,32 @@ async fn the_usage_of_a_stream_is_asked_for_where_the_service_takes_the_field() 
     for (dialect, is_asked) in [("groq", true), ("mistral", false), ("openrouter", false)] {
         let body = body(dialect, "some", GenerationOptions::new()).await;
         assert_eq!(body["stream_options"].is_object(), is_asked, "{dialect}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_sees_no_images_is_told_of_them() {
+    let png = Content::Image {
+        data: "iVBORw0KGgo=".to_owned(),
+        mime_type: "image/png".to_owned(),
+    };
+    let messages = [Message {
+        role: Role::User,
+        parts: vec![Part::Content(Content::text("look")), Part::Content(png)],
+    }];
+    for (format, model, sees) in [
+        (Format::OpenAiChat, "gpt-4o", true),
+        (Format::OpenAiChat, "o3-mini", false),
+        (Format::OpenAiResponses, "gpt-3.5-turbo", false),
+        (Format::Anthropic, "claude-sonnet-4-5", true),
+    ] {
+        let service = Service::new([reply(format, false, &[Block::Text("ok")])]).await;
+        let options = options(format, &service, false).with_model(model);
+        let (session, token) = (session(&[]), CancellationToken::new());
+        let request = Request::new(&messages, session.tools(), &token);
+        remote(format, &options).complete(request).await.unwrap();
+        let body = service.body(0).to_string();
+        assert_eq!(body.contains("iVBORw0KGgo"), sees, "{model}: {body}");
+        assert!(body.contains("image/png"), "{model}: {body}");
     }
 }
