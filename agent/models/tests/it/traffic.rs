@@ -83,6 +83,31 @@ async fn no_call_of_a_recorded_reply_that_is_cut_off_is_made() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the data folder: TOOLCRIB_DATA=..."]
+async fn the_calls_in_the_recordings_of_two_more_libraries_are_made() {
+    let lines = lines("llm_traffic_rig_pydantic_half.jsonl.gz");
+    let rows = (0..).zip(lines).map(|(number, line): (u64, _)| {
+        let mut value: Value = serde_json::from_str(&line).unwrap();
+        value["row"] = number.into();
+        let apis = APIS.into_iter().map(|(api, format, _)| (api, format));
+        let mut apis = apis.chain([("ollama", Format::Ollama)]);
+        let (_, format) = apis.find(|(api, _)| value["api"] == *api).unwrap();
+        Row { format, value }
+    });
+    let rows: Vec<_> = rows.filter(|row| row.status() < 400).collect();
+    let calls: usize = rows.iter().map(|row| expected(row).len()).sum();
+    assert!(calls > 800, "the data has few calls: {calls}");
+    assert_none_wrong(rows, |row| async move {
+        let mut replay = Replay::new(row).await;
+        replay
+            .calls()
+            .await
+            .map_err(|reason| format!("{}: {reason}", replay.place()))
+    })
+    .await;
+}
+
 /// Replays the rows in pieces of each of these sizes in bytes.
 async fn assert_understood(rows: impl IntoIterator<Item = Row>, pieces: &'static [usize]) {
     assert_none_wrong(rows, |row| async move {
@@ -254,6 +279,25 @@ impl Replay {
         ))
     }
 
+    /// Replays the row for its calls.
+    async fn calls(&mut self) -> Result<(), String> {
+        let text = self.row.text();
+        let outcome = self.begin(&text, 97).await;
+        let expected: Vec<_> = expected(&self.row)
+            .into_iter()
+            .map(|(name, arguments)| (name, as_read(arguments)))
+            .collect();
+        let (called, executed) = (self.called(), self.executed());
+        // Arguments that were cut off are a text, and never run.
+        let is_run = |call: &(String, Value)| call.1.is_object() && expected.contains(call);
+        if called == expected && executed.iter().all(is_run) {
+            return Ok(());
+        }
+        Err(format!(
+            "called {called:?}, executed {executed:?}, expected {expected:?}, {outcome:?}"
+        ))
+    }
+
     /// Replays the row as if the model's output limit had ended it.
     async fn at_limit(&mut self) -> Result<(), String> {
         let text = self.row.text();
@@ -389,6 +433,15 @@ fn expected(row: &Row) -> Calls {
         .collect()
 }
 
+/// Returns arguments of the data as a call has them.
+fn as_read(arguments: Value) -> Value {
+    match arguments.get("__unparsed__") {
+        Some(text) => text.clone(),
+        None if arguments.is_null() => json!({}),
+        None => arguments,
+    }
+}
+
 fn sorted(calls: &Calls) -> Vec<String> {
     let mut texts: Vec<_> = calls.iter().map(|call| format!("{call:?}")).collect();
     texts.sort();
@@ -424,18 +477,10 @@ fn session(row: &Value) -> (Session, Arc<Mutex<Calls>>) {
 }
 
 fn rows() -> Vec<Row> {
-    let folder = PathBuf::from(
-        std::env::var_os("TOOLCRIB_DATA").expect("TOOLCRIB_DATA names the data folder"),
-    );
-    let file = std::fs::File::open(folder.join("llm_traffic_rubyllm.jsonl.gz")).unwrap();
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(file)
-        .read_to_string(&mut text)
-        .unwrap();
     let mut rows = Vec::new();
     let mut counts = BTreeMap::new();
-    for line in text.lines() {
-        let value: Value = serde_json::from_str(line).unwrap();
+    for line in lines("llm_traffic_rubyllm.jsonl.gz") {
+        let value: Value = serde_json::from_str(&line).unwrap();
         let Some((api, format, _)) = APIS.into_iter().find(|(api, ..)| value["api"] == *api) else {
             continue;
         };
@@ -449,4 +494,17 @@ fn rows() -> Vec<Row> {
             .collect()
     );
     rows
+}
+
+/// Returns the lines of a compressed file in the data folder.
+fn lines(file: &str) -> Vec<String> {
+    let folder = PathBuf::from(
+        std::env::var_os("TOOLCRIB_DATA").expect("TOOLCRIB_DATA names the data folder"),
+    );
+    let file = std::fs::File::open(folder.join(file)).unwrap();
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(file)
+        .read_to_string(&mut text)
+        .unwrap();
+    text.lines().map(str::to_owned).collect()
 }
