@@ -1,10 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod adapter;
-mod key;
-mod remote;
-mod retry;
+mod agent_tool;
 
-pub use adapter::tools;
-pub use agent::{RetryPolicy, Timeouts};
-pub use remote::Remote;
+pub use agent_tool::tools;

@@ -46,11 +46,11 @@ fn sent(set: &ToolSet, format: Format, strictness: Strictness) -> &str {
         .with_key(KeySource::Environment("PATH".to_owned()));
     let options = options.with_strictness(strictness);
     let provider = match format {
-        Format::Anthropic => agent_rig::Remote::anthropic(&options).unwrap(),
-        Format::OpenAiChat => agent_rig::Remote::openai(&options).unwrap(),
-        Format::OpenAiResponses => agent_rig::Remote::openai_responses(&options).unwrap(),
-        Format::Gemini => agent_rig::Remote::gemini(&options).unwrap(),
-        Format::Ollama => agent_rig::Remote::ollama(&options).unwrap(),
+        Format::Anthropic => agent_models::Remote::anthropic(&options).unwrap(),
+        Format::OpenAiChat => agent_models::Remote::openai(&options).unwrap(),
+        Format::OpenAiResponses => agent_models::Remote::openai_responses(&options).unwrap(),
+        Format::Gemini => agent_models::Remote::gemini(&options).unwrap(),
+        Format::Ollama => agent_models::Remote::ollama(&options).unwrap(),
         _ => return set.wire(format, strictness).definitions(),
     };
     provider.about().wire_tools(set).unwrap().definitions()

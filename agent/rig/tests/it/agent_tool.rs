@@ -1,6 +1,6 @@
 //! The tools of a set in an agent of rig.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use agent::{Selection, ToolSet};
 use rig_agent::{Agent, AgentBuilder};
@@ -17,7 +17,9 @@ use tools_journal::{Audit, JournalOptions, SqliteJournal};
 
 use crate::service::Service;
 use crate::service::reply::{Api, Block, Way};
-use crate::workshop::Ran;
+
+/// The calls that ran.
+type Ran = Arc<Mutex<Vec<(String, Value)>>>;
 
 /// Creates a catalog with `fs.read`, which reads `$at` and fails if that is `src/broken`.
 fn catalog(ran: &Ran) -> Catalog {

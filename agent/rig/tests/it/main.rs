@@ -1,35 +1,7 @@
-//! The tests of the providers, against services that the tests play.
+//! The tests of the bridge to rig, against services that the tests play.
 
 #![allow(clippy::unwrap_used)]
 
 mod agent_tool;
-mod aimock;
-mod arguments;
-mod careless;
-mod careless_calls;
-mod careless_gemini;
-mod careless_stream;
-mod compaction;
-mod empty;
-mod ending;
-mod endpoint;
-mod exchange;
-mod failure;
-mod generation;
-/// The judge of the formats' own tests.
-#[allow(dead_code, reason = "its own tests use more of it")]
-#[path = "../../../../protocol/tests/it/wire/judge.rs"]
-mod judge;
-mod key;
-mod lost_reply;
-mod pause;
-mod prefix;
-mod repeated;
-mod reported;
-mod retries;
+#[path = "../../../models/tests/it/service/mod.rs"]
 mod service;
-mod services;
-mod small_service;
-mod stream;
-mod traffic;
-mod workshop;

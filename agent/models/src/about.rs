@@ -1,0 +1,76 @@
+//! The facts about a service and a model of it.
+
+use agent::{ContextSize, ProviderInfo, ProviderOptions, WireOptions};
+
+use crate::api::Api;
+use crate::endpoint::Endpoint;
+use crate::model_limits::{Context, context, output_limit};
+
+/// Returns the facts about a model of a service. The size of its context is as its name says, until the service names another one.
+pub(crate) fn about(endpoint: &Endpoint, model: &str, options: &ProviderOptions) -> ProviderInfo {
+    let (api, context) = (endpoint.api, context(model));
+    let context_tokens = match context {
+        // The settings of Ollama's server decide.
+        Some(Context::Shared(tokens) | Context::Input(tokens)) if api != Api::Ollama => tokens,
+        _ => 0,
+    };
+    let stated = options.generation.max_output_tokens.map(u64::from);
+    // The output limit that a request states, if the service counts that.
+    let reserved_tokens = match (api, context) {
+        (Api::Gemini | Api::Ollama, _) | (_, Some(Context::Input(_))) => 0,
+        (Api::Anthropic, _) => stated.unwrap_or_else(|| output_limit(model)),
+        (Api::OpenAi | Api::OpenAiResponses, _) => stated.unwrap_or_default(),
+    };
+    ProviderInfo {
+        service_name: endpoint.service_name().into(),
+        model: Some(model.to_owned()),
+        base_url: Some(endpoint.base_url.clone()),
+        generation: options.generation.clone(),
+        wire: Some(wire_options(api, options)),
+        context: ContextSize::new(context_tokens),
+        reserved_tokens,
+        ..ProviderInfo::new(api.name())
+    }
+}
+
+/// Returns the form in which the service takes tools.
+pub(crate) fn wire_options(api: Api, options: &ProviderOptions) -> WireOptions {
+    let is_public = options.base_url.is_none();
+    let takes_examples = api.format().takes_examples() && is_public;
+    WireOptions {
+        format: api.format(),
+        strictness: options.strictness.unwrap_or_default(),
+        // Gateways refuse Anthropic's field, and descriptions are longer with examples.
+        examples: options.examples.unwrap_or(takes_examples),
+        // Other services with the API of a public one have no such limit on tools.
+        is_limited: is_public,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_context_except_at_ollama_whose_settings_decide() {
+        let options = ProviderOptions::new();
+        let context = |api, model| {
+            let endpoint = Endpoint::new(api, &options).unwrap();
+            about(&endpoint, model, &options).context.tokens()
+        };
+        assert_eq!(context(Api::Anthropic, "claude-sonnet-4"), Some(200_000));
+        assert_eq!(context(Api::Ollama, "claude-sonnet-4"), None);
+        assert_eq!(context(Api::OpenAi, "m"), None);
+    }
+
+    #[test]
+    fn examples_go_to_the_public_service_of_anthropic_unless_requested_otherwise() {
+        let public = ProviderOptions::new();
+        let gateway = public.clone().with_base_url("http://localhost:1");
+        let examples = |api, options: &ProviderOptions| wire_options(api, options).examples;
+        assert!(examples(Api::Anthropic, &public) && !examples(Api::Anthropic, &gateway));
+        assert!(!examples(Api::OpenAi, &public));
+        assert!(!examples(Api::Anthropic, &public.with_examples(false)));
+        assert!(examples(Api::OpenAi, &gateway.with_examples(true)));
+    }
+}

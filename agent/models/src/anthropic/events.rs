@@ -1,0 +1,323 @@
+//! Reads the events of messages, and whole messages.
+
+use std::borrow::Cow;
+
+use agent::Usage;
+use serde_json::{Value, json};
+
+use crate::arguments::stated;
+use crate::broken::Broken;
+use crate::raw::{Fields, Raw};
+use crate::turn::{Kind, ReadReply, TurnBuilder};
+
+/// The reason of a turn whose end has none.
+const END: &str = "end_turn";
+
+/// The members of a call.
+const CALL: [&str; 7] = [
+    "type",
+    "id",
+    "name",
+    "input",
+    "arguments",
+    "args",
+    "parameters",
+];
+
+/// The state of a reply. Some services leave out the index or the end of a block, or the reason of the end.
+#[derive(Default)]
+pub(crate) struct Events {
+    open: Vec<OpenBlock>,
+    started: Counts,
+    container: Value,
+    has_ended: bool,
+    is_over: bool,
+}
+
+struct OpenBlock {
+    index: u64,
+    /// The position in the turn.
+    at: usize,
+    /// The input as the start of the block has it. Fragments replace it.
+    input: String,
+    /// The fragments of the input of an item.
+    fragments: String,
+}
+
+/// The tokens that an event names.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    input: Option<u64>,
+    output: Option<u64>,
+    cache_read: Option<u64>,
+    cache_write: Option<u64>,
+}
+
+impl ReadReply for Events {
+    fn read(&mut self, event: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
+        let kind = event.get("type").text().unwrap_or_default();
+        // Some services leave out the type of a whole message.
+        let is_whole = event.get("role").is_string() && !event.get("content").is_null();
+        match &*kind {
+            "message_start" => self.read_head(&event.get("message").fields(), turn),
+            "content_block_start" => {
+                let index = event.get("index").number();
+                if let Some(at) = self.open.iter().position(|open| Some(open.index) == index) {
+                    self.close(at, turn);
+                }
+                let block = event.get("content_block");
+                self.start(index.unwrap_or_default(), block, turn)?;
+            }
+            "content_block_delta" => self.read_delta(&event, turn)?,
+            "content_block_stop" => {
+                if let Some(at) = self.position(event.get("index")) {
+                    self.close(at, turn);
+                }
+            }
+            "message_delta" => {
+                let delta = event.get("delta").fields();
+                self.read_end(&delta, turn);
+                let ended = Counts::read(&event.get("usage").fields());
+                turn.usage = ended.after(self.started).usage().or(turn.usage);
+            }
+            "message_stop" => self.read_mark(),
+            kind if kind == "message" || is_whole => self.read_whole(&event, turn)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn read_mark(&mut self) {
+        self.has_ended = true;
+        self.is_over = true;
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    fn finish(&mut self, turn: &mut TurnBuilder<'_>) -> bool {
+        while !self.open.is_empty() {
+            self.close(0, turn);
+        }
+        if !self.container.is_null() {
+            let at = turn.open(Kind::Opaque);
+            let item = &mut turn.block(at).item;
+            item.insert("type".to_owned(), "container".into());
+            item.insert("container".to_owned(), self.container.take());
+        }
+        turn.end.get_or_insert_with(|| END.to_owned());
+        self.has_ended
+    }
+}
+
+impl Events {
+    fn read_whole(
+        &mut self,
+        message: &Fields<'_>,
+        turn: &mut TurnBuilder<'_>,
+    ) -> Result<(), Broken> {
+        self.read_head(message, turn);
+        let content = message.get("content");
+        if let Some(text) = content.text() {
+            let at = turn.open(Kind::Text);
+            turn.push(at, &text);
+        }
+        for (index, block) in (0..).zip(content.elements()) {
+            self.start(index, block, turn)?;
+        }
+        self.read_end(message, turn);
+        self.read_mark();
+        Ok(())
+    }
+
+    fn read_head(&mut self, message: &Fields<'_>, turn: &mut TurnBuilder<'_>) {
+        self.started = Counts::read(&message.get("usage").fields());
+        turn.usage = self.started.usage();
+        turn.response_id = message.get("id").words().map(Cow::into_owned);
+        turn.model = message.get("model").text().map(Cow::into_owned);
+        self.keep_container(message);
+    }
+
+    fn keep_container(&mut self, fields: &Fields<'_>) {
+        let container = fields.get("container");
+        if container.is_object() {
+            self.container = container.value();
+        }
+    }
+
+    fn read_end(&mut self, fields: &Fields<'_>, turn: &mut TurnBuilder<'_>) {
+        self.keep_container(fields);
+        if let Some(reason) = fields.get("stop_reason").words() {
+            self.has_ended = true;
+            let words = fields.get("stop_details").get("explanation").words();
+            let words = words.unwrap_or(Cow::Borrowed("The model refused to complete the request"));
+            turn.explanation = (reason == "refusal").then(|| words.into_owned());
+            turn.end = Some(reason.into_owned());
+        }
+    }
+
+    fn start(
+        &mut self,
+        index: u64,
+        block: Raw<'_>,
+        turn: &mut TurnBuilder<'_>,
+    ) -> Result<(), Broken> {
+        let fields = block.fields();
+        let text = |name: &str| fields.get(name).text().unwrap_or_default();
+        let (kind, own): (_, &[&str]) = match &*text("type") {
+            // The service gave the request to another model, before its first word.
+            "fallback" => return Ok(()),
+            "" => return Err(Broken::garbled(block.json())),
+            "text" => (Kind::Text, &["type", "text"]),
+            "thinking" | "redacted_thinking" => (Kind::Thought, &[]),
+            "tool_use" => {
+                let (id, name) = (text("id").into_owned(), text("name").into_owned());
+                (Kind::Call { id, name }, &CALL)
+            }
+            _ => (Kind::Opaque, &[]),
+        };
+        let piece = match kind {
+            Kind::Text => text("text"),
+            Kind::Thought => text("thinking"),
+            _ => Cow::default(),
+        };
+        let input = match (&kind, stated(&fields, "input")) {
+            (Kind::Call { .. }, input) if !input.is_null() => input.json().to_owned(),
+            _ => String::new(),
+        };
+        let at = turn.open(kind);
+        turn.block(at).item = fields.without(own);
+        turn.push(at, &piece);
+        self.open.push(OpenBlock {
+            index,
+            at,
+            input,
+            fragments: String::new(),
+        });
+        Ok(())
+    }
+
+    /// Returns the position of the open block with this index, or of the only open one.
+    fn position(&self, index: Raw<'_>) -> Option<usize> {
+        let named = self
+            .open
+            .iter()
+            .position(|open| Some(open.index) == index.number());
+        named.or((self.open.len() == 1).then_some(0))
+    }
+
+    fn read_delta(&mut self, event: &Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
+        let delta = event.get("delta").fields();
+        let text = |name: &str| delta.get(name).text().unwrap_or_default();
+        let kind = text("type");
+        let begun = match &*kind {
+            "text_delta" => Some(r#"{"type":"text"}"#),
+            "thinking_delta" => Some(r#"{"type":"thinking"}"#),
+            _ => None,
+        };
+        let position = match (self.position(event.get("index")), begun) {
+            (Some(position), _) => position,
+            (None, Some(begun)) => {
+                let block = serde_json::from_str(begun).map_err(|_| Broken::garbled(begun))?;
+                let index = event.get("index").number().unwrap_or_default();
+                self.start(index, Raw::new(block), turn)?;
+                self.open.len() - 1
+            }
+            // No call may run without these arguments.
+            (None, None) if kind == "input_json_delta" => {
+                return Err(Broken::garbled("a fragment of no open block"));
+            }
+            (None, None) => return Ok(()),
+        };
+        let open = &mut self.open[position];
+        match &*kind {
+            "text_delta" => turn.push(open.at, &text("text")),
+            "thinking_delta" => turn.push(open.at, &text("thinking")),
+            "input_json_delta" if turn.block(open.at).kind == Kind::Opaque => {
+                open.fragments += &text("partial_json")
+            }
+            "input_json_delta" => turn.push(open.at, &text("partial_json")),
+            "signature_delta" => {
+                let item = &mut turn.block(open.at).item;
+                let signature = item.entry("signature").or_insert_with(|| "".into());
+                *signature = Value::from(format!(
+                    "{}{}",
+                    signature.as_str().unwrap_or_default(),
+                    text("signature")
+                ));
+            }
+            "citations_delta" => {
+                let item = &mut turn.block(open.at).item;
+                let citations = item.entry("citations").or_insert_with(|| json!([]));
+                if !citations.is_array() {
+                    *citations = json!([]);
+                }
+                let citations = citations.as_array_mut().into_iter();
+                citations.for_each(|citations| citations.push(delta.get("citation").value()));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, position: usize, turn: &mut TurnBuilder<'_>) {
+        let open = self.open.remove(position);
+        let block = turn.block(open.at);
+        match block.kind {
+            Kind::Call { .. } if block.text.is_empty() => block.text = open.input,
+            Kind::Opaque if !open.fragments.is_empty() => {
+                let input = serde_json::from_str(&open.fragments).unwrap_or_else(|_| json!({}));
+                block.item.insert("input".to_owned(), input);
+            }
+            Kind::Thought => {
+                if block.item["type"] == "thinking" {
+                    block
+                        .item
+                        .insert("thinking".to_owned(), block.text.as_str().into());
+                }
+                let is_said = |name: &str| block.item.get(name).is_some_and(|value| *value != "");
+                // The service refuses a thought without its signature.
+                if !is_said("signature") && !is_said("data") {
+                    block.item.clear();
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Counts {
+    fn read(usage: &Fields<'_>) -> Self {
+        Self {
+            input: usage.get("input_tokens").number(),
+            output: usage.get("output_tokens").number(),
+            cache_read: usage.get("cache_read_input_tokens").number(),
+            cache_write: usage.get("cache_creation_input_tokens").number(),
+        }
+    }
+
+    /// Returns the counts at the end of a stream, which may name those of its start again.
+    fn after(self, started: Self) -> Self {
+        Self {
+            input: self.input.filter(|tokens| *tokens > 0).or(started.input),
+            output: self.output.or(started.output),
+            cache_read: self.cache_read.or(started.cache_read),
+            cache_write: self.cache_write.or(started.cache_write),
+        }
+    }
+
+    /// Returns the tokens of all inputs. The service counts cached ones apart.
+    fn usage(self) -> Option<Usage> {
+        let (read, written) = (
+            self.cache_read.unwrap_or_default(),
+            self.cache_write.unwrap_or_default(),
+        );
+        (self.input.is_some() || self.output.is_some()).then(|| Usage {
+            input_tokens: self.input.map_or(0, |input| input + read + written),
+            output_tokens: self.output.unwrap_or_default(),
+            cached_input_tokens: read,
+            cache_write_tokens: written,
+        })
+    }
+}

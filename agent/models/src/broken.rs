@@ -1,0 +1,209 @@
+//! [`Broken`]: the reasons for which a request has no turn, and the errors that they become.
+
+use std::error::Error;
+use std::time::{Duration, SystemTime};
+
+use agent::{FailureKind, ProviderError};
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+use secrecy::SecretString;
+
+use crate::documents::NoDocuments;
+use crate::key::without_key;
+use crate::retry::Failure;
+use crate::retry_header::{requested_delay, should_retry};
+use crate::service_error::ServiceError;
+
+/// The most characters kept of a service's message.
+const MAX_MESSAGE_CHARS: usize = 1000;
+
+/// The most characters of a garbled document in a message.
+const SHOWN: usize = 80;
+
+/// The reason for which a request has no turn.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    Status {
+        status: StatusCode,
+        headers: HeaderMap,
+        body: String,
+    },
+    /// An error under the status of success. Holds its body.
+    Reported(String),
+    /// A part of a reply that is no JSON.
+    Garbled(String),
+    /// The type of a reply that is neither a stream nor JSON.
+    ContentType(String),
+    /// The reply is longer than this many bytes.
+    TooLong(usize),
+    /// The reply ended before its finish.
+    Truncated,
+    TimedOut {
+        awaited: &'static str,
+        limit: Duration,
+        /// True if no byte of the reply had arrived.
+        is_before_reply: bool,
+    },
+    Transport(reqwest::Error),
+}
+
+impl From<NoDocuments<'_>> for Broken {
+    fn from(none: NoDocuments<'_>) -> Self {
+        match none {
+            NoDocuments::Words(words) => Self::Reported(words.to_owned()),
+            NoDocuments::Garbled(text) => Self::garbled(text),
+        }
+    }
+}
+
+impl Broken {
+    pub(crate) fn garbled(text: &str) -> Self {
+        Self::Garbled(text.chars().take(SHOWN).collect())
+    }
+
+    /// Returns true if the reply broke off after it had begun.
+    pub(crate) fn is_cut(&self) -> bool {
+        match self {
+            Self::TimedOut {
+                is_before_reply, ..
+            } => !is_before_reply,
+            Self::Transport(error) => error.is_body() || error.is_decode(),
+            _ => false,
+        }
+    }
+
+    /// Returns the failure, without the key.
+    pub(crate) fn failure(self, provider: &str, key: &SecretString) -> Failure {
+        let redacted = |text: &str| {
+            without_key(text, key)
+                .chars()
+                .take(MAX_MESSAGE_CHARS)
+                .collect::<String>()
+        };
+        let provider = provider.to_owned();
+        let malformed = |message: String, is_transient| Failure {
+            error: ProviderError::Malformed {
+                provider: provider.clone(),
+                message,
+            },
+            is_transient,
+        };
+        match self {
+            Self::Status {
+                status,
+                headers,
+                body,
+            } => status_failure(provider, status.as_u16(), &headers, &body, redacted),
+            Self::Reported(body) => reported_failure(provider, &body, redacted),
+            // As after a reset, a part of the reply is missing.
+            Self::Garbled(text) => malformed(
+                redacted(&format!("a part of the reply is no JSON: {text}")),
+                true,
+            ),
+            Self::Truncated => malformed("the reply ended before its finish".to_owned(), true),
+            Self::ContentType(kind) => malformed(
+                redacted(&format!(
+                    "the reply has the content type {kind:?} and is neither an event stream nor JSON"
+                )),
+                false,
+            ),
+            Self::TooLong(limit) => {
+                malformed(format!("the reply has more than {limit} bytes"), false)
+            }
+            Self::TimedOut {
+                awaited,
+                limit,
+                is_before_reply,
+            } => Failure {
+                error: ProviderError::Timeout {
+                    provider,
+                    message: format!("{awaited} took more than {} ms", limit.as_millis()),
+                },
+                // The model may have begun its turn once the reply has begun.
+                is_transient: is_before_reply,
+            },
+            Self::Transport(error) => transport_failure(provider, error, redacted),
+        }
+    }
+}
+
+fn status_failure(
+    provider: String,
+    status: u16,
+    headers: &HeaderMap,
+    body: &str,
+    redacted: impl Fn(&str) -> String,
+) -> Failure {
+    let service = ServiceError::from_body(body);
+    let kind = service.kind(Some(status));
+    let retry_after = requested_delay(headers, SystemTime::now()).or(service.retry_after);
+    let is_transient = kind != FailureKind::Quota
+        && should_retry(headers).unwrap_or_else(|| is_transient_status(status));
+    let message = redacted(&service.message);
+    Failure {
+        error: ProviderError::Status {
+            provider,
+            status,
+            kind,
+            message,
+            retry_after,
+        },
+        is_transient,
+    }
+}
+
+/// Returns the failure of a request whose reply, or its stream, holds this error.
+fn reported_failure(provider: String, body: &str, redacted: impl Fn(&str) -> String) -> Failure {
+    let service = ServiceError::from_body(body);
+    let (kind, status, retry_after) = (service.kind(None), service.status, service.retry_after);
+    let is_transient = match status {
+        _ if kind == FailureKind::Quota => false,
+        Some(status) => is_transient_status(status),
+        None => {
+            let is_passing = matches!(
+                kind,
+                FailureKind::RateLimit | FailureKind::Overloaded | FailureKind::Internal
+            );
+            is_passing && service.has_code()
+        }
+    };
+    let message = redacted(&service.message);
+    Failure {
+        error: ProviderError::Reported {
+            provider,
+            kind,
+            status,
+            message,
+            retry_after,
+        },
+        is_transient,
+    }
+}
+
+fn is_transient_status(status: u16) -> bool {
+    matches!(status, 408 | 409 | 425 | 429 | 500..=599)
+}
+
+fn transport_failure(
+    provider: String,
+    error: reqwest::Error,
+    redacted: impl Fn(&str) -> String,
+) -> Failure {
+    let error = error.without_url();
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    let message = causes.fold(error.to_string(), |message, cause| {
+        format!("{message}: {cause}")
+    });
+    let message = redacted(&message);
+    if error.is_timeout() {
+        let is_transient = error.is_connect() || error.is_request();
+        return Failure {
+            error: ProviderError::Timeout { provider, message },
+            is_transient,
+        };
+    }
+    Failure {
+        error: ProviderError::Connection { provider, message },
+        is_transient: true,
+    }
+}

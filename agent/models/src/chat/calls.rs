@@ -1,0 +1,225 @@
+//! [`Calls`]: gives each fragment of a streamed call to the call that it belongs to.
+//!
+//! Chat completions name the call of a fragment by an index and begin it with an id and a name. Gateways number the fragments of a call
+//! differently, repeat its index for the next call, or give each fragment an id of its own. No call may run with fewer arguments than the
+//! model wrote.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::arguments::{NAMES, stated};
+use crate::raw::{Fields, Raw};
+use crate::turn::{Kind, TurnBuilder};
+
+/// Appended to the arguments of a call that may lack a part of them, so that they are no JSON and the call is refused.
+const UNCERTAIN: &str = " (a part of the arguments belongs to no known call)";
+
+/// The name of a call that has none.
+const NAMELESS: &str = "call_without_a_name";
+
+/// The calls of a reply of chat completions.
+#[derive(Default)]
+pub(super) struct Calls(Vec<OpenCall>);
+
+struct OpenCall {
+    /// The position of the call in the turn.
+    at: usize,
+    index: Option<u64>,
+    id: Option<String>,
+    name: Option<String>,
+}
+
+/// A fragment of a call, or a whole one.
+struct Fragment<'a> {
+    index: Option<u64>,
+    id: Option<String>,
+    name: Option<String>,
+    arguments: Cow<'a, str>,
+    has_function: bool,
+}
+
+impl Calls {
+    /// Adds a fragment to its call.
+    pub(super) fn read(&mut self, call: Raw<'_>, turn: &mut TurnBuilder<'_>) {
+        let fields = call.fields();
+        let Some(fragment) = Fragment::read(&fields) else {
+            return;
+        };
+        let (position, is_certain) = self.position(&fragment, turn);
+        if !is_certain {
+            let others = self.0.iter().enumerate();
+            for (_, call) in others.filter(|(other, _)| *other != position) {
+                let arguments = &mut turn.block(call.at).text;
+                if arguments.trim().is_empty() {
+                    arguments.push_str(UNCERTAIN);
+                }
+            }
+        }
+        let call = &mut self.0[position];
+        call.id = call.id.take().or(fragment.id);
+        call.name = call.name.take().or(fragment.name);
+        // The result of such a call says that there is no tool of this name.
+        if position > 0 && !fragment.arguments.is_empty() {
+            call.name.get_or_insert_with(|| NAMELESS.to_owned());
+        }
+        let block = turn.block(call.at);
+        block.kind = Kind::Call {
+            id: call.id.clone().unwrap_or_default(),
+            name: call.name.clone().unwrap_or_default(),
+        };
+        block.text.push_str(&fragment.arguments);
+        add_beside(&mut block.item, &fields);
+    }
+
+    /// Returns the call of a fragment, with true, or one that it may belong to.
+    fn position(&mut self, fragment: &Fragment<'_>, turn: &mut TurnBuilder<'_>) -> (usize, bool) {
+        match self.found(fragment, turn) {
+            Some(found) => (found, true),
+            None if fragment.name.is_some() || self.0.is_empty() || !fragment.has_function => {
+                (self.open(fragment, turn), true)
+            }
+            // The name may follow, but not after arguments. Behind a whole call, another one begins.
+            None if fragment.id.is_some()
+                && (fragment.arguments.is_empty()
+                    || self
+                        .0
+                        .last()
+                        .is_some_and(|call| is_whole(&turn.block(call.at).text))) =>
+            {
+                (self.open(fragment, turn), true)
+            }
+            None => (self.0.len() - 1, false),
+        }
+    }
+
+    /// Returns the open call of a fragment. Returns `None` if there is none yet.
+    fn found(&self, fragment: &Fragment<'_>, turn: &mut TurnBuilder<'_>) -> Option<usize> {
+        let Fragment {
+            index, id, name, ..
+        } = fragment;
+        let same_index = |call: &OpenCall| index.is_some() && call.index == *index;
+        if let Some(at) = self.0.iter().rposition(same_index) {
+            let call = &self.0[at];
+            let is_same = id.is_none() || *id == call.id;
+            let goes_on = match (name, &call.name) {
+                (Some(name), Some(known)) => {
+                    is_same
+                        && name == known
+                        && (id.is_some() || !is_whole(&turn.block(call.at).text))
+                }
+                (Some(_), None) => is_same || call.id.is_none(),
+                (None, _) => true,
+            };
+            if goes_on {
+                return Some(at);
+            }
+        }
+        // Services give equal ids to several calls, each with a name and an index.
+        let is_start = name.is_some() && index.is_some();
+        if id.is_some() && !is_start {
+            let same_id = self.0.iter().rposition(|call| call.id == *id);
+            if same_id.is_some() {
+                return same_id;
+            }
+        }
+        // Without an index and an id, a fragment goes on with the latest call.
+        let (None, None, Some(call)) = (index, id, self.0.last()) else {
+            return None;
+        };
+        let sent = &turn.block(call.at).text;
+        let goes_on = name.as_ref().is_none_or(|name| {
+            call.name.as_ref() == Some(name) && !sent.is_empty() && !is_whole(sent)
+        });
+        goes_on.then(|| self.0.len() - 1)
+    }
+
+    fn open(&mut self, fragment: &Fragment<'_>, turn: &mut TurnBuilder<'_>) -> usize {
+        let (id, name) = (String::new(), String::new());
+        self.0.push(OpenCall {
+            at: turn.open(Kind::Call { id, name }),
+            index: fragment.index,
+            id: None,
+            name: None,
+        });
+        self.0.len() - 1
+    }
+}
+
+impl<'a> Fragment<'a> {
+    /// Returns `None` for a call of a tool that is no function.
+    fn read(fields: &Fields<'a>) -> Option<Self> {
+        let is_bare = !fields.first(&["name", "arguments"]).is_null();
+        let function = match fields.get("function") {
+            function if function.is_object() => function.fields(),
+            _ if is_bare => fields.clone(),
+            _ if fields.get("custom").is_object() => return None,
+            _ => Fields::default(),
+        };
+        let id = match fields.get("id") {
+            id if id.is_string() => id.text().map(Cow::into_owned),
+            id => id.number().map(|id| id.to_string()),
+        };
+        let arguments = match stated(&function, "arguments") {
+            none if none.is_null() => stated(fields, "arguments"),
+            arguments => arguments,
+        };
+        let is_said = |text: &String| !text.is_empty() && text != "null";
+        Some(Self {
+            index: fields.get("index").number(),
+            id: id.filter(is_said),
+            name: written(function.get("name"))
+                .map(Cow::into_owned)
+                .filter(is_said),
+            arguments: written(arguments)
+                .filter(|arguments| arguments != "null")
+                .unwrap_or_default(),
+            has_function: is_bare || !fields.get("function").is_null(),
+        })
+    }
+}
+
+/// Returns the text of a string, or the JSON of any other value but `null`.
+fn written(value: Raw<'_>) -> Option<Cow<'_, str>> {
+    match value.text() {
+        Some(text) => Some(text),
+        None if value.is_null() => None,
+        None => Some(Cow::Borrowed(value.json())),
+    }
+}
+
+/// Adds the members of a call that the call itself does not have.
+fn add_beside(item: &mut Map<String, Value>, fields: &Fields<'_>) {
+    for (name, value) in fields.iter() {
+        match name {
+            "index" | "id" | "type" | "name" => {}
+            name if NAMES.contains(&name) => {}
+            "function" => {
+                let mut rest = value.fields().without(&NAMES);
+                rest.remove("name");
+                if !rest.is_empty() {
+                    add(item, name, rest.into());
+                }
+            }
+            _ => add(item, name, value.value()),
+        }
+    }
+}
+
+/// Adds a member. Two objects are joined.
+pub(super) fn add(item: &mut Map<String, Value>, name: &str, value: Value) {
+    match (item.get_mut(name), value) {
+        (Some(Value::Object(members)), Value::Object(more)) => {
+            more.into_iter()
+                .for_each(|(name, value)| add(members, &name, value));
+        }
+        (Some(_), Value::Null) => {}
+        (_, value) => drop(item.insert(name.to_owned(), value)),
+    }
+}
+
+/// Returns true if the arguments are complete.
+fn is_whole(arguments: &str) -> bool {
+    arguments.trim_start().starts_with('{') && serde_json::from_str::<&RawValue>(arguments).is_ok()
+}

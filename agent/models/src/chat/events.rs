@@ -1,0 +1,318 @@
+//! Reads the chunks of chat completions, and whole replies.
+
+use agent::Usage;
+use serde_json::{Map, Value, json};
+
+use super::calls::Calls;
+use crate::broken::Broken;
+use crate::raw::{Fields, Raw};
+use crate::turn::{Kind, ReadReply, TurnBuilder};
+
+/// The members of a message with a thought.
+const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
+
+/// The member with the parts of a thought, of which the service wants each back.
+const DETAILS: &str = "reasoning_details";
+
+/// The state of a reply.
+#[derive(Default)]
+pub(crate) struct Events {
+    calls: Calls,
+    /// The position of the text or the thought that is being written.
+    writing: Option<usize>,
+    /// The thought beside the content.
+    thought: String,
+    /// The member that the thought is in.
+    thought_name: Option<&'static str>,
+    /// The details of the thought.
+    thought_item: Map<String, Value>,
+    has_chunks: bool,
+    has_ended: bool,
+    is_over: bool,
+}
+
+impl ReadReply for Events {
+    fn read(&mut self, chunk: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
+        self.has_chunks = true;
+        if let Some(id) = chunk.get("id").words() {
+            turn.response_id = Some(id.into_owned());
+        }
+        if let Some(model) = chunk.get("model").words() {
+            turn.model = Some(model.into_owned());
+        }
+        let choices = chunk.get("choices").elements();
+        let is_only = choices.len() == 1;
+        let choice = choices
+            .into_iter()
+            .map(Raw::fields)
+            .find(|choice| is_only || choice.get("index").number().is_none_or(|index| index == 0));
+        let choice = choice.unwrap_or_default();
+        for usage in [chunk.get("usage"), choice.get("usage")] {
+            if usage.is_object() {
+                turn.usage = usage_of(&usage.fields()).or(turn.usage);
+            }
+        }
+        let reasons = ["finish_reason", "native_finish_reason"];
+        if let Some(reason) = reasons.iter().find_map(|name| choice.get(name).words()) {
+            turn.end = Some(reason.into_owned());
+            self.has_ended = true;
+        }
+        let (message, delta) = (choice.get("message"), choice.get("delta"));
+        // Perplexity's chunks have the whole message so far beside the new piece.
+        let is_whole = chunk.get("object").json() == "\"chat.completion\"";
+        if message.is_object() && (is_whole || !delta.is_object()) {
+            self.has_ended = true;
+            self.read_message(&message.fields(), turn);
+        } else {
+            self.read_message(&delta.fields(), turn);
+        }
+        Ok(())
+    }
+
+    fn read_mark(&mut self) {
+        self.has_ended |= self.has_chunks;
+        self.is_over = true;
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    fn finish(&mut self, turn: &mut TurnBuilder<'_>) -> bool {
+        self.stop_writing(turn);
+        if !self.thought.is_empty() || !self.thought_item.is_empty() {
+            let (text, mut item) = (
+                std::mem::take(&mut self.thought),
+                std::mem::take(&mut self.thought_item),
+            );
+            if let Some(name) = self.thought_name {
+                item.insert(name.to_owned(), text.as_str().into());
+            }
+            turn.prepend(Kind::Thought, text, item);
+        }
+        self.has_ended
+    }
+}
+
+impl Events {
+    fn read_message(&mut self, message: &Fields<'_>, turn: &mut TurnBuilder<'_>) {
+        self.read_thought(message);
+        if let Some(id) = message.get("audio").get("id").words() {
+            let at = self.text(turn);
+            turn.block(at)
+                .item
+                .insert("audio".to_owned(), json!({"id": id}));
+        }
+        let content = message.get("content");
+        match content.text() {
+            None => content
+                .one_or_more()
+                .into_iter()
+                .for_each(|part| self.read_part(part, turn)),
+            Some(text) => self.write(&text, turn),
+        }
+        if let Some(refusal) = message.get("refusal").words() {
+            turn.is_refusal = true;
+            if content.words().is_none() {
+                self.write(&refusal, turn);
+            }
+        }
+        if let Some(transcript) = message.get("audio").get("transcript").words() {
+            self.write(&transcript, turn);
+        }
+        for image in message.get("images").elements() {
+            self.read_image(image, turn);
+        }
+        let calls = message.get("tool_calls").one_or_more();
+        let calls: Vec<_> = calls.into_iter().filter(|call| !call.is_empty()).collect();
+        // Older servers have one call in a member of its own.
+        let function = message.get("function_call");
+        if calls.is_empty() && function.is_object() {
+            self.stop_writing(turn);
+            self.calls.read(function, turn);
+        }
+        for call in calls {
+            self.stop_writing(turn);
+            self.calls.read(call, turn);
+        }
+    }
+
+    fn read_thought(&mut self, message: &Fields<'_>) {
+        let said = THOUGHTS
+            .iter()
+            .find_map(|name| Some((*name, message.get(name).words()?)));
+        if let Some((name, text)) = said {
+            self.thought += &text;
+            self.thought_name.get_or_insert(name);
+        }
+        let details = message.get(DETAILS).elements();
+        if !details.is_empty() {
+            let merged = self
+                .thought_item
+                .entry(DETAILS)
+                .or_insert_with(|| json!([]));
+            let merged = merged.as_array_mut().into_iter();
+            merged.for_each(|merged| {
+                details
+                    .iter()
+                    .for_each(|detail| add_detail(merged, detail.value()))
+            });
+        }
+    }
+
+    /// Returns the position of the text that is being written.
+    fn text(&mut self, turn: &mut TurnBuilder<'_>) -> usize {
+        self.written(Kind::Text, turn)
+    }
+
+    fn written(&mut self, kind: Kind, turn: &mut TurnBuilder<'_>) -> usize {
+        if let Some(at) = self.writing.filter(|at| turn.block(*at).kind == kind) {
+            return at;
+        }
+        self.stop_writing(turn);
+        let at = turn.open(kind);
+        self.writing = Some(at);
+        at
+    }
+
+    fn write(&mut self, text: &str, turn: &mut TurnBuilder<'_>) {
+        if !text.is_empty() {
+            let at = self.text(turn);
+            turn.push(at, text);
+        }
+    }
+
+    fn stop_writing(&mut self, turn: &mut TurnBuilder<'_>) {
+        let Some(at) = self.writing.take() else {
+            return;
+        };
+        let block = turn.block(at);
+        if block.kind == Kind::Thought {
+            let thinking = json!([{"type": "text", "text": block.text}]);
+            block.item = Map::from_iter([
+                ("type".to_owned(), "thinking".into()),
+                ("thinking".to_owned(), thinking),
+            ]);
+        }
+    }
+
+    fn read_part(&mut self, part: Raw<'_>, turn: &mut TurnBuilder<'_>) {
+        let fields = part.fields();
+        let kind = fields.get("type").text();
+        match kind.as_deref() {
+            Some("text") => self.write(&fields.get("text").text().unwrap_or_default(), turn),
+            None if fields.get("text").is_string() => {
+                self.write(&fields.get("text").text().unwrap_or_default(), turn)
+            }
+            Some("refusal") => {
+                turn.is_refusal = true;
+                self.write(&fields.get("refusal").text().unwrap_or_default(), turn);
+            }
+            // Mistral's form.
+            Some("thinking") => {
+                let at = self.written(Kind::Thought, turn);
+                let thinking = fields.get("thinking");
+                let chunks = thinking.elements().into_iter();
+                let texts = chunks.filter_map(|chunk| chunk.get("text").text());
+                texts
+                    .chain(thinking.text())
+                    .for_each(|text| turn.push(at, &text));
+            }
+            Some("image_url") => self.read_image(part, turn),
+            _ => {
+                self.stop_writing(turn);
+                let at = turn.open(Kind::Opaque);
+                turn.block(at).item = fields.to_map();
+            }
+        }
+    }
+
+    /// Reads an image. One that is a link is left out.
+    fn read_image(&mut self, part: Raw<'_>, turn: &mut TurnBuilder<'_>) {
+        let image = part.get("image_url");
+        let url = image.get("url").text().or_else(|| image.text());
+        let Some((mime_type, data)) = url
+            .as_deref()
+            .and_then(|url| url.strip_prefix("data:")?.split_once(";base64,"))
+        else {
+            return;
+        };
+        self.stop_writing(turn);
+        let mime_type = mime_type.to_owned();
+        let at = turn.open(Kind::Image { mime_type });
+        turn.push(at, data);
+    }
+}
+
+/// Adds a detail of a thought. The texts of one detail arrive in pieces.
+fn add_detail(merged: &mut Vec<Value>, detail: Value) {
+    let kind = detail["type"].as_str();
+    let goes_on = |last: &Value| {
+        matches!(kind, Some("reasoning.text" | "reasoning.summary"))
+            && last["type"].as_str() == kind
+            && last.get("index") == detail.get("index")
+    };
+    match (merged.last_mut(), &detail) {
+        (Some(last), Value::Object(members)) if goes_on(last) => {
+            for (name, value) in members {
+                match (name.as_str(), &mut last[name], value) {
+                    ("text" | "summary", Value::String(text), Value::String(more)) => {
+                        text.push_str(more)
+                    }
+                    (_, known, value) if known.is_null() || known == "" => *known = value.clone(),
+                    _ => {}
+                }
+            }
+        }
+        _ => merged.push(detail),
+    }
+}
+
+/// Returns the tokens. Returns `None` if none are stated.
+fn usage_of(usage: &Fields<'_>) -> Option<Usage> {
+    let details = usage.get("prompt_tokens_details").fields();
+    let (input, output) = (
+        usage.get("prompt_tokens").number(),
+        usage.get("completion_tokens").number(),
+    );
+    let total = usage.get("total_tokens").number();
+    let cached = [
+        details.get("cached_tokens"),
+        usage.get("num_cached_tokens"),
+        usage.get("prompt_cache_hit_tokens"),
+    ];
+    let rest = || total.map(|total| total.saturating_sub(input.unwrap_or_default()));
+    let usage = Usage {
+        input_tokens: input.unwrap_or_default(),
+        output_tokens: output.or_else(rest).unwrap_or_default(),
+        cached_input_tokens: cached.into_iter().find_map(Raw::number).unwrap_or_default(),
+        cache_write_tokens: details
+            .get("cache_write_tokens")
+            .number()
+            .unwrap_or_default(),
+    };
+    (input.is_some() || output.is_some() || total.is_some()).then_some(usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pieces_of_a_detail_are_joined() {
+        let mut merged = Vec::new();
+        for detail in [
+            json!({"type": "reasoning.text", "text": "a", "index": 0}),
+            json!({"type": "reasoning.text", "text": "b", "signature": "s", "index": 0}),
+            json!({"type": "reasoning.encrypted", "data": "x", "index": 0}),
+            json!({"type": "reasoning.text", "text": "c", "index": 1}),
+        ] {
+            add_detail(&mut merged, detail);
+        }
+        assert_eq!(merged.len(), 3);
+        assert_eq!(
+            merged[0],
+            json!({"type": "reasoning.text", "text": "ab", "signature": "s", "index": 0})
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! Writes the requests of chat completions.
+
+use agent::provider::ReasoningEffort;
+use serde_json::{Map, Value, json};
+use tools::Content;
+use tools::protocol::wire::{Format, WireCall};
+
+use super::calls::add;
+use crate::conversation::{ResultShown, Said, Unit, only_text};
+use crate::profile::{Profile, RequestParts};
+use crate::request_body::RequestBody;
+use crate::service::ForcedCalls;
+use crate::settings::ForcedCall;
+
+/// The turn between results and a prompt, such as that for a summary.
+const TURN: &str = "Understood.";
+
+/// Returns the messages of a unit.
+pub(crate) fn messages(model: &Profile, unit: Unit<'_>) -> Vec<Value> {
+    match unit {
+        Unit::System(text) => vec![json!({"role": "system", "content": text})],
+        Unit::User { results, content } => user(model, results, &content),
+        Unit::Assistant(said) => vec![assistant(model, said)],
+    }
+}
+
+fn user(model: &Profile, results: Vec<ResultShown<'_>>, content: &[Content]) -> Vec<Value> {
+    let separates = model.separates_results && !results.is_empty() && !content.is_empty();
+    let mut messages: Vec<_> = results
+        .into_iter()
+        .map(|result| {
+            let content =
+                only_text(&result.content).map_or_else(|| parts(&result.content), Value::from);
+            json!({"role": "tool", "tool_call_id": model.call_id(result.id), "content": content})
+        })
+        .collect();
+    if separates {
+        let (text, beside) = (TURN.to_owned(), None);
+        messages.push(assistant(model, vec![Said::Text { text, beside }]));
+    }
+    if !content.is_empty() {
+        let content = only_text(content).map_or_else(|| parts(content), Value::from);
+        messages.push(json!({"role": "user", "content": content}));
+    }
+    messages
+}
+
+fn parts(content: &[Content]) -> Value {
+    let part = |content: &Content| match content {
+        Content::Image { data, mime_type } => {
+            json!({"type": "image_url", "image_url": {"url": format!("data:{mime_type};base64,{data}")}})
+        }
+        content => json!({"type": "text", "text": content.as_text().unwrap_or_default()}),
+    };
+    content.iter().map(part).collect()
+}
+
+fn assistant(model: &Profile, said: Vec<Said<'_>>) -> Value {
+    let (mut text, mut parts, mut calls) = (String::new(), Vec::new(), Vec::new());
+    let (mut fields, mut has_items) = (Map::new(), false);
+    for said in said {
+        match said {
+            Said::Text { text: more, beside } => {
+                text += &more;
+                parts.push(json!({"type": "text", "text": more}));
+                let beside = beside.into_iter().flatten();
+                beside.for_each(|(name, value)| add(&mut fields, name, value.clone()));
+            }
+            Said::Call { call, beside } => calls.push(tool_call(model, call, beside)),
+            Said::Item(item) if item.get("type").is_some() => {
+                has_items = true;
+                parts.push(item.clone());
+            }
+            // A thought is in a member of the message.
+            Said::Item(item) => {
+                let members = item.as_object().into_iter().flatten();
+                members.for_each(|(name, value)| add(&mut fields, name, value.clone()));
+            }
+            Said::Image { .. } => {}
+        }
+    }
+    let mut message = Map::from_iter([("role".to_owned(), Value::from("assistant"))]);
+    if has_items {
+        message.insert("content".to_owned(), parts.into());
+    } else if !text.is_empty() {
+        message.insert("content".to_owned(), text.into());
+    }
+    message.append(&mut fields);
+    if !calls.is_empty() {
+        message.insert("tool_calls".to_owned(), calls.into());
+    }
+    if let Some(field) = model.reasoning_field() {
+        message.entry(field).or_insert_with(|| "".into());
+    }
+    message.into()
+}
+
+fn tool_call(model: &Profile, call: tools::ToolCall, beside: Option<&Map<String, Value>>) -> Value {
+    let id = model.call_id(&call.id).into_owned();
+    let written = Format::OpenAiChat.write_calls(&[WireCall::from(tools::ToolCall { id, ..call })]);
+    let mut call = written.into_iter().next().unwrap_or_default();
+    let mut call = call["tool_calls"][0].take();
+    if let Value::Object(members) = &mut call {
+        let beside = beside.into_iter().flatten();
+        beside.for_each(|(name, value)| add(members, name, value.clone()));
+    }
+    call
+}
+
+/// Adds the fields of a request after the messages.
+pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut RequestBody) {
+    let service = model.service;
+    if parts.tools.list().len() > 0 {
+        body.text("tools", parts.tools.definitions());
+        if let Some(choice) = tool_choice(model, parts) {
+            body.field("tool_choice", &choice);
+        }
+        if let Some(parallel) = model.generation.parallel_calls {
+            body.field("parallel_tool_calls", &parallel.into());
+        }
+    }
+    if let Some(limit) = parts.output_limit {
+        let has_new_name = service.name == "openai"
+            && !model.name.contains('/')
+            && crate::model_facts::is_reasoning_model_of_openai(&model.name);
+        let name = if has_new_name {
+            "max_completion_tokens"
+        } else {
+            "max_tokens"
+        };
+        body.field(name, &limit.into());
+    }
+    if parts.streaming {
+        if service.stream_options {
+            body.field("stream_options", &json!({"include_usage": true}));
+        }
+        body.field("stream", &true.into());
+    }
+}
+
+/// Returns the choice in the form of chat completions.
+fn tool_choice(model: &Profile, parts: &RequestParts<'_>) -> Option<Value> {
+    let forced = parts.forced_call.as_ref()?;
+    let is_refused = match model.service.forced_calls {
+        _ if *forced == ForcedCall::None => false,
+        ForcedCalls::Named | ForcedCalls::Any => false,
+        ForcedCalls::WithoutReasoning => {
+            let effort = model.generation.reasoning_effort;
+            model.name != "deepseek-chat" && effort != Some(ReasoningEffort::Off)
+        }
+        ForcedCalls::Never => true,
+    };
+    Some(match forced {
+        _ if is_refused => return None,
+        ForcedCall::None => "none".into(),
+        ForcedCall::Any => "required".into(),
+        ForcedCall::Tool(name) => json!({"type": "function", "function": {"name": name}}),
+    })
+}
+
+/// Returns the prompt that asks for a call, where the service forces none:
+/// <https://platform.moonshot.ai/docs/guide/migrating-from-openai-to-kimi>.
+pub(crate) fn request_for_call(model: &Profile, parts: &RequestParts<'_>) -> Option<Value> {
+    let is_asked = parts.forced_call == Some(ForcedCall::Any)
+        && model.service.forced_calls == ForcedCalls::Never;
+    let content = "Please select a tool to handle the current issue.";
+    is_asked.then(|| json!({"role": "user", "content": content}))
+}

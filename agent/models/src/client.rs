@@ -1,0 +1,119 @@
+//! The HTTP client of a provider.
+
+use agent::{ProviderError, Proxy};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+use tools::protocol::HostPlace;
+
+use crate::Timeouts;
+use crate::api::Api;
+
+const USER_AGENT: &str = concat!("toolcrib/", env!("CARGO_PKG_VERSION"));
+
+/// Creates the client. It ignores the proxies of the environment unless they are asked for.
+pub(crate) fn client(
+    base_url: &str,
+    proxy: Option<&Proxy>,
+    timeouts: &Timeouts,
+) -> reqwest::Result<Client> {
+    let builder = Client::builder()
+        .user_agent(USER_AGENT)
+        .connect_timeout(timeouts.connect)
+        // A redirect could send a key to another host: reqwest does not remove keys in custom headers.
+        .redirect(Policy::none());
+    let builder = match proxy {
+        _ if is_loopback(base_url) => builder.no_proxy(),
+        None => builder.no_proxy(),
+        Some(Proxy::Environment) => builder,
+        Some(Proxy::Url(url)) => builder.no_proxy().proxy(reqwest::Proxy::all(url)?),
+        Some(_) => builder.no_proxy(),
+    };
+    // Reading the certificates of the machine takes longer than a local request.
+    let builder = if needs_certificates(base_url, proxy) {
+        builder
+    } else {
+        builder.tls_certs_only([])
+    };
+    builder.build()
+}
+
+/// Returns true if a connection may be encrypted. Redirects, which could lead to one, are off.
+fn needs_certificates(base_url: &str, proxy: Option<&Proxy>) -> bool {
+    let is_plain = |url: &str| Url::parse(url).is_ok_and(|url| url.scheme() == "http");
+    let is_plain_proxy = match proxy {
+        None => true,
+        Some(Proxy::Url(url)) => is_plain(url),
+        Some(_) => false,
+    };
+    !is_plain(base_url) || !is_plain_proxy
+}
+
+/// Returns an error if the proxy is of a kind or has a URL that cannot be used.
+pub(crate) fn check(api: Api, proxy: Option<&Proxy>) -> Result<(), ProviderError> {
+    let is_usable = match proxy {
+        None | Some(Proxy::Environment) => true,
+        Some(Proxy::Url(url)) => agent::provider::is_plain_url(url),
+        Some(_) => false,
+    };
+    let reason = "its proxy is not plain; give http(s)://host:port, without a user, or the proxies of the environment";
+    is_usable
+        .then_some(())
+        .ok_or_else(|| ProviderError::Options {
+            provider: api.name().to_owned(),
+            reason: reason.to_owned(),
+        })
+}
+
+fn is_loopback(url: &str) -> bool {
+    let host = Url::parse(url)
+        .ok()
+        .and_then(|url| Some(url.host_str()?.to_owned()));
+    host.is_some_and(|host| HostPlace::from_host(&host) == HostPlace::ThisMachine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_of_this_machine_are_recognised() {
+        for url in [
+            "http://localhost:1/v1",
+            "http://127.8.0.1",
+            "http://[::1]:2/",
+            "http://[::ffff:127.0.0.1]",
+            "http://a.localhost",
+        ] {
+            assert!(is_loopback(url), "{url}");
+        }
+        for url in [
+            "http://localhost.example.org",
+            "http://128.0.0.1",
+            "https://api.openai.com",
+            "http://[::2]",
+        ] {
+            assert!(!is_loopback(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn certificates_are_read_for_encrypted_connections_alone() {
+        let proxy = |url: &str| Some(Proxy::Url(url.to_owned()));
+        for (url, proxy) in [
+            ("http://localhost:1", None),
+            ("HTTP://h/v1", None),
+            ("http://h", proxy("http://p:3128")),
+        ] {
+            assert!(!needs_certificates(url, proxy.as_ref()), "{url} {proxy:?}");
+        }
+        for (url, proxy) in [
+            ("https://h", None),
+            ("https://h", proxy("http://p")),
+            ("http://h", proxy("https://p")),
+            ("http://h", Some(Proxy::Environment)),
+            ("h", None),
+        ] {
+            assert!(needs_certificates(url, proxy.as_ref()), "{url} {proxy:?}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! [`Unit`]: the parts of a conversation that become messages of a service.
+
+use std::ops::Range;
+
+use agent::WireToolSet;
+use serde_json::{Map, Value, json};
+use tools::protocol::wire::Format;
+use tools::protocol::{Message, Part, Role};
+use tools::{Content, ToolCall};
+
+use crate::origin::{Origin, beside, item};
+
+/// A part of a conversation that is written without regard to the others.
+#[derive(Debug)]
+pub(crate) enum Unit<'a> {
+    System(String),
+    /// Results and prompts, up to the next turn of the model.
+    User {
+        results: Vec<ResultShown<'a>>,
+        content: Vec<Content>,
+    },
+    /// A turn of the model, with the parts of a paused one.
+    Assistant(Vec<Said<'a>>),
+}
+
+/// The result of a call as the model is shown it.
+#[derive(Debug)]
+pub(crate) struct ResultShown<'a> {
+    pub(crate) id: &'a str,
+    /// The name of the tool on the wire.
+    pub(crate) name: String,
+    pub(crate) content: Vec<Content>,
+    pub(crate) is_error: bool,
+}
+
+/// A part of the model's turn.
+#[derive(Debug)]
+pub(crate) enum Said<'a> {
+    Text {
+        text: String,
+        beside: Option<&'a Map<String, Value>>,
+    },
+    Image {
+        mime_type: &'a str,
+        data: &'a str,
+        beside: Option<&'a Map<String, Value>>,
+    },
+    /// A call with the names of the wire.
+    Call {
+        call: ToolCall,
+        beside: Option<&'a Map<String, Value>>,
+    },
+    /// An item of the service, such as a thought.
+    Item(&'a Value),
+}
+
+/// The rules by which a conversation is read for one model.
+pub(crate) struct Reading<'a> {
+    pub(crate) format: Format,
+    /// The format whose places for the images of results the model has.
+    pub(crate) placement: Format,
+    pub(crate) origin: &'a Origin,
+    /// False if the model cannot see images.
+    pub(crate) images: bool,
+    pub(crate) tools: &'a WireToolSet,
+    /// Returns true if an item of the service is a thought, which is not sent alone.
+    pub(crate) is_thought: fn(&Value) -> bool,
+}
+
+impl Reading<'_> {
+    /// Returns the messages of each unit from a position on. A turn that says nothing is in none, because services refuse empty messages.
+    pub(crate) fn units(&self, messages: &[Message], mut start: usize) -> Vec<Range<usize>> {
+        let mut units: Vec<Range<usize>> = Vec::new();
+        let mut is_user_open = false;
+        for run in messages[start..].chunk_by(|first, next| speaker(first) == speaker(next)) {
+            let end = start + run.len();
+            match speaker(&run[0]) {
+                Role::System => {
+                    units.extend((start..end).map(|at| at..at + 1));
+                    is_user_open = false;
+                }
+                Role::Assistant if self.says_nothing(run) => {}
+                Role::Assistant => {
+                    units.push(start..end);
+                    is_user_open = false;
+                }
+                _ => match units.last_mut().filter(|_| is_user_open) {
+                    Some(unit) => unit.end = end,
+                    None => {
+                        units.push(start..end);
+                        is_user_open = true;
+                    }
+                },
+            }
+            start = end;
+        }
+        units
+    }
+
+    /// Reads a unit.
+    pub(crate) fn read<'a>(&self, messages: &'a [Message]) -> Unit<'a> {
+        match speaker(&messages[0]) {
+            Role::System => Unit::System(messages[0].to_text()),
+            Role::Assistant => Unit::Assistant(self.said(messages)),
+            _ => self.user(messages),
+        }
+    }
+
+    fn says_nothing(&self, turn: &[Message]) -> bool {
+        let says = |said: &Said<'_>| match said {
+            Said::Item(item) => !(self.is_thought)(item),
+            _ => true,
+        };
+        !self.said(turn).iter().any(says)
+    }
+
+    fn said<'a>(&self, turn: &'a [Message]) -> Vec<Said<'a>> {
+        // Signatures mean something to the model alone that made them.
+        let is_own = self.origin.has_made(turn);
+        let mut said = Vec::new();
+        // The members that go with the next part.
+        let mut members = None;
+        for part in turn.iter().flat_map(|message| &message.parts) {
+            let beside = match part {
+                Part::Reasoning { opaque, .. } => {
+                    members = beside(opaque).filter(|_| is_own);
+                    if members.is_none() && is_own {
+                        said.extend(item(opaque).map(Said::Item));
+                    }
+                    continue;
+                }
+                _ => members.take(),
+            };
+            said.extend(match part {
+                Part::Content(Content::Text { text }) if text.trim().is_empty() => None,
+                Part::Content(Content::Text { text }) => Some(Said::Text {
+                    text: text.clone(),
+                    beside,
+                }),
+                Part::Content(Content::Image { data, mime_type }) if beside.is_some() => {
+                    Some(Said::Image {
+                        mime_type,
+                        data,
+                        beside,
+                    })
+                }
+                Part::Content(content) => Some(Said::Text {
+                    text: content.described(),
+                    beside,
+                }),
+                Part::ToolCall(call) => Some(self.call(call, beside)),
+                _ => None,
+            });
+        }
+        said
+    }
+
+    fn call<'a>(&self, call: &ToolCall, beside: Option<&'a Map<String, Value>>) -> Said<'a> {
+        let mut call = self.tools.write_call(call);
+        if !call.arguments.node().is_object() {
+            // Those of a call that was not run. Services refuse them as they are, and often also in the text of OpenAI's formats.
+            call.arguments = json!({"arguments": call.arguments.value()}).into();
+        }
+        if self.has_tools() {
+            return Said::Call { call, beside };
+        }
+        Said::Text {
+            text: format!("[called {} with {}]", call.name, call.arguments),
+            beside: None,
+        }
+    }
+
+    /// Returns true if the request has tools. Anthropic and others refuse calls in one without.
+    fn has_tools(&self) -> bool {
+        self.tools.list().len() > 0
+    }
+
+    fn user<'a>(&self, messages: &'a [Message]) -> Unit<'a> {
+        let (mut results, mut content) = (Vec::new(), Vec::new());
+        let is_users = |message: &&Message| message.role != Role::Assistant;
+        for message in messages.iter().filter(is_users) {
+            let mut following = Vec::new();
+            for part in &message.parts {
+                match part {
+                    Part::Content(Content::Text { text }) if text.trim().is_empty() => {}
+                    Part::Content(part) => content.push(self.shown(part.clone())),
+                    Part::ToolResult { id, name, result } => {
+                        let is_image = |content: &Content| matches!(content, Content::Image { .. });
+                        let has_image = result.content.iter().any(is_image);
+                        let format = if has_image {
+                            self.placement
+                        } else {
+                            self.format
+                        };
+                        let shown = format.show_result(id, result);
+                        let parts = shown.content.into_iter().map(|content| self.shown(content));
+                        let later = shown.following.into_iter();
+                        following.extend(later.map(|content| self.shown(content)));
+                        if !self.has_tools() {
+                            content.push(Content::text(format!("[the result of {name}]")));
+                            content.extend(parts);
+                            continue;
+                        }
+                        results.push(ResultShown {
+                            id,
+                            name: self.tools.name(name).into_owned(),
+                            content: parts.collect(),
+                            is_error: result.is_error,
+                        });
+                    }
+                    _ => {}
+                }
+            }
+            content.append(&mut following);
+        }
+        Unit::User { results, content }
+    }
+
+    /// Returns content that the model can be shown: a text, or an image with data.
+    fn shown(&self, content: Content) -> Content {
+        match &content {
+            Content::Text { .. } => content,
+            Content::Image { mime_type, .. }
+                if self.images && IMAGES.contains(&mime_type.as_str()) =>
+            {
+                content
+            }
+            other => Content::text(other.described()),
+        }
+    }
+}
+
+/// The types of images that services take.
+const IMAGES: [&str; 6] = [
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "image/heic",
+    "image/heif",
+];
+
+/// Returns the role of a message. Results are the user's.
+fn speaker(message: &Message) -> Role {
+    match message.role {
+        Role::Tool => Role::User,
+        role => role,
+    }
+}
+
+/// Returns the texts joined to one, if there is nothing else. Services that copy an API often take the list of texts for no text.
+pub(crate) fn only_text(content: &[Content]) -> Option<String> {
+    let texts: Option<Vec<_>> = content.iter().map(Content::as_text).collect();
+    texts.map(|texts| texts.join("\n"))
+}

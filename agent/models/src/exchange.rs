@@ -1,0 +1,260 @@
+//! Sends a request, and reads the reply, whole or as a stream.
+
+use std::future::Future;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Client, Response};
+use tokio::time;
+
+use crate::Timeouts;
+use crate::broken::Broken;
+use crate::documents::{DONE, documents};
+use crate::lines::Lines;
+use crate::raw::{Fields, Raw};
+use crate::split_characters::{SplitCharacters, escaped};
+use crate::turn::{ReadReply, TurnBuilder};
+
+/// The most bytes of a reply.
+const MAX_REPLY: usize = 256 << 20;
+
+/// The most bytes of an error that are read.
+const MAX_ERROR: usize = 1 << 20;
+
+/// The longest wait for the end of a stream whose turn is complete. A connection that has ended its response serves the next request.
+const LEFTOVER: Duration = Duration::from_millis(100);
+
+const EVENT_STREAM: &str = "text/event-stream";
+
+/// A request as it is sent.
+pub(crate) struct Exchange<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) url: &'a str,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    pub(crate) timeouts: &'a Timeouts,
+    pub(crate) streaming: bool,
+    /// True if each line of a stream is a document.
+    pub(crate) is_plain: bool,
+}
+
+/// A reply that is being read.
+pub(crate) struct Reply<'r, 's> {
+    pub(crate) reader: &'r mut dyn ReadReply,
+    pub(crate) turn: &'r mut TurnBuilder<'s>,
+    pub(crate) characters: SplitCharacters,
+    /// True if a document was read.
+    pub(crate) has_begun: bool,
+}
+
+impl Exchange<'_> {
+    /// Sends the request, and reads the reply.
+    ///
+    /// # Errors
+    /// Returns the reason if the reply has no turn, or not all of it.
+    pub(crate) async fn run(self, reply: &mut Reply<'_, '_>) -> Result<(), Broken> {
+        let request = self.client.post(self.url).headers(self.headers.clone());
+        let request = request
+            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            .body(self.body.clone());
+        let mut response = within(
+            self.timeouts.first_byte,
+            "the first byte",
+            true,
+            request.send(),
+        )
+        .await?;
+        let status = response.status();
+        if !status.is_success() {
+            let headers = response.headers().clone();
+            let body = self.body_of(&mut response, MAX_ERROR).await?;
+            let body = String::from_utf8_lossy(&body).into_owned();
+            return Err(Broken::Status {
+                status,
+                headers,
+                body,
+            });
+        }
+        let kind = response.headers().get(CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = kind.to_owned();
+        let essence = kind.split(';').next().unwrap_or_default().trim();
+        let essence = essence.to_ascii_lowercase();
+        let is_stream = match essence.as_str() {
+            EVENT_STREAM => true,
+            "application/x-ndjson" | "application/ndjson" => self.is_plain,
+            _ => false,
+        };
+        if is_stream {
+            self.read_stream(&mut response, reply).await?;
+        } else {
+            let body = self.body_of(&mut response, MAX_REPLY).await?;
+            if body.len() >= MAX_REPLY {
+                return Err(Broken::TooLong(MAX_REPLY));
+            }
+            self.read_body(&body, reply)
+                .ok_or(Broken::ContentType(kind))??;
+        }
+        for document in reply.characters.read(None).into_iter().flatten() {
+            reply.read_whole(&document)?;
+        }
+        if reply.reader.finish(reply.turn) {
+            Ok(())
+        } else {
+            Err(Broken::Truncated)
+        }
+    }
+
+    async fn read_stream(
+        &self,
+        response: &mut Response,
+        reply: &mut Reply<'_, '_>,
+    ) -> Result<(), Broken> {
+        let mut lines = Lines::new(self.is_plain);
+        let mut read = 0;
+        while let Some(piece) = self.next_piece(response).await? {
+            read += piece.len();
+            if read.max(lines.held()) > MAX_REPLY {
+                return Err(Broken::TooLong(MAX_REPLY));
+            }
+            lines.read(&piece, &mut |document| reply.read(document))?;
+            if reply.reader.is_over() {
+                let leftover = async { while let Ok(Some(_)) = response.chunk().await {} };
+                let _ = time::timeout(LEFTOVER, leftover).await;
+                return Ok(());
+            }
+        }
+        lines.finish(&mut |document| reply.read(document))
+    }
+
+    /// Reads a whole reply or a stream, whatever its type says. Returns `None` if it is neither.
+    fn read_body(&self, body: &[u8], reply: &mut Reply<'_, '_>) -> Option<Result<(), Broken>> {
+        let text = escaped(body);
+        let start = text.trim_start_matches('\u{feff}').trim_start();
+        let is_stream = ["data:", "event:", "id:", ":"]
+            .iter()
+            .any(|field| start.starts_with(field));
+        let is_json = start.is_empty() || start.starts_with(['{', '[']);
+        let mut read = |document: &str| reply.read(document);
+        if is_stream {
+            let mut lines = Lines::new(self.is_plain);
+            let outcome = lines.read(body, &mut read);
+            return Some(outcome.and_then(|()| lines.finish(&mut read)));
+        }
+        match documents(start) {
+            // Other text may surround the reply.
+            Ok(mut found) if is_json || !found.is_empty() => {
+                // Some gateways repeat the reply.
+                let first = found.first().copied().unwrap_or_default();
+                if found.iter().all(|other| [first, DONE].contains(other)) {
+                    found.dedup();
+                }
+                Some(found.into_iter().try_for_each(read))
+            }
+            Err(none) if is_json => Some(Err(none.into())),
+            _ => None,
+        }
+    }
+
+    /// Returns the first bytes of a body.
+    async fn body_of(&self, response: &mut Response, most: usize) -> Result<Vec<u8>, Broken> {
+        let mut body = Vec::new();
+        while let Some(piece) = self.next_piece(response).await? {
+            body.extend_from_slice(&piece);
+            if body.len() >= most {
+                body.truncate(most);
+                break;
+            }
+        }
+        Ok(body)
+    }
+
+    async fn next_piece(&self, response: &mut Response) -> Result<Option<Bytes>, Broken> {
+        // A service may send the head of a whole reply before the model answers.
+        let limit = if self.streaming {
+            self.timeouts.idle
+        } else {
+            self.timeouts.first_byte.max(self.timeouts.idle)
+        };
+        within(
+            limit,
+            "the next piece of the response",
+            false,
+            response.chunk(),
+        )
+        .await
+    }
+}
+
+/// Limits the wait for a part of a reply.
+async fn within<T>(
+    limit: Duration,
+    awaited: &'static str,
+    is_before_reply: bool,
+    part: impl Future<Output = reqwest::Result<T>>,
+) -> Result<T, Broken> {
+    match time::timeout(limit, part).await {
+        Ok(outcome) => outcome.map_err(Broken::Transport),
+        Err(_) => Err(Broken::TimedOut {
+            awaited,
+            limit,
+            is_before_reply,
+        }),
+    }
+}
+
+impl Reply<'_, '_> {
+    fn read(&mut self, document: &str) -> Result<(), Broken> {
+        let mut documents = self.characters.read(Some(document)).into_iter().flatten();
+        documents.try_for_each(|document| self.read_whole(&document))
+    }
+
+    /// Reads a document whose characters are whole.
+    fn read_whole(&mut self, document: &str) -> Result<(), Broken> {
+        // A service may say more after the end of the turn.
+        if self.reader.is_over() {
+            return Ok(());
+        }
+        if document == DONE {
+            self.reader.read_mark();
+            return Ok(());
+        }
+        let fields: Fields<'_> =
+            serde_json::from_str(document).map_err(|_| Broken::garbled(document))?;
+        if is_error(&fields) {
+            return Err(Broken::Reported(document.to_owned()));
+        }
+        self.reader.read(fields, self.turn)?;
+        self.has_begun = true;
+        Ok(())
+    }
+}
+
+/// The members that say in a reply without choices that it is an error.
+const WORDS: [&str; 3] = ["message", "detail", "msg"];
+
+/// Returns true if the document is an error, in the form of any API. OpenRouter's has choices.
+fn is_error(document: &Fields<'_>) -> bool {
+    let is_named =
+        |error: Raw<'_>| (error.is_object() && !error.is_empty()) || error.words().is_some();
+    let of_choice = || {
+        let choices = document.get("choices");
+        choices.json().contains("\"error\"")
+            && choices
+                .elements()
+                .first()
+                .is_some_and(|choice| is_named(choice.get("error")))
+    };
+    let is_worded = || {
+        WORDS.iter().any(|word| {
+            let words = document.get(word);
+            words.is_string() || words.json().starts_with('[')
+        })
+    };
+    let is_reply = || !document.first(&["choices", "type", "candidates"]).is_null();
+    is_named(document.get("error"))
+        || of_choice()
+        || document.get("object").json() == "\"error\""
+        || is_worded() && !is_reply()
+}

@@ -1,0 +1,164 @@
+//! Writes the requests of Gemini.
+
+use serde_json::{Map, Value, json};
+use tools::Content;
+
+use crate::conversation::{ResultShown, Said, Unit, only_text};
+use crate::profile::{Profile, RequestParts};
+use crate::request_body::RequestBody;
+use crate::settings::ForcedCall;
+
+/// The signature of a call that another model made, which later models require:
+/// <https://ai.google.dev/gemini-api/docs/thought-signatures>.
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+
+/// Returns the contents of a unit.
+pub(crate) fn messages(model: &Profile, unit: Unit<'_>) -> Vec<Value> {
+    match unit {
+        Unit::System(text) => vec![content("user", vec![json!({"text": text})])],
+        Unit::User {
+            results,
+            content: prompts,
+        } => {
+            let results: Vec<_> = results
+                .into_iter()
+                .map(|result| response(model, result))
+                .collect();
+            let prompts: Vec<_> = prompts.iter().map(part).collect();
+            // Other parts beside a response are refused: https://github.com/google-gemini/gemini-cli/pull/16137
+            let parts = [results, prompts]
+                .into_iter()
+                .filter(|parts| !parts.is_empty());
+            parts.map(|parts| content("user", parts)).collect()
+        }
+        Unit::Assistant(said) => {
+            let parts = said.into_iter().map(|said| own_part(model, said));
+            vec![content("model", parts.collect())]
+        }
+    }
+}
+
+fn content(role: &str, parts: Vec<Value>) -> Value {
+    json!({"role": role, "parts": parts})
+}
+
+fn part(content: &Content) -> Value {
+    match content {
+        Content::Image { data, mime_type } => inline(mime_type, data),
+        content => json!({"text": content.as_text().unwrap_or_default()}),
+    }
+}
+
+fn inline(mime_type: &str, data: &str) -> Value {
+    json!({"inlineData": {"mimeType": mime_type, "data": data}})
+}
+
+fn response(model: &Profile, result: ResultShown<'_>) -> Value {
+    let is_image = |content: &&Content| matches!(content, Content::Image { .. });
+    let images: Vec<_> = result.content.iter().filter(is_image).map(part).collect();
+    let texts: Vec<_> = result
+        .content
+        .iter()
+        .filter(|content| !is_image(content))
+        .cloned()
+        .collect();
+    let key = if result.is_error { "error" } else { "result" };
+    let mut response = json!({"name": result.name, "response": {key: only_text(&texts)}});
+    if !images.is_empty() {
+        response["parts"] = images.into();
+    }
+    if has_call_ids(&model.name) && !result.id.is_empty() {
+        response["id"] = model.call_id(result.id).into();
+    }
+    json!({"functionResponse": response})
+}
+
+fn own_part(model: &Profile, said: Said<'_>) -> Value {
+    match said {
+        Said::Text { text, beside } => with(json!({"text": text}), beside),
+        Said::Image {
+            mime_type,
+            data,
+            beside,
+        } => with(inline(mime_type, data), beside),
+        Said::Item(item) => item.clone(),
+        Said::Call { call, beside } => {
+            let mut members = beside.cloned().unwrap_or_default();
+            let mut function = match members.remove("functionCall") {
+                Some(Value::Object(function)) => function,
+                _ => Map::new(),
+            };
+            function.insert("name".to_owned(), call.name.into());
+            function.insert("args".to_owned(), call.arguments.into_value());
+            if has_call_ids(&model.name) && !call.id.is_empty() {
+                function.insert("id".to_owned(), model.call_id(&call.id).into());
+            }
+            if beside.is_none() && is_version_3(&model.name) {
+                members.insert("thoughtSignature".to_owned(), NO_SIGNATURE.into());
+            }
+            members.insert("functionCall".to_owned(), function.into());
+            members.into()
+        }
+    }
+}
+
+/// Returns a part with the members beside it, which do not replace its own.
+fn with(part: Value, beside: Option<&Map<String, Value>>) -> Value {
+    let mut members = beside.cloned().unwrap_or_default();
+    if let Value::Object(own) = part {
+        members.extend(own);
+    }
+    members.into()
+}
+
+/// Returns true if a model is of version 3 or later.
+fn is_version_3(model: &str) -> bool {
+    let name = model
+        .strip_prefix("models/")
+        .unwrap_or(model)
+        .to_lowercase();
+    let version = name.strip_prefix("gemini-");
+    version.is_some_and(|version| !version.starts_with(['1', '2']))
+}
+
+/// Returns true if a model takes the ids of calls.
+fn has_call_ids(model: &str) -> bool {
+    is_version_3(model)
+        || ["claude-", "gpt-oss-"]
+            .iter()
+            .any(|start| model.starts_with(start))
+}
+
+/// Adds the fields of a request after the contents.
+pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut RequestBody) {
+    if !parts.system.is_empty() {
+        let texts: Vec<_> = parts
+            .system
+            .iter()
+            .map(|text| json!({"text": text}))
+            .collect();
+        body.field("systemInstruction", &json!({"parts": texts}));
+    }
+    if parts.tools.list().len() > 0 {
+        let definitions = parts.tools.definitions();
+        body.text(
+            "tools",
+            &format!("[{{\"functionDeclarations\":{definitions}}}]"),
+        );
+        if let Some(forced) = &parts.forced_call {
+            let config = match forced {
+                ForcedCall::None => json!({"mode": "NONE"}),
+                ForcedCall::Any => json!({"mode": "ANY"}),
+                ForcedCall::Tool(name) => json!({"mode": "ANY", "allowedFunctionNames": [name]}),
+            };
+            body.field("toolConfig", &json!({"functionCallingConfig": config}));
+        }
+    }
+    let mut config = model.generation_config.clone();
+    if let Some(limit) = parts.output_limit {
+        config.insert("maxOutputTokens".to_owned(), limit.into());
+    }
+    if !config.is_empty() {
+        body.field("generationConfig", &config.into());
+    }
+}

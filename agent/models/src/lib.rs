@@ -1,0 +1,45 @@
+#![doc = include_str!("../README.md")]
+
+mod about;
+mod anthropic;
+mod api;
+mod arguments;
+mod base_url;
+mod broken;
+mod chat;
+mod client;
+mod context_size;
+mod conversation;
+mod documents;
+mod endpoint;
+mod error_words;
+mod exchange;
+mod gemini;
+mod grown;
+mod key;
+mod lines;
+mod model;
+mod model_context;
+mod model_facts;
+mod model_limits;
+mod ollama;
+mod only_model;
+mod origin;
+mod profile;
+mod raw;
+mod remote;
+mod request;
+mod request_body;
+mod responses;
+mod retry;
+mod retry_header;
+mod service;
+mod service_error;
+mod settings;
+mod split_characters;
+mod stop;
+mod turn;
+mod written_thoughts;
+
+pub use agent::{RetryPolicy, Timeouts};
+pub use remote::Remote;

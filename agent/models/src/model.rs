@@ -1,0 +1,235 @@
+//! [`Model`]: a model of a service, with its HTTP client.
+
+use agent::{
+    FailureKind, ProviderError, ProviderInfo, ProviderOptions, Request, TextSink, Turn, WireToolSet,
+};
+use reqwest::Client;
+use reqwest::header::{HeaderMap, HeaderValue};
+use serde_json::{Map, Value};
+
+use crate::Timeouts;
+use crate::about::about;
+use crate::api::Api;
+use crate::broken::Broken;
+use crate::client;
+use crate::context_size;
+use crate::endpoint::Endpoint;
+use crate::exchange::{Exchange, Reply};
+use crate::grown::Grown;
+use crate::key::Key;
+use crate::model_context::ModelContext;
+use crate::model_facts::ModelFacts;
+use crate::origin::Origin;
+use crate::profile::{Profile, is_mistral};
+use crate::retry::Failure;
+use crate::settings::{self, Asked};
+use crate::split_characters::SplitCharacters;
+use crate::turn::{ReadReply, TurnBuilder};
+use crate::{anthropic, chat, gemini, ollama, responses};
+
+/// A model with its HTTP client.
+pub(crate) struct Model {
+    pub(crate) info: ProviderInfo,
+    pub(crate) profile: Profile,
+    /// The fields of each request.
+    pub(crate) settings: Map<String, Value>,
+    pub(crate) origin: Origin,
+    pub(crate) grown: Grown,
+    endpoint: Endpoint,
+    headers: HeaderMap,
+    client: Client,
+    timeouts: Timeouts,
+    key: Key,
+    context: ModelContext,
+}
+
+impl Model {
+    pub(crate) fn new(
+        endpoint: Endpoint,
+        name: &str,
+        key: Key,
+        options: &ProviderOptions,
+    ) -> Result<Self, ProviderError> {
+        let (api, service) = (endpoint.api, endpoint.service);
+        let generation = options.generation.clone();
+        settings::check(api, &generation)?;
+        client::check(api, options.proxy.as_ref())?;
+        let timeouts = options.timeouts.unwrap_or_default();
+        let client = client::client(&endpoint.base_url, options.proxy.as_ref(), &timeouts)
+            .map_err(|error| ProviderError::Options {
+                provider: api.name().to_owned(),
+                reason: format!(
+                    "cannot create an HTTP client: {error}; check the certificates of this machine"
+                ),
+            })?;
+        let facts = ModelFacts::find(api, service, name);
+        let asked = Asked {
+            model: name,
+            service,
+            facts,
+            generation: &generation,
+        };
+        let settings = match api {
+            Api::OpenAi => chat::settings(asked),
+            Api::OpenAiResponses => responses::settings(asked),
+            Api::Anthropic => anthropic::settings(asked),
+            Api::Gemini => gemini::settings(asked),
+            Api::Ollama => ollama::settings(asked),
+        };
+        let settings = settings.map_err(|refused| refused.error(api, name))?;
+        let (settings, generation_config) = match api {
+            Api::Gemini => (Map::new(), settings),
+            Api::Ollama => (settings, ollama::options(asked)),
+            _ => (settings, Map::new()),
+        };
+        let mut headers = endpoint.headers(&key)?;
+        if api == Api::Anthropic && facts.is_some_and(|facts| facts.binds_context) {
+            let beta = HeaderValue::from_static(anthropic::BINDING_BETA);
+            headers.insert("anthropic-beta", beta);
+        }
+        Ok(Self {
+            info: about(&endpoint, name, options),
+            settings,
+            grown: Grown::default(),
+            origin: Origin {
+                api: api.stored_name(),
+                provider: endpoint.stored_name(),
+                model: name.to_owned(),
+            },
+            context: ModelContext::new(client.clone(), api, &endpoint.base_url, name),
+            profile: Profile {
+                // Gateways refuse the fields.
+                caching: generation.caching.unwrap_or(options.base_url.is_none()),
+                separates_results: api == Api::OpenAi && is_mistral(service, name),
+                name: name.to_owned(),
+                api,
+                service,
+                facts,
+                generation,
+                generation_config,
+            },
+            headers,
+            endpoint,
+            client,
+            timeouts,
+            key,
+        })
+    }
+
+    /// Makes one attempt at a turn.
+    pub(crate) async fn turn(
+        &self,
+        request: &Request<'_>,
+        tools: &WireToolSet,
+        streaming: bool,
+        text_sink: Option<TextSink<'_>>,
+    ) -> Result<Turn, Failure> {
+        self.context
+            .check(&self.info.context, request, tools, &self.key.secret)
+            .await?;
+        let body = self.body(request, tools, streaming)?;
+        let provider = self.profile.api.name();
+        let mut reader = self.reader();
+        let mut turn = TurnBuilder::new(text_sink);
+        let mut reply = Reply {
+            reader: &mut *reader,
+            turn: &mut turn,
+            characters: SplitCharacters::default(),
+            has_begun: false,
+        };
+        let exchange = Exchange {
+            client: &self.client,
+            url: &self.endpoint.url(&self.profile.name, streaming),
+            headers: self.headers.clone(),
+            body: body.into(),
+            timeouts: &self.timeouts,
+            streaming,
+            is_plain: self.profile.api == Api::Ollama,
+        };
+        let outcome = exchange.run(&mut reply).await;
+        let is_lost = outcome
+            .as_ref()
+            .is_err_and(|broken| reply.has_begun || broken.is_cut());
+        let turn = outcome
+            .map_err(|broken: Broken| {
+                self.key
+                    .explained(broken.failure(provider, &self.key.secret))
+            })
+            .and_then(|()| turn.build(provider, &self.origin, tools));
+        if let Err(Failure { error, .. }) = &turn
+            && error.kind() == Some(FailureKind::ContextLength)
+        {
+            let refused = context_size::estimated(request, tools);
+            self.context
+                .learn_from(&self.info.context, error, refused, &self.key.secret)
+                .await;
+        }
+        if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
+            request.lost_reply_sink.iter().for_each(|sink| sink.send());
+        }
+        turn
+    }
+
+    fn reader(&self) -> Box<dyn ReadReply> {
+        match self.profile.api {
+            Api::OpenAi => Box::<chat::Events>::default(),
+            Api::OpenAiResponses => Box::<responses::Events>::default(),
+            Api::Anthropic => Box::<anthropic::Events>::default(),
+            Api::Gemini => Box::<gemini::Events>::default(),
+            Api::Ollama => Box::<ollama::Events>::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent::KeySource;
+
+    use crate::service::Service;
+
+    use super::*;
+
+    fn model(api: Api, name: &str) -> Model {
+        let options = ProviderOptions::new().with_key(KeySource::Environment("PATH".to_owned()));
+        let endpoint = Endpoint::new(api, &options).unwrap();
+        let key = endpoint.key(&options).unwrap();
+        Model::new(endpoint, name, key, &options).unwrap()
+    }
+
+    #[test]
+    fn the_models_of_mistral_are_known_at_each_service() {
+        let mistral = Service::find(Api::OpenAi, Some("mistral"), None).unwrap();
+        assert!(is_mistral(mistral, "some-tuned-model"));
+        for name in [
+            "mistral-large-latest",
+            "mistralai/devstral-2512",
+            "mistralai/Ministral-3B",
+        ] {
+            assert!(model(Api::OpenAi, name).profile.separates_results, "{name}");
+        }
+        assert!(!model(Api::OpenAi, "gpt-4o").profile.separates_results);
+        assert!(!model(Api::Ollama, "mistral").profile.separates_results);
+    }
+
+    #[test]
+    fn the_id_of_another_service_becomes_a_legal_one() {
+        let (anthropic, chat) = (
+            model(Api::Anthropic, "claude-sonnet-5"),
+            model(Api::OpenAi, "gpt-4o"),
+        );
+        assert_eq!(anthropic.profile.call_id("toolu_01-a"), "toolu_01-a");
+        assert_eq!(
+            anthropic.profile.call_id("functions.read:0"),
+            "functions_read_0"
+        );
+        let [one, two] = ["1", "2"].map(|end| format!("{}{end}", "é".repeat(99)));
+        for model in [&anthropic, &chat] {
+            let (one, two) = (model.profile.call_id(&one), model.profile.call_id(&two));
+            assert!(
+                one != two && one.len() <= 64 && one.is_ascii(),
+                "{one} {two}"
+            );
+        }
+        assert!(chat.profile.call_id(&one).len() <= 40);
+    }
+}

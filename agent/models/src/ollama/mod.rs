@@ -1,0 +1,9 @@
+//! Ollama's own API.
+
+mod events;
+mod request;
+mod settings;
+
+pub(crate) use events::Events;
+pub(crate) use request::{body, messages};
+pub(crate) use settings::{options, settings};

@@ -1,0 +1,100 @@
+//! Writes the requests of Ollama.
+
+use serde_json::{Map, Value, json};
+use tools::Content;
+use tools::protocol::wire::{Format, WireCall};
+
+use crate::conversation::{Said, Unit, only_text};
+use crate::profile::{Profile, RequestParts};
+use crate::request_body::RequestBody;
+
+/// Returns the messages of a unit.
+pub(crate) fn messages(unit: Unit<'_>) -> Vec<Value> {
+    match unit {
+        Unit::System(text) => vec![json!({"role": "system", "content": text})],
+        Unit::User { results, content } => {
+            let mut messages: Vec<_> = results
+                .into_iter()
+                .map(|result| {
+                    let content = only_text(&result.content).unwrap_or_default();
+                    json!({"role": "tool", "tool_name": result.name, "tool_call_id": result.id, "content": content})
+                })
+                .collect();
+            if !content.is_empty() {
+                messages.push(user(&content));
+            }
+            messages
+        }
+        Unit::Assistant(said) => vec![assistant(said)],
+    }
+}
+
+fn user(content: &[Content]) -> Value {
+    let texts: Vec<_> = content.iter().filter_map(Content::as_text).collect();
+    let images = content.iter().filter_map(|content| match content {
+        Content::Image { data, .. } => Some(data.as_str()),
+        _ => None,
+    });
+    let images: Vec<_> = images.collect();
+    let mut message = json!({"role": "user", "content": texts.join("\n")});
+    if !images.is_empty() {
+        message["images"] = images.into();
+    }
+    message
+}
+
+fn assistant(said: Vec<Said<'_>>) -> Value {
+    let (mut text, mut thoughts, mut calls) = (String::new(), Vec::new(), Vec::new());
+    for said in said {
+        match said {
+            Said::Text { text: more, .. } => text += &more,
+            Said::Item(item) => thoughts.extend(item["thinking"].as_str()),
+            Said::Call { call, beside } => {
+                let written = Format::Ollama.write_calls(&[WireCall::from(call)]);
+                let written = written.into_iter().next().unwrap_or_default();
+                calls.push(with(written["tool_calls"][0].clone(), beside));
+            }
+            Said::Image { .. } => {}
+        }
+    }
+    let mut message = json!({"role": "assistant", "content": text});
+    if !thoughts.is_empty() {
+        message["thinking"] = thoughts.join("\n").into();
+    }
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.into();
+    }
+    message
+}
+
+/// Returns a call with the members beside it, which do not replace its own.
+fn with(call: Value, beside: Option<&Map<String, Value>>) -> Value {
+    let mut members = beside.cloned().unwrap_or_default();
+    let function = members.remove("function");
+    if let Value::Object(own) = call {
+        members.extend(own);
+    }
+    if let (Some(Value::Object(rest)), Some(Value::Object(own))) =
+        (function, members.get_mut("function"))
+    {
+        for (name, value) in rest {
+            own.entry(name).or_insert(value);
+        }
+    }
+    members.into()
+}
+
+/// Adds the fields of a request after the messages.
+pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut RequestBody) {
+    if parts.tools.list().len() > 0 {
+        body.text("tools", parts.tools.definitions());
+    }
+    let mut options = model.generation_config.clone();
+    if let Some(limit) = parts.output_limit {
+        options.insert("num_predict".to_owned(), limit.into());
+    }
+    if !options.is_empty() {
+        body.field("options", &options.into());
+    }
+    body.field("stream", &parts.streaming.into());
+}

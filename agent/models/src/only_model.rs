@@ -1,0 +1,182 @@
+//! Asks a service at a URL of the user's for its models, if the options name none. A local server mostly has one.
+
+use std::thread;
+use std::time::Duration;
+
+use agent::{ProviderError, ProviderOptions};
+use reqwest::RequestBuilder;
+use secrecy::ExposeSecret;
+use serde_json::Value;
+
+use crate::api::Api;
+use crate::client;
+use crate::endpoint::Endpoint;
+use crate::key::{Key, without_key};
+
+/// The longest wait for the list.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The most names in a message.
+const SHOWN: usize = 10;
+
+/// A model that a service lists.
+pub(crate) struct ListedModel {
+    pub(crate) name: String,
+    /// The tokens of its context, if the list names them, as those of vLLM, LM Studio and llama.cpp do.
+    pub(crate) context: Option<u64>,
+}
+
+/// Returns the only model that the service offers.
+///
+/// # Errors
+/// Returns [`ProviderError::Options`] if it offers none or several, or if its list cannot be read.
+pub(crate) fn only_model(
+    endpoint: &Endpoint,
+    key: &Key,
+    options: &ProviderOptions,
+) -> Result<ListedModel, ProviderError> {
+    let refused = |reason: String| ProviderError::Options {
+        provider: endpoint.api.name().to_owned(),
+        reason,
+    };
+    let missing = |reason: String| {
+        refused(format!(
+            "the name of a model is missing, and the service {reason}; give one with --model or the setting `model`"
+        ))
+    };
+    let url = list_url(endpoint.api, &endpoint.base_url);
+    let models = read_list(&url, endpoint.api, key, options).map_err(|error| {
+        missing(format!(
+            "does not list its models at {url}: {}",
+            without_key(&error, &key.secret)
+        ))
+    })?;
+    match <[ListedModel; 1]>::try_from(models) {
+        Ok([model]) => Ok(model),
+        Err(models) if models.is_empty() => Err(missing("lists none".to_owned())),
+        Err(models) => {
+            let more = if models.len() > SHOWN { ", …" } else { "" };
+            let shown = models
+                .into_iter()
+                .take(SHOWN)
+                .map(|model| model.name)
+                .collect::<Vec<_>>()
+                .join(", ");
+            Err(missing(format!("has several: {shown}{more}")))
+        }
+    }
+}
+
+/// Returns the URL of the list of models.
+pub(crate) fn list_url(api: Api, base_url: &str) -> String {
+    let base = base_url.trim_end_matches('/');
+    match api {
+        Api::Ollama => format!("{base}/api/tags"),
+        Api::Gemini => format!("{base}/v1beta/models"),
+        Api::Anthropic => format!("{base}/v1/models"),
+        Api::OpenAi | Api::OpenAiResponses => {
+            let has_path = base
+                .split_once("://")
+                .is_some_and(|(_, rest)| rest.contains('/'));
+            if has_path {
+                format!("{base}/models")
+            } else {
+                format!("{base}/v1/models")
+            }
+        }
+    }
+}
+
+/// Reads the names on a thread with a runtime of its own, because providers are created inside and outside of one.
+fn read_list(
+    url: &str,
+    api: Api,
+    key: &Key,
+    options: &ProviderOptions,
+) -> Result<Vec<ListedModel>, String> {
+    let client = client::client(
+        url,
+        options.proxy.as_ref(),
+        &options.timeouts.unwrap_or_default(),
+    );
+    let client = client.map_err(|error| error.to_string())?;
+    let secret = key.secret.expose_secret();
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            let runtime = runtime.map_err(|error| error.to_string())?;
+            let reply = fetch(client.get(url), api, secret);
+            runtime
+                .block_on(reply)
+                .map_err(|error| error.without_url().to_string())
+        });
+        reader
+            .join()
+            .unwrap_or_else(|_| Err("the request panicked".to_owned()))
+    })
+    .and_then(|body| models(&body).ok_or_else(|| "the reply is no list of models".to_owned()))
+}
+
+/// Sends a question about models, with the key as the API has it.
+pub(crate) async fn fetch(
+    request: RequestBuilder,
+    api: Api,
+    key: &str,
+) -> reqwest::Result<Vec<u8>> {
+    let request = request.timeout(TIMEOUT);
+    let request = match api {
+        _ if key.is_empty() => request,
+        Api::Anthropic => request
+            .header("x-api-key", key)
+            .header("anthropic-version", "2023-06-01"),
+        Api::Gemini => request.header("x-goog-api-key", key),
+        _ => request.bearer_auth(key),
+    };
+    Ok(request
+        .send()
+        .await?
+        .error_for_status()?
+        .bytes()
+        .await?
+        .to_vec())
+}
+
+/// Returns the models in a list of OpenAI's form, or of Ollama's.
+pub(crate) fn models(body: &[u8]) -> Option<Vec<ListedModel>> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let list = ["data", "models"]
+        .iter()
+        .find_map(|key| body.get(key)?.as_array())?;
+    let name = |model: &Value| {
+        ["id", "name", "model"]
+            .iter()
+            .find_map(|key| Some(model.get(key)?.as_str()?.to_owned()))
+    };
+    // The last one is that of the training, which the server may have made smaller.
+    let places = [
+        "/max_model_len",
+        "/loaded_context_length",
+        "/context_length",
+        "/context_window",
+        "/max_context_length",
+        "/meta/n_ctx",
+        "/meta/n_ctx_train",
+    ];
+    let context = |model: &Value| {
+        places
+            .iter()
+            .find_map(|place| model.pointer(place)?.as_u64())
+    };
+    Some(
+        list.iter()
+            .filter_map(|model| {
+                Some(ListedModel {
+                    name: name(model)?,
+                    context: context(model),
+                })
+            })
+            .collect(),
+    )
+}

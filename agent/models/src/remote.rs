@@ -1,0 +1,271 @@
+//! [`Remote`]: models behind the HTTP APIs of services.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use agent::provider::{ModelService, is_plain_url};
+use agent::{
+    Provider, ProviderError, ProviderInfo, ProviderOptions, ProviderSubmission, Request,
+    RetryPolicy, TextSink, Turn, TurnFuture, WireOptions,
+};
+use tools::source;
+
+use crate::about::wire_options;
+use crate::api::Api;
+use crate::endpoint::Endpoint;
+use crate::model::Model;
+use crate::only_model::{ListedModel, only_model};
+use crate::retry::retry;
+
+/// A provider for a model behind an HTTP service.
+///
+/// ```no_run
+/// use agent::ProviderOptions;
+/// use agent_models::Remote;
+///
+/// let options = ProviderOptions::new().with_model("qwen3").with_base_url("http://localhost:8000/v1");
+/// let model = Remote::openai(&options)?;
+/// # Ok::<(), agent::ProviderError>(())
+/// ```
+pub struct Remote {
+    model: Model,
+    wire: WireOptions,
+    streaming: bool,
+    retry_policy: RetryPolicy,
+}
+
+impl Remote {
+    /// Creates a provider for OpenAI's chat completions, or for any service that implements them.
+    ///
+    /// - Without a [dialect](ProviderOptions::dialect), known services are recognised by the host of their URL.
+    /// - The key defaults to the environment variable `OPENAI_API_KEY`, or to that of the known service. With a base URL, a missing
+    ///   key is allowed.
+    ///
+    /// # Errors
+    /// Returns [`ProviderError::Options`] if the model or the key is missing, the base URL is not plain, or an option does not exist.
+    pub fn openai(options: &ProviderOptions) -> Result<Self, ProviderError> {
+        Self::new(Api::OpenAi, options)
+    }
+
+    /// Creates a provider for OpenAI's Responses API, or for any service that implements it. The service stores no conversation.
+    ///
+    /// # Errors
+    /// Returns the errors of [`openai`](Self::openai).
+    pub fn openai_responses(options: &ProviderOptions) -> Result<Self, ProviderError> {
+        Self::new(Api::OpenAiResponses, options)
+    }
+
+    /// Creates a provider for Anthropic, or for any service that implements its messages API.
+    ///
+    /// The key defaults to the environment variable `ANTHROPIC_API_KEY`. With a base URL, a missing key is allowed.
+    ///
+    /// # Errors
+    /// Returns the errors of [`openai`](Self::openai).
+    pub fn anthropic(options: &ProviderOptions) -> Result<Self, ProviderError> {
+        Self::new(Api::Anthropic, options)
+    }
+
+    /// Creates a provider for Google's Gemini API. The key travels in a header, never in a URL.
+    ///
+    /// The key defaults to the environment variable `GEMINI_API_KEY`. With a base URL, a missing key is allowed.
+    ///
+    /// # Errors
+    /// Returns the errors of [`openai`](Self::openai).
+    pub fn gemini(options: &ProviderOptions) -> Result<Self, ProviderError> {
+        Self::new(Api::Gemini, options)
+    }
+
+    /// Creates a provider for Ollama's own API, at `http://localhost:11434` unless the options say otherwise. It needs no key.
+    ///
+    /// # Errors
+    /// Returns the errors of [`openai`](Self::openai).
+    pub fn ollama(options: &ProviderOptions) -> Result<Self, ProviderError> {
+        Self::new(Api::Ollama, options)
+    }
+
+    fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
+        let refused = |reason: String| ProviderError::Options {
+            provider: api.name().to_owned(),
+            reason,
+        };
+        if options
+            .base_url
+            .as_deref()
+            .is_some_and(|url| !is_plain_url(url))
+        {
+            return Err(refused(
+                "its base URL is not plain; give http(s)://host/path, without a user, a query or a fragment".to_owned(),
+            ));
+        }
+        let endpoint = Endpoint::new(api, options)?;
+        let key = endpoint.key(options)?;
+        let named = options
+            .model
+            .clone()
+            .filter(|model| !model.trim().is_empty());
+        let ListedModel { name, context } = match named {
+            Some(name) => ListedModel {
+                name,
+                context: None,
+            },
+            None if options.base_url.is_some() || api == Api::Ollama => {
+                only_model(&endpoint, &key, options)?
+            }
+            None => {
+                let example = api
+                    .default_model()
+                    .map(|model| format!(", such as {model}"))
+                    .unwrap_or_default();
+                return Err(refused(format!(
+                    "the name of a model is missing; give one with --model or the setting `model`{example}"
+                )));
+            }
+        };
+        let model = Model::new(endpoint, &name, key, options)?;
+        if let Some(tokens) = context {
+            model.info.context.learn(tokens);
+        }
+        Ok(Self {
+            wire: wire_options(api, options),
+            model,
+            streaming: options.streaming.unwrap_or(true),
+            retry_policy: options.retry_policy.unwrap_or_default(),
+        })
+    }
+}
+
+/// Returns the service that the options name. An unknown dialect counts as none: creating the provider tells of it.
+fn service(api: Api, options: &ProviderOptions) -> Option<ModelService> {
+    let usual = ModelService {
+        base_url: api.public_url().to_owned(),
+        key_variable: api.key_variable(),
+        needs_key: api.needs_key(),
+        model: api.default_model(),
+    };
+    let named = Endpoint::new(api, options).ok();
+    Some(named.map_or(usual, |endpoint| ModelService {
+        key_variable: endpoint.key_variable(),
+        needs_key: endpoint.needs_key(options),
+        base_url: endpoint.base_url,
+        model: api.default_model().filter(|_| options.base_url.is_none()),
+    }))
+}
+
+/// Submits the provider of an API.
+macro_rules! submit {
+    ($api:expr, $create:path, $description:literal) => {
+        inventory::submit! {
+            ProviderSubmission {
+                name: $api.name(),
+                description: $description,
+                source: source!(),
+                service: |options| service($api, options),
+                create: |options| Ok(Arc::new($create(options)?)),
+            }
+        }
+    };
+}
+
+submit!(
+    Api::OpenAi,
+    Remote::openai,
+    "OpenAI's chat completions, or any service with them (--base-url, --dialect)"
+);
+submit!(
+    Api::OpenAiResponses,
+    Remote::openai_responses,
+    "OpenAI's Responses API, or any service with it (--base-url)"
+);
+submit!(
+    Api::Anthropic,
+    Remote::anthropic,
+    "Anthropic, or any service with its messages API (--base-url)"
+);
+submit!(Api::Gemini, Remote::gemini, "Google's Gemini API");
+submit!(
+    Api::Ollama,
+    Remote::ollama,
+    "Ollama on this machine or another one (--base-url)"
+);
+
+impl Provider for Remote {
+    fn about(&self) -> &ProviderInfo {
+        &self.model.info
+    }
+
+    fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
+        Box::pin(self.request(request))
+    }
+}
+
+impl Remote {
+    /// Requests a turn, with retries.
+    async fn request(&self, request: Request<'_>) -> Result<Turn, ProviderError> {
+        let tools = request.tools.wire_as(self.wire);
+        // No call of a failed turn has run, so a retry only withdraws its text.
+        let is_sent = AtomicBool::new(false);
+        let send = |text: &str| {
+            is_sent.store(true, Ordering::Relaxed);
+            request.text_sink.iter().for_each(|sink| sink.send(text));
+        };
+        let text_sink =
+            (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
+        retry(
+            &self.about().name,
+            &self.retry_policy,
+            request.deadline,
+            request.retry_sink,
+            &is_sent,
+            || self.model.turn(&request, tools, self.streaming, text_sink),
+        )
+        .await
+    }
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote")
+            .field("about", self.about())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent::{KeySource, Selection, ToolSet};
+    use serde_json::{Value, json};
+    use tools::{Catalog, Effects, Services, Tool, ToolContext};
+
+    use super::*;
+
+    #[test]
+    fn only_the_public_service_has_a_limit_on_tools() {
+        let mut catalog = Catalog::new();
+        for number in 0..130 {
+            let tool = Tool::new(
+                format!("t{number:03}"),
+                "Does it.",
+                json!({"type": "object"}),
+            )
+            .unwrap();
+            catalog
+                .register(
+                    tool.with_effects(Effects::Pure),
+                    async |_: ToolContext, _: Value| "done",
+                )
+                .unwrap();
+        }
+        let set = ToolSet::new(catalog.list(), &Selection::new(), &Services::new());
+        let public = ProviderOptions::new()
+            .with_model("m")
+            .with_key(KeySource::Environment("PATH".to_owned()));
+        let counts = |options: ProviderOptions| {
+            let remote = Remote::openai(&options).unwrap();
+            let sent = remote.about().wire_tools(&set).unwrap();
+            (sent.list().len(), sent.skipped().len())
+        };
+        assert_eq!(counts(public.clone()), (128, 2));
+        assert_eq!(counts(public.with_base_url("http://localhost:1")), (130, 0));
+    }
+}

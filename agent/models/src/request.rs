@@ -1,0 +1,158 @@
+//! Writes the requests of a [`Model`].
+
+use std::sync::Arc;
+
+use agent::{ProviderError, Request, WireToolSet};
+use serde_json::Value;
+use tools::protocol::Message;
+use tools::protocol::wire::Format;
+
+use crate::api::Api;
+use crate::conversation::{Reading, Unit};
+use crate::grown::{Written, WrittenUnit};
+use crate::model::Model;
+use crate::profile::RequestParts;
+use crate::request_body::RequestBody;
+use crate::retry::Failure;
+use crate::settings::forced_call;
+use crate::{anthropic, chat, gemini, ollama, responses};
+
+impl Model {
+    /// Returns the body of a request.
+    pub(crate) fn body(
+        &self,
+        request: &Request<'_>,
+        tools: &WireToolSet,
+        streaming: bool,
+    ) -> Result<Vec<u8>, Failure> {
+        let permanent = |error| Failure {
+            error,
+            is_transient: false,
+        };
+        let profile = &self.profile;
+        let choice = profile.generation.tool_choice.as_ref();
+        let forced_call = forced_call(profile.api, choice, request, tools).map_err(permanent)?;
+        let units = self.conversation(request.messages, tools);
+        if !units.iter().any(|unit| unit.written.is_prompt) {
+            return Err(permanent(ProviderError::NoPrompt));
+        }
+        let limit = profile.generation.max_output_tokens;
+        let written = || units.iter().map(|unit| &unit.written);
+        let parts = RequestParts {
+            tools,
+            forced_call,
+            output_limit: limit.map(|limit| limit.max(request.min_output_tokens).into()),
+            streaming,
+            system: written()
+                .filter_map(|unit| unit.system.as_deref())
+                .collect(),
+            container: written()
+                .filter_map(|unit| unit.container.as_deref())
+                .next_back(),
+        };
+        let messages = written()
+            .flat_map(|unit| &unit.messages)
+            .map(|text| &**text);
+        let asked = match profile.api {
+            Api::OpenAi => chat::request_for_call(profile, &parts),
+            _ => None,
+        };
+        let asked = asked.map(|message| message.to_string());
+        let mut body = RequestBody::new();
+        for (name, value) in &self.settings {
+            body.field(name, value);
+        }
+        let place = match profile.api {
+            Api::OpenAiResponses => "input",
+            Api::Gemini => "contents",
+            _ => "messages",
+        };
+        body.list(place, messages.chain(asked.as_deref()));
+        match profile.api {
+            Api::OpenAi => chat::body(profile, &parts, &mut body),
+            Api::OpenAiResponses => responses::body(profile, &parts, &mut body),
+            Api::Anthropic => anthropic::body(profile, &parts, &mut body),
+            Api::Gemini => gemini::body(profile, &parts, &mut body),
+            Api::Ollama => ollama::body(profile, &parts, &mut body),
+        }
+        Ok(body.into_bytes())
+    }
+
+    /// Returns the conversation as it is written, of which the beginning mostly was before.
+    fn conversation(&self, messages: &[Message], tools: &WireToolSet) -> Vec<Arc<WrittenUnit>> {
+        let api = self.profile.api;
+        let reading = Reading {
+            format: api.format(),
+            placement: self.image_placement(),
+            origin: &self.origin,
+            images: self.profile.facts.is_none_or(|facts| facts.images),
+            tools,
+            is_thought: match api {
+                Api::OpenAi => |item| matches!(item["type"].as_str(), None | Some("thinking")),
+                Api::OpenAiResponses => |item| item["type"] == "reasoning",
+                Api::Anthropic => anthropic::is_thought,
+                Api::Gemini => |item| item["thought"] == true,
+                Api::Ollama => |_| true,
+            },
+        };
+        self.grown.continued(
+            tools.definitions(),
+            messages,
+            |start| reading.units(messages, start),
+            |unit, before| self.written(reading.read(unit), before),
+        )
+    }
+
+    /// Writes a unit that comes after so many messages of the service.
+    fn written(&self, unit: Unit<'_>, before: usize) -> Written {
+        let profile = &self.profile;
+        let is_prompt = matches!(unit, Unit::User { .. });
+        let has_field = match profile.api {
+            Api::Anthropic | Api::Gemini => true,
+            Api::OpenAiResponses => before == 0 && profile.service.instructions,
+            Api::OpenAi | Api::Ollama => false,
+        };
+        let unit = match unit {
+            Unit::System(text) if has_field => {
+                return Written {
+                    system: Some(text),
+                    ..Written::default()
+                };
+            }
+            unit => unit,
+        };
+        let container = match profile.api {
+            Api::Anthropic => anthropic::container(&unit),
+            _ => None,
+        };
+        let messages = match profile.api {
+            Api::OpenAi => chat::messages(profile, unit),
+            Api::OpenAiResponses => responses::messages(profile, unit),
+            Api::Anthropic => anthropic::messages(profile, unit),
+            Api::Gemini => gemini::messages(profile, unit),
+            Api::Ollama => ollama::messages(unit),
+        };
+        let messages = messages.iter().map(Value::to_string);
+        Written {
+            messages: messages.map(String::into_boxed_str).collect(),
+            system: None,
+            container,
+            is_prompt,
+        }
+    }
+
+    /// Returns the format whose places for the images of results the model has.
+    fn image_placement(&self) -> Format {
+        let Self { profile, .. } = self;
+        // Before version 3, the model takes images in a user's message only.
+        let is_old_gemini = profile.api == Api::Gemini
+            && ["gemini-1", "gemini-2"]
+                .iter()
+                .any(|old| profile.name.contains(old));
+        if is_old_gemini || profile.api == Api::Ollama {
+            Format::OpenAiChat
+        } else {
+            profile.api.format()
+        }
+    }
+}

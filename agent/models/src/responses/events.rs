@@ -1,0 +1,461 @@
+//! Reads the events of the Responses API, and whole responses.
+
+use std::borrow::Cow;
+
+use agent::Usage;
+use serde_json::{Map, Value, json};
+
+use crate::arguments::{NAMES, stated};
+use crate::broken::Broken;
+use crate::raw::{Fields, Raw};
+use crate::turn::{Kind, ReadReply, TurnBuilder};
+
+/// The type of a part of a message.
+const OUTPUT_TEXT: &str = "output_text";
+
+/// The first place of items whose own one is taken.
+const FREE_PLACES: u64 = 1 << 20;
+
+/// The calls that a client would have to run, and for which it has no tool.
+const CLIENT_RUN: [&str; 6] = [
+    "computer_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+    "mcp_approval_request",
+    "custom_tool_call",
+];
+
+/// A text that arrives in fragments, and is stated at its end.
+struct Streamed {
+    /// The name of its events, without their ends.
+    stem: &'static str,
+    sort: Sort,
+    /// The member with the number of the part.
+    part: &'static str,
+    /// The member with the whole text.
+    whole: &'static str,
+}
+
+const fn streamed(
+    stem: &'static str,
+    sort: Sort,
+    part: &'static str,
+    whole: &'static str,
+) -> Streamed {
+    Streamed {
+        stem,
+        sort,
+        part,
+        whole,
+    }
+}
+
+const STREAMED: [Streamed; 5] = [
+    streamed("output_text", Sort::Message, "content_index", "text"),
+    streamed("refusal", Sort::Message, "content_index", "refusal"),
+    streamed(
+        "reasoning_summary_text",
+        Sort::Thought,
+        "summary_index",
+        "text",
+    ),
+    streamed("reasoning_text", Sort::Thought, "content_index", "text"),
+    streamed(
+        "function_call_arguments",
+        Sort::Call,
+        "content_index",
+        "arguments",
+    ),
+];
+
+/// The state of a reply. Some services leave out places and ids, give two items one place, or state arguments at their end alone.
+#[derive(Default)]
+pub(crate) struct Events {
+    items: Vec<Item>,
+    has_ended: bool,
+}
+
+struct Item {
+    /// The position in the turn.
+    at: usize,
+    sort: Sort,
+    id: Option<String>,
+    index: Option<u64>,
+    is_open: bool,
+    /// The member of a thought that is streamed, and the part of it.
+    part: Option<(&'static str, u64)>,
+    /// The place in the text where this part begins.
+    start: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    Message,
+    Thought,
+    Call,
+    Other,
+}
+
+impl Sort {
+    fn of(item: &Fields<'_>) -> Self {
+        match item.get("type").text().as_deref() {
+            Some("message") => Self::Message,
+            Some("reasoning") => Self::Thought,
+            Some("function_call") => Self::Call,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl ReadReply for Events {
+    fn read(&mut self, event: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
+        let kind = event.get("type").text().unwrap_or_default();
+        let Some(kind) = kind.strip_prefix("response.") else {
+            if kind == "error" {
+                return Err(Broken::Reported(Value::from(event.to_map()).to_string()));
+            }
+            let members = ["output", "status", "object"];
+            if !event.first(&members).is_null() {
+                self.read_response(&event, None, turn);
+            }
+            return Ok(());
+        };
+        match kind {
+            "output_item.added" => {
+                let item = event.get("item");
+                if item.is_object() {
+                    let item = item.fields();
+                    self.open(&event, &item, Sort::of(&item), turn);
+                }
+            }
+            "output_item.done" => {
+                let item = event.get("item");
+                if item.is_object() {
+                    let item = item.fields();
+                    let sort = Sort::of(&item);
+                    let position = match self.position(&event, sort) {
+                        Some(position) if self.items[position].sort == sort => position,
+                        _ => self.open(&event, &item, sort, turn),
+                    };
+                    self.close(position, &item, turn);
+                }
+            }
+            "completed" | "incomplete" => {
+                let status = (kind == "incomplete").then_some("incomplete");
+                self.read_response(&event.get("response").fields(), status, turn);
+            }
+            "failed" => {
+                let response = event.get("response").value();
+                return Err(Broken::Reported(json!({"response": response}).to_string()));
+            }
+            _ => {
+                if let Some((stem, end @ ("delta" | "done"))) = kind.rsplit_once('.')
+                    && let Some(streamed) = STREAMED.iter().find(|streamed| streamed.stem == stem)
+                {
+                    turn.is_refusal |= streamed.stem == "refusal";
+                    self.write(&event, streamed, end == "done", turn);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.has_ended
+    }
+
+    fn finish(&mut self, _: &mut TurnBuilder<'_>) -> bool {
+        self.has_ended
+    }
+}
+
+impl Events {
+    /// Returns the item of an event: by its id, or else by its place, or else the open one of this sort.
+    fn position(&self, event: &Fields<'_>, sort: Sort) -> Option<usize> {
+        let id = [event.get("item_id"), event.get("item").get("id")];
+        if let Some(id) = id.into_iter().find_map(Raw::words) {
+            let named = |item: &Item| item.id.as_deref() == Some(&*id);
+            let named = self.items.iter().rposition(named);
+            if named.is_some() {
+                return named;
+            }
+        }
+        let index = event.get("output_index").number();
+        if index.is_some() {
+            return self.items.iter().rposition(|item| item.index == index);
+        }
+        let is_open = |item: &Item| item.is_open && item.sort == sort;
+        self.items.iter().rposition(is_open)
+    }
+
+    /// Adds an item. Returns its position.
+    fn open(
+        &mut self,
+        event: &Fields<'_>,
+        item: &Fields<'_>,
+        sort: Sort,
+        turn: &mut TurnBuilder<'_>,
+    ) -> usize {
+        let text = |name: &str| item.get(name).text().unwrap_or_default().into_owned();
+        let kind = match sort {
+            Sort::Message => Kind::Text,
+            Sort::Thought => Kind::Thought,
+            Sort::Call => Kind::Call {
+                id: text("call_id"),
+                name: text("name"),
+            },
+            Sort::Other => Kind::Opaque,
+        };
+        let at = turn.open(kind);
+        let index = event.get("output_index").number();
+        let is_taken = self.items.iter().any(|other| other.index == index);
+        let block = turn.block(at);
+        block.place = match index.filter(|_| !is_taken) {
+            Some(index) => index,
+            None => FREE_PLACES + self.items.len() as u64,
+        };
+        if sort == Sort::Call {
+            block.text = text_of(item, sort);
+        }
+        self.items.push(Item {
+            at,
+            sort,
+            id: item.get("id").words().map(Cow::into_owned),
+            index,
+            is_open: true,
+            part: None,
+            start: 0,
+        });
+        self.items.len() - 1
+    }
+
+    /// Adds a fragment to its item, or at the end of the text the rest of it.
+    fn write(
+        &mut self,
+        event: &Fields<'_>,
+        streamed: &Streamed,
+        is_whole: bool,
+        turn: &mut TurnBuilder<'_>,
+    ) {
+        let Streamed { sort, part, .. } = *streamed;
+        let member = if is_whole { streamed.whole } else { "delta" };
+        let text = event.get(member).text().unwrap_or_default();
+        if text.is_empty() {
+            return;
+        }
+        let position = match self.position(event, sort) {
+            Some(position) if self.items[position].sort == sort => position,
+            // The end of a call states its arguments.
+            _ if sort == Sort::Call => return,
+            _ => self.open(event, &Fields::default(), sort, turn),
+        };
+        let item = &mut self.items[position];
+        let number = event.get(part).number().unwrap_or_default();
+        let known = *item.part.get_or_insert((part, number));
+        // A thought and its summary are not both read.
+        if !item.is_open || (sort == Sort::Thought && known.0 != part) {
+            return;
+        }
+        if known.1 != number {
+            if is_whole && number < known.1 {
+                return;
+            }
+            if sort == Sort::Thought {
+                turn.push(item.at, "\n\n");
+            }
+            item.part = Some((part, number));
+            item.start = turn.block(item.at).text.len();
+        }
+        let sent = if is_whole {
+            &turn.block(item.at).text[item.start..]
+        } else {
+            ""
+        };
+        if let Some(rest) = text.strip_prefix(sent) {
+            turn.push(item.at, rest);
+        }
+    }
+
+    /// Ends an item, whose last statement counts.
+    fn close(&mut self, position: usize, item: &Fields<'_>, turn: &mut TurnBuilder<'_>) {
+        let closed = &mut self.items[position];
+        if !std::mem::replace(&mut closed.is_open, false) {
+            return;
+        }
+        let (at, sort) = (closed.at, closed.sort);
+        let stated = text_of(item, sort);
+        let streamed = turn.block(at).text.clone();
+        match stated.strip_prefix(&streamed) {
+            // What was sent stays sent.
+            Some(rest) if sort == Sort::Message => turn.push(at, rest),
+            _ if stated.is_empty() => {}
+            _ => turn.block(at).text = stated,
+        }
+        turn.block(at).item = match sort {
+            Sort::Call => {
+                if let Kind::Call { id, name } = &mut turn.block(at).kind {
+                    for (known, member) in [(id, "call_id"), (name, "name")] {
+                        let stated = item.get(member).words().map(Cow::into_owned);
+                        *known = stated.unwrap_or(std::mem::take(known));
+                    }
+                }
+                let mut rest = item.without(&NAMES);
+                rest.retain(|name, _| name != "call_id" && name != "name");
+                rest
+            }
+            Sort::Message => message_members(item, turn),
+            Sort::Thought => item.to_map(),
+            Sort::Other => {
+                let kind = item.get("type").text().unwrap_or_default();
+                if CLIENT_RUN.contains(&&*kind) {
+                    Map::new()
+                } else {
+                    item.to_map()
+                }
+            }
+        };
+    }
+
+    fn read_response(
+        &mut self,
+        response: &Fields<'_>,
+        status: Option<&str>,
+        turn: &mut TurnBuilder<'_>,
+    ) {
+        let thought = response.get("reasoning").words();
+        if let Some(thought) = thought.filter(|_| self.items.is_empty()) {
+            turn.prepend(Kind::Thought, thought.into_owned(), Map::new());
+        }
+        let mut taken = Vec::new();
+        for (index, item) in (0..).zip(response.get("output").elements()) {
+            let item = item.fields();
+            let position = self.restated(index, &item, &taken);
+            let position = position
+                .unwrap_or_else(|| self.open(&Fields::default(), &item, Sort::of(&item), turn));
+            taken.push(position);
+            let known = &self.items[position];
+            if known.is_open {
+                self.close(position, &item, turn);
+            } else if known.sort == Sort::Thought {
+                // Some services seal a thought at the end of the response alone.
+                let sealed = item.get("encrypted_content");
+                let members = &mut turn.block(known.at).item;
+                let is_sealed = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+                if sealed.words().is_some()
+                    && !members.get("encrypted_content").is_some_and(is_sealed)
+                {
+                    members.insert("encrypted_content".to_owned(), sealed.value());
+                }
+            }
+        }
+        let stated = response.get("status").words();
+        let status = status.or(stated.as_deref()).unwrap_or("completed");
+        let reason = response.get("incomplete_details").get("reason").words();
+        turn.end = Some(match (status, reason) {
+            ("incomplete", Some(reason))
+                if ["max_output_tokens", "content_filter"].contains(&&*reason) =>
+            {
+                reason.into_owned()
+            }
+            ("incomplete", Some(reason)) => format!("incomplete: {reason}"),
+            _ => status.to_owned(),
+        });
+        turn.usage = usage_of(&response.get("usage").fields());
+        turn.response_id = response.get("id").words().map(Cow::into_owned);
+        turn.model = response.get("model").words().map(Cow::into_owned);
+        self.has_ended = true;
+    }
+
+    /// Returns the item that the end of a response states again.
+    fn restated(&self, index: u64, item: &Fields<'_>, taken: &[usize]) -> Option<usize> {
+        let sort = Sort::of(item);
+        let id = item.get("id").words();
+        let free =
+            |position: &usize| !taken.contains(position) && self.items[*position].sort == sort;
+        let mut positions = (0..self.items.len()).filter(free);
+        let named = positions.find(|position| {
+            let known = self.items[*position].id.as_deref();
+            known.is_some() && known == id.as_deref()
+        });
+        let mut placed = (0..self.items.len()).filter(free);
+        let mut nameless = (0..self.items.len()).filter(free);
+        named
+            .or_else(|| placed.find(|position| self.items[*position].index == Some(index)))
+            .or_else(|| {
+                nameless.find(|position| id.is_none() || self.items[*position].id.is_none())
+            })
+    }
+}
+
+/// Returns the members of a message that its text does not have. Marks a refusal.
+fn message_members(item: &Fields<'_>, turn: &mut TurnBuilder<'_>) -> Map<String, Value> {
+    let mut members = item.to_map();
+    let parts = members.get_mut("content").and_then(Value::as_array_mut);
+    let parts = parts.map(Vec::as_mut_slice).unwrap_or_default();
+    turn.is_refusal |= parts.iter().any(|part| part["type"] == "refusal");
+    match parts {
+        [Value::Object(part)] if part.get("type").is_some_and(|kind| kind == OUTPUT_TEXT) => {
+            part.remove("text");
+        }
+        _ => drop(members.remove("content")),
+    }
+    members
+}
+
+/// Returns the text of a message or a thought, or the arguments of a call.
+fn text_of(item: &Fields<'_>, sort: Sort) -> String {
+    let texts = |name: &str| -> Vec<_> {
+        let value = item.get(name);
+        let parts = value.elements().into_iter();
+        let part = |part: Raw<'_>| {
+            let fields = part.fields();
+            part.text()
+                .or_else(|| fields.first(&["text", "refusal"]).text())
+                .map(Cow::into_owned)
+        };
+        parts
+            .filter_map(part)
+            .chain(value.text().map(Cow::into_owned))
+            .collect()
+    };
+    match sort {
+        Sort::Message => texts("content").concat(),
+        Sort::Thought => {
+            let summary = texts("summary");
+            let thoughts = if summary.is_empty() {
+                texts("content")
+            } else {
+                summary
+            };
+            thoughts.join("\n\n")
+        }
+        Sort::Call => {
+            let arguments = stated(item, "arguments");
+            match arguments.text() {
+                Some(text) => text.into_owned(),
+                None if arguments.is_null() => String::new(),
+                None => arguments.json().to_owned(),
+            }
+        }
+        Sort::Other => String::new(),
+    }
+}
+
+/// Returns the tokens. Returns `None` if none are stated.
+fn usage_of(usage: &Fields<'_>) -> Option<Usage> {
+    let (input, output) = (
+        usage.get("input_tokens").number(),
+        usage.get("output_tokens").number(),
+    );
+    let details = usage.get("input_tokens_details").fields();
+    (input.is_some() || output.is_some()).then(|| Usage {
+        input_tokens: input.unwrap_or_default(),
+        output_tokens: output.unwrap_or_default(),
+        cached_input_tokens: details.get("cached_tokens").number().unwrap_or_default(),
+        cache_write_tokens: details
+            .get("cache_write_tokens")
+            .number()
+            .unwrap_or_default(),
+    })
+}

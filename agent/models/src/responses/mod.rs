@@ -1,0 +1,9 @@
+//! OpenAI's Responses API, and services with it.
+
+mod events;
+mod request;
+mod settings;
+
+pub(crate) use events::Events;
+pub(crate) use request::{body, messages};
+pub(crate) use settings::settings;

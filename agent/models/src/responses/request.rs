@@ -1,0 +1,134 @@
+//! Writes the requests of the Responses API.
+
+use serde_json::{Map, Value, json};
+use tools::Content;
+
+use crate::conversation::{ResultShown, Said, Unit};
+use crate::profile::{Profile, RequestParts};
+use crate::request_body::RequestBody;
+use crate::settings::ForcedCall;
+
+/// Returns the items of a unit.
+pub(crate) fn messages(model: &Profile, unit: Unit<'_>) -> Vec<Value> {
+    match unit {
+        Unit::System(text) => vec![message(
+            "system",
+            json!({"type": "input_text", "text": text}),
+        )],
+        Unit::User { results, content } => {
+            let results = results.into_iter().map(|result| result_item(model, result));
+            let prompts = content.iter().map(|content| message("user", part(content)));
+            results.chain(prompts).collect()
+        }
+        Unit::Assistant(said) => assistant(model, said),
+    }
+}
+
+fn message(role: &str, part: Value) -> Value {
+    json!({"type": "message", "role": role, "content": [part]})
+}
+
+fn part(content: &Content) -> Value {
+    match content {
+        Content::Image { data, mime_type } => {
+            json!({"type": "input_image", "image_url": format!("data:{mime_type};base64,{data}")})
+        }
+        content => json!({"type": "input_text", "text": content.as_text().unwrap_or_default()}),
+    }
+}
+
+fn result_item(model: &Profile, result: ResultShown<'_>) -> Value {
+    let text = crate::conversation::only_text(&result.content);
+    let output = text.map_or_else(|| result.content.iter().map(part).collect(), Value::from);
+    json!({"type": "function_call_output", "call_id": model.call_id(result.id), "output": output})
+}
+
+fn assistant(model: &Profile, said: Vec<Said<'_>>) -> Vec<Value> {
+    let mut items = Vec::new();
+    let mut said = said.into_iter().peekable();
+    let mut is_anew = false;
+    while let Some(part) = said.next() {
+        match part {
+            Said::Item(item) if item["type"] == "reasoning" => {
+                let is_sealed = item["encrypted_content"]
+                    .as_str()
+                    .is_some_and(|sealed| !sealed.is_empty());
+                // A thought goes with the item after it.
+                let has_next = said.peek().is_some_and(|next| match next {
+                    Said::Text { beside, .. } | Said::Call { beside, .. } => beside.is_some(),
+                    Said::Item(_) => true,
+                    Said::Image { .. } => false,
+                });
+                match is_sealed {
+                    true if has_next => items.push(item.clone()),
+                    true => {}
+                    // The service stores nothing, so a thought that is not encrypted stays out. The item after it is written anew,
+                    // because its id belongs to the thought.
+                    false => is_anew = true,
+                }
+                continue;
+            }
+            Said::Item(item) => items.push(item.clone()),
+            Said::Text { text, beside } => {
+                items.push(text_item(&text, beside.filter(|_| !is_anew)))
+            }
+            Said::Call { call, beside } => {
+                let mut item = beside.filter(|_| !is_anew).cloned().unwrap_or_default();
+                item.insert("type".to_owned(), "function_call".into());
+                item.insert("call_id".to_owned(), model.call_id(&call.id).into());
+                item.insert("name".to_owned(), call.name.into());
+                item.insert("arguments".to_owned(), call.arguments.to_string().into());
+                items.push(item.into());
+            }
+            Said::Image { mime_type, .. } => {
+                items.push(text_item(&format!("[an image of type {mime_type}]"), None))
+            }
+        }
+        is_anew = false;
+    }
+    items
+}
+
+/// Returns a text of the model, with the members that the service put beside it. A stored session may hold anything for them.
+fn text_item(text: &str, beside: Option<&Map<String, Value>>) -> Value {
+    let mut item = beside.cloned().unwrap_or_default();
+    let part = item.remove("content");
+    let mut part = match part.and_then(|mut parts| Some(parts.get_mut(0)?.take())) {
+        Some(Value::Object(part)) => part,
+        _ => Map::from_iter([("annotations".to_owned(), json!([]))]),
+    };
+    part.insert("type".to_owned(), "output_text".into());
+    part.insert("text".to_owned(), text.into());
+    item.entry("type").or_insert_with(|| "message".into());
+    item.entry("role").or_insert_with(|| "assistant".into());
+    item.insert("content".to_owned(), json!([part]));
+    item.into()
+}
+
+/// Adds the fields of a request after the items.
+pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut RequestBody) {
+    let system: Vec<_> = parts.system.iter().map(|text| text.trim()).collect();
+    if !system.is_empty() {
+        body.field("instructions", &system.join("\n\n").into());
+    }
+    if parts.tools.list().len() > 0 {
+        body.text("tools", parts.tools.definitions());
+        if let Some(forced) = &parts.forced_call {
+            let choice = match forced {
+                ForcedCall::None => "none".into(),
+                ForcedCall::Any => "required".into(),
+                ForcedCall::Tool(name) => json!({"type": "function", "name": name}),
+            };
+            body.field("tool_choice", &choice);
+        }
+        if let Some(parallel) = model.generation.parallel_calls {
+            body.field("parallel_tool_calls", &parallel.into());
+        }
+    }
+    if let Some(limit) = parts.output_limit {
+        body.field("max_output_tokens", &limit.into());
+    }
+    if parts.streaming {
+        body.field("stream", &true.into());
+    }
+}

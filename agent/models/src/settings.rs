@@ -1,0 +1,183 @@
+//! The settings of answers that do not depend on the API.
+
+use agent::provider::{GenerationOptions, ReasoningEffort, ToolChoice};
+use agent::{ProviderError, Request, WireToolSet};
+use serde_json::{Map, Value};
+use tools::protocol::Role;
+
+use crate::api::Api;
+use crate::model_facts::{ModelFacts, Temperature};
+use crate::service::Service;
+
+/// The settings of a model, with the facts about it.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) service: &'static Service,
+    pub(crate) facts: Option<&'static ModelFacts>,
+    pub(crate) generation: &'a GenerationOptions,
+}
+
+/// An option that the service or the model does not take.
+#[derive(Debug)]
+pub(crate) struct Unsupported {
+    option: &'static str,
+    reason: String,
+}
+
+pub(crate) const PARALLEL_CALLS: &str = "generation.parallel_calls";
+pub(crate) const REASONING: &str = "generation.reasoning_effort";
+const TEMPERATURE: &str = "generation.temperature";
+pub(crate) const TOOL_CHOICE: &str = "generation.tool_choice";
+
+impl Unsupported {
+    pub(crate) fn new(option: &'static str, reason: impl Into<String>) -> Self {
+        Self {
+            option,
+            reason: reason.into(),
+        }
+    }
+
+    /// Returns the error, which names the option as [`ProviderOptions`](agent::ProviderOptions) and the settings of the program do.
+    pub(crate) fn error(self, api: Api, model: &str) -> ProviderError {
+        let reason = format!(
+            "{} has no effect on the model {model}: {}; remove the option, or choose another model",
+            self.option, self.reason
+        );
+        ProviderError::Options {
+            provider: api.name().to_owned(),
+            reason,
+        }
+    }
+}
+
+impl Asked<'_> {
+    /// Returns the effort, if the model has it. Returns `None` if none is asked for, or if a model that cannot reason is to be silent.
+    pub(crate) fn effort(&self) -> Result<Option<ReasoningEffort>, Unsupported> {
+        let refused = |reason: String| Err(Unsupported::new(REASONING, reason));
+        let facts = self.facts;
+        match (self.generation.reasoning_effort, facts) {
+            (None, _) => Ok(None),
+            (Some(ReasoningEffort::Off), Some(facts)) if !facts.reasons => Ok(None),
+            (Some(_), Some(facts)) if !facts.reasons => refused("it does not reason".to_owned()),
+            (Some(ReasoningEffort::Off), Some(facts)) if !facts.off => {
+                refused("its reasoning cannot be turned off".to_owned())
+            }
+            (Some(ReasoningEffort::Off), _) => Ok(Some(ReasoningEffort::Off)),
+            (Some(effort), Some(facts)) if facts.efforts.is_some() && !facts.has_effort(effort) => {
+                refused(format!("it has no level {effort} of reasoning"))
+            }
+            (Some(effort), _) => Ok(Some(effort)),
+        }
+    }
+
+    /// Returns the temperature, if the model takes one.
+    pub(crate) fn temperature(&self) -> Result<Option<Value>, Unsupported> {
+        let Some(temperature) = self.generation.temperature else {
+            return Ok(None);
+        };
+        let refused = |reason: &str| Err(Unsupported::new(TEMPERATURE, reason));
+        let reasons = match self.generation.reasoning_effort {
+            Some(effort) => effort != ReasoningEffort::Off,
+            None => self.facts.is_some_and(|facts| facts.is_on),
+        };
+        match self.facts.map(|facts| facts.temperature) {
+            Some(Temperature::Never) => refused("it takes none"),
+            Some(Temperature::WithoutReasoning) if reasons => {
+                refused("it takes one only without reasoning")
+            }
+            _ => Ok(Some(temperature.into())),
+        }
+    }
+
+    /// Returns the fields that every request has: the model and the temperature.
+    pub(crate) fn fields(&self) -> Result<Map<String, Value>, Unsupported> {
+        let model = Some(("model".to_owned(), self.model.into()));
+        let temperature = self
+            .temperature()?
+            .map(|value| ("temperature".to_owned(), value));
+        Ok(model.into_iter().chain(temperature).collect())
+    }
+}
+
+/// Returns an error if the API has no such setting.
+pub(crate) fn check(api: Api, generation: &GenerationOptions) -> Result<(), ProviderError> {
+    let refused = |reason: &str| {
+        Err(ProviderError::Options {
+            provider: api.name().to_owned(),
+            reason: reason.to_owned(),
+        })
+    };
+    match generation {
+        GenerationOptions {
+            temperature: Some(temperature),
+            ..
+        } if !(0.0..=2.0).contains(temperature) => {
+            refused("its temperature is not from 0 to 2; choose one of this range")
+        }
+        GenerationOptions {
+            max_output_tokens: Some(0),
+            ..
+        } => refused("its output limit is 0 tokens; choose at least 1, or remove the limit"),
+        GenerationOptions {
+            tool_choice: Some(choice),
+            ..
+        } if api == Api::Ollama && *choice != ToolChoice::Auto => refused(
+            "its models choose their calls freely; remove the tool choice, or select fewer tools",
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// The choice of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ForcedCall {
+    /// No tool is called.
+    None,
+    /// Any tool is called.
+    Any,
+    /// The tool of this wire name is called.
+    Tool(String),
+}
+
+/// Returns the choice for this request. A forced call is for the first turn after a user's prompt only: no run would end otherwise, and
+/// sub-agents have other tools. A summary needs none.
+pub(crate) fn forced_call(
+    api: Api,
+    choice: Option<&ToolChoice>,
+    request: &Request<'_>,
+    tools: &WireToolSet,
+) -> Result<Option<ForcedCall>, ProviderError> {
+    // Services refuse a choice among no tools.
+    if tools.list().len() == 0 {
+        return Ok(None);
+    }
+    let is_prompt = request.agent.is_none() && !request.is_summary;
+    let is_first = is_prompt
+        && request
+            .messages
+            .last()
+            .is_some_and(|last| last.role == Role::User);
+    let name = match choice {
+        Some(ToolChoice::None) => return Ok(Some(ForcedCall::None)),
+        Some(ToolChoice::Required) if is_first => return Ok(Some(ForcedCall::Any)),
+        Some(ToolChoice::Tool(name)) if is_first => name,
+        _ => return Ok(None),
+    };
+    if tools.entries().any(|entry| entry.name().as_str() == name) {
+        return Ok(Some(ForcedCall::Tool(tools.name(name).into_owned())));
+    }
+    let is_hidden = request
+        .tools
+        .get(name)
+        .is_ok_and(|entry| entry.name().as_str() == name);
+    let problem = if is_hidden {
+        "among the tools that requests of this session offer; let the session offer it"
+    } else {
+        "a tool of this session; select the tool"
+    };
+    Err(ProviderError::Options {
+        provider: api.name().to_owned(),
+        reason: format!("its tool choice {name} is not {problem}, or choose another"),
+    })
+}

@@ -1,0 +1,291 @@
+//! [`TurnBuilder`]: puts a turn together from the pieces of a reply, of any API.
+
+use agent::{ProviderError, StopReason, TextSink, Turn, Usage, WireToolSet};
+use serde_json::{Map, Value, json};
+use tools::protocol::{Message, Part, Role};
+use tools::{Content, ToolCall};
+
+use crate::arguments::arguments;
+use crate::broken::Broken;
+use crate::origin::{BESIDE, ITEM, ORIGIN, Origin};
+use crate::retry::Failure;
+use crate::stop::stop_reason;
+use crate::written_thoughts::WrittenThoughts;
+
+/// The parts of a turn, in their order.
+#[derive(Default)]
+pub(crate) struct TurnBuilder<'a> {
+    blocks: Vec<Block>,
+    text_sink: Option<TextSink<'a>>,
+    /// The text that is being sent, and its position.
+    spoken: (usize, WrittenThoughts),
+    /// The word of the service for the end of the turn.
+    pub(crate) end: Option<String>,
+    /// True if the service marked a part of the turn as a refusal.
+    pub(crate) is_refusal: bool,
+    /// The words of a refusal without content.
+    pub(crate) explanation: Option<String>,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) model: Option<String>,
+    pub(crate) response_id: Option<String>,
+}
+
+/// A part of a turn.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) kind: Kind,
+    /// The text, the arguments of the call, or the data of the image.
+    pub(crate) text: String,
+    /// The place that the service gives. Equal places stay in the order of arrival.
+    pub(crate) place: u64,
+    /// The service's own item. That of a text, an image or a call has only the members that the block itself does not have.
+    pub(crate) item: Map<String, Value>,
+}
+
+#[derive(Debug, PartialEq)]
+pub(crate) enum Kind {
+    Text,
+    /// A thought that goes back if it has an item.
+    Thought,
+    Call {
+        id: String,
+        name: String,
+    },
+    Image {
+        mime_type: String,
+    },
+    /// An item that only the service reads, such as a call of its own tools.
+    Opaque,
+}
+
+impl<'a> TurnBuilder<'a> {
+    pub(crate) fn new(text_sink: Option<TextSink<'a>>) -> Self {
+        Self {
+            text_sink,
+            ..Self::default()
+        }
+    }
+
+    /// Adds a part, and returns its position.
+    pub(crate) fn open(&mut self, kind: Kind) -> usize {
+        self.blocks.push(Block {
+            kind,
+            text: String::new(),
+            place: 0,
+            item: Map::new(),
+        });
+        self.blocks.len() - 1
+    }
+
+    /// Adds a part before all others.
+    pub(crate) fn prepend(&mut self, kind: Kind, text: String, item: Map<String, Value>) {
+        let block = Block {
+            kind,
+            text,
+            place: 0,
+            item,
+        };
+        self.blocks.insert(0, block);
+    }
+
+    /// Returns a part by its position.
+    pub(crate) fn block(&mut self, at: usize) -> &mut Block {
+        &mut self.blocks[at]
+    }
+
+    /// Adds a piece to the text of a part. A text is sent as it comes.
+    pub(crate) fn push(&mut self, at: usize, piece: &str) {
+        let block = &mut self.blocks[at];
+        block.text.push_str(piece);
+        if let (Kind::Text, Some(sink)) = (&block.kind, self.text_sink) {
+            if self.spoken.0 != at {
+                send_text(sink, &self.spoken.1.finish());
+                self.spoken = (at, WrittenThoughts::default());
+            }
+            send_text(sink, &self.spoken.1.read(piece));
+        }
+    }
+
+    /// Returns the turn of a reply that is complete.
+    pub(crate) fn build(
+        mut self,
+        provider: &str,
+        origin: &Origin,
+        tools: &WireToolSet,
+    ) -> Result<Turn, Failure> {
+        self.text_sink
+            .iter()
+            .for_each(|sink| send_text(*sink, &self.spoken.1.finish()));
+        self.blocks
+            .retain(|block| !block.is_nameless() || !block.text.is_empty());
+        if self.blocks.iter().any(Block::is_nameless) {
+            return Err(Failure::unreadable_turn(
+                provider,
+                "a part of a call has no name",
+            ));
+        }
+        self.blocks.sort_by_key(|block| block.place);
+        let has_calls = self
+            .blocks
+            .iter()
+            .any(|block| matches!(block.kind, Kind::Call { .. }));
+        let stop = stop_reason(self.end.as_deref(), self.is_refusal, has_calls);
+        let (mut parts, mut faults) = (Vec::new(), Vec::new());
+        for block in self.blocks {
+            block.write(origin, tools, &stop, &mut parts, &mut faults);
+        }
+        let is_silent = !parts.iter().any(|part| matches!(part, Part::Content(_)));
+        if let Some(words) = self.explanation.filter(|_| is_silent) {
+            parts.push(Part::Content(words.into()));
+        }
+        let mut turn = Turn::new(Message {
+            role: Role::Assistant,
+            parts,
+        });
+        turn.stop = stop;
+        turn.usage = self.usage;
+        turn.model = self.model.filter(|model| !model.is_empty());
+        turn.response_id = self.response_id;
+        let faults = faults.into_iter().enumerate();
+        turn.faults = faults
+            .filter_map(|(position, fault)| Some((position, fault?)))
+            .collect();
+        checked(provider, turn)
+    }
+}
+
+impl Block {
+    fn is_nameless(&self) -> bool {
+        matches!(&self.kind, Kind::Call { name, .. } if name.is_empty())
+    }
+
+    /// Adds the parts of the message, and for a call the reason not to run it.
+    fn write(
+        self,
+        origin: &Origin,
+        tools: &WireToolSet,
+        stop: &StopReason,
+        parts: &mut Vec<Part>,
+        faults: &mut Vec<Option<String>>,
+    ) {
+        let opaque = |key: &str, item: Map<String, Value>| json!({ORIGIN: origin, key: item});
+        let has_item = self.item.values().any(|value| !value.is_null());
+        let (thoughts, answer) = match self.kind {
+            Kind::Text => WrittenThoughts::separated(&self.text),
+            _ => (String::new(), String::new()),
+        };
+        if !thoughts.is_empty() {
+            parts.push(Part::Reasoning {
+                text: thoughts,
+                opaque: Value::Null,
+            });
+        }
+        match &self.kind {
+            Kind::Text if answer.is_empty() => return,
+            Kind::Thought | Kind::Opaque => {
+                let opaque = if has_item {
+                    opaque(ITEM, self.item)
+                } else {
+                    Value::Null
+                };
+                return parts.push(Part::Reasoning {
+                    text: self.text,
+                    opaque,
+                });
+            }
+            _ if has_item => parts.push(Part::Reasoning {
+                text: String::new(),
+                opaque: opaque(BESIDE, self.item),
+            }),
+            _ => {}
+        }
+        parts.push(match self.kind {
+            Kind::Call { id, name } => {
+                let (arguments, invalid) = arguments(self.text);
+                faults.push(fault(&name, invalid.as_deref(), stop));
+                Part::ToolCall(tools.read_call(ToolCall::new(id, name, arguments)))
+            }
+            Kind::Image { mime_type } => Part::Content(Content::Image {
+                data: self.text,
+                mime_type,
+            }),
+            _ => Part::Content(answer.into()),
+        });
+    }
+}
+
+fn send_text(sink: TextSink<'_>, text: &str) {
+    if !text.is_empty() {
+        sink.send(text);
+    }
+}
+
+/// Returns the reason that a call must not be run, or `None` if it may be run. `invalid` says what its arguments are.
+fn fault(name: &str, invalid: Option<&str>, stop: &StopReason) -> Option<String> {
+    match (stop, invalid) {
+        // A run refuses every call of a turn that was cut off.
+        (StopReason::Length, _) => None,
+        (StopReason::Refusal, _) => Some(format!(
+            "the service stopped the turn as a refusal, so the call of {name} was not run"
+        )),
+        (_, Some(reason)) => Some(format!(
+            "the arguments of {name} are not a JSON object: {reason}. The call was not run; call again with one JSON object that \
+             matches the tool's schema"
+        )),
+        _ => None,
+    }
+}
+
+/// Gemini's reasons for a turn that it gave up.
+const UNREADABLE: [&str; 5] = [
+    "MALFORMED_FUNCTION_CALL",
+    "MALFORMED_RESPONSE",
+    "UNEXPECTED_TOOL_CALL",
+    "TOO_MANY_TOOL_CALLS",
+    "MISSING_THOUGHT_SIGNATURE",
+];
+
+/// Returns an error in place of a turn that the service gave up, because it cannot read what the model wrote.
+fn checked(provider: &str, turn: Turn) -> Result<Turn, Failure> {
+    match &turn.stop {
+        StopReason::Other(reason)
+            if UNREADABLE.contains(&reason.as_str()) && turn.message.calls().next().is_none() =>
+        {
+            Err(Failure::unreadable_turn(provider, reason))
+        }
+        // OpenRouter's reason for a reply that broke off behind it.
+        StopReason::Other(reason) if reason.eq_ignore_ascii_case("error") => {
+            let (provider, message) = (
+                provider.to_owned(),
+                "the service ended the reply with an error".to_owned(),
+            );
+            Err(Failure {
+                error: ProviderError::Malformed { provider, message },
+                is_transient: true,
+            })
+        }
+        _ => Ok(turn),
+    }
+}
+
+/// Reads the documents of a reply in the format of one API.
+pub(crate) trait ReadReply: Send {
+    /// Reads a document of a stream, or a whole reply.
+    ///
+    /// # Errors
+    /// Returns an error if the document says that the reply failed.
+    fn read(
+        &mut self,
+        document: crate::raw::Fields<'_>,
+        turn: &mut TurnBuilder<'_>,
+    ) -> Result<(), Broken>;
+
+    /// Reads the mark `[DONE]`.
+    fn read_mark(&mut self) {}
+
+    /// Returns true if nothing more is to come.
+    fn is_over(&self) -> bool;
+
+    /// Finishes the turn at the end of the reply. Returns false if the end is missing.
+    fn finish(&mut self, turn: &mut TurnBuilder<'_>) -> bool;
+}
