@@ -137,8 +137,8 @@ fn status_failure(
     let service = ServiceError::from_body(body);
     let kind = service.kind(Some(status));
     let retry_after = requested_delay(headers, SystemTime::now()).or(service.retry_after);
-    let is_transient = kind != FailureKind::Quota
-        && should_retry(headers).unwrap_or_else(|| is_transient_status(status));
+    let is_transient =
+        !is_final(kind) && should_retry(headers).unwrap_or_else(|| is_transient_status(status));
     let message = redacted(&service.message);
     Failure {
         error: ProviderError::Status {
@@ -157,7 +157,7 @@ fn reported_failure(provider: String, body: &str, redacted: impl Fn(&str) -> Str
     let service = ServiceError::from_body(body);
     let (kind, status, retry_after) = (service.kind(None), service.status, service.retry_after);
     let is_transient = match status {
-        _ if kind == FailureKind::Quota => false,
+        _ if is_final(kind) => false,
         Some(status) => is_transient_status(status),
         None => {
             let is_passing = matches!(
@@ -178,6 +178,11 @@ fn reported_failure(provider: String, body: &str, redacted: impl Fn(&str) -> Str
         },
         is_transient,
     }
+}
+
+/// Returns true if no retry of the same request helps, whatever the status is.
+fn is_final(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::Quota | FailureKind::ContextLength)
 }
 
 fn is_transient_status(status: u16) -> bool {
