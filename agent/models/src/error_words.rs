@@ -27,7 +27,7 @@ pub(crate) struct ErrorWords {
 #[derive(Debug, Deserialize)]
 pub(crate) struct MessageWords {
     kind: FailureKind,
-    /// In lower case and without backticks.
+    /// In lower case and without backticks. Parts with `…` between them are in any order.
     words: String,
 }
 
@@ -41,7 +41,8 @@ impl ErrorWords {
     pub(crate) fn kind_of(&self, message: &str) -> Option<FailureKind> {
         let message = plain(message);
         let mut known = self.messages.iter();
-        let found = known.find(|known| message.contains(&known.words))?;
+        let is_said = |words: &str| words.split(" … ").all(|part| message.contains(part));
+        let found = known.find(|known| is_said(&known.words))?;
         Some(found.kind)
     }
 

@@ -7,7 +7,7 @@ use agent::provider::GenerationOptions;
 use serde_json::{Map, Value};
 
 use crate::api::Api;
-use crate::model_facts::ModelFacts;
+use crate::known_models::ModelFacts;
 use crate::service::Service;
 use crate::settings::ForcedCall;
 
@@ -34,8 +34,6 @@ pub(crate) struct RequestParts<'a> {
     pub(crate) streaming: bool,
     /// The texts of the system.
     pub(crate) system: Vec<&'a str>,
-    /// The container of Anthropic's own tools.
-    pub(crate) container: Option<&'a str>,
 }
 
 impl Profile {
