@@ -1,7 +1,5 @@
 //! Reads the chunks of Gemini, and whole replies. Some gateways spell the members as Python does.
 
-use std::borrow::Cow;
-
 use agent::Usage;
 use serde_json::{Map, Value};
 
