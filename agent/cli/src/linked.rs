@@ -9,12 +9,10 @@ tools::link!(agent_authoring, tools_authorship);
 tools::link!(tools_builtin);
 
 #[cfg(feature = "default")]
-tools::link!(
-    agent_models,
-    agent_sessions,
-    agent_telemetry,
-    tools_mcp_host
-);
+tools::link!(agent_models, agent_sessions, agent_telemetry);
+
+#[cfg(feature = "default")]
+tools::link!(tools_mcp_host);
 
 /// Returns the build that links a provider, or `None` if none does.
 pub(crate) fn how_to_link(provider: &str) -> Option<&'static str> {

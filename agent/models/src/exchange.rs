@@ -3,18 +3,22 @@
 use std::future::Future;
 use std::time::Duration;
 
+use agent::{FailureKind, Request, TextSink, Turn, WireToolSet};
 use bytes::Bytes;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Client, Response};
+use reqwest::Response;
+use reqwest::header::CONTENT_TYPE;
 use tokio::time;
 
-use crate::Timeouts;
+use crate::api::Api;
 use crate::broken::Broken;
 use crate::documents::{DONE, documents};
 use crate::lines::Lines;
+use crate::model::Model;
 use crate::raw::{Fields, Raw};
+use crate::retry::Failure;
 use crate::split_characters::{SplitCharacters, escaped};
 use crate::turn::{ReadReply, TurnBuilder};
+use crate::{anthropic, chat, gemini, ollama, responses};
 
 /// The most bytes of a reply.
 const MAX_REPLY: usize = 256 << 20;
@@ -27,37 +31,77 @@ const LEFTOVER: Duration = Duration::from_millis(100);
 
 const EVENT_STREAM: &str = "text/event-stream";
 
-/// A request as it is sent.
-pub(crate) struct Exchange<'a> {
-    pub(crate) client: &'a Client,
-    pub(crate) url: &'a str,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
-    pub(crate) timeouts: &'a Timeouts,
-    pub(crate) streaming: bool,
-    /// True if each line of a stream is a document.
-    pub(crate) is_plain: bool,
-}
-
 /// A reply that is being read.
-pub(crate) struct Reply<'r, 's> {
-    pub(crate) reader: &'r mut dyn ReadReply,
-    pub(crate) turn: &'r mut TurnBuilder<'s>,
-    pub(crate) characters: SplitCharacters,
+struct Reply<'s> {
+    reader: Box<dyn ReadReply>,
+    turn: TurnBuilder<'s>,
+    characters: SplitCharacters,
     /// True if a document was read.
-    pub(crate) has_begun: bool,
+    has_begun: bool,
 }
 
-impl Exchange<'_> {
-    /// Sends the request, and reads the reply.
+impl Model {
+    /// Makes one attempt at a turn.
+    pub(crate) async fn turn(
+        &self,
+        request: &Request<'_>,
+        tools: &WireToolSet,
+        streaming: bool,
+        text_sink: Option<TextSink<'_>>,
+    ) -> Result<Turn, Failure> {
+        self.check_context(request, tools).await?;
+        let body = self.body(request, tools, streaming)?;
+        let provider = self.profile.api.name();
+        let mut reply = Reply {
+            reader: self.reader(),
+            turn: TurnBuilder::new(text_sink),
+            characters: SplitCharacters::default(),
+            has_begun: false,
+        };
+        let outcome = self.exchange(body, streaming, &mut reply).await;
+        let is_lost = outcome
+            .as_ref()
+            .is_err_and(|broken| reply.has_begun || broken.is_cut());
+        let turn = outcome
+            .map_err(|broken: Broken| {
+                self.key
+                    .explained(broken.failure(provider, &self.key.secret))
+            })
+            .and_then(|()| reply.turn.build(provider, &self.origin, tools));
+        if let Err(Failure { error, .. }) = &turn
+            && error.kind() == Some(FailureKind::ContextLength)
+        {
+            self.learn_context(error, request, tools).await;
+        }
+        if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
+            request.lost_reply_sink.iter().for_each(|sink| sink.send());
+        }
+        turn
+    }
+
+    fn reader(&self) -> Box<dyn ReadReply> {
+        match self.profile.api {
+            Api::OpenAi => Box::<chat::Events>::default(),
+            Api::OpenAiResponses => Box::<responses::Events>::default(),
+            Api::Anthropic => Box::<anthropic::Events>::default(),
+            Api::Gemini => Box::<gemini::Events>::default(),
+            Api::Ollama => Box::<ollama::Events>::default(),
+        }
+    }
+
+    /// Sends a request, and reads the reply.
     ///
     /// # Errors
     /// Returns the reason if the reply has no turn, or not all of it.
-    pub(crate) async fn run(self, reply: &mut Reply<'_, '_>) -> Result<(), Broken> {
-        let request = self.client.post(self.url).headers(self.headers.clone());
-        let request = request
-            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
-            .body(self.body.clone());
+    async fn exchange(
+        &self,
+        body: Vec<u8>,
+        streaming: bool,
+        reply: &mut Reply<'_>,
+    ) -> Result<(), Broken> {
+        let url = self.endpoint.url(&self.profile.name, streaming);
+        let request = self.client.post(url).headers(self.headers.clone());
+        let request = request.header(CONTENT_TYPE, "application/json").body(body);
         let mut response = within(
             self.timeouts.first_byte,
             "the first byte",
@@ -68,7 +112,7 @@ impl Exchange<'_> {
         let status = response.status();
         if !status.is_success() {
             let headers = response.headers().clone();
-            let body = self.body_of(&mut response, MAX_ERROR).await?;
+            let body = self.body_of(&mut response, streaming, MAX_ERROR).await?;
             let body = String::from_utf8_lossy(&body).into_owned();
             return Err(Broken::Status {
                 status,
@@ -83,13 +127,13 @@ impl Exchange<'_> {
         let essence = essence.to_ascii_lowercase();
         let is_stream = match essence.as_str() {
             EVENT_STREAM => true,
-            "application/x-ndjson" | "application/ndjson" => self.is_plain,
+            "application/x-ndjson" | "application/ndjson" => self.profile.api == Api::Ollama,
             _ => false,
         };
         if is_stream {
-            self.read_stream(&mut response, reply).await?;
+            self.read_stream(&mut response, streaming, reply).await?;
         } else {
-            let body = self.body_of(&mut response, MAX_REPLY).await?;
+            let body = self.body_of(&mut response, streaming, MAX_REPLY).await?;
             if body.len() >= MAX_REPLY {
                 return Err(Broken::TooLong(MAX_REPLY));
             }
@@ -99,7 +143,7 @@ impl Exchange<'_> {
         for document in reply.characters.read(None).into_iter().flatten() {
             reply.read_whole(&document)?;
         }
-        if reply.reader.finish(reply.turn) {
+        if reply.reader.finish(&mut reply.turn) {
             Ok(())
         } else {
             Err(Broken::Truncated)
@@ -109,11 +153,12 @@ impl Exchange<'_> {
     async fn read_stream(
         &self,
         response: &mut Response,
-        reply: &mut Reply<'_, '_>,
+        streaming: bool,
+        reply: &mut Reply<'_>,
     ) -> Result<(), Broken> {
-        let mut lines = Lines::new(self.is_plain);
+        let mut lines = Lines::new(self.profile.api == Api::Ollama);
         let mut read = 0;
-        while let Some(piece) = self.next_piece(response).await? {
+        while let Some(piece) = self.next_piece(response, streaming).await? {
             read += piece.len();
             if read.max(lines.held()) > MAX_REPLY {
                 return Err(Broken::TooLong(MAX_REPLY));
@@ -129,7 +174,7 @@ impl Exchange<'_> {
     }
 
     /// Reads a whole reply or a stream, whatever its type says. Returns `None` if it is neither.
-    fn read_body(&self, body: &[u8], reply: &mut Reply<'_, '_>) -> Option<Result<(), Broken>> {
+    fn read_body(&self, body: &[u8], reply: &mut Reply<'_>) -> Option<Result<(), Broken>> {
         let text = escaped(body);
         let start = text.trim_start_matches('\u{feff}').trim_start();
         let is_stream = ["data:", "event:", "id:", ":"]
@@ -138,7 +183,7 @@ impl Exchange<'_> {
         let is_json = start.is_empty() || start.starts_with(['{', '[']);
         let mut read = |document: &str| reply.read(document);
         if is_stream {
-            let mut lines = Lines::new(self.is_plain);
+            let mut lines = Lines::new(self.profile.api == Api::Ollama);
             let outcome = lines.read(body, &mut read);
             return Some(outcome.and_then(|()| lines.finish(&mut read)));
         }
@@ -158,9 +203,14 @@ impl Exchange<'_> {
     }
 
     /// Returns the first bytes of a body.
-    async fn body_of(&self, response: &mut Response, most: usize) -> Result<Vec<u8>, Broken> {
+    async fn body_of(
+        &self,
+        response: &mut Response,
+        streaming: bool,
+        most: usize,
+    ) -> Result<Vec<u8>, Broken> {
         let mut body = Vec::new();
-        while let Some(piece) = self.next_piece(response).await? {
+        while let Some(piece) = self.next_piece(response, streaming).await? {
             body.extend_from_slice(&piece);
             if body.len() >= most {
                 body.truncate(most);
@@ -170,9 +220,13 @@ impl Exchange<'_> {
         Ok(body)
     }
 
-    async fn next_piece(&self, response: &mut Response) -> Result<Option<Bytes>, Broken> {
+    async fn next_piece(
+        &self,
+        response: &mut Response,
+        streaming: bool,
+    ) -> Result<Option<Bytes>, Broken> {
         // A service may send the head of a whole reply before the model answers.
-        let limit = if self.streaming {
+        let limit = if streaming {
             self.timeouts.idle
         } else {
             self.timeouts.first_byte.max(self.timeouts.idle)
@@ -204,7 +258,7 @@ async fn within<T>(
     }
 }
 
-impl Reply<'_, '_> {
+impl Reply<'_> {
     fn read(&mut self, document: &str) -> Result<(), Broken> {
         let mut documents = self.characters.read(Some(document)).into_iter().flatten();
         documents.try_for_each(|document| self.read_whole(&document))
@@ -225,7 +279,7 @@ impl Reply<'_, '_> {
         if is_error(&fields) {
             return Err(Broken::Reported(document.to_owned()));
         }
-        self.reader.read(fields, self.turn)?;
+        self.reader.read(fields, &mut self.turn)?;
         self.has_begun = true;
         Ok(())
     }

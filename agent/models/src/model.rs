@@ -1,8 +1,6 @@
 //! [`Model`]: a model of a service, with its HTTP client.
 
-use agent::{
-    FailureKind, ProviderError, ProviderInfo, ProviderOptions, Request, TextSink, Turn, WireToolSet,
-};
+use agent::{ProviderError, ProviderInfo, ProviderOptions};
 use reqwest::Client;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
@@ -11,19 +9,14 @@ use tokio::sync::OnceCell;
 use crate::Timeouts;
 use crate::about::about;
 use crate::api::Api;
-use crate::broken::Broken;
 use crate::client;
 use crate::endpoint::Endpoint;
-use crate::exchange::{Exchange, Reply};
 use crate::grown::Grown;
 use crate::key::Key;
 use crate::known_models::ModelFacts;
 use crate::origin::Origin;
 use crate::profile::{Profile, is_mistral};
-use crate::retry::Failure;
 use crate::settings::{self, Asked};
-use crate::split_characters::SplitCharacters;
-use crate::turn::{ReadReply, TurnBuilder};
 use crate::{anthropic, chat, gemini, ollama, responses};
 
 /// A model with its HTTP client.
@@ -38,8 +31,8 @@ pub(crate) struct Model {
     pub(crate) headers: HeaderMap,
     pub(crate) client: Client,
     pub(crate) served_context: OnceCell<Option<u64>>,
-    timeouts: Timeouts,
-    key: Key,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) key: Key,
 }
 
 impl Model {
@@ -112,65 +105,6 @@ impl Model {
             timeouts,
             key,
         })
-    }
-
-    /// Makes one attempt at a turn.
-    pub(crate) async fn turn(
-        &self,
-        request: &Request<'_>,
-        tools: &WireToolSet,
-        streaming: bool,
-        text_sink: Option<TextSink<'_>>,
-    ) -> Result<Turn, Failure> {
-        self.check_context(request, tools).await?;
-        let body = self.body(request, tools, streaming)?;
-        let provider = self.profile.api.name();
-        let mut reader = self.reader();
-        let mut turn = TurnBuilder::new(text_sink);
-        let mut reply = Reply {
-            reader: &mut *reader,
-            turn: &mut turn,
-            characters: SplitCharacters::default(),
-            has_begun: false,
-        };
-        let exchange = Exchange {
-            client: &self.client,
-            url: &self.endpoint.url(&self.profile.name, streaming),
-            headers: self.headers.clone(),
-            body: body.into(),
-            timeouts: &self.timeouts,
-            streaming,
-            is_plain: self.profile.api == Api::Ollama,
-        };
-        let outcome = exchange.run(&mut reply).await;
-        let is_lost = outcome
-            .as_ref()
-            .is_err_and(|broken| reply.has_begun || broken.is_cut());
-        let turn = outcome
-            .map_err(|broken: Broken| {
-                self.key
-                    .explained(broken.failure(provider, &self.key.secret))
-            })
-            .and_then(|()| turn.build(provider, &self.origin, tools));
-        if let Err(Failure { error, .. }) = &turn
-            && error.kind() == Some(FailureKind::ContextLength)
-        {
-            self.learn_context(error, request, tools).await;
-        }
-        if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
-            request.lost_reply_sink.iter().for_each(|sink| sink.send());
-        }
-        turn
-    }
-
-    fn reader(&self) -> Box<dyn ReadReply> {
-        match self.profile.api {
-            Api::OpenAi => Box::<chat::Events>::default(),
-            Api::OpenAiResponses => Box::<responses::Events>::default(),
-            Api::Anthropic => Box::<anthropic::Events>::default(),
-            Api::Gemini => Box::<gemini::Events>::default(),
-            Api::Ollama => Box::<ollama::Events>::default(),
-        }
     }
 }
 
