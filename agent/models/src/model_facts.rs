@@ -6,7 +6,7 @@ use agent::ReasoningEffort;
 use serde::Deserialize;
 
 use crate::api::Api;
-use crate::model_limits::plain_name;
+use crate::known_models::plain_name;
 use crate::service::Service;
 
 /// The facts about the models whose name begins so. The file is reduced from the tables of rig-core 0.44 and models.dev (both MIT). An

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use tools::Content;
 
 use crate::conversation::{ResultShown, Said, Unit};
-use crate::model_limits::output_limit;
+use crate::known_models::output_limit;
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 use crate::settings::ForcedCall;
