@@ -4,7 +4,7 @@ use agent::{ContextSize, ProviderInfo, ProviderOptions, WireOptions};
 
 use crate::api::Api;
 use crate::endpoint::Endpoint;
-use crate::known_models::{Context, KnownModel, output_limit};
+use crate::model_table::{Context, KnownModel, output_limit};
 
 /// Returns the facts about a model of a service. The size of its context is as its name says, until the service names another one.
 pub(crate) fn about(endpoint: &Endpoint, model: &str, options: &ProviderOptions) -> ProviderInfo {

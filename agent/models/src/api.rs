@@ -1,5 +1,6 @@
 //! [`Api`]: the APIs of services.
 
+use agent::ProviderError;
 use tools::protocol::wire::Format;
 
 /// The API of a service.
@@ -20,6 +21,14 @@ impl Api {
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
             Self::Ollama => "ollama",
+        }
+    }
+
+    /// Returns the error of an option that cannot be used.
+    pub(crate) fn refused(self, reason: impl Into<String>) -> ProviderError {
+        ProviderError::Options {
+            provider: self.name().to_owned(),
+            reason: reason.into(),
         }
     }
 

@@ -93,8 +93,8 @@ impl Broken {
                 status,
                 headers,
                 body,
-            } => status_failure(provider, status.as_u16(), &headers, &body, redacted),
-            Self::Reported(body) => reported_failure(provider, &body, redacted),
+            } => service_failure(provider, Some((status, &headers)), &body, redacted),
+            Self::Reported(body) => service_failure(provider, None, &body, redacted),
             // As after a reset, a part of the reply is missing.
             Self::Garbled(text) => malformed(
                 redacted(&format!("a part of the reply is no JSON: {text}")),
@@ -127,37 +127,17 @@ impl Broken {
     }
 }
 
-fn status_failure(
+/// Returns the failure that a service reports, under a status of its own or under that of success.
+fn service_failure(
     provider: String,
-    status: u16,
-    headers: &HeaderMap,
+    reply: Option<(StatusCode, &HeaderMap)>,
     body: &str,
     redacted: impl Fn(&str) -> String,
 ) -> Failure {
     let service = ServiceError::from_body(body);
-    let kind = service.kind(Some(status));
-    let retry_after = requested_delay(headers, SystemTime::now()).or(service.retry_after);
-    let is_transient = kind != FailureKind::Quota
-        && should_retry(headers).unwrap_or_else(|| is_transient_status(status));
+    let kind = service.kind(reply.map(|(status, _)| status.as_u16()));
     let message = redacted(&service.message);
-    Failure {
-        error: ProviderError::Status {
-            provider,
-            status,
-            kind,
-            message,
-            retry_after,
-        },
-        is_transient,
-    }
-}
-
-/// Returns the failure of a request whose reply, or its stream, holds this error.
-fn reported_failure(provider: String, body: &str, redacted: impl Fn(&str) -> String) -> Failure {
-    let service = ServiceError::from_body(body);
-    let (kind, status, retry_after) = (service.kind(None), service.status, service.retry_after);
-    let is_transient = match status {
-        _ if kind == FailureKind::Quota => false,
+    let mut is_transient = match service.status {
         Some(status) => is_transient_status(status),
         None => {
             let is_passing = matches!(
@@ -167,15 +147,31 @@ fn reported_failure(provider: String, body: &str, redacted: impl Fn(&str) -> Str
             is_passing && service.has_code()
         }
     };
-    let message = redacted(&service.message);
-    Failure {
-        error: ProviderError::Reported {
+    let error = match reply {
+        Some((status, headers)) => {
+            let status = status.as_u16();
+            is_transient = should_retry(headers).unwrap_or_else(|| is_transient_status(status));
+            let retry_after = requested_delay(headers, SystemTime::now());
+            ProviderError::Status {
+                provider,
+                status,
+                kind,
+                message,
+                retry_after: retry_after.or(service.retry_after),
+            }
+        }
+        None => ProviderError::Reported {
             provider,
             kind,
-            status,
+            status: service.status,
             message,
-            retry_after,
+            retry_after: service.retry_after,
         },
+    };
+    // No retry of the same request helps then.
+    is_transient &= !matches!(kind, FailureKind::Quota | FailureKind::ContextLength);
+    Failure {
+        error,
         is_transient,
     }
 }

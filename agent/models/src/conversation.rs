@@ -253,3 +253,22 @@ pub(crate) fn only_text(content: &[Content]) -> Option<String> {
     let texts: Option<Vec<_>> = content.iter().map(Content::as_text).collect();
     texts.map(|texts| texts.join("\n"))
 }
+
+/// Returns a value with the members beside it, which do not replace its own.
+pub(crate) fn with(own: Value, beside: Option<&Map<String, Value>>) -> Value {
+    let Value::Object(mut members) = own else {
+        return own;
+    };
+    for (name, value) in beside.into_iter().flatten() {
+        match (members.get_mut(name), value) {
+            (Some(Value::Object(own)), Value::Object(more)) => {
+                for (name, value) in more {
+                    own.entry(name).or_insert_with(|| value.clone());
+                }
+            }
+            (Some(_), _) => {}
+            (None, value) => drop(members.insert(name.clone(), value.clone())),
+        }
+    }
+    members.into()
+}

@@ -42,10 +42,7 @@ impl Endpoint {
                     public => format!("; that of its public service is {public}"),
                 };
                 let reason = format!("the dialect {} needs a base URL{public}", service.name);
-                return Err(ProviderError::Options {
-                    provider: api.name().to_owned(),
-                    reason,
-                });
+                return Err(api.refused(reason));
             }
             None => api.public_url(),
         };
@@ -96,7 +93,7 @@ impl Endpoint {
     /// Returns [`ProviderError::Options`] if the key is needed and missing, or if it cannot be read.
     pub(crate) fn key(&self, options: &ProviderOptions) -> Result<Key, ProviderError> {
         Key::read(
-            self.api.name(),
+            self.api,
             options.key.as_ref(),
             self.key_variable(),
             !self.needs_key(options),
@@ -119,11 +116,9 @@ impl Endpoint {
             _ => (AUTHORIZATION, format!("Bearer {key}")),
         };
         if !key.is_empty() {
-            let mut value = HeaderValue::from_str(&value).map_err(|_| ProviderError::Options {
-                provider: self.api.name().to_owned(),
-                reason: "its key has a line break or another control character; remove it"
-                    .to_owned(),
-            })?;
+            let reason = "its key has a line break or another control character; remove it";
+            let value = HeaderValue::from_str(&value);
+            let mut value = value.map_err(|_| self.api.refused(reason))?;
             value.set_sensitive(true);
             headers.insert(name, value);
         }
@@ -131,6 +126,20 @@ impl Endpoint {
             headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
         }
         Ok(headers)
+    }
+
+    /// Returns the URL of the list of models.
+    pub(crate) fn list_url(&self) -> String {
+        let base = self.base_url.trim_end_matches('/');
+        let has_path = base
+            .split_once("://")
+            .is_some_and(|(_, rest)| rest.contains('/'));
+        match self.api {
+            Api::Ollama => format!("{base}/api/tags"),
+            Api::Gemini => format!("{base}/v1beta/models"),
+            Api::OpenAi | Api::OpenAiResponses if has_path => format!("{base}/models"),
+            _ => format!("{base}/v1/models"),
+        }
     }
 
     /// Returns the URL of requests for this model.

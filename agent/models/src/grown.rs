@@ -41,7 +41,6 @@ pub(crate) struct Written {
     /// The messages as JSON.
     pub(crate) messages: Vec<Box<str>>,
     pub(crate) system: Option<String>,
-    pub(crate) container: Option<String>,
     pub(crate) is_prompt: bool,
 }
 

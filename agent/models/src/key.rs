@@ -1,8 +1,9 @@
 //! Reads API keys and removes them from messages.
 
-use agent::{KeyError, KeySource, ProviderError};
+use agent::{KeySource, ProviderError};
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::api::Api;
 use crate::retry::Failure;
 
 /// The key of a provider, and the place that it comes from. An empty key is not sent.
@@ -15,7 +16,7 @@ impl Key {
     /// Reads the key from the named source, or else from the usual variable. Errors never contain the key. An optional key may be
     /// empty.
     pub(crate) fn read(
-        provider: &str,
+        api: Api,
         named: Option<&KeySource>,
         usual: &str,
         is_optional: bool,
@@ -23,29 +24,21 @@ impl Key {
         let source = named
             .cloned()
             .unwrap_or_else(|| KeySource::Environment(usual.to_owned()));
-        let secret = match (&source, read(provider, &source)?) {
+        let secret = match (&source, read(api, &source)?) {
             (_, Some(secret)) => secret,
             // A variable that the user names has to exist. The usual one need not.
             (KeySource::Environment(name), None)
                 if !is_optional || (named.is_some() && !is_set(name)) =>
             {
-                let reason = format!(
+                return Err(api.refused(format!(
                     "it needs a key; set the environment variable {name}, or name a key file"
-                );
-                return Err(ProviderError::Options {
-                    provider: provider.to_owned(),
-                    reason,
-                });
+                )));
             }
             (KeySource::File(path), None) if !is_optional => {
-                let reason = format!(
+                return Err(api.refused(format!(
                     "its key file {} is empty; write the key into it",
                     path.display()
-                );
-                return Err(ProviderError::Options {
-                    provider: provider.to_owned(),
-                    reason,
-                });
+                )));
             }
             (_, None) => SecretString::default(),
         };
@@ -77,12 +70,10 @@ impl Key {
 }
 
 /// Returns `None` if the variable or the file is empty, or the variable is not set.
-fn read(provider: &str, source: &KeySource) -> Result<Option<SecretString>, ProviderError> {
-    let refused = |error: KeyError| ProviderError::Options {
-        provider: provider.to_owned(),
-        reason: error.to_string(),
-    };
-    Ok(source.read().map_err(refused)?.map(SecretString::from))
+fn read(api: Api, source: &KeySource) -> Result<Option<SecretString>, ProviderError> {
+    let key = source.read();
+    let key = key.map_err(|error| api.refused(error.to_string()))?;
+    Ok(key.map(SecretString::from))
 }
 
 fn is_set(variable: &str) -> bool {

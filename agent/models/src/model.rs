@@ -6,18 +6,17 @@ use agent::{
 use reqwest::Client;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
+use tokio::sync::OnceCell;
 
 use crate::Timeouts;
 use crate::about::about;
 use crate::api::Api;
 use crate::broken::Broken;
 use crate::client;
-use crate::context_size;
 use crate::endpoint::Endpoint;
 use crate::exchange::{Exchange, Reply};
 use crate::grown::Grown;
 use crate::key::Key;
-use crate::model_context::ModelContext;
 use crate::model_facts::ModelFacts;
 use crate::origin::Origin;
 use crate::profile::{Profile, is_mistral};
@@ -35,12 +34,12 @@ pub(crate) struct Model {
     pub(crate) settings: Map<String, Value>,
     pub(crate) origin: Origin,
     pub(crate) grown: Grown,
-    endpoint: Endpoint,
-    headers: HeaderMap,
-    client: Client,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) headers: HeaderMap,
+    pub(crate) client: Client,
+    pub(crate) served_context: OnceCell<Option<u64>>,
     timeouts: Timeouts,
     key: Key,
-    context: ModelContext,
 }
 
 impl Model {
@@ -56,11 +55,10 @@ impl Model {
         client::check(api, options.proxy.as_ref())?;
         let timeouts = options.timeouts.unwrap_or_default();
         let client = client::client(&endpoint.base_url, options.proxy.as_ref(), &timeouts)
-            .map_err(|error| ProviderError::Options {
-                provider: api.name().to_owned(),
-                reason: format!(
+            .map_err(|error| {
+                api.refused(format!(
                     "cannot create an HTTP client: {error}; check the certificates of this machine"
-                ),
+                ))
             })?;
         let facts = ModelFacts::find(api, service, name);
         let asked = Asked {
@@ -96,7 +94,7 @@ impl Model {
                 provider: endpoint.stored_name(),
                 model: name.to_owned(),
             },
-            context: ModelContext::new(client.clone(), api, &endpoint.base_url, name),
+            served_context: OnceCell::new(),
             profile: Profile {
                 // Gateways refuse the fields.
                 caching: generation.caching.unwrap_or(options.base_url.is_none()),
@@ -124,9 +122,7 @@ impl Model {
         streaming: bool,
         text_sink: Option<TextSink<'_>>,
     ) -> Result<Turn, Failure> {
-        self.context
-            .check(&self.info.context, request, tools, &self.key.secret)
-            .await?;
+        self.check_context(request, tools).await?;
         let body = self.body(request, tools, streaming)?;
         let provider = self.profile.api.name();
         let mut reader = self.reader();
@@ -159,10 +155,7 @@ impl Model {
         if let Err(Failure { error, .. }) = &turn
             && error.kind() == Some(FailureKind::ContextLength)
         {
-            let refused = context_size::estimated(request, tools);
-            self.context
-                .learn_from(&self.info.context, error, refused, &self.key.secret)
-                .await;
+            self.learn_context(error, request, tools).await;
         }
         if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
             request.lost_reply_sink.iter().for_each(|sink| sink.send());
@@ -183,17 +176,41 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    use agent::KeySource;
+    use agent::{GenerationOptions, KeySource};
 
     use crate::service::Service;
 
     use super::*;
 
+    fn options() -> ProviderOptions {
+        ProviderOptions::new().with_key(KeySource::Environment("PATH".to_owned()))
+    }
+
+    fn created(api: Api, name: &str, options: &ProviderOptions) -> Model {
+        let endpoint = Endpoint::new(api, options).unwrap();
+        let key = endpoint.key(options).unwrap();
+        Model::new(endpoint, name, key, options).unwrap()
+    }
+
     fn model(api: Api, name: &str) -> Model {
-        let options = ProviderOptions::new().with_key(KeySource::Environment("PATH".to_owned()));
-        let endpoint = Endpoint::new(api, &options).unwrap();
-        let key = endpoint.key(&options).unwrap();
-        Model::new(endpoint, name, key, &options).unwrap()
+        created(api, name, &options())
+    }
+
+    #[test]
+    fn the_public_service_of_anthropic_is_asked_to_cache_unless_told_otherwise() {
+        let asks = |options: &ProviderOptions| {
+            created(Api::Anthropic, "claude-sonnet-4-5", options)
+                .profile
+                .caching
+        };
+        let silent = GenerationOptions {
+            caching: Some(false),
+            ..GenerationOptions::new()
+        };
+        assert!(asks(&options()) && !asks(&options().with_generation(silent)));
+        assert!(!asks(
+            &options().with_base_url("http://gateway.example.org")
+        ));
     }
 
     #[test]

@@ -1,97 +1,91 @@
-//! [`ModelContext`]: learns the size of a model's context, from a refusal of the service or from its own words.
+//! The size of a model's context: requests are compared with it, and refusals or the service itself tell it.
 
-use agent::{ContextSize, ProviderError, Request, WireToolSet};
-use reqwest::{Client, RequestBuilder, Url};
-use secrecy::{ExposeSecret, SecretString};
+use agent::{FailureKind, ProviderError, Request, WireToolSet};
+use reqwest::{RequestBuilder, Url};
 use serde_json::{Value, json};
-use tokio::sync::OnceCell;
+use tools::protocol::{Message, Part};
 
 use crate::api::Api;
-use crate::context_size;
-use crate::only_model::{fetch, list_url, models};
+use crate::error_words::ERROR_WORDS;
+use crate::model::Model;
+use crate::only_model::{fetch, models};
 use crate::retry::Failure;
 
-/// Learns the size of the context. The service is asked once.
-pub(crate) struct ModelContext {
-    client: Client,
-    api: Api,
-    base_url: String,
-    model: String,
-    served: OnceCell<Option<u64>>,
-}
-
-impl ModelContext {
-    pub(crate) fn new(client: Client, api: Api, base_url: &str, model: &str) -> Self {
-        Self {
-            client,
-            api,
-            base_url: base_url.trim_end_matches('/').to_owned(),
-            model: model.to_owned(),
-            served: OnceCell::new(),
-        }
-    }
-
-    /// Learns the size from a refusal, or else from the service. It is less than the refused request in any case.
-    pub(crate) async fn learn_from(
+impl Model {
+    /// Learns the size of the context from a refusal, or else from the service. It is less than the refused request in any case.
+    pub(crate) async fn learn_context(
         &self,
-        size: &ContextSize,
         refusal: &ProviderError,
-        refused: u64,
-        key: &SecretString,
+        request: &Request<'_>,
+        tools: &WireToolSet,
     ) {
-        let tokens = match context_size::named(refusal) {
-            Some(tokens) => tokens,
-            None => self.served(key).await.unwrap_or(refused).min(refused),
+        let message = match refusal {
+            ProviderError::Status { message, .. } | ProviderError::Reported { message, .. } => {
+                message
+            }
+            _ => return,
         };
-        size.learn(tokens);
+        let tokens = match ERROR_WORDS.size_in(message) {
+            Some(tokens) => tokens,
+            None => {
+                let refused = estimated(request, tools);
+                self.served_context().await.unwrap_or(refused).min(refused)
+            }
+        };
+        self.info.context.learn(tokens);
     }
 
     /// Returns an error if the request is longer than the context of Ollama, which would cut its beginning without a word.
-    pub(crate) async fn check(
+    pub(crate) async fn check_context(
         &self,
-        size: &ContextSize,
         request: &Request<'_>,
         tools: &WireToolSet,
-        key: &SecretString,
     ) -> Result<(), Failure> {
-        if self.api != Api::Ollama {
+        let api = self.profile.api;
+        if api != Api::Ollama {
             return Ok(());
         }
-        let Some(served) = self.served(key).await else {
+        let Some(served) = self.served_context().await else {
             return Ok(());
         };
-        let context = size.tokens().unwrap_or(served);
-        size.learn(context);
-        let estimated = context_size::estimated(request, tools);
-        if estimated <= context {
-            Ok(())
-        } else {
-            Err(context_size::exceeded(self.api.name(), estimated, context))
+        let context = self.info.context.tokens().unwrap_or(served);
+        self.info.context.learn(context);
+        let tokens = estimated(request, tools);
+        if tokens <= context {
+            return Ok(());
         }
+        let error = ProviderError::Reported {
+            provider: api.name().to_owned(),
+            kind: FailureKind::ContextLength,
+            status: None,
+            message: format!(
+                "the request has about {tokens} tokens, and the context of the model {context}"
+            ),
+            retry_after: None,
+        };
+        Err(Failure {
+            error,
+            is_transient: false,
+        })
     }
 
-    async fn served(&self, key: &SecretString) -> Option<u64> {
-        *self
-            .served
-            .get_or_init(|| self.ask(key.expose_secret()))
-            .await
+    /// Returns the size that the service names. It is asked once.
+    async fn served_context(&self) -> Option<u64> {
+        *self.served_context.get_or_init(|| self.ask_context()).await
     }
 
-    /// Asks the service for the size.
-    async fn ask(&self, key: &str) -> Option<u64> {
-        let reply = async |request: RequestBuilder| fetch(request, self.api, key).await.ok();
-        if self.api == Api::Ollama {
-            let question = json!({"model": self.model}).to_string();
-            let shown = reply(
-                self.client
-                    .post(format!("{}/api/show", self.base_url))
-                    .body(question),
-            )
-            .await?;
+    async fn ask_context(&self) -> Option<u64> {
+        let (base_url, name) = (&self.endpoint.base_url, &self.profile.name);
+        let reply =
+            async |request: RequestBuilder| fetch(request.headers(self.headers.clone())).await.ok();
+        if self.profile.api == Api::Ollama {
+            let url = format!("{}/api/show", base_url.trim_end_matches('/'));
+            let question = json!({"model": name}).to_string();
+            let shown = reply(self.client.post(url).body(question)).await?;
             return shown_by_ollama(&serde_json::from_slice(&shown).ok()?);
         }
         // llama.cpp names the context that it has, and in its list that of the training.
-        let properties = Url::parse(&self.base_url).ok()?.join("/props").ok()?;
+        let properties = Url::parse(base_url).ok()?.join("/props").ok()?;
         let properties = reply(self.client.get(properties)).await;
         let properties: Option<Value> =
             properties.and_then(|body| serde_json::from_slice(&body).ok());
@@ -104,14 +98,28 @@ impl ModelContext {
         if own.is_some() {
             return own;
         }
-        let mut models =
-            models(&reply(self.client.get(list_url(self.api, &self.base_url))).await?)?;
+        let mut models = models(&reply(self.client.get(self.endpoint.list_url())).await?)?;
         let at = models
             .iter()
-            .position(|model| model.name == self.model)
+            .position(|model| model.name == *name)
             .or((models.len() == 1).then_some(0))?;
         models.swap_remove(at).context
     }
+}
+
+/// Estimates the tokens of a request without its images.
+fn estimated(request: &Request<'_>, tools: &WireToolSet) -> u64 {
+    let bytes = |part: &Part| match part {
+        Part::Content(content) => content.as_text().map_or(0, str::len),
+        Part::Reasoning { text, .. } => text.len(),
+        Part::ToolCall(call) => call.name.len() + call.arguments.to_string().len(),
+        Part::ToolResult { result, .. } => result.to_text().len(),
+        _ => 0,
+    };
+    let bytes_of = |message: &Message| message.parts.iter().map(bytes).sum::<usize>();
+    let messages: usize = request.messages.iter().map(bytes_of).sum();
+    let definitions: usize = tools.list().map(|tool| tool.definition.len()).sum();
+    (messages + definitions) as u64 / 4
 }
 
 /// Returns the context that the file of a model sets, or else that of its training.

@@ -6,7 +6,7 @@ use agent::ReasoningEffort;
 use serde::Deserialize;
 
 use crate::api::Api;
-use crate::known_models::plain_name;
+use crate::model_table::plain_name;
 use crate::service::Service;
 
 /// The facts about the models whose name begins so. The file is reduced from the tables of rig-core 0.44 and models.dev (both MIT). An
@@ -62,7 +62,7 @@ fn yes() -> bool {
 
 static FACTS: LazyLock<Vec<ModelFacts>> = LazyLock::new(|| {
     // A test reads the file.
-    serde_json::from_str(include_str!("models.json")).unwrap_or_default()
+    serde_json::from_str(include_str!("model_facts.json")).unwrap_or_default()
 });
 
 impl ModelFacts {
@@ -119,7 +119,8 @@ mod tests {
 
     #[test]
     fn the_file_of_models_is_read_and_no_entry_hides_a_later_one() {
-        let facts: Vec<ModelFacts> = serde_json::from_str(include_str!("models.json")).unwrap();
+        let facts: Vec<ModelFacts> =
+            serde_json::from_str(include_str!("model_facts.json")).unwrap();
         for (position, later) in facts.iter().enumerate() {
             let hides = |before: &ModelFacts| {
                 before.service == later.service && later.model.starts_with(&before.model)

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use agent::{ProviderError, ProviderOptions};
 use reqwest::RequestBuilder;
-use secrecy::ExposeSecret;
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use crate::api::Api;
 use crate::client;
 use crate::endpoint::Endpoint;
 use crate::key::{Key, without_key};
@@ -35,17 +34,14 @@ pub(crate) fn only_model(
     key: &Key,
     options: &ProviderOptions,
 ) -> Result<ListedModel, ProviderError> {
-    let refused = |reason: String| ProviderError::Options {
-        provider: endpoint.api.name().to_owned(),
-        reason,
-    };
     let missing = |reason: String| {
-        refused(format!(
+        endpoint.api.refused(format!(
             "the name of a model is missing, and the service {reason}; give one with --model or the setting `model`"
         ))
     };
-    let url = list_url(endpoint.api, &endpoint.base_url);
-    let models = read_list(&url, endpoint.api, key, options).map_err(|error| {
+    let url = endpoint.list_url();
+    let headers = endpoint.headers(key)?;
+    let models = read_list(&url, headers, options).map_err(|error| {
         missing(format!(
             "does not list its models at {url}: {}",
             without_key(&error, &key.secret)
@@ -67,31 +63,10 @@ pub(crate) fn only_model(
     }
 }
 
-/// Returns the URL of the list of models.
-pub(crate) fn list_url(api: Api, base_url: &str) -> String {
-    let base = base_url.trim_end_matches('/');
-    match api {
-        Api::Ollama => format!("{base}/api/tags"),
-        Api::Gemini => format!("{base}/v1beta/models"),
-        Api::Anthropic => format!("{base}/v1/models"),
-        Api::OpenAi | Api::OpenAiResponses => {
-            let has_path = base
-                .split_once("://")
-                .is_some_and(|(_, rest)| rest.contains('/'));
-            if has_path {
-                format!("{base}/models")
-            } else {
-                format!("{base}/v1/models")
-            }
-        }
-    }
-}
-
 /// Reads the names on a thread with a runtime of its own, because providers are created inside and outside of one.
 fn read_list(
     url: &str,
-    api: Api,
-    key: &Key,
+    headers: HeaderMap,
     options: &ProviderOptions,
 ) -> Result<Vec<ListedModel>, String> {
     let client = client::client(
@@ -100,47 +75,25 @@ fn read_list(
         &options.timeouts.unwrap_or_default(),
     );
     let client = client.map_err(|error| error.to_string())?;
-    let secret = key.secret.expose_secret();
-    thread::scope(|scope| {
-        let reader = scope.spawn(|| {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build();
-            let runtime = runtime.map_err(|error| error.to_string())?;
-            let reply = fetch(client.get(url), api, secret);
-            runtime
-                .block_on(reply)
-                .map_err(|error| error.without_url().to_string())
-        });
-        reader
-            .join()
-            .unwrap_or_else(|_| Err("the request panicked".to_owned()))
-    })
-    .and_then(|body| models(&body).ok_or_else(|| "the reply is no list of models".to_owned()))
+    let request = client.get(url).headers(headers);
+    let reader = thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        let body = runtime.block_on(fetch(request));
+        let body = body.map_err(|error| error.without_url().to_string())?;
+        models(&body).ok_or_else(|| "the reply is no list of models".to_owned())
+    });
+    reader
+        .join()
+        .unwrap_or_else(|_| Err("the request panicked".to_owned()))
 }
 
-/// Sends a question about models, with the key as the API has it.
-pub(crate) async fn fetch(
-    request: RequestBuilder,
-    api: Api,
-    key: &str,
-) -> reqwest::Result<Vec<u8>> {
-    let request = request.timeout(TIMEOUT);
-    let request = match api {
-        _ if key.is_empty() => request,
-        Api::Anthropic => request
-            .header("x-api-key", key)
-            .header("anthropic-version", "2023-06-01"),
-        Api::Gemini => request.header("x-goog-api-key", key),
-        _ => request.bearer_auth(key),
-    };
-    Ok(request
-        .send()
-        .await?
-        .error_for_status()?
-        .bytes()
-        .await?
-        .to_vec())
+/// Sends a question about models.
+pub(crate) async fn fetch(request: RequestBuilder) -> reqwest::Result<Vec<u8>> {
+    let reply = request.timeout(TIMEOUT).send().await?;
+    Ok(reply.error_for_status()?.bytes().await?.to_vec())
 }
 
 /// Returns the models in a list of OpenAI's form, or of Ollama's.

@@ -34,8 +34,6 @@ pub(crate) struct RequestParts<'a> {
     pub(crate) streaming: bool,
     /// The texts of the system.
     pub(crate) system: Vec<&'a str>,
-    /// The container of Anthropic's own tools.
-    pub(crate) container: Option<&'a str>,
 }
 
 impl Profile {

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, de};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ pub(crate) struct Raw<'a>(&'a str);
 pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, Raw<'a>)>);
 
 impl<'a> Raw<'a> {
-    const NULL: Self = Raw("null");
+    pub(crate) const NULL: Self = Raw("null");
 
     /// Wraps the text of one JSON value without white space around it.
     pub(crate) fn new(text: &'a RawValue) -> Self {
@@ -77,6 +77,11 @@ impl<'a> Raw<'a> {
     /// Returns the text of a string that is not empty.
     pub(crate) fn words(self) -> Option<Cow<'a, str>> {
         self.text().filter(|text| !text.is_empty())
+    }
+
+    /// Returns the text of a string that is not empty, as its own.
+    pub(crate) fn owned(self) -> Option<String> {
+        self.words().map(Cow::into_owned)
     }
 
     /// Returns a whole number, also one that is written as a string.
@@ -187,31 +192,9 @@ fn camel(name: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// A key that is borrowed if it has no escapes.
-struct Key<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-
-        impl<'de> Visitor<'de> for Text {
-            type Value = Key<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Owned(text.to_owned())))
-            }
-        }
-
-        deserializer.deserialize_str(Text)
-    }
-}
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {

@@ -85,17 +85,13 @@ impl Remote {
     }
 
     fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
-        let refused = |reason: String| ProviderError::Options {
-            provider: api.name().to_owned(),
-            reason,
-        };
         if options
             .base_url
             .as_deref()
             .is_some_and(|url| !is_plain_url(url))
         {
-            return Err(refused(
-                "its base URL is not plain; give http(s)://host/path, without a user, a query or a fragment".to_owned(),
+            return Err(api.refused(
+                "its base URL is not plain; give http(s)://host/path, without a user, a query or a fragment",
             ));
         }
         let endpoint = Endpoint::new(api, options)?;
@@ -104,21 +100,19 @@ impl Remote {
             .model
             .clone()
             .filter(|model| !model.trim().is_empty());
-        let ListedModel { name, context } = match named {
-            Some(name) => ListedModel {
-                name,
-                context: None,
-            },
+        let (name, context) = match named {
+            Some(name) => (name, None),
             None if options.base_url.is_some() || api == Api::Ollama => {
-                only_model(&endpoint, &key, options)?
+                let ListedModel { name, context } = only_model(&endpoint, &key, options)?;
+                (name, context)
             }
             None => {
                 let example = api
                     .default_model()
-                    .map(|model| format!(", such as {model}"))
-                    .unwrap_or_default();
-                return Err(refused(format!(
-                    "the name of a model is missing; give one with --model or the setting `model`{example}"
+                    .map(|model| format!(", such as {model}"));
+                return Err(api.refused(format!(
+                    "the name of a model is missing; give one with --model or the setting `model`{}",
+                    example.unwrap_or_default()
                 )));
             }
         };
@@ -154,14 +148,14 @@ fn service(api: Api, options: &ProviderOptions) -> Option<ModelService> {
 
 /// Submits the provider of an API.
 macro_rules! submit {
-    ($api:expr, $create:path, $description:literal) => {
+    ($api:expr, $description:literal) => {
         inventory::submit! {
             ProviderSubmission {
                 name: $api.name(),
                 description: $description,
                 source: source!(),
                 service: |options| service($api, options),
-                create: |options| Ok(Arc::new($create(options)?)),
+                create: |options| Ok(Arc::new(Remote::new($api, options)?)),
             }
         }
     };
@@ -169,23 +163,19 @@ macro_rules! submit {
 
 submit!(
     Api::OpenAi,
-    Remote::openai,
     "OpenAI's chat completions, or any service with them (--base-url, --dialect)"
 );
 submit!(
     Api::OpenAiResponses,
-    Remote::openai_responses,
     "OpenAI's Responses API, or any service with it (--base-url)"
 );
 submit!(
     Api::Anthropic,
-    Remote::anthropic,
     "Anthropic, or any service with its messages API (--base-url)"
 );
-submit!(Api::Gemini, Remote::gemini, "Google's Gemini API");
+submit!(Api::Gemini, "Google's Gemini API");
 submit!(
     Api::Ollama,
-    Remote::ollama,
     "Ollama on this machine or another one (--base-url)"
 );
 

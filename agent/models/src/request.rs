@@ -46,9 +46,6 @@ impl Model {
             system: written()
                 .filter_map(|unit| unit.system.as_deref())
                 .collect(),
-            container: written()
-                .filter_map(|unit| unit.container.as_deref())
-                .next_back(),
         };
         let messages = written()
             .flat_map(|unit| &unit.messages)
@@ -121,10 +118,6 @@ impl Model {
             }
             unit => unit,
         };
-        let container = match profile.api {
-            Api::Anthropic => anthropic::container(&unit),
-            _ => None,
-        };
         let messages = match profile.api {
             Api::OpenAi => chat::messages(profile, unit),
             Api::OpenAiResponses => responses::messages(profile, unit),
@@ -136,7 +129,6 @@ impl Model {
         Written {
             messages: messages.map(String::into_boxed_str).collect(),
             system: None,
-            container,
             is_prompt,
         }
     }

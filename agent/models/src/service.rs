@@ -119,12 +119,8 @@ impl Service {
         name: Option<&str>,
         base_url: Option<&str>,
     ) -> Result<&'static Self, ProviderError> {
-        let refused = |reason: String| ProviderError::Options {
-            provider: api.name().to_owned(),
-            reason,
-        };
         match name {
-            Some(name) if !api.has_dialects() => Err(refused(format!(
+            Some(name) if !api.has_dialects() => Err(api.refused(format!(
                 "it has no dialects, so not {name:?} either; remove the dialect, or use the provider openai"
             ))),
             Some(name) => SERVICES
@@ -132,7 +128,7 @@ impl Service {
                 .find(|service| service.name == name)
                 .ok_or_else(|| {
                     let known: Vec<_> = SERVICES.iter().map(|service| &*service.name).collect();
-                    refused(format!(
+                    api.refused(format!(
                         "there is no dialect {name:?}; use one of: {}",
                         known.join(", ")
                     ))

@@ -40,14 +40,10 @@ impl Unsupported {
 
     /// Returns the error, which names the option as [`ProviderOptions`](agent::ProviderOptions) and the settings of the program do.
     pub(crate) fn error(self, api: Api, model: &str) -> ProviderError {
-        let reason = format!(
+        api.refused(format!(
             "{} has no effect on the model {model}: {}; remove the option, or choose another model",
             self.option, self.reason
-        );
-        ProviderError::Options {
-            provider: api.name().to_owned(),
-            reason,
-        }
+        ))
     }
 }
 
@@ -69,6 +65,15 @@ impl Asked<'_> {
             }
             (Some(effort), _) => Ok(Some(effort)),
         }
+    }
+
+    /// Returns an error if the service has no field for calls in parallel.
+    pub(crate) fn check_parallel_calls(&self) -> Result<(), Unsupported> {
+        if self.generation.parallel_calls.is_none() || self.service.parallel_calls {
+            return Ok(());
+        }
+        let reason = format!("{} documents no field for it", self.service.name);
+        Err(Unsupported::new(PARALLEL_CALLS, reason))
     }
 
     /// Returns the temperature, if the model takes one.
@@ -102,31 +107,21 @@ impl Asked<'_> {
 
 /// Returns an error if the API has no such setting.
 pub(crate) fn check(api: Api, generation: &GenerationOptions) -> Result<(), ProviderError> {
-    let refused = |reason: &str| {
-        Err(ProviderError::Options {
-            provider: api.name().to_owned(),
-            reason: reason.to_owned(),
-        })
-    };
-    match generation {
-        GenerationOptions {
-            temperature: Some(temperature),
-            ..
-        } if !(0.0..=2.0).contains(temperature) => {
-            refused("its temperature is not from 0 to 2; choose one of this range")
-        }
-        GenerationOptions {
-            max_output_tokens: Some(0),
-            ..
-        } => refused("its output limit is 0 tokens; choose at least 1, or remove the limit"),
-        GenerationOptions {
-            tool_choice: Some(choice),
-            ..
-        } if api == Api::Ollama && *choice != ToolChoice::Auto => refused(
-            "its models choose their calls freely; remove the tool choice, or select fewer tools",
-        ),
-        _ => Ok(()),
-    }
+    let (temperature, choice) = (generation.temperature, &generation.tool_choice);
+    let is_forced = choice
+        .as_ref()
+        .is_some_and(|choice| *choice != ToolChoice::Auto);
+    Err(api.refused(
+        if temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
+            "its temperature is not from 0 to 2; choose one of this range"
+        } else if generation.max_output_tokens == Some(0) {
+            "its output limit is 0 tokens; choose at least 1, or remove the limit"
+        } else if api == Api::Ollama && is_forced {
+            "its models choose their calls freely; remove the tool choice, or select fewer tools"
+        } else {
+            return Ok(());
+        },
+    ))
 }
 
 /// The choice of a request.
@@ -176,8 +171,7 @@ pub(crate) fn forced_call(
     } else {
         "a tool of this session; select the tool"
     };
-    Err(ProviderError::Options {
-        provider: api.name().to_owned(),
-        reason: format!("its tool choice {name} is not {problem}, or choose another"),
-    })
+    Err(api.refused(format!(
+        "its tool choice {name} is not {problem}, or choose another"
+    )))
 }

@@ -8,6 +8,7 @@ use tools::{Content, ToolCall};
 use crate::arguments::arguments;
 use crate::broken::Broken;
 use crate::origin::{BESIDE, ITEM, ORIGIN, Origin};
+use crate::raw::{Fields, Raw};
 use crate::retry::Failure;
 use crate::stop::stop_reason;
 use crate::written_thoughts::WrittenThoughts;
@@ -75,6 +76,27 @@ impl<'a> TurnBuilder<'a> {
             item: Map::new(),
         });
         self.blocks.len() - 1
+    }
+
+    /// Returns the last part if it is of this kind, or else a new one.
+    pub(crate) fn part(&mut self, kind: Kind) -> usize {
+        match self.blocks.last() {
+            Some(last) if last.kind == kind => self.blocks.len() - 1,
+            _ => self.open(kind),
+        }
+    }
+
+    /// Adds a piece to the last part if it is of this kind, or else to a new one.
+    pub(crate) fn write(&mut self, kind: Kind, piece: &str) {
+        if !piece.is_empty() {
+            let at = self.part(kind);
+            self.push(at, piece);
+        }
+    }
+
+    /// Returns the parts that were added.
+    pub(crate) fn blocks(&mut self) -> &mut [Block] {
+        &mut self.blocks
     }
 
     /// Adds a part before all others.
@@ -268,17 +290,29 @@ fn checked(provider: &str, turn: Turn) -> Result<Turn, Failure> {
     }
 }
 
+/// Returns the tokens: those of the input, with the cached ones among them, and of the output. Returns `None` if none are stated.
+pub(crate) fn usage(
+    input: Raw<'_>,
+    output: Raw<'_>,
+    cached: Raw<'_>,
+    cache_write: Raw<'_>,
+) -> Option<Usage> {
+    let (input, output) = (input.number(), output.number());
+    (input.is_some() || output.is_some()).then(|| Usage {
+        input_tokens: input.unwrap_or_default(),
+        output_tokens: output.unwrap_or_default(),
+        cached_input_tokens: cached.number().unwrap_or_default(),
+        cache_write_tokens: cache_write.number().unwrap_or_default(),
+    })
+}
+
 /// Reads the documents of a reply in the format of one API.
 pub(crate) trait ReadReply: Send {
     /// Reads a document of a stream, or a whole reply.
     ///
     /// # Errors
     /// Returns an error if the document says that the reply failed.
-    fn read(
-        &mut self,
-        document: crate::raw::Fields<'_>,
-        turn: &mut TurnBuilder<'_>,
-    ) -> Result<(), Broken>;
+    fn read(&mut self, document: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken>;
 
     /// Reads the mark `[DONE]`.
     fn read_mark(&mut self) {}

@@ -29,7 +29,6 @@ const CALL: [&str; 7] = [
 pub(crate) struct Events {
     open: Vec<OpenBlock>,
     started: Counts,
-    container: Value,
     has_ended: bool,
     is_over: bool,
 }
@@ -40,18 +39,10 @@ struct OpenBlock {
     at: usize,
     /// The input as the start of the block has it. Fragments replace it.
     input: String,
-    /// The fragments of the input of an item.
-    fragments: String,
 }
 
-/// The tokens that an event names.
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    input: Option<u64>,
-    output: Option<u64>,
-    cache_read: Option<u64>,
-    cache_write: Option<u64>,
-}
+/// The tokens that an event names: of the input and the output, and those read from the cache and written to it.
+type Counts = [Option<u64>; 4];
 
 impl ReadReply for Events {
     fn read(&mut self, event: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
@@ -77,8 +68,13 @@ impl ReadReply for Events {
             "message_delta" => {
                 let delta = event.get("delta").fields();
                 self.read_end(&delta, turn);
-                let ended = Counts::read(&event.get("usage").fields());
-                turn.usage = ended.after(self.started).usage().or(turn.usage);
+                let mut ended = counts(&event.get("usage").fields());
+                ended[0] = ended[0].filter(|tokens| *tokens > 0);
+                // The end of a stream may name those of its start again.
+                for (count, started) in ended.iter_mut().zip(self.started) {
+                    *count = count.or(started);
+                }
+                turn.usage = usage(ended).or(turn.usage);
             }
             "message_stop" => self.read_mark(),
             kind if kind == "message" || is_whole => self.read_whole(&event, turn)?,
@@ -99,12 +95,6 @@ impl ReadReply for Events {
     fn finish(&mut self, turn: &mut TurnBuilder<'_>) -> bool {
         while !self.open.is_empty() {
             self.close(0, turn);
-        }
-        if !self.container.is_null() {
-            let at = turn.open(Kind::Opaque);
-            let item = &mut turn.block(at).item;
-            item.insert("type".to_owned(), "container".into());
-            item.insert("container".to_owned(), self.container.take());
         }
         turn.end.get_or_insert_with(|| END.to_owned());
         self.has_ended
@@ -132,22 +122,13 @@ impl Events {
     }
 
     fn read_head(&mut self, message: &Fields<'_>, turn: &mut TurnBuilder<'_>) {
-        self.started = Counts::read(&message.get("usage").fields());
-        turn.usage = self.started.usage();
-        turn.response_id = message.get("id").words().map(Cow::into_owned);
+        self.started = counts(&message.get("usage").fields());
+        turn.usage = usage(self.started);
+        turn.response_id = message.get("id").owned();
         turn.model = message.get("model").text().map(Cow::into_owned);
-        self.keep_container(message);
-    }
-
-    fn keep_container(&mut self, fields: &Fields<'_>) {
-        let container = fields.get("container");
-        if container.is_object() {
-            self.container = container.value();
-        }
     }
 
     fn read_end(&mut self, fields: &Fields<'_>, turn: &mut TurnBuilder<'_>) {
-        self.keep_container(fields);
         if let Some(reason) = fields.get("stop_reason").words() {
             self.has_ended = true;
             let words = fields.get("stop_details").get("explanation").words();
@@ -189,12 +170,7 @@ impl Events {
         let at = turn.open(kind);
         turn.block(at).item = fields.without(own);
         turn.push(at, &piece);
-        self.open.push(OpenBlock {
-            index,
-            at,
-            input,
-            fragments: String::new(),
-        });
+        self.open.push(OpenBlock { index, at, input });
         Ok(())
     }
 
@@ -230,13 +206,10 @@ impl Events {
             }
             (None, None) => return Ok(()),
         };
-        let open = &mut self.open[position];
+        let open = &self.open[position];
         match &*kind {
             "text_delta" => turn.push(open.at, &text("text")),
             "thinking_delta" => turn.push(open.at, &text("thinking")),
-            "input_json_delta" if turn.block(open.at).kind == Kind::Opaque => {
-                open.fragments += &text("partial_json")
-            }
             "input_json_delta" => turn.push(open.at, &text("partial_json")),
             "signature_delta" => {
                 let item = &mut turn.block(open.at).item;
@@ -266,9 +239,11 @@ impl Events {
         let block = turn.block(open.at);
         match block.kind {
             Kind::Call { .. } if block.text.is_empty() => block.text = open.input,
-            Kind::Opaque if !open.fragments.is_empty() => {
-                let input = serde_json::from_str(&open.fragments).unwrap_or_else(|_| json!({}));
+            // The input of a call of the service's own tools.
+            Kind::Opaque if !block.text.is_empty() => {
+                let input = serde_json::from_str(&block.text).unwrap_or_else(|_| json!({}));
                 block.item.insert("input".to_owned(), input);
+                block.text.clear();
             }
             Kind::Thought => {
                 if block.item["type"] == "thinking" {
@@ -287,37 +262,23 @@ impl Events {
     }
 }
 
-impl Counts {
-    fn read(usage: &Fields<'_>) -> Self {
-        Self {
-            input: usage.get("input_tokens").number(),
-            output: usage.get("output_tokens").number(),
-            cache_read: usage.get("cache_read_input_tokens").number(),
-            cache_write: usage.get("cache_creation_input_tokens").number(),
-        }
-    }
+fn counts(usage: &Fields<'_>) -> Counts {
+    let names = [
+        "input_tokens",
+        "output_tokens",
+        "cache_read_input_tokens",
+        "cache_creation_input_tokens",
+    ];
+    names.map(|name| usage.get(name).number())
+}
 
-    /// Returns the counts at the end of a stream, which may name those of its start again.
-    fn after(self, started: Self) -> Self {
-        Self {
-            input: self.input.filter(|tokens| *tokens > 0).or(started.input),
-            output: self.output.or(started.output),
-            cache_read: self.cache_read.or(started.cache_read),
-            cache_write: self.cache_write.or(started.cache_write),
-        }
-    }
-
-    /// Returns the tokens of all inputs. The service counts cached ones apart.
-    fn usage(self) -> Option<Usage> {
-        let (read, written) = (
-            self.cache_read.unwrap_or_default(),
-            self.cache_write.unwrap_or_default(),
-        );
-        (self.input.is_some() || self.output.is_some()).then(|| Usage {
-            input_tokens: self.input.map_or(0, |input| input + read + written),
-            output_tokens: self.output.unwrap_or_default(),
-            cached_input_tokens: read,
-            cache_write_tokens: written,
-        })
-    }
+/// Returns the tokens of all inputs. The service counts cached ones apart.
+fn usage([input, output, read, written]: Counts) -> Option<Usage> {
+    let [read, written] = [read, written].map(Option::unwrap_or_default);
+    (input.is_some() || output.is_some()).then(|| Usage {
+        input_tokens: input.map_or(0, |input| input + read + written),
+        output_tokens: output.unwrap_or_default(),
+        cached_input_tokens: read,
+        cache_write_tokens: written,
+    })
 }

@@ -1,10 +1,10 @@
 //! Writes the requests of messages.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tools::Content;
 
-use crate::conversation::{ResultShown, Said, Unit};
-use crate::known_models::output_limit;
+use crate::conversation::{ResultShown, Said, Unit, with};
+use crate::model_table::output_limit;
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 use crate::settings::ForcedCall;
@@ -13,20 +13,8 @@ use crate::settings::ForcedCall;
 pub(crate) fn is_thought(item: &Value) -> bool {
     matches!(
         item["type"].as_str(),
-        Some("thinking" | "redacted_thinking" | "container")
+        Some("thinking" | "redacted_thinking")
     )
-}
-
-/// Returns the container of the service's own tools, which a request names beside the messages.
-pub(crate) fn container(unit: &Unit<'_>) -> Option<String> {
-    let Unit::Assistant(said) = unit else {
-        return None;
-    };
-    let mut items = said.iter().rev().filter_map(|said| match said {
-        Said::Item(item) if item["type"] == "container" => Some(item),
-        _ => None,
-    });
-    Some(items.next()?.pointer("/container/id")?.as_str()?.to_owned())
 }
 
 /// Returns the messages of a unit.
@@ -67,7 +55,6 @@ fn text_block(text: &str) -> Value {
 }
 
 fn assistant(model: &Profile, mut said: Vec<Said<'_>>) -> Vec<Value> {
-    said.retain(|said| !matches!(said, Said::Item(item) if item["type"] == "container"));
     retain_paired(&mut said);
     // The service refuses a message that ends with a thought.
     while matches!(said.last(), Some(Said::Item(item)) if is_thought(item)) {
@@ -115,15 +102,6 @@ fn retain_paired(said: &mut Vec<Said<'_>>) {
     said.retain(|_| kept.next().unwrap_or_default());
 }
 
-/// Returns a block with the members beside it, which do not replace its own.
-fn with(block: Value, beside: Option<&Map<String, Value>>) -> Value {
-    let mut members = beside.cloned().unwrap_or_default();
-    if let Value::Object(own) = block {
-        members.extend(own);
-    }
-    members.into()
-}
-
 /// Adds the fields of a request after the messages.
 pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut RequestBody) {
     let marker = json!({"type": "ephemeral"});
@@ -161,9 +139,6 @@ pub(crate) fn body(model: &Profile, parts: &RequestParts<'_>, body: &mut Request
     if model.caching {
         // The markers on tools and system text do not cover the conversation.
         body.field("cache_control", &marker);
-    }
-    if let Some(container) = parts.container {
-        body.field("container", &container.into());
     }
     if parts.streaming {
         body.field("stream", &true.into());

@@ -223,3 +223,71 @@ pub(super) fn add(item: &mut Map<String, Value>, name: &str, value: Value) {
 fn is_whole(arguments: &str) -> bool {
     arguments.trim_start().starts_with('{') && serde_json::from_str::<&RawValue>(arguments).is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Returns the arguments of the calls.
+    fn arguments(fragments: &[Value]) -> Vec<String> {
+        let (mut calls, mut turn) = (Calls::default(), TurnBuilder::default());
+        for fragment in fragments {
+            let fragment = fragment.to_string();
+            calls.read(
+                Raw::new(serde_json::from_str(&fragment).unwrap()),
+                &mut turn,
+            );
+        }
+        let blocks = turn.blocks().iter();
+        blocks.map(|block| block.text.clone()).collect()
+    }
+
+    fn start(index: u64, id: &str, name: &str, arguments: &str) -> Value {
+        json!({"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": arguments}})
+    }
+
+    fn more(index: u64, arguments: &str) -> Value {
+        json!({"index": index, "function": {"arguments": arguments}})
+    }
+
+    #[test]
+    fn a_fragment_at_an_unknown_index_belongs_to_the_open_call() {
+        let read = start(0, "a", "read", r#"{"path":"x"}"#);
+        let list = start(0, "b", "list", "");
+        let got = arguments(&[read, list, more(1, r#"{"pa"#), more(1, r#"th":1}"#)]);
+        assert_eq!(got, [r#"{"path":"x"}"#, r#"{"path":1}"#]);
+        let got = arguments(&[start(0, "a", "list", ""), more(7, "{}")]);
+        assert_eq!(got, ["{}"]);
+    }
+
+    #[test]
+    fn a_second_call_without_a_name_spoils_no_other_one() {
+        for name in [json!(""), json!(null)] {
+            let nameless = json!({"index": 1, "id": "b", "function": {"name": name, "arguments": "{\"n\":1}"}});
+            let got = arguments(&[start(0, "a", "list", "{}"), nameless]);
+            assert_eq!(got, ["{}", "{\"n\":1}"], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_may_lack_arguments_is_refused() {
+        let [one, two] = ["a", "b"].map(|id| start(0, id, "list", ""));
+        assert_eq!(arguments(&[one, two, more(3, "{}")]), [UNCERTAIN, "{}"]);
+        let whole = start(0, "a", "list", "{}");
+        assert_eq!(arguments(&[whole, more(3, "{}")]), ["{}{}"]);
+    }
+
+    #[test]
+    fn an_id_or_a_name_of_each_fragment_begins_no_call() {
+        let more = |id: &str, text: &str| json!({"index": 0, "id": id, "function": {"name": "", "arguments": text}});
+        let got = arguments(&[start(0, "a", "list", ""), more("b", "{"), more("c", "}")]);
+        assert_eq!(got, ["{}"]);
+        let named =
+            |text: &str| json!({"index": 0, "function": {"name": "list", "arguments": text}});
+        let got = arguments(&[start(0, "a", "list", ""), named("{"), named("}")]);
+        assert_eq!(got, ["{}"]);
+        assert_eq!(arguments(&[named("{}"), named("{}")]), ["{}", "{}"]);
+    }
+}

@@ -18,8 +18,6 @@ const DETAILS: &str = "reasoning_details";
 #[derive(Default)]
 pub(crate) struct Events {
     calls: Calls,
-    /// The position of the text or the thought that is being written.
-    writing: Option<usize>,
     /// The thought beside the content.
     thought: String,
     /// The member that the thought is in.
@@ -34,12 +32,8 @@ pub(crate) struct Events {
 impl ReadReply for Events {
     fn read(&mut self, chunk: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
         self.has_chunks = true;
-        if let Some(id) = chunk.get("id").words() {
-            turn.response_id = Some(id.into_owned());
-        }
-        if let Some(model) = chunk.get("model").words() {
-            turn.model = Some(model.into_owned());
-        }
+        turn.response_id = chunk.get("id").owned().or(turn.response_id.take());
+        turn.model = chunk.get("model").owned().or(turn.model.take());
         let choices = chunk.get("choices").elements();
         let is_only = choices.len() == 1;
         let choice = choices
@@ -53,8 +47,8 @@ impl ReadReply for Events {
             }
         }
         let reasons = ["finish_reason", "native_finish_reason"];
-        if let Some(reason) = reasons.iter().find_map(|name| choice.get(name).words()) {
-            turn.end = Some(reason.into_owned());
+        if let Some(reason) = reasons.iter().find_map(|name| choice.get(name).owned()) {
+            turn.end = Some(reason);
             self.has_ended = true;
         }
         let (message, delta) = (choice.get("message"), choice.get("delta"));
@@ -79,12 +73,16 @@ impl ReadReply for Events {
     }
 
     fn finish(&mut self, turn: &mut TurnBuilder<'_>) -> bool {
-        self.stop_writing(turn);
+        for block in turn.blocks() {
+            if block.kind == Kind::Thought {
+                let thinking = json!([{"type": "text", "text": block.text}]);
+                block.item.insert("type".to_owned(), "thinking".into());
+                block.item.insert("thinking".to_owned(), thinking);
+            }
+        }
         if !self.thought.is_empty() || !self.thought_item.is_empty() {
-            let (text, mut item) = (
-                std::mem::take(&mut self.thought),
-                std::mem::take(&mut self.thought_item),
-            );
+            let text = std::mem::take(&mut self.thought);
+            let mut item = std::mem::take(&mut self.thought_item);
             if let Some(name) = self.thought_name {
                 item.insert(name.to_owned(), text.as_str().into());
             }
@@ -98,41 +96,38 @@ impl Events {
     fn read_message(&mut self, message: &Fields<'_>, turn: &mut TurnBuilder<'_>) {
         self.read_thought(message);
         if let Some(id) = message.get("audio").get("id").words() {
-            let at = self.text(turn);
-            turn.block(at)
-                .item
-                .insert("audio".to_owned(), json!({"id": id}));
+            let at = turn.part(Kind::Text);
+            let item = &mut turn.block(at).item;
+            item.insert("audio".to_owned(), json!({"id": id}));
         }
         let content = message.get("content");
         match content.text() {
             None => content
                 .one_or_more()
                 .into_iter()
-                .for_each(|part| self.read_part(part, turn)),
-            Some(text) => self.write(&text, turn),
+                .for_each(|part| read_part(part, turn)),
+            Some(text) => turn.write(Kind::Text, &text),
         }
         if let Some(refusal) = message.get("refusal").words() {
             turn.is_refusal = true;
             if content.words().is_none() {
-                self.write(&refusal, turn);
+                turn.write(Kind::Text, &refusal);
             }
         }
         if let Some(transcript) = message.get("audio").get("transcript").words() {
-            self.write(&transcript, turn);
+            turn.write(Kind::Text, &transcript);
         }
         for image in message.get("images").elements() {
-            self.read_image(image, turn);
+            read_image(image, turn);
         }
         let calls = message.get("tool_calls").one_or_more();
         let calls: Vec<_> = calls.into_iter().filter(|call| !call.is_empty()).collect();
         // Older servers have one call in a member of its own.
         let function = message.get("function_call");
         if calls.is_empty() && function.is_object() {
-            self.stop_writing(turn);
             self.calls.read(function, turn);
         }
         for call in calls {
-            self.stop_writing(turn);
             self.calls.read(call, turn);
         }
     }
@@ -159,89 +154,53 @@ impl Events {
             });
         }
     }
+}
 
-    /// Returns the position of the text that is being written.
-    fn text(&mut self, turn: &mut TurnBuilder<'_>) -> usize {
-        self.written(Kind::Text, turn)
-    }
-
-    fn written(&mut self, kind: Kind, turn: &mut TurnBuilder<'_>) -> usize {
-        if let Some(at) = self.writing.filter(|at| turn.block(*at).kind == kind) {
-            return at;
+fn read_part(part: Raw<'_>, turn: &mut TurnBuilder<'_>) {
+    let fields = part.fields();
+    let kind = fields.get("type").text();
+    match kind.as_deref() {
+        Some("text") => turn.write(Kind::Text, &fields.get("text").text().unwrap_or_default()),
+        None if fields.get("text").is_string() => {
+            turn.write(Kind::Text, &fields.get("text").text().unwrap_or_default())
         }
-        self.stop_writing(turn);
-        let at = turn.open(kind);
-        self.writing = Some(at);
-        at
-    }
-
-    fn write(&mut self, text: &str, turn: &mut TurnBuilder<'_>) {
-        if !text.is_empty() {
-            let at = self.text(turn);
-            turn.push(at, text);
+        Some("refusal") => {
+            turn.is_refusal = true;
+            turn.write(
+                Kind::Text,
+                &fields.get("refusal").text().unwrap_or_default(),
+            );
         }
-    }
-
-    fn stop_writing(&mut self, turn: &mut TurnBuilder<'_>) {
-        let Some(at) = self.writing.take() else {
-            return;
-        };
-        let block = turn.block(at);
-        if block.kind == Kind::Thought {
-            let thinking = json!([{"type": "text", "text": block.text}]);
-            block.item = Map::from_iter([
-                ("type".to_owned(), "thinking".into()),
-                ("thinking".to_owned(), thinking),
-            ]);
+        // Mistral's form.
+        Some("thinking") => {
+            let thinking = fields.get("thinking");
+            let chunks = thinking.elements().into_iter();
+            let texts = chunks.filter_map(|chunk| chunk.get("text").text());
+            texts
+                .chain(thinking.text())
+                .for_each(|text| turn.write(Kind::Thought, &text));
+        }
+        Some("image_url") => read_image(part, turn),
+        _ => {
+            let at = turn.open(Kind::Opaque);
+            turn.block(at).item = fields.to_map();
         }
     }
+}
 
-    fn read_part(&mut self, part: Raw<'_>, turn: &mut TurnBuilder<'_>) {
-        let fields = part.fields();
-        let kind = fields.get("type").text();
-        match kind.as_deref() {
-            Some("text") => self.write(&fields.get("text").text().unwrap_or_default(), turn),
-            None if fields.get("text").is_string() => {
-                self.write(&fields.get("text").text().unwrap_or_default(), turn)
-            }
-            Some("refusal") => {
-                turn.is_refusal = true;
-                self.write(&fields.get("refusal").text().unwrap_or_default(), turn);
-            }
-            // Mistral's form.
-            Some("thinking") => {
-                let at = self.written(Kind::Thought, turn);
-                let thinking = fields.get("thinking");
-                let chunks = thinking.elements().into_iter();
-                let texts = chunks.filter_map(|chunk| chunk.get("text").text());
-                texts
-                    .chain(thinking.text())
-                    .for_each(|text| turn.push(at, &text));
-            }
-            Some("image_url") => self.read_image(part, turn),
-            _ => {
-                self.stop_writing(turn);
-                let at = turn.open(Kind::Opaque);
-                turn.block(at).item = fields.to_map();
-            }
-        }
-    }
-
-    /// Reads an image. One that is a link is left out.
-    fn read_image(&mut self, part: Raw<'_>, turn: &mut TurnBuilder<'_>) {
-        let image = part.get("image_url");
-        let url = image.get("url").text().or_else(|| image.text());
-        let Some((mime_type, data)) = url
-            .as_deref()
-            .and_then(|url| url.strip_prefix("data:")?.split_once(";base64,"))
-        else {
-            return;
-        };
-        self.stop_writing(turn);
-        let mime_type = mime_type.to_owned();
-        let at = turn.open(Kind::Image { mime_type });
-        turn.push(at, data);
-    }
+/// Reads an image. One that is a link is left out.
+fn read_image(part: Raw<'_>, turn: &mut TurnBuilder<'_>) {
+    let image = part.get("image_url");
+    let url = image.get("url").text().or_else(|| image.text());
+    let Some((mime_type, data)) = url
+        .as_deref()
+        .and_then(|url| url.strip_prefix("data:")?.split_once(";base64,"))
+    else {
+        return;
+    };
+    let mime_type = mime_type.to_owned();
+    let at = turn.open(Kind::Image { mime_type });
+    turn.push(at, data);
 }
 
 /// Adds a detail of a thought. The texts of one detail arrive in pieces.

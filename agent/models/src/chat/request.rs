@@ -6,7 +6,7 @@ use tools::Content;
 use tools::protocol::wire::{Format, WireCall};
 
 use super::calls::add;
-use crate::conversation::{ResultShown, Said, Unit, only_text};
+use crate::conversation::{ResultShown, Said, Unit, only_text, with};
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 use crate::service::ForcedCalls;
@@ -99,12 +99,7 @@ fn tool_call(model: &Profile, call: tools::ToolCall, beside: Option<&Map<String,
     let id = model.call_id(&call.id).into_owned();
     let written = Format::OpenAiChat.write_calls(&[WireCall::from(tools::ToolCall { id, ..call })]);
     let mut call = written.into_iter().next().unwrap_or_default();
-    let mut call = call["tool_calls"][0].take();
-    if let Value::Object(members) = &mut call {
-        let beside = beside.into_iter().flatten();
-        beside.for_each(|(name, value)| add(members, name, value.clone()));
-    }
-    call
+    with(call["tool_calls"][0].take(), beside)
 }
 
 /// Adds the fields of a request after the messages.

@@ -4,15 +4,12 @@ use agent::provider::{ReasoningEffort, ToolChoice};
 use serde_json::{Map, Value, json};
 
 use crate::service::{ForcedCalls, ReasoningField};
-use crate::settings::{Asked, PARALLEL_CALLS, REASONING, TOOL_CHOICE, Unsupported};
+use crate::settings::{Asked, REASONING, TOOL_CHOICE, Unsupported};
 
 /// Returns the fields of every request.
 pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupported> {
     let (service, generation) = (asked.service, asked.generation);
-    if generation.parallel_calls.is_some() && !service.parallel_calls {
-        let reason = format!("{} documents no field for it", service.name);
-        return Err(Unsupported::new(PARALLEL_CALLS, reason));
-    }
+    asked.check_parallel_calls()?;
     let has_named_calls = !matches!(service.forced_calls, ForcedCalls::Any | ForcedCalls::Never);
     if matches!(generation.tool_choice, Some(ToolChoice::Tool(_))) && !has_named_calls {
         let reason = format!("{} forces no call of one tool", service.name);

@@ -1,7 +1,5 @@
 //! Reads the chunks of Gemini, and whole replies. Some gateways spell the members as Python does.
 
-use std::borrow::Cow;
-
 use agent::Usage;
 use serde_json::{Map, Value};
 
@@ -26,8 +24,6 @@ const SIGNATURE: &str = "thoughtSignature";
 /// The state of a reply.
 #[derive(Default)]
 pub(crate) struct Events {
-    /// The position of the newest part, if it is a text or a thought that may go on.
-    writing: Option<usize>,
     /// True if the newest part has a signature.
     is_signed: bool,
     /// The position of the newest part.
@@ -40,12 +36,9 @@ pub(crate) struct Events {
 impl ReadReply for Events {
     fn read(&mut self, chunk: Fields<'_>, turn: &mut TurnBuilder<'_>) -> Result<(), Broken> {
         let chunk = chunk.in_camel_case();
-        if let Some(id) = chunk.get("responseId").words() {
-            turn.response_id = Some(id.into_owned());
-        }
-        if let Some(model) = chunk.first(&["modelVersion", "model"]).words() {
-            turn.model = Some(model.into_owned());
-        }
+        turn.response_id = chunk.get("responseId").owned().or(turn.response_id.take());
+        let model = chunk.first(&["modelVersion", "model"]).owned();
+        turn.model = model.or(turn.model.take());
         let usage = chunk.get("usageMetadata");
         if usage.is_object() {
             turn.usage = Some(usage_of(&members(usage)));
@@ -69,7 +62,7 @@ impl ReadReply for Events {
                 .number()
                 .map(|number| format!("FINISH_REASON_{number}"))
         };
-        if let Some(reason) = reason.words().map(Cow::into_owned).or_else(number) {
+        if let Some(reason) = reason.owned().or_else(number) {
             turn.end = Some(reason);
             self.has_ended = true;
         }
@@ -81,7 +74,20 @@ impl ReadReply for Events {
     }
 
     fn finish(&mut self, turn: &mut TurnBuilder<'_>) -> bool {
-        self.stop_writing(turn);
+        // A thought goes back whole, and so does a text without words, for its signature.
+        for block in turn.blocks() {
+            let is_thought = block.kind == Kind::Thought;
+            if !is_thought && (block.kind != Kind::Text || !block.text.is_empty()) {
+                continue;
+            }
+            let text = block.text.as_str().into();
+            block.item.insert("text".to_owned(), text);
+            if is_thought {
+                block.item.insert("thought".to_owned(), true.into());
+            } else {
+                block.kind = Kind::Opaque;
+            }
+        }
         self.has_ended
     }
 }
@@ -137,17 +143,13 @@ impl Events {
         };
         let own: &[&str] = &["text", "thought"];
         let goes_on = |at: &usize| turn.block(*at).kind == kind && !(self.is_signed && is_signed);
-        let at = match self.writing.filter(goes_on) {
+        let at = match self.last.filter(goes_on) {
             Some(at) => {
                 let item = &mut turn.block(at).item;
                 item.extend(fields.without(own));
                 at
             }
-            None => {
-                let at = self.open(kind, fields.without(own), turn);
-                self.writing = Some(at);
-                at
-            }
+            None => self.open(kind, fields.without(own), turn),
         };
         self.is_signed |= is_signed;
         turn.push(at, text);
@@ -183,7 +185,6 @@ impl Events {
         mut item: Map<String, Value>,
         turn: &mut TurnBuilder<'_>,
     ) -> usize {
-        self.stop_writing(turn);
         if let Some(signature) = self.signature.take() {
             sign(&mut item, signature);
         }
@@ -192,25 +193,6 @@ impl Events {
         turn.block(at).item = item;
         self.last = Some(at);
         at
-    }
-
-    /// Ends a text. A thought goes back whole, and so does a text without words, for its signature.
-    fn stop_writing(&mut self, turn: &mut TurnBuilder<'_>) {
-        let Some(at) = self.writing.take() else {
-            return;
-        };
-        let block = turn.block(at);
-        if block.kind == Kind::Text && !block.text.is_empty() {
-            return;
-        }
-        block
-            .item
-            .insert("text".to_owned(), block.text.as_str().into());
-        if block.kind == Kind::Text {
-            block.kind = Kind::Opaque;
-        } else {
-            block.item.insert("thought".to_owned(), true.into());
-        }
     }
 }
 
@@ -226,7 +208,7 @@ fn sign(item: &mut Map<String, Value>, signature: Value) {
 /// Returns the reason, which proto3 spells as a number if it is new. Returns `None` if it says nothing.
 fn block_reason(reason: Raw<'_>) -> Option<String> {
     let number = || reason.number().map(|number| format!("reason {number}"));
-    let word = reason.words().map(Cow::into_owned);
+    let word = reason.owned();
     word.or_else(number)
         .filter(|word| !UNSPECIFIED.contains(&word.as_str()))
 }

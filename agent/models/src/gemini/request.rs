@@ -1,9 +1,9 @@
 //! Writes the requests of Gemini.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tools::Content;
 
-use crate::conversation::{ResultShown, Said, Unit, only_text};
+use crate::conversation::{ResultShown, Said, Unit, only_text, with};
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 use crate::settings::ForcedCall;
@@ -83,32 +83,17 @@ fn own_part(model: &Profile, said: Said<'_>) -> Value {
         } => with(inline(mime_type, data), beside),
         Said::Item(item) => item.clone(),
         Said::Call { call, beside } => {
-            let mut members = beside.cloned().unwrap_or_default();
-            let mut function = match members.remove("functionCall") {
-                Some(Value::Object(function)) => function,
-                _ => Map::new(),
-            };
-            function.insert("name".to_owned(), call.name.into());
-            function.insert("args".to_owned(), call.arguments.into_value());
+            let mut function = json!({"name": call.name, "args": call.arguments.into_value()});
             if has_call_ids(&model.name) && !call.id.is_empty() {
-                function.insert("id".to_owned(), model.call_id(&call.id).into());
+                function["id"] = model.call_id(&call.id).into();
             }
+            let mut part = json!({"functionCall": function});
             if beside.is_none() && is_version_3(&model.name) {
-                members.insert("thoughtSignature".to_owned(), NO_SIGNATURE.into());
+                part["thoughtSignature"] = NO_SIGNATURE.into();
             }
-            members.insert("functionCall".to_owned(), function.into());
-            members.into()
+            with(part, beside)
         }
     }
-}
-
-/// Returns a part with the members beside it, which do not replace its own.
-fn with(part: Value, beside: Option<&Map<String, Value>>) -> Value {
-    let mut members = beside.cloned().unwrap_or_default();
-    if let Value::Object(own) = part {
-        members.extend(own);
-    }
-    members.into()
 }
 
 /// Returns true if a model is of version 3 or later.

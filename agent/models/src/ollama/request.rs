@@ -1,10 +1,10 @@
 //! Writes the requests of Ollama.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tools::Content;
 use tools::protocol::wire::{Format, WireCall};
 
-use crate::conversation::{Said, Unit, only_text};
+use crate::conversation::{Said, Unit, only_text, with};
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 
@@ -65,23 +65,6 @@ fn assistant(said: Vec<Said<'_>>) -> Value {
         message["tool_calls"] = calls.into();
     }
     message
-}
-
-/// Returns a call with the members beside it, which do not replace its own.
-fn with(call: Value, beside: Option<&Map<String, Value>>) -> Value {
-    let mut members = beside.cloned().unwrap_or_default();
-    let function = members.remove("function");
-    if let Value::Object(own) = call {
-        members.extend(own);
-    }
-    if let (Some(Value::Object(rest)), Some(Value::Object(own))) =
-        (function, members.get_mut("function"))
-    {
-        for (name, value) in rest {
-            own.entry(name).or_insert(value);
-        }
-    }
-    members.into()
 }
 
 /// Adds the fields of a request after the messages.

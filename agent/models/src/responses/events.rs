@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use agent::Usage;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{NAMES, stated};
 use crate::broken::Broken;
 use crate::raw::{Fields, Raw};
-use crate::turn::{Kind, ReadReply, TurnBuilder};
+use crate::turn::{Kind, ReadReply, TurnBuilder, usage};
 
 /// The type of a part of a message.
 const OUTPUT_TEXT: &str = "output_text";
@@ -26,49 +25,6 @@ const CLIENT_RUN: [&str; 6] = [
     "custom_tool_call",
 ];
 
-/// A text that arrives in fragments, and is stated at its end.
-struct Streamed {
-    /// The name of its events, without their ends.
-    stem: &'static str,
-    sort: Sort,
-    /// The member with the number of the part.
-    part: &'static str,
-    /// The member with the whole text.
-    whole: &'static str,
-}
-
-const fn streamed(
-    stem: &'static str,
-    sort: Sort,
-    part: &'static str,
-    whole: &'static str,
-) -> Streamed {
-    Streamed {
-        stem,
-        sort,
-        part,
-        whole,
-    }
-}
-
-const STREAMED: [Streamed; 5] = [
-    streamed("output_text", Sort::Message, "content_index", "text"),
-    streamed("refusal", Sort::Message, "content_index", "refusal"),
-    streamed(
-        "reasoning_summary_text",
-        Sort::Thought,
-        "summary_index",
-        "text",
-    ),
-    streamed("reasoning_text", Sort::Thought, "content_index", "text"),
-    streamed(
-        "function_call_arguments",
-        Sort::Call,
-        "content_index",
-        "arguments",
-    ),
-];
-
 /// The state of a reply. Some services leave out places and ids, give two items one place, or state arguments at their end alone.
 #[derive(Default)]
 pub(crate) struct Events {
@@ -83,6 +39,8 @@ struct Item {
     id: Option<String>,
     index: Option<u64>,
     is_open: bool,
+    /// True if the end of the response has stated the item again.
+    is_restated: bool,
     /// The member of a thought that is streamed, and the part of it.
     part: Option<(&'static str, u64)>,
     /// The place in the text where this part begins.
@@ -134,10 +92,8 @@ impl ReadReply for Events {
                 if item.is_object() {
                     let item = item.fields();
                     let sort = Sort::of(&item);
-                    let position = match self.position(&event, sort) {
-                        Some(position) if self.items[position].sort == sort => position,
-                        _ => self.open(&event, &item, sort, turn),
-                    };
+                    let position = self.position(&event, sort);
+                    let position = position.unwrap_or_else(|| self.open(&event, &item, sort, turn));
                     self.close(position, &item, turn);
                 }
             }
@@ -150,11 +106,8 @@ impl ReadReply for Events {
                 return Err(Broken::Reported(json!({"response": response}).to_string()));
             }
             _ => {
-                if let Some((stem, end @ ("delta" | "done"))) = kind.rsplit_once('.')
-                    && let Some(streamed) = STREAMED.iter().find(|streamed| streamed.stem == stem)
-                {
-                    turn.is_refusal |= streamed.stem == "refusal";
-                    self.write(&event, streamed, end == "done", turn);
+                if let Some((stem, end @ ("delta" | "done"))) = kind.rsplit_once('.') {
+                    self.write(&event, stem, end == "done", turn);
                 }
             }
         }
@@ -171,22 +124,18 @@ impl ReadReply for Events {
 }
 
 impl Events {
-    /// Returns the item of an event: by its id, or else by its place, or else the open one of this sort.
+    /// Returns the item of this sort that an event is about: by its id, or else by its place, or else the open one.
     fn position(&self, event: &Fields<'_>, sort: Sort) -> Option<usize> {
-        let id = [event.get("item_id"), event.get("item").get("id")];
-        if let Some(id) = id.into_iter().find_map(Raw::words) {
-            let named = |item: &Item| item.id.as_deref() == Some(&*id);
-            let named = self.items.iter().rposition(named);
-            if named.is_some() {
-                return named;
-            }
-        }
+        let ids = [event.get("item_id"), event.get("item").get("id")];
+        let id = ids.into_iter().find_map(Raw::owned);
         let index = event.get("output_index").number();
-        if index.is_some() {
-            return self.items.iter().rposition(|item| item.index == index);
-        }
-        let is_open = |item: &Item| item.is_open && item.sort == sort;
-        self.items.iter().rposition(is_open)
+        let find = |is_it: &dyn Fn(&Item) -> bool| self.items.iter().rposition(is_it);
+        let named = id.and_then(|id| find(&|item| item.id.as_ref() == Some(&id)));
+        let found = named.or_else(|| match index {
+            Some(_) => find(&|item| item.index == index),
+            None => find(&|item| item.is_open && item.sort == sort),
+        });
+        found.filter(|position| self.items[*position].sort == sort)
     }
 
     /// Adds an item. Returns its position.
@@ -221,34 +170,43 @@ impl Events {
         self.items.push(Item {
             at,
             sort,
-            id: item.get("id").words().map(Cow::into_owned),
+            id: item.get("id").owned(),
             index,
             is_open: true,
+            is_restated: false,
             part: None,
             start: 0,
         });
         self.items.len() - 1
     }
 
-    /// Adds a fragment to its item, or at the end of the text the rest of it.
+    /// Adds a fragment to its item, or at the end of a text the rest of it.
     fn write(
         &mut self,
         event: &Fields<'_>,
-        streamed: &Streamed,
+        stem: &str,
         is_whole: bool,
         turn: &mut TurnBuilder<'_>,
     ) {
-        let Streamed { sort, part, .. } = *streamed;
-        let member = if is_whole { streamed.whole } else { "delta" };
+        let (sort, part, whole) = match stem {
+            "output_text" => (Sort::Message, "content_index", "text"),
+            "refusal" => (Sort::Message, "content_index", "refusal"),
+            "reasoning_summary_text" => (Sort::Thought, "summary_index", "text"),
+            "reasoning_text" => (Sort::Thought, "content_index", "text"),
+            "function_call_arguments" => (Sort::Call, "content_index", "arguments"),
+            _ => return,
+        };
+        turn.is_refusal |= stem == "refusal";
+        let member = if is_whole { whole } else { "delta" };
         let text = event.get(member).text().unwrap_or_default();
         if text.is_empty() {
             return;
         }
         let position = match self.position(event, sort) {
-            Some(position) if self.items[position].sort == sort => position,
+            Some(position) => position,
             // The end of a call states its arguments.
-            _ if sort == Sort::Call => return,
-            _ => self.open(event, &Fields::default(), sort, turn),
+            None if sort == Sort::Call => return,
+            None => self.open(event, &Fields::default(), sort, turn),
         };
         let item = &mut self.items[position];
         let number = event.get(part).number().unwrap_or_default();
@@ -296,7 +254,7 @@ impl Events {
             Sort::Call => {
                 if let Kind::Call { id, name } = &mut turn.block(at).kind {
                     for (known, member) in [(id, "call_id"), (name, "name")] {
-                        let stated = item.get(member).words().map(Cow::into_owned);
+                        let stated = item.get(member).owned();
                         *known = stated.unwrap_or(std::mem::take(known));
                     }
                 }
@@ -327,13 +285,13 @@ impl Events {
         if let Some(thought) = thought.filter(|_| self.items.is_empty()) {
             turn.prepend(Kind::Thought, thought.into_owned(), Map::new());
         }
-        let mut taken = Vec::new();
         for (index, item) in (0..).zip(response.get("output").elements()) {
             let item = item.fields();
-            let position = self.restated(index, &item, &taken);
-            let position = position
-                .unwrap_or_else(|| self.open(&Fields::default(), &item, Sort::of(&item), turn));
-            taken.push(position);
+            let sort = Sort::of(&item);
+            let position = self
+                .restated(index, &item, sort)
+                .unwrap_or_else(|| self.open(&Fields::default(), &item, sort, turn));
+            self.items[position].is_restated = true;
             let known = &self.items[position];
             if known.is_open {
                 self.close(position, &item, turn);
@@ -361,30 +319,30 @@ impl Events {
             ("incomplete", Some(reason)) => format!("incomplete: {reason}"),
             _ => status.to_owned(),
         });
-        turn.usage = usage_of(&response.get("usage").fields());
-        turn.response_id = response.get("id").words().map(Cow::into_owned);
-        turn.model = response.get("model").words().map(Cow::into_owned);
+        let counts = response.get("usage").fields();
+        let details = counts.get("input_tokens_details").fields();
+        turn.usage = usage(
+            counts.get("input_tokens"),
+            counts.get("output_tokens"),
+            details.get("cached_tokens"),
+            details.get("cache_write_tokens"),
+        );
+        turn.response_id = response.get("id").owned();
+        turn.model = response.get("model").owned();
         self.has_ended = true;
     }
 
-    /// Returns the item that the end of a response states again.
-    fn restated(&self, index: u64, item: &Fields<'_>, taken: &[usize]) -> Option<usize> {
-        let sort = Sort::of(item);
-        let id = item.get("id").words();
-        let free =
-            |position: &usize| !taken.contains(position) && self.items[*position].sort == sort;
-        let mut positions = (0..self.items.len()).filter(free);
-        let named = positions.find(|position| {
-            let known = self.items[*position].id.as_deref();
-            known.is_some() && known == id.as_deref()
-        });
-        let mut placed = (0..self.items.len()).filter(free);
-        let mut nameless = (0..self.items.len()).filter(free);
-        named
-            .or_else(|| placed.find(|position| self.items[*position].index == Some(index)))
-            .or_else(|| {
-                nameless.find(|position| id.is_none() || self.items[*position].id.is_none())
-            })
+    /// Returns the item that the end of a response states again: by its id, or else by its place, or else one without an id.
+    fn restated(&self, index: u64, item: &Fields<'_>, sort: Sort) -> Option<usize> {
+        let id = item.get("id").owned();
+        let find = |is_same: &dyn Fn(&Item) -> bool| {
+            let is_free = |item: &Item| !item.is_restated && item.sort == sort;
+            let mut items = self.items.iter();
+            items.position(|item| is_free(item) && is_same(item))
+        };
+        find(&|item| id.is_some() && item.id == id)
+            .or_else(|| find(&|item| item.index == Some(index)))
+            .or_else(|| find(&|item| id.is_none() || item.id.is_none()))
     }
 }
 
@@ -440,22 +398,4 @@ fn text_of(item: &Fields<'_>, sort: Sort) -> String {
         }
         Sort::Other => String::new(),
     }
-}
-
-/// Returns the tokens. Returns `None` if none are stated.
-fn usage_of(usage: &Fields<'_>) -> Option<Usage> {
-    let (input, output) = (
-        usage.get("input_tokens").number(),
-        usage.get("output_tokens").number(),
-    );
-    let details = usage.get("input_tokens_details").fields();
-    (input.is_some() || output.is_some()).then(|| Usage {
-        input_tokens: input.unwrap_or_default(),
-        output_tokens: output.unwrap_or_default(),
-        cached_input_tokens: details.get("cached_tokens").number().unwrap_or_default(),
-        cache_write_tokens: details
-            .get("cache_write_tokens")
-            .number()
-            .unwrap_or_default(),
-    })
 }

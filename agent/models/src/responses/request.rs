@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tools::Content;
 
-use crate::conversation::{ResultShown, Said, Unit};
+use crate::conversation::{ResultShown, Said, Unit, only_text, with};
 use crate::profile::{Profile, RequestParts};
 use crate::request_body::RequestBody;
 use crate::settings::ForcedCall;
@@ -38,7 +38,7 @@ fn part(content: &Content) -> Value {
 }
 
 fn result_item(model: &Profile, result: ResultShown<'_>) -> Value {
-    let text = crate::conversation::only_text(&result.content);
+    let text = only_text(&result.content);
     let output = text.map_or_else(|| result.content.iter().map(part).collect(), Value::from);
     json!({"type": "function_call_output", "call_id": model.call_id(result.id), "output": output})
 }
@@ -73,12 +73,9 @@ fn assistant(model: &Profile, said: Vec<Said<'_>>) -> Vec<Value> {
                 items.push(text_item(&text, beside.filter(|_| !is_anew)))
             }
             Said::Call { call, beside } => {
-                let mut item = beside.filter(|_| !is_anew).cloned().unwrap_or_default();
-                item.insert("type".to_owned(), "function_call".into());
-                item.insert("call_id".to_owned(), model.call_id(&call.id).into());
-                item.insert("name".to_owned(), call.name.into());
-                item.insert("arguments".to_owned(), call.arguments.to_string().into());
-                items.push(item.into());
+                let id = model.call_id(&call.id);
+                let item = json!({"type": "function_call", "call_id": id, "name": call.name, "arguments": call.arguments.to_string()});
+                items.push(with(item, beside.filter(|_| !is_anew)));
             }
             Said::Image { mime_type, .. } => {
                 items.push(text_item(&format!("[an image of type {mime_type}]"), None))

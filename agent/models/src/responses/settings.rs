@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::service::ReasoningField;
-use crate::settings::{Asked, PARALLEL_CALLS, REASONING, Unsupported};
+use crate::settings::{Asked, REASONING, Unsupported};
 
 /// Returns the fields of every request.
 pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupported> {
@@ -12,10 +12,7 @@ pub(crate) fn settings(asked: Asked<'_>) -> Result<Map<String, Value>, Unsupport
         service.reasoning,
         Some(ReasoningField::Effort | ReasoningField::Object)
     );
-    if asked.generation.parallel_calls.is_some() && !service.parallel_calls {
-        let reason = format!("{} documents no field for it", service.name);
-        return Err(Unsupported::new(PARALLEL_CALLS, reason));
-    }
+    asked.check_parallel_calls()?;
     let mut fields = asked.fields()?;
     // Turns are sent back whole, so that no conversation stays with the service.
     fields.insert("store".to_owned(), false.into());

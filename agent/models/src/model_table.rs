@@ -3,7 +3,7 @@
 use agent::{Cost, LongPrice, Price};
 
 /// A model a line; its first lines name the columns and the source.
-const TABLE: &str = include_str!("known_models.tsv");
+const TABLE: &str = include_str!("model_table.tsv");
 
 /// The services whose models have the same limits wherever they are served, because nobody else runs them.
 const EXCLUSIVE: [&str; 3] = ["anthropic", "openai", "gemini"];
